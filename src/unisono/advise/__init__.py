@@ -1,0 +1,1 @@
+"""Apply a tuning, and prove it."""

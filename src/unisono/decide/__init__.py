@@ -1,0 +1,1 @@
+"""Statistics, selection, size ranges, findings."""

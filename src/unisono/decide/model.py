@@ -1,0 +1,105 @@
+"""What a decision consists of. Ratios are always default time / this time: above 1 is faster than the default."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from unisono.model import Case, Setting
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A point estimate with its confidence interval."""
+
+    mid: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """How long a setting takes for one (case, message size), over all its launches."""
+
+    case: Case
+    size: int
+    setting: Setting
+    launches: int
+    time: Interval
+    """Seconds."""
+    gain: Interval
+    """default / this."""
+    significant: bool
+    """Beats, or loses to, the default by more than the margin with the stated confidence (corrected for how many
+    settings were compared)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Message sizes first..last (inclusive, bytes; last None = no upper end): the call-scope setting to use."""
+
+    case: Case
+    first: int
+    last: int | None
+    call: Setting
+    gain: Interval
+    sizes: tuple[int, ...]
+    """The measured sizes that support it."""
+    launches: int
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One launch-scope setting with the best call-scope rules under it, for all cases of one (nodes, ppn)."""
+
+    nodes: int
+    ppn: int
+    launch: Setting
+    gain: Mapping[str, Interval]
+    """Collective -> geometric mean over its sizes, rules applied."""
+    rules: tuple[Rule, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One sentence of evidence, and the numbers it states (so that a test can hold them together)."""
+
+    kind: str
+    """"better", "worse", "mixed", "no difference", "singular point", "disqualified", "folded"."""
+    case: Case | None
+    parameter: str
+    value: str
+    text: str
+    first: int | None = None
+    last: int | None = None
+    gain: Interval | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    method: str
+    margin: float
+    confidence: float
+    statistic: str
+    """What of a launch is compared: "median" or "mean"."""
+    estimates: tuple[Estimate, ...]
+    plans: tuple[Plan, ...]
+    """Per (nodes, ppn), best first under the study's weights; the default launch setting is always there."""
+    findings: tuple[Finding, ...]
+    weights: Mapping[str, float] = field(default_factory=dict)
+    steps: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of the documents' selection (A5): what was compared, with what fixed, and what was chosen."""
+
+    case: Case
+    number: int
+    compared: str
+    """The parameter, e.g. "UCX_RNDV_THRESH"."""
+    fixed: Setting
+    chosen: str
+    significant: bool
+    curves: Mapping[str, Mapping[int, float]]
+    """Value -> message size -> seconds: the figure of this step."""

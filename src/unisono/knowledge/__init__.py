@@ -1,0 +1,1 @@
+"""Published tunings, with where they come from."""

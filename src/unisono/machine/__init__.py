@@ -1,0 +1,1 @@
+"""What is here: topology, MPI, UCX, network, scheduler, and what identifies it."""

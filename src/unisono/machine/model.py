@@ -1,0 +1,126 @@
+"""The machine as data: what `unisono doctor --json` prints and `--machine FILE` reads."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Cpu(_Model):
+    """One hardware thread the launcher can bind to, by the operating system's numbers."""
+
+    cpu: int
+    core: int
+    """Number of the core, unique on the node; SMT siblings share it."""
+    numa: int
+    socket: int
+    l3: int = 0
+    """Which last-level cache it uses, numbered over the node."""
+
+
+class Cache(_Model):
+    level: str
+    """"L1d", "L2" or "L3"."""
+    bytes: int
+    """Of one instance."""
+    shared_by: int
+    """How many cores share one instance."""
+
+
+class Node(_Model):
+    """A host ranks can be placed on, and how many slots the launcher may use there."""
+
+    host: str
+    slots: int
+
+
+class Mpi(_Model):
+    family: str
+    """"openmpi"; others are recognised by name and refused with a reason."""
+    version: str
+    mpirun: str
+    mpicc: str | None = None
+    root: str | None = None
+    """Installation prefix."""
+    components: dict[str, list[str]] = Field(default_factory=dict)
+    """Framework -> components present: coll, pml, btl, mtl ..."""
+    algorithms: dict[str, dict[str, int]] = Field(default_factory=dict)
+    """Collective -> coll/tuned's algorithm name -> its number in this version."""
+    call_scope: list[str] = Field(default_factory=list)
+    """Which call-scope parameters this version really switches inside a launch: coll, algorithm, segment."""
+
+
+class Device(_Model):
+    """A network device a transport can use, e.g. mlx5_2:1 over RoCE."""
+
+    name: str
+    kind: str
+    state: str = "up"
+    gbps: float | None = None
+    numa: int | None = None
+
+
+class Ucx(_Model):
+    version: str
+    library: str
+    transports: dict[str, list[str]] = Field(default_factory=dict)
+    """Transport -> devices."""
+
+
+class Scheduler(_Model):
+    name: str
+    """"slurm", "pbs", "lsf", "flux" or "none"."""
+    version: str | None = None
+    inside_job: bool = False
+    detail: str = ""
+
+
+class Machine(_Model):
+    """One node kind, the software on it, and the nodes a launch may use."""
+
+    format: str = "unisono-machine"
+    format_version: int = 1
+    name: str
+    source: str = "measured"
+    """"measured" by doctor, or where a description of another machine comes from."""
+    cpu_model: str
+    architecture: str = "x86_64"
+    cpus: list[Cpu]
+    """CPUs ranks may be bound to (the affinity mask, not all that exist)."""
+    sockets: int
+    numa_per_socket: int
+    """NPS on AMD systems: a boot setting, recorded and compared, never set."""
+    smt: int
+    """Hardware threads a core."""
+    caches: list[Cache] = Field(default_factory=list)
+    memory_bytes: int
+    memory_available_bytes: int
+    governor: str | None = None
+    kernel: str = ""
+    os: str = ""
+    virtual: str | None = None
+    """Hypervisor or container technology, when there is one."""
+    nodes: list[Node]
+    mpi: Mpi | None = None
+    ucx: Ucx | None = None
+    devices: list[Device] = Field(default_factory=list)
+    scheduler: Scheduler = Scheduler(name="none")
+    environment: dict[str, str] = Field(default_factory=dict)
+    """UCX_*, OMPI_*, PRTE_*, PMIX_* the user had set: kept, reported, part of the fingerprint."""
+    root_user: bool = False
+
+    @property
+    def cores(self) -> int:
+        """Cores of one node."""
+        return len({c.core for c in self.cpus})
+
+    @property
+    def numa_nodes(self) -> list[int]:
+        return sorted({c.numa for c in self.cpus})
+
+    @property
+    def last_level_cache(self) -> Cache | None:
+        return max(self.caches, key=lambda c: c.level, default=None)

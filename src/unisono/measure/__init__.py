@@ -1,0 +1,1 @@
+"""Getting samples out of a launch."""

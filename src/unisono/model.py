@@ -1,0 +1,139 @@
+"""The words of the project as types: collective, case, setting, sample (see docs/words.md)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+COLLECTIVES: dict[str, str] = {
+    "allreduce": "the whole vector, on every rank",
+    "reduce": "the whole vector",
+    "bcast": "the whole vector",
+    "allgather": "what each rank contributes (per pair)",
+    "allgatherv": "what each rank contributes on average (per pair)",
+    "alltoall": "what each rank sends to each other (per pair)",
+    "alltoallv": "what each rank sends to each other on average (per pair)",
+    "gather": "what each rank contributes (per pair)",
+    "scatter": "what each rank receives (per pair)",
+    "reduce_scatter_block": "what each rank receives (per pair)",
+    "barrier": "none (0)",
+    "pingpong": "one message between rank 0 and the farthest rank",
+}
+"""Every operation that is measured, and what its message size counts (the convention of IMB)."""
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Case:
+    """One (collective, nodes, processes per node)."""
+
+    collective: str
+    nodes: int
+    ppn: int
+
+    @property
+    def ranks(self) -> int:
+        return self.nodes * self.ppn
+
+    def __str__(self) -> str:
+        return f"{self.collective}, {self.nodes} x {self.ppn} ranks"
+
+
+class Setting(Mapping[str, str]):
+    """Values for some parameters, hashable, in one canonical order. The empty one is the default setting."""
+
+    def __init__(self, values: Mapping[str, str] | None = None) -> None:
+        self._values = {name: str(value) for name, value in sorted((values or {}).items())}
+
+    def __getitem__(self, name: str) -> str:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    @cached_property
+    def key(self) -> str:
+        """Canonical JSON: equal settings have equal keys, in every study."""
+        return json.dumps(self._values, sort_keys=True, separators=(",", ":"))
+
+    @classmethod
+    def from_key(cls, key: str) -> Setting:
+        return cls(json.loads(key))
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Setting) and self._values == other._values
+
+    def __lt__(self, other: Setting) -> bool:
+        return (len(self), self.key) < (len(other), other.key)
+
+    def __or__(self, other: Mapping[str, str]) -> Setting:
+        return Setting({**self._values, **other})
+
+    def without(self, *names: str) -> Setting:
+        return Setting({name: value for name, value in self._values.items() if name not in names})
+
+    def only(self, *names: str) -> Setting:
+        return Setting({name: value for name, value in self._values.items() if name in names})
+
+    @property
+    def is_default(self) -> bool:
+        return not self._values
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name}={value}" for name, value in self._values.items()) or "default"
+
+    __repr__ = __str__
+
+
+DEFAULT = Setting()
+
+CALL_SCOPE = ("coll", "algorithm", "segment")
+"""Parameters that can change between two calls of one launch. Everything else in a setting needs a launch.
+
+`coll` is the preferred component; `algorithm` (by name) and `segment` (bytes) are coll/tuned's and always come
+with coll=tuned. How many of the three an MPI really switches inside a launch is in `Mpi.call_scope`.
+"""
+
+
+def launch_part(setting: Setting, call_scope: Sequence[str] = CALL_SCOPE) -> Setting:
+    """What of a setting is fixed when mpirun starts."""
+    return setting.without(*call_scope)
+
+
+def call_part(setting: Setting, call_scope: Sequence[str] = CALL_SCOPE) -> Setting:
+    """What of a setting can be switched inside one launch."""
+    return setting.only(*call_scope)
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The timings of one (case, message size, setting) in one launch; times in seconds.
+
+    A repetition's time is that of its completion: from the agreed start to the last rank's exit.
+    `sync` is "clock" (agreed start time) or "barrier" (more ranks than CPUs). `discarded` counts repetitions
+    in which a rank came late. `correct` is False when the result was checked and wrong, None when not checked.
+    """
+
+    launch: int
+    round: int
+    case: Case
+    size: int
+    setting: Setting
+    repetitions: int
+    discarded: int
+    sync: str
+    minimum: float
+    q1: float
+    median: float
+    q3: float
+    p95: float
+    mean: float
+    trimmed: float
+    correct: bool | None

@@ -1,0 +1,1 @@
+"""What can be varied, at which scope, how each MPI spells it, and whether it can be varied here."""

@@ -1,0 +1,39 @@
+"""Message sizes as people write them.
+
+Binary multiples throughout, as UCX, IMB and the OSU benchmarks mean them: 1 KB = 1 KiB = 1k = 1024 bytes.
+"""
+
+from __future__ import annotations
+
+import re
+
+from unisono.errors import UserError
+
+_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?\s*", re.IGNORECASE)
+
+
+def parse_size(text: str | int, where: str = "size") -> int:
+    """Bytes of "8", "16kb", "1 MiB", "1.5M". Raises UserError naming `where` for anything else."""
+    if isinstance(text, bool):
+        raise UserError(f"{where}: {text!r} is not a size; write for example 8, 16K or 1M")
+    if isinstance(text, int):
+        if text < 0:
+            raise UserError(f"{where}: {text} is negative; a size counts bytes, 0 or more")
+        return text
+    match = _SIZE.fullmatch(text)
+    if match is None:
+        raise UserError(f"{where}: {text!r} is not a size; write for example 8, 16K or 1M")
+    value = float(match[1]) * _UNITS[match[2].lower()]
+    if value != int(value):
+        raise UserError(f"{where}: {text!r} is not a whole number of bytes")
+    return int(value)
+
+
+def format_size(size: int) -> str:
+    """"512 B", "16 KiB", "1.5 MiB": the shortest exact form, else bytes."""
+    for power, unit in ((3, "GiB"), (2, "MiB"), (1, "KiB")):
+        step = 1 << (10 * power)
+        if size >= step and size % (step // 4) == 0:
+            return f"{size / step:g} {unit}"
+    return f"{size} B"

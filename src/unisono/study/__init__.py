@@ -1,0 +1,1 @@
+"""Plan, search, store, resume."""
