@@ -1,0 +1,64 @@
+"""Everything a study holds, read-only: what deciding, comparing and reporting work on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from unisono.machine.model import Machine
+from unisono.model import Sample, Setting
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchRow:
+    """One mpirun: what was asked, and how it ended.
+
+    `status` is "done", or "refused", "crashed", "hung", "wrong placement", "protocol", "interrupted", "running".
+    """
+
+    id: int
+    setting: Setting
+    """The launch-scope part."""
+    nodes: int
+    ppn: int
+    round: int
+    status: str
+    reason: str
+    seconds: float
+    command: str
+    oversubscribed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A (collective, size, setting) that was not measured in a launch that worked: no memory, unsupported."""
+
+    launch: int
+    collective: str
+    size: int
+    setting: Setting
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class StudyData:
+    id: str
+    """Unique; tunings name it."""
+    name: str
+    created: str
+    """ISO 8601, UTC."""
+    method: str
+    margin: float
+    confidence: float
+    weights: Mapping[str, float]
+    machine: Machine
+    samples: tuple[Sample, ...]
+    launches: tuple[LaunchRow, ...]
+    limits: Mapping[tuple[int, int], Mapping[str, Any]]
+    """(nodes, ppn) -> what the benchmark answered to `limits` (the JSON object, last one of the study)."""
+    refusals: tuple[Refusal, ...] = ()
+    notes: tuple[str, ...] = ()
+    """Sentences: what was folded, left out, changed for every launch alike."""
+    scope: tuple[str, ...] = field(default_factory=tuple)
+    """Which call-scope parameters were switched inside launches."""
