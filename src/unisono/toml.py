@@ -20,12 +20,17 @@ def read_toml(path: Path) -> dict[str, Any]:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    return parse_toml(text, str(path))
+
+
+def parse_toml(text: str, where: str) -> dict[str, Any]:
+    """The same from a text; `where` names it in errors."""
     if not text.strip():
-        raise UserError(f"{path}: is empty")
+        raise UserError(f"{where}: is empty")
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise UserError(f"{path}: is not valid TOML: {error}") from error
+        raise UserError(f"{where}: is not valid TOML: {error}") from error
 
 
 def explain_validation(path: Path | str, error: Any) -> str:

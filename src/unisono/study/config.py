@@ -1,0 +1,217 @@
+"""The study file: what to measure, as people write it (TOML). See docs/study-files.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from unisono.errors import UserError
+from unisono.model import COLLECTIVES
+from unisono.sizes import parse_size
+from unisono.toml import explain_validation, parse_toml
+
+_SECONDS = {"s": 1, "m": 60, "h": 3600}
+
+
+def parse_duration(text: str | float, where: str = "duration") -> float:
+    """Seconds of 90, "90", "90s", "10m", "1.5h". Raises UserError naming `where`."""
+    word = str(text).strip().lower()
+    unit = _SECONDS.get(word[-1:], 0)
+    try:
+        seconds = float(word[:-1]) * unit if unit else float(word)
+    except ValueError:
+        seconds = -1.0
+    if not 0 < seconds < float("inf"):
+        raise UserError(f"{where}: {text!r} is not a duration; write for example 90s, 10m or 1h")
+    return seconds
+
+
+def _size(value: Any) -> int:
+    if not isinstance(value, (str, int)):
+        raise ValueError(f"{value!r} is not a size; write for example 8, 16K or 1M")
+    try:
+        return parse_size(value)
+    except UserError as error:
+        raise ValueError(str(error).removeprefix("size: ")) from error
+
+
+def _duration(value: Any) -> float:
+    try:
+        return parse_duration(value)
+    except UserError as error:
+        raise ValueError(str(error).removeprefix("duration: ")) from error
+
+
+Size = Annotated[int, BeforeValidator(_size)]
+Duration = Annotated[float, BeforeValidator(_duration)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class About(_Part):
+    name: str
+    description: str = ""
+    source: str = ""
+    """Where the matrix comes from, e.g. a published document."""
+
+
+class Cases(_Part):
+    collectives: list[str] = Field(min_length=1)
+    nodes: list[Annotated[int, Field(ge=1)]] = [1]
+    ppn: list[Annotated[int, Field(ge=1)] | Literal["cores"]] = ["cores"]
+    oversubscribe: bool = False
+    """Allow more ranks than CPUs: works, is slower, and is said everywhere."""
+
+    @field_validator("collectives")
+    @classmethod
+    def _known(cls, names: list[str]) -> list[str]:
+        for name in names:
+            if name not in COLLECTIVES:
+                raise ValueError(f"unknown collective {name!r}; known: {', '.join(COLLECTIVES)}")
+        return list(dict.fromkeys(names))
+
+
+class SizeLimit(_Part):
+    """An upper end of the message sizes of one collective, or one ppn, or both (A3)."""
+
+    collective: str | None = None
+    ppn: int | None = None
+    to: Size
+
+
+class Sizes(_Part):
+    first: Size = Field(default=8, alias="from")
+    to: Size = 1 << 20
+    step: Annotated[float, Field(gt=1)] = 2
+    """Factor between neighbours."""
+    extra: list[Size] = []
+    """Further sizes, powers of two or not."""
+    limit: list[SizeLimit] = []
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Sizes:
+        if self.first > self.to:
+            raise ValueError(f"from ({self.first}) is above to ({self.to})")
+        return self
+
+    def of(self, collective: str, ppn: int) -> list[int]:
+        """The message sizes of one case, ascending; [0] for a barrier."""
+        if collective == "barrier":
+            return [0]
+        ends = [limit.to for limit in self.limit if limit.collective in (None, collective) and limit.ppn in (None, ppn)]
+        end = min([self.to, *ends])
+        sizes = {size for size in self.extra if size <= end}
+        size = float(self.first)
+        while size <= end:
+            sizes.add(round(size))
+            size = max(size * self.step, size + 1)
+        if collective in ("allreduce", "reduce", "reduce_scatter_block"):
+            # A reduction works on numbers of 4 bytes; smaller vectors are bytes and another operation.
+            sizes = {size for size in sizes if size >= 4 or size == 0} or {4}
+        return sorted(sizes)
+
+
+class Method(_Part):
+    name: Literal["race", "classic"] = "race"
+    budget: Duration | None = None
+    launches: Annotated[int, Field(ge=1, le=1000)] = 5
+    """Classic: launches a setting. Race: the most launches a setting gets."""
+    margin: Annotated[float, Field(ge=0, lt=1)] = 0.03
+    """The default is kept unless beaten by more than this."""
+    confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
+    seed: int = 1
+
+
+class Measure(_Part):
+    seconds: Annotated[float, Field(gt=0)] = 0.02
+    """Per sample: one (collective, message size, setting) in one launch."""
+    min_repetitions: Annotated[int, Field(ge=3)] = 8
+    max_repetitions: Annotated[int, Field(ge=3, le=1_000_000)] = 400
+    off_cache: bool = False
+    memory: Size | None = None
+    """Most memory the ranks of a node may use together; asked of the machine when absent."""
+    timeout: Duration = 60.0
+    """A sample that takes longer is a hang: the launch is killed and recorded as such."""
+
+
+class Study(_Part):
+    """One study file. Every value is a string in the end; lists may hold "all" for what the machine offers."""
+
+    study: About
+    cases: Cases
+    sizes: Sizes = Sizes()
+    parameters: dict[str, list[str]] = {}
+    method: Method = Method()
+    measure: Measure = Measure()
+    weights: dict[str, Annotated[float, Field(ge=0)]] = {}
+    """Collective -> how much it counts in the joint choice; 1 each when absent."""
+    boot: dict[str, list[str]] = {}
+    """Boot parameters the whole matrix wants (NPS ...): one study each, brought together by `unisono compare`."""
+
+    @field_validator("parameters", "boot", mode="before")
+    @classmethod
+    def _strings(cls, table: Any) -> Any:
+        if not isinstance(table, dict):
+            return table
+        out: dict[str, list[str]] = {}
+        for name, values in table.items():
+            listed = values if isinstance(values, list) else [values]
+            if not listed:
+                raise ValueError(f"{name}: has no values")
+            for value in listed:
+                if not isinstance(value, (str, int, float)):
+                    raise ValueError(f"{name}: {value!r} is not a value; write strings or numbers")
+            out[name] = [str(int(v)) if isinstance(v, bool) else str(v) for v in listed]
+        return out
+
+    @model_validator(mode="after")
+    def _weights_known(self) -> Study:
+        for name in self.weights:
+            if name not in self.cases.collectives:
+                raise ValueError(f"weights.{name}: is not among the collectives of this study")
+        if self.weights and not any(self.weights.values()):
+            raise ValueError("weights: all are 0, so nothing would count")
+        return self
+
+
+def read_study(path: Path) -> tuple[Study, str]:
+    """The study and the file's own text (kept in the database). Raises UserError naming file and key."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    return parse_study(text, str(path)), text
+
+
+def parse_study(text: str, where: str) -> Study:
+    """A study from its text. Raises UserError naming `where` and the key."""
+    document = parse_toml(text, where)
+    if "cases" not in document:
+        raise UserError(f"{where}: has no [cases]; a study file says which collectives to measure")
+    try:
+        return Study.model_validate(document)
+    except ValidationError as error:
+        raise UserError(explain_validation(where, error)) from error
+
+
+def ready_made(name: str) -> Path | None:
+    """The path of a study that comes with Unisono (quick, oci-bm-optimized3-36 ...), or None."""
+    for folder in _study_folders():
+        path = folder / f"{name}.toml"
+        if path.is_file():
+            return path
+    return None
+
+
+def ready_made_names() -> list[str]:
+    return sorted({path.stem for folder in _study_folders() for path in folder.glob("*.toml")})
+
+
+def _study_folders() -> Iterable[Path]:
+    package = Path(__file__).resolve().parents[1]
+    return (package / "_studies", package.parents[1] / "studies")

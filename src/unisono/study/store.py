@@ -1,0 +1,335 @@
+"""The study file: one SQLite database that survives kill -9 at any moment and opens anywhere.
+
+One writer at a time (a lock beside the file says who). A launch's samples and its final status are committed as they
+arrive, so nothing measured is lost; a launch that was running when the driver died is found as "running" and is
+marked interrupted on resume: its samples stay, and what it still owed is planned again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import functools
+import json
+import os
+import sqlite3
+import uuid
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import astuple, dataclass, fields
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import IO, Any
+
+from unisono.errors import UserError
+from unisono.machine.model import Machine
+from unisono.model import Case, Sample, Setting
+from unisono.study.data import LaunchRow, Refusal, StudyData
+
+FORMAT = "unisono-study"
+FORMAT_VERSION = 1
+
+_SCHEMA = Path(__file__).with_name("schema.sql")
+
+
+def _now() -> str:
+    return datetime.now(timezone.utc).isoformat(timespec="milliseconds")
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """What is kept of one sample beside its raw repetitions; times in seconds."""
+
+    repetitions: int
+    discarded: int
+    sync: str
+    minimum: float
+    q1: float
+    median: float
+    q3: float
+    p95: float
+    mean: float
+    trimmed: float
+    correct: bool | None
+
+
+class Store:
+    """A study on disk. Use as a context manager; `create` and `open` are the ways in."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection, lock: IO[str] | None) -> None:
+        self.path = path
+        self._db = connection
+        self._lock = lock
+
+    @classmethod
+    def create(
+        cls, path: Path, *, name: str, config: str, method: str, machine: Machine, meta: Mapping[str, Any]
+    ) -> Store:
+        """A new study. Raises UserError when the file exists or the place cannot be written."""
+        if path.exists():
+            raise UserError(f"{path}: exists; continue it with --resume, or choose another -o DIR")
+        with _disk_errors(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            lock = _take_lock(path)
+            partial = path.with_suffix(".new")
+            partial.unlink(missing_ok=True)
+            db = sqlite3.connect(partial, isolation_level=None)
+            db.executescript(_SCHEMA.read_text(encoding="utf-8"))
+            values = {
+                "format": FORMAT,
+                "format_version": str(FORMAT_VERSION),
+                "id": uuid.uuid4().hex[:12],
+                "created": _now(),
+                "name": name,
+                "config": config,
+                "method": method,
+                "machine": machine.model_dump_json(),
+                **{key: json.dumps(value) for key, value in meta.items()},
+            }
+            db.execute("BEGIN")
+            db.executemany("INSERT INTO meta VALUES (?, ?)", list(values.items()))
+            db.execute("COMMIT")
+            db.close()
+            # Only a complete study ever bears the name: a kill in between leaves nothing that looks like one.
+            partial.rename(path)
+        return cls(path, _connect(path), lock)
+
+    @classmethod
+    def open(cls, path: Path, *, write: bool = False) -> Store:
+        """An existing study. Raises UserError when it is none, is newer than this program, or is being written."""
+        if not path.is_file():
+            raise UserError(f"{path}: no such study; `unisono tune` makes one")
+        lock = None
+        with _disk_errors(path):
+            if write:
+                lock = _take_lock(path)
+            try:
+                db = _connect(path) if write else sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+                found = dict(db.execute("SELECT key, value FROM meta").fetchall())
+            except sqlite3.DatabaseError as error:
+                if lock is not None:
+                    lock.close()
+                raise UserError(f"{path}: is not a Unisono study ({error})") from error
+        if found.get("format") != FORMAT:
+            raise UserError(f"{path}: is a database of another program, not a Unisono study")
+        if int(found["format_version"]) > FORMAT_VERSION:
+            raise UserError(
+                f"{path}: was written by a newer Unisono (format {found['format_version']}); update this one"
+            )
+        return cls(path, db, lock)
+
+    def close(self) -> None:
+        if self._lock is not None and not self._db.in_transaction:
+            # One self-contained file that opens anywhere, read-only places included. Not worth failing for.
+            with contextlib.suppress(sqlite3.OperationalError):
+                self._db.execute("PRAGMA journal_mode=DELETE")
+        self._db.close()
+        if self._lock is not None:
+            self._lock.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    # -- what the study is ---------------------------------------------------------------------------------------
+
+    def meta(self, key: str) -> str:
+        row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        if row is None:
+            raise UserError(f"{self.path}: the study lacks {key!r}; the file is damaged")
+        return str(row[0])
+
+    @property
+    def machine(self) -> Machine:
+        return Machine.model_validate_json(self.meta("machine"))
+
+    @property
+    def config(self) -> str:
+        """The study file's text, as it was when the study began."""
+        return self.meta("config")
+
+    # -- writing -------------------------------------------------------------------------------------------------
+
+    def begin_launch(
+        self, setting: Setting, nodes: int, ppn: int, round: int, command: str, oversubscribed: bool
+    ) -> int:
+        cursor = self._write(
+            "INSERT INTO launch (setting, nodes, ppn, round, status, started, command, oversubscribed)"
+            " VALUES (?,?,?,?,'running',?,?,?)",
+            (setting.key, nodes, ppn, round, _now(), command, int(oversubscribed)),
+        )
+        return int(cursor.lastrowid or 0)
+
+    def end_launch(
+        self,
+        launch: int,
+        status: str,
+        reason: str,
+        seconds: float,
+        stderr: str = "",
+        hello: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._write(
+            "UPDATE launch SET status=?, reason=?, seconds=?, stderr=?, hello=? WHERE id=?",
+            (status, reason, seconds, stderr[-8192:], json.dumps(hello) if hello else None, launch),
+        )
+
+    def add_sample(
+        self, launch: int, collective: str, size: int, setting: Setting, statistics: Statistics, raw: bytes
+    ) -> None:
+        """One sample; `raw` is the little-endian int64 nanoseconds of every valid repetition, in order."""
+        names = [field.name for field in fields(Statistics)]
+        self._write(
+            f"INSERT INTO sample (launch, collective, size, setting, {', '.join(names)}, raw)"
+            f" VALUES ({', '.join('?' * (len(names) + 5))})",
+            (launch, collective, size, setting.key, *astuple(statistics), zlib.compress(raw)),
+        )
+
+    def add_refusal(self, launch: int, collective: str, size: int, setting: Setting, reason: str) -> None:
+        self._write(
+            "INSERT OR REPLACE INTO refusal VALUES (?,?,?,?,?)", (launch, collective, size, setting.key, reason)
+        )
+
+    def add_limits(self, nodes: int, ppn: int, launch: int, value: Mapping[str, Any]) -> None:
+        self._write("INSERT INTO limits VALUES (?,?,?,?)", (nodes, ppn, launch, json.dumps(value)))
+
+    def add_note(self, text: str) -> None:
+        self._write("INSERT OR IGNORE INTO note VALUES (?)", (text,))
+
+    def set_meta(self, key: str, value: object) -> None:
+        self._write("INSERT OR REPLACE INTO meta VALUES (?,?)", (key, json.dumps(value)))
+
+    def mark_interrupted(self) -> int:
+        """Launches left "running" by a driver that died; returns how many."""
+        return self._write(
+            "UPDATE launch SET status='interrupted', reason='the driver stopped' WHERE status='running'", ()
+        ).rowcount
+
+    @contextlib.contextmanager
+    def together(self) -> Iterator[None]:
+        """Everything written inside is committed at once, or not at all."""
+        with _disk_errors(self.path):
+            self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+        with _disk_errors(self.path):
+            self._db.execute("COMMIT")
+
+    def _write(self, sql: str, values: tuple[Any, ...]) -> sqlite3.Cursor:
+        with _disk_errors(self.path):
+            return self._db.execute(sql, values)
+
+    # -- reading -------------------------------------------------------------------------------------------------
+
+    def launches(self) -> list[LaunchRow]:
+        columns = "id, setting, nodes, ppn, round, status, reason, seconds, command, oversubscribed"
+        return [
+            LaunchRow(
+                id, Setting.from_key(key), nodes, ppn, round, status, reason, seconds, command, bool(oversubscribed)
+            )
+            for id, key, nodes, ppn, round, status, reason, seconds, command, oversubscribed in self._db.execute(
+                f"SELECT {columns} FROM launch ORDER BY id"
+            )
+        ]
+
+    def samples(self) -> list[Sample]:
+        setting = functools.cache(Setting.from_key)
+        names = [field.name for field in fields(Statistics)]
+        rows = self._db.execute(
+            f"SELECT s.launch, l.round, s.collective, l.nodes, l.ppn, s.size, s.setting, {', '.join(names)}"
+            " FROM sample s JOIN launch l ON l.id = s.launch ORDER BY s.id"
+        )
+        samples = []
+        for launch, round, collective, nodes, ppn, size, key, *statistics, correct in rows:
+            case = Case(collective, nodes, ppn)
+            checked = None if correct is None else bool(correct)
+            samples.append(Sample(launch, round, case, size, setting(key), *statistics, checked))
+        return samples
+
+    def refusals(self) -> list[Refusal]:
+        rows = self._db.execute("SELECT launch, collective, size, setting, reason FROM refusal")
+        return [Refusal(r[0], r[1], r[2], Setting.from_key(r[3]), r[4]) for r in rows]
+
+    def stderr(self, launch: int) -> str:
+        row = self._db.execute("SELECT stderr FROM launch WHERE id=?", (launch,)).fetchone()
+        return str(row[0]) if row else ""
+
+    def raw(self, launch: int, collective: str, size: int, setting: Setting) -> bytes:
+        """Little-endian int64 nanoseconds of every valid repetition."""
+        row = self._db.execute(
+            "SELECT raw FROM sample WHERE launch=? AND collective=? AND size=? AND setting=?",
+            (launch, collective, size, setting.key),
+        ).fetchone()
+        if row is None:
+            raise KeyError((launch, collective, size, setting))
+        return zlib.decompress(row[0])
+
+    def limits(self) -> dict[tuple[int, int], Mapping[str, Any]]:
+        return {
+            (r[0], r[1]): json.loads(r[2])
+            for r in self._db.execute("SELECT nodes, ppn, value FROM limits ORDER BY launch")
+        }
+
+    def notes(self) -> list[str]:
+        return [r[0] for r in self._db.execute("SELECT text FROM note ORDER BY text")]
+
+    def data(self) -> StudyData:
+        return StudyData(
+            id=self.meta("id"),
+            name=self.meta("name"),
+            created=self.meta("created"),
+            method=self.meta("method"),
+            margin=json.loads(self.meta("margin")),
+            confidence=json.loads(self.meta("confidence")),
+            weights=json.loads(self.meta("weights")),
+            machine=self.machine,
+            samples=tuple(self.samples()),
+            launches=tuple(self.launches()),
+            limits=self.limits(),
+            refusals=tuple(self.refusals()),
+            notes=tuple(self.notes()),
+            scope=tuple(json.loads(self.meta("scope"))),
+        )
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    db = sqlite3.connect(path, isolation_level=None, timeout=10)
+    # WAL needs shared memory, which network file systems lack; SQLite then answers "delete" and goes on with that.
+    db.execute("PRAGMA journal_mode=WAL")
+    db.execute("PRAGMA synchronous=NORMAL")
+    db.execute("PRAGMA foreign_keys=ON")
+    return db
+
+
+def _take_lock(path: Path) -> IO[str]:
+    """An exclusive lock held while the study is written; the file beside it says who holds it."""
+    lock = path.with_name(path.name + ".lock").open("a+")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        lock.seek(0)
+        holder = lock.read().strip() or "another process"
+        lock.close()
+        raise UserError(f"{path}: is being written by {holder}; wait for it, or choose another -o DIR") from None
+    lock.truncate(0)
+    lock.write(f"process {os.getpid()} on {os.uname().nodename}")
+    lock.flush()
+    return lock
+
+
+@contextlib.contextmanager
+def _disk_errors(path: Path) -> Iterator[None]:
+    """A full disk or a read-only place becomes one clear line; what is in the study stays."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        raise UserError(
+            f"{path}: cannot be written: {error}; what was measured so far is kept, continue with --resume"
+        ) from error
+    except OSError as error:
+        raise UserError(f"{error.filename or path}: {error.strerror}") from error
