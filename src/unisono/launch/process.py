@@ -1,0 +1,215 @@
+"""A running launch: lines in, lines out, a deadline on everything, and no process left behind."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import select
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+from unisono.errors import LaunchError
+from unisono.launch import tree
+from unisono.launch.failure import explain
+
+_STDERR_KEPT = 64 * 1024
+_SLICE = 0.2
+"""Seconds between two looks at whether the process still lives, while nothing arrives."""
+_END_PATIENCE = 10.0
+"""Seconds mpirun may take to end after it closed its output."""
+
+
+class Process:
+    """mpirun (or any program) in a session of its own, with `env` added to the environment.
+
+    Raises LaunchError "refused" when `argv[0]` cannot be started at all. Use it as a context manager, or call
+    `kill()` at the end: both leave no process of the launch alive. When the driver itself is killed, a guard
+    (see unisono.launch.tree) ends the launch instead. One thread at a time may use it.
+    """
+
+    def __init__(self, argv: Sequence[str], env: Mapping[str, str] | None = None) -> None:
+        self.argv = list(argv)
+        self.launch_id = secrets.token_hex(8)
+        full = {**os.environ, **(env or {}), tree.MARKER: self.launch_id}
+        try:
+            self._popen = subprocess.Popen(
+                self.argv,
+                env=full,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+                bufsize=0,
+            )
+        except OSError as error:
+            raise LaunchError("refused", f"{self.argv[0]} cannot be started: {error.strerror}") from error
+        self._guard = _start_guard(self._popen.pid, self.launch_id)
+        self._buffer = bytearray()
+        self._output_ended = False
+        self._stderr = bytearray()
+        self._stderr_thread = threading.Thread(target=self._collect_stderr, daemon=True)
+        self._stderr_thread.start()
+
+    @property
+    def pid(self) -> int:
+        """Of mpirun."""
+        return self._popen.pid
+
+    @property
+    def stderr(self) -> str:
+        """What was written to stderr so far, at most the last 64 KiB."""
+        if self._popen.poll() is not None:
+            self._stderr_thread.join(timeout=1)
+        return bytes(self._stderr).decode(errors="replace")
+
+    def write_line(self, text: str) -> None:
+        """Send one line to rank 0. Raises LaunchError when the launch has ended."""
+        assert self._popen.stdin is not None
+        try:
+            self._popen.stdin.write(text.encode() + b"\n")
+        except (BrokenPipeError, ValueError):
+            raise self._ended() from None
+
+    def close_input(self) -> None:
+        """End of file on rank 0's stdin."""
+        assert self._popen.stdin is not None
+        self._popen.stdin.close()
+
+    def read_line(self, deadline: float) -> str:
+        """The next line of stdout, without its end; waits up to `deadline` seconds.
+
+        Raises LaunchError: "hung" at the deadline (everything is killed by then), "crashed" or "refused" when the
+        launch ended instead of answering.
+        """
+        end = time.monotonic() + deadline
+        scanned = 0
+        while (newline := self._buffer.find(b"\n", scanned)) < 0:
+            scanned = len(self._buffer)
+            if not self._fill(end, deadline):
+                break
+        if newline < 0 and not self._buffer:
+            raise self._ended()
+        line = bytes(self._buffer[:newline] if newline >= 0 else self._buffer)
+        del self._buffer[: len(line) + 1]
+        return line.decode(errors="replace").rstrip("\r")
+
+    def wait(self, deadline: float) -> int:
+        """Exit status (negative: the signal that ended mpirun). Remaining output is thrown away.
+
+        Raises LaunchError "hung" at the deadline, when everything is killed.
+        """
+        self.read_rest(deadline)
+        self._buffer.clear()
+        return self._popen.wait()
+
+    def read_rest(self, deadline: float) -> str:
+        """All remaining output; returns when the launch has ended. Raises LaunchError "hung" at the deadline."""
+        end = time.monotonic() + deadline
+        while self._fill(end, deadline):
+            pass
+        while self._popen.poll() is None:
+            if time.monotonic() >= end:
+                raise self._hung(deadline)
+            time.sleep(0.01)
+        rest = bytes(self._buffer).decode(errors="replace")
+        self._buffer.clear()
+        return rest
+
+    def kill(self) -> None:
+        """End every process of the launch, also ranks that left the process group. Harmless when it has ended."""
+        tree.end(self._popen.pid, self.launch_id)
+        self._popen.wait()
+        self._stderr_thread.join(timeout=1)
+        if self._guard.poll() is None:
+            self._guard.communicate(tree.RELEASE)
+        for stream in (self._popen.stdin, self._popen.stdout):
+            assert stream is not None
+            stream.close()
+        self._output_ended = True
+
+    def __enter__(self) -> Process:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.kill()
+
+    def _fill(self, end: float, deadline: float) -> bool:
+        """Read what there is into the buffer, waiting until `end`; False when there will be no more."""
+        assert self._popen.stdout is not None
+        if self._output_ended:
+            return False
+        poll = select.poll()
+        poll.register(self._popen.stdout, select.POLLIN)
+        while True:
+            left = end - time.monotonic()
+            ended = self._popen.poll() is not None
+            if poll.poll(1000 * max(0.0, min(_SLICE, left))):
+                chunk = os.read(self._popen.stdout.fileno(), 1 << 16)
+                self._buffer += chunk
+                self._output_ended = not chunk
+                return bool(chunk)
+            if ended:  # A stray process may hold the pipe open: nothing more comes from this launch.
+                self._output_ended = True
+                return False
+            if left <= 0:
+                raise self._hung(deadline)
+
+    def _hung(self, deadline: float) -> LaunchError:
+        self.kill()
+        last = self.stderr.strip().splitlines()[-1:]
+        said = f"; its last words: {last[0].strip()[:200]}" if last else ""
+        return LaunchError("hung", f"no answer within {deadline:g} s, killed with all its processes{said}")
+
+    def _ended(self) -> LaunchError:
+        try:
+            code = self._popen.wait(_END_PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            code = self._popen.wait()
+        return explain(code, self.stderr)
+
+    def _collect_stderr(self) -> None:
+        assert self._popen.stderr is not None
+        with self._popen.stderr as stream:
+            while chunk := os.read(stream.fileno(), 1 << 16):
+                self._stderr += chunk
+                del self._stderr[:-_STDERR_KEPT]
+
+
+def _start_guard(root: int, launch_id: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-I", "-S", str(Path(tree.__file__)), str(root), launch_id],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A launch that ran to its end. `exit_code` is mpirun's, negative for a signal; `seconds` is wall time."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
+    seconds: float
+
+
+def run(argv: Sequence[str], env: Mapping[str, str] | None, deadline: float) -> Finished:
+    """Run to the end with nothing on stdin. Raises LaunchError "hung" or "refused" (argv[0] cannot be started)."""
+    start = time.monotonic()
+    with Process(argv, env) as process:
+        process.close_input()
+        stdout = process.read_rest(deadline)
+        exit_code = process.wait(deadline)
+        seconds = time.monotonic() - start
+        return Finished(exit_code, stdout, process.stderr, seconds)
