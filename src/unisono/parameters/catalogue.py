@@ -1,0 +1,57 @@
+"""The parameters we know, from the TOML files beside this module."""
+
+from __future__ import annotations
+
+import difflib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from unisono.errors import UserError
+from unisono.parameters.model import Component, Parameter
+from unisono.toml import explain_validation, read_toml
+
+_FILES = {"openmpi": ("openmpi", "ucx", "placement", "boot")}
+
+
+@cache
+def load(family: str) -> dict[str, Parameter]:
+    """Name -> parameter for one MPI family, in the order of the files. UserError for a family without a catalogue."""
+    found: dict[str, Parameter] = {}
+    for path, entry in _entries(family, "parameter"):
+        try:
+            parameter = Parameter.model_validate(entry)
+        except ValidationError as error:
+            raise UserError(f"{explain_validation(path, error)} (in parameter {entry.get('name', '?')})") from error
+        if parameter.name in found:
+            raise UserError(f"{path}: parameter {parameter.name} is described twice")
+        found[parameter.name] = parameter
+    return found
+
+
+@cache
+def components(family: str) -> dict[str, Component]:
+    """Name -> collective component that can be preferred, best documented first."""
+    found: dict[str, Component] = {}
+    for path, entry in _entries(family, "component"):
+        try:
+            component = Component.model_validate(entry)
+        except ValidationError as error:
+            raise UserError(f"{explain_validation(path, error)} (in component {entry.get('name', '?')})") from error
+        found[component.name] = component
+    return found
+
+
+def _entries(family: str, table: str) -> list[tuple[Path, dict[str, Any]]]:
+    if family not in _FILES:
+        raise UserError(f"no catalogue of parameters for {family!r}; there is one for: {', '.join(_FILES)}")
+    paths = [Path(__file__).with_name(f"{name}.toml") for name in _FILES[family]]
+    return [(path, entry) for path in paths for entry in read_toml(path).get(table, [])]
+
+
+def close_names(name: str, known: list[str]) -> list[str]:
+    """Known names that look like this one, best first; case does not count."""
+    folded = {candidate.lower(): candidate for candidate in known}
+    return [folded[match] for match in difflib.get_close_matches(name.lower(), list(folded), n=3, cutoff=0.75)]

@@ -1,0 +1,59 @@
+"""A parameter as the catalogue describes it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Spelled(_Model):
+    """How versions of the MPI before `before` write a parameter and its values; every version when it is left out."""
+
+    before: str | None = None
+    name: str
+    values: dict[str, str] = Field(default_factory=dict)
+    """Our value -> theirs, where they differ."""
+
+
+class Parameter(_Model):
+    """Something that can be varied.
+
+    `needs` are conditions checked by availability: "component:coll/hcoll", "pml:ucx", "version>=5.0.0",
+    "fabric", "numa>1", "sockets>1", "transport:rc" ...
+    """
+
+    name: str
+    kind: Literal["env", "mca", "component", "algorithm", "placement", "boot"]
+    scope: Literal["boot", "launch", "call"]
+    meaning: str
+    """One sentence."""
+    source: str
+    """Where the meaning and the values come from."""
+    values: tuple[str, ...] = ()
+    """Values worth trying; empty where the machine itself says (components, algorithms, devices)."""
+    default: str | None = None
+    """What not setting it amounts to, where that is one fixed value."""
+    needs: tuple[str, ...] = ()
+    remedy: str = ""
+    """What would make it available, where that is particular to this parameter."""
+    spelled: tuple[Spelled, ...] = ()
+
+
+class Component(_Model):
+    """A component of Open MPI's coll framework that can be preferred."""
+
+    name: str
+    meaning: str
+    source: str
+    serves: tuple[str, ...]
+    """The blocking collectives it implements; the others stay with whoever serves them otherwise."""
+    nodes: Literal["one", "several", "any"] = "any"
+    """Communicators it accepts: of one node, of several, or both."""
+    enable: bool = False
+    """Has a coll_<name>_enable switch beside its priority."""
+    remedy: str = ""

@@ -1,0 +1,154 @@
+"""A setting in the words this MPI understands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from unisono.errors import UserError
+from unisono.machine.devices import FAST
+from unisono.machine.model import Machine, Mpi
+from unisono.machine.version import at_least, version_tuple
+from unisono.model import CALL_SCOPE, Setting, call_part
+from unisono.parameters import catalogue
+
+ENVIRONMENT = ("UCX_", "MPI_UCX_", "UCC_", "HCOLL_", "SHARP_", "FI_")
+"""Parameters of these names are environment variables; every other name is an MCA parameter."""
+
+WITHIN_A_LAUNCH = "5.0.6"
+"""From this Open MPI on, coll_tuned_use_dynamic_rules can be written through MPI_T after MPI_Init."""
+
+TOP_PRIORITY = "100"
+
+
+@dataclass(frozen=True)
+class LaunchWords:
+    """What of a setting goes on the command line (MCA) and into the environment of the ranks."""
+
+    mca: dict[str, str] = field(default_factory=dict)
+    env: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class CallWords:
+    """What of a setting is switched inside a launch: the component to prefer, and MPI_T variables to write."""
+
+    prefer: str | None = None
+    variables: dict[str, str] = field(default_factory=dict)
+
+
+def is_environment(name: str) -> bool:
+    return name.startswith(ENVIRONMENT)
+
+
+def launch_words(setting: Mapping[str, str], machine: Machine, call_scope: Sequence[str] | None = None) -> LaunchWords:
+    """The launch-scope part of a setting, placement excluded.
+
+    What is in `call_scope` is left to `call_words`; None means all this MPI switches inside a launch. With () a
+    preferred component serves the whole launch. Raises UserError when a value has no spelling in this MPI.
+    """
+    mpi = require_mpi(machine)
+    words = LaunchWords()
+    for name, value in setting.items():
+        if name == "placement" or name in (mpi.call_scope if call_scope is None else call_scope):
+            continue
+        if name in ("algorithm", "segment"):
+            raise UserError(f"{name}={value}: belongs to one collective and cannot hold for a whole launch")
+        if is_environment(name):
+            words.env[name] = value
+        elif name == "coll":
+            words.mca.update(component_words(value, mpi))
+        else:
+            spelled, theirs = spell(name, value, mpi)
+            words.mca[spelled] = theirs
+            if (name, value) == ("pml", "ucx") and not has_fast_network(machine):
+                words.mca.update(UCX_ANYWHERE)
+    return words
+
+
+UCX_ANYWHERE = {"opal_common_ucx_tls": "any", "opal_common_ucx_devices": "any"}
+"""Without these, Open MPI 4.1 and 5.0 decline pml/ucx where UCX finds no fast network (tried on 4.1.4 and 5.0.11)."""
+
+
+def call_words(setting: Mapping[str, str], collective: str, machine: Machine) -> CallWords:
+    """The call-scope part of a setting for one collective; nothing at all for a setting without one."""
+    mpi = require_mpi(machine)
+    part = call_part(Setting(setting), mpi.call_scope)
+    variables = _algorithm_words(part, collective, mpi)
+    if variables and at_least(mpi.version, WITHIN_A_LAUNCH):
+        variables = {"coll_tuned_use_dynamic_rules": "1", **variables}
+    return CallWords(prefer=part.get("coll"), variables=variables)
+
+
+def call_as_launch(setting: Mapping[str, str], collective: str, machine: Machine) -> dict[str, str]:
+    """MCA parameters that give the call-scope part of a setting to one collective for a whole launch."""
+    mpi = require_mpi(machine)
+    part = call_part(Setting(setting), CALL_SCOPE)
+    words = component_words(part["coll"], mpi) if "coll" in part else {}
+    forced = _algorithm_words(part, collective, mpi)
+    if forced:
+        words = {**words, "coll_tuned_use_dynamic_rules": "1", **forced}
+    return words
+
+
+def sweep_words(machine: Machine) -> dict[str, str]:
+    """MCA parameters every launch needs in which call-scope settings are switched.
+
+    Before 5.0.6 coll/tuned decides at MPI_Init whether it will look at forced algorithms (tried on 4.1.4: writing
+    the switch later fails with MPI_T_ERR_CVAR_SET_NEVER). Without a forced algorithm the switch changes nothing:
+    tuned falls back to its fixed decision.
+    """
+    mpi = require_mpi(machine)
+    if "algorithm" in mpi.call_scope and not at_least(mpi.version, WITHIN_A_LAUNCH):
+        return {"coll_tuned_use_dynamic_rules": "1"}
+    return {}
+
+
+def component_words(component: str, mpi: Mpi) -> dict[str, str]:
+    """MCA parameters with which a component serves, in every communicator that it accepts, all it implements.
+
+    Components are stacked by priority, the highest on top (read in coll_base_verbose of 4.1.4 and 5.0.11).
+    """
+    known = catalogue.components(mpi.family).get(component)
+    words = {f"coll_{component}_enable": "1"} if known and known.enable else {}
+    return {**words, f"coll_{component}_priority": TOP_PRIORITY}
+
+
+def spell(name: str, value: str, mpi: Mpi) -> tuple[str, str]:
+    """(MCA name, value) as this version writes them."""
+    parameter = catalogue.load(mpi.family).get(name)
+    for spelled in parameter.spelled if parameter else ():
+        if spelled.before is None or version_tuple(mpi.version) < version_tuple(spelled.before):
+            words = [spelled.values.get(word, word) for word in value.split(",")]
+            return spelled.name, ",".join(words)
+    return name, value
+
+
+def _algorithm_words(part: Mapping[str, str], collective: str, mpi: Mpi) -> dict[str, str]:
+    words: dict[str, str] = {}
+    if ("algorithm" in part or "segment" in part) and part.get("coll", "tuned") != "tuned":
+        raise UserError(f"algorithm and segment are coll/tuned's: they cannot go with coll={part['coll']}")
+    if "algorithm" in part:
+        known = mpi.algorithms.get(collective, {})
+        if part["algorithm"] not in known:
+            raise UserError(
+                f"algorithm={part['algorithm']}: coll/tuned of Open MPI {mpi.version} has no such algorithm "
+                f"for {collective}; it has: {', '.join(known) or 'none'}"
+            )
+        words[f"coll_tuned_{collective}_algorithm"] = str(known[part["algorithm"]])
+    if "segment" in part:
+        if "algorithm" not in part:
+            raise UserError("segment: only has a meaning together with algorithm")
+        words[f"coll_tuned_{collective}_algorithm_segmentsize"] = part["segment"]
+    return words
+
+
+def has_fast_network(machine: Machine) -> bool:
+    """Whether there is an InfiniBand, RoCE or other RDMA port that is up."""
+    return any(device.kind in FAST and device.state == "up" for device in machine.devices)
+
+
+def require_mpi(machine: Machine) -> Mpi:
+    if machine.mpi is None:
+        raise UserError(f"{machine.name}: the description has no MPI (key mpi); describe the machine with one")
+    return machine.mpi
