@@ -1,0 +1,54 @@
+"""What every launch gets, the default setting included, and why: all comparisons are made with these words in place.
+
+Nothing here ever replaces what the user has set in the environment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+from unisono.launch.placement import Placement
+from unisono.machine.model import Machine
+from unisono.machine.version import at_least
+from unisono.parameters.spelling import has_fast_network, require_mpi
+
+
+@dataclass(frozen=True, slots=True)
+class BaseWords:
+    options: list[str] = field(default_factory=list)
+    mca: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+def base_words(machine: Machine, placement: Placement | None, taken: Collection[str] = ()) -> BaseWords:
+    """`taken`: MCA parameters that the setting or the user's own command line sets, which are left alone.
+
+    `placement` None: not known, because the user's own words place the ranks.
+    """
+    mpi = require_mpi(machine)
+    words = BaseWords()
+    if machine.root_user:
+        words.options.append("--allow-run-as-root")
+    wanted: list[tuple[str, str, str]] = []
+    if _initialises_ofi_in_vain(machine):
+        wanted.append(("btl", "^ofi", "it adds a second to MPI_Init, and there is no network here that it could use"))
+    if placement is not None and placement.oversubscribed:
+        # Both versions do this by themselves, but not when slots given with --host hide that CPUs are too few.
+        wanted.append(("mpi_yield_when_idle", "1", "there are more ranks than CPUs, so that waiting ranks give way"))
+    for name, value, reason in wanted:
+        own = machine.environment.get(f"OMPI_MCA_{name}")
+        if own is not None:
+            words.notes.append(f"OMPI_MCA_{name}={own} of your environment is kept")
+        elif name not in taken:
+            words.mca[name] = value
+            words.notes.append(f"{name}={value} in every launch: {reason}")
+    if not at_least(mpi.version, "4"):
+        words.notes.append(f"Open MPI {mpi.version} is older than what Unisono was tried with (4.1 and 5.0)")
+    return words
+
+
+def _initialises_ofi_in_vain(machine: Machine) -> bool:
+    """Open MPI 5.0: one second of every MPI_Init is libfabric looking for providers (measured on 5.0.11)."""
+    mpi = require_mpi(machine)
+    return at_least(mpi.version, "5") and "ofi" in mpi.components.get("btl", []) and not has_fast_network(machine)

@@ -1,0 +1,129 @@
+"""A placement in mpirun's words. What each version does with them was tried with its own mapper (tests/launch).
+
+| | Open MPI 5 | Open MPI 4 |
+|---|---|---|
+| block | `--map-by ppr:N:package --rank-by fill` | `--map-by ppr:N:socket --rank-by core` |
+| cyclic | `--map-by pe-list=0,18,1,19:ordered` | `--map-by ppr:N:socket --rank-by socket` |
+| cyclic over nodes | `--map-by ppr:N:node --rank-by node` | the same |
+| anything else | the list | a rank file |
+
+Open MPI 4 has `--cpu-list ... --bind-to cpu-list:ordered`, but takes the CPUs in ascending order whatever the order
+of the list (orte/mca/rmaps/base/rmaps_base_binding.c walks a bit mask), so it cannot express a cyclic placement.
+Both count cores in lists logically, as hwloc does.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from unisono.errors import UserError
+from unisono.machine.model import Mpi
+from unisono.machine.version import at_least
+
+if TYPE_CHECKING:
+    from unisono.launch.placement import Placement
+
+_OBJECT_5 = {"l3": "l3cache", "numa": "numa", "socket": "package", "node": "node"}
+_OBJECT_4 = {"l3": "l3cache", "numa": "numa", "socket": "socket", "node": "node"}
+
+
+def words(placement: Placement, mpi: Mpi, hosts: Sequence[str]) -> list[str]:
+    """See Placement.arguments."""
+    five = at_least(mpi.version, "5")
+    if placement.oversubscribed:
+        return _oversubscribed(placement, five)
+    if placement.policy is None:
+        return ["--use-hwthread-cpus"] if placement.smt_siblings else []
+    return _five(placement) if five else _four(placement, mpi, hosts)
+
+
+def _oversubscribed(placement: Placement, five: bool) -> list[str]:
+    by_node = placement.policy is not None and (placement.policy.order, placement.policy.level) == ("cyclic", "node")
+    unbound = ["--bind-to", "none"]
+    if five:
+        return [*unbound, "--map-by", ("node" if by_node else "") + ":OVERSUBSCRIBE"]
+    return [*unbound, *(["--map-by", "node"] if by_node else []), "--oversubscribe"]
+
+
+def _five(placement: Placement) -> list[str]:
+    assert placement.policy is not None
+    if placement.smt_siblings:
+        listed = ",".join(str(slot.core.first_pu + (slot.thread or 0)) for slot in placement.slots)
+        return [
+            *("--bind-to", "hwthread", "--map-by", f"pe-list={listed}:ordered:hwtcpus"),
+            *_ranked_over_nodes(placement),
+        ]
+    per_object = _per_object(placement, _OBJECT_5)
+    if per_object is not None:
+        fill = [] if per_object.endswith(":node") else ["--rank-by", "fill"]
+        return ["--bind-to", "core", "--map-by", per_object, *(_ranked_over_nodes(placement) or fill)]
+    listed = ",".join(str(slot.core.logical) for slot in placement.slots)
+    return ["--bind-to", "core", "--map-by", f"pe-list={listed}:ordered"]
+
+
+def _four(placement: Placement, mpi: Mpi, hosts: Sequence[str]) -> list[str]:
+    assert placement.policy is not None
+    if placement.smt_siblings:
+        raise UserError(
+            f"ppn {placement.ppn}: Open MPI {mpi.version} cannot be told to use SMT siblings after all cores; use at "
+            f"most one rank a core, or Open MPI 5"
+        )
+    level = _OBJECT_4[placement.level_word]
+    if placement.policy.order == "cyclic" and placement.policy.level != "node":
+        if placement.per_domain is None:
+            return ["--bind-to", "core", "--map-by", level]
+        return ["--bind-to", "core", "--map-by", f"ppr:{placement.per_domain}:{level}", "--rank-by", level]
+    per_object = _per_object(placement, _OBJECT_4)
+    if per_object is not None:
+        fill = [] if per_object.endswith(":node") else ["--rank-by", "core"]
+        return ["--bind-to", "core", "--map-by", per_object, *(_ranked_over_nodes(placement) or fill)]
+    return ["--rankfile", str(_written(rankfile(placement, hosts)))]
+
+
+def _ranked_over_nodes(placement: Placement) -> list[str]:
+    policy = placement.policy
+    cyclic = policy is not None and (policy.order, policy.level) == ("cyclic", "node") and placement.nodes > 1
+    return ["--rank-by", "node"] if cyclic else []
+
+
+def _per_object(placement: Placement, objects: dict[str, str]) -> str | None:
+    """ppr:N:object where that says it: every domain has N ranks, or the first cores of the node are used."""
+    assert placement.policy is not None
+    if placement.policy.level != "node":
+        if placement.policy.order == "cyclic":
+            return None
+        if placement.per_domain is not None:
+            return f"ppr:{placement.per_domain}:{objects[placement.level_word]}"
+    if [slot.core.logical for slot in placement.slots] == list(range(placement.ppn)):
+        return f"ppr:{placement.ppn}:node"
+    return None
+
+
+def rankfile(placement: Placement, hosts: Sequence[str]) -> str:
+    """One line a rank: host, socket and core within it, counted as hwloc does."""
+    lines = []
+    for rank, place in enumerate(placement.ranks):
+        slot = placement.slots[rank % placement.ppn]
+        lines.append(f"rank {rank}={hosts[place.node_index]} slot={slot.core.socket}:{slot.core.in_socket}\n")
+    return "".join(lines)
+
+
+def _written(text: str) -> Path:
+    """The rank file in the cache, named after its content, so that a command line shown once can be run again."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    path = cache / "unisono" / f"rankfile-{hashlib.sha256(text.encode()).hexdigest()[:12]}.txt"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists():
+            partial = path.with_suffix(f".{os.getpid()}")
+            partial.write_text(text)
+            partial.replace(path)
+    except OSError as error:
+        raise UserError(
+            f"{path}: cannot be written ({error.strerror}); set XDG_CACHE_HOME to a directory that can"
+        ) from error
+    return path
