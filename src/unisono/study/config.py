@@ -139,6 +139,22 @@ class Measure(_Part):
     """A sample that takes longer is a hang: the launch is killed and recorded as such."""
 
 
+def _value_lists(table: Any) -> Any:
+    """{name: value or list of values} -> {name: list of strings}; anything else is left for pydantic to refuse."""
+    if not isinstance(table, dict):
+        return table
+    out: dict[str, list[str]] = {}
+    for name, values in table.items():
+        listed = values if isinstance(values, list) else [values]
+        if not listed:
+            raise ValueError(f"{name}: has no values")
+        for value in listed:
+            if not isinstance(value, (str, int, float)):
+                raise ValueError(f"{name}: {value!r} is not a value; write strings or numbers")
+        out[name] = [str(int(v)) if isinstance(v, bool) else str(v) for v in listed]
+    return out
+
+
 class Study(_Part):
     """One study file. Every value is a string in the end; lists may hold "all" for what the machine offers."""
 
@@ -150,24 +166,20 @@ class Study(_Part):
     measure: Measure = Measure()
     weights: dict[str, Annotated[float, Field(ge=0)]] = {}
     """Collective -> how much it counts in the joint choice; 1 each when absent."""
+    exclude: list[dict[str, list[str]]] = []
+    """Combinations left out: a table of collective, nodes, ppn and parameters -> the values it applies to."""
     boot: dict[str, list[str]] = {}
     """Boot parameters the whole matrix wants (NPS ...): one study each, brought together by `unisono compare`."""
 
     @field_validator("parameters", "boot", mode="before")
     @classmethod
     def _strings(cls, table: Any) -> Any:
-        if not isinstance(table, dict):
-            return table
-        out: dict[str, list[str]] = {}
-        for name, values in table.items():
-            listed = values if isinstance(values, list) else [values]
-            if not listed:
-                raise ValueError(f"{name}: has no values")
-            for value in listed:
-                if not isinstance(value, (str, int, float)):
-                    raise ValueError(f"{name}: {value!r} is not a value; write strings or numbers")
-            out[name] = [str(int(v)) if isinstance(v, bool) else str(v) for v in listed]
-        return out
+        return _value_lists(table)
+
+    @field_validator("exclude", mode="before")
+    @classmethod
+    def _exclusions(cls, tables: Any) -> Any:
+        return [_value_lists(table) for table in tables] if isinstance(tables, list) else tables
 
     @model_validator(mode="after")
     def _weights_known(self) -> Study:

@@ -245,10 +245,12 @@ class Store:
             " FROM sample s JOIN launch l ON l.id = s.launch ORDER BY s.id"
         )
         samples = []
-        for launch, round, collective, nodes, ppn, size, key, *statistics, correct in rows:
+        for launch, round, collective, nodes, ppn, size, key, *values in rows:
+            statistics = dict(zip(names, values, strict=True))
+            if statistics["correct"] is not None:
+                statistics["correct"] = bool(statistics["correct"])
             case = Case(collective, nodes, ppn)
-            checked = None if correct is None else bool(correct)
-            samples.append(Sample(launch, round, case, size, setting(key), *statistics, checked))
+            samples.append(Sample(launch=launch, round=round, case=case, size=size, setting=setting(key), **statistics))
         return samples
 
     def refusals(self) -> list[Refusal]:

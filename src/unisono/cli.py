@@ -1,0 +1,241 @@
+"""The command line: one short function a command, no logic. Everything heavy is imported where it is used."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from unisono import __version__
+from unisono.errors import UserError
+
+app = typer.Typer(
+    name="unisono",
+    help="Finds the fastest way your MPI can communicate, on your machine, for your application, and proves it.",
+    epilog="Start with: unisono doctor, then: unisono tune",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+OUT = Path("unisono-out")
+
+Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")]
+Mpirun = Annotated[
+    str | None,
+    typer.Option(metavar="PATH", help="The MPI to use; else $UNISONO_MPIRUN, the first on PATH, the embedded one."),
+]
+Mpicc = Annotated[str | None, typer.Option(metavar="PATH", help="Its compiler wrapper; else the mpicc beside mpirun.")]
+Hosts = Annotated[
+    str | None,
+    typer.Option(metavar="A:N,B:N", help="Nodes and their slots; else what the scheduler gave, else this one."),
+]
+For = Annotated[
+    str | None, typer.Option("--for", metavar="COLLECTIVE", help="Choose the launch setting for this collective alone.")
+]
+Weights = Annotated[
+    str | None, typer.Option(metavar="A=0.8,B=0.2", help="Choose the launch setting for this mix of collectives.")
+]
+TuningFile = Annotated[Path, typer.Argument(metavar="TUNING", help="A tuning.toml.")]
+TuningOption = Annotated[Path, typer.Option("--tuning", metavar="TUNING", help="A tuning.toml.")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"unisono {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command(epilog="Example: unisono doctor --json > machine.json")
+def doctor(json: Json = False, mpirun: Mpirun = None, mpicc: Mpicc = None, hosts: Hosts = None) -> None:
+    """Describe this machine, its MPI and network, and say which parameters can be tuned here."""
+    from unisono.commands.doctor import doctor as command
+
+    command(json=json, mpirun=mpirun, mpicc=mpicc, hosts=hosts)
+
+
+@app.command(epilog="Example: unisono tune quick --budget 4m, or: unisono tune my-study.toml --dry-run")
+def tune(
+    study: Annotated[
+        str, typer.Argument(metavar="[STUDY.toml]", help="A study file, or the name of one that comes with Unisono.")
+    ] = "quick",
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Where everything goes.")] = OUT,
+    budget: Annotated[str | None, typer.Option(metavar="10m", help="Measure no longer than this.")] = None,
+    method: Annotated[str | None, typer.Option(metavar="race|classic", help="How to search.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue what is in DIR, or begin.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Resume although the machine has changed.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print every command line and the estimated time; run nothing.")
+    ] = False,
+    machine: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Plan for this machine (doctor --json); with --dry-run.")
+    ] = None,
+    collective: Annotated[list[str] | None, typer.Option(help="Only this collective; may be repeated.")] = None,
+    nodes: Annotated[int | None, typer.Option(help="Only this number of nodes.")] = None,
+    ppn: Annotated[int | None, typer.Option(help="Only this number of ranks a node.")] = None,
+    size: Annotated[list[str] | None, typer.Option(help="Only this message size; may be repeated.")] = None,
+    oversubscribe: Annotated[bool, typer.Option("--oversubscribe", help="Allow more ranks than CPUs.")] = False,
+    verify: Annotated[bool, typer.Option(help="Prove the tuning at the end: default against tuned.")] = True,
+    json: Json = False,
+    mpirun: Mpirun = None,
+    mpicc: Mpicc = None,
+    hosts: Hosts = None,
+) -> None:
+    """Measure, decide, write the tuning in every form, prove it against the default, and report."""
+    from unisono.commands.tune import Wishes
+    from unisono.commands.tune import tune as command
+
+    wishes = Wishes(
+        study=study, output=output, budget=budget, method=method, resume=resume, force=force, dry_run=dry_run, machine=machine,
+        collectives=collective or [], nodes=nodes, ppn=ppn, sizes=size or [], oversubscribe=oversubscribe, verify=verify, json=json,
+        mpirun=mpirun, mpicc=mpicc, hosts=hosts,
+    )  # fmt: skip
+    raise typer.Exit(command(wishes))
+
+
+@app.command(epilog="Example: unisono report unisono-out/study.db -o report.html")
+def report(
+    study: Annotated[Path, typer.Argument(metavar="STUDY.db")],
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE")] = Path("report.html"),
+) -> None:
+    """Write the report of a study, finished or not: one HTML file that opens offline."""
+    from unisono.commands.reading import report as command
+
+    command(study, output)
+
+
+@app.command(epilog="Example: unisono show unisono-out/tuning.toml")
+def show(tuning: TuningFile, json: Json = False) -> None:
+    """Show a tuning: what it decides, how much that gains, and whether it fits this machine."""
+    from unisono.commands.reading import show as command
+
+    command(tuning, json=json)
+
+
+@app.command(epilog="Example: unisono lookup tuning.toml --collective alltoall --nodes 1 --ppn 36 --size 512K")
+def lookup(
+    tuning: TuningFile,
+    collective: Annotated[str, typer.Option(help="Which collective.")],
+    size: Annotated[str, typer.Option(help="Message size, as IMB counts it.")],
+    nodes: Annotated[int, typer.Option(min=1, help="Number of nodes.")] = 1,
+    ppn: Annotated[int, typer.Option(min=1, help="Ranks a node.")] = 1,
+    json: Json = False,
+) -> None:
+    """Say what to use for one collective at one message size, and why."""
+    from unisono.commands.reading import lookup as command
+
+    command(tuning, collective=collective, nodes=nodes, ppn=ppn, size=size, json=json)
+
+
+@app.command(epilog="Example: unisono compare nps1/study.db nps4/study.db -o comparison.html")
+def compare(
+    studies: Annotated[list[Path], typer.Argument(metavar="A.db B.db ...")],
+    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Also write a page.")] = None,
+    json: Json = False,
+) -> None:
+    """Compare studies of different boot settings, library versions or machines, case by case."""
+    from unisono.commands.reading import compare as command
+
+    command(studies, output=output, json=json)
+
+
+@app.command(epilog="Example: unisono export tuning.toml --format openmpi -o /etc/openmpi --check")
+def export(
+    tuning: TuningFile,
+    format: Annotated[str, typer.Option(metavar="openmpi|ucx|shell|mpirun")],
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR")] = OUT / "export",
+    check: Annotated[bool, typer.Option("--check", help="Launch, and show that the MPI really took it.")] = False,
+    for_: For = None,
+    weights: Weights = None,
+    nodes: Annotated[int | None, typer.Option(help="Which case, when the tuning has several.")] = None,
+    ppn: Annotated[int | None, typer.Option(help="Which case, when the tuning has several.")] = None,
+    json: Json = False,
+    mpirun: Mpirun = None,
+    mpicc: Mpicc = None,
+) -> None:
+    """Write a tuning in the form an MPI reads."""
+    from unisono.commands.applying import export as command
+
+    raise typer.Exit(
+        command(
+            tuning, format, output, check=check, for_=for_, weights=weights, nodes=nodes, ppn=ppn, json=json, mpirun=mpirun, mpicc=mpicc
+        )
+    )  # fmt: skip
+
+
+_PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
+
+
+@app.command(context_settings=_PASS_ON, epilog="Example: unisono run --tuning tuning.toml -- mpirun -n 8 ./app")
+def run(
+    tuning: TuningOption,
+    command_line: Annotated[list[str], typer.Argument(metavar="-- mpirun ...")],
+    for_: For = None,
+    weights: Weights = None,
+    print_: Annotated[bool, typer.Option("--print", help="Show the command instead of running it.")] = False,
+) -> None:
+    """Run any mpirun command line with a tuning applied."""
+    from unisono.commands.applying import run as command
+
+    raise typer.Exit(command(tuning, command_line, for_=for_, weights=weights, print_only=print_))
+
+
+@app.command(
+    context_settings=_PASS_ON,
+    epilog="Example: unisono verify --tuning tuning.toml --metric 'Time in seconds = *([0-9.]+)' -- mpirun -n 8 ./app",
+)
+def verify(
+    tuning: TuningOption,
+    command_line: Annotated[list[str], typer.Argument(metavar="-- mpirun ...")],
+    metric: Annotated[
+        str | None, typer.Option(metavar="REGEX", help="One group: the time in the program's output; else wall time.")
+    ] = None,
+    runs: Annotated[int, typer.Option(help="Runs of each, as-is and tuned, interleaved.")] = 5,
+    timeout: Annotated[str, typer.Option(help="A run that takes longer has failed.")] = "1h",
+    for_: For = None,
+    weights: Weights = None,
+    json: Json = False,
+) -> None:
+    """Prove a tuning on your program: as-is against tuned, with an interval and a verdict."""
+    from unisono.commands.applying import verify as command
+
+    raise typer.Exit(
+        command(tuning, command_line, metric=metric, runs=runs, timeout=timeout, for_=for_, weights=weights, json=json)
+    )
+
+
+def fail(message: str) -> NoReturn:
+    """One line on stderr, exit status 2."""
+    sys.stderr.write(f"unisono: {message}\n")
+    sys.exit(2)
+
+
+def main(arguments: list[str] | None = None) -> Any:
+    """Entry point: exit status 0, 1 (the answer is no), 2 (bad input or environment), 130 (interrupted)."""
+    try:
+        return app(arguments, standalone_mode=True)
+    except UserError as error:
+        fail(str(error))
+    except KeyboardInterrupt:
+        sys.stderr.write("unisono: interrupted\n")
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader (head, less) has seen enough; Python would complain again when it flushes stdout.
+        sys.stderr.close()
+        sys.exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,17 @@
+"""`unisono doctor`."""
+
+from __future__ import annotations
+
+from unisono.commands.console import out, print_json
+from unisono.launch.hosts import parse_hosts
+from unisono.machine.describe import describe
+from unisono.machine.doctor import doctor_json, print_doctor
+
+
+def doctor(*, json: bool, mpirun: str | None, mpicc: str | None, hosts: str | None) -> None:
+    """Describe this machine on stdout. Raises UserError when there is no MPI to describe."""
+    machine = describe(mpirun, mpicc, parse_hosts(hosts) if hosts else None)
+    if json:
+        print_json(doctor_json(machine))
+    else:
+        print_doctor(machine, out())

@@ -1,0 +1,181 @@
+"""What a study will do before it does it: which study, narrowed how, how long, and every command line."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+from rich.console import Console
+
+from unisono.commands.console import out, print_json
+from unisono.errors import UserError
+from unisono.machine.model import Machine
+from unisono.measure.build import PROGRAM_NAME
+from unisono.model import CALL_SCOPE
+from unisono.sizes import format_size, parse_size
+from unisono.study import classic, race
+from unisono.study.config import Study, parse_duration, read_study, ready_made, ready_made_names
+from unisono.study.engine import Task, launch_command
+from unisono.study.estimate import task_seconds
+from unisono.study.matrix import Matrix, expand
+from unisono.toml import explain_validation
+
+
+def find(name: str) -> Study:
+    """A study file, or a ready-made one by name. Raises UserError when it is neither."""
+    path = Path(name)
+    if not path.is_file():
+        known = ready_made(name)
+        if known is None:
+            raise UserError(f"{name}: no such study file; ready-made studies are {', '.join(ready_made_names())}")
+        path = known
+    return read_study(path)[0]
+
+
+def narrowed(
+    study: Study,
+    *,
+    method: str | None,
+    budget: str | None,
+    collectives: Sequence[str],
+    nodes: int | None,
+    ppn: int | None,
+    sizes: Sequence[str],
+    oversubscribe: bool,
+) -> Study:
+    """The study with what the command line says otherwise. Raises UserError as a study file would."""
+    document = study.model_dump(by_alias=True)
+    if collectives:
+        document["cases"]["collectives"] = list(collectives)
+        document["weights"] = {name: w for name, w in study.weights.items() if name in collectives}
+    if nodes is not None:
+        document["cases"]["nodes"] = [nodes]
+    if ppn is not None:
+        document["cases"]["ppn"] = [ppn]
+    if oversubscribe:
+        document["cases"]["oversubscribe"] = True
+    if sizes:
+        wanted = sorted({parse_size(size, "--size") for size in sizes})
+        document["sizes"] = {"from": wanted[0], "to": wanted[-1], "step": 1e300, "extra": wanted}
+    if method is not None:
+        document["method"]["name"] = method
+        if method == "classic" and study.method.name == "race":
+            document["method"]["budget"] = None  # the documents' procedure has none; --budget sets one
+    if budget is not None:
+        document["method"]["budget"] = parse_duration(budget, "--budget")
+    try:
+        return Study.model_validate(document)
+    except ValidationError as error:
+        raise UserError(explain_validation("command line", error)) from error
+
+
+def scope(study: Study) -> tuple[str, ...]:
+    """What is switched inside launches: nothing in the documents' procedure, where each setting has its launch."""
+    return () if study.method.name == "classic" else CALL_SCOPE
+
+
+def budget(study: Study, said_now: str | None) -> float | None:
+    """Seconds this run of the driver may measure."""
+    return parse_duration(said_now, "--budget") if said_now is not None else study.method.budget
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    launches: int
+    samples: int
+    seconds: float
+
+
+def planned(study: Study, matrix: Matrix) -> list[Task]:
+    """All launches of a classic study; of a race those nobody can know yet are left out: its first round."""
+    if study.method.name == "classic":
+        return list(classic.tasks(matrix, study))
+    return race.first_round(matrix, study)
+
+
+def estimate(study: Study, matrix: Matrix) -> Estimate:
+    tasks = planned(study, matrix)
+    # A race usually drops half of what is left in every round, so all later rounds together cost about the first.
+    more = 1 if study.method.name == "classic" else 2
+    return Estimate(
+        launches=len(tasks) * more,
+        samples=sum(task.samples for task in tasks) * more,
+        seconds=sum(task_seconds(study, task) for task in tasks) * more,
+    )
+
+
+def show(study: Study, machine: Machine, *, json: bool) -> int:
+    """--dry-run: every command line, what is measured in it, and how long it should take."""
+    matrix = expand(study, machine, scope=scope(study))
+    tasks = planned(study, matrix)
+    lines = [
+        (launch_command(machine, task, matrix.scope, [PROGRAM_NAME], study.cases.oversubscribe), task) for task in tasks
+    ]
+    total = estimate(study, matrix)
+    if json:
+        print_json(
+            {
+                "study": study.study.name,
+                "machine": machine.name,
+                "method": study.method.name,
+                "launches": total.launches,
+                "samples": total.samples,
+                "seconds": round(total.seconds),
+                "notes": list(matrix.notes),
+                "cases": [
+                    {"collective": c.case.collective, "nodes": c.case.nodes, "ppn": c.case.ppn, "sizes": list(c.sizes),
+                     "settings": [dict(setting) for setting in c.settings]}
+                    for c in matrix.cases
+                ],
+                "commands": [{"round": task.round, "command": line.shell, "setting": dict(task.setting)} for line, task in lines],
+            }
+        )  # fmt: skip
+        return 0
+    _print(out(), study, machine, matrix, [(line.shell, task) for line, task in lines], total)
+    return 0
+
+
+def _print(
+    console: Console,
+    study: Study,
+    machine: Machine,
+    matrix: Matrix,
+    lines: Sequence[tuple[str, Task]],
+    total: Estimate,
+) -> None:
+    def say(text: str) -> None:
+        console.print(text, markup=False, soft_wrap=True)
+
+    say(f"# Study {study.study.name} on {machine.name}, method {study.method.name}")
+    for note in matrix.notes:
+        say(f"# {note}")
+    say("# What is measured:")
+    for c in matrix.cases:
+        say(
+            f"#   {c.case}: {len(c.settings)} settings, {len(c.sizes)} message sizes,"
+            f" {format_size(c.sizes[0])} to {format_size(c.sizes[-1])}"
+        )
+    for name, values in study.boot.items():
+        say(f"# {name} is set at boot: run this study under {name} = {', '.join(values)}, then unisono compare")
+    for round, group in itertools.groupby(lines, key=lambda pair: pair[1].round):
+        say(f"# Round {round}")
+        for shell, _ in group:
+            say(shell)
+    if study.method.name == "race":
+        say("# Later rounds launch what is still in doubt again, with more message sizes where the best changes.")
+    say(
+        f"# {'About' if study.method.name == 'classic' else 'About, as far as a race can tell beforehand:'}"
+        f" {total.launches} launches, {total.samples} samples, {_duration(total.seconds)}"
+        + (f"; the budget is {_duration(study.method.budget)}" if study.method.budget else "")
+    )
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    if seconds < 7200:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"

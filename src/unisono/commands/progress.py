@@ -1,0 +1,74 @@
+"""The live view of a study: how far, how long still, and what is being measured."""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from unisono.study.engine import Task
+
+_QUIET_STEP = 15.0
+"""Seconds between two lines where there is no terminal to draw a bar on."""
+
+
+class StudyProgress:
+    """A bar with time left on a terminal; a line now and then elsewhere. Use as a context manager.
+
+    The bar follows what is known best: the share of the planned samples, or of the budget when that ends sooner.
+    """
+
+    def __init__(self, console: Console, *, samples: int, seconds: float) -> None:
+        self._console = console
+        self._samples = max(samples, 1)
+        self._seconds = seconds
+        self._measured = 0
+        self._start = time.monotonic()
+        self._said = self._start
+        self._bar = Progress(
+            TextColumn("[bold]{task.description}", table_column=None),
+            BarColumn(bar_width=24),
+            TaskProgressColumn(),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            TextColumn("[dim]{task.fields[what]}"),
+            console=console,
+            disable=not console.is_terminal,
+            transient=False,
+        )
+        self._task = self._bar.add_task("Measuring", total=1.0, what="")
+
+    def plan(self, samples: int) -> None:
+        """The search has changed its mind about how many samples there will be in all."""
+        self._samples = max(samples, 1)
+
+    def measured(self, task: Task, samples: int) -> None:
+        """Called by the engine after every item."""
+        self._measured += samples
+        what = f"round {task.round}: {task.setting}, {task.nodes} x {task.ppn} ranks"
+        share = self.share
+        self._bar.update(self._task, completed=share, what=what)
+        now = time.monotonic()
+        if not self._console.is_terminal and now - self._said >= _QUIET_STEP:
+            self._said = now
+            self._console.print(f"{share:4.0%}  {now - self._start:5.0f} s  {what}", markup=False)
+
+    @property
+    def share(self) -> float:
+        by_samples = self._measured / self._samples
+        by_time = (time.monotonic() - self._start) / self._seconds if self._seconds else 0.0
+        return min(max(by_samples, by_time), 0.999)
+
+    def __enter__(self) -> StudyProgress:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self._bar.update(self._task, completed=1.0, what="done")
+        self._bar.stop()

@@ -1,0 +1,170 @@
+"""`unisono tune`: from a bare machine to a proven tuning, in one command."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from rich.console import Console
+
+from unisono.commands import planning
+from unisono.commands.console import err, out, print_json
+from unisono.commands.finish import finish
+from unisono.commands.progress import StudyProgress
+from unisono.errors import UserError
+from unisono.launch.hosts import parse_hosts
+from unisono.machine.describe import describe, load
+from unisono.machine.model import Machine
+from unisono.measure.build import bench_program
+from unisono.study import classic, race
+from unisono.study.begin import begin, resume, stored_study
+from unisono.study.config import Study
+from unisono.study.engine import Engine
+from unisono.study.files import Outputs
+from unisono.study.matrix import Matrix, expand
+from unisono.study.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """The command line of `unisono tune`, as given; None and [] where nothing was said."""
+
+    study: str | None
+    output: Path
+    budget: str | None
+    method: str | None
+    resume: bool
+    force: bool
+    dry_run: bool
+    machine: Path | None
+    collectives: list[str]
+    nodes: int | None
+    ppn: int | None
+    sizes: list[str]
+    oversubscribe: bool
+    verify: bool
+    json: bool
+    mpirun: str | None
+    mpicc: str | None
+    hosts: str | None
+
+
+def tune(wishes: Wishes) -> int:
+    """Exit status 0; UserError and KeyboardInterrupt are left to the caller."""
+    if wishes.machine is not None and not wishes.dry_run:
+        raise UserError("--machine plans for another machine; add --dry-run, or leave it out to measure this one")
+    files = Outputs(wishes.output)
+    continuing = wishes.resume and files.study.exists()
+    machine = _machine(wishes)
+    study = _study(wishes, continuing)
+    if wishes.dry_run:
+        return planning.show(study or _stored(files.study), machine, json=wishes.json)
+    with _terminated_like_interrupted(), _opened(files.study, study, machine, wishes, continuing) as store:
+        asked = stored_study(store)
+        matrix = expand(asked, store.machine, scope=planning.scope(asked))
+        _say(err(), store, asked, matrix, continuing)
+        _measure(wishes, store, asked, machine, matrix)
+        outcome = finish(store, asked, machine, files, verify=wishes.verify)
+    if wishes.json:
+        print_json(outcome.as_dict())
+    else:
+        outcome.print(out())
+    return 0
+
+
+def _machine(wishes: Wishes) -> Machine:
+    if wishes.machine is not None:
+        return load(wishes.machine)
+    return describe(wishes.mpirun, wishes.mpicc, parse_hosts(wishes.hosts) if wishes.hosts else None)
+
+
+def _study(wishes: Wishes, continuing: bool) -> Study | None:
+    """What the command line asks for; None when it names nothing and there is a study to continue."""
+    named = any([wishes.study, wishes.method, wishes.collectives, wishes.nodes, wishes.ppn, wishes.sizes])
+    if continuing and not named:
+        return None
+    return planning.narrowed(
+        planning.find(wishes.study or "quick"),
+        method=wishes.method,
+        budget=wishes.budget,
+        collectives=wishes.collectives,
+        nodes=wishes.nodes,
+        ppn=wishes.ppn,
+        sizes=wishes.sizes,
+        oversubscribe=wishes.oversubscribe,
+    )
+
+
+def _stored(path: Path) -> Study:
+    with Store.open(path) as store:
+        return stored_study(store)
+
+
+def _opened(path: Path, study: Study | None, machine: Machine, wishes: Wishes, continuing: bool) -> Store:
+    if continuing:
+        return resume(path, machine, asked=study, force=wishes.force)
+    assert study is not None
+    return begin(path, study, machine, expand(study, machine, scope=planning.scope(study)))
+
+
+def _say(console: Console, store: Store, study: Study, matrix: Matrix, continuing: bool) -> None:
+    machine = store.machine
+    mpi = machine.mpi
+    console.print(
+        f"{'Continuing' if continuing else 'Study'} [bold]{study.study.name}[/bold] on {machine.name}:"
+        f" {machine.cpu_model}, {machine.cores} cores, {mpi.family if mpi else 'no MPI'} {mpi.version if mpi else ''}"
+    )
+    for note in matrix.notes:
+        console.print(f"  {note}", style="dim", markup=False)
+
+
+def _measure(wishes: Wishes, store: Store, study: Study, machine: Machine, matrix: Matrix) -> None:
+    mpi = machine.mpi
+    if mpi is None or mpi.mpicc is None:
+        raise UserError("no mpicc beside this mpirun: give one with --mpicc, it builds the benchmark")
+    console = err()
+    with console.status("Building the benchmark (once for this MPI) ...") if console.is_terminal else _nothing():
+        program = bench_program(mpi.mpicc)
+    estimate = planning.estimate(study, matrix)
+    budget = planning.budget(study, wishes.budget)
+    seconds = min(estimate.seconds, budget) if budget else estimate.seconds
+    with StudyProgress(console, samples=estimate.samples, seconds=seconds) as progress:
+        engine = Engine(
+            store,
+            machine,
+            program,
+            scope=matrix.scope,
+            measure=study.measure,
+            oversubscribe=study.cases.oversubscribe,
+            progress=progress.measured,
+        )
+        if study.method.name == "classic":
+            classic.run(matrix, study, engine, budget)
+        else:
+            race.run(matrix, study, engine, store, budget, progress.plan)
+
+
+@contextmanager
+def _nothing() -> Iterator[None]:
+    yield
+
+
+@contextmanager
+def _terminated_like_interrupted() -> Iterator[None]:
+    """A batch system's SIGTERM ends a study as Ctrl-C does: everything measured is kept, resumable."""
+
+    def interrupt(signum: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    except KeyboardInterrupt:
+        err().print("Interrupted; everything measured is kept. Continue with the same command and --resume.")
+        raise
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,66 @@
+"""Begins a study, or finds the one that is there and checks that it may be continued."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from unisono.errors import UserError
+from unisono.machine.fingerprint import differences
+from unisono.machine.model import Machine
+from unisono.study.config import Study
+from unisono.study.matrix import Matrix
+from unisono.study.store import Store
+
+
+def begin(path: Path, study: Study, machine: Machine, matrix: Matrix) -> Store:
+    """A new study file for this matrix. Raises UserError as `Store.create` does."""
+    store = Store.create(
+        path,
+        name=study.study.name,
+        config=study.model_dump_json(by_alias=True),
+        method=study.method.name,
+        machine=machine,
+        meta={
+            "margin": study.method.margin,
+            "confidence": study.method.confidence,
+            "weights": study.weights,
+            "scope": matrix.scope,
+        },
+    )
+    for note in matrix.notes:
+        store.add_note(note)
+    return store
+
+
+def stored_study(store: Store) -> Study:
+    """The study as it was asked for when it began."""
+    return Study.model_validate_json(store.config)
+
+
+def resume(path: Path, machine: Machine, *, asked: Study | None, force: bool) -> Store:
+    """An existing study, ready to be continued.
+
+    Raises UserError when another study is asked for than the file holds, or when the machine is not the one it was
+    begun on (a study never mixes machines) and `force` is not given.
+    """
+    store = Store.open(path, write=True)
+    try:
+        if asked is not None and asked != (held := stored_study(store)):
+            what = ", ".join(name for name in Study.model_fields if getattr(asked, name) != getattr(held, name))
+            raise UserError(
+                f"{path}: holds the study {held.study.name!r}, which differs from the one asked for in {what};"
+                " continue it without naming a study, or choose another -o DIR"
+            )
+        changed = differences(store.machine, machine)
+        if changed and not force:
+            raise UserError(
+                f"{path}: was begun on a machine that differs: {'; '.join(changed)}."
+                " A study never mixes machines: choose another -o DIR, or --force if you know the difference is harmless"
+            )
+        if changed:
+            store.add_note(f"Continued by force although the machine had changed: {'; '.join(changed)}.")
+        store.mark_interrupted()
+    except BaseException:
+        store.close()
+        raise
+    return store

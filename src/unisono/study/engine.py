@@ -1,0 +1,249 @@
+"""Runs one launch: starts it, checks where its ranks are, measures what the task asks, stores every sample at once.
+
+What goes wrong is recorded and never stops the study. When a sample hangs or crashes the launch, its settings are
+tried one by one in fresh launches until the guilty one is known; that one is not asked again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
+
+from unisono.errors import LaunchError
+from unisono.launch.command import Command, command
+from unisono.launch.placement import check
+from unisono.machine.model import Machine
+from unisono.measure.session import Session, Timing
+from unisono.model import Case, Setting, call_part, launch_part
+from unisono.parameters.spelling import call_as_launch, call_words, sweep_words
+from unisono.study.config import Measure
+from unisono.study.store import Statistics, Store
+
+_STARTUP_TRIES = 2
+"""A launch setting that fails to start this often is given up: the first failure may be the system's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """The settings to be compared for one (case, message size): measured in turn, in one go."""
+
+    case: Case
+    size: int
+    settings: tuple[Setting, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One launch: its launch-scope setting and what to measure in it."""
+
+    setting: Setting
+    nodes: int
+    ppn: int
+    round: int
+    items: tuple[Item, ...]
+
+    @property
+    def samples(self) -> int:
+        return sum(len(item.settings) for item in self.items)
+
+
+class Runner(Protocol):
+    """What a search needs: the real engine, or a replay of a recorded study."""
+
+    def run(self, task: Task) -> None: ...
+
+    def elapsed(self) -> float:
+        """Seconds of launches so far, this run of the driver."""
+        ...
+
+
+class _StoppedError(Exception):
+    """A launch ended while `item` was measured (None: before anything was)."""
+
+    def __init__(self, error: LaunchError, item: Item | None) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.item = item
+
+
+class Engine:
+    """Launches the native benchmark for real and stores what it says."""
+
+    def __init__(
+        self,
+        store: Store,
+        machine: Machine,
+        program: Path,
+        *,
+        scope: Sequence[str],
+        measure: Measure,
+        oversubscribe: bool,
+        progress: Callable[[Task, int], None] = lambda task, samples: None,
+    ) -> None:
+        self._store = store
+        self._machine = machine
+        self._program = program
+        self._scope = tuple(scope)
+        self._measure = measure
+        self._oversubscribe = oversubscribe
+        self._progress = progress
+        self._start = time.monotonic()
+        self._limits_known = set(store.limits())
+        self._guilty = {(refusal.collective, refusal.setting) for refusal in store.refusals()}
+        self._guilty |= {(s.case.collective, s.setting) for s in store.samples() if s.correct is False}
+        self._failed_starts: dict[tuple[Setting, int, int], int] = {}
+        for launch in store.launches():
+            if launch.status in ("refused", "wrong placement"):
+                self._count_failed_start(launch.setting, launch.nodes, launch.ppn)
+
+    def elapsed(self) -> float:
+        return time.monotonic() - self._start
+
+    def run(self, task: Task) -> None:
+        """Measures all of the task that can be, in as many launches as its failures make necessary."""
+        done = {
+            (s.case, s.size, s.setting) for s in self._store.samples() if s.round == task.round
+        }  # an interrupted round is continued, not repeated
+        todo = [_without(item, lambda i, s: (i.case, i.size, s) in done) for item in task.items]
+        while todo := self._still_wanted(todo):
+            if self._failed_starts.get((task.setting, task.nodes, task.ppn), 0) >= _STARTUP_TRIES:
+                return
+            try:
+                self._launch(replace(task, items=tuple(todo)))
+                return
+            except _StoppedError as stop:
+                todo = self._after(stop, task, todo)
+
+    def _after(self, stop: _StoppedError, task: Task, todo: list[Item]) -> list[Item]:
+        """What is left to do after a launch died: the items behind the fatal one, and that one setting by setting."""
+        if stop.item is None:
+            self._count_failed_start(task.setting, task.nodes, task.ppn)
+            return todo
+        at = todo.index(stop.item)
+        alone = [replace(stop.item, settings=(setting,)) for setting in stop.item.settings]
+        return (alone if len(alone) > 1 else []) + todo[at + 1 :]
+
+    def _still_wanted(self, items: Sequence[Item]) -> list[Item]:
+        kept = (_without(item, lambda i, s: (i.case.collective, s) in self._guilty) for item in items)
+        return [item for item in kept if item.settings]
+
+    def _count_failed_start(self, setting: Setting, nodes: int, ppn: int) -> None:
+        key = (setting, nodes, ppn)
+        self._failed_starts[key] = self._failed_starts.get(key, 0) + 1
+
+    # -- one launch ----------------------------------------------------------------------------------------------
+
+    def _launch(self, task: Task) -> None:
+        line = launch_command(self._machine, task, self._scope, [str(self._program)], self._oversubscribe)
+        assert line.placement is not None  # launch_command places by the machine's description
+        crowded = line.placement.oversubscribed
+        launch = self._store.begin_launch(task.setting, task.nodes, task.ppn, task.round, line.shell, crowded)
+        began = time.monotonic()
+        status, reason, stderr, hello = "interrupted", "the driver stopped", "", None
+        item: Item | None = None
+        try:
+            with Session(line.argv, line.env) as session:
+                hello = session.hello.document
+                wrong = check(line.placement, hello["where"])
+                if wrong is not None:
+                    raise LaunchError("wrong placement", wrong)
+                self._limits(session, task, launch)
+                defined: dict[str, int] = {}
+                for item in task.items:
+                    self._item(session, task, launch, item, defined)
+            status, reason = "done", ""
+        except LaunchError as error:
+            status, reason, stderr = error.status, error.reason, getattr(error, "stderr", "")
+            if item is not None and len(item.settings) == 1:
+                self._guilty.add((item.case.collective, item.settings[0]))
+                self._store.add_refusal(launch, item.case.collective, item.size, item.settings[0], str(error))
+            raise _StoppedError(error, item) from error
+        finally:
+            self._store.end_launch(launch, status, reason, time.monotonic() - began, stderr, hello)
+
+    def _limits(self, session: Session, task: Task, launch: int) -> None:
+        """The physical limits, once per (nodes, ppn) of a study, in one of its own launches."""
+        if (task.nodes, task.ppn) in self._limits_known:
+            return
+        limits = session.limits(max_bytes=16 << 20)
+        self._store.add_limits(task.nodes, task.ppn, launch, limits.document)
+        self._limits_known.add((task.nodes, task.ppn))
+
+    def _item(self, session: Session, task: Task, launch: int, item: Item, defined: dict[str, int]) -> None:
+        ids: dict[int, Setting] = {}
+        for setting in item.settings:
+            words = call_words(call_part(setting, self._scope), item.case.collective, self._machine)
+            key = repr(words)
+            try:
+                if key not in defined:
+                    defined[key] = session.define(words.prefer, words.variables)
+                ids[defined[key]] = setting
+            except ValueError as error:
+                self._guilty.add((item.case.collective, setting))
+                self._store.add_refusal(launch, item.case.collective, item.size, setting, str(error))
+        if not ids:
+            return
+        m = self._measure
+        timings = session.measure(
+            item.case.collective,
+            item.size,
+            list(ids),
+            seconds=m.seconds,
+            min_reps=m.min_repetitions,
+            max_reps=m.max_repetitions,
+            off_cache=m.off_cache,
+            check=True,
+            deadline=m.timeout + 4 * m.seconds * len(ids),
+        )
+        with self._store.together():
+            for timing in timings:
+                self._keep(launch, item, ids[timing.id], timing)
+        self._progress(task, len(timings))
+
+    def _keep(self, launch: int, item: Item, setting: Setting, timing: Timing) -> None:
+        collective = item.case.collective
+        if timing.refused is not None:
+            self._store.add_refusal(launch, collective, item.size, setting, timing.refused)
+            if not timing.refused.startswith("memory"):
+                self._guilty.add((collective, setting))
+            return
+        if timing.correct is False:
+            self._guilty.add((collective, setting))
+        self._store.add_sample(launch, collective, item.size, setting, _statistics(timing), timing.raw.tobytes())
+
+
+def launch_command(
+    machine: Machine, task: Task, scope: Sequence[str], program: Sequence[str], oversubscribe: bool
+) -> Command:
+    """The mpirun line of a task. A setting's call-scope part is forced at launch when it is not swept inside."""
+    extra = dict(sweep_words(machine)) if scope else {}
+    forced = call_part(task.setting)
+    if not scope and forced:
+        # Without sweeping, a task holds one collective under one setting, as in the documents.
+        extra.update(call_as_launch(forced, task.items[0].case.collective, machine))
+    return command(
+        machine, launch_part(task.setting), task.nodes, task.ppn, program, oversubscribe=oversubscribe, extra_mca=extra
+    )
+
+
+def _without(item: Item, drop: Callable[[Item, Setting], bool]) -> Item:
+    return replace(item, settings=tuple(s for s in item.settings if not drop(item, s)))
+
+
+def _statistics(timing: Timing) -> Statistics:
+    return Statistics(
+        repetitions=timing.repetitions,
+        discarded=timing.discarded,
+        sync=timing.sync,
+        minimum=timing.minimum,
+        q1=timing.q1,
+        median=timing.median,
+        q3=timing.q3,
+        p95=timing.p95,
+        mean=timing.mean,
+        trimmed=timing.trimmed,
+        correct=timing.correct,
+    )

@@ -1,0 +1,159 @@
+"""From a study file and a machine to what there is to measure: cases, message sizes, settings."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from unisono.errors import UserError
+from unisono.machine.model import Machine
+from unisono.model import CALL_SCOPE, DEFAULT, Case, Setting, call_part, launch_part
+from unisono.parameters.availability import available_values
+from unisono.parameters.catalogue import require_known
+from unisono.parameters.folding import fold
+from unisono.sizes import format_size
+from unisono.study.config import Study
+from unisono.study.memory import largest_size
+
+_EVERYTHING = ("all", "available")
+
+
+@dataclass(frozen=True, slots=True)
+class CaseMatrix:
+    """One case with its message sizes (ascending) and settings; the default setting is always the first."""
+
+    case: Case
+    sizes: tuple[int, ...]
+    settings: tuple[Setting, ...]
+
+    def launch_settings(self, scope: Sequence[str]) -> list[Setting]:
+        """The distinct launch-scope parts, default first."""
+        return list(dict.fromkeys(launch_part(setting, scope) for setting in self.settings))
+
+    def under(self, launch: Setting, scope: Sequence[str]) -> list[Setting]:
+        """The settings measured in a launch with this launch-scope part."""
+        return [setting for setting in self.settings if launch_part(setting, scope) == launch]
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    cases: tuple[CaseMatrix, ...]
+    notes: tuple[str, ...]
+    """What was folded or left out, and why: one sentence each."""
+    scope: tuple[str, ...]
+    """The call-scope parameters that are switched inside launches."""
+
+    def groups(self) -> list[tuple[int, int]]:
+        """The distinct (nodes, ppn), in the study's order: what one launch can serve."""
+        return list(dict.fromkeys((c.case.nodes, c.case.ppn) for c in self.cases))
+
+    def group(self, nodes: int, ppn: int) -> list[CaseMatrix]:
+        return [c for c in self.cases if (c.case.nodes, c.case.ppn) == (nodes, ppn)]
+
+    @property
+    def combinations(self) -> int:
+        """(case, message size, setting) triples."""
+        return sum(len(c.sizes) * len(c.settings) for c in self.cases)
+
+
+def expand(study: Study, machine: Machine, *, scope: Sequence[str] = CALL_SCOPE) -> Matrix:
+    """Everything the study asks for that has a distinct effect on this machine.
+
+    `scope` is what may be switched inside a launch, () for the documents' way of one launch a setting.
+    Raises UserError for unknown parameters, more nodes than the machine has, or a ppn that does not fit.
+    """
+    for name in study.parameters:
+        require_known(name, machine)
+    notes: dict[str, None] = {}
+    cases = []
+    for nodes, words in itertools.product(study.cases.nodes, study.cases.ppn):
+        ppn = machine.cores if words == "cores" else words
+        _check_fits(study, machine, nodes, ppn)
+        for collective in study.cases.collectives:
+            if nodes * ppn < 2:
+                raise UserError("one rank has nobody to communicate with: ask for a ppn of 2 or more, or more nodes")
+            case = Case(collective, nodes, ppn)
+            wanted = [s for s in _combinations(study, machine, collective) if not _excluded(study, case, s)]
+            settings, said = fold([DEFAULT, *wanted], machine, nodes, ppn)
+            notes.update(dict.fromkeys(said))
+            cases.append(CaseMatrix(case, _sizes(study, machine, case, notes), tuple(dict.fromkeys(settings))))
+    kept = tuple(name for name in scope if machine.mpi is None or name in machine.mpi.call_scope)
+    return Matrix(tuple(cases), tuple(notes), kept)
+
+
+def _check_fits(study: Study, machine: Machine, nodes: int, ppn: int) -> None:
+    if nodes > len(machine.nodes):
+        raise UserError(
+            f"the study wants {nodes} nodes, {len(machine.nodes)} known here: run inside a job that has them,"
+            " or name them with --hosts"
+        )
+    if ppn > len(machine.cpus) and not study.cases.oversubscribe:
+        raise UserError(
+            f"ppn = {ppn} does not fit on {len(machine.cpus)} CPUs a node;"
+            " lower it, or allow it with oversubscribe = true under [cases]"
+        )
+
+
+def _sizes(study: Study, machine: Machine, case: Case, notes: dict[str, None]) -> tuple[int, ...]:
+    sizes = study.sizes.of(case.collective, case.ppn)
+    most = largest_size(case, machine, study.measure.memory)
+    kept = [size for size in sizes if size <= most]
+    if not kept:
+        raise UserError(
+            f"{case}: no message size fits in memory: {format_size(sizes[0])} is the smallest asked for,"
+            f" {format_size(most)} the largest that fits"
+        )
+    if len(kept) < len(sizes):
+        notes[
+            f"{case}: sizes above {format_size(kept[-1])} are left out, the node's memory would not hold the buffers."
+        ] = None
+    return tuple(kept)
+
+
+def _combinations(study: Study, machine: Machine, collective: str) -> Iterator[Setting]:
+    """Every launch-scope combination, alone and with every component and every algorithm."""
+    at_launch = {name: values for name, values in study.parameters.items() if name not in CALL_SCOPE}
+    chosen = {name: _values(name, values, machine, collective) for name, values in at_launch.items()}
+    inside = list(_call_settings(study, machine, collective))
+    for values in itertools.product(*chosen.values()):
+        launch = Setting(dict(zip(chosen, values, strict=True)))
+        for call in inside:
+            yield launch | call
+    if chosen:
+        # What is switched inside a launch is also tried with nothing else changed.
+        yield from inside
+
+
+def _call_settings(study: Study, machine: Machine, collective: str) -> Iterator[Setting]:
+    yield DEFAULT
+    wanted = study.parameters
+    components = _values("coll", wanted.get("coll", []), machine, collective)
+    yield from (Setting({"coll": component}) for component in components)
+    if wanted.get("coll") and "tuned" not in components:
+        return
+    segments = wanted.get("segment", [])
+    for algorithm in _values("algorithm", wanted.get("algorithm", []), machine, collective):
+        forced = Setting({"coll": "tuned", "algorithm": algorithm})
+        yield forced
+        yield from (forced | {"segment": segment} for segment in segments if segment != "0")
+
+
+def _values(name: str, values: Sequence[str], machine: Machine, collective: str) -> list[str]:
+    out: dict[str, None] = {}
+    for value in values:
+        if value in _EVERYTHING:
+            out.update(dict.fromkeys(available_values(name, machine, collective)))
+        else:
+            out[value] = None
+    return list(out)
+
+
+def _excluded(study: Study, case: Case, setting: Setting) -> bool:
+    has = {**setting, "collective": case.collective, "nodes": str(case.nodes), "ppn": str(case.ppn)}
+    return any(all(has.get(name) in values for name, values in rule.items()) for rule in study.exclude)
+
+
+def split(setting: Setting, scope: Sequence[str]) -> tuple[Setting, Setting]:
+    """(launch-scope part, call-scope part)."""
+    return launch_part(setting, scope), call_part(setting, scope)
