@@ -20,11 +20,18 @@ class Spelled(_Model):
     """Our value -> theirs, where they differ."""
 
 
+class Also(_Model):
+    """Words a value needs beside it in versions before `before`, or it would have no effect."""
+
+    value: str
+    words: dict[str, str]
+    before: str | None = None
+
+
 class Parameter(_Model):
     """Something that can be varied.
 
-    `needs` are conditions checked by availability: "component:coll/hcoll", "pml:ucx", "version>=5.0.0",
-    "fabric", "numa>1", "sockets>1", "transport:rc" ...
+    `needs` are the conditions of unisono.parameters.conditions: "component:coll/hcoll", "pml:ob1", "ucx", "fabric" ...
     """
 
     name: str
@@ -42,6 +49,7 @@ class Parameter(_Model):
     remedy: str = ""
     """What would make it available, where that is particular to this parameter."""
     spelled: tuple[Spelled, ...] = ()
+    also: tuple[Also, ...] = ()
 
 
 class Component(_Model):

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from unisono.errors import UserError
-from unisono.machine.devices import FAST
 from unisono.machine.model import Machine, Mpi
 from unisono.machine.version import at_least, version_tuple
 from unisono.model import CALL_SCOPE, Setting, call_part
 from unisono.parameters import catalogue
+from unisono.parameters.defaults import has_fast_network
 
 ENVIRONMENT = ("UCX_", "MPI_UCX_", "UCC_", "HCOLL_", "SHARP_", "FI_")
 """Parameters of these names are environment variables; every other name is an MCA parameter."""
@@ -61,9 +61,19 @@ def launch_words(setting: Mapping[str, str], machine: Machine, call_scope: Seque
         else:
             spelled, theirs = spell(name, value, mpi)
             words.mca[spelled] = theirs
+            words.mca.update((k, v) for k, v in _also(name, value, mpi).items() if k not in setting)
             if (name, value) == ("pml", "ucx") and not has_fast_network(machine):
                 words.mca.update(UCX_ANYWHERE)
     return words
+
+
+def _also(name: str, value: str, mpi: Mpi) -> dict[str, str]:
+    """Words without which this value would have no effect in this version."""
+    parameter = catalogue.load(mpi.family).get(name)
+    for also in parameter.also if parameter else ():
+        if also.value == value and (also.before is None or version_tuple(mpi.version) < version_tuple(also.before)):
+            return also.words
+    return {}
 
 
 UCX_ANYWHERE = {"opal_common_ucx_tls": "any", "opal_common_ucx_devices": "any"}
@@ -141,11 +151,6 @@ def _algorithm_words(part: Mapping[str, str], collective: str, mpi: Mpi) -> dict
             raise UserError("segment: only has a meaning together with algorithm")
         words[f"coll_tuned_{collective}_algorithm_segmentsize"] = part["segment"]
     return words
-
-
-def has_fast_network(machine: Machine) -> bool:
-    """Whether there is an InfiniBand, RoCE or other RDMA port that is up."""
-    return any(device.kind in FAST and device.state == "up" for device in machine.devices)
 
 
 def require_mpi(machine: Machine) -> Mpi:

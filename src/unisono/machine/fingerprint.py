@@ -1,0 +1,37 @@
+"""What identifies a machine: measurements of two machines that differ in any of this must not be mixed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from unisono.machine.model import Machine
+
+
+def fingerprint(machine: Machine) -> dict[str, str]:
+    """Label -> value, in reading order. What is not known has no entry, so it is never a difference."""
+    known = {
+        "CPU": machine.cpu_model,
+        "architecture": machine.architecture,
+        "sockets": str(machine.sockets),
+        "NUMA nodes per socket": str(machine.numa_per_socket),
+        "cores": str(machine.cores),
+        "SMT": str(machine.smt),
+        "governor": machine.governor,
+        "kernel": machine.kernel,
+        "MPI": f"{machine.mpi.family} {machine.mpi.version}" if machine.mpi else None,
+        "collective components": ", ".join(machine.mpi.components.get("coll", [])) if machine.mpi else None,
+        "UCX": machine.ucx.version if machine.ucx else None,
+        "environment": ", ".join(f"{name}={value}" for name, value in sorted(machine.environment.items())) or "none",
+    }
+    return {label: value for label, value in known.items() if value}
+
+
+def differences(a: Machine | Mapping[str, str], b: Machine | Mapping[str, str]) -> list[str]:
+    """One sentence for each thing that both know and that is not the same; empty: measurements may be mixed."""
+    first = fingerprint(a) if isinstance(a, Machine) else a
+    second = fingerprint(b) if isinstance(b, Machine) else b
+    return [
+        f"{label}: {first[label]} there, {second[label]} here"
+        for label in first
+        if label in second and first[label] != second[label]
+    ]

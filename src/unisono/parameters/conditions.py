@@ -1,0 +1,134 @@
+"""The conditions in a parameter's `needs`: does this machine meet one, and if not, why and what would change that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from unisono.errors import UserError
+from unisono.machine.model import Machine
+from unisono.machine.version import at_least
+from unisono.parameters.defaults import default_pml, fast_ports
+
+
+@dataclass(frozen=True)
+class Met:
+    """`note` is what to know although the condition is met."""
+
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Unmet:
+    reason: str
+    remedy: str
+
+
+Result = Met | Unmet
+
+
+def check(need: str, machine: Machine) -> Result:
+    """One condition; UserError when the catalogue names one that does not exist."""
+    word, _, argument = need.partition(":")
+    if need in _PLAIN:
+        return _PLAIN[need](machine)
+    if word in _WITH_ARGUMENT and argument:
+        return _WITH_ARGUMENT[word](argument, machine)
+    if need.startswith("version>="):
+        return _version(need.removeprefix("version>="), machine)
+    raise UserError(f"the catalogue of parameters names an unknown condition {need!r}")
+
+
+def _component(argument: str, machine: Machine) -> Result:
+    framework, _, component = argument.partition("/")
+    if component in _components(machine, framework):
+        return Met()
+    return Unmet(f"{_mpi(machine)} has no {framework}/{component} component", f"use an Open MPI built with {component}")
+
+
+def _framework(framework: str, machine: Machine) -> Result:
+    if _components(machine, framework):
+        return Met()
+    return Unmet(f"{_mpi(machine)} has no component of {framework}", f"use an Open MPI built with one of {framework}")
+
+
+def _pml(layer: str, machine: Machine) -> Result:
+    if layer not in _components(machine, "pml"):
+        return Unmet(f"{_mpi(machine)} has no pml/{layer}", f"use an Open MPI built with {layer}")
+    chosen = default_pml(machine)
+    if chosen == layer:
+        return Met()
+    return Met(f"together with pml={layer}" + (f"; the default here is {chosen}" if chosen else ""))
+
+
+def _ucx(machine: Machine) -> Result:
+    coll = _components(machine, "coll")
+    if "ucx" in _components(machine, "pml"):
+        return _pml("ucx", machine)
+    if "hcoll" in coll or "ucc" in coll:
+        return Met("reaches HCOLL and UCC only")
+    return Unmet(f"{_mpi(machine)} was built without UCX", "use an Open MPI configured --with-ucx")
+
+
+def _fabric(machine: Machine) -> Result:
+    ports = fast_ports(machine)
+    if ports:
+        return Met()
+    return Unmet("no InfiniBand, RoCE or other RDMA port is up here", "run on nodes with such a network")
+
+
+def _infiniband(machine: Machine) -> Result:
+    if any(device.kind == "infiniband" and device.state == "up" for device in machine.devices):
+        return Met()
+    return Unmet("no InfiniBand port is up here", "run on nodes with InfiniBand")
+
+
+def _rails(machine: Machine) -> Result:
+    ports = fast_ports(machine)
+    if len(ports) > 1:
+        return Met()
+    if ports:
+        return Unmet(f"one network link ({ports[0]}): nothing to spread over", "run on nodes with several links")
+    return Unmet("no fast network, so no links to spread over", "run on nodes with several links")
+
+
+def _several_nodes(machine: Machine) -> Result:
+    if len(machine.nodes) > 1:
+        return Met()
+    return Unmet("one node: this only concerns communication between nodes", "run inside a job with several nodes")
+
+
+def _transport(transport: str, machine: Machine) -> Result:
+    if machine.ucx is None or transport in machine.ucx.transports:
+        return Met()
+    return Unmet(f"UCX has no transport {transport} here", f"use a UCX built with {transport}")
+
+
+def _version(wanted: str, machine: Machine) -> Result:
+    if machine.mpi is not None and at_least(machine.mpi.version, wanted):
+        return Met()
+    return Unmet(f"{_mpi(machine)} does not have it yet", f"use Open MPI {wanted} or newer")
+
+
+def _components(machine: Machine, framework: str) -> list[str]:
+    return machine.mpi.components.get(framework, []) if machine.mpi else []
+
+
+def _mpi(machine: Machine) -> str:
+    return f"Open MPI {machine.mpi.version}" if machine.mpi else "no MPI is described here, which"
+
+
+_PLAIN: dict[str, Callable[[Machine], Result]] = {
+    "ucx": _ucx,
+    "fabric": _fabric,
+    "infiniband": _infiniband,
+    "rails": _rails,
+    "nodes>1": _several_nodes,
+}
+
+_WITH_ARGUMENT: dict[str, Callable[[str, Machine], Result]] = {
+    "component": _component,
+    "framework": _framework,
+    "pml": _pml,
+    "transport": _transport,
+}

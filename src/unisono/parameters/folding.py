@@ -1,0 +1,211 @@
+"""Settings without a distinct effect here, folded into one, with a sentence for people on each reason.
+
+What is measured twice under two names costs time and can only produce false differences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from unisono.machine.model import Machine
+from unisono.machine.version import at_least
+from unisono.model import Setting
+from unisono.parameters import catalogue, conditions
+from unisono.parameters.conditions import Unmet
+from unisono.parameters.defaults import default_component, default_pml, default_value, value_of
+from unisono.parameters.known import require_known
+from unisono.parameters.placements import is_default_binding, same_placement
+
+LIBRARIES = ("ucc", "hcoll")
+"""Collective components that use UCX themselves, whatever carries point-to-point messages."""
+
+NEVER = ("monitoring", "self", "inter", "sync", "ftagree", "libnbc", "portals4", "demo", "cuda", "accelerator")
+"""Components that watch, wrap, or serve other communicators or non-blocking calls only: no candidates."""
+
+
+@dataclass(frozen=True)
+class _Here:
+    machine: Machine
+    nodes: int
+    ppn: int
+    collective: str | None
+
+    @property
+    def ranks(self) -> int:
+        return self.nodes * self.ppn
+
+
+_Folded = tuple[Setting | None, str]
+"""The setting with the same effect (None: it cannot be applied at all) and the reason, "" when nothing was folded."""
+
+
+def fold(
+    settings: Sequence[Setting], machine: Machine, nodes: int, ppn: int, collective: str | None = None
+) -> tuple[list[Setting], list[str]]:
+    """The settings that differ in effect on `nodes` times `ppn` ranks, in order, and one sentence for each reason.
+
+    With `collective`, components and algorithms that do not serve it are folded too. A setting that cannot be applied
+    here is left out, with its reason; one that amounts to another becomes that one. Raises UserError for parameters
+    nobody knows.
+    """
+    here = _Here(machine, nodes, ppn, collective)
+    kept: dict[Setting, None] = {}
+    sentences: dict[str, None] = {}
+    for setting in settings:
+        folded, reasons = _fold_one(setting, here)
+        sentences.update(dict.fromkeys(reasons))
+        if folded is not None:
+            kept[folded] = None
+    return list(kept), list(sentences)
+
+
+def _fold_one(setting: Setting, here: _Here) -> tuple[Setting | None, list[str]]:
+    """Apply the rules in their order until none changes the setting any more."""
+    reasons: list[str] = []
+    current = setting
+    while True:
+        for rule in _RULES:
+            folded, reason = rule(current, here)
+            if folded is None:
+                return None, [*reasons, reason]
+            if folded != current:
+                reasons.append(reason)
+                current = folded
+                break
+        else:
+            return current, reasons
+
+
+def _components(setting: Setting, here: _Here) -> _Folded:
+    """The preferred component: is it here, does it serve these ranks, is it the one that serves anyway?"""
+    name = setting.get("coll")
+    if name is None:
+        return setting, ""
+    mpi = here.machine.mpi
+    present = mpi.components.get("coll", []) if mpi else []
+    if name in NEVER:
+        return None, f"coll={name} is left out: this component implements no blocking collective of its own."
+    if name not in present:
+        return None, f"coll={name} is left out: this MPI has no such component."
+    component = catalogue.components(mpi.family).get(name) if mpi else None
+    if component is None:
+        return setting, ""
+    if component.enable and setting.get(f"coll_{name}_enable") == "0":
+        return None, f"coll={name} with coll_{name}_enable=0 is left out: it prefers what it switches off."
+    if here.collective is not None and here.collective not in component.serves:
+        return setting.without("coll"), (
+            f"coll={name} does not implement {here.collective}: measured once, without it."
+        )
+    if component.nodes == "several" and (here.nodes == 1 or here.ppn == 1):
+        where = "on one node" if here.nodes == 1 else "with one rank a node"
+        return setting.without("coll"), f"coll={name} does not serve {where}: measured once, without it."
+    if component.nodes == "one" and here.nodes > 1:
+        return setting.without("coll"), f"coll={name} serves ranks of one node only: measured once, without it."
+    if name == "ucc" and mpi and not at_least(mpi.version, "6.0.0"):
+        return setting.without("coll") | {"coll_ucc_enable": "1"}, (
+            "UCC is switched on when mpirun starts: coll=ucc is measured as coll_ucc_enable=1."
+        )
+    if "algorithm" not in setting and name == default_component(here.machine, here.nodes, here.ppn, setting):
+        return setting.without(
+            "coll"
+        ), f"coll={name} is the component that serves here anyway: measured once, without it."
+    return setting, ""
+
+
+def _algorithms(setting: Setting, here: _Here) -> _Folded:
+    """Algorithms that refuse this number of ranks, or become another one by themselves (read in coll/base)."""
+    name = setting.get("algorithm")
+    mpi = here.machine.mpi
+    if name is None or mpi is None:
+        return setting, ""
+    if here.collective is not None and name not in mpi.algorithms.get(here.collective, {}):
+        return None, f"algorithm={name} is left out for {here.collective}: coll/tuned has no such algorithm for it."
+    if name == "two_proc" and here.ranks != 2:
+        return None, f"algorithm=two_proc is left out: it works for two ranks, here are {here.ranks}."
+    if name == "neighbor" and here.ranks % 2:
+        return setting | {"algorithm": "ring"}, (
+            f"algorithm=neighbor needs an even number of ranks and becomes ring with {here.ranks}: measured once, as ring."
+        )
+    if name == "recursive_doubling" and here.collective == "allgather" and here.ranks & (here.ranks - 1):
+        return setting | {"algorithm": "bruck"}, (
+            f"allgather's recursive_doubling needs a power of two ranks and becomes bruck with {here.ranks}: "
+            f"measured once, as bruck."
+        )
+    if setting.get("segment") == "0":
+        return setting.without("segment"), "segment=0 is its default: measured once, without it."
+    return setting, ""
+
+
+def _without_effect(setting: Setting, here: _Here) -> _Folded:
+    """Parameters whose conditions are not met here, or not under the rest of the setting."""
+    for name in setting:
+        if name in ("coll", "algorithm", "segment", "placement", "pml"):
+            continue
+        parameter = require_known(name, here.machine)
+        for need in parameter.needs:
+            reason = _ineffective(need, setting, here)
+            if reason:
+                return setting.without(name), f"{name} has no effect {reason}: measured once, without it."
+    return setting, ""
+
+
+def _ineffective(need: str, setting: Setting, here: _Here) -> str:
+    if need == "ucx" or need.startswith("pml:"):
+        layer = need.removeprefix("pml:")
+        chosen = setting.get("pml") or default_pml(here.machine)
+        if chosen is None or chosen == layer or (need == "ucx" and _library_serves(setting, here.machine)):
+            return ""
+        return f"with pml={chosen}" + ("" if "pml" in setting else ", the default here")
+    if need in ("nodes>1", "rails", "fabric") and here.nodes == 1:
+        return "on one node"
+    result = conditions.check(need, here.machine)
+    return f"here ({result.reason})" if isinstance(result, Unmet) else ""
+
+
+def _library_serves(setting: Setting, machine: Machine) -> bool:
+    """Whether a component that uses UCX by itself may serve collectives under this setting."""
+    present = machine.mpi.components.get("coll", []) if machine.mpi else []
+    if setting.get("coll") in LIBRARIES:
+        return True
+    return any(name in present and value_of(f"coll_{name}_enable", machine, setting) == "1" for name in LIBRARIES)
+
+
+def _defaults(setting: Setting, here: _Here) -> _Folded:
+    """Values that are what happens without them."""
+    for name, value in setting.items():
+        if name in ("coll", "algorithm", "segment", "placement"):
+            continue
+        if name == "mpi_yield_when_idle" and here.ppn > len(here.machine.cpus):
+            continue  # more ranks than CPUs: every launch is told to yield
+        if value != default_value(name, here.machine):
+            continue
+        if name == "pml":
+            return setting.without(
+                name
+            ), f"pml={value} is what Open MPI chooses here by itself: measured once, without it."
+        return setting.without(name), f"{name}={value} is its default: measured once, without it."
+    return setting, ""
+
+
+def _placements(setting: Setting, here: _Here) -> _Folded:
+    value = setting.get("placement")
+    if value is None:
+        return setting, ""
+    same, sentence = same_placement(value, here.machine, here.nodes, here.ppn)
+    if sentence:
+        return setting | {"placement": same}, sentence
+    if value == "block" and is_default_binding(here.machine, here.nodes, here.ppn):
+        return setting.without("placement"), (
+            "mpirun by itself binds two ranks to the first two cores, which is placement=block: measured once, without it."
+        )
+    return setting, ""
+
+
+_RULES: tuple[Callable[[Setting, _Here], _Folded], ...] = (
+    _components,
+    _algorithms,
+    _without_effect,
+    _defaults,
+    _placements,
+)

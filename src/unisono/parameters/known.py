@@ -1,0 +1,128 @@
+"""Parameters the catalogue does not have: any MCA parameter and any UCX variable this installation knows by name."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from functools import cache
+from pathlib import Path
+
+from unisono.errors import UserError
+from unisono.machine import ompi_info, ucx
+from unisono.machine.model import Machine, Ucx
+from unisono.machine.mpi import beside
+from unisono.machine.ompi_info import McaParameter
+from unisono.machine.tools import ask
+from unisono.parameters import catalogue
+from unisono.parameters.model import Parameter
+from unisono.parameters.spelling import ENVIRONMENT
+
+_MCA_NAME = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
+_VARIABLE_NAME = re.compile(r"[A-Z][A-Z0-9_]*", re.ASCII)
+
+
+def require_known(name: str, machine: Machine) -> Parameter:
+    """The parameter of this name that a study may vary.
+
+    From the catalogue, or one that this MPI or UCX itself lists. UserError with names that look like it otherwise,
+    and for boot parameters, which are recorded and never set.
+    """
+    listed = catalogue.load(machine.mpi.family if machine.mpi else "openmpi")
+    if name in listed:
+        if listed[name].scope == "boot":
+            raise UserError(
+                f"{name}: is a boot setting, which no launch can change: name it under [boot], measure one study for "
+                f"each value and bring them together with: unisono compare A.db B.db"
+            )
+        return listed[name]
+    found = _variable(name, machine) if name.startswith(ENVIRONMENT) else _mca(name, machine)
+    if found is None:
+        raise UserError(_unknown(name, machine))
+    return found
+
+
+def _variable(name: str, machine: Machine) -> Parameter | None:
+    if not _VARIABLE_NAME.fullmatch(name):
+        return None
+    known = _ucx_variables(machine.ucx)
+    plain = name.removeprefix("MPI_")
+    if plain.startswith("UCX_") and known and plain not in known:
+        return None
+    if not known and catalogue.close_names(name, _listed(machine)):
+        return None  # nothing to check it against: better ask about UCX_RNDV_TRESH than measure it in vain
+    return Parameter(
+        name=name,
+        kind="env",
+        scope="launch",
+        meaning="An environment variable that is not in the catalogue.",
+        source="listed by this UCX" if plain in known else "given by name; could not be checked here",
+        default=known.get(plain),
+        needs=("ucx",) if plain.startswith("UCX_") else (),
+    )
+
+
+def _mca(name: str, machine: Machine) -> Parameter | None:
+    if not _MCA_NAME.fullmatch(name) or machine.mpi is None:
+        return None
+    info = beside(machine.mpi.mpirun, "ompi_info")
+    if info is not None and machine.source == "measured":
+        known = _mca_parameters(info).get(name)
+        if known is None:
+            return None
+        return Parameter(
+            name=name,
+            kind="mca",
+            scope="launch",
+            meaning=known.help or "An MCA parameter that is not in the catalogue.",
+            source=f"listed by ompi_info of Open MPI {machine.mpi.version}",
+            default=known.value or None,
+            needs=_needs(known),
+        )
+    for framework, components in machine.mpi.components.items():
+        if any(name.startswith(f"{framework}_{component}_") for component in components) or name == framework:
+            return Parameter(
+                name=name,
+                kind="mca",
+                scope="launch",
+                meaning="An MCA parameter that is not in the catalogue.",
+                source="given by name; its component is described, the parameter could not be checked here",
+            )
+    return None
+
+
+def _needs(known: McaParameter) -> tuple[str, ...]:
+    if known.framework == "btl":
+        return ("pml:ob1",)
+    return (f"pml:{known.component}",) if known.framework == "pml" and known.component in ("ob1", "cm", "ucx") else ()
+
+
+@cache
+def _mca_parameters(info: str) -> dict[str, McaParameter]:
+    answer = ask([info, "--all", "--parsable"], timeout=30.0)
+    return ompi_info.parse_parameters(answer.out) if answer.ok else {}
+
+
+@cache
+def _variables_of(library: str, version: str) -> dict[str, str]:
+    return ucx.variables(Ucx(version=version, library=library))
+
+
+def _ucx_variables(described: Ucx | None) -> dict[str, str]:
+    if described is None or not Path(described.library).exists():
+        return {}
+    return _variables_of(described.library, described.version)
+
+
+def _listed(machine: Machine) -> list[str]:
+    return list(catalogue.load(machine.mpi.family if machine.mpi else "openmpi"))
+
+
+def _unknown(name: str, machine: Machine) -> str:
+    known = _listed(machine)
+    info = beside(machine.mpi.mpirun, "ompi_info") if machine.mpi and machine.source == "measured" else None
+    more = list(_mca_parameters(info)) if info else []
+    more += list(_ucx_variables(machine.ucx))
+    close = catalogue.close_names(name, known) or difflib.get_close_matches(name, more, n=3, cutoff=0.75)
+    if close:
+        return f"{name}: is not a parameter known here; did you mean {' or '.join(close)}?"
+    return f"{name}: is not a parameter known here; unisono doctor lists them, and ompi_info --all every MCA parameter"

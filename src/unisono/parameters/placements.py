@@ -1,0 +1,92 @@
+"""Which placements are the same on a machine, by counting domains (unisono.launch.placement computes the places)."""
+
+from __future__ import annotations
+
+from unisono.machine.model import Machine
+
+LEVELS = ("numa", "socket", "l3", "node")
+_PREFERRED = ("block", "cyclic", "cyclic:socket", "block:socket", "cyclic:l3", "block:l3", "cyclic:node", "block:node")
+_DOMAINS = {"numa": ("NUMA node", "NUMA nodes"), "socket": ("socket", "sockets"), "l3": ("L3 cache", "L3 caches")}
+
+_Key = tuple[str, frozenset[frozenset[int]]]
+
+
+def same_placement(value: str, machine: Machine, nodes: int, ppn: int) -> tuple[str, str]:
+    """(the simplest placement with the same places, the sentence why it is the same; "" when it is `value` itself).
+
+    A value that is no placement is returned as it is: unisono.launch.placement refuses it with a message of its own.
+    """
+    wanted = _key(value, machine, nodes, ppn)
+    if wanted is None:
+        return value, ""
+    for candidate in _PREFERRED:
+        if candidate == value:
+            break
+        if _key(candidate, machine, nodes, ppn) == wanted:
+            return candidate, _sentence(value, candidate, machine, nodes, ppn)
+    return value, ""
+
+
+def is_default_binding(machine: Machine, nodes: int, ppn: int) -> bool:
+    """Whether mpirun by itself does what `block` asks for: two ranks, one after the other, each bound to a core.
+
+    Open MPI maps and binds by core up to two ranks (tried on 4.1.4 and 5.0.11), by larger domains beyond.
+    """
+    changed = any(
+        name.startswith(("PRTE_MCA_", "OMPI_MCA_rmaps", "OMPI_MCA_hwloc", "OMPI_MCA_orte"))
+        for name in machine.environment
+    )
+    return (
+        nodes == 1
+        and ppn == 2
+        and machine.cores >= 2
+        and not changed
+        and _key("block", machine, 1, 2) == _key("block:node", machine, 1, 2)
+    )
+
+
+def _key(value: str, machine: Machine, nodes: int, ppn: int) -> _Key | None:
+    """Equal for placements that put every rank at the same place; None for what is no placement.
+
+    A block over domains that all cores fill, or over one domain, is the block over the node. One rank a domain at most
+    makes cyclic the same as block. At the level of nodes it does not matter how a node is divided.
+    """
+    order, _, level = value.partition(":")
+    level = level or "numa"
+    if order not in ("block", "cyclic") or level not in LEVELS:
+        return None
+    whole: frozenset[frozenset[int]] = frozenset()
+    if level == "node":
+        return ("cyclic-nodes" if order == "cyclic" and nodes > 1 and ppn > 1 else "block", whole)
+    partition = _partition(machine, level)
+    if len(partition) == 1:
+        return ("block", whole)
+    if order == "cyclic" and ppn > len(partition):
+        return ("cyclic", partition)
+    return ("block", whole if ppn >= machine.cores else partition)
+
+
+def _partition(machine: Machine, level: str) -> frozenset[frozenset[int]]:
+    groups: dict[int, set[int]] = {}
+    for cpu in machine.cpus:
+        groups.setdefault(getattr(cpu, level), set()).add(cpu.cpu)
+    return frozenset(frozenset(group) for group in groups.values())
+
+
+def _sentence(value: str, same: str, machine: Machine, nodes: int, ppn: int) -> str:
+    order, _, level = value.partition(":")
+    level = level or "numa"
+    measured = f"measured once, as {same}."
+    if level == "node":
+        why = "One node is used" if nodes == 1 else "One rank a node is used"
+        return f"{why}, so {value} and {same} are the same placement: {measured}"
+    one, many = _DOMAINS[level]
+    count = len(_partition(machine, level))
+    if count == 1:
+        what = "block and cyclic" if order == "cyclic" and ":" not in value else f"{same} and {value}"
+        return f"This machine has one {one}, so {what} are the same placement: {measured}"
+    if order == "cyclic" and ppn <= count:
+        return (
+            f"With {ppn} ranks on {count} {many} none has two, so {value} and {same} are the same placement: {measured}"
+        )
+    return f"{value} and {same} give every rank the same place here: {measured}"
