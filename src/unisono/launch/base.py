@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from unisono.launch.placement import Placement
 from unisono.machine.model import Machine
 from unisono.machine.version import at_least
-from unisono.parameters.spelling import has_fast_network, require_mpi
+from unisono.parameters.defaults import has_fast_network
+from unisono.parameters.spelling import require_mpi
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from unisono.launch.base import base_words
 from unisono.launch.placement import Placement, place
 from unisono.machine.model import Machine
 from unisono.model import Setting
-from unisono.parameters.spelling import launch_words, require_mpi
+from unisono.parameters.spelling import LaunchWords, component_words, launch_words, require_mpi
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def command(
     """
     mpi = require_mpi(machine)
     placement = place(machine, nodes, ppn, setting.get("placement"), oversubscribe=oversubscribe)
-    words = launch_words(setting, machine)
+    words = launch_scope_words(setting, machine)
     mca = {**(extra_mca or {}), **words.mca}
     base = base_words(machine, placement, mca)
     argv = [
@@ -60,16 +60,28 @@ def command(
         argv += ["--mca", name, value]
     for name, value in words.env.items():
         argv += ["-x", f"{name}={value}"]
-    return Command([*argv, *program], {}, placement, [*base.notes, *overridden(machine, words.mca, words.env)])
+    return Command(
+        [*argv, *program], {}, placement, [*base.notes, *overridden(machine.environment, words.mca, words.env)]
+    )
 
 
-def overridden(machine: Machine, mca: Mapping[str, str], env: Mapping[str, str]) -> list[str]:
+def launch_scope_words(setting: Setting, machine: Machine) -> LaunchWords:
+    """All a setting says about a whole launch, placement excluded. A `coll` in it is meant for the launch, also where
+    this MPI could switch it inside one."""
+    words = launch_words(setting, machine)
+    mpi = require_mpi(machine)
+    if "coll" in setting and "coll" in mpi.call_scope:
+        words.mca.update(component_words(setting["coll"], mpi))
+    return words
+
+
+def overridden(environment: Mapping[str, str], mca: Mapping[str, str], env: Mapping[str, str]) -> list[str]:
     """Notes on what the user's environment says otherwise and the setting replaces for this launch."""
     names = {**{f"OMPI_MCA_{name}": value for name, value in mca.items()}, **env}
     return [
-        f"{name}={machine.environment[name]} of your environment is replaced by the setting's {value} in this launch"
+        f"{name}={environment[name]} of your environment is replaced by the setting's {value} in this launch"
         for name, value in names.items()
-        if machine.environment.get(name, value) != value
+        if environment.get(name, value) != value
     ]
 
 
