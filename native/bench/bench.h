@@ -1,0 +1,25 @@
+/* Everything a rank keeps between commands. */
+#ifndef UNISONO_BENCH_H
+#define UNISONO_BENCH_H
+
+#include "arena.h"
+#include "command.h"
+#include "cpus.h"
+#include "fault.h"
+#include "settings.h"
+#include "team.h"
+#include "text.h"
+
+struct bench {
+    struct team team;
+    struct arena arena;
+    struct settings settings;
+    struct fault fault;
+    struct text answer;
+    struct cpus cpus;     /* this rank may use */
+    bool oversubscribed;  /* somewhere more ranks than CPUs: no agreed start times */
+    int64_t cache_share;  /* bytes of last-level cache per rank that uses it */
+    uint64_t repetition;  /* never the same data twice */
+};
+
+#endif

@@ -1,0 +1,10 @@
+/* The collectives, one file each. */
+#ifndef UNISONO_COLLECTIVES_H
+#define UNISONO_COLLECTIVES_H
+
+#include "../operation.h"
+
+extern const struct collective coll_allreduce, coll_reduce, coll_bcast, coll_allgather, coll_allgatherv, coll_alltoall,
+    coll_alltoallv, coll_gather, coll_scatter, coll_reduce_scatter_block, coll_barrier, coll_pingpong;
+
+#endif

@@ -1,0 +1,31 @@
+/* Scatter: rank 0 has a block for everybody. */
+#include "all.h"
+#include "blocks.h"
+
+static bool prepare(struct operation *operation, struct problem *problem)
+{
+    (void)problem;
+    operation->send_bytes = operation->rank == 0 ? operation->bytes * (size_t)operation->ranks : 0;
+    operation->receive_bytes = operation->bytes;
+    return true;
+}
+
+static void run(const struct operation *operation, MPI_Comm comm, void *send, void *receive)
+{
+    MPI_Scatter(send, (int)operation->bytes, MPI_BYTE, receive, (int)operation->bytes, MPI_BYTE, 0, comm);
+}
+
+static void fill(const struct operation *operation, void *send, uint64_t repetition)
+{
+    for (int to = 0; operation->rank == 0 && to < operation->ranks; to++)
+        block_fill((char *)send + (size_t)to * operation->bytes, operation->bytes, 0, to, repetition);
+}
+
+static bool verify(const struct operation *operation, const void *send, const void *receive, uint64_t repetition,
+                   struct problem *problem)
+{
+    (void)send;
+    return block_verify(receive, operation->bytes, 0, operation->rank, repetition, problem);
+}
+
+const struct collective coll_scatter = {"scatter", prepare, run, fill, verify, 1};

@@ -1,0 +1,29 @@
+/* How fast ranks of a node copy what another rank has just written, from shared memory into their own. */
+#ifndef UNISONO_COPIES_H
+#define UNISONO_COPIES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "flags.h"
+
+/* Sizes below this are copied several at a time, or reading the clock would be what is timed. */
+enum { COPY_LEAST = 65536 };
+
+struct copies {
+    struct segment segment; /* per rank: its flags, then `most` bytes (at least COPY_LEAST) */
+    struct flags flags;
+    size_t head, each;
+    size_t most;
+    char *private_copy;
+};
+
+/* Collective over the ranks of a node. Takes less than `most` where memory is short; false when there is none at all. */
+bool copies_create(struct copies *copies, MPI_Comm node, size_t most);
+void copies_free(struct copies *copies);
+
+/* GB/s (1e9 bytes a second), all copying ranks together: rank 0 alone or everybody at once, from the next rank, the
+   fastest of several runs. Collective; the result is on rank 0. */
+double copies_bandwidth(struct copies *copies, size_t bytes, bool everybody);
+
+#endif

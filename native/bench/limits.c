@@ -1,0 +1,141 @@
+#include "limits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "copies.h"
+#include "watchdog.h"
+
+enum { SMALLEST = 4096, ALL_PAIRS = 16, EXCHANGES = 60, TAG = 4 };
+
+static const int64_t deadline = 120000000000;
+
+/* Which pairs are tried: all of few ranks; of many, rank 0 with every other and a sample of neighbours at growing distance. */
+static bool wanted(int a, int b, int ranks)
+{
+    return ranks <= ALL_PAIRS || a == 0 || (a % (ranks / 8) == 0 && ((b - a) & (b - a - 1)) == 0);
+}
+
+static void add_pairs(struct copies *copies, struct text *text)
+{
+    struct flags *flags = &copies->flags;
+    double best = 0;
+    const char *comma = "";
+    text_add(text, "\"pairs\":[");
+    for (int a = 0; a < flags->count; a++) {
+        for (int b = a + 1; b < flags->count; b++) {
+            if (!wanted(a, b, flags->count))
+                continue;
+            double nanoseconds = flags_latency(flags, a, b);
+            text_add(text, "%s[%d,%d,%.1f]", comma, a, b, nanoseconds);
+            best = best == 0 || nanoseconds < best ? nanoseconds : best;
+            comma = ",";
+        }
+    }
+    text_add(text, "],\"latency_ns\":%.1f,\"flags_ns\":%.1f", best, flags_exchange(flags));
+}
+
+static void add_copies(struct copies *copies, struct text *text)
+{
+    const char *comma = "";
+    text_add(text, ",\"copy\":[");
+    for (size_t bytes = SMALLEST; bytes <= copies->most; bytes *= 4) {
+        double one = copies_bandwidth(copies, bytes, false);
+        double all = copies_bandwidth(copies, bytes, true);
+        text_add(text, "%s{\"bytes\":%zu,\"gbps_one\":%.3f,\"gbps_all\":%.3f}", comma, bytes, one, all);
+        comma = ",";
+    }
+    text_add(text, "]");
+}
+
+/* Half the shortest round trip, ns, between the first ranks of the first two nodes. */
+static double link_one_way(struct team *team, char *buffer, size_t bytes)
+{
+    int partner = team->leaders[team->rank == 0];
+    int64_t best = INT64_MAX;
+    for (int i = 0; i < EXCHANGES; i++) {
+        int64_t begin = clock_now();
+        if (team->rank == 0)
+            MPI_Send(buffer, (int)bytes, MPI_BYTE, partner, TAG, team->comm);
+        MPI_Recv(buffer, (int)bytes, MPI_BYTE, partner, TAG, team->comm, MPI_STATUS_IGNORE);
+        if (team->rank != 0)
+            MPI_Send(buffer, (int)bytes, MPI_BYTE, partner, TAG, team->comm);
+        int64_t took = clock_now() - begin;
+        best = took < best ? took : best;
+    }
+    return (double)best / 2;
+}
+
+/* The network is only reached through MPI, so this is what its messages reach at best. */
+static void add_link(struct bench *bench, struct text *text, char *buffer, size_t most)
+{
+    struct team *team = &bench->team;
+    if (team->rank != 0 && team->rank != team->leaders[1])
+        return;
+    const char *comma = "";
+    text_add(text, ",\"link\":{\"latency_ns\":%.1f,\"bandwidth\":[", link_one_way(team, buffer, 1));
+    for (size_t bytes = SMALLEST; bytes <= most; bytes *= 4) {
+        text_add(text, "%s{\"bytes\":%zu,\"gbps\":%.3f}", comma, bytes, (double)bytes / link_one_way(team, buffer, bytes));
+        comma = ",";
+    }
+    text_add(text, "]}");
+}
+
+static void measure_node(struct copies *copies, struct text *text)
+{
+    if (copies->flags.count > 1)
+        add_pairs(copies, text);
+    else
+        text_add(text, "\"pairs\":[],\"latency_ns\":null,\"flags_ns\":null");
+    add_copies(copies, text);
+}
+
+static const char *measure_all(struct bench *bench, size_t most)
+{
+    struct team *team = &bench->team;
+    struct text *text = &bench->answer;
+    struct copies copies;
+    if (bench->oversubscribed)
+        return "more ranks than CPUs: limits would be those of the scheduler";
+    struct problem problem = {""};
+    bool got = copies_create(&copies, team->node_comm, most);
+    if (!got)
+        problem_set(&problem, "memory: not even a few KiB of shared memory");
+    if (!team_agree(team, &problem)) {
+        if (got)
+            copies_free(&copies);
+        return "memory: a node has not even a few KiB of shared memory left";
+    }
+    text_add(text, "{\"limits\":1,");
+    if (team->node == 0)
+        measure_node(&copies, text);
+    if (team->nodes > 1) {
+        int64_t smallest = -(int64_t)copies.most;
+        team_maximum_all(team, &smallest, 1);
+        add_link(bench, text, copies.private_copy, (size_t)-smallest);
+    }
+    text_add(text, "}");
+    copies_free(&copies);
+    return NULL;
+}
+
+bool limits_command(struct bench *bench, struct command *command, struct problem *problem)
+{
+    const int64_t usual = 16 << 20;
+    int64_t most;
+    if (!command_integer(command, "max_bytes", SMALLEST, INT64_C(1) << 30, &usual, &most, problem) ||
+        !command_complete(command, problem))
+        return false;
+    watchdog_arm(deadline, bench->team.rank, "measuring the limits of the machine");
+    const char *unavailable = measure_all(bench, (size_t)most);
+    if (unavailable != NULL) {
+        text_add(&bench->answer, "{\"limits\":1,\"unavailable\":");
+        text_quote(&bench->answer, unavailable);
+        text_add(&bench->answer, "}");
+    }
+    if (bench->team.rank == 0)
+        text_send(&bench->answer);
+    text_free(&bench->answer);
+    watchdog_disarm();
+    return true;
+}

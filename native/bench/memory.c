@@ -1,0 +1,143 @@
+#include "memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILE_BYTES = 16384, PATH_BYTES = 2048, DIRECTORY_BYTES = PATH_BYTES + 64, NAMED_BYTES = DIRECTORY_BYTES + 64 };
+
+static bool read_file(const char *path, char *text, size_t room)
+{
+    FILE *file = fopen(path, "r");
+    if (file == NULL)
+        return false;
+    size_t length = fread(text, 1, room - 1, file);
+    fclose(file);
+    text[length] = '\0';
+    return length > 0;
+}
+
+int64_t meminfo_value(const char *meminfo, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *line = meminfo; line != NULL; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, name, length) == 0 && line[length] == ':')
+            return strtoll(line + length + 1, NULL, 10) * 1024;
+        if (*line == '\0')
+            break;
+    }
+    return -1;
+}
+
+static bool names_controller(const char *list, size_t length, const char *name)
+{
+    size_t wanted = strlen(name);
+    for (size_t start = 0; start <= length;) {
+        size_t end = start;
+        while (end < length && list[end] != ',')
+            end++;
+        if (end - start == wanted && memcmp(list + start, name, wanted) == 0)
+            return true;
+        start = end + 1;
+    }
+    return false;
+}
+
+bool cgroup_path(const char *cgroups, const char *name, char *path, size_t room)
+{
+    for (const char *line = cgroups; *line != '\0';) {
+        size_t length = strcspn(line, "\n");
+        const char *list = memchr(line, ':', length);
+        const char *where = list ? memchr(list + 1, ':', length - (size_t)(list + 1 - line)) : NULL;
+        if (where != NULL && names_controller(list + 1, (size_t)(where - list - 1), name)) {
+            size_t bytes = length - (size_t)(where + 1 - line);
+            if (bytes == 0 || bytes >= room)
+                return false;
+            memcpy(path, where + 1, bytes);
+            path[bytes] = '\0';
+            return true;
+        }
+        line += length + (line[length] == '\n');
+    }
+    return false;
+}
+
+int64_t cgroup_left(int64_t limit, int64_t usage, int64_t inactive_file)
+{
+    if (limit < 0)
+        return INT64_MAX;
+    int64_t used = usage > inactive_file ? usage - inactive_file : 0;
+    return limit > used ? limit - used : 0;
+}
+
+/* A number in a one-line file; -1 for "max" or no file. */
+static int64_t read_number(const char *directory, const char *name)
+{
+    char path[NAMED_BYTES], text[FILE_BYTES];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    if (!read_file(path, text, sizeof text) || text[0] < '0' || text[0] > '9')
+        return -1;
+    return strtoll(text, NULL, 10);
+}
+
+/* "inactive_file 123" in memory.stat: page cache the kernel drops before it kills. */
+static int64_t inactive_file(const char *directory, const char *key)
+{
+    char path[NAMED_BYTES], text[FILE_BYTES];
+    snprintf(path, sizeof path, "%s/memory.stat", directory);
+    if (!read_file(path, text, sizeof text))
+        return 0;
+    const char *line = strncmp(text, key, strlen(key)) == 0 ? text : strstr(text, key);
+    return line ? strtoll(line + strlen(key), NULL, 10) : 0;
+}
+
+static int64_t left_in(const char *directory, bool unified)
+{
+    int64_t limit = read_number(directory, unified ? "memory.max" : "memory.limit_in_bytes");
+    int64_t usage = read_number(directory, unified ? "memory.current" : "memory.usage_in_bytes");
+    return usage < 0 ? INT64_MAX : cgroup_left(limit, usage, inactive_file(directory, unified ? "\ninactive_file " : "\ntotal_inactive_file "));
+}
+
+/* The smallest remainder on the way from this process's group up to the root of the hierarchy. Inside a container the
+   path may name a directory that is not visible here; the walk then still reaches the mount point, which is its own. */
+static int64_t left_in_hierarchy(const char *mount, const char *controller)
+{
+    char cgroups[FILE_BYTES], path[PATH_BYTES], directory[DIRECTORY_BYTES];
+    if (!read_file("/proc/self/cgroup", cgroups, sizeof cgroups))
+        return INT64_MAX;
+    if (!cgroup_path(cgroups, controller, path, sizeof path))
+        return INT64_MAX;
+    int64_t least = INT64_MAX;
+    while (true) {
+        snprintf(directory, sizeof directory, "%s%s", mount, path);
+        int64_t left = left_in(directory, controller[0] == '\0');
+        least = left < least ? left : least;
+        char *slash = strrchr(path, '/');
+        if (slash == NULL)
+            return least;
+        *slash = '\0';
+    }
+}
+
+int64_t memory_available(void)
+{
+    char meminfo[FILE_BYTES];
+    int64_t least = INT64_MAX;
+    int64_t total = 0;
+    if (read_file("/proc/meminfo", meminfo, sizeof meminfo)) {
+        int64_t available = meminfo_value(meminfo, "MemAvailable");
+        least = available >= 0 ? available : meminfo_value(meminfo, "MemFree");
+        total = meminfo_value(meminfo, "MemTotal");
+    }
+    const struct {
+        const char *mount, *controller;
+    } hierarchies[] = {{"/sys/fs/cgroup", ""}, {"/sys/fs/cgroup/unified", ""}, {"/sys/fs/cgroup/memory", "memory"}};
+    for (size_t i = 0; i < sizeof hierarchies / sizeof *hierarchies; i++) {
+        int64_t left = left_in_hierarchy(hierarchies[i].mount, hierarchies[i].controller);
+        least = left < least ? left : least;
+    }
+    /* The reserve: other programs go on, and the MPI library itself takes some. */
+    int64_t reserve = total / 20 > ((int64_t)128 << 20) ? total / 20 : (int64_t)128 << 20;
+    return least > reserve ? least - reserve : 0;
+}

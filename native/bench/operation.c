@@ -1,0 +1,44 @@
+#include "operation.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives/all.h"
+
+static const struct collective *const table[] = {
+    &coll_allreduce, &coll_reduce, &coll_bcast,   &coll_allgather, &coll_allgatherv, &coll_alltoall,
+    &coll_alltoallv, &coll_gather, &coll_scatter, &coll_reduce_scatter_block,        &coll_barrier, &coll_pingpong,
+};
+
+const struct collective *collective_at(int index)
+{
+    return index < (int)(sizeof table / sizeof *table) ? table[index] : NULL;
+}
+
+const struct collective *collective_find(const char *name)
+{
+    for (int i = 0; collective_at(i) != NULL; i++)
+        if (strcmp(table[i]->name, name) == 0)
+            return table[i];
+    return NULL;
+}
+
+bool operation_prepare(struct operation *operation, const char *name, int rank, int ranks, int64_t bytes,
+                       struct problem *problem)
+{
+    *operation = (struct operation){
+        .collective = collective_find(name), .rank = rank, .ranks = ranks, .bytes = (size_t)bytes};
+    if (operation->collective == NULL)
+        return problem_set(problem, "'%.40s' is not a collective that can be measured", name);
+    if (bytes > INT_MAX)
+        return problem_set(problem, "size: MPI counts end at %d", INT_MAX);
+    return operation->collective->prepare(operation, problem);
+}
+
+void operation_free(struct operation *operation)
+{
+    free(operation->counts);
+    free(operation->offsets);
+    operation->counts = operation->offsets = NULL;
+}

@@ -1,0 +1,197 @@
+#include "planner.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum phase { CHECK, FIRST, SECOND, BLOCKS, MAKE_UP, FINISH };
+
+static const int64_t longest_batch = 100000000; /* ns; clocks of different nodes drift apart */
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+bool planner_begin(struct planner *planner, const struct request *request, int settings, int64_t now, int64_t slack,
+                   int64_t clock_error, struct problem *problem)
+{
+    *planner = (struct planner){.request = *request, .begin = now, .slack = slack, .clock_error = clock_error};
+    planner->slack_most = larger(64 * slack, 2000000);
+    planner->phase = request->check ? CHECK : FIRST;
+    planner->subjects = calloc((size_t)settings, sizeof *planner->subjects);
+    if (planner->subjects == NULL)
+        return problem_set(problem, "out of memory");
+    for (planner->count = 0; planner->count < settings; planner->count++) {
+        struct subject *subject = &planner->subjects[planner->count];
+        subject->block_left = -1;
+        subject->times = malloc((size_t)request->max_reps * sizeof(int64_t));
+        subject->spreads = malloc((size_t)request->max_reps * sizeof(int64_t));
+        if (subject->times == NULL || subject->spreads == NULL) {
+            planner->count++;
+            return problem_set(problem, "out of memory");
+        }
+    }
+    return true;
+}
+
+void planner_end(struct planner *planner)
+{
+    for (int i = 0; i < planner->count; i++) {
+        free(planner->subjects[i].times);
+        free(planner->subjects[i].spreads);
+    }
+    free(planner->subjects);
+    *planner = (struct planner){0};
+}
+
+/* What is left until nothing new is begun: a fifth of the deadline is kept for what is under way and for answering. */
+static int64_t time_left(const struct planner *planner, int64_t now)
+{
+    return planner->begin + planner->request.deadline / 5 * 4 - now;
+}
+
+static void make_order(const struct planner *planner, int index, int64_t left, int count, bool warm_up, struct order *order)
+{
+    const struct subject *subject = &planner->subjects[index];
+    int64_t cycle = larger(subject->cycle, 1);
+    int64_t fitting = larger(smaller(longest_batch, left) / cycle, 1);
+    count = (int)smaller(smaller(count, fitting), PLANNER_BATCH);
+    *order = (struct order){
+        .kind = ORDER_RUN,
+        .index = index,
+        /* The first repetition after another setting ran finds its code and connections cold. */
+        .skip = !warm_up && count >= 4,
+        .count = count,
+        .warm_up = warm_up,
+        .slack = planner->slack,
+        .tolerance = 100 + subject->typical / 50 + planner->clock_error,
+    };
+}
+
+static void next_setting(struct planner *planner)
+{
+    if (++planner->position < planner->count)
+        return;
+    planner->position = 0;
+    if (planner->phase != BLOCKS)
+        planner->phase++;
+    else if (++planner->block == planner->request.blocks)
+        planner->phase = MAKE_UP;
+}
+
+static bool before_blocks(struct planner *planner, int64_t left, struct order *order)
+{
+    int index = planner->position;
+    int phase = planner->phase;
+    struct subject *subject = &planner->subjects[index];
+    next_setting(planner);
+    if (problem_any(&subject->refused))
+        return false;
+    if (left <= subject->cycle)
+        return problem_set(&subject->refused, "deadline: no time was left to measure it");
+    if (phase == CHECK)
+        *order = (struct order){.kind = ORDER_CHECK, .index = index};
+    else if (phase == FIRST)
+        make_order(planner, index, left, 1, true, order);
+    else
+        make_order(planner, index, left, subject->cycle < planner->request.time / 16 ? 4 : 1, true, order);
+    return true;
+}
+
+static bool in_blocks(struct planner *planner, int64_t left, struct order *order)
+{
+    int index = (planner->position + planner->block) % planner->count;
+    struct subject *subject = &planner->subjects[index];
+    if (subject->block_left < 0) {
+        int blocks = planner->request.blocks;
+        int64_t done = (int64_t)subject->target * planner->block / blocks;
+        int64_t then = (int64_t)subject->target * (planner->block + 1) / blocks;
+        subject->block_left = (int)(then - done);
+    }
+    if (problem_any(&subject->refused) || subject->block_left == 0 || (left <= subject->cycle && subject->valid > 0)) {
+        subject->block_left = -1;
+        next_setting(planner);
+        return false;
+    }
+    make_order(planner, index, left, subject->block_left, false, order);
+    subject->block_left -= order->count;
+    return true;
+}
+
+static bool in_make_up(struct planner *planner, int64_t left, struct order *order)
+{
+    for (int index = 0; index < planner->count; index++) {
+        struct subject *subject = &planner->subjects[index];
+        int missing = subject->target - subject->valid;
+        if (problem_any(&subject->refused) || missing <= 0 || subject->attempts >= 3 * subject->target + 16 ||
+            left <= subject->cycle)
+            continue;
+        make_order(planner, index, left, missing, false, order);
+        return true;
+    }
+    planner->phase = FINISH;
+    return false;
+}
+
+void planner_next(struct planner *planner, int64_t now, struct order *order)
+{
+    int64_t left = time_left(planner, now);
+    while (planner->phase != FINISH) {
+        bool found = planner->phase < BLOCKS    ? before_blocks(planner, left, order)
+                     : planner->phase == BLOCKS ? in_blocks(planner, left, order)
+                                                : in_make_up(planner, left, order);
+        if (found)
+            return;
+    }
+    *order = (struct order){.kind = ORDER_FINISH};
+    for (int i = 0; i < planner->count; i++) {
+        struct subject *subject = &planner->subjects[i];
+        if (subject->valid == 0)
+            problem_set(&subject->refused, "noise: in none of %d repetitions did all ranks start together", subject->attempts);
+    }
+}
+
+static int ascending(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void take_warm_up(struct planner *planner, struct subject *subject, const struct order *order,
+                         const struct outcome *outcome)
+{
+    const struct request *request = &planner->request;
+    int64_t sorted[PLANNER_BATCH];
+    memcpy(sorted, outcome->times, (size_t)order->count * sizeof *sorted);
+    qsort(sorted, (size_t)order->count, sizeof *sorted, ascending);
+    subject->typical = sorted[(order->count - 1) / 2];
+    subject->cycle = larger(outcome->wall / order->count, 1);
+    subject->target = (int)larger(request->min_reps, smaller(request->time / subject->cycle, request->max_reps));
+}
+
+void planner_take(struct planner *planner, const struct order *order, const struct outcome *outcome)
+{
+    struct subject *subject = &planner->subjects[order->index];
+    int late = 0;
+    for (int i = 0; i < order->count; i++)
+        late += outcome->late[i];
+    if (late * 8 > order->count)
+        planner->slack = smaller(2 * planner->slack, planner->slack_most);
+    if (order->warm_up) {
+        take_warm_up(planner, subject, order, outcome);
+        return;
+    }
+    subject->attempts += order->count;
+    subject->discarded += late;
+    for (int i = 0; i < order->count && subject->valid < planner->request.max_reps; i++) {
+        if (outcome->late[i])
+            continue;
+        subject->spreads[subject->valid] = outcome->spreads[i];
+        subject->times[subject->valid++] = outcome->times[i];
+    }
+}

@@ -1,0 +1,294 @@
+/* What an MPI launch really took: its parameters, UCX's configuration, and which collectives answer with an error.
+ *
+ * Started under mpirun by unisono.export.check with words of three kinds:
+ *   cvar=NAME              the value of an MCA parameter, as MPI_T reads it inside the launch
+ *   ucx=NAME=VALUE         UCX's configuration as it is, and as it would be were NAME=VALUE in the environment
+ *   call=COLLECTIVE:BYTES  one call (message size as IMB counts it) on all ranks, then on all but the last
+ * Rank 0 answers in lines `@P {json}`. Errors are returned, not fatal: a rule with an impossible algorithm makes
+ * exactly the calls fail that it applies to, which is how a rule is seen to apply.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <limits.h>
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int world_rank;
+
+static void put_text(const char *text)
+{
+    putchar('"');
+    for (; *text != '\0'; ++text) {
+        unsigned char c = (unsigned char)*text;
+        if (c == '"' || c == '\\')
+            printf("\\%c", c);
+        else if (c < 0x20)
+            printf("\\u%04x", c);
+        else
+            putchar(c);
+    }
+    putchar('"');
+}
+
+/* ---- MCA parameters ---- */
+
+static void put_value(MPI_Datatype type, const void *value)
+{
+    char text[64];
+    if (type == MPI_CHAR) {
+        put_text(value);
+        return;
+    }
+    if (type == MPI_INT)
+        snprintf(text, sizeof text, "%d", *(const int *)value);
+    else if (type == MPI_UNSIGNED)
+        snprintf(text, sizeof text, "%u", *(const unsigned *)value);
+    else if (type == MPI_UNSIGNED_LONG)
+        snprintf(text, sizeof text, "%lu", *(const unsigned long *)value);
+    else if (type == MPI_UNSIGNED_LONG_LONG)
+        snprintf(text, sizeof text, "%llu", *(const unsigned long long *)value);
+    else if (type == MPI_LONG)
+        snprintf(text, sizeof text, "%ld", *(const long *)value);
+    else if (type == MPI_DOUBLE)
+        snprintf(text, sizeof text, "%g", *(const double *)value);
+    else if (type == MPI_C_BOOL)
+        snprintf(text, sizeof text, "%d", (int)*(const bool *)value);
+    else
+        snprintf(text, sizeof text, "(a type the probe cannot print)");
+    put_text(text);
+}
+
+/* The name of an enumerator's value ("ring" for 4), empty when there is none. */
+static void enum_name(MPI_T_enum names, int value, char *out, int size)
+{
+    int items = 0;
+    out[0] = '\0';
+    if (names == MPI_T_ENUM_NULL || MPI_T_enum_get_info(names, &items, NULL, &(int){0}) != MPI_SUCCESS)
+        return;
+    for (int item = 0; item < items; ++item) {
+        int number, length = size;
+        if (MPI_T_enum_get_item(names, item, &number, out, &length) == MPI_SUCCESS && number == value)
+            return;
+    }
+    out[0] = '\0';
+}
+
+static void answer_cvar(const char *name)
+{
+    int index, verbosity, binding, scope, count = 0;
+    MPI_Datatype type;
+    MPI_T_enum names;
+    MPI_T_cvar_handle handle;
+    bool known = MPI_T_cvar_get_index(name, &index) == MPI_SUCCESS &&
+                 MPI_T_cvar_get_info(index, NULL, &(int){0}, &verbosity, &type, &names, NULL, &(int){0}, &binding,
+                                     &scope) == MPI_SUCCESS &&
+                 MPI_T_cvar_handle_alloc(index, NULL, &handle, &count) == MPI_SUCCESS;
+    printf("@P {\"cvar\":");
+    put_text(name);
+    if (known) {
+        /* A text's `count` is its longest length, any other parameter is one scalar. */
+        char *value = calloc((size_t)count + 1, sizeof(long long));
+        char label[128];
+        MPI_T_cvar_read(handle, value);
+        enum_name(names, type == MPI_INT ? *(int *)(void *)value : -1, label, (int)sizeof label);
+        printf(",\"known\":true,\"value\":");
+        put_value(type, value);
+        printf(",\"label\":");
+        put_text(label);
+        free(value);
+        MPI_T_cvar_handle_free(&handle);
+    } else {
+        printf(",\"known\":false");
+    }
+    printf("}\n");
+}
+
+/* ---- UCX ---- */
+
+typedef int (*config_read)(const char *prefix, const char *file, void **config);
+typedef void (*config_print)(const void *config, FILE *stream, const char *title, int flags);
+typedef void (*config_release)(void *config);
+
+/* The line of UCX's own configuration report that is about one variable, without its line end; NULL: none. The
+ * functions are looked up in the libucp this launch loaded, so there is nothing to link and no version to match. */
+static char *ucx_line(void *ucp, const char *name)
+{
+    config_read read_config;
+    config_print print_config;
+    config_release release_config;
+    void *config;
+    *(void **)&read_config = dlsym(ucp, "ucp_config_read");
+    *(void **)&print_config = dlsym(ucp, "ucp_config_print");
+    *(void **)&release_config = dlsym(ucp, "ucp_config_release");
+    if (read_config == NULL || print_config == NULL || release_config == NULL || read_config(NULL, NULL, &config) != 0)
+        return NULL;
+    char *text = NULL, *found = NULL;
+    size_t length = 0, wanted = strlen(name);
+    FILE *stream = open_memstream(&text, &length);
+    print_config(config, stream, NULL, 1 /* UCS_CONFIG_PRINT_CONFIG */);
+    fclose(stream);
+    release_config(config);
+    for (char *line = strtok(text, "\n"); line != NULL && found == NULL; line = strtok(NULL, "\n"))
+        if (strncmp(line, name, wanted) == 0 && line[wanted] == '=')
+            found = strdup(line + wanted + 1);
+    free(text);
+    return found;
+}
+
+static void answer_ucx(const char *word)
+{
+    const char *equals = strchr(word, '=');
+    void *ucp = dlopen("libucp.so.0", RTLD_NOLOAD | RTLD_LAZY);
+    if (equals == NULL)
+        return;
+    char *name = strndup(word, (size_t)(equals - word));
+    char *used = NULL, *wanted = NULL;
+    if (ucp != NULL) {
+        const char *before = getenv(name);
+        char *kept = before != NULL ? strdup(before) : NULL;
+        used = ucx_line(ucp, name);
+        setenv(name, equals + 1, 1);
+        wanted = ucx_line(ucp, name);
+        if (kept != NULL)
+            setenv(name, kept, 1);
+        else
+            unsetenv(name);
+        free(kept);
+    }
+    printf("@P {\"ucx\":");
+    put_text(name);
+    printf(",\"loaded\":%s,\"known\":%s", ucp != NULL ? "true" : "false", used != NULL ? "true" : "false");
+    if (used != NULL && wanted != NULL) {
+        printf(",\"used\":");
+        put_text(used);
+        printf(",\"wanted\":");
+        put_text(wanted);
+    }
+    printf("}\n");
+    free(used);
+    free(wanted);
+    free(name);
+}
+
+/* ---- Calls ---- */
+
+/* One call of a collective with `bytes` as IMB counts them; the error code, or -1 for a collective not known here. */
+static int call(const char *collective, int bytes, MPI_Comm comm)
+{
+    int ranks, error = -1;
+    MPI_Comm_size(comm, &ranks);
+    size_t all = (size_t)bytes * (size_t)ranks + 1;
+    char *out = calloc(all, 1), *in = calloc(all, 1);
+    int *counts = calloc((size_t)ranks, sizeof *counts), *offsets = calloc((size_t)ranks, sizeof *offsets);
+    if (out == NULL || in == NULL || counts == NULL || offsets == NULL) {
+        fprintf(stderr, "unisono-probe: no memory for %s of %d bytes\n", collective, bytes);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    for (int rank = 0; rank < ranks; ++rank) {
+        counts[rank] = bytes;
+        offsets[rank] = rank * bytes;
+    }
+    if (strcmp(collective, "allreduce") == 0)
+        error = MPI_Allreduce(out, in, bytes, MPI_BYTE, MPI_BOR, comm);
+    else if (strcmp(collective, "reduce") == 0)
+        error = MPI_Reduce(out, in, bytes, MPI_BYTE, MPI_BOR, 0, comm);
+    else if (strcmp(collective, "bcast") == 0)
+        error = MPI_Bcast(out, bytes, MPI_BYTE, 0, comm);
+    else if (strcmp(collective, "allgather") == 0)
+        error = MPI_Allgather(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, comm);
+    else if (strcmp(collective, "allgatherv") == 0)
+        error = MPI_Allgatherv(out, bytes, MPI_BYTE, in, counts, offsets, MPI_BYTE, comm);
+    else if (strcmp(collective, "alltoall") == 0)
+        error = MPI_Alltoall(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, comm);
+    else if (strcmp(collective, "alltoallv") == 0)
+        error = MPI_Alltoallv(out, counts, offsets, MPI_BYTE, in, counts, offsets, MPI_BYTE, comm);
+    else if (strcmp(collective, "gather") == 0)
+        error = MPI_Gather(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, 0, comm);
+    else if (strcmp(collective, "scatter") == 0)
+        error = MPI_Scatter(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, 0, comm);
+    else if (strcmp(collective, "reduce_scatter_block") == 0)
+        error = MPI_Reduce_scatter_block(out, in, bytes, MPI_BYTE, MPI_BOR, comm);
+    else if (strcmp(collective, "barrier") == 0)
+        error = MPI_Barrier(comm);
+    free(out);
+    free(in);
+    free(counts);
+    free(offsets);
+    return error;
+}
+
+static void answer_call(const char *word, MPI_Comm comm)
+{
+    const char *colon = strchr(word, ':');
+    if (colon == NULL || comm == MPI_COMM_NULL)
+        return;
+    long bytes = strtol(colon + 1, NULL, 10);
+    int ranks, error;
+    MPI_Comm_size(comm, &ranks);
+    if (bytes < 0 || bytes > INT_MAX / ranks) {
+        fprintf(stderr, "unisono-probe: %s is too large for one call\n", word);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    char *collective = strndup(word, (size_t)(colon - word));
+    error = call(collective, (int)bytes, comm);
+    if (world_rank == 0) {
+        printf("@P {\"call\":");
+        put_text(collective);
+        printf(",\"bytes\":%ld,\"ranks\":%d,\"failed\":%s}\n", bytes, ranks, error != MPI_SUCCESS ? "true" : "false");
+        fflush(stdout);
+    }
+    free(collective);
+}
+
+/* All ranks but the last, made without a collective over the world, whose rules are under test. */
+static MPI_Comm all_but_last(int ranks)
+{
+    MPI_Group all, most;
+    MPI_Comm comm = MPI_COMM_NULL;
+    if (ranks < 3)
+        return comm;
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Group_excl(all, 1, (int[]){ranks - 1}, &most);
+    if (world_rank < ranks - 1) {
+        MPI_Comm_create_group(MPI_COMM_WORLD, most, 1, &comm);
+        MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    }
+    MPI_Group_free(&most);
+    MPI_Group_free(&all);
+    return comm;
+}
+
+int main(int argc, char **argv)
+{
+    int provided, ranks;
+    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    if (world_rank == 0)
+        printf("@P {\"ranks\":%d}\n", ranks);
+    for (int i = 1; i < argc && world_rank == 0; ++i) {
+        if (strncmp(argv[i], "cvar=", 5) == 0)
+            answer_cvar(argv[i] + 5);
+        else if (strncmp(argv[i], "ucx=", 4) == 0)
+            answer_ucx(argv[i] + 4);
+    }
+    MPI_Comm most = all_but_last(ranks);
+    for (int i = 1; i < argc; ++i)
+        if (strncmp(argv[i], "call=", 5) == 0) {
+            answer_call(argv[i] + 5, MPI_COMM_WORLD);
+            answer_call(argv[i] + 5, most);
+        }
+    if (most != MPI_COMM_NULL)
+        MPI_Comm_free(&most);
+    if (world_rank == 0)
+        printf("@P {\"done\":true}\n");
+    fflush(stdout);
+    MPI_T_finalize();
+    MPI_Finalize();
+    return 0;
+}
