@@ -1,0 +1,26 @@
+"""The tuning: what a study decided, as a document people read, edit, commit and share.
+
+Everything left of it measures; everything right of it (export, run, verify, report) only reads it.
+"""
+
+from unisono.tuning.build import from_decision
+from unisono.tuning.choice import Lookup, choose, lookup, measured_cases
+from unisono.tuning.document import read, render, write
+from unisono.tuning.model import Gain, PlanModel, RuleModel, Tuning
+from unisono.tuning.stale import stale
+
+__all__ = [
+    "Gain",
+    "Lookup",
+    "PlanModel",
+    "RuleModel",
+    "Tuning",
+    "choose",
+    "from_decision",
+    "lookup",
+    "measured_cases",
+    "read",
+    "render",
+    "stale",
+    "write",
+]

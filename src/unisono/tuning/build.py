@@ -1,0 +1,96 @@
+"""From a decision to the document."""
+
+from __future__ import annotations
+
+import math
+
+from unisono import __version__
+from unisono.decide.model import Decision, Finding, Interval, Plan, Rule
+from unisono.machine.fingerprint import fingerprint
+from unisono.study.data import StudyData
+from unisono.tuning.model import (
+    FORMAT,
+    VERSION,
+    Conditions,
+    FindingModel,
+    Gain,
+    PlanModel,
+    RuleModel,
+    StudyPart,
+    Tuning,
+)
+
+
+def from_decision(decision: Decision, study: StudyData) -> Tuning:
+    """The document of what was decided. Gains are kept to four digits: more would be noise in a `git diff`."""
+    done = [launch for launch in study.launches if launch.status == "done"]
+    ranks = {launch.nodes * launch.ppn for launch in done} or {plan.nodes * plan.ppn for plan in decision.plans}
+    collectives = list(dict.fromkeys(name for plan in decision.plans for name in plan.gain))
+    return Tuning(
+        format=FORMAT,
+        version=VERSION,
+        name=study.name,
+        created=study.created,
+        made_by=f"unisono {__version__}",
+        study=StudyPart(
+            id=study.id,
+            name=study.name,
+            method=decision.method,
+            margin=decision.margin,
+            confidence=decision.confidence,
+            statistic=decision.statistic,
+        ),
+        conditions=Conditions(
+            oversubscribed=any(launch.oversubscribed for launch in done),
+            launches=len(done),
+            ranks=tuple(sorted(ranks)),
+            notes=study.notes,
+        ),
+        machine=fingerprint(study.machine),
+        weights={name: float(decision.weights.get(name, 0.0 if decision.weights else 1.0)) for name in collectives},
+        plan=tuple(_plan(plan) for plan in decision.plans),
+        finding=tuple(_finding(finding) for finding in decision.findings),
+    )
+
+
+def _plan(plan: Plan) -> PlanModel:
+    return PlanModel(
+        nodes=plan.nodes,
+        ppn=plan.ppn,
+        launch=plan.launch,
+        gain={name: _gain(gain) for name, gain in plan.gain.items()},
+        rule=tuple(_rule(rule) for rule in plan.rules),
+    )
+
+
+def _rule(rule: Rule) -> RuleModel:
+    return RuleModel(
+        collective=rule.case.collective,
+        first=rule.first,
+        last=rule.last,
+        call=rule.call,
+        gain=_gain(rule.gain),
+        sizes=rule.sizes,
+        launches=rule.launches,
+    )
+
+
+def _gain(interval: Interval) -> Gain:
+    return Gain(mid=_round(interval.mid), low=_round(interval.low), high=_round(interval.high))
+
+
+def _round(value: float) -> float:
+    return float(f"{value:.4g}") if math.isfinite(value) else value
+
+
+def _finding(finding: Finding) -> FindingModel:
+    case = finding.case
+    return FindingModel(
+        kind=finding.kind,
+        text=finding.text,
+        collective=case.collective if case else None,
+        nodes=case.nodes if case else None,
+        ppn=case.ppn if case else None,
+        parameter=finding.parameter or None,
+        value=finding.value or None,
+    )

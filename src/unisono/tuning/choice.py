@@ -1,0 +1,133 @@
+"""What to use: for a whole launch under a weighting, or for one call."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from unisono.errors import UserError
+from unisono.model import Setting
+from unisono.sizes import format_size
+from unisono.tuning.model import Gain, PlanModel, RuleModel, Tuning
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """The answer to "what for this collective, on so many ranks, at this size?"."""
+
+    collective: str
+    nodes: int
+    ppn: int
+    size: int
+    plan: PlanModel
+    """Of the case that answers: the one asked for, or the nearest (then `notes` say so)."""
+    rule: RuleModel | None
+    """None: no rule names this size, the MPI decides by itself under the plan's launch setting."""
+    notes: tuple[str, ...]
+
+    @property
+    def exact(self) -> bool:
+        return not self.notes
+
+    @property
+    def setting(self) -> Setting:
+        """Launch part and call part together."""
+        return self.plan.launch | (self.rule.call if self.rule else Setting())
+
+    @property
+    def gain(self) -> Gain:
+        """The rule's where there is one, else the plan's for this collective over all sizes."""
+        return self.rule.gain if self.rule else self.plan.gain[self.collective]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "collective": self.collective,
+            "nodes": self.nodes,
+            "ppn": self.ppn,
+            "size": self.size,
+            "measured_nodes": self.plan.nodes,
+            "measured_ppn": self.plan.ppn,
+            "launch": dict(self.plan.launch),
+            "call": dict(self.rule.call) if self.rule else {},
+            "range": self.rule.range_text() if self.rule else None,
+            "gain": self.gain.model_dump(),
+            "exact": self.exact,
+            "notes": list(self.notes),
+        }
+
+
+def measured_cases(tuning: Tuning) -> str:
+    """ "1 x 8, 1 x 36": the (nodes x ppn) a tuning has plans for."""
+    return ", ".join(f"{nodes} x {ppn}" for nodes, ppn in tuning.cases())
+
+
+def choose(tuning: Tuning, nodes: int, ppn: int, weights: Mapping[str, float] | None = None) -> PlanModel:
+    """The plan of a measured (nodes, ppn) with the best weighted mean of log gains; on a tie, the one listed first.
+
+    `weights` (collective -> share of the time, any scale) replace those of the document. A collective a plan has no
+    gain for counts as unchanged. Raises UserError for a case or collective that was not measured.
+    """
+    plans = list(tuning.plans_for(nodes, ppn))
+    if not plans:
+        raise UserError(f"{tuning.name}: has no plan for {nodes} x {ppn} ranks; it has {measured_cases(tuning)}")
+    used = dict(tuning.weights if weights is None else weights) or dict.fromkeys(tuning.collectives(), 1.0)
+    for name, weight in used.items():
+        if name not in tuning.collectives():
+            raise UserError(f"weights: {name} was not measured; {tuning.name} has {', '.join(tuning.collectives())}")
+        if not 0 <= weight < math.inf:
+            raise UserError(f"weights: {name}={weight:g} is not a weight; write a number from 0 up")
+    total = sum(used.values())
+    if total == 0:
+        raise UserError("weights: all are 0, so nothing would count")
+
+    def score(plan: PlanModel) -> float:
+        return sum(w / total * math.log(plan.gain[name].mid) for name, w in used.items() if name in plan.gain)
+
+    return max(plans, key=score)
+
+
+def lookup(
+    tuning: Tuning,
+    collective: str,
+    nodes: int,
+    ppn: int,
+    size: int,
+    weights: Mapping[str, float] | None = None,
+) -> Lookup:
+    """What to use for one call. `weights` choose the launch setting; without them this collective alone does, since
+    the question is about it. Raises UserError when the collective was not measured."""
+    if collective not in tuning.collectives():
+        raise UserError(f"{tuning.name}: {collective} was not measured; it has {', '.join(tuning.collectives())}")
+    notes = []
+    case = nearest_case(tuning, nodes, ppn)
+    if case != (nodes, ppn):
+        notes.append(
+            f"{nodes} x {ppn} ranks were not measured; this is for {case[0]} x {case[1]}, the nearest that was "
+            f"(measured: {measured_cases(tuning)})"
+        )
+    plan = choose(tuning, *case, weights if weights is not None else {collective: 1.0})
+    if collective not in plan.gain:
+        raise UserError(f"{tuning.name}: {collective} was not measured on {case[0]} x {case[1]} ranks")
+    rule = plan.rule_at(collective, size)
+    measured = sorted(size for rule in plan.rules_for(collective) for size in rule.sizes)
+    if measured and not measured[0] <= size <= measured[-1]:
+        end = f"above {format_size(measured[-1])}" if size > measured[-1] else f"below {format_size(measured[0])}"
+        notes.append(f"{format_size(size)} is outside what was measured: nothing {end} was")
+    return Lookup(collective, nodes, ppn, size, plan, rule, tuple(notes))
+
+
+def nearest_case(tuning: Tuning, nodes: int, ppn: int) -> tuple[int, int]:
+    """The measured (nodes, ppn) most like the one asked for, by powers of two.
+
+    The number of nodes weighs double, and one node against several double again: they are different machines to a
+    collective.
+    """
+
+    def distance(case: tuple[int, int]) -> tuple[float, int, int]:
+        by_nodes = abs(math.log2(case[0] / nodes))
+        by_ppn = abs(math.log2(case[1] / ppn))
+        return (2 * by_nodes + by_ppn + (2 if (case[0] == 1) != (nodes == 1) else 0), *case)
+
+    return min(tuning.cases(), key=distance)

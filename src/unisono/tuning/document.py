@@ -1,0 +1,229 @@
+"""Reading and writing the document: TOML with a layout made for reading it and for `git diff`."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from unisono.errors import UserError
+from unisono.sizes import format_size
+from unisono.toml import parse_toml
+from unisono.tuning.model import FORMAT, VERSION, FindingModel, Gain, PlanModel, RuleModel, Tuning
+
+_HEAD = """\
+# A Unisono tuning: what to set so that this MPI communicates fastest on this machine, and the evidence for it.
+#
+# [[plan]]       one setting of a whole launch (environment, MCA parameters, placement) for `nodes` x `ppn` ranks.
+#                The first plan of each (nodes, ppn) is the best under [weights]; {} sets nothing: the default.
+# [[plan.rule]]  for message sizes from..to of one collective: what to use under that plan. No `to`: no upper end;
+#                an empty `call`: what the MPI does by itself. Sizes no rule names stay as they are.
+# gain           time of the default / time with this: above 1 is faster. low..high is the confidence interval.
+# sizes          message sizes as IMB counts them: per pair for alltoall, allgather, gather and scatter, the whole
+#                vector for allreduce, reduce and bcast.
+#
+#   unisono show FILE                              the same as a table
+#   unisono lookup FILE --collective C --nodes N --ppn P --size S
+#   unisono export FILE --format openmpi|ucx|shell|mpirun
+#   unisono run --tuning FILE -- mpirun ...        your own command line with it
+#   unisono verify --tuning FILE -- mpirun ...     does it help your program?
+"""
+
+
+def read(path: Path) -> Tuning:
+    """The tuning in a file. Raises UserError naming file, line and key for anything that is not a whole tuning."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    return parse(text, str(path))
+
+
+def parse(text: str, where: str) -> Tuning:
+    """The tuning in a text; `where` names it in errors. Raises UserError."""
+    document = parse_toml(text, where)
+    if document.get("format") != FORMAT:
+        said = f"its format is {document['format']!r}" if "format" in document else "it has no `format`"
+        raise UserError(f'{where}: is not a tuning ({said}); a tuning begins with format = "{FORMAT}"')
+    if document.get("version") != VERSION:
+        raise UserError(
+            f"{where}: is a tuning of version {document.get('version')!r}; this Unisono reads version {VERSION}"
+        )
+    try:
+        return Tuning.model_validate(document)
+    except ValidationError as error:
+        raise UserError(_explain(text, where, error)) from error
+
+
+def write(tuning: Tuning, path: Path) -> None:
+    """Put the document in place as a whole, never half of it. Raises UserError when that is not possible."""
+    text = render(tuning)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+                stream.write(text)
+            Path(name).chmod(0o644)
+            Path(name).replace(path)
+        except OSError:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise UserError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+def render(tuning: Tuning) -> str:
+    """The document as text; `parse` gives the same tuning back."""
+    study, conditions = tuning.study, tuning.conditions
+    lines = [
+        _HEAD,
+        f"format = {_text(tuning.format)}",
+        f"version = {tuning.version}",
+        f"name = {_text(tuning.name)}",
+        f"created = {_text(tuning.created)}",
+        f"made_by = {_text(tuning.made_by)}",
+        "",
+        "[study]",
+        f"id = {_text(study.id)}",
+        f"name = {_text(study.name)}",
+        f"method = {_text(study.method)}",
+        f"margin = {study.margin!r}  # the default is kept unless beaten by more than this ...",
+        f"confidence = {study.confidence!r}  # ... with this confidence",
+        f"statistic = {_text(study.statistic)}  # of a launch's repetitions",
+        "",
+        "[conditions]",
+        f"oversubscribed = {str(conditions.oversubscribed).lower()}",
+        f"launches = {conditions.launches}",
+        f"ranks = {_list(map(str, conditions.ranks))}",
+        f"notes = {_lines(conditions.notes)}",
+        "",
+        "[machine]",
+        *(f"{_key(name)} = {_text(value)}" for name, value in tuning.machine.items()),
+        "",
+        "[weights]",
+        *(f"{_key(name)} = {weight!r}" for name, weight in tuning.weights.items()),
+    ]
+    for plan in tuning.plan:
+        lines += _plan(plan)
+    for finding in tuning.finding:
+        lines += _finding(finding)
+    return "\n".join(lines) + "\n"
+
+
+def _plan(plan: PlanModel) -> list[str]:
+    lines = [
+        "",
+        "[[plan]]",
+        f"nodes = {plan.nodes}",
+        f"ppn = {plan.ppn}",
+        f"launch = {_table(plan.launch)}",
+        "[plan.gain]",
+        *(f"{_key(name)} = {_gain(gain)}" for name, gain in plan.gain.items()),
+    ]
+    for rule in plan.rule:
+        lines += _rule(rule)
+    return lines
+
+
+def _rule(rule: RuleModel) -> list[str]:
+    ends = [f'from = "{format_size(rule.first)}"']
+    if rule.last is not None:
+        ends.append(f'to = "{format_size(rule.last)}"')
+    return [
+        "",
+        "  [[plan.rule]]",
+        f"  collective = {_text(rule.collective)}",
+        *(f"  {end}" for end in ends),
+        f"  call = {_table(rule.call)}",
+        f"  gain = {_gain(rule.gain)}",
+        f"  sizes = {_list(_text(format_size(size)) for size in rule.sizes)}",
+        f"  launches = {rule.launches}",
+    ]
+
+
+def _finding(finding: FindingModel) -> list[str]:
+    lines = ["", "[[finding]]", f"kind = {_text(finding.kind)}", f"text = {_text(finding.text)}"]
+    for name in ("collective", "nodes", "ppn", "parameter", "value"):
+        content = getattr(finding, name)
+        if content is not None:
+            lines.append(f"{name} = {_text(content) if isinstance(content, str) else content}")
+    return lines
+
+
+def _text(value: str) -> str:
+    # JSON's escapes are TOML's, but TOML also wants DEL escaped.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _text(name)
+
+
+def _list(items: Iterable[str]) -> str:
+    return f"[{', '.join(items)}]"
+
+
+def _lines(items: Sequence[str]) -> str:
+    """One item a line when there are any: sentences are long."""
+    return "[\n" + "".join(f"  {_text(item)},\n" for item in items) + "]" if items else "[]"
+
+
+def _table(values: Mapping[str, str]) -> str:
+    inside = ", ".join(f"{_key(name)} = {_text(value)}" for name, value in values.items())
+    return f"{{ {inside} }}" if inside else "{}"
+
+
+def _gain(gain: Gain) -> str:
+    return f"{{ mid = {gain.mid!r}, low = {gain.low!r}, high = {gain.high!r} }}"
+
+
+def _explain(text: str, where: str, error: ValidationError) -> str:
+    """One line: file, line, key, what is wrong with it, and how many more there are."""
+    first, *others = error.errors()
+    loc = first["loc"]
+    key = ".".join(str(part) for part in loc) or "document"
+    line = line_of(text, loc)
+    message = "is not a known key" if first["type"] == "extra_forbidden" else first["msg"].removeprefix("Value error, ")
+    more = f" (and {len(others)} more)" if others else ""
+    return f"{where}: {f'line {line}: ' if line else ''}{key}: {message}{more}"
+
+
+_HEADER = re.compile(r"\s*\[{1,2}\s*([^\[\]]+?)\s*\]{1,2}\s*(?:#.*)?")
+
+
+def line_of(text: str, loc: Sequence[int | str]) -> int | None:
+    """The line of a key as pydantic locates it: ("plan", 0, "rule", 2, "from") is `from` under the first plan's third
+    rule. The deepest line that can be told: the key's, else its table's; None when neither is there."""
+    best: int | None = None
+    reached: tuple[int | str, ...] = ()
+    counts: dict[tuple[int | str, ...], int] = {}
+    here: tuple[int | str, ...] = ()
+    for number, line in enumerate(text.splitlines(), start=1):
+        header = _HEADER.fullmatch(line)
+        if header is not None:
+            here = _path(header[1].split("."), counts, repeated=line.lstrip().startswith("[["))
+            found = here
+        else:
+            name = line.partition("=")[0].strip().strip('"')
+            found = (*here, name) if name and "=" in line else ()
+        if found and found == tuple(loc[: len(found)]) and len(found) > len(reached):
+            best, reached = number, found
+    return best
+
+
+def _path(names: Sequence[str], counts: dict[tuple[int | str, ...], int], *, repeated: bool) -> tuple[int | str, ...]:
+    """A table header as pydantic's path; `counts` says how often each array of tables has begun so far."""
+    path: tuple[int | str, ...] = ()
+    for position, name in enumerate(names):
+        path = (*path, name)
+        if repeated and position == len(names) - 1:
+            counts[path] = counts.get(path, -1) + 1
+        if path in counts:
+            path = (*path, counts[path])
+    return path

@@ -1,0 +1,264 @@
+"""What a tuning holds. Gains are default time / tuned time: above 1 is faster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AliasChoices,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    PlainValidator,
+    field_validator,
+    model_validator,
+)
+
+from unisono.decide.model import Interval, Plan, Rule
+from unisono.errors import UserError
+from unisono.model import CALL_SCOPE, COLLECTIVES, Case, Setting
+from unisono.sizes import format_size, parse_size
+from unisono.tuning.names import check_value_names
+
+FORMAT: Literal["unisono-tuning"] = "unisono-tuning"
+VERSION: Literal[1] = 1
+
+
+def _size(value: Any) -> int:
+    if not isinstance(value, (str, int)):
+        raise ValueError(f"{value!r} is not a size; write for example 8, 16K or 1M")
+    try:
+        return parse_size(value)
+    except UserError as error:
+        raise ValueError(str(error).removeprefix("size: ")) from error
+
+
+def _setting(value: Any) -> Setting:
+    if isinstance(value, Setting):
+        return value
+    if not isinstance(value, dict):
+        raise ValueError('a setting is a table of parameters, for example { UCX_RNDV_THRESH = "16kb" }')
+    for name, content in value.items():
+        if isinstance(content, bool) or not isinstance(content, (str, int)):
+            raise ValueError(f'{name}: {content!r} is not a value; write it in quotes, for example {name} = "1"')
+    return Setting(value)
+
+
+def _collective(value: str) -> str:
+    if value not in COLLECTIVES:
+        raise ValueError(f"unknown collective {value!r}; known: {', '.join(COLLECTIVES)}")
+    return value
+
+
+Size = Annotated[int, BeforeValidator(_size)]
+SettingField = Annotated[Setting, PlainValidator(_setting), PlainSerializer(dict, return_type=dict[str, str])]
+Collective = Annotated[str, Field(json_schema_extra={"enum": list(COLLECTIVES)}), BeforeValidator(_collective)]
+Count = Annotated[int, Field(ge=1)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Gain(_Part):
+    """default time / this time, with its confidence interval."""
+
+    mid: Annotated[float, Field(gt=0)]
+    low: Annotated[float, Field(ge=0)]
+    high: Annotated[float, Field(gt=0)]
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Gain:
+        if not self.low <= self.mid <= self.high:
+            raise ValueError(f"low <= mid <= high does not hold for {self.low}, {self.mid}, {self.high}")
+        return self
+
+    def __str__(self) -> str:
+        return f"{self.mid:.2f}x ({self.low:.2f} to {self.high:.2f})"
+
+
+class RuleModel(_Part):
+    """Message sizes `first`..`last` (bytes, both included; no `last`: no upper end) -> what to use for them."""
+
+    collective: Collective
+    first: Size = Field(validation_alias=AliasChoices("from", "first"))
+    last: Size | None = Field(default=None, validation_alias=AliasChoices("to", "last"))
+    call: SettingField = Setting()
+    """coll, algorithm and segment; empty: whatever the MPI does by itself."""
+    gain: Gain
+    sizes: tuple[Size, ...] = ()
+    """The measured sizes that support it."""
+    launches: Annotated[int, Field(ge=0)] = 0
+
+    @field_validator("call")
+    @classmethod
+    def _call_scope(cls, call: Setting) -> Setting:
+        check_value_names(call, CALL_SCOPE)
+        if ("algorithm" in call or "segment" in call) and call.get("coll") != "tuned":
+            raise ValueError('algorithm and segment are those of coll/tuned: write coll = "tuned" beside them')
+        if "segment" in call and not call["segment"].isdecimal():
+            raise ValueError(f"segment: {call['segment']!r} is not a number of bytes")
+        return call
+
+    @model_validator(mode="after")
+    def _ordered(self) -> RuleModel:
+        if self.last is not None and self.last < self.first:
+            raise ValueError(f"from ({self.first}) is above to ({self.last})")
+        return self
+
+    def covers(self, size: int) -> bool:
+        return self.first <= size and (self.last is None or size <= self.last)
+
+    def range_text(self) -> str:
+        """ "up to 16 KiB", "from 1 KiB", "1 KiB to 16 KiB", "all sizes"."""
+        if self.last is None:
+            return "all sizes" if self.first == 0 else f"from {format_size(self.first)}"
+        if self.first == 0:
+            return f"up to {format_size(self.last)}"
+        return f"{format_size(self.first)} to {format_size(self.last)}"
+
+
+class PlanModel(_Part):
+    """One launch-scope setting and the best call-scope rules under it, for all collectives of one (nodes, ppn)."""
+
+    nodes: Count
+    ppn: Count
+    launch: SettingField = Setting()
+    gain: dict[Collective, Gain]
+    """Collective -> geometric mean over its sizes, rules applied."""
+    rule: tuple[RuleModel, ...] = ()
+
+    @field_validator("launch")
+    @classmethod
+    def _launch_scope(cls, launch: Setting) -> Setting:
+        for name in ("algorithm", "segment"):
+            if name in launch:
+                raise ValueError(f"{name} belongs into a rule's call, not into launch")
+        check_value_names(launch)
+        return launch
+
+    @model_validator(mode="after")
+    def _no_overlap(self) -> PlanModel:
+        for collective in {rule.collective for rule in self.rule}:
+            rules = sorted(self.rules_for(collective), key=lambda rule: rule.first)
+            for before, after in pairwise(rules):
+                if before.last is None or after.first <= before.last:
+                    raise ValueError(
+                        f"{collective}: the rules for {before.range_text()} and {after.range_text()} overlap; "
+                        "every size may have one rule"
+                    )
+        return self
+
+    @property
+    def ranks(self) -> int:
+        return self.nodes * self.ppn
+
+    def rules_for(self, collective: str) -> tuple[RuleModel, ...]:
+        return tuple(rule for rule in self.rule if rule.collective == collective)
+
+    def rule_at(self, collective: str, size: int) -> RuleModel | None:
+        return next((rule for rule in self.rules_for(collective) if rule.covers(size)), None)
+
+    def to_plan(self) -> Plan:
+        """The same as deciding knows it."""
+        return Plan(
+            nodes=self.nodes,
+            ppn=self.ppn,
+            launch=self.launch,
+            gain={name: Interval(gain.mid, gain.low, gain.high) for name, gain in self.gain.items()},
+            rules=tuple(
+                Rule(
+                    case=Case(rule.collective, self.nodes, self.ppn),
+                    first=rule.first,
+                    last=rule.last,
+                    call=rule.call,
+                    gain=Interval(rule.gain.mid, rule.gain.low, rule.gain.high),
+                    sizes=rule.sizes,
+                    launches=rule.launches,
+                )
+                for rule in self.rule
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.nodes} x {self.ppn} ranks, {self.launch}"
+
+
+class StudyPart(_Part):
+    """Where it comes from."""
+
+    id: str
+    name: str
+    method: str
+    margin: Annotated[float, Field(ge=0)]
+    """The default is kept unless beaten by more than this."""
+    confidence: Annotated[float, Field(gt=0, lt=1)]
+    statistic: str = "median"
+
+
+class Conditions(_Part):
+    """Under which it was measured."""
+
+    oversubscribed: bool = False
+    """More ranks than CPUs: the figures hold for that only."""
+    launches: Annotated[int, Field(ge=0)] = 0
+    ranks: tuple[Count, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class FindingModel(_Part):
+    kind: str
+    text: str
+    collective: Collective | None = None
+    nodes: Count | None = None
+    ppn: Count | None = None
+    parameter: str | None = None
+    value: str | None = None
+
+
+class Tuning(_Part):
+    """The whole document."""
+
+    format: Literal["unisono-tuning"]
+    version: Literal[1]
+    name: str
+    created: str
+    """ISO 8601, UTC."""
+    made_by: str
+    study: StudyPart
+    conditions: Conditions = Conditions()
+    machine: dict[str, str] = {}
+    """The fingerprint of the machine it was measured on."""
+    weights: dict[Collective, Annotated[float, Field(ge=0)]] = {}
+    """Collective -> how much it counts when one launch setting is chosen for all."""
+    plan: tuple[PlanModel, ...] = Field(min_length=1)
+    """Best first within one (nodes, ppn); the default launch setting is among them."""
+    finding: tuple[FindingModel, ...] = ()
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Tuning:
+        seen: set[tuple[int, int, Setting]] = set()
+        for plan in self.plan:
+            key = (plan.nodes, plan.ppn, plan.launch)
+            if key in seen:
+                raise ValueError(f"plan: {plan} is there twice")
+            seen.add(key)
+        known = {collective for plan in self.plan for collective in plan.gain}
+        for name in self.weights:
+            if name not in known:
+                raise ValueError(f"weights.{name}: no plan has a gain for {name}")
+        return self
+
+    def cases(self) -> list[tuple[int, int]]:
+        """The (nodes, ppn) it has plans for, in order."""
+        return list(dict.fromkeys((plan.nodes, plan.ppn) for plan in self.plan))
+
+    def plans_for(self, nodes: int, ppn: int) -> Iterator[PlanModel]:
+        return (plan for plan in self.plan if (plan.nodes, plan.ppn) == (nodes, ppn))
+
+    def collectives(self) -> list[str]:
+        return list(dict.fromkeys(name for plan in self.plan for name in plan.gain))

@@ -1,0 +1,47 @@
+"""Which names and values a setting in a tuning may hold.
+
+A misspelt parameter would be handed to the MPI, which ignores what it does not know without a word; so a tuning is
+refused when a name is neither one we know, nor begins like a parameter of an Open MPI framework or a UCX variable.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from unisono.model import Setting
+from unisono.parameters.catalogue import close_names, load
+from unisono.parameters.spelling import is_environment
+
+_MCA = re.compile(
+    r"(accelerator|allocator|bml|btl|coll|common|fbtl|fcoll|fs|hook|hwloc|io|mca|memory|mpi|mpool|mtl|ompi|opal|op|osc|"
+    r"part|patcher|pml|pmix|rcache|sharedfp|smsc|threads|topo|vprotocol)(_[a-z0-9_]+)?"
+)
+"""The frameworks of Open MPI 4.1 and 5.0 (ompi/mca, opal/mca), and its own layers."""
+
+_ENVIRONMENT = re.compile(r"[A-Z][A-Z0-9_]*")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+
+
+def check_value_names(setting: Setting, allowed: Collection[str] | None = None) -> None:
+    """Raises ValueError for a parameter that cannot be one (`allowed`: the only names there may be), or a value that
+    no command line or configuration file could carry."""
+    for name, value in setting.items():
+        if allowed is not None and name not in allowed:
+            raise ValueError(f"unknown parameter {name!r}; here there may be {', '.join(allowed)}")
+        if allowed is None and not is_parameter(name):
+            near = close_names(name, list(load("openmpi")))
+            hint = f"; did you mean {near[0]}?" if near else "; write a UCX_ variable, pml, coll or an MCA name"
+            raise ValueError(f"unknown parameter {name!r}{hint}")
+        if not value.strip():
+            raise ValueError(f"{name}: has no value")
+        if _CONTROL.search(value):
+            raise ValueError(f"{name}: {value!r} holds a control character")
+
+
+def is_parameter(name: str) -> bool:
+    """Whether a launch can be given a parameter of this name at all."""
+    if is_environment(name):
+        return _ENVIRONMENT.fullmatch(name) is not None
+    known = load("openmpi").get(name)
+    return (known is not None and known.scope != "boot") or _MCA.fullmatch(name) is not None

@@ -1,0 +1,97 @@
+"""A tuning as tables for a terminal."""
+
+from __future__ import annotations
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from unisono.sizes import format_size
+from unisono.tuning.choice import choose
+from unisono.tuning.model import Gain, PlanModel, RuleModel, Tuning
+
+
+def show(tuning: Tuning) -> Group:
+    """What it was made from; for every (nodes, ppn) its plans and the rules of the best one; and the findings."""
+    parts: list[RenderableType] = [_about(tuning)]
+    for nodes, ppn in tuning.cases():
+        best = choose(tuning, nodes, ppn)
+        parts += [Text(), _plans(tuning, nodes, ppn, best), Text(), _rules(best)]
+    if tuning.finding:
+        parts += [Text(), Text("Findings", style="bold")]
+        parts += [Text(f"- {finding.text}") for finding in tuning.finding]
+    return Group(*parts)
+
+
+def _about(tuning: Tuning) -> Table:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim")
+    table.add_column()
+    study = tuning.study
+    table.add_row("tuning", Text(tuning.name, style="bold"))
+    table.add_row("made", Text(f"{tuning.created} by {tuning.made_by}"))
+    table.add_row("study", Text(f"{study.name}, {study.method}, id {study.id}"))
+    table.add_row("default kept", f"unless beaten by {study.margin:.0%} with {study.confidence:.0%} confidence")
+    conditions = tuning.conditions
+    ranks = ", ".join(map(str, conditions.ranks)) or "?"
+    crowded = "; more ranks than CPUs" if conditions.oversubscribed else ""
+    table.add_row("measured in", f"{conditions.launches} launches of {ranks} ranks{crowded}")
+    for note in conditions.notes:
+        table.add_row("note", Text(note))
+    return table
+
+
+def _plans(tuning: Tuning, nodes: int, ppn: int, best: PlanModel) -> Table:
+    table = Table(title=f"Launch settings, {nodes} x {ppn} ranks", title_justify="left")
+    table.add_column("")
+    table.add_column("setting", overflow="fold")
+    collectives = [name for name in tuning.collectives() if any(name in p.gain for p in tuning.plans_for(nodes, ppn))]
+    for name in collectives:
+        table.add_column(name, justify="right")
+    for plan in tuning.plans_for(nodes, ppn):
+        table.add_row(
+            ">" if plan is best else "",
+            Text(str(plan.launch)),
+            *(_gain(plan.gain.get(name)) for name in collectives),
+            style="bold" if plan is best else "",
+        )
+    table.caption = "gain over the default (time of the default / time with it); > is the one to use"
+    table.caption_justify = "left"
+    return table
+
+
+def _rules(plan: PlanModel) -> Table:
+    table = Table(title=f"What to use under {plan.launch}", title_justify="left")
+    for name in ("collective", "message size"):
+        table.add_column(name)
+    table.add_column("use", overflow="fold")
+    table.add_column("gain", justify="right")
+    table.add_column("measured at", overflow="fold")
+    last = ""
+    for rule in plan.rule:
+        name = rule.collective if rule.collective != last else ""
+        last = rule.collective
+        table.add_row(
+            name, rule.range_text(), Text(_use(rule)), _gain(rule.gain), ", ".join(map(format_size, rule.sizes))
+        )
+    if not plan.rule:
+        table.add_row("all", "all sizes", "what the MPI does by itself", "", "")
+    return table
+
+
+def _use(rule: RuleModel) -> str:
+    if rule.call.is_default:
+        return "what the MPI does by itself"
+    words = rule.call.get("coll", "")
+    if "algorithm" in rule.call:
+        words += f" {rule.call['algorithm']}"
+    if "segment" in rule.call:
+        words += f", segments of {format_size(int(rule.call['segment']))}"
+    return words
+
+
+def _gain(gain: Gain | None) -> Text:
+    if gain is None:
+        return Text("-")
+    style = "green" if gain.low > 1 else "red" if gain.high < 1 else ""
+    return Text(str(gain), style=style)

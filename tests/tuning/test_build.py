@@ -1,0 +1,90 @@
+"""From a decision to the document."""
+
+from __future__ import annotations
+
+from tests.tuning.samples import machine
+from unisono.decide.model import Decision, Finding, Interval, Plan, Rule
+from unisono.model import Case, Setting
+from unisono.study.data import LaunchRow, StudyData
+from unisono.tuning import from_decision, stale
+from unisono.tuning.document import parse, render
+
+
+def launch(number: int, status: str, *, oversubscribed: bool = False) -> LaunchRow:
+    return LaunchRow(number, Setting(), 1, 4, 0, status, "", 1.0, "mpirun", oversubscribed)
+
+
+def study(*launches: LaunchRow) -> StudyData:
+    return StudyData(
+        id="id-1",
+        name="quick",
+        created="2026-03-01T12:00:00Z",
+        method="race",
+        margin=0.03,
+        confidence=0.95,
+        weights={},
+        machine=machine(),
+        samples=(),
+        launches=launches,
+        limits={},
+        notes=("placement folded",),
+    )
+
+
+CASE = Case("allreduce", 1, 4)
+RULE = Rule(
+    CASE, 4096, None, Setting({"coll": "tuned", "algorithm": "ring"}), Interval(1.23456, 1.1, 1.4), (4096, 8192), 3
+)
+DECISION = Decision(
+    method="race",
+    margin=0.03,
+    confidence=0.95,
+    statistic="median",
+    estimates=(),
+    plans=(
+        Plan(1, 4, Setting({"pml": "ucx"}), {"allreduce": Interval(1.2, 1.1, 1.3)}, (RULE,)),
+        Plan(1, 4, Setting(), {"allreduce": Interval(1.0, 1.0, 1.0)}, ()),
+    ),
+    findings=(
+        Finding("better", CASE, "algorithm", "ring", "ring is 1.2x faster", 4096, None, None),
+        Finding("folded", None, "placement", "", "block is cyclic here"),
+    ),
+)
+
+
+def test_everything_decided_is_in_the_document() -> None:
+    made = from_decision(DECISION, study(launch(1, "done"), launch(2, "done"), launch(3, "hung")))
+    assert made.name == "quick"
+    assert made.study.id == "id-1"
+    assert made.conditions.launches == 2
+    assert made.conditions.ranks == (4,)
+    assert made.conditions.notes == ("placement folded",)
+    assert not made.conditions.oversubscribed
+    assert [p.launch for p in made.plan] == [Setting({"pml": "ucx"}), Setting()]
+    assert made.plan[0].rule[0].call == RULE.call
+    assert made.plan[0].rule[0].gain.mid == 1.235  # four digits
+    assert made.weights == {"allreduce": 1.0}
+    assert made.finding[0].collective == "allreduce"
+    assert made.finding[1].collective is None
+    assert made.finding[1].value is None
+    assert parse(render(made), "here") == made
+
+
+def test_oversubscription_is_said() -> None:
+    assert from_decision(DECISION, study(launch(1, "done", oversubscribed=True))).conditions.oversubscribed
+
+
+def test_a_plan_goes_back_to_what_deciding_knows() -> None:
+    made = from_decision(DECISION, study(launch(1, "done")))
+    again = made.plan[0].to_plan()
+    assert again.launch == DECISION.plans[0].launch
+    assert again.rules[0].case == CASE
+    assert again.rules[0].sizes == RULE.sizes
+
+
+def test_a_tuning_goes_stale_when_the_machine_changes() -> None:
+    made = from_decision(DECISION, study(launch(1, "done")))
+    assert stale(made, machine()) == []
+    (sentence,) = stale(made, machine("5.0.7"))
+    assert "5.0.11" in sentence
+    assert "5.0.7" in sentence

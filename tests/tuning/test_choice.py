@@ -1,0 +1,119 @@
+"""Choosing a plan and looking up a call."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.tuning.samples import plan, rule, tuned, tuning
+from unisono.errors import UserError
+from unisono.model import Setting
+from unisono.tuning import choose, lookup
+from unisono.tuning.choice import nearest_case
+
+
+def test_the_choice_follows_the_weights() -> None:
+    made = tuning()
+    ucx, default = made.plan
+    assert choose(made, 1, 4, {"alltoall": 1}) is ucx
+    assert choose(made, 1, 4, {"allreduce": 1}) is default
+    # log 1.10 < log 1.20 by 0.087, log 1.40 > log 1.05 by 0.288: alltoall needs 23 % of the weight.
+    assert choose(made, 1, 4, {"allreduce": 0.8, "alltoall": 0.2}) is default
+    assert choose(made, 1, 4, {"allreduce": 0.7, "alltoall": 0.3}) is ucx
+    assert choose(made, 1, 4, {"allreduce": 7, "alltoall": 3}) is ucx
+
+
+def test_the_documents_own_weights_are_used_unless_others_are_given() -> None:
+    assert choose(tuning(weights={"allreduce": 1.0, "alltoall": 0.0}), 1, 4).launch == Setting()
+    assert choose(tuning(), 1, 4).launch != Setting()
+
+
+def test_a_tie_goes_to_the_plan_listed_first() -> None:
+    first, second = plan(launch={"pml": "ob1"}), plan()
+    assert choose(tuning(first, second), 1, 4) is first
+    assert choose(tuning(second, first), 1, 4) is second
+
+
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [
+        ({"bcast": 1.0}, "bcast was not measured"),
+        ({"alltoall": -1.0}, "not a weight"),
+        ({"alltoall": 0.0}, "all are 0"),
+    ],
+)
+def test_weights_that_make_no_sense(weights: dict[str, float], words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        choose(tuning(), 1, 4, weights)
+
+
+def test_an_unmeasured_case_cannot_be_chosen_for() -> None:
+    with pytest.raises(UserError, match="no plan for 1 x 8 ranks; it has 1 x 4"):
+        choose(tuning(), 1, 8)
+
+
+def test_a_lookup_says_the_whole_setting_and_its_gain() -> None:
+    found = lookup(tuning(), "alltoall", 1, 4, 2048)
+    assert found.exact
+    assert found.setting == Setting({"UCX_RNDV_THRESH": "16kb", "pml": "ucx", **tuned("pairwise")})
+    assert found.gain.mid == 1.2
+    # Asked about allreduce alone, the other launch setting is better.
+    assert lookup(tuning(), "allreduce", 1, 4, 4096).setting == Setting(tuned("segmented_ring", segment="8192"))
+
+
+def test_a_size_no_rule_names_is_left_to_the_mpi() -> None:
+    found = lookup(tuning(), "allreduce", 1, 4, 1024, {"allreduce": 1.0})
+    assert found.rule is None
+    assert found.setting == Setting()
+    assert found.gain.mid == 1.2
+
+
+def test_rule_ends_are_inclusive() -> None:
+    made = tuning()
+    assert [lookup(made, "alltoall", 1, 4, size).rule for size in (1023, 1024, 65535, 65536)] == [
+        made.plan[0].rule[2],
+        made.plan[0].rule[3],
+        made.plan[0].rule[3],
+        None,
+    ]
+
+
+def test_what_was_not_measured_is_said() -> None:
+    made = tuning(plan(1, 4), plan(1, 36), plan(8, 32, rules=(rule("alltoall", 0, None, {}, sizes=(1024, 65536)),)))
+    found = lookup(made, "alltoall", 8, 36, 2048)
+    assert (found.plan.nodes, found.plan.ppn) == (8, 32)
+    assert "8 x 36 ranks were not measured" in found.notes[0]
+    assert "1 x 4, 1 x 36, 8 x 32" in found.notes[0]
+    large = lookup(made, "alltoall", 8, 32, 1 << 20)
+    assert large.notes == ("1 MiB is outside what was measured: nothing above 64 KiB was",)
+    small = lookup(made, "alltoall", 8, 32, 8)
+    assert small.notes == ("8 B is outside what was measured: nothing below 1 KiB was",)
+
+
+def test_a_collective_that_was_not_measured() -> None:
+    with pytest.raises(UserError, match="bcast was not measured; it has allreduce, alltoall"):
+        lookup(tuning(), "bcast", 1, 4, 8)
+
+
+@pytest.mark.parametrize(
+    ("asked", "nearest"),
+    [
+        ((1, 4), (1, 4)),
+        ((1, 5), (1, 4)),
+        ((1, 30), (1, 36)),
+        ((2, 32), (8, 32)),
+        ((16, 36), (8, 32)),
+        ((4, 4), (8, 32)),
+    ],
+)
+def test_the_nearest_case(asked: tuple[int, int], nearest: tuple[int, int]) -> None:
+    made = tuning(plan(1, 4), plan(1, 36), plan(8, 32))
+    assert nearest_case(made, *asked) == nearest
+
+
+def test_a_lookup_as_json_has_everything() -> None:
+    document = lookup(tuning(), "alltoall", 1, 8, 2048).as_dict()
+    assert document["call"] == tuned("pairwise")
+    assert document["measured_ppn"] == 4
+    assert document["range"] == "1 KiB to 64 KiB" or document["range"].startswith("1 KiB to ")
+    assert not document["exact"]
+    assert document["gain"] == {"mid": 1.2, "low": 1.08, "high": 1.2 * 1.1}

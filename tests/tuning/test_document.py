@@ -1,0 +1,208 @@
+"""The document: what is written is read back the same, and what is wrong is named with its line."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.tuning.samples import plan, rule, tuned, tuning
+from unisono.errors import UserError
+from unisono.model import COLLECTIVES, Setting
+from unisono.tuning import read, render, write
+from unisono.tuning.document import parse
+from unisono.tuning.model import Conditions, FindingModel, Gain, PlanModel, RuleModel, StudyPart, Tuning
+
+_words = st.text(min_size=1, max_size=20)
+_values = st.text(st.characters(exclude_categories=("Cc", "Cs")), min_size=1, max_size=12).filter(str.strip)
+_names = st.sampled_from(["UCX_RNDV_THRESH", "UCX_TLS", "pml", "coll_hcoll_enable", "placement", "HCOLL_ENABLE_X"])
+_ratio = st.floats(1e-3, 1e6)
+_sizes = st.lists(st.integers(0, 1 << 34), max_size=4).map(tuple)
+
+
+@st.composite
+def gains(draw: st.DrawFn) -> Gain:
+    low, mid, high = sorted(draw(st.tuples(_ratio, _ratio, _ratio | st.just(float("inf")))))
+    return Gain(mid=mid, low=low, high=high)
+
+
+@st.composite
+def rules(draw: st.DrawFn, collective: str) -> list[RuleModel]:
+    """Rules of one collective that do not overlap."""
+    edges = sorted(draw(st.sets(st.integers(0, 1 << 30), min_size=2, max_size=6)))
+    calls = st.sampled_from([{}, {"coll": "han"}, tuned("ring"), tuned("ring", segment="4096")])
+    out = []
+    for first, end in zip(edges, [*edges[1:], None], strict=True):
+        out.append(
+            RuleModel.model_validate(
+                {
+                    "collective": collective,
+                    "from": first,
+                    "to": None if end is None else end - 1,
+                    "call": draw(calls),
+                    "gain": draw(gains()),
+                    "sizes": draw(_sizes),
+                    "launches": draw(st.integers(0, 99)),
+                }
+            )
+        )
+    return out
+
+
+@st.composite
+def plans(draw: st.DrawFn, ppn: int) -> PlanModel:
+    collectives = draw(st.sets(st.sampled_from(sorted(COLLECTIVES)), min_size=1, max_size=3))
+    return PlanModel(
+        nodes=draw(st.integers(1, 16)),
+        ppn=ppn,
+        launch=Setting(draw(st.dictionaries(_names, _values, max_size=3))),
+        gain={name: draw(gains()) for name in sorted(collectives)},
+        rule=tuple(one for name in sorted(collectives) for one in draw(rules(name))),
+    )
+
+
+@st.composite
+def tunings(draw: st.DrawFn) -> Tuning:
+    made = tuple(draw(plans(ppn)) for ppn in range(1, draw(st.integers(2, 4))))
+    known = sorted({name for one in made for name in one.gain})
+    return Tuning(
+        format="unisono-tuning",
+        version=1,
+        name=draw(_words),
+        created=draw(_words),
+        made_by=draw(_words),
+        study=StudyPart(id=draw(_words), name=draw(_words), method="race", margin=0.03, confidence=0.95),
+        conditions=Conditions(oversubscribed=draw(st.booleans()), ranks=(2, 8), notes=tuple(draw(st.lists(_words)))),
+        machine=draw(st.dictionaries(_words, _words, max_size=4)),
+        weights={name: draw(st.floats(0, 100)) for name in known},
+        plan=made,
+        finding=tuple(
+            FindingModel(kind="better", text=text, nodes=2, parameter="coll")
+            for text in draw(st.lists(_words, max_size=2))
+        ),
+    )
+
+
+@given(tunings())
+def test_what_is_written_is_read_back_the_same(made: Tuning) -> None:
+    assert parse(render(made), "here") == made
+
+
+def test_a_file_is_read_back_the_same_and_put_in_place_whole(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "tuning.toml"
+    write(tuning(), path)
+    assert read(path) == tuning()
+    assert [p.name for p in path.parent.iterdir()] == ["tuning.toml"]
+    assert path.stat().st_mode & 0o777 == 0o644
+
+
+def test_a_directory_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UserError, match=r"file/tuning\.toml: cannot be written"):
+        write(tuning(), tmp_path / "file" / "tuning.toml")
+
+
+def test_the_document_explains_itself_and_writes_sizes_for_people() -> None:
+    text = render(tuning())
+    assert text.startswith("# A Unisono tuning")
+    assert 'from = "4 KiB"' in text
+    assert 'launch = { UCX_RNDV_THRESH = "16kb", pml = "ucx" }' in text
+    # A rule without an upper end has no `to`: the second rule of allreduce.
+    assert text.count("  from =") == text.count("  to =") + 2
+
+
+def test_sizes_and_numbers_may_be_written_by_hand() -> None:
+    text = render(tuning()).replace('from = "4 KiB"', "from = 4096").replace('to = "1023 B"', 'to = "1023"')
+    text = text.replace('UCX_RNDV_THRESH = "16kb"', "UCX_RNDV_THRESH = 16384")
+    again = parse(text, "here")
+    assert again.plan[0].rule == tuning().plan[0].rule
+    assert again.plan[0].launch["UCX_RNDV_THRESH"] == "16384"
+
+
+def line_with(text: str, words: str, nth: int = 1) -> int:
+    lines = [number for number, line in enumerate(text.splitlines(), start=1) if words in line]
+    return lines[nth - 1]
+
+
+def refusal(text: str) -> str:
+    with pytest.raises(UserError) as caught:
+        parse(text, "t.toml")
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_empty_and_half_written_documents() -> None:
+    text = render(tuning())
+    assert refusal("  \n") == "t.toml: is empty"
+    assert "not a tuning" in refusal("x = 1\n")
+    for cut in range(len(text) // 4, len(text), 97):
+        try:
+            parse(text[:cut], "t.toml")
+        except UserError as error:
+            assert str(error).startswith("t.toml: ")
+    cut = text.index("launch = {") + 14
+    assert re.search(r"not valid TOML: .*line \d+|end of document", refusal(text[:cut]))
+
+
+def test_another_format_or_version() -> None:
+    text = render(tuning())
+    assert "'unisono-machine'" in refusal(text.replace('"unisono-tuning"', '"unisono-machine"'))
+    assert "version 2" in refusal(text.replace("version = 1", "version = 2"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "nth", "words"),
+    [
+        ("UCX_RNDV_THRESH", "UCX_rndv_thresh", 1, "unknown parameter 'UCX_rndv_thresh'"),
+        ('pml = "ucx"', 'placment = "block"', 1, "did you mean placement"),
+        ('pml = "ucx"', 'algorithm = "ring"', 1, "belongs into a rule's call"),
+        ('pml = "ucx"', "pml = true", 1, "write it in quotes"),
+        ('pml = "ucx"', 'pml = ""', 1, "has no value"),
+        ('pml = "ucx"', 'pml = "a\\nb"', 1, "control character"),
+        ('  from = "4 KiB"', '  from = "4 KiX"', 1, "not a size"),
+        ('  from = "4 KiB"', "  from = 4095", 1, "overlap"),
+        ('algorithm = "ring"', 'algoritm = "ring"', 1, "unknown parameter 'algoritm'"),
+        ('{ algorithm = "ring", coll = "tuned" }', '{ algorithm = "ring" }', 1, "coll/tuned"),
+        ("  launches = 4", "  launces = 4", 1, "not a known key"),
+        ('  collective = "allreduce"', '  collective = "allredux"', 1, "unknown collective 'allredux'"),
+        ("ppn = 4", "ppn = 0", 1, "greater than or equal to 1"),
+        ("confidence = 0.95", "confidence = 95", 1, "less than 1"),
+        ("margin = 0.03", "margin = 'x'", 1, "valid number"),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_line_and_key(old: str, new: str, nth: int, words: str) -> None:
+    good = render(tuning())
+    assert old in good
+    bad = good.replace(old, new, 1)
+    message = refusal(bad)
+    assert words in message
+    line = int(re.search(r"line (\d+)", message)[1])  # type: ignore[index]
+    changed = line_with(bad, new.strip(), nth)
+    # An overlap belongs to the plan, everything else to the line itself.
+    assert line == (changed if words != "overlap" else line_with(bad, "[[plan]]", 2))
+
+
+def test_the_line_is_that_of_the_right_plan_and_rule() -> None:
+    text = render(tuning())
+    bad = text.replace('segment = "8192"', 'segment = "8k"')
+    assert f"line {line_with(bad, 'segment')}: plan.1.rule.0.call: segment" in refusal(bad)
+
+
+def test_a_plan_twice_and_a_weight_for_nothing() -> None:
+    text = render(tuning(plan(), plan(ppn=2)))
+    assert "is there twice" in refusal(text.replace("ppn = 2", "ppn = 4"))
+    assert "weights.bcast" in refusal(text.replace("\n[weights]\n", "\n[weights]\nbcast = 1.0\n"))
+
+
+def test_rules_may_touch_but_not_overlap() -> None:
+    plan(rules=(rule("bcast", 0, 7, {}), rule("bcast", 8, None, {}), rule("reduce", 0, None, {})))
+    with pytest.raises(ValueError, match="overlap"):
+        plan(rules=(rule("bcast", 8, None, {}), rule("bcast", 0, 8, {})))
+
+
+def test_a_gain_lies_within_its_interval() -> None:
+    with pytest.raises(ValueError, match="low <= mid <= high"):
+        Gain(mid=2.0, low=1.0, high=1.5)

@@ -1,0 +1,46 @@
+"""The tables for a terminal."""
+
+from __future__ import annotations
+
+from io import StringIO
+
+from rich.console import Console
+
+from tests.tuning.samples import plan, rule, tuned, tuning
+from unisono.tuning.model import Tuning
+from unisono.tuning.show import show
+
+
+def shown(made: Tuning) -> str:
+    stream = StringIO()
+    Console(file=stream, width=120).print(show(made))
+    return stream.getvalue()
+
+
+def test_settings_gains_rules_and_findings_are_shown() -> None:
+    text = shown(tuning())
+    assert "UCX_RNDV_THRESH=16kb, pml=ucx" in text
+    assert "1.40x (1.33 to 1.47)" in text
+    assert "tuned modified_bruck" in text
+    assert "from 4 KiB" in text
+    assert "block is cyclic here" in text
+    assert '("medium" sizes)' in text
+
+
+def test_the_plan_to_use_is_marked() -> None:
+    marked = [line for line in shown(tuning()).splitlines() if "> " in line and "│" in line]
+    assert len(marked) == 1
+    assert "pml=ucx" in marked[0]
+
+
+def test_values_that_look_like_markup_are_shown_as_they_are() -> None:
+    made = tuning(
+        plan(launch={"UCX_TLS": "[bold]"}, rules=(rule("allreduce", 0, None, tuned("ring", segment="8192")),))
+    )
+    text = shown(made)
+    assert "UCX_TLS=[bold]" in text
+    assert "segments of 8 KiB" in text
+
+
+def test_a_plan_without_rules_says_so() -> None:
+    assert "what the MPI does by itself" in shown(tuning(plan()))
