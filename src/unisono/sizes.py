@@ -31,9 +31,9 @@ def parse_size(text: str | int, where: str = "size") -> int:
 
 
 def format_size(size: int) -> str:
-    """"512 B", "16 KiB", "1.5 MiB": the shortest exact form, else bytes."""
+    """ "512 B", "16 KiB", "1.5 MiB": the shortest exact form, else bytes."""
     for power, unit in ((3, "GiB"), (2, "MiB"), (1, "KiB")):
         step = 1 << (10 * power)
         if size >= step and size % (step // 4) == 0:
-            return f"{size / step:g} {unit}"
+            return f"{size / step:.15g} {unit}"
     return f"{size} B"
