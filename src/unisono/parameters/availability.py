@@ -28,9 +28,8 @@ def availability(name: str, machine: Machine) -> Availability:
     listed = catalogue.load(_family(machine)).get(name)
     parameter = listed or require_known(name, machine)
     if parameter.scope == "boot":
-        return Availability(
-            False, f"a boot setting, recorded and never set: {_boot_value(name, machine)}", parameter.remedy
-        )
+        reason = f"a boot setting, recorded and never set: {_boot_value(name, machine)}"
+        return Availability(False, reason, "measure on bare metal" if machine.virtual else parameter.remedy)
     notes = []
     for need in parameter.needs:
         result = conditions.check(need, machine)

@@ -125,7 +125,7 @@ def _algorithms(setting: Setting, here: _Here) -> _Folded:
         return None, f"algorithm=two_proc is left out: it works for two ranks, here are {here.ranks}."
     if name == "neighbor" and here.ranks % 2:
         return setting | {"algorithm": "ring"}, (
-            f"algorithm=neighbor needs an even number of ranks and becomes ring with {here.ranks}: measured once, as ring."
+            f"algorithm=neighbor becomes ring with an odd number of ranks ({here.ranks}): measured once, as ring."
         )
     if name == "recursive_doubling" and here.collective == "allgather" and here.ranks & (here.ranks - 1):
         return setting | {"algorithm": "bruck"}, (
@@ -197,7 +197,7 @@ def _placements(setting: Setting, here: _Here) -> _Folded:
         return setting | {"placement": same}, sentence
     if value == "block" and is_default_binding(here.machine, here.nodes, here.ppn):
         return setting.without("placement"), (
-            "mpirun by itself binds two ranks to the first two cores, which is placement=block: measured once, without it."
+            "mpirun by itself binds two ranks to the first two cores, as placement=block: measured once, without it."
         )
     return setting, ""
 

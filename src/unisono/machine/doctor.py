@@ -1,0 +1,213 @@
+"""`unisono doctor`: one page on what is here and what can be varied, for people and as JSON."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from unisono.machine.files import format_cpu_list
+from unisono.machine.model import Machine
+from unisono.machine.picture import topology_text
+from unisono.sizes import format_size
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_WATCHED = ("tuned", "han", "sm", "adapt", "basic", "hcoll", "ucc", "xhc", "acoll")
+"""Collective components people ask about: the page says of each whether it is present."""
+
+
+def machine_rows(machine: Machine) -> list[tuple[str, str]]:
+    """(label, value) of the machine itself, in reading order."""
+    mask = f", CPUs {format_cpu_list(cpu.cpu for cpu in machine.cpus)}"
+    sockets = _count(machine.sockets, "socket")
+    numa = f"{machine.numa_per_socket} NUMA node{'s' if machine.numa_per_socket > 1 else ''} per socket"
+    smt = f"{machine.smt} threads a core" if machine.smt > 1 else "1 thread a core"
+    rows = [
+        ("Machine", machine.name + ("" if machine.source == "measured" else " (described, not measured)")),
+        ("CPU", machine.cpu_model),
+        (
+            "Topology",
+            f"{sockets}, {numa} (NPS {machine.numa_per_socket}), {_count(machine.cores, 'core')}, {smt}{mask}",
+        ),
+        ("Caches", "; ".join(_cache(c.level, c.bytes, c.shared_by) for c in machine.caches) or "not exposed"),
+        ("Governor", governor(machine)),
+        ("Memory", f"{_gib(machine.memory_bytes)}, {_gib(machine.memory_available_bytes)} available"),
+        (
+            "System",
+            ", ".join(part for part in (machine.os, f"Linux {machine.kernel}" if machine.kernel else "") if part),
+        ),
+        ("Virtual", machine.virtual or "no"),
+    ]
+    if len(machine.nodes) > 1:
+        rows.append(("Nodes", f"{len(machine.nodes)}: " + ", ".join(f"{n.host} ({n.slots})" for n in machine.nodes)))
+    if machine.source != "measured":
+        rows.append(("Source", machine.source))
+    return rows
+
+
+def software_rows(machine: Machine) -> list[tuple[str, str]]:
+    """(label, value) of MPI, UCX, network, scheduler and the user's environment."""
+    rows = _mpi_rows(machine) + _ucx_rows(machine)
+    rows.append(("Network", "; ".join(_device(machine, i) for i in range(len(machine.devices))) or "no device found"))
+    scheduler = machine.scheduler
+    version = f" {scheduler.version}" if scheduler.version else ""
+    rows.append(("Scheduler", f"{scheduler.name}{version}: {scheduler.detail}" if scheduler.detail else scheduler.name))
+    settings = ", ".join(f"{name}={value}" for name, value in machine.environment.items())
+    rows.append(("Environment", f"{settings} (kept, part of the fingerprint)" if settings else "no MPI or UCX setting"))
+    if machine.root_user:
+        rows.append(("User", "root: mpirun is told to allow it"))
+    return rows
+
+
+def _mpi_rows(machine: Machine) -> list[tuple[str, str]]:
+    mpi = machine.mpi
+    if mpi is None:
+        return [("MPI", "none described")]
+    coll = mpi.components.get("coll", [])
+    present = [name for name in _WATCHED if name in coll]
+    absent = [name for name in _WATCHED if name not in coll]
+    inside = "component, algorithm and segment size" if "coll" in mpi.call_scope else "algorithm and segment size"
+    if not mpi.call_scope:
+        inside = "nothing (no coll/tuned)"
+    return [
+        ("MPI", f"Open MPI {mpi.version}, {mpi.mpirun}"),
+        ("Compiler", mpi.mpicc or "no mpicc beside mpirun: the benchmark cannot be built; name one with --mpicc"),
+        (
+            "Point to point",
+            f"pml: {_names(mpi.components.get('pml', []))}; btl: {_names(mpi.components.get('btl', []))}",
+        ),
+        ("Collectives", f"{_names(present)}; not here: {_names(absent)}"),
+        ("In one launch", f"{inside} can be switched without a new mpirun"),
+    ]
+
+
+def _ucx_rows(machine: Machine) -> list[tuple[str, str]]:
+    ucx = machine.ucx
+    if ucx is None:
+        return [("UCX", "this MPI has none, or it does not answer")]
+    transports = "; ".join(f"{name} on {', '.join(devices)}" for name, devices in ucx.transports.items())
+    return [("UCX", f"{ucx.version}, {ucx.library}"), ("Transports", transports or "not listed")]
+
+
+def governor(machine: Machine) -> str:
+    if machine.governor:
+        return machine.governor
+    return "not exposed (virtual machine)" if machine.virtual else "not exposed"
+
+
+def _cache(level: str, size: int, shared_by: int) -> str:
+    sharing = "each core" if shared_by == 1 else f"every {shared_by} cores"
+    return f"{level} {format_size(size)} {sharing}"
+
+
+def _gib(size: int) -> str:
+    return f"{size / (1 << 30):,.1f} GiB"
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'s' if number != 1 else ''}"
+
+
+def _names(names: list[str]) -> str:
+    return ", ".join(names) or "none"
+
+
+def _device(machine: Machine, index: int) -> str:
+    device = machine.devices[index]
+    speed = f", {device.gbps:g} Gb/s" if device.gbps else ""
+    numa = f", NUMA {device.numa}" if device.numa is not None else ""
+    return f"{device.name} ({device.kind}{speed}{numa}, {device.state})"
+
+
+def parameter_rows(machine: Machine) -> list[tuple[str, str, bool, str]]:
+    """(name, scope, available, what to know or why not and what would make it available), in catalogue order."""
+    from unisono.parameters import catalogue
+    from unisono.parameters.availability import availability
+
+    rows = []
+    for name, parameter in catalogue.load(machine.mpi.family if machine.mpi else "openmpi").items():
+        here = availability(name, machine)
+        text = here.reason or parameter.meaning
+        rows.append(
+            (name, parameter.scope, here.available, f"{text}. To have it: {here.remedy}" if here.remedy else text)
+        )
+    return rows
+
+
+def doctor_lines(machine: Machine, width: int = 100) -> list[str]:
+    """The page as plain text, no line longer than `width` where words allow it."""
+    lines = []
+    rows = [*machine_rows(machine), *software_rows(machine)]
+    label_width = max(len(label) for label, _ in rows)
+    for label, value in rows:
+        lines += _wrapped(f"{label:<{label_width}}  ", value, width)
+    lines += ["", *topology_text(machine).splitlines(), "", "Parameters (+ can be varied here, - cannot)"]
+    parameters = parameter_rows(machine)
+    name_width = max(len(name) for name, *_ in parameters)
+    for name, scope, available, text in parameters:
+        mark = "+" if available else "-"
+        lines += _wrapped(f"{mark} {name:<{name_width}}  {scope:<6}  ", text, width)
+    return lines
+
+
+def _wrapped(start: str, text: str, width: int) -> list[str]:
+    return textwrap.wrap(
+        start + text,
+        max(width, len(start) + 20),
+        subsequent_indent=" " * len(start),
+        break_long_words=False,
+        drop_whitespace=True,
+        replace_whitespace=False,
+    )
+
+
+def print_doctor(machine: Machine, console: Console) -> None:
+    """The page in colour, as wide as the console."""
+    from rich.table import Table
+    from rich.text import Text
+
+    facts = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    facts.add_column(style="bold", no_wrap=True)
+    facts.add_column(overflow="fold")
+    for label, value in [*machine_rows(machine), *software_rows(machine)]:
+        facts.add_row(label, Text(value))
+    console.print(facts)
+    console.print()
+    console.print(Text(topology_text(machine)), no_wrap=True, overflow="ignore", crop=False)
+    console.print()
+    table = Table(title="Parameters", title_justify="left", header_style="bold")
+    table.add_column("parameter", no_wrap=True)
+    table.add_column("scope", no_wrap=True)
+    table.add_column("here", no_wrap=True)
+    table.add_column("what to know; why not, and what would make it available", overflow="fold")
+    for name, scope, available, text in parameter_rows(machine):
+        here = Text("yes", style="green") if available else Text("no", style="yellow")
+        table.add_row(name, scope, here, Text(text))
+    console.print(table)
+
+
+def doctor_json(machine: Machine) -> dict[str, Any]:
+    """The machine (readable by machine.describe.load, also as --machine FILE) and each parameter's availability."""
+    from unisono.machine.fingerprint import fingerprint
+    from unisono.parameters import catalogue
+    from unisono.parameters.availability import availability, available_values
+
+    parameters = {}
+    for name, parameter in catalogue.load(machine.mpi.family if machine.mpi else "openmpi").items():
+        here = availability(name, machine)
+        parameters[name] = {
+            "scope": parameter.scope,
+            "kind": parameter.kind,
+            "meaning": parameter.meaning,
+            "source": parameter.source,
+            "available": here.available,
+            "reason": here.reason,
+            "remedy": here.remedy,
+            "values": available_values(name, machine, None),
+        }
+    return {
+        "machine": machine.model_dump(mode="json"),
+        "fingerprint": fingerprint(machine),
+        "parameters": parameters,
+    }
