@@ -125,13 +125,16 @@ def parameter_rows(machine: Machine) -> list[tuple[str, str, bool, str]]:
     from unisono.parameters import catalogue
     from unisono.parameters.availability import availability
 
-    rows = []
+    rows: list[tuple[str, str, bool, str]] = []
     for name, parameter in catalogue.load(machine.mpi.family if machine.mpi else "openmpi").items():
         here = availability(name, machine)
-        text = here.reason or parameter.meaning
-        rows.append(
-            (name, parameter.scope, here.available, f"{text}. To have it: {here.remedy}" if here.remedy else text)
-        )
+        if here.available:
+            text = parameter.meaning + (f" Here: {here.reason}." if here.reason else "")
+        else:
+            text = f"{here.reason[:1].upper()}{here.reason[1:]}." + (
+                f" To have it: {here.remedy}." if here.remedy else ""
+            )
+        rows.append((name, parameter.scope, here.available, text))
     return rows
 
 

@@ -19,7 +19,10 @@ def topology_text(machine: Machine) -> str:
 
     Numbers are the operating system's CPU numbers. Long rows go on below.
     """
-    boxes = [_socket(machine, number, cpus) for number, cpus in _split(machine.cpus, "socket")]
+    sockets = _split(machine.cpus, "socket")
+    contents = [_rows(machine, cpus) for _, cpus in sockets]
+    wide = max(len(row) for rows in contents for row in rows)
+    boxes = [_box(number, cpus, rows, wide) for (number, cpus), rows in zip(sockets, contents, strict=True)]
     width = sum(len(box[0]) for box in boxes) + len(boxes) - 1
     if width > _SIDE_BY_SIDE:
         return "\n".join(line for box in boxes for line in box)
@@ -40,11 +43,14 @@ def _blank(box: Sequence[str]) -> str:
     return "|" + " " * (len(box[0]) - 2) + "|"
 
 
-def _socket(machine: Machine, number: int, cpus: Sequence[Cpu]) -> list[str]:
-    rows = [line for numa, members in _split(cpus, "numa") for line in _numa(machine, numa, members)]
+def _rows(machine: Machine, cpus: Sequence[Cpu]) -> list[str]:
+    return [line for numa, members in _split(cpus, "numa") for line in _numa(machine, numa, members)]
+
+
+def _box(number: int, cpus: Sequence[Cpu], rows: Sequence[str], wide: int) -> list[str]:
     cores = len({cpu.core for cpu in cpus})
     title = f" socket {number}: {cores} core{'s' if cores > 1 else ''} "
-    width = max([len(title) + 2, *(len(row) for row in rows)])
+    width = max(len(title) + 2, wide)
     body = [f"| {row:<{width}} |" for row in rows]
     return [f"+{title:-^{width + 2}}+", *body, f"+{'-' * (width + 2)}+"]
 
