@@ -1,6 +1,6 @@
 """Why a launch failed, in one sentence, out of mpirun's exit status and what it wrote to stderr.
 
-The patterns are those of real runs of Open MPI 4.1 and 5.0; tests/launch/stderr keeps what they wrote.
+The patterns are those of real runs of Open MPI 4.1.4 and 5.0.11; tests/launch/stderr keeps what they wrote.
 """
 
 from __future__ import annotations
@@ -13,65 +13,89 @@ from unisono.errors import LaunchError
 
 
 @dataclass(frozen=True, slots=True)
-class _Refusal:
-    """A text by which mpirun or MPI_Init declines, and how we say it; groups of the pattern fill the sentence."""
+class _Pattern:
+    """A text of mpirun or the library, and how we say it; groups of the pattern fill the sentence."""
 
-    pattern: re.Pattern[str]
+    regex: re.Pattern[str]
     sentence: str
 
 
-def _refusal(pattern: str, sentence: str) -> _Refusal:
-    # mpirun wraps its texts at some column: any white space stands for any other.
-    return _Refusal(re.compile(pattern.replace(" ", r"\s+"), re.IGNORECASE), sentence)
+def _pattern(text: str, sentence: str) -> _Pattern:
+    # The texts are wrapped at some column, so any white space stands for any other.
+    return _Pattern(re.compile(text.replace(" ", r"\s+"), re.DOTALL), sentence)
 
 
 _REFUSALS = (
-    _refusal(
+    _pattern(
         r"not enough slots available in the system to satisfy the (\d+) slots",
         "not enough slots: {0} ranks were asked for",
     ),
-    _refusal(r"attempt to run as root", "mpirun does not run as root without --allow-run-as-root"),
-    _refusal(
+    _pattern(r"CPUs in the specified PE-LIST to map", "the list of CPUs names some that are not there, or too few"),
+    _pattern(r"processes to cpus in a provided list", "the list of CPUs names some that are not there, or too few"),
+    _pattern(r"attempt to run as root", "mpirun does not run as root without --allow-run-as-root"),
+    _pattern(
         r"A requested component was not found.*?Framework: (\S+) Component: (\S+)",
         "component {1} of {0} is not installed or cannot be used here",
     ),
-    _refusal(
+    _pattern(
         r"No components were able to be opened in the (\S+) framework",
         "none of the {0} components asked for can be used here",
     ),
-    _refusal(
-        r"unable to launch the specified application as it could not (?:access|execute).*?Executable: (\S+)",
+    _pattern(
+        r"pair of MPI processes are unable to reach each other.*?BTLs attempted: ([^\n]*)",
+        "ranks cannot reach each other: btl {0} does not connect them",
+    ),
+    _pattern(
+        r"unable to launch the specified application as it could not access.*?Executable: (\S+)",
         "{0} does not exist or is not executable",
     ),
-    _refusal(r"unable to find the specified executable file.*?Executable: (\S+)", "{0} was not found"),
-    _refusal(
+    _pattern(
         r"The specified (?:binding policy|bindto directive) is not recognized: (?:Policy|Directive): (\S+)",
         "binding {0!r} is not known to this mpirun",
     ),
-    _refusal(
-        r"(?:The specified )?mapping (?:policy|directive) is not recognized:? (?:Policy|Directive): (\S+)",
+    _pattern(
+        r"The specified (?:mapping policy|mapby directive) is not recognized: (?:Policy|Directive): (\S+)",
         "mapping {0!r} is not known to this mpirun",
     ),
-    _refusal(
+    _pattern(
+        r"The specified (?:ranking policy|rankby directive) is not recognized: (?:Policy|Directive): (\S+)",
+        "ranking {0!r} is not known to this mpirun",
+    ),
+    _pattern(
         r"unrecognized value was given for the number of processes per resource.*?PPR: (\S+)",
-        "placement ppr:{0} is not known to this mpirun",
+        "mapping 'ppr:{0}' is not known to this mpirun",
     ),
-    _refusal(
+    _pattern(
         r"more processes than the ppr for this topology can support.*?PPR: (\S+)",
-        "placement ppr:{0} holds fewer ranks than were asked for",
+        "mapping 'ppr:{0}' holds fewer ranks than were asked for",
     ),
-    _refusal(
-        r"request was made to bind(?: to)? that would (?:result in binding more processes than cpus|require binding "
-        r"processes to more cpus)",
-        "more ranks than CPUs to bind them to",
+    _pattern(
+        r"request was made to bind (?:to that would result in binding more processes than cpus|that would require "
+        r"binding processes to more cpus)",
+        "there are more ranks than CPUs to bind them to",
     ),
-    _refusal(r"unknown option [\"“]?([^\s\"”]+)", "mpirun does not know the option {0}"),
-    _refusal(
+    _pattern(r"unknown option \"([^\"]+)\"", "mpirun does not know the option {0}"),
+    _pattern(
         r"unrecognized option was included on the \S+ command line: Option: (\S+)",
         "mpirun does not know the option {0}",
     ),
-    _refusal(r"looks like MPI_INIT failed", "MPI_Init failed"),
+    _pattern(
+        r"MCA parameter (?:has been listed multiple times|was listed more than once).*?[Pp]aram: (\S+)",
+        "MCA parameter {0} is given twice",
+    ),
+    _pattern(r"Could not resolve hostname (\S+):", "host {0} is not known"),
+    _pattern(
+        r"unable to reliably start one or more daemons",
+        "a node could not be reached, or Open MPI's daemon did not start there",
+    ),
+    _pattern(r"unable to open the hostfile: (\S+)", "file {0} cannot be read"),
+    _pattern(r"looks like MPI_INIT failed.*?--> ([^\n]*)", "MPI_Init failed: {0}"),
 )
+
+_SIGNALLED = re.compile(r"rank\s+(\d+)\s+with\s+PID\s+\d+\s+on\s+node\s+\S+\s+exited\s+on\s+signal\s+(\d+)")
+_ABORTED = re.compile(r"MPI_ABORT was invoked on rank\s+(\d+).*?errorcode:?\s+(-?\d+)", re.DOTALL | re.IGNORECASE)
+_MPI_ERROR = re.compile(r"An error occurred in (MPI_\w+)\n.*?\*\*\* (MPI_ERR_[^\n]*)", re.DOTALL)
+_EXITED = re.compile(r"Process\s+name:\s+\[\S*,(\d+)\]\s+Exit\s+code:\s+(\d+)")
 
 
 def explain(exit_code: int, stderr: str) -> LaunchError:
@@ -79,50 +103,51 @@ def explain(exit_code: int, stderr: str) -> LaunchError:
 
     `exit_code` is that of mpirun, negative for the signal that ended it.
     """
-    for refusal in _REFUSALS:
-        match = refusal.pattern.search(_without_rules(stderr))
-        if match is not None:
-            return LaunchError("refused", refusal.sentence.format(*match.groups()))
-    return LaunchError("crashed", _crash(exit_code, stderr))
+    return refusal(stderr) or LaunchError("crashed", _crash(exit_code, stderr))
 
 
-def _without_rules(stderr: str) -> str:
-    """Without the lines of dashes around mpirun's help texts."""
-    return re.sub(r"^\s*-{20,}\s*$", "", stderr, flags=re.MULTILINE)
+def refusal(stderr: str) -> LaunchError | None:
+    """What mpirun or MPI_Init declined to do, by the texts for it; None when there is none of them."""
+    return next((LaunchError("refused", text) for pattern in _REFUSALS if (text := _fill(pattern, stderr))), None)
 
 
-_SIGNALLED = re.compile(r"rank\s+(\d+)\s.*?exited\s+on\s+signal\s+(\d+)", re.DOTALL)
-_EXITED = re.compile(r"Process name:\s+\[\S+?,(\d+)\]\s+Exit code:\s+(\d+)")
-_ABORTED = re.compile(r"MPI_ABORT was invoked on rank\s+(\d+).*?errorcode\s+(-?\d+)", re.DOTALL)
+def _fill(pattern: _Pattern, stderr: str) -> str | None:
+    match = pattern.regex.search(stderr)
+    return pattern.sentence.format(*(group.strip() for group in match.groups())) if match else None
 
 
 def _crash(exit_code: int, stderr: str) -> str:
     if match := _SIGNALLED.search(stderr):
-        return f"rank {match[1]} was ended by {_signal_name(int(match[2]))}" + _said(stderr)
+        return f"rank {match[1]} was ended by {signal_name(int(match[2]))}"
     if match := _ABORTED.search(stderr):
-        return f"rank {match[1]} called MPI_Abort with error code {match[2]}" + _said(stderr)
+        return f"rank {match[1]} called MPI_Abort with error code {match[2]}"
+    if match := _MPI_ERROR.search(stderr):
+        return f"{match[1]} failed: {match[2].strip()}"
     if match := _EXITED.search(stderr):
-        return f"rank {match[1]} ended with exit status {match[2]}" + _said(stderr)
+        return f"rank {match[1]} ended with exit status {match[2]}{_said(stderr)}"
     if exit_code < 0:
-        return f"mpirun was ended by {_signal_name(-exit_code)}" + _said(stderr)
-    return f"ended with exit status {exit_code}" + _said(stderr)
+        return f"mpirun was ended by {signal_name(-exit_code)}{_said(stderr)}"
+    return f"mpirun ended with exit status {exit_code}{_said(stderr)}"
 
 
-def _signal_name(number: int) -> str:
+def signal_name(number: int) -> str:
     try:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
 
 
+_SUMMARIES = re.compile(
+    r"^-{20,}\n(?:Primary job|(?:mpirun|prterun) (?:noticed|detected|has exited)).*?^-{20,}$", re.DOTALL | re.MULTILINE
+)
+"""mpirun's own account of who ended how, in a frame of dashes."""
 _NOISE = re.compile(
-    r"^\s*$|^\s*-{5,}|^\s*\[\S+:\d+\] (\*\*\*|\[ ?\d+\])|Per user-direction|Primary job +terminated|"
-    r"a non-zero exit code|^(mpirun|prterun) (noticed|detected|has exited)|PMIX ERROR|thus causing|the job to be|"
-    r"Process name:|Exit code:|^signal \d+|^terminated by|^\"abort\"|^\[\S+:\d+\] (Signal|Failing at|Associated)"
+    r"^-{20,}$|^\[\S+:\d+\] (?:\*\*\*|\[ ?\d+\]|Signal|Failing)|_ERROR_LOG:|PMIX ERROR|help message|help_agg"
 )
 
 
 def _said(stderr: str) -> str:
-    """The last line a rank or library wrote itself, which usually says more than mpirun's summary."""
-    lines = [line.strip() for line in stderr.splitlines() if not _NOISE.search(line)]
-    return f": {lines[-1][:200]}" if lines else ""
+    """The first line that is neither mpirun's account nor its noise: usually the program's or the library's word."""
+    lines = (line.strip() for line in _SUMMARIES.sub("", stderr).splitlines())
+    first = next((line for line in lines if line and not _NOISE.search(line)), None)
+    return f": {first[:200]}" if first else ""

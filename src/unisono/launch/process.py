@@ -16,7 +16,7 @@ from types import TracebackType
 
 from unisono.errors import LaunchError
 from unisono.launch import tree
-from unisono.launch.failure import explain
+from unisono.launch.failure import explain, refusal
 
 _STDERR_KEPT = 64 * 1024
 _SLICE = 0.2
@@ -164,6 +164,9 @@ class Process:
 
     def _hung(self, deadline: float) -> LaunchError:
         self.kill()
+        # mpirun 5.0.11 now and then stays after all ranks gave up in MPI_Init: what they said is the reason.
+        if declined := refusal(self.stderr):
+            return declined
         last = self.stderr.strip().splitlines()[-1:]
         said = f"; its last words: {last[0].strip()[:200]}" if last else ""
         return LaunchError("hung", f"no answer within {deadline:g} s, killed with all its processes{said}")

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from unisono.launch.failure import explain
+
+RECORDED = Path(__file__).parent / "stderr"
+"""What mpirun of each version wrote, as <case>.<exit status>.txt: real runs of a small MPI program."""
+
+EXPECTED = {
+    "abort": ("crashed", "rank 1 called MPI_Abort with error code 7"),
+    "exit-before-init": ("crashed", "rank 0 ended with exit status 3"),
+    "exit-status": ("crashed", "rank 1 ended with exit status 3"),
+    "killed": ("crashed", "rank 1 was ended by SIGKILL"),
+    "missing-rankfile": ("refused", "file missing cannot be read"),
+    "mpi-error": ("crashed", "MPI_Send failed: MPI_ERR_RANK: invalid rank"),
+    "no-cores-left": ("refused", "there are more ranks than CPUs to bind them to"),
+    "no-program": ("refused", "./missing does not exist or is not executable"),
+    "no-such-cpu": ("refused", "the list of CPUs names some that are not there, or too few"),
+    "root": ("refused", "mpirun does not run as root without --allow-run-as-root"),
+    "same-parameter-twice": ("refused", "MCA parameter pml is given twice"),
+    "segmentation-fault": ("crashed", "rank 1 was ended by SIGSEGV"),
+    "small-ppr": ("refused", "mapping 'ppr:1:node' holds fewer ranks than were asked for"),
+    "too-many-ranks": ("refused", "not enough slots: 99 ranks were asked for"),
+    "unknown-binding": ("refused", "binding 'nothing' is not known to this mpirun"),
+    "unknown-component": ("refused", "component nothing of pml is not installed or cannot be used here"),
+    "unknown-host": ("refused", "host {host} is not known"),
+    "unknown-mapping": ("refused", "mapping 'nothing' is not known to this mpirun"),
+    "unknown-option": ("refused", "mpirun does not know the option --nothing"),
+    "unknown-ranking": ("refused", "ranking 'nothing' is not known to this mpirun"),
+    "unreachable-host": ("refused", "a node could not be reached, or Open MPI's daemon did not start there"),
+    "unusable-btl": ("refused", "ranks cannot reach each other: btl self does not connect them"),
+    "unusable-pml": ("refused", "none of the pml components asked for can be used here"),
+}
+DIFFERENT = {
+    ("4.1.4", "abort"): ("crashed", "mpirun ended with exit status 7"),  # its help text was lost on the way
+    ("4.1.4", "exit-before-init"): ("crashed", "rank 1 ended with exit status 3"),
+    ("4.1.4", "unknown-host"): ("refused", "host nowhere is not known"),
+    ("5.0.11", "unknown-host"): ("refused", "host nowhere.invalid is not known"),
+    ("5.0.11", "unreachable-host"): ("crashed", "mpirun ended with exit status 1"),  # it says nothing at all
+}
+
+
+@pytest.mark.parametrize("path", sorted(RECORDED.glob("*/*.txt")), ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_recorded_failures_are_explained(path: Path) -> None:
+    case, status = path.name.removesuffix(".txt").rsplit(".", 1)
+    error = explain(int(status), path.read_text())
+    assert (error.status, error.reason) == DIFFERENT.get((path.parent.name, case), EXPECTED[case])
+
+
+def test_every_case_was_recorded_for_both_versions() -> None:
+    for version in ("4.1.4", "5.0.11"):
+        assert {path.name.split(".")[0] for path in (RECORDED / version).iterdir()} == set(EXPECTED)
+
+
+def test_a_programs_own_last_words_are_kept() -> None:
+    stderr = "lattice: cannot open input.dat\n" + (RECORDED / "5.0.11" / "exit-status.3.txt").read_text()
+    assert explain(3, stderr).reason == "rank 1 ended with exit status 3: lattice: cannot open input.dat"
+
+
+def test_a_signal_to_mpirun_is_named() -> None:
+    assert explain(-9, "").reason == "mpirun was ended by SIGKILL"
+
+
+@given(st.integers(-64, 255), st.text())
+def test_anything_is_explained_in_one_line(exit_code: int, stderr: str) -> None:
+    error = explain(exit_code, stderr)
+    assert error.status in ("crashed", "refused")
+    assert len(error.reason.splitlines()) == 1
