@@ -54,6 +54,9 @@ def software_rows(machine: Machine) -> list[tuple[str, str]]:
     version = f" {scheduler.version}" if scheduler.version else ""
     rows.append(("Scheduler", f"{scheduler.name}{version}: {scheduler.detail}" if scheduler.detail else scheduler.name))
     settings = ", ".join(f"{name}={value}" for name, value in machine.environment.items())
+    in_files = {**(machine.mpi.settings if machine.mpi else {}), **(machine.ucx.settings if machine.ucx else {})}
+    if in_files:
+        rows.append(("Set in files", ", ".join(f"{name}={value}" for name, value in in_files.items())))
     rows.append(("Environment", f"{settings} (kept, part of the fingerprint)" if settings else "no MPI or UCX setting"))
     if machine.root_user:
         rows.append(("User", "root: mpirun is told to allow it"))

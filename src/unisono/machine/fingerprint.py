@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from unisono.machine.model import Machine
+from unisono.machine.model import Machine, Mpi, Ucx
 
 
 def fingerprint(machine: Machine) -> dict[str, str]:
@@ -21,9 +21,18 @@ def fingerprint(machine: Machine) -> dict[str, str]:
         "MPI": f"{machine.mpi.family} {machine.mpi.version}" if machine.mpi else None,
         "collective components": ", ".join(machine.mpi.components.get("coll", [])) if machine.mpi else None,
         "UCX": machine.ucx.version if machine.ucx else None,
-        "environment": ", ".join(f"{name}={value}" for name, value in sorted(machine.environment.items())) or "none",
+        "environment": _settings(machine.environment),
+        "settings in files": _settings({**_of(machine.mpi), **_of(machine.ucx)}) if machine.mpi else None,
     }
     return {label: value for label, value in known.items() if value}
+
+
+def _of(part: Mpi | Ucx | None) -> dict[str, str]:
+    return part.settings if part else {}
+
+
+def _settings(values: Mapping[str, str]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in sorted(values.items())) or "none"
 
 
 def differences(a: Machine | Mapping[str, str], b: Machine | Mapping[str, str]) -> list[str]:

@@ -51,6 +51,8 @@ class Mpi(_Model):
     """Collective -> coll/tuned's algorithm name -> its number in this version."""
     call_scope: list[str] = Field(default_factory=list)
     """Which call-scope parameters this version really switches inside a launch: coll, algorithm, segment."""
+    settings: dict[str, str] = Field(default_factory=dict)
+    """MCA parameters set in files (openmpi-mca-params.conf of the site or the user): name -> value."""
 
 
 class Device(_Model):
@@ -68,6 +70,8 @@ class Ucx(_Model):
     library: str
     transports: dict[str, list[str]] = Field(default_factory=dict)
     """Transport -> devices."""
+    settings: dict[str, str] = Field(default_factory=dict)
+    """Variables set in files (ucx.conf): name -> value; the environment wins over them."""
 
 
 class Scheduler(_Model):

@@ -101,6 +101,7 @@ def describe_mpi(mpirun: str | None = None, mpicc: str | None = None) -> Mpi:
         components=components,
         algorithms=ompi_info.parse_algorithms(tuned),
         call_scope=call_scope(version, components),
+        settings=ompi_info.set_in_files(_ompi_info(info, "--all", "--parsable")),
     )
 
 

@@ -79,6 +79,18 @@ def parse_algorithms(text: str) -> dict[str, dict[str, int]]:
     return dict(sorted(found.items()))
 
 
+def set_in_files(text: str) -> dict[str, str]:
+    """Name -> value of every parameter that a file sets, from `ompi_info --all --parsable`.
+
+    One that the environment sets too is not among them: the environment wins.
+    """
+    return {
+        name: parameter.value
+        for name, parameter in sorted(parse_parameters(text).items())
+        if parameter.source.startswith("file")
+    }
+
+
 def parse_value(text: str, key: str) -> str | None:
     """The value of a plain line such as `ompi:version:full:5.0.11` or `path:prefix:/usr`."""
     for line in text.splitlines():

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from unisono.machine import ompi_info
@@ -31,7 +32,9 @@ def read_ucx(mpi: Mpi) -> Ucx | None:
         answer = _probe(library, "resources")
         version = parse_version(answer) or version
         transports = parse_transports(answer)
-    return Ucx(version=version, library=library, transports=transports) if version else None
+    if not version:
+        return None
+    return Ucx(version=version, library=library, transports=transports, settings=read_settings(library, os.environ))
 
 
 def find_library(mpi: Mpi) -> str | None:
@@ -64,6 +67,23 @@ def library_directories(mpi: Mpi) -> Iterator[Path]:
         if directory not in seen and directory.is_dir():
             seen.add(directory)
             yield directory
+
+
+def read_settings(library: str, environment: Mapping[str, str]) -> dict[str, str]:
+    """What the files ucx.conf set, in the order in which UCX reads them: installation, home, $UCX_CONFIG_DIR, here."""
+    found: dict[str, str] = {}
+    places = [str(Path(library).resolve().parent.parent / "etc" / "ucx"), environment.get("HOME")]
+    for place in [*places, environment.get("UCX_CONFIG_DIR"), "."]:
+        if place:
+            with suppress(OSError):
+                found.update(parse_settings((Path(place) / "ucx.conf").read_text(encoding="utf-8", errors="replace")))
+    return dict(sorted(found.items()))
+
+
+def parse_settings(text: str) -> dict[str, str]:
+    """UCX_NAME=value lines that hold everywhere: those before the first [section for one platform], no comments."""
+    general = re.split(r"^\s*\[", text, maxsplit=1, flags=re.MULTILINE)[0]
+    return parse_variables("\n".join(line for line in general.splitlines() if not line.lstrip().startswith(("#", ";"))))
 
 
 def variables(ucx: Ucx) -> dict[str, str]:

@@ -9,7 +9,7 @@ from unisono.machine.model import Machine
 from unisono.machine.version import at_least
 from unisono.parameters import catalogue, conditions
 from unisono.parameters.conditions import Unmet
-from unisono.parameters.defaults import default_component, default_pml, fast_ports
+from unisono.parameters.defaults import default_component, default_pml, fast_ports, usable
 from unisono.parameters.known import require_known
 from unisono.parameters.model import Parameter
 
@@ -162,6 +162,8 @@ def _placements(machine: Machine) -> list[str]:
 
 
 def _present(machine: Machine, framework: str) -> list[str]:
+    if framework == "coll":
+        return usable(machine, "coll")
     return machine.mpi.components.get(framework, []) if machine.mpi else []
 
 

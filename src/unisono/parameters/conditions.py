@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from unisono.errors import UserError
 from unisono.machine.model import Machine
 from unisono.machine.version import at_least
-from unisono.parameters.defaults import default_pml, fast_ports
+from unisono.parameters.defaults import default_pml, fast_ports, usable
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,8 @@ def _pml(layer: str, machine: Machine) -> Result:
     chosen = default_pml(machine)
     if chosen == layer:
         return Met()
+    if layer == "cm":
+        return Unmet("no network here that pml/cm serves (Omni-Path, EFA)", "run on nodes with such a network")
     return Met(f"together with pml={layer}" + (f"; the default here is {chosen}" if chosen else ""))
 
 
@@ -111,6 +113,9 @@ def _version(wanted: str, machine: Machine) -> Result:
 
 
 def _components(machine: Machine, framework: str) -> list[str]:
+    if framework == "coll":
+        return usable(machine, "coll")
+    # one that a file excludes is used again as soon as a setting names it
     return machine.mpi.components.get(framework, []) if machine.mpi else []
 
 

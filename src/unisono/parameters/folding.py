@@ -13,7 +13,7 @@ from unisono.machine.version import at_least
 from unisono.model import Setting
 from unisono.parameters import catalogue, conditions
 from unisono.parameters.conditions import Unmet
-from unisono.parameters.defaults import default_component, default_pml, default_value, value_of
+from unisono.parameters.defaults import default_component, default_pml, default_value, usable, value_of
 from unisono.parameters.known import require_known
 from unisono.parameters.placements import is_default_binding, same_placement
 
@@ -83,11 +83,14 @@ def _components(setting: Setting, here: _Here) -> _Folded:
     if name is None:
         return setting, ""
     mpi = here.machine.mpi
-    present = mpi.components.get("coll", []) if mpi else []
+    present = usable(here.machine, "coll")
     if name in NEVER:
         return None, f"coll={name} is left out: this component implements no blocking collective of its own."
     if name not in present:
-        return None, f"coll={name} is left out: this MPI has no such component."
+        return (
+            None,
+            f"coll={name} is left out: this MPI has no such component, or a setting of the site or the user excludes it.",
+        )
     component = catalogue.components(mpi.family).get(name) if mpi else None
     if component is None:
         return setting, ""
@@ -165,7 +168,7 @@ def _ineffective(need: str, setting: Setting, here: _Here) -> str:
 
 def _library_serves(setting: Setting, machine: Machine) -> bool:
     """Whether a component that uses UCX by itself may serve collectives under this setting."""
-    present = machine.mpi.components.get("coll", []) if machine.mpi else []
+    present = usable(machine, "coll")
     if setting.get("coll") in LIBRARIES:
         return True
     return any(name in present and value_of(f"coll_{name}_enable", machine, setting) == "1" for name in LIBRARIES)
