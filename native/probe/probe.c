@@ -1,16 +1,20 @@
 /* What an MPI launch really took: its parameters, UCX's configuration, and which collectives answer with an error.
  *
- * Started under mpirun by unisono.export.check with words of three kinds:
+ * Started under mpirun by unisono.export.check with words of four kinds:
+ *   where                  host and CPUs (affinity mask) of every rank
  *   cvar=NAME              the value of an MCA parameter, as MPI_T reads it inside the launch
  *   ucx=NAME=VALUE         UCX's configuration as it is, and as it would be were NAME=VALUE in the environment
  *   call=COLLECTIVE:BYTES  one call (message size as IMB counts it) on all ranks, then on all but the last
- * Rank 0 answers in lines `@P {json}`. Errors are returned, not fatal: a rule with an impossible algorithm makes
+ * The answers, rank 0's but for `where`, are lines `@P {json}`. Errors are returned, not fatal: a rule with an impossible algorithm makes
  * exactly the calls fail that it applies to, which is how a rule is seen to apply.
  */
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
+#endif
 #include <dlfcn.h>
 #include <limits.h>
 #include <mpi.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +35,28 @@ static void put_text(const char *text)
             putchar(c);
     }
     putchar('"');
+}
+
+/* ---- Where a rank is ---- */
+
+static void answer_where(void)
+{
+    char host[MPI_MAX_PROCESSOR_NAME];
+    int length;
+    cpu_set_t cpus;
+    MPI_Get_processor_name(host, &length);
+    printf("@P {\"rank\":%d,\"host\":", world_rank);
+    put_text(host);
+    printf(",\"cpus\":[");
+    if (sched_getaffinity(0, sizeof cpus, &cpus) == 0) {
+        const char *comma = "";
+        for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+            if (CPU_ISSET(cpu, &cpus)) {
+                printf("%s%d", comma, cpu);
+                comma = ",";
+            }
+    }
+    printf("]}\n");
 }
 
 /* ---- MCA parameters ---- */
@@ -271,12 +297,15 @@ int main(int argc, char **argv)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     if (world_rank == 0)
         printf("@P {\"ranks\":%d}\n", ranks);
-    for (int i = 1; i < argc && world_rank == 0; ++i) {
-        if (strncmp(argv[i], "cvar=", 5) == 0)
+    for (int i = 1; i < argc; ++i) {
+        if (strcmp(argv[i], "where") == 0)
+            answer_where();
+        else if (world_rank == 0 && strncmp(argv[i], "cvar=", 5) == 0)
             answer_cvar(argv[i] + 5);
-        else if (strncmp(argv[i], "ucx=", 4) == 0)
+        else if (world_rank == 0 && strncmp(argv[i], "ucx=", 4) == 0)
             answer_ucx(argv[i] + 4);
     }
+    fflush(stdout);
     MPI_Comm most = all_but_last(ranks);
     for (int i = 1; i < argc; ++i)
         if (strncmp(argv[i], "call=", 5) == 0) {

@@ -21,3 +21,5 @@ class LaunchError(Exception):
         super().__init__(f"{status}: {reason}")
         self.status = status
         self.reason = reason
+        self.stderr = ""
+        """What the launch wrote to standard error, where somebody kept it."""

@@ -1,0 +1,118 @@
+"""The native benchmark, built by the user's own mpicc on first use and kept."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import unisono
+from unisono.errors import UserError
+
+PROGRAM_NAME = "unisono-bench"
+_ERROR_LINES = 12
+_BUILD_SECONDS = 600
+
+
+def bench_program(mpicc: str | None, progress: Callable[[str], None] | None = None) -> Path:
+    """The program for this mpicc, built if it is not there yet. `progress` gets a sentence before a build starts.
+
+    Kept in ${XDG_CACHE_HOME:-~/.cache}/unisono/<key>/, the key being made of the sources, what mpicc calls, and the
+    compiler's version, so several MPIs live side by side and an update rebuilds. Several processes may build at once:
+    each builds by itself and the finished program is put in place in one step. Raises UserError, with the compiler's
+    last lines when it fails.
+    """
+    if mpicc is None:
+        raise UserError("no mpicc was found beside this MPI; name one with --mpicc, or install its development package")
+    source = native_source()
+    program = _cache() / _key(mpicc, source) / PROGRAM_NAME
+    if program.exists():
+        return program
+    if progress is not None:
+        progress(f"Building {PROGRAM_NAME} with {mpicc}")
+    try:
+        program.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix="build-", dir=program.parent) as folder:
+            built = _build(mpicc, source, Path(folder))
+            built.replace(program)
+    except OSError as error:
+        raise UserError(f"{error.filename or program.parent}: cannot keep the benchmark: {error.strerror}") from error
+    return program
+
+
+def native_source() -> Path:
+    """The folder of native/CMakeLists.txt: inside the installed package, or beside src in a checkout."""
+    package = Path(unisono.__file__).resolve().parent
+    for folder in (package / "_native", package.parents[1] / "native"):
+        if (folder / "CMakeLists.txt").is_file():
+            return folder
+    raise UserError("the sources of the native benchmark are missing; install Unisono again")
+
+
+def tool(name: str) -> str:
+    """cmake or ninja: beside the running Python (the packages of these names install there), else on PATH."""
+    search = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    found = shutil.which(name, path=search)
+    if found is None:
+        raise UserError(f"{name} was not found; `pip install {name}` brings it")
+    return found
+
+
+def _cache() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "unisono"
+
+
+def _key(mpicc: str, source: Path) -> str:
+    digest = hashlib.sha256()
+    for path in sorted([source / "CMakeLists.txt", *(source / "bench").rglob("*")]):
+        if path.suffix in (".c", ".h", ".txt"):
+            digest.update(str(path.relative_to(source)).encode() + b"\0" + path.read_bytes() + b"\0")
+    wrapper = shutil.which(mpicc)
+    if wrapper is None:
+        raise UserError(f"{mpicc} is not an executable program; name your MPI's compiler with --mpicc")
+    stat = Path(wrapper).stat()
+    said = [_said([wrapper, "-show"]), _said([wrapper, "--version"])]
+    flags = [os.environ.get(name, "") for name in ("CFLAGS", "LDFLAGS", "OMPI_CC", "MPICH_CC", "I_MPI_CC")]
+    for text in (wrapper, str(stat.st_size), str(stat.st_mtime_ns), *said, *flags):
+        digest.update(text.encode() + b"\0")
+    return digest.hexdigest()[:20]
+
+
+def _said(argv: list[str]) -> str:
+    try:
+        done = subprocess.run(argv, capture_output=True, text=True, errors="replace", timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise UserError(f"{argv[0]} cannot be run: {error}") from error
+    return done.stdout
+
+
+def _build(mpicc: str, source: Path, folder: Path) -> Path:
+    cmake, ninja = tool("cmake"), tool("ninja")
+    configure = [cmake, "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={ninja}", f"-DCMAKE_C_COMPILER={shutil.which(mpicc)}"]
+    _step([*configure, "-S", str(source), "-B", str(folder)], mpicc)
+    _step([cmake, "--build", str(folder), "--target", PROGRAM_NAME], mpicc)
+    return folder / "bench" / PROGRAM_NAME
+
+
+def _step(argv: list[str], mpicc: str) -> None:
+    try:
+        done = subprocess.run(
+            argv,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=_BUILD_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise UserError(f"building the benchmark with {mpicc} took longer than {_BUILD_SECONDS} s") from error
+    if done.returncode != 0:
+        last = [line for line in done.stdout.splitlines() if line.strip()][-_ERROR_LINES:]
+        raise UserError("\n".join([f"{mpicc} could not build the benchmark; its last lines:", *last]))

@@ -1,0 +1,256 @@
+"""What the native benchmark says: one JSON object a line behind "@U ", as types.
+
+Everything else on its standard output is noise (libraries print there) and ignored. See native/bench/README.md for
+the protocol itself. Raises LaunchError "protocol" for a line that claims to be an answer and is not one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from unisono.errors import LaunchError
+
+PROTOCOL = 1
+_MARK = "@U "
+_TRIM = 0.1
+"""Share of repetitions dropped at each end for the trimmed mean."""
+
+Answer = Mapping[str, Any]
+
+
+class _Message(BaseModel):
+    model_config = ConfigDict(extra="allow", frozen=True, strict=True)
+
+
+class Place(_Message):
+    """Where one rank runs, by its own account."""
+
+    rank: int
+    host: str
+    node: int
+    cpus: list[int]
+    """The CPUs it may use: its affinity mask."""
+    numa: list[int]
+    pid: int
+
+
+class Hello(_Message):
+    """What the benchmark says when all its ranks are there."""
+
+    protocol: int
+    mpi: str
+    ranks: int
+    nodes: int
+    oversubscribed: bool
+    sync: Literal["clock", "barrier"]
+    where: list[Place]
+    memory_available: int
+    """Bytes, the least over all nodes, a reserve taken off."""
+    mpi_t: bool
+
+    @property
+    def document(self) -> dict[str, Any]:
+        return self.model_dump()
+
+
+class _SampleMessage(_Message):
+    sample: int
+    coll: str
+    bytes: int
+    reps: int
+    discarded: int
+    sync: Literal["clock", "barrier"]
+    correct: bool | None
+    reason: str = ""
+    times_ns: list[int]
+    entry_spread_ns: int
+
+
+class _RefusedMessage(_Message):
+    sample: int
+    refused: str
+
+
+class Copy(_Message):
+    """Copying a neighbour's freshly written data, GB/s (1e9 bytes a second): one rank alone, all together."""
+
+    bytes: int
+    gbps_one: float
+    gbps_all: float
+
+
+class LinkRate(_Message):
+    bytes: int
+    gbps: float
+
+
+class Link(_Message):
+    """Messages between the first two nodes: half a round trip of one byte, GB/s of one message at a time."""
+
+    latency_ns: float
+    bandwidth: list[LinkRate]
+
+
+class Limits(_Message):
+    """What the machine itself can do between the ranks of one node; `unavailable` says why nothing was measured."""
+
+    unavailable: str | None = None
+    latency_ns: float | None = None
+    """One way, between the quickest two cores."""
+    flags_ns: float | None = None
+    """All ranks of the node hear of all."""
+    pairs: list[tuple[int, int, float]] = []
+    """Two local ranks and the one-way latency between their cores, ns."""
+    copy_rates: list[Copy] = []
+    link: Link | None = None
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """As the benchmark printed it."""
+        document = self.model_dump(exclude_none=True, mode="json")
+        document["copy"] = document.pop("copy_rates")
+        return document
+
+
+@dataclass(frozen=True)
+class Timing:
+    """The repetitions of one setting; times in seconds, `raw` in nanoseconds as measured and in order.
+
+    When `refused` is set nothing was measured and the statistics must not be asked for.
+    """
+
+    id: int
+    collective: str = ""
+    size: int = 0
+    discarded: int = 0
+    sync: str = "clock"
+    correct: bool | None = None
+    reason: str = ""
+    """What was wrong with the result when `correct` is False."""
+    entry_spread: float = 0.0
+    """Median over repetitions of last entry - first entry."""
+    refused: str | None = None
+    raw: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+    @property
+    def repetitions(self) -> int:
+        return int(self.raw.size)
+
+    @cached_property
+    def _sorted(self) -> NDArray[np.float64]:
+        return np.sort(self.raw).astype(np.float64) * 1e-9
+
+    def _quantile(self, q: float) -> float:
+        return float(np.quantile(self._sorted, q))
+
+    @property
+    def minimum(self) -> float:
+        return float(self._sorted[0])
+
+    @property
+    def q1(self) -> float:
+        return self._quantile(0.25)
+
+    @property
+    def median(self) -> float:
+        return self._quantile(0.5)
+
+    @property
+    def q3(self) -> float:
+        return self._quantile(0.75)
+
+    @property
+    def p95(self) -> float:
+        return self._quantile(0.95)
+
+    @property
+    def mean(self) -> float:
+        return float(self._sorted.mean())
+
+    @property
+    def trimmed(self) -> float:
+        """Mean without the fastest and the slowest tenth (each rounded down)."""
+        drop = int(_TRIM * self._sorted.size)
+        return float(self._sorted[drop : self._sorted.size - drop].mean())
+
+
+def parse_line(line: str) -> Answer | None:
+    """The object of an answer, None for a line that is none."""
+    if not line.startswith(_MARK):
+        return None
+    try:
+        answer = json.loads(line[len(_MARK) :])
+    except (ValueError, RecursionError) as error:
+        raise _garbage(line, f"it is not JSON: {error}") from None
+    if not isinstance(answer, dict):
+        raise _garbage(line, "it is not an object")
+    return answer
+
+
+_M = TypeVar("_M", bound=_Message)
+
+
+def _typed(kind: type[_M], answer: Answer) -> _M:
+    try:
+        return kind.model_validate(answer)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        raise _garbage(json.dumps(answer), f"{key}: {first['msg']}") from None
+
+
+def parse_hello(answer: Answer) -> Hello:
+    hello = _typed(Hello, answer)
+    if hello.protocol != PROTOCOL:
+        raise LaunchError("protocol", f"the benchmark speaks protocol {hello.protocol}, this is {PROTOCOL}: rebuild it")
+    if len(hello.where) != hello.ranks:
+        raise LaunchError("protocol", f"{hello.ranks} ranks but {len(hello.where)} places")
+    return hello
+
+
+def parse_sample(answer: Answer) -> Timing:
+    if "refused" in answer:
+        refusal = _typed(_RefusedMessage, answer)
+        return Timing(refusal.sample, refused=refusal.refused)
+    sample = _typed(_SampleMessage, answer)
+    if sample.reps != len(sample.times_ns) or sample.reps == 0:
+        raise LaunchError("protocol", f"{sample.reps} repetitions announced, {len(sample.times_ns)} times given")
+    try:
+        raw = np.array(sample.times_ns, dtype=np.int64)
+    except OverflowError:
+        raise LaunchError("protocol", "a time does not fit 64 bits") from None
+    return Timing(
+        id=sample.sample,
+        collective=sample.coll,
+        size=sample.bytes,
+        discarded=sample.discarded,
+        sync=sample.sync,
+        correct=sample.correct,
+        reason=sample.reason,
+        entry_spread=sample.entry_spread_ns * 1e-9,
+        raw=raw,
+    )
+
+
+def parse_limits(answer: Answer) -> Limits:
+    """Also reads what a study stored: `Limits.document` and the benchmark's own line are the same."""
+    renamed = {("copy_rates" if key == "copy" else key): value for key, value in answer.items()}
+    renamed["pairs"] = [tuple(pair) if isinstance(pair, list) else pair for pair in _list(renamed.get("pairs"))]
+    return _typed(Limits, renamed)
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _garbage(line: str, why: str) -> LaunchError:
+    shown = line if len(line) <= 120 else line[:117] + "..."
+    return LaunchError("protocol", f"the benchmark said {shown!r}; {why}")

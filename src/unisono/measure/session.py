@@ -1,0 +1,182 @@
+"""One launch of the native benchmark, and what it is asked to do."""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from types import TracebackType
+from typing import TypeVar
+
+from unisono.errors import LaunchError
+from unisono.launch.process import Process
+from unisono.measure.protocol import (
+    Answer,
+    Hello,
+    Limits,
+    Timing,
+    parse_hello,
+    parse_limits,
+    parse_line,
+    parse_sample,
+)
+
+__all__ = ["Hello", "Limits", "Session", "Timing"]
+
+_GRACE = 10.0
+"""Seconds the driver waits past the benchmark's own deadline, at which its ranks end themselves and say where."""
+_DEFINE_DEADLINE = 30.0
+_LIMITS_DEADLINE = 120.0
+_CLOSE_DEADLINE = 10.0
+_LARGEST_ID = 1023
+_T = TypeVar("_T")
+_HUNG = re.compile(r"unisono-bench: rank \d+: hung: (.*)")
+
+
+class Session:
+    """A running unisono-bench; `argv` and `env` as launch.command gives them. Use as a context manager.
+
+    Every method raises LaunchError when the launch fails to answer: "refused", "crashed", "hung" or "protocol"; its
+    `stderr` then holds what the launch wrote there. The session is over after that.
+    """
+
+    def __init__(self, argv: Sequence[str], env: Mapping[str, str], *, startup: float = 60.0) -> None:
+        self._process = Process(argv, env)
+        self._defined: dict[tuple[str | None, tuple[tuple[str, str], ...]], int] = {(None, ()): 0}
+        try:
+            self.hello: Hello = self._guarded(lambda: self._greet(startup))
+        except BaseException:
+            self._process.kill()
+            raise
+
+    def define(self, prefer: str | None = None, variables: Mapping[str, str] | None = None) -> int:
+        """The id of a call-scope setting; nothing at all is the default, 0. Asking again gives the same id.
+
+        Raises ValueError, with the benchmark's sentence, when the MPI library cannot be set that way.
+        """
+        key = (prefer, tuple(sorted((variables or {}).items())))
+        if key in self._defined:
+            return self._defined[key]
+        new = len(self._defined)
+        if new > _LARGEST_ID:
+            raise ValueError(f"more than {_LARGEST_ID} settings in one launch")
+        words = ([f"prefer={prefer}"] if prefer else []) + [f"var.{name}={value}" for name, value in key[1]]
+        if any(re.search(r"\s", word) for word in words):
+            raise ValueError(f"a setting of a call cannot contain spaces: {' '.join(words)}")
+        self._ask(f"define id={new} {' '.join(words)}", _DEFINE_DEADLINE)
+        self._defined[key] = new
+        return new
+
+    def measure(
+        self,
+        collective: str,
+        size: int,
+        ids: Sequence[int],
+        *,
+        seconds: float,
+        min_reps: int = 10,
+        max_reps: int = 400,
+        blocks: int = 4,
+        off_cache: bool = False,
+        check: bool = True,
+        deadline: float = 30.0,
+    ) -> list[Timing]:
+        """One Timing per id, in the order asked. `seconds` is what each setting should get, `deadline` ends it all.
+
+        Raises ValueError when the benchmark does not know what is asked for.
+        """
+        words = {
+            "coll": collective,
+            "bytes": size,
+            "ids": ",".join(map(str, ids)),
+            "time_us": max(1, round(seconds * 1e6)),
+            "min_reps": min_reps,
+            "max_reps": max(min_reps, max_reps),
+            "blocks": blocks,
+            "off_cache": int(off_cache),
+            "check": int(check),
+            "deadline_s": max(1, math.ceil(deadline)),
+        }
+        line = "measure " + " ".join(f"{key}={value}" for key, value in words.items())
+        timings = [parse_sample(answer) for answer in self._ask(line, deadline + _GRACE)]
+        if [timing.id for timing in timings] != list(ids):
+            raise LaunchError("protocol", f"asked for settings {list(ids)}, got {[t.id for t in timings]}")
+        return timings
+
+    def limits(self, max_bytes: int = 16 << 20) -> Limits:
+        """The physical limits of the node the first ranks are on (and of the link to the second node)."""
+        answers = self._ask(f"limits max_bytes={max_bytes}", _LIMITS_DEADLINE + _GRACE)
+        if len(answers) != 1:
+            raise LaunchError("protocol", f"limits: {len(answers)} answers instead of one")
+        return parse_limits(answers[0])
+
+    def close(self) -> None:
+        """End the launch: politely, then for certain. Never raises LaunchError."""
+        try:
+            self._process.write_line("quit")
+            self._process.wait(_CLOSE_DEADLINE)
+        except LaunchError:
+            pass  # it is over either way, and nothing more was wanted from it
+        finally:
+            self._process.kill()
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self._process.kill()
+
+    def _greet(self, startup: float) -> Hello:
+        end = time.monotonic() + startup
+        while True:
+            answer = self._answer(end)
+            if "hello" in answer:
+                return parse_hello(answer)
+
+    def _ask(self, line: str, deadline: float) -> list[Answer]:
+        """All answers up to the one that says done. Raises ValueError when it says error instead."""
+        return self._guarded(lambda: self._converse(line, deadline))
+
+    def _converse(self, line: str, deadline: float) -> list[Answer]:
+        verb = line.split(" ", 1)[0]
+        end = time.monotonic() + deadline
+        self._process.write_line(line)
+        answers: list[Answer] = []
+        while True:
+            answer = self._answer(end)
+            if answer.get("error") == verb:
+                raise ValueError(str(answer.get("reason", "")))
+            if answer.get("done") == verb:
+                return answers
+            if "done" in answer or "error" in answer:
+                raise LaunchError("protocol", f"{verb} was answered with {dict(answer)}")
+            answers.append(answer)
+
+    def _answer(self, end: float) -> Answer:
+        while True:
+            answer = parse_line(self._process.read_line(max(0.0, end - time.monotonic())))
+            if answer is not None:
+                return answer
+
+    def _guarded(self, work: Callable[[], _T]) -> _T:
+        try:
+            return work()
+        except LaunchError as error:
+            self._process.kill()
+            failure = _hung_by_itself(self._process.stderr) or error
+            failure.stderr = self._process.stderr
+            if failure is error:
+                raise
+            raise failure from error
+
+
+def _hung_by_itself(stderr: str) -> LaunchError | None:
+    """Ranks end themselves at the deadline; mpirun then only reports an exit status."""
+    said = _HUNG.search(stderr)
+    return LaunchError("hung", said[1]) if said else None
