@@ -1,1 +1,5 @@
-"""One writer a format."""
+"""A tuning in the forms an MPI reads, one writer a file, each with a reader."""
+
+from unisono.export.files import FORMATS, caveats, export
+
+__all__ = ["FORMATS", "caveats", "export"]

@@ -85,8 +85,8 @@ class RuleModel(_Part):
     """Message sizes `first`..`last` (bytes, both included; no `last`: no upper end) -> what to use for them."""
 
     collective: Collective
-    first: Size = Field(validation_alias=AliasChoices("from", "first"))
-    last: Size | None = Field(default=None, validation_alias=AliasChoices("to", "last"))
+    first: Size = Field(validation_alias=AliasChoices("from", "first"), serialization_alias="from")
+    last: Size | None = Field(default=None, validation_alias=AliasChoices("to", "last"), serialization_alias="to")
     call: SettingField = Setting()
     """coll, algorithm and segment; empty: whatever the MPI does by itself."""
     gain: Gain

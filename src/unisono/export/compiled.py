@@ -1,0 +1,124 @@
+"""Plans compiled into coll/tuned's rules, with a sentence for everything the file cannot say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from unisono.errors import UserError
+from unisono.export.message_bytes import ONE_RULE, WITHOUT_SIZE, has_rules, message_bytes
+from unisono.export.rules import COLLECTIVE_IDS, CollectiveRules, CommRules, MessageRule, RulesFile
+from unisono.machine.model import Mpi
+from unisono.tuning.model import PlanModel, RuleModel, Tuning
+
+_FIXED = MessageRule(0, 0)
+"""What MPI does by itself, from 0 bytes on."""
+
+_CHAIN_FAN = 4
+"""coll_tuned_<collective>_algorithm_chain_fanout as it stands while algorithms are forced one by one, i.e. when they
+were measured; a rules file with 0 would turn `chain` into `pipeline`."""
+
+
+def plans_under(tuning: Tuning, plan: PlanModel) -> list[PlanModel]:
+    """The plan and, for every other number of ranks, the one with the same launch setting: one file serves them all.
+
+    Where several (nodes, ppn) have as many ranks the file cannot tell them apart; the given plan's goes first, then
+    the order of the document.
+    """
+    found = {plan.ranks: plan}
+    for other in tuning.plan:
+        if other.launch == plan.launch:
+            found.setdefault(other.ranks, other)
+    return [found[ranks] for ranks in sorted(found)]
+
+
+def compile_rules(plans: Sequence[PlanModel], mpi: Mpi) -> tuple[RulesFile, list[str]]:
+    """The rules of plans for different numbers of ranks, and what could not be expressed.
+
+    Communicators of a size nobody measured keep the MPI's own decision: every collective begins with an entry for 0
+    ranks, and every measured size is followed by an entry for one rank more, that both leave the choice to the MPI.
+    """
+    notes: list[str] = []
+    collectives = []
+    named = {rule.collective for plan in plans for rule in plan.rule if not rule.call.is_default}
+    for collective in sorted(named & COLLECTIVE_IDS.keys(), key=COLLECTIVE_IDS.__getitem__):
+        comms: dict[int, tuple[MessageRule, ...]] = {0: (_FIXED,)}
+        for plan in plans:
+            rules = _messages(collective, plan, mpi, notes)
+            if any(rule.algorithm for rule in rules):
+                comms[plan.ranks] = rules
+                comms.setdefault(plan.ranks + 1, (_FIXED,))
+        if len(comms) > 1:
+            collectives.append(
+                CollectiveRules(collective, tuple(CommRules(size, comms[size]) for size in sorted(comms)))
+            )
+    notes += [f"{name}: coll/tuned has no rules for it" for name in sorted(named - COLLECTIVE_IDS.keys())]
+    return RulesFile(tuple(collectives)), notes
+
+
+def _messages(collective: str, plan: PlanModel, mpi: Mpi, notes: list[str]) -> tuple[MessageRule, ...]:
+    """One communicator size's rules; notes what is left out."""
+    rules = sorted(plan.rules_for(collective), key=lambda rule: rule.first)
+    if not any(rule.call for rule in rules):
+        return ()
+    if not has_rules(collective):
+        notes.append(f"{collective}: coll/tuned has no rules for it")
+        return ()
+    if collective in ONE_RULE:
+        return _single(collective, plan, rules, mpi, notes)
+    out: list[MessageRule] = []
+    end = 0
+    for rule in rules:
+        if rule.first > end:
+            out.append(MessageRule(message_bytes(collective, end, plan.ranks), 0))
+        out.append(_message(rule, message_bytes(collective, rule.first, plan.ranks), plan, mpi, notes))
+        if rule.last is None:
+            return _merge(out)
+        end = rule.last + 1
+    out.append(MessageRule(message_bytes(collective, end, plan.ranks), 0))
+    return _merge(out)
+
+
+def _single(
+    collective: str, plan: PlanModel, rules: Sequence[RuleModel], mpi: Mpi, notes: list[str]
+) -> tuple[MessageRule, ...]:
+    """For a collective that may have one rule for all sizes only."""
+    calls = {rule.call for rule in rules}
+    if len(calls) == 1 and rules[-1].last is None:
+        return (_message(rules[0], 0, plan, mpi, notes),)
+    why = (
+        "coll/tuned looks up its rules without a size"
+        if collective in WITHOUT_SIZE
+        else "its ranks may see different sizes, pick different algorithms and hang"
+    )
+    notes.append(f"{collective} on {plan.nodes} x {plan.ppn} ranks: rules by message size are left out, because {why}")
+    return ()
+
+
+def _message(rule: RuleModel, first: int, plan: PlanModel, mpi: Mpi, notes: list[str]) -> MessageRule:
+    call = rule.call
+    if call.get("coll", "tuned") != "tuned":
+        notes.append(
+            f"{rule.collective}, {rule.range_text()} on {plan.nodes} x {plan.ppn} ranks: coll={call['coll']} is left "
+            "out, because a rules file only chooses among coll/tuned's algorithms"
+        )
+        return MessageRule(first, 0)
+    if "algorithm" not in call:
+        return MessageRule(first, 0)
+    name = call["algorithm"]
+    known = mpi.algorithms.get(rule.collective, {})
+    if name not in known:
+        raise UserError(
+            f"{rule.collective}: coll/tuned of Open MPI {mpi.version} has no algorithm {name!r}; "
+            f"it has {', '.join(known) or 'none'}"
+        )
+    fan = _CHAIN_FAN if name == "chain" else 0
+    return MessageRule(first, known[name], fan, int(call.get("segment", "0")))
+
+
+def _merge(rules: Sequence[MessageRule]) -> tuple[MessageRule, ...]:
+    """Without entries that repeat the one before."""
+    out: list[MessageRule] = []
+    for rule in rules:
+        if not out or (rule.algorithm, rule.fan, rule.segment) != (out[-1].algorithm, out[-1].fan, out[-1].segment):
+            out.append(rule)
+    return tuple(out)

@@ -1,0 +1,130 @@
+"""Writing a tuning in the forms an MPI reads: `unisono export`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from unisono.errors import UserError
+from unisono.export import arguments, keyval, rules, shell
+from unisono.export.provenance import provenance
+from unisono.export.words import PlanWords, plan_words
+from unisono.launch.placement import place
+from unisono.machine.model import Machine
+from unisono.parameters.spelling import require_mpi
+from unisono.tuning.model import PlanModel, Tuning
+
+RULES = "openmpi-rules.conf"
+MCA = "openmpi-mca-params.conf"
+UCX = "ucx.conf"
+SHELL = "env.sh"
+ARGUMENTS = "mpirun.txt"
+
+
+def export(tuning: Tuning, format: str, plan: PlanModel, machine: Machine, directory: Path) -> list[Path]:
+    """Writes the files of one format into `directory` and returns their paths.
+
+    Raises UserError for an unknown format, for what this machine's MPI has no word for, and when the directory cannot
+    be written.
+    """
+    writer = _WRITERS.get(format)
+    if writer is None:
+        raise UserError(f"format: {format!r} is unknown; known: {', '.join(_WRITERS)}")
+    words = plan_words(tuning, plan, machine)
+    directory = directory.absolute()
+    texts = writer(words, [*provenance(tuning, plan), *words.notes, ""], plan, machine, directory)
+    paths = [directory / name for name in texts]
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        for path, text in zip(paths, texts.values(), strict=True):
+            path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"{error.filename or directory}: cannot be written: {error.strerror}") from error
+    return paths
+
+
+def caveats(tuning: Tuning, plan: PlanModel, machine: Machine) -> list[str]:
+    """What the exported files cannot do; one sentence each. The files say the same in their comments."""
+    return list(plan_words(tuning, plan, machine).notes)
+
+
+def _rules(words: PlanWords, head: list[str]) -> dict[str, str]:
+    return {RULES: rules.write(words.rules, head)} if words.rules else {}
+
+
+def _openmpi(words: PlanWords, head: list[str], plan: PlanModel, machine: Machine, directory: Path) -> dict[str, str]:
+    comments = [
+        *head,
+        "Open MPI reads this when it is ~/.openmpi/mca-params.conf, or etc/openmpi-mca-params.conf of its",
+        "installation, or when OMPI_MCA_mca_base_param_files names it.",
+    ]
+    if words.rules:
+        comments.append(f"It names {RULES} by its full path: a rules file that is not found is ignored in silence.")
+    if words.env:
+        comments.append(f"Not in here: {', '.join(words.env)}; export with --format ucx or shell for those.")
+    comments += _placement_comment(plan, machine)
+    values = words.mca_with_rules(directory / RULES)
+    return {**_rules(words, head), MCA: keyval.write_mca(values, comments)}
+
+
+def _ucx(words: PlanWords, head: list[str], plan: PlanModel, machine: Machine, directory: Path) -> dict[str, str]:
+    ours = {name: value for name, value in words.env.items() if name.startswith("UCX_")}
+    comments = [
+        *head,
+        "UCX reads this when it is etc/ucx/ucx.conf of its installation, ~/ucx.conf, or ucx.conf in the current",
+        "directory or in the one UCX_CONFIG_DIR names. A variable of the environment wins over it.",
+    ]
+    others = {**words.mca, **{name: value for name, value in words.env.items() if name not in ours}}
+    if others or words.rules:
+        comments.append("Not in here: what is Open MPI's; export with --format openmpi, shell or mpirun for that.")
+    return {UCX: keyval.write_ucx(ours, comments)}
+
+
+def _shell(words: PlanWords, head: list[str], plan: PlanModel, machine: Machine, directory: Path) -> dict[str, str]:
+    rules_path = directory / RULES
+    mca = {f"OMPI_MCA_{name}": value for name, value in words.mca_with_rules(rules_path).items()}
+    comments = [*head, *_placement_comment(plan, machine)]
+    if words.env and plan.nodes > 1:
+        comments.append(f"mpirun takes these to other nodes only when told: {_dash_x(words.env)}")
+    text = shell.write({**mca, **words.env}, comments, needs=[str(rules_path)] if words.rules else [])
+    return {**_rules(words, head), SHELL: text}
+
+
+def _mpirun(words: PlanWords, head: list[str], plan: PlanModel, machine: Machine, directory: Path) -> dict[str, str]:
+    comments = [*head, f"Use:    eval mpirun \"$(grep -v '^#' {ARGUMENTS})\" -n {plan.ranks} ./your-program"]
+    placed = _placement_words(plan, machine)
+    line = arguments.words(words.mca_with_rules(directory / RULES), words.env, placed)
+    return {**_rules(words, head), ARGUMENTS: arguments.write(line, comments)}
+
+
+def _placement_words(plan: PlanModel, machine: Machine) -> list[str]:
+    policy = plan.launch.get("placement")
+    if policy is None:
+        return []
+    placement = place(machine, plan.nodes, plan.ppn, policy, oversubscribe=True)
+    return placement.arguments(require_mpi(machine), [node.host for node in machine.nodes[: plan.nodes]])
+
+
+def _placement_comment(plan: PlanModel, machine: Machine) -> list[str]:
+    policy = plan.launch.get("placement")
+    if policy is None:
+        return []
+    try:
+        placed = " ".join(_placement_words(plan, machine))
+    except UserError:  # Written for other nodes than the ones known here: the policy still says what is meant.
+        placed = "the words for it"
+    return [f"Not in here: placement={policy}; give mpirun {placed}"]
+
+
+def _dash_x(env: Mapping[str, str]) -> str:
+    return " ".join(f"-x {name}" for name in env)
+
+
+_WRITERS: dict[str, Callable[[PlanWords, list[str], PlanModel, Machine, Path], dict[str, str]]] = {
+    "openmpi": _openmpi,
+    "ucx": _ucx,
+    "shell": _shell,
+    "mpirun": _mpirun,
+}
+
+FORMATS = tuple(_WRITERS)

@@ -1,0 +1,39 @@
+"""How coll/tuned counts the bytes of a call when it looks up a rule.
+
+Read in `coll_tuned_decision_dynamic.c` (4.1 and 5.0) and found the same by tripwires in a rules file on 4.1.4 and
+5.0.11 (tests/export/test_check_mpi.py): it is not the message size that users and benchmarks speak of.
+"""
+
+from __future__ import annotations
+
+from unisono.errors import UserError
+
+_VECTOR = ("allreduce", "reduce", "bcast", "allgatherv")
+"""type x count; allgatherv: the mean contribution, total / ranks."""
+
+_TIMES_RANKS = ("allgather", "alltoall", "gather", "scatter", "reduce_scatter_block")
+"""type x count x ranks."""
+
+WITHOUT_SIZE = ("alltoallv", "barrier")
+"""Always looked up at 0 bytes: one rule has to serve all sizes."""
+
+ROOT_DISAGREES = ("gather", "scatter")
+"""The size comes from the send arguments, which are not significant on every rank (gather with MPI_IN_PLACE at the
+root, scatter elsewhere than the root). Two ranks could pick two algorithms and hang, so one rule has to serve all."""
+
+ONE_RULE = (*WITHOUT_SIZE, *ROOT_DISAGREES)
+
+
+def message_bytes(collective: str, size: int, ranks: int) -> int:
+    """What coll/tuned compares with a rule's bytes, for a message size as IMB counts it. UserError: no such rules."""
+    if collective in WITHOUT_SIZE:
+        return 0
+    if collective in _VECTOR:
+        return size
+    if collective in _TIMES_RANKS:
+        return size * ranks
+    raise UserError(f"{collective}: coll/tuned has no rules for it")
+
+
+def has_rules(collective: str) -> bool:
+    return collective in (*WITHOUT_SIZE, *_VECTOR, *_TIMES_RANKS)

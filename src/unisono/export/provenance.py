@@ -1,0 +1,25 @@
+"""What every exported file says about where it comes from."""
+
+from __future__ import annotations
+
+from unisono.tuning.model import PlanModel, Tuning
+
+
+def provenance(tuning: Tuning, plan: PlanModel) -> list[str]:
+    """Comment lines, without comment signs. Dates are the tuning's, so that exporting twice gives the same files."""
+    study = tuning.study
+    gains = ", ".join(f"{name} {gain}" for name, gain in plan.gain.items())
+    lines = [
+        f"Made by {tuning.made_by} from the tuning {tuning.name!r} of {tuning.created}",
+        f"(study {study.name!r}, method {study.method}, id {study.id}).",
+        f"Plan: {plan.nodes} x {plan.ppn} ranks, launch setting: {plan.launch}.",
+        f"Measured gain over the default: {gains}.",
+    ]
+    if tuning.conditions.oversubscribed:
+        lines.append("Measured with more ranks than CPUs: the gains hold for that.")
+    return [_one_line(line) for line in lines]
+
+
+def _one_line(text: str) -> str:
+    """Names are free text; a line break in one would end the comment."""
+    return " ".join(text.split())

@@ -1,0 +1,66 @@
+"""A plan in the words of one machine's MPI: what every exporter, `run` and `verify` have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from unisono.export.compiled import compile_rules, plans_under
+from unisono.export.rules import RulesFile
+from unisono.launch.command import launch_scope_words
+from unisono.machine.model import Machine, Mpi
+from unisono.machine.version import at_least
+from unisono.parameters.spelling import require_mpi
+from unisono.tuning.model import PlanModel, Tuning
+
+_HAN_SERVES = frozenset({"allgather", "allreduce", "barrier", "bcast", "gather", "reduce", "scatter"})
+
+
+@dataclass(frozen=True, slots=True)
+class PlanWords:
+    mca: Mapping[str, str]
+    """Without those that name the rules file: see `mca_with_rules`."""
+    env: Mapping[str, str]
+    placement: str | None
+    """The policy; its words for mpirun depend on the hosts."""
+    rules: RulesFile | None
+    """None: no collective needs any."""
+    notes: tuple[str, ...]
+    """One sentence for each thing these words cannot or may not do."""
+
+    def mca_with_rules(self, path: Path) -> dict[str, str]:
+        """The MCA parameters when the rules file is at `path`."""
+        return {**self.mca, **(rules_words(path) if self.rules else {})}
+
+
+def rules_words(path: Path) -> dict[str, str]:
+    """MCA parameters with which coll/tuned reads a rules file."""
+    return {"coll_tuned_use_dynamic_rules": "1", "coll_tuned_dynamic_rules_filename": str(path)}
+
+
+def plan_words(tuning: Tuning, plan: PlanModel, machine: Machine) -> PlanWords:
+    """Raises UserError when this MPI has no word for a setting, or not the algorithm a rule names."""
+    mpi = require_mpi(machine)
+    words = launch_scope_words(plan.launch, machine)
+    rules, notes = compile_rules(plans_under(tuning, plan), mpi)
+    notes += _han_in_front(rules, plan, mpi)
+    return PlanWords(
+        mca=words.mca,
+        env=words.env,
+        placement=plan.launch.get("placement"),
+        rules=rules if rules.collectives else None,
+        notes=tuple(notes),
+    )
+
+
+def _han_in_front(rules: RulesFile, plan: PlanModel, mpi: Mpi) -> list[str]:
+    """On several nodes Open MPI 5 puts coll/han before coll/tuned, unless the plan asks for tuned."""
+    shadowed = [c.collective for c in rules.collectives if c.collective in _HAN_SERVES]
+    has_han = at_least(mpi.version, "5") and "han" in mpi.components.get("coll", [])
+    if not shadowed or plan.nodes == 1 or not has_han or "coll" in plan.launch:
+        return []
+    return [
+        f"on several nodes coll/han serves {', '.join(shadowed)} before coll/tuned is asked, so these rules are not "
+        'reached there; a plan with coll = "tuned" would reach them'
+    ]

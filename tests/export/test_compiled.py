@@ -1,0 +1,144 @@
+"""Plans compiled into rules: byte conventions, guards, and what is left out with a reason."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.tuning.samples import machine, plan, rule, tuned, tuning
+from unisono.errors import UserError
+from unisono.export.compiled import compile_rules, plans_under
+from unisono.export.message_bytes import message_bytes
+from unisono.export.rules import CollectiveRules, MessageRule
+from unisono.machine.model import Mpi
+from unisono.tuning.model import PlanModel
+
+
+def mpi() -> Mpi:
+    found = machine().mpi
+    assert found is not None
+    return found
+
+
+def compiled(*plans: PlanModel) -> tuple[dict[str, CollectiveRules], list[str]]:
+    rules, notes = compile_rules(plans, mpi())
+    return {c.collective: c for c in rules.collectives}, notes
+
+
+@pytest.mark.parametrize(
+    ("collective", "expected"),
+    [
+        ("allreduce", 1024), ("bcast", 1024), ("reduce", 1024), ("allgatherv", 1024),
+        ("allgather", 4096), ("alltoall", 4096), ("gather", 4096), ("scatter", 4096), ("reduce_scatter_block", 4096),
+        ("alltoallv", 0), ("barrier", 0),
+    ],
+)  # fmt: skip
+def test_bytes_as_open_mpi_counts_them(collective: str, expected: int) -> None:
+    assert message_bytes(collective, 1024, 4) == expected
+
+
+def test_pingpong_has_no_rules() -> None:
+    with pytest.raises(UserError, match="pingpong"):
+        message_bytes("pingpong", 8, 2)
+
+
+def test_every_size_gets_its_rule_and_gaps_stay_with_the_mpi() -> None:
+    made = plan(
+        ppn=4,
+        rules=(
+            rule("alltoall", 0, 1023, tuned("modified_bruck")),
+            rule("alltoall", 2048, 65535, tuned("pairwise")),
+            rule("allreduce", 4096, None, tuned("segmented_ring", segment="8192")),
+        ),
+    )
+    found, notes = compiled(made)
+    assert notes == []
+    guard, measured, above = found["alltoall"].comms
+    assert (guard.size, measured.size, above.size) == (0, 4, 5)
+    assert guard.rules == above.rules == (MessageRule(0, 0),)
+    assert measured.rules == (
+        MessageRule(0, 3),
+        MessageRule(4 * 1024, 0),
+        MessageRule(4 * 2048, 2),
+        MessageRule(4 * 65536, 0),
+    )
+    assert found["allreduce"].comms[1].rules == (MessageRule(0, 0), MessageRule(4096, 5, 0, 8192))
+
+
+def test_the_rules_select_what_the_plan_says_at_every_size() -> None:
+    made = plan(
+        ppn=4,
+        rules=(
+            rule("alltoall", 0, 7, {}),
+            rule("alltoall", 8, 100, tuned("pairwise")),
+            rule("alltoall", 101, None, tuned("linear")),
+        ),
+    )
+    rules, _ = compile_rules([made], mpi())
+    names = {0: None, **{number: name for name, number in mpi().algorithms["alltoall"].items() if number}}
+    for size in (1, 7, 8, 99, 100, 101, 1 << 20):
+        chosen = rules.select("alltoall", 4, message_bytes("alltoall", size, 4))
+        wanted = made.rule_at("alltoall", size)
+        assert chosen is not None
+        assert wanted is not None
+        assert names[chosen.algorithm] == wanted.call.get("algorithm")
+        for ranks in (1, 3, 5, 64):
+            other = rules.select("alltoall", ranks, message_bytes("alltoall", size, ranks))
+            assert other == MessageRule(0, 0)
+
+
+def test_a_chain_keeps_the_fan_it_was_measured_with() -> None:
+    found, _ = compiled(plan(rules=(rule("bcast", 0, None, tuned("chain", segment="32768")),)))
+    assert found["bcast"].comms[1].rules == (MessageRule(0, 2, 4, 32768),)
+
+
+def test_neighbouring_rules_with_one_call_are_one_entry() -> None:
+    made = plan(rules=(rule("bcast", 0, 99, tuned("binomial")), rule("bcast", 100, None, tuned("binomial"))))
+    assert compiled(made)[0]["bcast"].comms[1].rules == (MessageRule(0, 6),)
+
+
+def test_other_cases_under_the_same_launch_setting_share_the_file() -> None:
+    ucx = {"UCX_RNDV_THRESH": "16kb"}
+    ring = (rule("allreduce", 0, None, tuned("ring")),)
+    doubling = (rule("allreduce", 0, None, tuned("recursive_doubling")),)
+    made = tuning(plan(1, 4, ucx, rules=ring), plan(1, 5, ucx, rules=doubling), plan(1, 8, rules=doubling))
+    assert [p.ppn for p in plans_under(made, made.plan[0])] == [4, 5]
+    found, _ = compiled(*plans_under(made, made.plan[0]))
+    sizes = {comm.size: comm.rules[0].algorithm for comm in found["allreduce"].comms}
+    assert sizes == {0: 0, 4: 4, 5: 3, 6: 0}
+
+
+def test_cases_of_equal_rank_counts_cannot_share_a_file_and_the_chosen_one_wins() -> None:
+    ring = (rule("allreduce", 0, None, tuned("ring")),)
+    made = tuning(plan(2, 4), plan(1, 8, rules=ring))
+    assert plans_under(made, made.plan[1]) == [made.plan[1]]
+    assert plans_under(made, made.plan[0]) == [made.plan[0]]
+
+
+@pytest.mark.parametrize("collective", ["gather", "barrier"])
+def test_rules_by_size_that_would_be_unsafe_are_left_out_with_the_reason(collective: str) -> None:
+    name = "binomial" if collective == "gather" else "tree"
+    found, notes = compiled(plan(rules=(rule(collective, 1024, None, tuned(name)), rule(collective, 0, 1023, {}))))
+    assert found == {}
+    assert len(notes) == 1
+    assert "left out" in notes[0]
+    found, notes = compiled(plan(rules=(rule(collective, 8, None, tuned(name)),)))
+    assert [len(comm.rules) for comm in found[collective].comms] == [1, 1, 1]
+    assert found[collective].comms[1].rules[0].bytes == 0
+    assert notes == []
+
+
+def test_other_components_are_left_out_with_the_reason() -> None:
+    found, notes = compiled(plan(rules=(rule("allreduce", 0, None, {"coll": "han"}),)))
+    assert found == {}
+    assert "coll=han is left out" in notes[0]
+
+
+def test_pingpong_rules_are_left_out() -> None:
+    found, notes = compiled(plan(rules=(rule("pingpong", 0, None, {"coll": "tuned"}),)))
+    assert found == {}
+    assert "pingpong" in notes[0]
+
+
+def test_an_algorithm_this_version_does_not_have() -> None:
+    with pytest.raises(UserError, match=r"5\.0\.11 has no algorithm 'sparbit'; it has ignore, linear, bruck, ring"):
+        compiled(plan(rules=(rule("allgather", 0, None, tuned("sparbit")),)))

@@ -1,0 +1,119 @@
+"""The files of each format: what is in them, where they say they come from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.tuning.samples import machine, plan, rule, tuned, tuning
+from unisono.errors import UserError
+from unisono.export import FORMATS, arguments, caveats, export, keyval, rules, shell
+from unisono.tuning.model import Tuning
+
+
+def made() -> Tuning:
+    return tuning(name="night run\nof \x1b[31mTuesday")
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_file_says_what_it_was_made_from_and_stays_the_same(format: str, tmp_path: Path) -> None:
+    document = tuning()
+    paths = export(document, format, document.plan[0], machine(), tmp_path / "a b")
+    first = [path.read_text() for path in paths]
+    assert paths
+    for text in first:
+        for words in ("unisono 0.1.0", "'example'", "2026-03-01T12:00:00Z", "abc123", "1 x 4 ranks", "1.40x"):
+            assert words in text
+    again = export(document, format, document.plan[0], machine(), tmp_path / "a b")
+    assert [path.read_text() for path in again] == first
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_name_with_line_breaks_stays_a_comment(format: str, tmp_path: Path) -> None:
+    document = made()
+    for path in export(document, format, document.plan[0], machine(), tmp_path):
+        assert "of Tuesday" not in [line.strip("# ") for line in path.read_text().splitlines()]
+        readers[path.name](path.read_text(), path.name)
+
+
+readers = {
+    "openmpi-rules.conf": rules.read,
+    "openmpi-mca-params.conf": keyval.read,
+    "ucx.conf": keyval.read,
+    "env.sh": shell.read,
+    "mpirun.txt": arguments.read,
+}
+
+
+def test_openmpi(tmp_path: Path) -> None:
+    document = tuning()
+    rules_path, mca_path = export(document, "openmpi", document.plan[0], machine(), tmp_path)
+    values = keyval.read(mca_path.read_text(), "f")
+    assert values == {
+        "pml": "ucx",
+        "opal_common_ucx_tls": "any",
+        "opal_common_ucx_devices": "any",
+        "coll_tuned_use_dynamic_rules": "1",
+        "coll_tuned_dynamic_rules_filename": str(rules_path),
+    }
+    assert "Not in here: UCX_RNDV_THRESH" in mca_path.read_text()
+    found = rules.read(rules_path.read_text(), "f")
+    assert [c.collective for c in found.collectives] == ["allreduce", "alltoall"]
+    assert not rules_path.read_text().startswith("rule-file-version")
+
+
+def test_ucx(tmp_path: Path) -> None:
+    document = tuning()
+    (path,) = export(document, "ucx", document.plan[0], machine(), tmp_path)
+    assert keyval.read(path.read_text(), "f") == {"UCX_RNDV_THRESH": "16kb"}
+    assert "Not in here: what is Open MPI's" in path.read_text()
+
+
+def test_shell(tmp_path: Path) -> None:
+    document = tuning()
+    rules_path, path = export(document, "shell", document.plan[0], machine(), tmp_path)
+    values = shell.read(path.read_text(), "f")
+    assert values["OMPI_MCA_pml"] == "ucx"
+    assert values["UCX_RNDV_THRESH"] == "16kb"
+    assert values["OMPI_MCA_coll_tuned_dynamic_rules_filename"] == str(rules_path)
+
+
+def test_mpirun_and_its_placement(tmp_path: Path) -> None:
+    document = tuning(plan(launch={"placement": "block", "UCX_TLS": "self,sm"}))
+    (path,) = export(document, "mpirun", document.plan[0], machine(), tmp_path)
+    words = arguments.read(path.read_text(), "f")
+    assert words[-2:] == ["-x", "UCX_TLS=self,sm"]
+    assert any("bind-to" in word or "map-by" in word for word in words)
+    (comments, *_) = export(document, "openmpi", document.plan[0], machine(), tmp_path)
+    assert "Not in here: placement=block; give mpirun --" in comments.read_text()
+
+
+def test_the_default_plan_needs_no_rules(tmp_path: Path) -> None:
+    document = tuning(plan())
+    (path,) = export(document, "openmpi", document.plan[0], machine(), tmp_path)
+    assert keyval.read(path.read_text(), "f") == {}
+
+
+def test_what_cannot_be_said_is_said() -> None:
+    document = tuning(plan(2, 4, rules=(rule("allreduce", 0, None, tuned("ring")),)))
+    (note,) = caveats(document, document.plan[0], machine(nodes=2))
+    assert "coll/han serves allreduce" in note
+    asked = tuning(plan(2, 4, {"coll": "tuned"}, rules=(rule("allreduce", 0, None, tuned("ring")),)))
+    assert caveats(asked, asked.plan[0], machine(nodes=2)) == []
+    assert caveats(document, document.plan[0], machine("4.1.4", nodes=2)) == []
+
+
+def test_a_component_preferred_for_the_launch_is_an_mca_word(tmp_path: Path) -> None:
+    document = tuning(plan(launch={"coll": "han"}))
+    (path,) = export(document, "openmpi", document.plan[0], machine(), tmp_path)
+    assert keyval.read(path.read_text(), "f") == {"coll_han_priority": "100"}
+
+
+def test_an_unknown_format_and_a_directory_that_cannot_be_written(tmp_path: Path) -> None:
+    document = tuning()
+    with pytest.raises(UserError, match="known: openmpi, ucx, shell, mpirun"):
+        export(document, "mpich", document.plan[0], machine(), tmp_path)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UserError, match=r"cannot be written"):
+        export(document, "ucx", document.plan[0], machine(), tmp_path / "file" / "x")
