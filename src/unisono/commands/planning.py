@@ -130,9 +130,11 @@ def show(study: Study, machine: Machine, *, json: bool) -> int:
                      "settings": [dict(setting) for setting in c.settings]}
                     for c in matrix.cases
                 ],
-                "commands": [{"round": task.round, "command": line.shell, "setting": dict(task.setting)} for line, task in lines],
+                "commands": [
+                    {"round": task.round, "command": line.shell, "setting": dict(task.setting)} for line, task in lines
+                ],
             }
-        )  # fmt: skip
+        )
         return 0
     _print(out(), study, machine, matrix, [(line.shell, task) for line, task in lines], total)
     return 0

@@ -55,7 +55,7 @@ def resume(path: Path, machine: Machine, *, asked: Study | None, force: bool) ->
         if changed and not force:
             raise UserError(
                 f"{path}: was begun on a machine that differs: {'; '.join(changed)}."
-                " A study never mixes machines: choose another -o DIR, or --force if you know the difference is harmless"
+                " A study never mixes machines: choose another -o DIR, or --force if the difference is harmless"
             )
         if changed:
             store.add_note(f"Continued by force although the machine had changed: {'; '.join(changed)}.")

@@ -156,7 +156,7 @@ class Engine:
                     self._item(session, task, launch, item, defined)
             status, reason = "done", ""
         except LaunchError as error:
-            status, reason, stderr = error.status, error.reason, getattr(error, "stderr", "")
+            status, reason, stderr = error.status, error.reason, error.stderr
             if item is not None and len(item.settings) == 1:
                 self._guilty.add((item.case.collective, item.settings[0]))
                 self._store.add_refusal(launch, item.case.collective, item.size, item.settings[0], str(error))

@@ -10,8 +10,8 @@ from unisono.errors import UserError
 from unisono.machine.model import Machine
 from unisono.model import CALL_SCOPE, DEFAULT, Case, Setting, call_part, launch_part
 from unisono.parameters.availability import available_values
-from unisono.parameters.catalogue import require_known
 from unisono.parameters.folding import fold
+from unisono.parameters.known import require_known
 from unisono.sizes import format_size
 from unisono.study.config import Study
 from unisono.study.memory import largest_size
@@ -75,7 +75,7 @@ def expand(study: Study, machine: Machine, *, scope: Sequence[str] = CALL_SCOPE)
                 raise UserError("one rank has nobody to communicate with: ask for a ppn of 2 or more, or more nodes")
             case = Case(collective, nodes, ppn)
             wanted = [s for s in _combinations(study, machine, collective) if not _excluded(study, case, s)]
-            settings, said = fold([DEFAULT, *wanted], machine, nodes, ppn)
+            settings, said = fold([DEFAULT, *wanted], machine, nodes, ppn, collective)
             notes.update(dict.fromkeys(said))
             cases.append(CaseMatrix(case, _sizes(study, machine, case, notes), tuple(dict.fromkeys(settings))))
     kept = tuple(name for name in scope if machine.mpi is None or name in machine.mpi.call_scope)

@@ -136,10 +136,14 @@ class Store:
     # -- what the study is ---------------------------------------------------------------------------------------
 
     def meta(self, key: str) -> str:
-        row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-        if row is None:
+        value = self.meta_or_none(key)
+        if value is None:
             raise UserError(f"{self.path}: the study lacks {key!r}; the file is damaged")
-        return str(row[0])
+        return value
+
+    def meta_or_none(self, key: str) -> str | None:
+        row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return None if row is None else str(row[0])
 
     @property
     def machine(self) -> Machine:

@@ -1,0 +1,38 @@
+"""--for and --weights: which plan of a tuning is meant."""
+
+from __future__ import annotations
+
+from unisono.errors import UserError
+from unisono.tuning import PlanModel, Tuning, choose
+
+
+def weights(for_: str | None, text: str | None) -> dict[str, float] | None:
+    """Of `--for allreduce` or `--weights alltoall=0.8,allreduce=0.2`; None for the tuning's own.
+
+    Raises UserError when both are given or a weight is no number from 0 up.
+    """
+    if for_ is not None and text is not None:
+        raise UserError("--for and --weights both say what counts: give one of them")
+    if for_ is not None:
+        return {for_: 1.0}
+    if text is None:
+        return None
+    found: dict[str, float] = {}
+    for word in text.split(","):
+        name, _, value = word.strip().partition("=")
+        try:
+            found[name] = float(value)
+        except ValueError:
+            raise UserError(f"--weights: {word!r} is not COLLECTIVE=NUMBER; write alltoall=0.8,allreduce=0.2") from None
+    return found
+
+
+def plan(tuning: Tuning, nodes: int | None, ppn: int | None, chosen: dict[str, float] | None) -> PlanModel:
+    """The plan for a case; the only one there is when none is named. Raises UserError when several fit."""
+    fitting = [c for c in tuning.cases() if nodes in (None, c[0]) and ppn in (None, c[1])]
+    known = ", ".join(f"{n} x {p}" for n, p in tuning.cases())
+    if not fitting:
+        raise UserError(f"{tuning.name}: has no plan for these ranks; it has (nodes x ppn) {known}")
+    if len(fitting) > 1:
+        raise UserError(f"{tuning.name}: has plans for (nodes x ppn) {known}: choose with --nodes and --ppn")
+    return choose(tuning, *fitting[0], chosen)

