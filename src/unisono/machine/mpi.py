@@ -78,7 +78,9 @@ def call_scope(version: str, components: dict[str, list[str]]) -> list[str]:
 def describe_mpi(mpirun: str | None = None, mpicc: str | None = None) -> Mpi:
     """The MPI behind a launcher. UserError when it is missing, does not answer, or is not one we can drive."""
     launcher = find_mpirun(mpirun)
-    answer = ask([launcher, "--version"])
+    # a launcher that is a script may call others of its directory by name alone (Intel MPI's mpirun)
+    search = f"{Path(launcher).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+    answer = ask([launcher, "--version"], env={"PATH": search})
     family, name, version = parse_version(answer.out + answer.error)
     if not family:
         said = (answer.error or answer.out).strip().splitlines() or ["nothing"]

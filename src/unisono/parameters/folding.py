@@ -89,7 +89,7 @@ def _components(setting: Setting, here: _Here) -> _Folded:
     if name not in present:
         return (
             None,
-            f"coll={name} is left out: this MPI has no such component, or a setting of the site or the user excludes it.",
+            f"coll={name} is left out: it is not in this MPI, or excluded by a setting of the site or the user.",
         )
     component = catalogue.components(mpi.family).get(name) if mpi else None
     if component is None:
