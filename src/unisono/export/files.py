@@ -56,7 +56,7 @@ def _openmpi(words: PlanWords, head: list[str], plan: PlanModel, machine: Machin
     comments = [
         *head,
         "Open MPI reads this when it is ~/.openmpi/mca-params.conf, or etc/openmpi-mca-params.conf of its",
-        "installation, or when OMPI_MCA_mca_base_param_files names it.",
+        "installation, or when OMPI_MCA_mca_base_param_files names it (several: with commas; the first wins).",
     ]
     if words.rules:
         comments.append(f"It names {RULES} by its full path: a rules file that is not found is ignored in silence.")

@@ -14,6 +14,9 @@ from unisono.machine.version import at_least
 from unisono.parameters.spelling import require_mpi
 from unisono.tuning.model import PlanModel, Tuning
 
+RULES_FILE = "coll_tuned_dynamic_rules_filename"
+"""The MCA parameter that names coll/tuned's rules file."""
+
 _HAN_SERVES = frozenset({"allgather", "allreduce", "barrier", "bcast", "gather", "reduce", "scatter"})
 
 
@@ -36,7 +39,7 @@ class PlanWords:
 
 def rules_words(path: Path) -> dict[str, str]:
     """MCA parameters with which coll/tuned reads a rules file."""
-    return {"coll_tuned_use_dynamic_rules": "1", "coll_tuned_dynamic_rules_filename": str(path)}
+    return {"coll_tuned_use_dynamic_rules": "1", RULES_FILE: str(path)}
 
 
 def plan_words(tuning: Tuning, plan: PlanModel, machine: Machine) -> PlanWords:

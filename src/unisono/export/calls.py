@@ -1,0 +1,73 @@
+"""At which calls a check tries the rules: the ends of every range, on the plan's ranks and on one rank fewer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from unisono.export.message_bytes import message_bytes
+from unisono.export.rules import Entry, MessageRule, RulesFile
+from unisono.sizes import format_size
+from unisono.tuning.model import PlanModel, RuleModel
+
+_MOST_BYTES = 64 << 20
+"""Of a rank's buffers in one call; larger sizes are not tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One call, and the rule it ought to get."""
+
+    collective: str
+    size: int
+    """As IMB counts it, at least 1: calls without data never come to the rules."""
+    ranks: int
+    what: str
+    """What it stands for: the range of a rule, or other numbers of ranks."""
+    wanted: MessageRule
+    """Of the compiled plan."""
+
+    @property
+    def call(self) -> tuple[str, int]:
+        return self.collective, self.size
+
+
+def rule_points(plan: PlanModel, wanted: RulesFile | None, found: Sequence[Entry]) -> list[Point]:
+    """The calls to try for what the plan wants (its compiled rules) and for what else a file holds."""
+    rules = wanted or RulesFile(())
+    named = [c.collective for c in rules.collectives]
+    named += [entry.collective for entry in found if entry.collective in plan.gain]
+    out: list[Point] = []
+    for collective in dict.fromkeys(named):
+        for what, sizes in _ranges(plan, collective):
+            out += [_point(collective, size, plan.ranks, what, rules) for size in sizes]
+        if plan.ranks > 2:
+            size = _ranges(plan, collective)[0][1][0]
+            out.append(_point(collective, size, plan.ranks - 1, f"{plan.ranks - 1} ranks", rules))
+    return out
+
+
+def _point(collective: str, size: int, ranks: int, what: str, rules: RulesFile) -> Point:
+    selected = rules.select(collective, ranks, message_bytes(collective, size, ranks))
+    return Point(collective, size, ranks, what, selected or MessageRule(0, 0))
+
+
+def _ranges(plan: PlanModel, collective: str) -> list[tuple[str, list[int]]]:
+    """What every range of sizes is called, with the sizes to try in it, ascending; at least one range and size."""
+    if collective in ("barrier",):
+        return [("all", [0])]
+    rules = sorted(plan.rules_for(collective), key=lambda rule: rule.first)
+    out = [(rule.range_text(), _sizes(rule, plan.ranks)) for rule in rules]
+    last = rules[-1].last if rules else 0
+    if last is not None and _fits(last + 1, plan.ranks):
+        out.append((f"above {format_size(last)}" if rules else "all sizes", [max(1, last + 1)]))
+    return [(what, sizes) for what, sizes in out if sizes] or [("all sizes", [1])]
+
+
+def _sizes(rule: RuleModel, ranks: int) -> list[int]:
+    ends = [rule.first, *rule.sizes[:1], *rule.sizes[-1:], *([] if rule.last is None else [rule.last])]
+    return sorted({max(1, size) for size in ends if rule.covers(max(1, size)) and _fits(size, ranks)})
+
+
+def _fits(size: int, ranks: int) -> bool:
+    return size * ranks <= _MOST_BYTES

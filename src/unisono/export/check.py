@@ -1,0 +1,206 @@
+"""Does the MPI really take what was exported? Launches for real and reports what was seen, item by item.
+
+- MCA parameters: read back inside the launch through MPI_T.
+- UCX variables: from UCX's own words, its list of variables in use and its configuration report.
+- Rules: by tripwires (see unisono.export.tripwire), at the ends of every rule's range and on a smaller communicator.
+- A preferred component: from Open MPI's account of which component serves what.
+- Placement: from every rank's own affinity mask.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from unisono.errors import LaunchError, UserError
+from unisono.export import seen
+from unisono.export.calls import Point, rule_points
+from unisono.export.handed import Handed, handed
+from unisono.export.probe import Answers, ask, probe_program
+from unisono.export.rules import Entry, entries
+from unisono.export.seen import Item
+from unisono.export.tripwire import variants
+from unisono.export.words import RULES_FILE, PlanWords, plan_words
+from unisono.launch.command import Command
+from unisono.machine.model import Machine
+from unisono.parameters.selected import VERBOSE, parse
+from unisono.tuning.model import PlanModel, Tuning
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What was found. `taken` is the answer: exit status 0 or 1."""
+
+    format: str
+    items: tuple[Item, ...]
+    commands: tuple[str, ...]
+    """Every command line that was run, for pasting."""
+
+    @property
+    def taken(self) -> bool:
+        return all(item.taken is not False for item in self.items)
+
+    def table(self) -> Table:
+        """For a terminal."""
+        table = Table(title="Taken" if self.taken else "Not taken", title_justify="left")
+        for name in ("what", "wanted", "found", ""):
+            table.add_column(name, overflow="fold")
+        words = {True: "taken", False: "NOT TAKEN", None: "not known"}
+        for item in self.items:
+            reason = f": {item.reason}" if item.reason else ""
+            style = {True: "", False: "bold red", None: "yellow"}[item.taken]
+            cells = (item.what, item.wanted, item.found, words[item.taken] + reason)
+            table.add_row(*(Text(cell, style=style) for cell in cells))
+        return table
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "format": self.format,
+            "taken": self.taken,
+            "items": [asdict(item) for item in self.items],
+            "commands": list(self.commands),
+        }
+
+
+def check(
+    tuning: Tuning, format: str, plan: PlanModel, machine: Machine, directory: Path, *, deadline: float = 60.0
+) -> Check:
+    """Checks the files `export` wrote into `directory`, as they are now. `deadline` is seconds a launch.
+
+    Raises UserError for files that are missing or broken (with the line), and where no probe can be built or placed;
+    a launch that fails is an answer, not an error.
+    """
+    words = plan_words(tuning, plan, machine)
+    files = handed(format, directory, words, machine)
+    rules_text = _rules_text(files)
+    found = entries(rules_text, str(files.rules_file)) if rules_text is not None else []
+    points = rule_points(plan, words.rules, found)
+    runner = _Runner(machine, plan, files, deadline)
+    try:
+        items = list(_items(runner, words, files, points, rules_text, found))
+    except LaunchError as error:
+        items = [Item("launch", "runs", error.status, False, error.reason)]
+    return Check(format, tuple(items), tuple(runner.commands))
+
+
+def _items(
+    runner: _Runner,
+    words: PlanWords,
+    files: Handed,
+    points: Sequence[Point],
+    rules_text: str | None,
+    found: Sequence[Entry],
+) -> Iterator[Item]:
+    wanted_ucx = {**files.ucx_file, **{n: v for n, v in files.env.items() if n.startswith("UCX_")}}
+    calls = [f"call={collective}:{size}" for collective, size in dict.fromkeys(point.call for point in points)]
+    questions = [
+        "where",
+        *(f"cvar={name}" for name in files.mca),
+        *(f"ucx={name}={value}" for name, value in wanted_ucx.items()),
+        *calls,
+    ]
+    answers = runner.run(questions)
+    yield from seen.parameters(files.mca, answers)
+    yield from seen.ucx(files, answers)
+    yield from seen.environment(files)
+    if runner.places:
+        yield seen.placement(runner.plan, runner.machine, answers)
+    served = runner.served() if "coll" in runner.plan.launch else {}
+    if "coll" in runner.plan.launch:
+        yield seen.component(runner.plan.launch["coll"], served, list(runner.plan.gain))
+    if files.rules_file is not None and rules_text is None:
+        yield Item("rules file", str(files.rules_file), "not there", False, "Open MPI ignores that in silence")
+    elif rules_text is not None:
+        yield from _rules(runner, points, rules_text, found, answers, calls)
+    elif words.rules is not None and not files.ucx_file:
+        yield Item("rules file", "named", "not named", False, "the files name none, and the plan has rules")
+
+
+def _rules(
+    runner: _Runner, points: Sequence[Point], text: str, found: Sequence[Entry], plain: Answers, calls: Sequence[str]
+) -> Iterator[Item]:
+    """Launch once for every variant of the rules file and compare what applied with what should."""
+    assert runner.files.rules_file is not None
+    failed: list[Mapping[tuple[str, int, int], bool]] = []
+    with _beside(runner.files.rules_file, variants(text, found)) as paths:
+        for path in paths:
+            try:
+                failed.append(runner.run(calls, {RULES_FILE: str(path)}).failed)
+            except LaunchError as error:
+                reason = f"with one rule made to fail, the launch {error.status}: {error.reason}"
+                yield Item("rules file", "one rule for all ranks", error.status, False, reason)
+                return
+    items = list(seen.rules(points, found, plain.failed, failed, runner.machine))
+    if any(item.taken is False for item in items):
+        served = runner.served()
+        items = [seen.with_server(item, served) for item in items]
+    yield from items
+
+
+class _Runner:
+    """Launches the probe the way the files are handed over, and remembers the command lines."""
+
+    def __init__(self, machine: Machine, plan: PlanModel, files: Handed, deadline: float) -> None:
+        self.machine = machine
+        self.plan = plan
+        self.files = files
+        self.commands: list[str] = []
+        self._deadline = deadline
+        self._program = str(probe_program(machine))
+
+    @property
+    def places(self) -> bool:
+        """Whether the files place the ranks: only mpirun's arguments can."""
+        return "placement" in self.plan.launch and bool(self.files.words) and not self.files.ucx_file
+
+    def run(self, questions: Sequence[str], extra_mca: Mapping[str, str] | None = None) -> Answers:
+        line = self._line(questions, extra_mca)
+        return ask(line.argv, line.env, self._deadline)
+
+    def served(self) -> dict[str, str]:
+        """Collective -> component that serves it on the world communicator; empty where Open MPI does not say."""
+        try:
+            line = self._line([], VERBOSE)
+            return parse(ask(line.argv, line.env, self._deadline).output)
+        except LaunchError:
+            return {}
+
+    def _line(self, questions: Sequence[str], extra_mca: Mapping[str, str] | None) -> Command:
+        line = self.files.launch(self.machine, self.plan, [self._program, *questions], extra_mca)
+        # At this level UCX lists the variables it uses; it warns of those it does not know at any.
+        line = replace(line, env={**line.env, "UCX_LOG_LEVEL": "info"})
+        self.commands.append(line.shell)
+        return line
+
+
+def _rules_text(files: Handed) -> str | None:
+    """The rules file's text; None when none is named or it cannot be read."""
+    if files.rules_file is None:
+        return None
+    try:
+        return files.rules_file.read_text(encoding="utf-8")
+    except OSError:
+        return None
+    except UnicodeDecodeError as error:
+        raise UserError(f"{files.rules_file}: is not a text: {error}") from error
+
+
+@contextmanager
+def _beside(path: Path, texts: Sequence[str]) -> Iterator[list[Path]]:
+    """The texts as files in a new directory beside `path`, where all nodes see it too; else in a temporary one."""
+    try:
+        folder = tempfile.TemporaryDirectory(dir=path.parent, prefix=".unisono-check-")
+    except OSError:
+        folder = tempfile.TemporaryDirectory(prefix="unisono-check-")
+    with folder as name:
+        paths = [Path(name) / f"variant-{number}.conf" for number in range(len(texts))]
+        for variant, text in zip(paths, texts, strict=True):
+            variant.write_text(text, encoding="utf-8")
+        yield paths

@@ -1,0 +1,152 @@
+"""The probe program (native/probe/probe.c): built, started, and what it said as types."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from unisono.errors import LaunchError, UserError
+from unisono.launch.failure import explain
+from unisono.launch.process import run
+from unisono.machine.model import Machine
+from unisono.measure.build import native_source
+
+_MARK = "@P "
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """An MCA parameter as MPI_T reads it inside a launch; not `known`: this Open MPI has none of that name."""
+
+    known: bool
+    value: str = ""
+    label: str = ""
+    """The enumerator's name of the value, where it has one."""
+
+
+@dataclass(frozen=True, slots=True)
+class UcxVariable:
+    """A variable in UCX's report of its configuration: as it is, and as it would be with the wanted value."""
+
+    loaded: bool
+    known: bool
+    used: str = ""
+    wanted: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    ranks: int
+    parameters: Mapping[str, Parameter]
+    ucx: Mapping[str, UcxVariable]
+    failed: Mapping[tuple[str, int, int], bool]
+    """(collective, bytes, ranks of the communicator) -> whether the call returned an error."""
+    where: Sequence[Mapping[str, Any]]
+    """Per rank: rank, host, node (index in order of first rank) and cpus, as placement.check reads them."""
+    output: str
+    """All it wrote, both streams: what libraries said."""
+
+
+@dataclass
+class _Found:
+    ranks: int = 0
+    done: bool = False
+    parameters: dict[str, Parameter] = field(default_factory=dict)
+    ucx: dict[str, UcxVariable] = field(default_factory=dict)
+    failed: dict[tuple[str, int, int], bool] = field(default_factory=dict)
+    where: list[dict[str, Any]] = field(default_factory=list)
+
+
+def ask(argv: Sequence[str], env: Mapping[str, str], deadline: float) -> Answers:
+    """Run the probe to its end. Raises LaunchError as launches do, "protocol" when it ended without its last line."""
+    finished = run(argv, env, deadline)
+    found = _parse(finished.stdout)
+    if finished.exit_code != 0 or not found.done:
+        if finished.exit_code == 0:
+            raise LaunchError("protocol", "the probe ended without its last line")
+        raise explain(finished.exit_code, finished.stderr)
+    hosts = list(dict.fromkeys(where["host"] for where in sorted(found.where, key=lambda where: where["rank"])))
+    return Answers(
+        ranks=found.ranks,
+        parameters=found.parameters,
+        ucx=found.ucx,
+        failed=found.failed,
+        where=[{**where, "node": hosts.index(where["host"])} for where in found.where],
+        output=finished.stdout + finished.stderr,
+    )
+
+
+def _parse(stdout: str) -> _Found:
+    found = _Found()
+    for line in stdout.splitlines():
+        _, mark, text = line.partition(_MARK)
+        if not mark:
+            continue
+        try:
+            answer = json.loads(text)
+        except ValueError as error:
+            raise LaunchError("protocol", f"the probe said {line!r}: {error}") from error
+        _take(answer, found)
+    return found
+
+
+def _take(answer: Mapping[str, Any], found: _Found) -> None:
+    if "cvar" in answer:
+        values = {name: answer[name] for name in ("known", "value", "label") if name in answer}
+        found.parameters[answer["cvar"]] = Parameter(**values)
+    elif "ucx" in answer:
+        values = {name: answer[name] for name in ("loaded", "known", "used", "wanted") if name in answer}
+        found.ucx[answer["ucx"]] = UcxVariable(**values)
+    elif "call" in answer:
+        found.failed[answer["call"], answer["bytes"], answer["ranks"]] = answer["failed"]
+    elif "rank" in answer:
+        found.where.append(dict(answer))
+    elif "ranks" in answer:
+        found.ranks = answer["ranks"]
+    elif "done" in answer:
+        found.done = True
+
+
+def probe_program(machine: Machine) -> Path:
+    """The probe, compiled by the machine's mpicc on first use and kept beside the benchmark's cache.
+
+    Raises UserError without an mpicc, or with the compiler's last line when it fails.
+    """
+    mpicc = machine.mpi.mpicc if machine.mpi else None
+    compiler = shutil.which(mpicc) if mpicc else None
+    if compiler is None:
+        raise UserError("checking needs this MPI's mpicc for a small probe program; name one with --mpicc")
+    source = native_source() / "probe" / "probe.c"
+    base = os.environ.get("XDG_CACHE_HOME")
+    folder = (Path(base) if base else Path.home() / ".cache") / "unisono" / f"probe-{_key(compiler, source)}"
+    program = folder / "unisono-probe"
+    if program.exists():
+        return program
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix="build-", dir=folder) as build:
+            made = Path(build) / program.name
+            words = [compiler, "-std=c11", "-O1", str(source), "-o", str(made), "-ldl"]
+            done = subprocess.run(words, capture_output=True, text=True, errors="replace", timeout=120, check=False)
+            if done.returncode != 0:
+                last = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
+                raise UserError(f"{compiler} could not build the probe program: {last}")
+            made.replace(program)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise UserError(f"{folder}: cannot build the probe program: {error}") from error
+    return program
+
+
+def _key(compiler: str, source: Path) -> str:
+    shown = subprocess.run([compiler, "-show"], capture_output=True, text=True, errors="replace", check=False).stdout
+    stat = Path(compiler).stat()
+    text = "\0".join([source.read_text(), compiler, str(stat.st_size), str(stat.st_mtime_ns), shown])
+    return hashlib.sha256(text.encode()).hexdigest()[:20]
