@@ -1,0 +1,152 @@
+"""Per (case, message size) estimates, and the division of the sizes of a case into ranges with one setting each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from unisono.decide.model import Estimate
+from unisono.decide.robust import Counts, Floats
+from unisono.decide.statistics import contrasts, interval, locations
+from unisono.decide.table import Table
+from unisono.model import DEFAULT
+
+SUPPORT = 2
+"""How many measured sizes a range needs before a setting other than the base may serve it."""
+
+
+def estimates(table: Table, margin: float, confidence: float) -> list[Estimate]:
+    """How long each setting takes at each size, and its gain over the default (simultaneous over the settings).
+
+    `significant` means that the whole interval lies beyond the margin, faster or slower. Empty without a default.
+    """
+    if DEFAULT not in table:
+        return []
+    gains = contrasts(table.logs, table.row(DEFAULT), table.rounds)
+    times = locations(table.logs)
+    half_gain = gains.half(confidence)
+    half_time = times.half(confidence, 1.0)
+    found = []
+    for column, size in enumerate(table.sizes):
+        for row, setting in enumerate(table.settings):
+            if not np.isfinite(gains.log[row, column]):
+                continue
+            half = 0.0 if setting.is_default else half_gain[row, column]
+            found.append(
+                Estimate(
+                    case=table.case,
+                    size=size,
+                    setting=setting,
+                    launches=int(times.launches[row, column]),
+                    time=interval(times.log[row, column], half_time[row, column]),
+                    gain=interval(gains.log[row, column], half),
+                    significant=bool(abs(gains.log[row, column]) - half > math.log1p(margin)),
+                )
+            )
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Sizes first..last (indices, inclusive) served by one candidate (row number), or by the base (None)."""
+
+    first: int
+    last: int
+    choice: int | None
+
+
+def range_means(logs: Floats, weights: Floats, shortest: int = 1) -> tuple[Floats, list[tuple[int, int]]]:
+    """Weighted means over every range of neighbouring sizes: rows x ranges x launches, and the ranges.
+
+    `logs` is rows x sizes x launches; a range with a gap is NaN.
+    """
+    sizes = logs.shape[1]
+    ranges = [(i, j) for i in range(sizes) for j in range(i + shortest - 1, sizes)]
+    first = np.array([i for i, _ in ranges], dtype=np.int64)
+    last = np.array([j for _, j in ranges], dtype=np.int64)
+    zero = np.zeros((logs.shape[0], 1, logs.shape[2]))
+    present = np.isfinite(logs)
+    sums = np.concatenate((zero, np.cumsum(np.where(present, logs, 0.0) * weights[:, None], axis=1)), axis=1)
+    gaps = np.concatenate((zero, np.cumsum(~present, axis=1)), axis=1)
+    total = np.concatenate(([0.0], np.cumsum(weights)))
+    means = (sums[:, last + 1] - sums[:, first]) / (total[last + 1] - total[first])[:, None]
+    return np.where(gaps[:, last + 1] == gaps[:, first], means, np.nan), ranges
+
+
+def segments(
+    logs: Floats,
+    rounds: Counts,
+    weights: Floats,
+    complexity: Sequence[int],
+    *,
+    margin: float,
+    confidence: float,
+) -> list[Segment]:
+    """Which of rows 1.. should serve which sizes instead of row 0, the base (rows x sizes x launches, gaps filled).
+
+    A candidate may serve a range of at least two sizes over which, averaged, it beats the base by the margin with the
+    stated confidence. Each of the many ranges is a chance to be wrong, so the error is shared among all candidates and
+    twice the ranges of that length that fit at half-length steps: ranges that overlap more say nearly the same (tested
+    on noise with and without memory from size to size). Of all divisions of the sizes into accepted ranges the one with
+    the greatest total gain is taken (dynamic programming). Every change costs one margin at one size, so that noise
+    does not make stripes, and a candidate must bring a third of the margin at every size, more the more parameters it
+    sets (`complexity`), so that ties go to the base and to the simplest.
+    """
+    candidates, sizes = logs.shape[0] - 1, logs.shape[1]
+    if not candidates or not sizes:
+        return [Segment(0, sizes - 1, None)] if sizes else []
+    shortest = min(SUPPORT, sizes)
+    means, ranges = range_means(logs, weights, shortest)
+    fit = contrasts(means, 0, rounds)
+    lengths = np.array([j - i + 1 for i, j in ranges], dtype=np.float64)
+    half = fit.half(confidence, candidates * np.maximum(4 * sizes / lengths - 2, 1))
+    threshold = math.log1p(margin)
+    accepted = np.nan_to_num(fit.log, nan=-np.inf) - half > threshold
+    toll = threshold / 3 * (1 + 0.1 * np.asarray(complexity, dtype=np.float64))
+    span = np.array([weights[i : j + 1].sum() for i, j in ranges])
+    worth = np.where(accepted[1:], (fit.log[1:] - toll[:, None]) * span, -np.inf)
+    change = threshold * float(np.mean(weights))
+
+    score = [0.0] + [-math.inf] * sizes
+    came: list[Segment | None] = [None] * (sizes + 1)
+    by_end: list[list[tuple[int, float, int | None]]] = [[(i, 0.0, None) for i in range(j + 1)] for j in range(sizes)]
+    for (i, j), value, row in zip(ranges, worth.max(axis=0), worth.argmax(axis=0), strict=True):
+        if value > 0:
+            by_end[j].append((i, float(value), int(row) + 1))
+    for j in range(sizes):
+        for i, value, choice in by_end[j]:
+            total = score[i] + value - (change if i else 0.0)
+            if total > score[j + 1] + 1e-12:
+                score[j + 1], came[j + 1] = total, Segment(i, j, choice)
+    found: list[Segment] = []
+    end = sizes
+    while end:
+        segment = came[end]
+        assert segment is not None  # the base alone always reaches every size
+        found.append(segment)
+        end = segment.first
+    return _merged(found[::-1])
+
+
+def _merged(found: Sequence[Segment]) -> list[Segment]:
+    """Neighbours with the same choice as one."""
+    merged: list[Segment] = []
+    for segment in found:
+        if merged and merged[-1].choice == segment.choice:
+            segment = Segment(merged.pop().first, segment.last, segment.choice)
+        merged.append(segment)
+    return merged
+
+
+def boundary(below: int, above: int) -> int:
+    """Where a range begins that starts at measured size `above`, its predecessor ending at `below`.
+
+    The true crossing lies somewhere between; half-way on the log axis is the least wrong. It is rounded to quarter
+    steps of a power of two, as people write sizes (1.5 KiB between 1 and 2 KiB), within (below, above].
+    """
+    middle = math.sqrt(max(below, 0.5) * above)
+    step = 1 << max(math.floor(math.log2(middle)) - 2, 0)
+    return min(max(round(middle / step) * step, below + 1), above)
