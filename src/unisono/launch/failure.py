@@ -90,6 +90,8 @@ _REFUSALS = (
     ),
     _pattern(r"unable to open the hostfile: (\S+)", "file {0} cannot be read"),
     _pattern(r"looks like MPI_INIT failed.*?--> ([^\n]*)", "MPI_Init failed: {0}"),
+    # Both versions lose longer texts now and then.
+    _pattern(r"An error occurred in MPI_Init", "MPI_Init failed; mpirun passed on no reason"),
 )
 
 _SIGNALLED = re.compile(r"rank\s+(\d+)\s+with\s+PID\s+\d+\s+on\s+node\s+\S+\s+exited\s+on\s+signal\s+(\d+)")

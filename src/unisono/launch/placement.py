@@ -109,15 +109,16 @@ def _placed(machine: Machine, nodes: int, ppn: int, policy: Policy) -> Placement
     all_cores = cores(machine)
     groups = domains(all_cores, policy.level)
     first = min(ppn, len(all_cores))
-    counts = even(first, [len(group) for group in groups])
-    extra = even(ppn - first, [sum(len(core.cpus) - 1 for core in group) for group in groups])
+    cyclic = policy.order == "cyclic"
+    counts = even(first, [len(group) for group in groups], in_turn=cyclic)
+    extra = even(ppn - first, [sum(len(core.cpus) - 1 for core in group) for group in groups], in_turn=cyclic)
     whole = ppn <= len(all_cores)
     chosen: list[list[Slot]] = []
     for group, of_cores, of_siblings in zip(groups, counts, extra, strict=True):
         siblings = sorted((index, core) for core in group for index in range(1, len(core.cpus)))
         picked = [Slot(core, None if whole else 0) for core in group[:of_cores]]
         chosen.append(picked + [Slot(core, index) for index, core in siblings[:of_siblings]])
-    if policy.order == "block" or policy.level == "node":
+    if not cyclic or policy.level == "node":
         slots = [slot for domain in chosen for slot in domain]
     else:
         depth = max(len(domain) for domain in chosen)

@@ -98,16 +98,17 @@ def domains(all_cores: Sequence[Core], level: str) -> list[list[Core]]:
     return [groups[key] for key in sorted(groups)]
 
 
-def even(ranks: int, capacities: Sequence[int]) -> list[int]:
-    """How many ranks each domain gets: as equal as capacities allow, what is left over spread out.
+def even(ranks: int, capacities: Sequence[int], *, in_turn: bool = False) -> list[int]:
+    """How many ranks each domain gets: as equal as capacities allow.
 
-    `ranks` must not exceed the sum of the capacities.
+    What is left over is spread out, or goes to the first domains (`in_turn`: dealt out one by one). `ranks` must not
+    exceed the sum of the capacities.
     """
     counts = [0] * len(capacities)
     left = ranks
     while left:
         free = [i for i, capacity in enumerate(capacities) if counts[i] < capacity]
-        takers = free if left >= len(free) else [free[j * len(free) // left] for j in range(left)]
+        takers = free[:left] if in_turn or left >= len(free) else [free[j * len(free) // left] for j in range(left)]
         for i in takers:
             counts[i] += 1
         left -= len(takers)
