@@ -5,7 +5,7 @@ from __future__ import annotations
 from unisono.machine.model import Machine
 
 LEVELS = ("numa", "socket", "l3", "node")
-_PREFERRED = ("block", "cyclic", "cyclic:socket", "block:socket", "cyclic:l3", "block:l3", "cyclic:node", "block:node")
+_PREFERRED = ("block", "cyclic", "block:socket", "cyclic:socket", "block:l3", "cyclic:l3", "block:node", "cyclic:node")
 _DOMAINS = {"numa": ("NUMA node", "NUMA nodes"), "socket": ("socket", "sockets"), "l3": ("L3 cache", "L3 caches")}
 
 _Key = tuple[str, frozenset[frozenset[int]]]
@@ -46,24 +46,24 @@ def is_default_binding(machine: Machine, nodes: int, ppn: int) -> bool:
 
 
 def _key(value: str, machine: Machine, nodes: int, ppn: int) -> _Key | None:
-    """Equal for placements that put every rank at the same place; None for what is no placement.
+    """Equal keys: every rank at the same place (placements with other keys may still coincide for some ppn).
 
-    A block over domains that all cores fill, or over one domain, is the block over the node. One rank a domain at most
-    makes cyclic the same as block. At the level of nodes it does not matter how a node is divided.
+    None for what is no placement. One rank a node, or one domain, or a block over domains that all cores fill, is the
+    block over the node; one rank in every domain makes cyclic the same as block.
     """
     order, _, level = value.partition(":")
     level = level or "numa"
     if order not in ("block", "cyclic") or level not in LEVELS:
         return None
-    whole: frozenset[frozenset[int]] = frozenset()
+    whole: _Key = ("block", frozenset())
     if level == "node":
-        return ("cyclic-nodes" if order == "cyclic" and nodes > 1 and ppn > 1 else "block", whole)
+        return ("cyclic-nodes", frozenset()) if order == "cyclic" and nodes > 1 and ppn > 1 else whole
     partition = _partition(machine, level)
-    if len(partition) == 1:
-        return ("block", whole)
-    if order == "cyclic" and ppn > len(partition):
+    if len(partition) == 1 or ppn == 1:
+        return whole
+    if order == "cyclic" and ppn != len(partition):
         return ("cyclic", partition)
-    return ("block", whole if ppn >= machine.cores else partition)
+    return whole if ppn == machine.cores else ("block", partition)
 
 
 def _partition(machine: Machine, level: str) -> frozenset[frozenset[int]]:
@@ -80,13 +80,13 @@ def _sentence(value: str, same: str, machine: Machine, nodes: int, ppn: int) -> 
     if level == "node":
         why = "One node is used" if nodes == 1 else "One rank a node is used"
         return f"{why}, so {value} and {same} are the same placement: {measured}"
+    if ppn == 1:
+        return f"With one rank a node {value} and {same} are the same placement: {measured}"
     one, many = _DOMAINS[level]
     count = len(_partition(machine, level))
     if count == 1:
         what = "block and cyclic" if order == "cyclic" and ":" not in value else f"{same} and {value}"
         return f"This machine has one {one}, so {what} are the same placement: {measured}"
-    if order == "cyclic" and ppn <= count:
-        return (
-            f"With {ppn} ranks on {count} {many} none has two, so {value} and {same} are the same placement: {measured}"
-        )
+    if order == "cyclic" and ppn == count:
+        return f"One rank in each of {count} {many}: {value} and {same} are the same placement, {measured}"
     return f"{value} and {same} give every rank the same place here: {measured}"
