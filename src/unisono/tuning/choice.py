@@ -64,28 +64,27 @@ def measured_cases(tuning: Tuning) -> str:
 
 
 def choose(tuning: Tuning, nodes: int, ppn: int, weights: Mapping[str, float] | None = None) -> PlanModel:
-    """The plan of a measured (nodes, ppn) with the best weighted mean of log gains; on a tie, the one listed first.
+    """The plan to use for a measured (nodes, ppn): see decide.plans.choose, with the study's own margin.
 
-    `weights` (collective -> share of the time, any scale) replace those of the document. A collective a plan has no
-    gain for counts as unchanged. Raises UserError for a case or collective that was not measured.
+    `weights` (collective -> share of the time, any scale) replace those of the document. A document cut down to one
+    plan has no choice. Raises UserError for a case or collective that was not measured.
     """
     plans = list(tuning.plans_for(nodes, ppn))
     if not plans:
         raise UserError(f"{tuning.name}: has no plan for {nodes} x {ppn} ranks; it has {measured_cases(tuning)}")
-    used = dict(tuning.weights if weights is None else weights) or dict.fromkeys(tuning.collectives(), 1.0)
+    used = dict(tuning.weights if weights is None else weights)
     for name, weight in used.items():
         if name not in tuning.collectives():
             raise UserError(f"weights: {name} was not measured; {tuning.name} has {', '.join(tuning.collectives())}")
         if not 0 <= weight < math.inf:
             raise UserError(f"weights: {name}={weight:g} is not a weight; write a number from 0 up")
-    total = sum(used.values())
-    if total == 0:
+    if used and not any(used.values()):
         raise UserError("weights: all are 0, so nothing would count")
+    if len(plans) == 1:
+        return plans[0]
+    from unisono.decide.plans import choose as choose_plan  # imports numpy, which reading a tuning does without
 
-    def score(plan: PlanModel) -> float:
-        return sum(w / total * math.log(plan.gain[name].mid) for name, w in used.items() if name in plan.gain)
-
-    return max(plans, key=score)
+    return choose_plan(plans, used, tuning.study.margin)
 
 
 def lookup(
