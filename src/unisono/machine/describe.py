@@ -16,6 +16,7 @@ from unisono.machine.devices import read_devices
 from unisono.machine.environment import read_environment
 from unisono.machine.files import ROOT
 from unisono.machine.host import read_host
+from unisono.machine.hosts import job_nodes
 from unisono.machine.model import Machine, Mpi, Node, Ucx
 from unisono.machine.mpi import describe_mpi
 from unisono.machine.scheduler import read_scheduler
@@ -28,8 +29,8 @@ def describe(mpirun: str | None = None, mpicc: str | None = None, hosts: list[No
     """Everything about this machine and its MPI.
 
     `mpirun` and `mpicc` name the MPI to use (see machine.mpi.find_mpirun for the order of discovery); `hosts` the
-    nodes a launch may use, this host with a slot a core when None. Raises UserError when there is no MPI to drive.
-    Takes about half a second, nearly all of it for asking MPI and UCX.
+    nodes a launch may use; when None those of the batch job we are in, else this host with a slot a core.
+    Raises UserError when there is no MPI to drive. Takes half a second to a second, for asking MPI and UCX.
     """
     mpi = describe_mpi(mpirun, mpicc)
     return read_machine(ROOT, os.environ, mpi, read_ucx(mpi), hosts=hosts, affinity=os.sched_getaffinity(0))
@@ -64,7 +65,7 @@ def read_machine(
         kernel=host.kernel,
         os=host.os,
         virtual=host.virtual,
-        nodes=hosts or [Node(host=host.name, slots=cores)],
+        nodes=hosts or _nodes(environment, Node(host=host.name, slots=cores)),
         mpi=mpi,
         ucx=ucx,
         devices=read_devices(root),
@@ -72,6 +73,12 @@ def read_machine(
         environment=read_environment(environment),
         root_user=os.geteuid() == 0,
     )
+
+
+def _nodes(environment: Mapping[str, str], this: Node) -> list[Node]:
+    """The job's nodes; this host by its own name when the job has no other."""
+    nodes = job_nodes(environment)
+    return nodes if len(nodes) > 1 else [this]
 
 
 def load(path: Path | str) -> Machine:

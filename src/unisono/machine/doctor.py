@@ -95,7 +95,12 @@ def _ucx_rows(machine: Machine) -> list[tuple[str, str]]:
 
 def governor(machine: Machine) -> str:
     if machine.governor:
-        return machine.governor
+        slow = (
+            ""
+            if machine.governor == "performance"
+            else " (cores that slow down make timings noisy; prefer performance)"
+        )
+        return machine.governor + slow
     return "not exposed (virtual machine)" if machine.virtual else "not exposed"
 
 

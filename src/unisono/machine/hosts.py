@@ -1,0 +1,84 @@
+"""The nodes of the batch job we are in, from what the batch system puts into the environment."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from unisono.machine.model import Node
+
+_GROUP = re.compile(r"\[([^\]]*)\]")
+_COUNT = re.compile(r"(\d+)(?:\(x(\d+)\))?")
+_MOST = 100_000
+"""No job has more nodes; a longer range is a mistake, not a list to expand."""
+
+
+def job_nodes(environment: Mapping[str, str]) -> list[Node]:
+    """The job's nodes in its order with the CPUs it has on each; empty outside a job, or when it does not say.
+
+    Slurm: SLURM_JOB_NODELIST and SLURM_JOB_CPUS_PER_NODE. PBS: PBS_NODEFILE, a line a slot. LSF: LSB_MCPU_HOSTS.
+    """
+    if "SLURM_JOB_NODELIST" in environment:
+        names = expand_nodelist(environment["SLURM_JOB_NODELIST"])
+        counts = expand_counts(environment.get("SLURM_JOB_CPUS_PER_NODE", ""))
+        if len(counts) == len(names):
+            return [Node(host=name, slots=count) for name, count in zip(names, counts, strict=True)]
+        return [Node(host=name, slots=1) for name in names]
+    if "PBS_NODEFILE" in environment:
+        try:
+            lines = Path(environment["PBS_NODEFILE"]).read_text(encoding="utf-8").split()
+        except (OSError, UnicodeDecodeError):
+            return []
+        return [Node(host=name, slots=lines.count(name)) for name in dict.fromkeys(lines)]
+    words = environment.get("LSB_MCPU_HOSTS", "").split()
+    pairs = zip(words[::2], words[1::2], strict=False)
+    return [Node(host=name, slots=int(count)) for name, count in pairs if count.isascii() and count.isdigit()]
+
+
+def expand_nodelist(text: str) -> list[str]:
+    """The names in Slurm's short form: "n[1-3,07],login" -> n1, n2, n3, n07, login. Leading zeros are kept."""
+    return [name for word in _split(text) for name in _expand(word)]
+
+
+def _split(text: str) -> list[str]:
+    """At commas outside brackets."""
+    words = [""]
+    depth = 0
+    for letter in text:
+        depth += (letter == "[") - (letter == "]")
+        if letter == "," and depth <= 0:
+            words.append("")
+        else:
+            words[-1] += letter
+    return [word.strip() for word in words if word.strip()]
+
+
+def _expand(word: str) -> list[str]:
+    match = _GROUP.search(word)
+    if match is None:
+        return [word]
+    before, after = word[: match.start()], word[match.end() :]
+    numbers = [number for part in match[1].split(",") for number in _range(part)]
+    return [before + number + rest for number in numbers for rest in _expand(after)][:_MOST]
+
+
+def _range(part: str) -> list[str]:
+    first, dash, last = part.strip().partition("-")
+    if not dash:
+        return [first]
+    if not (first.isascii() and first.isdigit() and last.isascii() and last.isdigit()):
+        return [part.strip()]
+    stop = min(int(last), int(first) + _MOST)
+    return [f"{number:0{len(first)}d}" for number in range(int(first), stop + 1)]
+
+
+def expand_counts(text: str) -> list[int]:
+    """Slurm's "36(x2),18" -> 36, 36, 18; empty when it is anything else."""
+    counts: list[int] = []
+    for word in text.split(","):
+        match = _COUNT.fullmatch(word.strip())
+        if match is None:
+            return []
+        counts += [int(match[1])] * min(int(match[2] or 1), _MOST)
+    return counts
