@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.machine.trees import recorded
+from tests.parameters.machines import small
 from unisono.errors import UserError
 from unisono.machine.describe import describe
 from unisono.machine.model import Machine
@@ -58,6 +59,16 @@ def test_a_copy_that_prefers_another_component() -> None:
     assert selected.parse(text)["comm"] == "tuned"
     found = selected.parse(text, COPY)
     assert (found["comm"], found["bcast"], found["alltoall"]) == ("sm", "sm", "tuned")
+
+
+@pytest.mark.parametrize("name", ["coll-verbose-5.0.11-2-nodes.txt", "coll-verbose-4.1.4-2-nodes-han.txt"])
+def test_two_nodes_of_two_ranks(name: str) -> None:
+    """HAN by default in 5.0, with coll_han_priority=100 in 4.1; what it does not implement stays with coll/tuned."""
+    found = selected.parse(recorded(name))
+    assert (found["comm"], found["allreduce"], found["alltoall"]) == ("han", "han", "tuned")
+    version, words = ("5.0.11", {}) if "5.0" in name else ("4.1.4", {"coll_han_priority": "100"})
+    assert default_component(small(version, nodes=2), 2, 2, words) == (None if words else "han")
+    assert launch_words({"coll": "han"}, small("4.1.4", nodes=2)).mca == {"coll_han_priority": "100"}
 
 
 def test_no_selection_no_answer() -> None:
