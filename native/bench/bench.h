@@ -6,6 +6,7 @@
 #include "command.h"
 #include "cpus.h"
 #include "fault.h"
+#include "input.h"
 #include "settings.h"
 #include "team.h"
 #include "text.h"
@@ -15,6 +16,7 @@ struct bench {
     struct arena arena;
     struct settings settings;
     struct fault fault;
+    struct input input; /* rank 0 */
     struct text answer;
     struct cpus cpus;     /* this rank may use */
     bool oversubscribed;  /* somewhere more ranks than CPUs: no agreed start times */

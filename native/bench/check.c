@@ -15,7 +15,7 @@ static char *result_of(const struct operation *operation, struct slot slot, size
 }
 
 /* Nobody may leave a barrier before the last has come: one rank, another one each time, comes late on purpose. */
-static bool check_barrier(struct bench *bench, const struct operation *operation, MPI_Comm comm, bool corrupt,
+static int64_t check_barrier(struct bench *bench, const struct operation *operation, MPI_Comm comm, bool corrupt,
                           struct problem *problem)
 {
     struct team *team = &bench->team;
@@ -34,10 +34,11 @@ static bool check_barrier(struct bench *bench, const struct operation *operation
     int64_t early = stamps[0] + stamps[1] - team->clock_error;
     if (early > 0)
         problem_set(problem, "a rank left the barrier %lld ns before rank %d came", (long long)early, late);
-    return team_agree(team, problem);
+    team_agree(team, problem);
+    return 0;
 }
 
-bool check_result(struct bench *bench, const struct operation *operation, MPI_Comm comm, enum fault_kind fault,
+int64_t check_result(struct bench *bench, const struct operation *operation, MPI_Comm comm, enum fault_kind fault,
                   struct problem *problem)
 {
     struct team *team = &bench->team;
@@ -51,7 +52,9 @@ bool check_result(struct bench *bench, const struct operation *operation, MPI_Co
         memset(slot.receive, POISON, operation->receive_bytes);
     operation->collective->fill(operation, slot.send, repetition);
     team_barrier(team);
+    int64_t begin = clock_now();
     operation->collective->run(operation, comm, slot.send, slot.receive);
+    int64_t took = clock_now() - begin;
     size_t bytes;
     char *result = result_of(operation, slot, &bytes);
     if (corrupt && bytes > 0)
@@ -61,7 +64,7 @@ bool check_result(struct bench *bench, const struct operation *operation, MPI_Co
         found = (struct problem){""};
         problem_set(&found, "wrong result on rank %d: %.200s", team->rank, plain.text);
     }
-    if (team_agree(team, &found))
-        return true;
-    return problem_set(problem, "%s", found.text);
+    if (!team_agree(team, &found))
+        problem_set(problem, "%s", found.text);
+    return took;
 }

@@ -64,6 +64,11 @@ static char *data_of(const struct copies *copies, int rank)
     return (char *)copies->flags.ranks[rank] + copies->head;
 }
 
+char *copies_own(const struct copies *copies)
+{
+    return data_of(copies, copies->flags.rank);
+}
+
 static void copy_timed(struct copies *copies, size_t bytes, size_t total)
 {
     struct flag_rank *mine = copies->flags.ranks[copies->flags.rank];

@@ -26,4 +26,7 @@ void copies_free(struct copies *copies);
    fastest of several runs. Collective; the result is on rank 0. */
 double copies_bandwidth(struct copies *copies, size_t bytes, bool everybody);
 
+/* This rank's own part of the shared memory, `most` bytes. */
+char *copies_own(const struct copies *copies);
+
 #endif

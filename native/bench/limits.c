@@ -4,9 +4,10 @@
 #include <string.h>
 
 #include "copies.h"
+#include "link.h"
 #include "watchdog.h"
 
-enum { SMALLEST = 4096, ALL_PAIRS = 16, EXCHANGES = 60, TAG = 4 };
+enum { SMALLEST = 4096, ALL_PAIRS = 16 };
 
 static const int64_t deadline = 120000000000;
 
@@ -48,39 +49,6 @@ static void add_copies(struct copies *copies, struct text *text)
     text_add(text, "]");
 }
 
-/* Half the shortest round trip, ns, between the first ranks of the first two nodes. */
-static double link_one_way(struct team *team, char *buffer, size_t bytes)
-{
-    int partner = team->leaders[team->rank == 0];
-    int64_t best = INT64_MAX;
-    for (int i = 0; i < EXCHANGES; i++) {
-        int64_t begin = clock_now();
-        if (team->rank == 0)
-            MPI_Send(buffer, (int)bytes, MPI_BYTE, partner, TAG, team->comm);
-        MPI_Recv(buffer, (int)bytes, MPI_BYTE, partner, TAG, team->comm, MPI_STATUS_IGNORE);
-        if (team->rank != 0)
-            MPI_Send(buffer, (int)bytes, MPI_BYTE, partner, TAG, team->comm);
-        int64_t took = clock_now() - begin;
-        best = took < best ? took : best;
-    }
-    return (double)best / 2;
-}
-
-/* The network is only reached through MPI, so this is what its messages reach at best. */
-static void add_link(struct bench *bench, struct text *text, char *buffer, size_t most)
-{
-    struct team *team = &bench->team;
-    if (team->rank != 0 && team->rank != team->leaders[1])
-        return;
-    const char *comma = "";
-    text_add(text, ",\"link\":{\"latency_ns\":%.1f,\"bandwidth\":[", link_one_way(team, buffer, 1));
-    for (size_t bytes = SMALLEST; bytes <= most; bytes *= 4) {
-        text_add(text, "%s{\"bytes\":%zu,\"gbps\":%.3f}", comma, bytes, (double)bytes / link_one_way(team, buffer, bytes));
-        comma = ",";
-    }
-    text_add(text, "]}");
-}
-
 static void measure_node(struct copies *copies, struct text *text)
 {
     if (copies->flags.count > 1)
@@ -112,7 +80,7 @@ static const char *measure_all(struct bench *bench, size_t most)
     if (team->nodes > 1) {
         int64_t smallest = -(int64_t)copies.most;
         team_maximum_all(team, &smallest, 1);
-        add_link(bench, text, copies.private_copy, (size_t)-smallest);
+        link_measure(team, text, copies.private_copy, copies_own(&copies), (size_t)-smallest);
     }
     text_add(text, "}");
     copies_free(&copies);

@@ -3,13 +3,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bench.h"
 #include "limits.h"
 #include "measure.h"
 #include "where.h"
-
-enum { LINE_MOST = 1 << 20 };
 
 static bool define_command(struct bench *bench, struct command *command, struct problem *problem)
 {
@@ -64,11 +63,7 @@ static char *next_line(struct bench *bench, char **line, size_t *room)
     int64_t length = 0;
     struct team *team = &bench->team;
     if (team->rank == 0) {
-        length = getline(line, room, stdin) + 1;
-        if (length > LINE_MOST) {
-            fputs("unisono-bench: a command longer than 1 MiB\n", stderr);
-            length = 0;
-        }
+        length = input_line(&bench->input, line, room);
     }
     team->wait.idle = true;
     team_share(team, &length, sizeof length);
@@ -93,6 +88,7 @@ static bool begin(struct bench *bench, struct problem *problem)
     if (!team_create(&bench->team, problem))
         return false;
     settings_begin(&bench->settings);
+    input_begin(&bench->input, STDIN_FILENO, 1000 * INPUT_SILENCE_MOST_S);
     return where_find(bench, problem) && where_hello(bench, problem);
 }
 

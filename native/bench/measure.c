@@ -20,6 +20,7 @@ struct task {
     int count;
     bool off_cache;
     struct request request;
+    int64_t begin; /* when the deadline began to run */
 };
 
 static bool read_task(struct bench *bench, struct command *command, struct task *task, struct problem *problem)
@@ -86,16 +87,18 @@ static bool fits(struct bench *bench, const struct operation *operation, size_t 
 }
 
 /* Buffers with the first contents. */
-static bool lay_out(struct bench *bench, const struct operation *operation, bool off_cache, struct problem *problem)
+static bool lay_out(struct bench *bench, const struct operation *operation, const struct task *task, struct problem *problem)
 {
-    size_t slots = slots_for(bench, operation, off_cache);
+    size_t slots = slots_for(bench, operation, task->off_cache);
     bool good = fits(bench, operation, slots, problem) &&
-                arena_cut(&bench->arena, operation->send_bytes, operation->receive_bytes, slots, off_cache, problem);
+                arena_cut(&bench->arena, operation->send_bytes, operation->receive_bytes, slots, task->off_cache, problem);
     if (!team_agree(&bench->team, problem))
         return false;
-    if (good && operation->send_bytes) {
+    uint64_t repetition = bench->repetition++; /* counts alike on all ranks, whether they send or not */
+    /* A check fills the first slot itself, which is worth a second for a gigabyte. */
+    if (good && operation->send_bytes && !(task->request.check && slots == 1)) {
         char *first = arena_slot(&bench->arena, 0).send;
-        operation->collective->fill(operation, first, bench->repetition++);
+        operation->collective->fill(operation, first, repetition);
         for (size_t i = 1; i < slots; i++)
             memcpy(arena_slot(&bench->arena, i).send, first, operation->send_bytes);
     }
@@ -121,11 +124,9 @@ static void obey(struct bench *bench, const struct operation *operation, const s
         return;
     }
     struct problem wrong = {""};
-    check_result(bench, operation, comm, fault, &wrong);
-    if (bench->team.rank == 0) {
-        planner->subjects[order->index].checked = true;
-        planner->subjects[order->index].wrong = wrong;
-    }
+    int64_t took = check_result(bench, operation, comm, fault, &wrong);
+    if (bench->team.rank == 0)
+        planner_take_check(planner, order, &wrong, took);
 }
 
 static int ascending(const void *a, const void *b)
@@ -181,7 +182,7 @@ static bool run_plan(struct bench *bench, const struct operation *operation, str
     struct planner planner = {0};
     struct order order;
     if (team->rank == 0)
-        planner_begin(&planner, &task->request, task->count, clock_now(), first_slack(team), team->clock_error, problem);
+        planner_begin(&planner, &task->request, task->count, task->begin, first_slack(team), team->clock_error, problem);
     bool good = team_agree(team, problem);
     while (good) {
         if (team->rank == 0)
@@ -205,10 +206,11 @@ bool measure_command(struct bench *bench, struct command *command, struct proble
     struct problem refusal = {""};
     if (!read_task(bench, command, &task, problem))
         return false;
+    task.begin = clock_now();
     watchdog_arm(task.request.deadline, team->rank, "preparing to measure");
     team_synchronise_clocks(team);
     bool good = operation_prepare(&operation, task.name, team->rank, team->ranks, task.bytes, &refusal);
-    if (team_agree(team, &refusal) && good && lay_out(bench, &operation, task.off_cache, &refusal))
+    if (team_agree(team, &refusal) && good && lay_out(bench, &operation, &task, &refusal))
         good = run_plan(bench, &operation, &task, problem);
     else
         for (int i = 0; team->rank == 0 && i < task.count; i++)

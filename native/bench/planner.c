@@ -94,6 +94,10 @@ static bool before_blocks(struct planner *planner, int64_t left, struct order *o
         return false;
     if (left <= subject->cycle)
         return problem_set(&subject->refused, "deadline: no time was left to measure it");
+    /* One call of a long operation tells enough, and the check may have been it. */
+    if ((phase == FIRST && subject->cycle > planner->request.time) ||
+        (phase == SECOND && subject->typical > planner->request.time))
+        return false;
     if (phase == CHECK)
         *order = (struct order){.kind = ORDER_CHECK, .index = index};
     else if (phase == FIRST)
@@ -172,6 +176,14 @@ static void take_warm_up(struct planner *planner, struct subject *subject, const
     subject->typical = sorted[(order->count - 1) / 2];
     subject->cycle = larger(outcome->wall / order->count, 1);
     subject->target = (int)larger(request->min_reps, smaller(request->time / subject->cycle, request->max_reps));
+}
+
+void planner_take_check(struct planner *planner, const struct order *order, const struct problem *wrong, int64_t took)
+{
+    struct subject *subject = &planner->subjects[order->index];
+    subject->checked = true;
+    subject->wrong = *wrong;
+    subject->cycle = larger(took, 1);
 }
 
 void planner_take(struct planner *planner, const struct order *order, const struct outcome *outcome)

@@ -66,6 +66,9 @@ bool planner_begin(struct planner *planner, const struct request *request, int s
                    int64_t clock_error, struct problem *problem);
 void planner_next(struct planner *planner, int64_t now, struct order *order);
 void planner_take(struct planner *planner, const struct order *order, const struct outcome *outcome);
+
+/* What came of ORDER_CHECK: the sentence if the result was wrong, and how long the operation took the first time. */
+void planner_take_check(struct planner *planner, const struct order *order, const struct problem *wrong, int64_t took);
 void planner_end(struct planner *planner);
 
 #endif

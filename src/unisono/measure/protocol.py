@@ -79,24 +79,20 @@ class _RefusedMessage(_Message):
     refused: str
 
 
-class Copy(_Message):
-    """Copying a neighbour's freshly written data, GB/s (1e9 bytes a second): one rank alone, all together."""
+class Rate(_Message):
+    """GB/s (1e9 bytes a second) at one size: one rank alone, all together."""
 
     bytes: int
     gbps_one: float
     gbps_all: float
 
 
-class LinkRate(_Message):
-    bytes: int
-    gbps: float
-
-
 class Link(_Message):
-    """Messages between the first two nodes: half a round trip of one byte, GB/s of one message at a time."""
+    """Messages between the first two nodes: half a round trip of one byte; rates of one pair of ranks, and of as many
+    pairs as both nodes have, each way."""
 
     latency_ns: float
-    bandwidth: list[LinkRate]
+    bandwidth: list[Rate]
 
 
 class Limits(_Message):
@@ -109,7 +105,8 @@ class Limits(_Message):
     """All ranks of the node hear of all."""
     pairs: list[tuple[int, int, float]] = []
     """Two local ranks and the one-way latency between their cores, ns."""
-    copy_rates: list[Copy] = []
+    copy_rates: list[Rate] = []
+    """Copying what a neighbour has just written into one's own memory."""
     link: Link | None = None
 
     @property
