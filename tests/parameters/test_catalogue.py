@@ -14,6 +14,7 @@ from unisono.machine.describe import describe
 from unisono.machine.mpi import embedded_mpirun
 from unisono.model import CALL_SCOPE, COLLECTIVES
 from unisono.parameters import catalogue, conditions
+from unisono.parameters.known import require_known
 from unisono.parameters.spelling import is_environment
 
 PARAMETERS = catalogue.load("openmpi")
@@ -85,31 +86,31 @@ def test_a_family_without_a_catalogue() -> None:
 )
 def test_a_misspelt_name_gets_close_ones(name: str, suggestion: str) -> None:
     with pytest.raises(UserError, match=f"did you mean .*{suggestion}"):
-        catalogue.require_known(name, small())
+        require_known(name, small())
 
 
 @given(st.text(max_size=20))
 def test_any_name_is_known_or_refused_in_one_line(name: str) -> None:
     try:
-        assert catalogue.require_known(name, small()).name == name
+        assert require_known(name, small()).name == name
     except UserError as error:
         assert str(error).startswith(f"{name}: ")
 
 
 def test_a_boot_setting_is_not_varied_by_a_study() -> None:
     with pytest.raises(UserError, match=r"NPS: is a boot setting.*\[boot\]"):
-        catalogue.require_known("NPS", small())
+        require_known("NPS", small())
 
 
 def test_names_that_cannot_be_checked_are_taken_with_a_note() -> None:
-    variable = catalogue.require_known("UCX_DC_MLX5_NUM_DCI", small())
+    variable = require_known("UCX_DC_MLX5_NUM_DCI", small())
     assert (variable.kind, variable.scope) == ("env", "launch")
     assert "could not be checked" in variable.source
-    parameter = catalogue.require_known("coll_adapt_algorithm_shown_nowhere", small())
+    parameter = require_known("coll_adapt_algorithm_shown_nowhere", small())
     assert parameter.kind == "mca"
     assert "could not be checked" in parameter.source
     with pytest.raises(UserError, match="not a parameter known here"):
-        catalogue.require_known("nothing_of_this_kind", small())
+        require_known("nothing_of_this_kind", small())
 
 
 @pytest.mark.mpi
@@ -120,13 +121,13 @@ def test_any_parameter_of_the_installed_mpi_and_ucx(launcher: str) -> None:
         machine = describe(path)
     except UserError as error:
         pytest.skip(str(error))
-    parameter = catalogue.require_known("coll_tuned_bcast_algorithm_knomial_radix", machine)
+    parameter = require_known("coll_tuned_bcast_algorithm_knomial_radix", machine)
     assert parameter.default == "4"
     assert "radix" in parameter.meaning
-    assert catalogue.require_known("UCX_TCP_NODELAY", machine).source == "listed by this UCX"
+    assert require_known("UCX_TCP_NODELAY", machine).source == "listed by this UCX"
     for wrong, close in (
         ("coll_tuned_bcast_algorithm_knomial_radixx", "radix"),
         ("UCX_TCP_NODELAYS", "UCX_TCP_NODELAY"),
     ):
         with pytest.raises(UserError, match=close):
-            catalogue.require_known(wrong, machine)
+            require_known(wrong, machine)

@@ -10,7 +10,6 @@ from typing import Any
 from pydantic import ValidationError
 
 from unisono.errors import UserError
-from unisono.machine.model import Machine
 from unisono.parameters.model import Component, Parameter
 from unisono.toml import explain_validation, read_toml
 
@@ -56,10 +55,3 @@ def close_names(name: str, known: list[str]) -> list[str]:
     """Known names that look like this one, best first; case does not count."""
     folded = {candidate.lower(): candidate for candidate in known}
     return [folded[match] for match in difflib.get_close_matches(name.lower(), list(folded), n=3, cutoff=0.75)]
-
-
-def require_known(name: str, machine: Machine) -> Parameter:
-    """The parameter of this name that a study may vary here; see unisono.parameters.known."""
-    from unisono.parameters import known
-
-    return known.require_known(name, machine)
