@@ -32,7 +32,7 @@ EXPECTED = {
     "unknown-mapping": ("refused", "mapping 'nothing' is not known to this mpirun"),
     "unknown-option": ("refused", "mpirun does not know the option --nothing"),
     "unknown-ranking": ("refused", "ranking 'nothing' is not known to this mpirun"),
-    "unreachable-host": ("refused", "a node could not be reached, or Open MPI's daemon did not start there"),
+    "unreachable-host": ("refused", "a node was not reached, or lost: Open MPI's daemon does not answer there"),
     "unusable-btl": ("refused", "ranks cannot reach each other: btl self does not connect them"),
     "unusable-pml": ("refused", "none of the pml components asked for can be used here"),
 }

@@ -86,7 +86,7 @@ _REFUSALS = (
     _pattern(r"Could not resolve hostname (\S+):", "host {0} is not known"),
     _pattern(
         r"unable to reliably start one or more daemons",
-        "a node could not be reached, or Open MPI's daemon did not start there",
+        "a node was not reached, or lost: Open MPI's daemon does not answer there",
     ),
     _pattern(r"unable to open the hostfile: (\S+)", "file {0} cannot be read"),
     _pattern(r"looks like MPI_INIT failed.*?--> ([^\n]*)", "MPI_Init failed: {0}"),
@@ -96,6 +96,7 @@ _REFUSALS = (
 
 _SIGNALLED = re.compile(r"rank\s+(\d+)\s+with\s+PID\s+\d+\s+on\s+node\s+\S+\s+exited\s+on\s+signal\s+(\d+)")
 _ABORTED = re.compile(r"MPI_ABORT was invoked on rank\s+(\d+).*?errorcode:?\s+(-?\d+)", re.DOTALL | re.IGNORECASE)
+_LOST = re.compile(r"lost communication with a remote daemon.*?Remote daemon:[^\n]* on node (\S+)", re.DOTALL)
 _MPI_ERROR = re.compile(r"An error occurred in (MPI_\w+)\n.*?\*\*\* (MPI_ERR_[^\n]*)", re.DOTALL)
 _EXITED = re.compile(r"Process\s+name:\s+\[\S*,(\d+)\]\s+Exit\s+code:\s+(\d+)")
 
@@ -123,6 +124,8 @@ def _crash(exit_code: int, stderr: str) -> str:
         return f"rank {match[1]} was ended by {signal_name(int(match[2]))}"
     if match := _ABORTED.search(stderr):
         return f"rank {match[1]} called MPI_Abort with error code {match[2]}"
+    if match := _LOST.search(stderr):  # mpirun 5.0.11 ends with exit status 0 then
+        return f"node {match[1]} was lost"
     if match := _MPI_ERROR.search(stderr):
         return f"{match[1]} failed: {match[2].strip()}"
     if match := _EXITED.search(stderr):
