@@ -17,7 +17,7 @@ from unisono.launch.command import Command, command
 from unisono.launch.placement import check
 from unisono.machine.model import Machine
 from unisono.measure.session import Session, Timing
-from unisono.model import Case, Setting, call_part, launch_part
+from unisono.model import Case, Sample, Setting, call_part, launch_part
 from unisono.parameters.spelling import call_as_launch, call_words, sweep_words
 from unisono.study.config import Measure
 from unisono.study.store import Statistics, Store
@@ -59,6 +59,14 @@ class Runner(Protocol):
         """Seconds of launches so far, this run of the driver."""
         ...
 
+    def samples(self) -> list[Sample]:
+        """Everything measured so far, by this run of the driver and by those before."""
+        ...
+
+    def given_up(self) -> set[tuple[str, Setting]]:
+        """(collective, setting) pairs that are not asked again: wrong, hung, crashed or declined."""
+        ...
+
 
 class _StoppedError(Exception):
     """A launch ended while `item` was measured (None: before anything was)."""
@@ -92,8 +100,10 @@ class Engine:
         self._progress = progress
         self._start = time.monotonic()
         self._limits_known = set(store.limits())
-        self._guilty = {(refusal.collective, refusal.setting) for refusal in store.refusals()}
-        self._guilty |= {(s.case.collective, s.setting) for s in store.samples() if s.correct is False}
+        samples = store.samples()
+        self._done = {(s.round, s.case, s.size, s.setting) for s in samples}
+        self._guilty = {(s.case.collective, s.setting) for s in samples if s.correct is False}
+        self._guilty |= {(r.collective, r.setting) for r in store.refusals() if not _only_here(r.reason)}
         self._failed_starts: dict[tuple[Setting, int, int], int] = {}
         for launch in store.launches():
             if launch.status in ("refused", "wrong placement"):
@@ -102,12 +112,16 @@ class Engine:
     def elapsed(self) -> float:
         return time.monotonic() - self._start
 
+    def samples(self) -> list[Sample]:
+        return self._store.samples()
+
+    def given_up(self) -> set[tuple[str, Setting]]:
+        return set(self._guilty)
+
     def run(self, task: Task) -> None:
         """Measures all of the task that can be, in as many launches as its failures make necessary."""
-        done = {
-            (s.case, s.size, s.setting) for s in self._store.samples() if s.round == task.round
-        }  # an interrupted round is continued, not repeated
-        todo = [_without(item, lambda i, s: (i.case, i.size, s) in done) for item in task.items]
+        # An interrupted round is continued, not repeated.
+        todo = [_without(item, lambda i, s: (task.round, i.case, i.size, s) in self._done) for item in task.items]
         while todo := self._still_wanted(todo):
             if self._failed_starts.get((task.setting, task.nodes, task.ppn), 0) >= _STARTUP_TRIES:
                 return
@@ -201,18 +215,24 @@ class Engine:
         with self._store.together():
             for timing in timings:
                 self._keep(launch, item, ids[timing.id], timing)
+        self._done.update((task.round, item.case, item.size, ids[t.id]) for t in timings if t.refused is None)
         self._progress(task, len(timings))
 
     def _keep(self, launch: int, item: Item, setting: Setting, timing: Timing) -> None:
         collective = item.case.collective
         if timing.refused is not None:
             self._store.add_refusal(launch, collective, item.size, setting, timing.refused)
-            if not timing.refused.startswith("memory"):
+            if not _only_here(timing.refused):
                 self._guilty.add((collective, setting))
             return
         if timing.correct is False:
             self._guilty.add((collective, setting))
         self._store.add_sample(launch, collective, item.size, setting, _statistics(timing), timing.raw.tobytes())
+
+
+def _only_here(reason: str) -> bool:
+    """Whether a refusal concerns one message size, so that the setting may still be measured at others."""
+    return reason.startswith("memory")
 
 
 def launch_command(

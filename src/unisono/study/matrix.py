@@ -114,7 +114,9 @@ def _sizes(study: Study, machine: Machine, case: Case, notes: dict[str, None]) -
 def _combinations(study: Study, machine: Machine, collective: str) -> Iterator[Setting]:
     """Every launch-scope combination, alone and with every component and every algorithm."""
     at_launch = {name: values for name, values in study.parameters.items() if name not in CALL_SCOPE}
-    chosen = {name: _values(name, values, machine, collective) for name, values in at_launch.items()}
+    listed = {name: _values(name, values, machine, collective) for name, values in at_launch.items()}
+    # "all" of a parameter that cannot be varied here is nothing, and must not take everything else with it.
+    chosen = {name: values for name, values in listed.items() if values}
     inside = list(_call_settings(study, machine, collective))
     for values in itertools.product(*chosen.values()):
         launch = Setting(dict(zip(chosen, values, strict=True)))

@@ -23,7 +23,8 @@ def decide_study(data: StudyData) -> Decision:
         confidence=data.confidence,
         weights=data.weights or None,
         scope=data.scope,
-        failures=[launch for launch in data.launches if launch.status != "done"],
+        failures=[launch for launch in data.launches if launch.status not in ("done", "interrupted")],
+        refusals=data.refusals,
         notes=data.notes,
     )
 

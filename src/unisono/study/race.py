@@ -1,0 +1,87 @@
+"""The default search: all settings start on a few message sizes, and only what is still in doubt is launched again.
+
+What is in doubt is decided from the samples of finished rounds alone (unisono.decide.race), so a study that was
+killed in the middle of a round takes up exactly that round again.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Collection
+
+from unisono.decide.race import RaceConfig, RaceState, survivors
+from unisono.model import Setting
+from unisono.study.config import Study
+from unisono.study.engine import Item, Runner, Task
+from unisono.study.matrix import Matrix
+
+_MOST = 1.6
+"""What is ahead but not proven gets this many times the launches at which differences within the margin are ties."""
+
+
+def first_round(matrix: Matrix, study: Study) -> list[Task]:
+    """The launches of round 1: everything, on a third of the sizes."""
+    config = _config(matrix, study, set())
+    return _tasks(survivors((), config), config, study, 1)
+
+
+def run(
+    matrix: Matrix,
+    study: Study,
+    runner: Runner,
+    budget: float | None,
+    planned: Callable[[int], None] = lambda samples: None,
+) -> bool:
+    """Measures until the decision cannot change, everything had its launches, or `budget` seconds are over.
+
+    `planned` is told how many samples the study will have after each round that is now known. Returns whether the
+    decision is settled; False when the budget ended it first or doubts remain after the most launches allowed.
+    """
+    total = 0
+    for round in range(1, round_limit(study) + 1):
+        config = _config(matrix, study, runner.given_up())
+        state = survivors([s for s in runner.samples() if s.round < round], config)
+        if state.settled:
+            return True
+        tasks = _tasks(state, config, study, round)
+        total += sum(task.samples for task in tasks)
+        planned(total)
+        for task in tasks:
+            if budget is not None and runner.elapsed() > budget:
+                return False
+            runner.run(task)
+    return survivors(runner.samples(), _config(matrix, study, runner.given_up())).settled
+
+
+def round_limit(study: Study) -> int:
+    return round(study.method.launches * _MOST)
+
+
+def _config(matrix: Matrix, study: Study, given_up: Collection[tuple[str, Setting]]) -> RaceConfig:
+    return RaceConfig(
+        settings={
+            c.case: [setting for setting in c.settings if (c.case.collective, setting) not in given_up]
+            for c in matrix.cases
+        },
+        sizes={c.case: c.sizes for c in matrix.cases},
+        scope=matrix.scope,
+        weights=study.weights,
+        margin=study.method.margin,
+        confidence=study.method.confidence,
+        ties_after=study.method.launches,
+        most_launches=round_limit(study),
+    )
+
+
+def _tasks(state: RaceState, config: RaceConfig, study: Study, round: int) -> list[Task]:
+    """One launch for each launch-scope setting still needed, in an order shuffled anew each round."""
+    tasks = []
+    for (nodes, ppn), launches in state.launches.items():
+        for launch in launches:
+            items = [Item(case, size, tuple(s)) for case, size, s in state.items(launch, nodes, ppn, config.scope)]
+            order = random.Random(f"{study.method.seed}/{round}/{launch.key}")
+            order.shuffle(items)
+            if items:
+                tasks.append(Task(launch, nodes, ppn, round, tuple(items)))
+    random.Random(f"{study.method.seed}/{round}").shuffle(tasks)
+    return tasks
