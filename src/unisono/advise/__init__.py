@@ -1,1 +1,1 @@
-"""Apply a tuning, and prove it."""
+"""A tuning at work: added to a command line, and proven to help or not."""

@@ -1,0 +1,105 @@
+"""A tuning added to a user's own command line: `unisono run`."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from unisono.errors import UserError
+from unisono.export import rules
+from unisono.export.provenance import provenance
+from unisono.export.words import PlanWords, plan_words, rules_words
+from unisono.launch.command import Command
+from unisono.launch.job import describe_job
+from unisono.launch.rewrite import with_setting
+from unisono.machine.model import Machine
+from unisono.tuning.choice import choose, measured_cases, nearest_case
+from unisono.tuning.model import PlanModel, Tuning
+from unisono.tuning.stale import stale
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What a tuning means for one command line."""
+
+    plan: PlanModel
+    rules_file: Path | None
+    extra_mca: Mapping[str, str]
+    """The MCA parameters that name the rules file, for launches of the plan."""
+    notes: tuple[str, ...]
+    """What the plan's words cannot do, and where the tuning does not fit; one sentence each."""
+
+
+def apply(
+    tuning: Tuning,
+    argv: Sequence[str],
+    machine: Machine,
+    weights: Mapping[str, float] | None = None,
+    env: Mapping[str, str] | None = None,
+) -> Command:
+    """`argv` (mpirun ... or srun ...) with the plan for its number of ranks, or the nearest that was measured.
+
+    The rules file is written where it outlives the run and other nodes see it: the user's cache directory. `env`
+    stands for os.environ. Raises UserError for a command line that cannot be understood.
+    """
+    return resolve(tuning, argv, machine, weights, env)[0]
+
+
+def resolve(
+    tuning: Tuning,
+    argv: Sequence[str],
+    machine: Machine,
+    weights: Mapping[str, float] | None = None,
+    env: Mapping[str, str] | None = None,
+) -> tuple[Command, Applied]:
+    """The same, and what it was made of."""
+    job = describe_job(argv, machine, env)
+    case = nearest_case(tuning, job.nodes, job.ppn)
+    notes: list[str] = []
+    if case != (job.nodes, job.ppn):
+        notes.append(
+            f"{job.ranks} ranks on {job.nodes} x {job.ppn} were not measured: the setting is that of "
+            f"{case[0]} x {case[1]}, the nearest that was (measured: {measured_cases(tuning)}); "
+            "rules for collectives apply to communicators of measured sizes only"
+        )
+    applied = apply_plan(tuning, choose(tuning, *case, weights), machine)
+    line = with_setting(argv, applied.plan.launch, machine, applied.extra_mca, env)
+    if applied.plan.launch.is_default and applied.rules_file is None:
+        notes.append("the default is the best setting that was measured for this; nothing is added")
+    stale_notes = [f"the tuning may be stale: {sentence}" for sentence in stale(tuning, machine)]
+    return replace(line, notes=[*stale_notes, *notes, *applied.notes, *line.notes]), applied
+
+
+def apply_plan(tuning: Tuning, plan: PlanModel, machine: Machine) -> Applied:
+    """The plan's rules as a file and the words that name it. Raises UserError as plan_words does, and when the file
+    cannot be kept."""
+    words = plan_words(tuning, plan, machine)
+    path = _keep_rules(tuning, plan, words) if words.rules else None
+    return Applied(plan, path, rules_words(path) if path else {}, words.notes)
+
+
+def _keep_rules(tuning: Tuning, plan: PlanModel, words: PlanWords) -> Path:
+    """The rules file, named by its content: the same rules are one file, and no run's file changes under it."""
+    assert words.rules is not None
+    text = rules.write(words.rules, provenance(tuning, plan))
+    folder = cache_folder()
+    path = folder / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.conf"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=folder, delete=False) as stream:
+            stream.write(text)
+        Path(stream.name).chmod(0o644)
+        Path(stream.name).replace(path)
+    except OSError as error:
+        raise UserError(f"{folder}: the rules file cannot be kept there: {error.strerror}") from error
+    return path
+
+
+def cache_folder() -> Path:
+    """Where rules files are kept."""
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "unisono" / "rules"

@@ -1,0 +1,338 @@
+"""The proof of a tuning on the benchmark itself: default against tuned, on fresh launches taken in turns.
+
+The tuned launches get what `unisono run` would give a program: the plan's words and the rules file, read by the MPI
+itself. Nothing is switched inside a launch, so the whole chain is proven, not only the decision.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from unisono.advise.apply import Applied, apply_plan
+from unisono.advise.paired import LEAST_PAIRS, orders, ratio_interval, verdict
+from unisono.decide.model import Interval
+from unisono.errors import LaunchError, UserError
+from unisono.launch.command import Command, command
+from unisono.machine.model import Machine
+from unisono.measure.session import Session, Timing
+from unisono.model import DEFAULT, Setting
+from unisono.sizes import format_size
+from unisono.tuning.choice import choose
+from unisono.tuning.model import PlanModel, Tuning
+
+_GIVE_UP = 2
+"""Failed launches of one side after which a case is given up."""
+
+Point = tuple[str, int]
+"""Collective and message size."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A launch, or a measurement in it, that did not deliver."""
+
+    nodes: int
+    ppn: int
+    pair: int
+    tuned: bool
+    status: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One launch of the proof, for a progress bar."""
+
+    number: int
+    total: int
+    tuned: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SizeProof:
+    """One message size: seconds of every launch, pair by pair."""
+
+    size: int
+    gain: Interval
+    as_is: tuple[float, ...]
+    tuned: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CaseProof:
+    """One collective on one (nodes, ppn): as-is / tuned, geometric mean over its sizes, by pairs of launches."""
+
+    collective: str
+    nodes: int
+    ppn: int
+    gain: Interval
+    launches: int
+    """Of each side. 0: both are the same, since the plan sets nothing."""
+    sizes: tuple[SizeProof, ...]
+    wrong: tuple[int, ...] = ()
+    """Sizes at which a tuned launch computed wrong results; they are not in the gain."""
+
+    @property
+    def verdict(self) -> str:
+        """ "faster", "no difference", "slower", "wrong results" or "the default is kept"."""
+        if self.wrong:
+            return "wrong results"
+        return "the default is kept" if self.launches == 0 else verdict(self.gain)
+
+
+@dataclass(frozen=True)
+class Proof:
+    """The outcome for all cases of a tuning."""
+
+    confidence: float
+    cases: tuple[CaseProof, ...]
+    failures: tuple[Failure, ...]
+    commands: tuple[str, ...]
+    """Default and tuned, case by case."""
+    notes: tuple[str, ...]
+
+    @property
+    def exit_status(self) -> int:
+        """1 when a collective is slower than the default or wrong, or nothing could be proven at all."""
+        bad = any(case.verdict in ("slower", "wrong results") for case in self.cases)
+        return 1 if bad or not self.cases else 0
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "confidence": self.confidence,
+            "cases": [{**asdict(case), "verdict": case.verdict} for case in self.cases],
+            "failures": [asdict(failure) for failure in self.failures],
+            "commands": list(self.commands),
+            "notes": list(self.notes),
+        }
+
+    def render(self) -> Group:
+        """For a terminal."""
+        table = Table(title="Default against tuned, on fresh launches in turns", title_justify="left")
+        for name in (
+            "collective",
+            "ranks",
+            "default / tuned",
+            f"{self.confidence:.0%} interval",
+            "launches",
+            "verdict",
+        ):
+            table.add_column(name, justify="right" if name in ("default / tuned", "launches") else "left")
+        for case in self.cases:
+            gain = case.gain
+            style = {"faster": "green", "slower": "bold red", "wrong results": "bold red"}.get(case.verdict, "")
+            cells = (
+                case.collective,
+                f"{case.nodes} x {case.ppn}",
+                f"{gain.mid:.3f}",
+                f"{gain.low:.3f} to {gain.high:.3f}",
+                f"{case.launches} each" if case.launches else "-",
+                case.verdict,
+            )
+            table.add_row(*cells, style=style)
+        lines = [
+            f"{'tuned' if f.tuned else 'default'} launch on {f.nodes} x {f.ppn} ranks {f.status}: {f.reason}"
+            for f in self.failures
+        ]
+        return Group(table, *(Text(line, style="yellow") for line in [*lines, *self.notes]))
+
+
+@dataclass
+class _Case:
+    """What is collected for one (nodes, ppn): seconds at every point, launch by launch."""
+
+    points: Sequence[Point]
+    as_is: list[dict[Point, float]] = field(default_factory=list)
+    tuned: list[dict[Point, float]] = field(default_factory=list)
+    wrong: set[Point] = field(default_factory=set)
+
+
+def verify_tuning(
+    tuning: Tuning,
+    machine: Machine,
+    program: Path,
+    *,
+    pairs: int = 7,
+    seconds: float = 0.02,
+    off_cache: bool = False,
+    deadline: float = 60.0,
+    confidence: float | None = None,
+    seed: int = 0,
+    progress: Callable[[Step], None] = lambda step: None,
+) -> Proof:
+    """`pairs` launches each of default and tuned for every (nodes, ppn), at the sizes the tuning was measured at.
+
+    `program` is unisono-bench, `seconds` the measuring time of one size in one launch, `deadline` that of a hang. A
+    launch that fails is recorded and its pair not counted. Raises UserError for fewer than three pairs, when the
+    machine has too few nodes, and when this MPI has no word for what the tuning sets.
+    """
+    if pairs < LEAST_PAIRS:
+        raise UserError(f"{pairs} pairs of launches are too few for an interval; use {LEAST_PAIRS} or more")
+    chosen = [choose(tuning, nodes, ppn) for nodes, ppn in tuning.cases()]
+    applied = [apply_plan(tuning, plan, machine) for plan in chosen]
+    prover = _Prover(
+        machine,
+        program,
+        pairs=pairs,
+        seconds=seconds,
+        off_cache=off_cache,
+        deadline=deadline,
+        statistic=tuning.study.statistic,
+        progress=progress,
+        total=2 * pairs * sum(not _is_default(one) for one in applied),
+    )
+    level = tuning.study.confidence if confidence is None else confidence
+    cases: list[CaseProof] = []
+    for one in applied:
+        plan = one.plan
+        if _is_default(one):
+            same = Interval(1.0, 1.0, 1.0)
+            cases += [CaseProof(name, plan.nodes, plan.ppn, same, 0, ()) for name in plan.gain]
+        else:
+            found = prover.run(one, measured_points(tuning, plan), seed)
+            cases += _case_proofs(plan, found, level, prover.notes)
+    return Proof(level, tuple(cases), tuple(prover.failures), tuple(prover.commands), tuple(prover.notes))
+
+
+def _is_default(applied: Applied) -> bool:
+    return applied.plan.launch.is_default and applied.rules_file is None
+
+
+def measured_points(tuning: Tuning, plan: PlanModel) -> list[Point]:
+    """The collectives of a plan and the message sizes the tuning was measured at on these ranks."""
+    sizes: dict[str, set[int]] = {name: set() for name in plan.gain}
+    for other in tuning.plans_for(plan.nodes, plan.ppn):
+        for rule in other.rule:
+            sizes.setdefault(rule.collective, set()).update(rule.sizes)
+    return [(name, size) for name, found in sizes.items() for size in sorted(found)]
+
+
+@dataclass
+class _Prover:
+    """Runs the pairs of one case after the other."""
+
+    machine: Machine
+    program: Path
+    pairs: int
+    seconds: float
+    off_cache: bool
+    deadline: float
+    statistic: str
+    progress: Callable[[Step], None]
+    total: int
+    """Launches in all, for the progress."""
+    launches: int = 0
+    failures: list[Failure] = field(default_factory=list)
+    commands: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def run(self, applied: Applied, points: Sequence[Point], seed: int) -> _Case:
+        """All pairs of one case, or as many as make sense."""
+        plan = applied.plan
+        sides = {False: self._line(plan, DEFAULT, {}), True: self._line(plan, plan.launch, applied.extra_mca)}
+        self.commands += [line.shell for line in sides.values()]
+        self.notes += [note for note in [*applied.notes, *sides[True].notes] if note not in self.notes]
+        found = _Case(points)
+        dead = {False: 0, True: 0}
+        for pair, tuned_first in enumerate(orders(self.pairs, seed)):
+            values: dict[bool, dict[Point, float]] = {}
+            for tuned in (tuned_first, not tuned_first):
+                self.launches += 1
+                self.progress(Step(self.launches, self.total, tuned))
+                values[tuned] = self._launch(sides[tuned], plan, found, pair, tuned)
+                dead[tuned] += not values[tuned]
+            if values[False] and values[True]:
+                found.as_is.append(values[False])
+                found.tuned.append(values[True])
+            elif not found.as_is and max(dead.values()) >= _GIVE_UP:
+                self.launches += 2 * (self.pairs - pair - 1)
+                break
+        return found
+
+    def _line(self, plan: PlanModel, setting: Setting, extra: Mapping[str, str]) -> Command:
+        words = [str(self.program)]
+        return command(self.machine, setting, plan.nodes, plan.ppn, words, oversubscribe=True, extra_mca=extra)
+
+    def _launch(self, line: Command, plan: PlanModel, found: _Case, pair: int, tuned: bool) -> dict[Point, float]:
+        """Seconds of every point; empty when the launch failed."""
+        out: dict[Point, float] = {}
+        try:
+            with Session(line.argv, line.env) as session:
+                for point in found.points:
+                    timing = self._measure(session, point)
+                    if isinstance(timing, Timing):
+                        out[point] = timing.median if self.statistic == "median" else timing.mean
+                        continue
+                    status, reason = timing
+                    reason = f"{point[0]} at {format_size(point[1])}: {reason}"
+                    self.failures.append(Failure(plan.nodes, plan.ppn, pair, tuned, status, reason))
+                    if tuned and status == "wrong result":
+                        found.wrong.add(point)
+        except LaunchError as error:
+            self.failures.append(Failure(plan.nodes, plan.ppn, pair, tuned, error.status, error.reason))
+            return {}
+        return out
+
+    def _measure(self, session: Session, point: Point) -> Timing | tuple[str, str]:
+        """The timing, or (status, reason) of one that was refused or came with a wrong result."""
+        try:
+            (timing,) = session.measure(
+                *point, [0], seconds=self.seconds, off_cache=self.off_cache, deadline=self.deadline
+            )
+        except ValueError as error:
+            return "refused", str(error)
+        if timing.refused is not None:
+            return "refused", timing.refused
+        if timing.correct is False:
+            return "wrong result", timing.reason or "the result is wrong"
+        return timing
+
+
+def _case_proofs(plan: PlanModel, found: _Case, confidence: float, notes: list[str]) -> list[CaseProof]:
+    """What the pairs say, collective by collective; none with fewer than three pairs, which `notes` then says."""
+    if len(found.as_is) < LEAST_PAIRS:
+        few = f"only {len(found.as_is)} pairs of launches worked, which proves nothing"
+        notes.append(f"{plan.nodes} x {plan.ppn} ranks: {few}")
+        return []
+    sides = (found.as_is, found.tuned)
+    out = []
+    for collective in dict.fromkeys(name for name, _ in found.points):
+        mine = [point for point in found.points if point[0] == collective]
+        common = [point for point in mine if all(point in launch for side in sides for launch in side)]
+        wrong = tuple(size for name, size in mine if (name, size) in found.wrong)
+        if not common and not wrong:
+            notes.append(f"{collective} on {plan.nodes} x {plan.ppn} ranks: no size was measured in all launches")
+            continue
+        as_is, tuned = ([_geometric_mean(launch, common) for launch in side] for side in sides)
+        out.append(
+            CaseProof(
+                collective,
+                plan.nodes,
+                plan.ppn,
+                ratio_interval(as_is, tuned, confidence),
+                len(found.as_is),
+                tuple(_size_proof(point, found, confidence) for point in common),
+                wrong,
+            )
+        )
+    return out
+
+
+def _size_proof(point: Point, found: _Case, confidence: float) -> SizeProof:
+    as_is = tuple(launch[point] for launch in found.as_is)
+    tuned = tuple(launch[point] for launch in found.tuned)
+    return SizeProof(point[1], ratio_interval(as_is, tuned, confidence), as_is, tuned)
+
+
+def _geometric_mean(launch: Mapping[Point, float], points: Sequence[Point]) -> float:
+    """1 over no points: then all of them were wrong, and the gain says nothing."""
+    return math.exp(statistics.fmean(math.log(launch[point]) for point in points)) if points else 1.0

@@ -1,0 +1,174 @@
+"""Runs of a user's program, and what a verification of them says."""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from unisono.advise.paired import LEAST_PAIRS, ratio_interval, trimmed_mean, verdict
+from unisono.decide.model import Interval
+from unisono.errors import UserError
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of the program. `value` is the metric, or wall time; None when it failed."""
+
+    pair: int
+    tuned: bool
+    status: str
+    """"done", "hung", "crashed", "refused" or "no metric"."""
+    reason: str
+    value: float | None
+    seconds: float
+    """Wall time, start of mpirun to its end."""
+
+
+class Metric:
+    """A regular expression with one group that finds a number in the program's output; None: wall time.
+
+    Raises UserError for a pattern that is not one or does not have exactly one group.
+    """
+
+    def __init__(self, pattern: str | None) -> None:
+        self.pattern = pattern
+        try:
+            self._regex = re.compile(pattern, re.MULTILINE) if pattern is not None else None
+        except re.error as error:
+            raise UserError(f"metric: {pattern!r} is not a regular expression: {error}") from error
+        if self._regex is not None and self._regex.groups != 1:
+            raise UserError(
+                f"metric: {pattern!r} has {self._regex.groups} groups; put exactly the number into parentheses, "
+                "for example 'Time in seconds = *([0-9.]+)'"
+            )
+
+    @property
+    def name(self) -> str:
+        return self.pattern if self.pattern is not None else "wall time"
+
+    def find(self, output: str) -> float | None:
+        """The number of the last match, which must be above 0; None when there is none. UserError: not a number."""
+        assert self._regex is not None
+        found = list(self._regex.finditer(output))
+        if not found:
+            return None
+        text = found[-1][1] or ""
+        try:
+            value = float(text.replace(",", ""))
+        except ValueError:
+            raise UserError(f"metric: {self.pattern!r} found {text!r}, which is not a number") from None
+        if not 0 < value < float("inf"):
+            raise UserError(f"metric: {self.pattern!r} found {text}; a time above 0 is needed")
+        return value
+
+
+@dataclass(frozen=True)
+class Verification:
+    """As-is against tuned for one program: raw values and what follows from them. Times in seconds."""
+
+    metric: str
+    as_is_command: str
+    tuned_command: str
+    setting: Mapping[str, str]
+    runs: tuple[Run, ...]
+    confidence: float
+    notes: tuple[str, ...]
+
+    def values(self, *, tuned: bool) -> list[float]:
+        """Of the pairs of which both runs were done, in their order."""
+        return [side[tuned] for side in self._pairs]
+
+    @cached_property
+    def _pairs(self) -> list[dict[bool, float]]:
+        found: dict[int, dict[bool, float]] = {}
+        for run in self.runs:
+            if run.value is not None:
+                found.setdefault(run.pair, {})[run.tuned] = run.value
+        return [found[pair] for pair in sorted(found) if len(found[pair]) == 2]
+
+    @property
+    def failures(self) -> list[Run]:
+        return [run for run in self.runs if run.status != "done"]
+
+    @cached_property
+    def gain(self) -> Interval | None:
+        """as-is / tuned; None with fewer than three complete pairs."""
+        if len(self._pairs) < LEAST_PAIRS:
+            return None
+        return ratio_interval(self.values(tuned=False), self.values(tuned=True), self.confidence)
+
+    @property
+    def improvement(self) -> float | None:
+        """The documents' figure: ratio of the trimmed means less 1, so 32.6 s against 29.1 s are 0.12."""
+        if self.gain is None:
+            return None
+        return trimmed_mean(self.values(tuned=False)) / trimmed_mean(self.values(tuned=True)) - 1
+
+    @property
+    def verdict(self) -> str:
+        """ "faster", "no difference", "slower", or "fails": too few pairs of runs were done."""
+        return "fails" if self.gain is None else verdict(self.gain)
+
+    @property
+    def exit_status(self) -> int:
+        return 1 if self.verdict in ("slower", "fails") else 0
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "metric": self.metric,
+            "verdict": self.verdict,
+            "improvement": self.improvement,
+            "gain": asdict(self.gain) if self.gain else None,
+            "confidence": self.confidence,
+            "pairs": len(self._pairs),
+            "as_is": self._side(tuned=False),
+            "tuned": self._side(tuned=True),
+            "setting": dict(self.setting),
+            "as_is_command": self.as_is_command,
+            "tuned_command": self.tuned_command,
+            "runs": [asdict(run) for run in self.runs],
+            "notes": list(self.notes),
+        }
+
+    def _side(self, *, tuned: bool) -> dict[str, Any]:
+        values = self.values(tuned=tuned)
+        enough = len(values) >= LEAST_PAIRS
+        return {
+            "values": values,
+            "trimmed_mean": trimmed_mean(values) if enough else None,
+            "median": statistics.median(values) if values else None,
+        }
+
+    def render(self) -> Group:
+        """For a terminal."""
+        table = Table(title=f"{self.metric}, {len(self._pairs)} pairs of runs", title_justify="left")
+        for name in ("", "trimmed mean", "median", "each run"):
+            table.add_column(name, justify="left" if name in ("", "each run") else "right", overflow="fold")
+        for name, tuned in (("as-is", False), ("tuned", True)):
+            side = self._side(tuned=tuned)
+            numbers = [_seconds(side["trimmed_mean"]), _seconds(side["median"])]
+            table.add_row(name, *numbers, "  ".join(map(_seconds, side["values"])))
+        lines = [Text(f"{'tuned' if run.tuned else 'as-is'} run {run.status}: {run.reason}") for run in self.failures]
+        return Group(table, *lines, Text(self.sentence(), style="bold"))
+
+    def sentence(self) -> str:
+        """The verdict in one sentence."""
+        if self.gain is None or self.improvement is None:
+            return f"Fails: only {len(self._pairs)} pairs of runs were done; {LEAST_PAIRS} are needed."
+        gain = self.gain
+        return (
+            f"{self.verdict.capitalize()}: {self.improvement:+.1%} by the trimmed means; as-is / tuned is "
+            f"{gain.mid:.3f} ({gain.low:.3f} to {gain.high:.3f} with {self.confidence:.0%} confidence)."
+        )
+
+
+def _seconds(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4g} s"

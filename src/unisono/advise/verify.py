@@ -1,0 +1,117 @@
+"""Does a tuning help this program? As-is against tuned, in turns: `unisono verify`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from unisono.advise.apply import resolve
+from unisono.advise.paired import LEAST_PAIRS, orders
+from unisono.advise.runs import Metric, Run, Verification
+from unisono.errors import LaunchError, UserError
+from unisono.launch.command import Command
+from unisono.launch.failure import explain
+from unisono.launch.process import run as run_process
+from unisono.machine.model import Machine
+from unisono.tuning.model import Tuning
+
+_GIVE_UP = 2
+"""Failed runs of the tuned program, with none done, after which the rest is not tried."""
+
+
+def verify(
+    tuning: Tuning,
+    argv: Sequence[str],
+    machine: Machine,
+    *,
+    metric: str | None = None,
+    runs: int = 5,
+    deadline: float = 3600.0,
+    weights: Mapping[str, float] | None = None,
+    confidence: float = 0.95,
+    seed: int = 0,
+    progress: Callable[[Run], None] = lambda run: None,
+) -> Verification:
+    """`runs` runs each of the program as it is and with the tuning. `deadline` is seconds a run; `progress` gets every
+    run as it ends.
+
+    Raises UserError for fewer than three runs, a metric that is no regular expression with one group or never appears,
+    a command line that cannot be understood, and when the program does not even run as it is.
+    """
+    tuned, applied = resolve(tuning, argv, machine, weights)
+    return compare(
+        Command(list(argv), {}, None, []),
+        tuned,
+        {**applied.plan.launch, **applied.extra_mca},
+        metric=metric,
+        runs=runs,
+        deadline=deadline,
+        confidence=confidence,
+        seed=seed,
+        progress=progress,
+    )
+
+
+def compare(
+    as_is: Command,
+    tuned: Command,
+    setting: Mapping[str, str],
+    *,
+    metric: str | None,
+    runs: int,
+    deadline: float,
+    confidence: float = 0.95,
+    seed: int = 0,
+    progress: Callable[[Run], None] = lambda run: None,
+) -> Verification:
+    """The same for any two command lines; `setting` says in what they differ."""
+    if runs < LEAST_PAIRS:
+        raise UserError(f"runs: {runs} are too few to drop the largest and the smallest; use {LEAST_PAIRS} or more")
+    wanted = Metric(metric)
+    done: list[Run] = []
+    for pair, tuned_first in enumerate(orders(runs, seed)):
+        for is_tuned in (tuned_first, not tuned_first):
+            one = _run(tuned if is_tuned else as_is, pair, is_tuned, wanted, deadline)
+            done.append(one)
+            progress(one)
+            _give_up_as_is(done)
+        if _tuned_is_hopeless(done):
+            break
+    return Verification(
+        metric=wanted.name,
+        as_is_command=as_is.shell,
+        tuned_command=tuned.shell,
+        setting=dict(setting),
+        runs=tuple(done),
+        confidence=confidence,
+        notes=tuple(tuned.notes),
+    )
+
+
+def _run(line: Command, pair: int, tuned: bool, metric: Metric, deadline: float) -> Run:
+    try:
+        finished = run_process(line.argv, line.env, deadline)
+    except LaunchError as error:
+        return Run(pair, tuned, error.status, error.reason, None, deadline if error.status == "hung" else 0.0)
+    if finished.exit_code != 0:
+        failure = explain(finished.exit_code, finished.stderr)
+        return Run(pair, tuned, failure.status, failure.reason, None, finished.seconds)
+    if metric.pattern is None:
+        return Run(pair, tuned, "done", "", finished.seconds, finished.seconds)
+    value = metric.find(f"{finished.stdout}\n{finished.stderr}")
+    if value is None:
+        return Run(pair, tuned, "no metric", f"{metric.pattern!r} is nowhere in its output", None, finished.seconds)
+    return Run(pair, tuned, "done", "", value, finished.seconds)
+
+
+def _give_up_as_is(done: Sequence[Run]) -> None:
+    """Without a first run as it is there is nothing to compare with."""
+    as_is = [run for run in done if not run.tuned]
+    if len(as_is) == 1 and as_is[0].value is None:
+        if as_is[0].status == "no metric":
+            raise UserError(f"metric: {as_is[0].reason}; run the program once and look at what it prints")
+        raise UserError(f"the program does not run as it is: {as_is[0].status}: {as_is[0].reason}")
+
+
+def _tuned_is_hopeless(done: Sequence[Run]) -> bool:
+    tuned = [run for run in done if run.tuned]
+    return len(tuned) >= _GIVE_UP and all(run.value is None for run in tuned)

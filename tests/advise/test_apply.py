@@ -1,0 +1,83 @@
+"""A tuning added to a command line: the right plan, a rules file that stays, and everything said that does not fit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.tuning.samples import machine as example
+from tests.tuning.samples import plan, rule, tuned, tuning
+from unisono.advise.apply import apply
+from unisono.errors import UserError
+from unisono.export import rules
+
+RING = (rule("allreduce", 0, None, tuned("ring")),)
+LINE = ["mpirun", "-n", "4", "./app", "--mca", "not ours"]
+
+
+def test_the_setting_goes_right_after_mpirun_and_the_program_stays_last(cache: Path) -> None:
+    line = apply(tuning(plan(launch={"UCX_TLS": "self,sm"}, rules=RING)), LINE, example(), env={})
+    (path,) = cache.iterdir()
+    assert line.argv[0] == "mpirun"
+    assert line.argv[-3:] == ["./app", "--mca", "not ours"]
+    assert line.argv[line.argv.index("coll_tuned_dynamic_rules_filename") + 1] == str(path)
+    assert "UCX_TLS=self,sm" in line.argv
+    found = rules.read(path.read_text(), str(path))
+    assert [comm.size for comm in found.collectives[0].comms] == [0, 4, 5]
+    assert "'example'" in path.read_text()
+
+
+def test_the_rules_file_is_named_by_its_content(cache: Path) -> None:
+    ring = tuning(plan(rules=RING))
+    first = apply(ring, LINE, example(), env={})
+    assert apply(ring, LINE, example(), env={}).argv == first.argv
+    assert len(list(cache.iterdir())) == 1
+    apply(tuning(plan(rules=(rule("allreduce", 0, None, tuned("segmented_ring")),))), LINE, example(), env={})
+    assert len(list(cache.iterdir())) == 2
+
+
+def test_the_plan_follows_the_weights() -> None:
+    made = tuning()
+    assert "UCX_RNDV_THRESH=16kb" in apply(made, LINE, example(), {"alltoall": 1.0}, env={}).argv
+    assert "UCX_RNDV_THRESH=16kb" not in apply(made, LINE, example(), {"allreduce": 1.0}, env={}).argv
+
+
+def test_nothing_is_added_where_the_default_is_best(cache: Path) -> None:
+    line = apply(tuning(plan()), LINE, example(), env={})
+    assert line.argv == LINE
+    assert "the default is the best setting" in " ".join(line.notes)
+    assert not cache.exists()
+
+
+def test_another_number_of_ranks_gets_the_nearest_plan_and_is_told_so() -> None:
+    made = tuning(plan(ppn=2, launch={"UCX_TLS": "self"}), plan(ppn=4, launch={"UCX_TLS": "sm"}))
+    line = apply(made, ["mpirun", "-n", "3", "./app"], example(), env={})
+    assert "UCX_TLS=sm" in line.argv
+    (note,) = [note for note in line.notes if "were not measured" in note]
+    assert "3 ranks on 1 x 3" in note
+    assert "(measured: 1 x 2, 1 x 4)" in note
+
+
+def test_what_the_user_says_stays() -> None:
+    words = ["mpirun", "-n", "4", "-x", "UCX_TLS=tcp", "./app"]
+    line = apply(tuning(plan(launch={"UCX_TLS": "self,sm"})), words, example(), env={})
+    assert "UCX_TLS=self,sm" not in line.argv
+    assert any("UCX_TLS" in note and "kept" in note for note in line.notes)
+
+
+def test_a_stale_tuning_is_announced() -> None:
+    line = apply(tuning(plan(launch={"UCX_TLS": "self"})), LINE, example("5.0.7"), env={})
+    assert any(note.startswith("the tuning may be stale: ") and "5.0.7" in note for note in line.notes)
+
+
+def test_a_cache_that_cannot_be_written_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr("unisono.advise.apply.cache_folder", lambda: tmp_path / "file" / "rules")
+    with pytest.raises(UserError, match="the rules file cannot be kept there"):
+        apply(tuning(plan(rules=RING)), LINE, example(), env={})
+
+
+def test_a_command_line_that_is_none() -> None:
+    with pytest.raises(UserError):
+        apply(tuning(), ["./app"], example(), env={})
