@@ -71,7 +71,7 @@ def test_a_users_line_with_a_host_file(installed: Installed, cluster: MakeCluste
     virtual = cluster(nodes=2)
     hosts = virtual.directory / "hostfile"
     hosts.write_text("n0 slots=2\nn1 slots=2\n")
-    line = [installed.mpirun, "-n", "2", "--hostfile", str(hosts), "--map-by", "node", installed.program]
+    line = installed.argv("-n", "2", "--hostfile", str(hosts), "--map-by", "node", installed.program)
     made = with_setting(line, Setting({"UCX_RNDV_THRESH": "16kb"}), _machine(installed, virtual))
     assert {report["host"] for report in _where(virtual, made)} == {"n0", "n1"}
 
@@ -86,7 +86,7 @@ def test_a_hang_is_killed_on_all_nodes(installed: Installed, cluster: MakeCluste
         "    try: process.read_line(1)\n"
         "    except LaunchError as error: print(error.status)\n"
     )
-    argv = [installed.mpirun, "-n", "2", "--host", "n0:1,n1:1", installed.program, "hang"]
+    argv = installed.argv("-n", "2", "--host", "n0:1,n1:1", installed.program, "hang")
     driver = virtual.wrap([sys.executable, "-c", code, *argv])
     environment = {**os.environ, **virtual.env}
     done = subprocess.run(driver, env=environment, capture_output=True, text=True, timeout=PATIENCE)
@@ -100,14 +100,14 @@ def test_a_hang_is_killed_on_all_nodes(installed: Installed, cluster: MakeCluste
 
 def test_a_lost_node_ends_the_launch(installed: Installed, cluster: MakeCluster) -> None:
     virtual = cluster(nodes=3)
-    argv = [installed.mpirun, "-n", "3", "--host", "n0:1,n1:1,n2:1", installed.program, "hang"]
+    argv = installed.argv("-n", "3", "--host", "n0:1,n1:1,n2:1", installed.program, "hang")
     with Process(virtual.wrap(argv), virtual.env) as process:
         for _ in range(3):
             process.read_line(PATIENCE)
         virtual.lose("n1")
         with pytest.raises(LaunchError) as error:
-            while True:  # mpirun may say something of its own first
-                process.read_line(PATIENCE)
+            while True:  # mpirun may say something of its own first, and 4.1.4 may stay on afterwards
+                process.read_line(5)
     assert error.value.status in ("crashed", "refused")
-    assert "lost" in error.value.reason
+    assert "lost" in error.value.reason  # a guess where mpirun 5.0.11 says nothing and ends with exit status 0
     assert not tree.members(process.pid, process.launch_id)

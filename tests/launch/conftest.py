@@ -23,6 +23,11 @@ class Installed:
     program: str
     machine: Machine
 
+    def argv(self, *words: str) -> list[str]:
+        """mpirun with what every launch gets here: btl/ofi would add a second to each."""
+        root = ["--allow-run-as-root"] if self.machine.root_user else []
+        return [self.mpirun, *root, "--mca", "btl", "^ofi", *words]
+
 
 def _candidates() -> dict[str, Path]:
     """Version's first number -> mpirun: next to this Python, in the system, and first on PATH."""

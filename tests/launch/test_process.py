@@ -141,14 +141,9 @@ def _kill_driver(argv: list[str], tmp_path: Path) -> None:
 # -- real launches -------------------------------------------------------------------------------------------------
 
 
-def _argv(installed: Installed, *words: str) -> list[str]:
-    root = ["--allow-run-as-root"] if installed.machine.root_user else []
-    return [installed.mpirun, *root, *words]
-
-
 @pytest.mark.mpi
 def test_rank_0_is_talked_to(installed: Installed) -> None:
-    with Process(_argv(installed, "-n", "2", installed.program, "echo"), {}) as process:
+    with Process(installed.argv("-n", "2", installed.program, "echo"), {}) as process:
         assert {process.read_line(PATIENCE).split()[0] for _ in range(2)} == {"where"}
         for word in ("measure", "again"):
             process.write_line(word)
@@ -172,7 +167,7 @@ def test_rank_0_is_talked_to(installed: Installed) -> None:
     ids=["no program", "slots", "component", "binding", "segv", "exit"],
 )
 def test_a_failed_launch_says_why(installed: Installed, words: list[str], status: str, reason: str) -> None:
-    argv = _argv(installed, *(installed.program if word == "PROGRAM" else word for word in words))
+    argv = installed.argv(*(installed.program if word == "PROGRAM" else word for word in words))
     with Process(argv, {}) as process, pytest.raises(LaunchError) as error:
         while True:
             process.read_line(PATIENCE)
@@ -186,7 +181,7 @@ def test_a_failed_launch_says_why(installed: Installed, words: list[str], status
 @pytest.mark.mpi
 @pytest.mark.parametrize("how", ["hang", "stray"])
 def test_hanging_ranks_are_killed_at_the_deadline(installed: Installed, how: str) -> None:
-    with Process(_argv(installed, "-n", "2", installed.program, how), {}) as process:
+    with Process(installed.argv("-n", "2", installed.program, how), {}) as process:
         for _ in range(2):
             process.read_line(PATIENCE)
         assert len(tree.members(process.pid, process.launch_id)) >= 3
@@ -198,7 +193,7 @@ def test_hanging_ranks_are_killed_at_the_deadline(installed: Installed, how: str
 
 @pytest.mark.mpi
 def test_a_killed_mpirun_leaves_no_ranks(installed: Installed) -> None:
-    with Process(_argv(installed, "-n", "2", installed.program, "hang"), {}) as process:
+    with Process(installed.argv("-n", "2", installed.program, "hang"), {}) as process:
         for _ in range(2):
             process.read_line(PATIENCE)
         os.kill(process.pid, signal.SIGKILL)
@@ -210,4 +205,4 @@ def test_a_killed_mpirun_leaves_no_ranks(installed: Installed) -> None:
 
 @pytest.mark.mpi
 def test_a_killed_driver_leaves_no_ranks(installed: Installed, tmp_path: Path) -> None:
-    _kill_driver(_argv(installed, "-n", "2", installed.program, "hang"), tmp_path)
+    _kill_driver(installed.argv("-n", "2", installed.program, "hang"), tmp_path)

@@ -131,9 +131,8 @@ def test_another_mpirun_is_noticed(installed: Installed) -> None:
 
 @pytest.mark.mpi
 def test_rewritten_lines_run_and_take_effect(installed: Installed) -> None:
-    root = ["--allow-run-as-root"] if installed.machine.root_user else []
     show = ["sh", "-c", "echo $OMPI_MCA_pml $UCX_RNDV_THRESH"]
-    line = [installed.mpirun, *root, "-n", "1", *show, ":", "-n", "1", *show]
+    line = installed.argv("-n", "1", *show, ":", "-n", "1", *show)
     made = with_setting(line, Setting({"pml": "ob1", **UCX}), installed.machine, None, {})
     done = run(made.argv, made.env, 60)
     assert done.stdout.splitlines() == ["ob1 16kb", "ob1 16kb"], done.stderr

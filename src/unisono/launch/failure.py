@@ -132,6 +132,8 @@ def _crash(exit_code: int, stderr: str) -> str:
         return f"rank {match[1]} ended with exit status {match[2]}{_said(stderr)}"
     if exit_code < 0:
         return f"mpirun was ended by {signal_name(-exit_code)}{_said(stderr)}"
+    if exit_code == 0:  # Open MPI 5.0.11 does so when it has lost a node, more often than not without a word
+        return f"mpirun ended too early, as if all was well; was a node lost?{_said(stderr)}"
     return f"mpirun ended with exit status {exit_code}{_said(stderr)}"
 
 
@@ -147,7 +149,8 @@ _SUMMARIES = re.compile(
 )
 """mpirun's own account of who ended how, in a frame of dashes."""
 _NOISE = re.compile(
-    r"^-{20,}$|^\[\S+:\d+\] (?:\*\*\*|\[ ?\d+\]|Signal|Failing)|_ERROR_LOG:|PMIX ERROR|help message|help_agg"
+    r"^-{20,}$|^\[\S+:\d+\] (?:\*\*\*|\[ ?\d+\]|Signal|Failing)|_ERROR_LOG:|PMIX ERROR|"
+    r"plm:ssh: Warning|help message|help_agg"
 )
 
 
