@@ -1,1 +1,1 @@
-"""Charts and pages."""
+"""Figures and pages: one HTML file that opens offline."""

@@ -1,0 +1,313 @@
+"""The figures of the selection in steps (documents 000 and 001): curves of one parameter's values, all else fixed.
+
+A classic study brings its own steps. For a race the same form is built from the estimates: one panel a parameter, with
+the others at what was chosen.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from unisono.decide.model import Decision
+from unisono.errors import UserError
+from unisono.model import CALL_SCOPE, DEFAULT, Setting
+from unisono.report.axes import (
+    Figure,
+    hover_frame,
+    hover_lines,
+    label,
+    layout,
+    microseconds,
+    ratio,
+    size_axis,
+    size_position,
+    value_axis,
+)
+from unisono.report.palette import DASHES, MARKERS, SERIES, ordered_colours
+from unisono.report.text import format_ratio, format_time, join, short_setting
+from unisono.report.view import CaseView
+from unisono.sizes import format_size, parse_size
+
+NOT_SET = "not set"
+
+Curves = Mapping[str, Mapping[int, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """How one value of the compared parameter is drawn, the same in all panels of its step."""
+
+    name: str
+    colour: str
+    dash: str
+    marker: str
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    title: str
+    note: str
+    figure: Figure
+
+
+@dataclass(frozen=True, slots=True)
+class StepFigures:
+    title: str
+    explanation: str
+    reference: str
+    values: list[Value]
+    panels: list[Panel]
+
+    @property
+    def alone(self) -> bool:
+        """One panel: small enough to stand beside others."""
+        return len(self.panels) == 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    """One panel's content: `fixed` is what all its curves have in common."""
+
+    fixed: Setting
+    chosen: str
+    significant: bool | None
+    curves: Curves
+
+
+def step_figures(view: CaseView, decision: Decision) -> list[StepFigures]:
+    """The steps of one case, in order; empty when no parameter was measured with two values."""
+    steps = [step for step in decision.steps if step.case == view.case]
+    if not steps:
+        return [
+            _figures(view, None, name, [found]) for name in _parameters(view) if (found := _race_comparison(view, name))
+        ]
+    numbers = list(dict.fromkeys((step.number, step.compared) for step in sorted(steps, key=lambda s: s.number)))
+    return [
+        _figures(
+            view,
+            number,
+            compared,
+            [
+                _Comparison(s.fixed, s.chosen, s.significant, s.curves)
+                for s in steps
+                if (s.number, s.compared) == (number, compared)
+            ],
+        )
+        for number, compared in numbers
+    ]
+
+
+def _parameters(view: CaseView) -> list[str]:
+    """Launch-scope parameters first, as the documents do, then component and algorithm."""
+    names = {name for setting in view.estimates for name in setting}
+    launch = sorted(names - set(CALL_SCOPE), key=lambda n: (n != "UCX_RNDV_THRESH", n == "placement", n))
+    return launch + [name for name in ("coll", "algorithm", "segment") if name in names]
+
+
+def _race_comparison(view: CaseView, name: str) -> _Comparison | None:
+    """The values of one parameter with the others at the chosen plan's, else at the default's."""
+    for base in dict.fromkeys((view.plan.launch, DEFAULT)):
+        fixed = base.without(name)
+        if name == "algorithm":
+            fixed = fixed | {"coll": "tuned"}
+        curves: dict[str, dict[int, float]] = {}
+        for setting, estimates in view.estimates.items():
+            if setting.without(name) == fixed and not (name == "coll" and "algorithm" in setting):
+                value = setting.get(name, NOT_SET)
+                curves[value] = {size: e.time.mid for size, e in sorted(estimates.items())}
+        if name == "algorithm" and base in view.estimates:
+            curves.setdefault(NOT_SET, {size: e.time.mid for size, e in sorted(view.estimates[base].items())})
+        if len(curves) > 1:
+            return _Comparison(
+                fixed, view.plan.launch.get(name, NOT_SET) if name not in CALL_SCOPE else "", None, curves
+            )
+    return None
+
+
+_TITLES = {
+    "UCX_RNDV_THRESH": "rendezvous thresholds",
+    "placement": "placements",
+    "coll": "components",
+    "component": "components",
+    "algorithm": "algorithms of coll/tuned",
+    "segment": "segment sizes",
+}
+
+
+def _figures(view: CaseView, number: int | None, compared: str, comparisons: Sequence[_Comparison]) -> StepFigures:
+    values = _values(compared, comparisons)
+    reference = _reference([v.name for v in values])
+    drawn = [
+        Panel(
+            title=_panel_title(comparison.fixed, comparisons),
+            note=_panel_note(comparison),
+            figure=_panel(comparison, values, view.sizes, compared, reference),
+        )
+        for comparison in sorted(comparisons, key=lambda c: c.fixed)
+    ]
+    what = _TITLES.get(compared, "")
+    title = f"{what[:1].upper()}{what[1:]} compared" if what else f"{compared} compared"
+    return StepFigures(
+        title=f"Step {number}. {title}" if number else title,
+        explanation=_explanation(compared, comparisons),
+        reference=reference,
+        values=values,
+        panels=drawn,
+    )
+
+
+def _explanation(compared: str, comparisons: Sequence[_Comparison]) -> str:
+    common = _common(c.fixed for c in comparisons)
+    words = f"{compared}, with {common} fixed" if common else compared
+    if varying := _varying(comparisons):
+        return f"{words}; one panel for each {join(varying)}"
+    return words if common else f"{compared}, all else as by default"
+
+
+def _varying(comparisons: Sequence[_Comparison]) -> list[str]:
+    """The parameters in which the panels differ."""
+    common = _common(c.fixed for c in comparisons)
+    return sorted({name for c in comparisons for name in c.fixed} - set(common))
+
+
+def _panel_note(comparison: _Comparison) -> str:
+    if not comparison.chosen:
+        return ""
+    return f"chosen: {comparison.chosen}" + (", no significant difference" if comparison.significant is False else "")
+
+
+def _common(settings: Iterable[Setting]) -> Setting:
+    all_of = [dict(s) for s in settings]
+    first = all_of[0] if all_of else {}
+    return Setting({name: value for name, value in first.items() if all(s.get(name) == value for s in all_of)})
+
+
+def _panel_title(fixed: Setting, comparisons: Sequence[_Comparison]) -> str:
+    """What tells this panel from its neighbours."""
+    if len(comparisons) == 1:
+        return short_setting(fixed) if fixed else "all else as by default"
+    return ", ".join(
+        f"{name}={fixed[name]}" if name in fixed else f"{name} {NOT_SET}" for name in _varying(comparisons)
+    )
+
+
+def _order(value: str) -> tuple[int, float, str]:
+    """Not set first, then sizes and numbers by what they count, then names."""
+    if value in (NOT_SET, "", "default"):
+        return 0, 0.0, value
+    if value == "auto":
+        return 1, 0.0, value
+    if (size := _as_size(value)) is not None:
+        return 2, float(size), value
+    return 3, 0.0, value
+
+
+def _as_size(value: str) -> int | None:
+    found = re.fullmatch(r"(?:intra:)?(\d+[a-z]*).*", value.lower())
+    if found is None:
+        return None
+    try:
+        return parse_size(found[1])
+    except UserError:
+        return None
+
+
+def _values(compared: str, comparisons: Sequence[_Comparison]) -> list[Value]:
+    names = sorted({name for c in comparisons for name in c.curves}, key=_order)
+    ordered = [n for n in names if _order(n)[0] == 2]
+    ramp = dict(zip(ordered, ordered_colours(len(ordered)), strict=True)) if len(ordered) > 2 else {}
+    values = []
+    series = 0
+    for number, name in enumerate(names):
+        if _order(name)[0] < 2:
+            values.append(Value(name, "@default", "dash", "circle-open" if _order(name)[0] == 0 else "square-open"))
+            continue
+        colour = ramp.get(name)
+        if colour is None:
+            colour, series = SERIES[series % len(SERIES)], series + 1
+        values.append(
+            Value(
+                name,
+                colour,
+                DASHES[number // len(SERIES) % len(DASHES)],
+                MARKERS[number % len(MARKERS)],
+            )
+        )
+    return values
+
+
+def _reference(names: Sequence[str]) -> str:
+    """The value the others are compared with: nothing set, else automatic, else the first."""
+    return next((n for n in names if _order(n)[0] < 2), names[0])
+
+
+def _panel(
+    comparison: _Comparison, values: Sequence[Value], sizes: Sequence[int], compared: str, reference: str
+) -> Figure:
+    """Every value's curve, as gain over the reference and as time; the chosen one is drawn strongest."""
+    curves = comparison.curves
+    base = curves.get(reference) or next(iter(curves.values()))
+    data: list[dict[str, Any]] = []
+    gains: list[list[float | None]] = []
+    times: list[list[float | None]] = []
+    for value in (v for v in values if curves.get(v.name)):
+        curve = curves[value.name]
+        ordered = sorted(curve)
+        strong = value.name == comparison.chosen
+        gains.append([ratio(base[s] / curve[s]) if s in base and curve[s] > 0 else None for s in ordered])
+        times.append([microseconds(curve[s]) for s in ordered])
+        data.append(
+            {
+                "type": "scatter",
+                "mode": "lines+markers",
+                "name": label(value.name),
+                "x": [size_position(s, sizes) for s in ordered],
+                "line": {"color": value.colour, "width": 2.75 if strong else 1.4, "dash": value.dash},
+                "marker": {"color": value.colour, "size": 6.5 if strong else 5, "symbol": value.marker},
+                "hovertext": [
+                    _text(s, curve[s], base.get(s), "" if value.name == reference else reference) for s in ordered
+                ],
+                "hovertemplate": hover_frame(
+                    f"{compared} {value.name}" if value.name == NOT_SET else f"{compared}={value.name}"
+                ),
+            }
+        )
+    line = {
+        "type": "line",
+        "xref": "x domain",
+        "yref": "y",
+        "x0": 0,
+        "x1": 1,
+        "y0": 1,
+        "y1": 1,
+        "layer": "below",
+        "line": {"color": "@default/60", "width": 1},
+    }
+    common = layout(
+        270,
+        {"x": "size", "y": "gain"},
+        sizes,
+        xaxis=size_axis(sizes),
+        yaxis=value_axis(f"gain over {label(reference)}"),
+    )
+    return {
+        "data": data,
+        "layout": common,
+        "views": {
+            "gain": {"y": gains, "layout": {"shapes": [line]}},
+            "time": {
+                "y": times,
+                "layout": {"yaxis": value_axis("time"), "meta": {**common["meta"], "axes": {"x": "size", "y": "time"}}},
+            },
+        },
+    }
+
+
+def _text(size: int, seconds: float, base: float | None, reference: str) -> str:
+    lines = [format_size(size), format_time(seconds)]
+    if base is not None and reference and seconds > 0:
+        lines.append(f"{format_ratio(base / seconds)} over {reference}")
+    return hover_lines(lines)

@@ -1,0 +1,203 @@
+"""When it happened: every launch in the order it ran, how it ended, and how the machine's speed drifted meanwhile."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import Any
+
+from unisono.report.axes import Figure, hover_frame, hover_lines, label, layout
+from unisono.report.drift import drift
+from unisono.report.text import count, format_duration, short_setting, significant
+from unisono.study.data import LaunchRow, StudyData
+
+STATUS: dict[str, tuple[str, str]] = {
+    "done": ("@better-mid", ""),
+    "refused": ("@worse-mid", "diamond"),
+    "crashed": ("@worse", "x"),
+    "hung": ("@worse-deep", "square"),
+    "wrong placement": ("@series-5", "triangle-up"),
+    "protocol": ("@series-7", "star"),
+    "interrupted": ("@quiet", "cross"),
+    "running": ("@quiet", "circle"),
+}
+"""How a launch ended -> its colour, and the marker on top of its bar (short launches would be hard to see)."""
+
+_ROW, _DRIFT, _GAP, _FRAME = 16, 170, 26, 66
+
+
+def timeline(study: StudyData, statistic: str) -> Figure | None:
+    """One bar a launch, one row a launch-scope setting; above, the drift. None without launches."""
+    if not study.launches:
+        return None
+    ends = list(accumulate(row.seconds for row in study.launches))
+    unit, scale = ("minutes", 60.0) if ends[-1] < 7200 else ("hours", 3600.0)
+    starts = {row.id: (end - row.seconds) / scale for row, end in zip(study.launches, ends, strict=True)}
+    rows = sorted({row.setting for row in study.launches}, reverse=True)
+    drawn = _DRIFT + _GAP + _ROW * len(rows)
+    height = drawn + _FRAME
+    data = [*_bars(study, starts, scale), *_drift(study, starts, scale, statistic)]
+    axis = {"tickfont": {"size": 11, "color": "@quiet"}, "gridcolor": "@grid", "zeroline": False, "automargin": True}
+    return {
+        "data": data,
+        "layout": layout(
+            height,
+            {},
+            barmode="overlay",
+            bargap=0.25,
+            xaxis={
+                **axis,
+                "title": {"text": f"{unit} of launches, in order", "font": {"size": 12, "color": "@quiet"}},
+                "anchor": "y",
+                "range": [0, ends[-1] / scale * 1.005 or 1],
+            },
+            yaxis={
+                **axis,
+                "type": "category",
+                "categoryarray": [_name(s) for s in rows],
+                "categoryorder": "array",
+                "domain": [0, _ROW * len(rows) / drawn],
+                "showgrid": False,
+                "tickfont": {"size": 11, "color": "@text"},
+            },
+            yaxis2={
+                **axis,
+                "domain": [1 - _DRIFT / drawn, 1],
+                "title": {"text": "time / usual", "font": {"size": 12, "color": "@quiet"}},
+                "tickformat": "+.0%",
+            },
+            shapes=[
+                {
+                    "type": "line",
+                    "xref": "x domain",
+                    "yref": "y2",
+                    "x0": 0,
+                    "x1": 1,
+                    "y0": 0,
+                    "y1": 0,
+                    "layer": "below",
+                    "line": {"color": "@default/60", "width": 1},
+                },
+                *_rounds(study, starts, ends[-1] / scale),
+            ],
+        ),
+    }
+
+
+def _name(setting: object) -> str:
+    return label(short_setting(setting)) + " "  # type: ignore[arg-type]
+
+
+def _bars(study: StudyData, starts: dict[int, float], scale: float) -> list[dict[str, Any]]:
+    data = []
+    for status, (colour, marker) in STATUS.items():
+        rows = [row for row in study.launches if row.status == status]
+        if not rows:
+            continue
+        data.append(
+            {
+                "type": "bar",
+                "orientation": "h",
+                "name": status,
+                "y": [_name(row.setting) for row in rows],
+                "base": [significant(starts[row.id]) for row in rows],
+                "x": [significant(row.seconds / scale) for row in rows],
+                "marker": {
+                    "color": colour,
+                    "line": {"width": 0},
+                },
+                "hovertext": [_text(row) for row in rows],
+                "hovertemplate": hover_frame(status),
+            }
+        )
+        if marker:
+            data.append(
+                {
+                    "type": "scatter",
+                    "mode": "markers",
+                    "x": [significant(starts[row.id] + row.seconds / scale / 2) for row in rows],
+                    "y": [_name(row.setting) for row in rows],
+                    "marker": {"color": colour, "size": 10, "symbol": marker, "line": {"color": "@page", "width": 1}},
+                    "hoverinfo": "skip",
+                }
+            )
+    return data
+
+
+def _text(row: LaunchRow) -> str:
+    lines = [
+        f"launch {row.id}: {row.setting}",
+        f"{row.nodes} x {row.ppn} ranks, round {row.round + 1}",
+        f"{row.status}, {format_duration(row.seconds)}",
+        *([row.reason[:160]] if row.reason else []),
+    ]
+    return hover_lines(lines)
+
+
+def _drift(study: StudyData, starts: dict[int, float], scale: float, statistic: str) -> list[dict[str, Any]]:
+    lengths = {row.id: row.seconds / scale for row in study.launches}
+    data = []
+    for default_only, name, style in (
+        (False, "all settings", {"mode": "markers", "marker": {"color": "@quiet/55", "size": 5, "symbol": "circle"}}),
+        (
+            True,
+            "default",
+            {
+                "mode": "lines+markers",
+                "line": {"color": "@default", "width": 2, "dash": "dash"},
+                "marker": {"color": "@default", "size": 7, "symbol": "circle-open"},
+            },
+        ),
+    ):
+        points = [d for d in drift(study, statistic, default_only=default_only) if d.launch in starts]
+        data.append(
+            {
+                "type": "scatter",
+                "name": name,
+                "x": [significant(starts[d.launch] + lengths[d.launch] / 2) for d in points],
+                "y": [significant(d.ratio - 1) for d in points],
+                "yaxis": "y2",
+                "hovertext": [
+                    hover_lines(
+                        [
+                            f"launch {d.launch}: {d.ratio - 1:+.1%} against the usual time",
+                            f"over {count(d.cells, 'timing')}",
+                        ],
+                    )
+                    for d in points
+                ],
+                "hovertemplate": hover_frame(name),
+                **style,
+            }
+        )
+    return data
+
+
+def _rounds(study: StudyData, starts: dict[int, float], end: float) -> list[dict[str, Any]]:
+    """A hairline where each round begins, as far as rounds come in order."""
+    first: dict[int, float] = {}
+    for row in study.launches:
+        first[row.round] = min(first.get(row.round, end), starts[row.id])
+    return [
+        {
+            "type": "line",
+            "xref": "x",
+            "yref": "paper",
+            "x0": x,
+            "x1": x,
+            "y0": 0,
+            "y1": 1,
+            "layer": "below",
+            "line": {"color": "@line", "width": 1, "dash": "dot"},
+        }
+        for x in sorted(first.values())[1:]
+    ]
+
+
+def statuses(study: StudyData) -> list[tuple[str, str, int, float]]:
+    """(status, colour role, launches, seconds), in the order of `STATUS`."""
+    found = []
+    for status, (colour, _) in STATUS.items():
+        seconds = [row.seconds for row in study.launches if row.status == status]
+        if seconds:
+            found.append((status, colour, len(seconds), sum(seconds)))
+    return found

@@ -1,0 +1,108 @@
+"""The findings as they are listed: by case, the weightiest first, each with a strip of the sizes it speaks of."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from unisono.decide.model import Decision, Finding
+from unisono.model import Case
+from unisono.report.marks import strip
+from unisono.report.view import CaseView
+
+ICONS = {
+    "disqualified": "✕",
+    "better": "▲",
+    "worse": "▼",
+    "mixed": "◆",
+    "singular point": "●",
+    "no difference": "=",
+    "folded": "≡",
+}
+"""Kind of finding -> its mark."""
+
+_FIRST = 8
+"""How many findings of a case are shown before the rest is folded away."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    kind: str
+    icon: str
+    strip: Markup
+    text: str
+
+    @property
+    def css(self) -> str:
+        return self.kind.replace(" ", "-")
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The findings of one case, or those of none."""
+
+    name: str
+    first: list[Entry]
+    rest: list[Entry]
+
+
+def finding_groups(decision: Decision, views: Sequence[CaseView], notes: Collection[str] = ()) -> list[Group]:
+    """By collective, then by (nodes, ppn); the general ones last.
+
+    What is folded is among the study's `notes` too and left to them. A sentence that names its case loses that: the
+    heading has it.
+    """
+    groups: dict[Case | None, list[Finding]] = defaultdict(list)
+    for finding in decision.findings:
+        if finding.case is not None or finding.text not in notes:
+            groups[finding.case].append(finding)
+    sizes = {view.case: view.sizes for view in views}
+    cases = sorted(case for case in groups if case is not None)
+    several = len({(case.nodes, case.ppn) for case in cases}) > 1
+    found = []
+    for case in [*cases, *([None] if None in groups else [])]:
+        name = "Launches" if case is None else case.collective
+        if case is not None and several:
+            name = f"{name}, {case.nodes} × {case.ppn} ranks"
+        entries = [_entry(finding, sizes.get(case, ()) if case else ()) for finding in _by_weight(groups[case])]
+        cut = _FIRST if len(entries) > _FIRST + 2 else len(entries)
+        found.append(Group(name, entries[:cut], entries[cut:]))
+    return found
+
+
+def _entry(finding: Finding, sizes: Sequence[int]) -> Entry:
+    return Entry(
+        kind=finding.kind,
+        icon=ICONS.get(finding.kind, "·"),
+        strip=strip(finding.first, finding.last, sizes, finding.kind.replace(" ", "-")),
+        text=finding.text.removeprefix(f"{finding.case}: "),
+    )
+
+
+def _by_weight(findings: Sequence[Finding]) -> list[Finding]:
+    """What disqualifies, then what differs most over most sizes, then what makes no difference."""
+
+    def rank(finding: Finding) -> tuple[int, float]:
+        if finding.kind == "disqualified":
+            return 0, 0.0
+        if finding.kind in ("no difference", "folded"):
+            return 2, 0.0
+        return 1, -_strength(finding) * _doublings(finding)
+
+    return sorted(findings, key=rank)
+
+
+def _strength(finding: Finding) -> float:
+    if finding.gain is None:
+        return 0.0
+    return max(abs(math.log(v)) for v in (finding.gain.low, finding.gain.mid, finding.gain.high) if 0 < v < math.inf)
+
+
+def _doublings(finding: Finding) -> float:
+    if finding.first is None or finding.last is None:
+        return 1.0
+    return 1.0 + math.log2(max(finding.last, 1) / max(finding.first, 1))

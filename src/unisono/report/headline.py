@@ -1,0 +1,92 @@
+"""The answer in a sentence: what to set, and what it brings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from unisono.decide.model import Decision, Interval, Plan
+from unisono.model import Case
+from unisono.report.proof import Proven
+from unisono.report.text import count, format_interval, format_ratio, join, short_setting
+from unisono.report.view import chosen_plans, verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """For one (nodes, ppn). `sentence` has no markup; `proven` says whether `gains` come from a verification."""
+
+    nodes: int
+    ppn: int
+    sentence: str
+    gains: Mapping[str, Interval]
+    proven: bool
+
+
+def answers(decision: Decision, proven: Mapping[Case, Proven]) -> list[Answer]:
+    """One sentence per (nodes, ppn). Gains are the verification's where it has them for every collective of a plan."""
+    found = []
+    for (nodes, ppn), plan in chosen_plans(decision).items():
+        cases = {name: Case(name, nodes, ppn) for name in plan.gain}
+        fresh = {name: proven[case].gain for name, case in cases.items() if case in proven and proven[case].launches}
+        gains = fresh if fresh and len(fresh) == len(plan.gain) else dict(plan.gain)
+        found.append(Answer(nodes, ppn, sentence(plan, gains, decision), gains, gains is fresh))
+    return found
+
+
+def sentence(plan: Plan, gains: Mapping[str, Interval], decision: Decision) -> str:
+    """Such as "UCX_RNDV_THRESH=16kb with 14 algorithm rules makes allreduce 1.21× (1.15–1.28) faster"."""
+    what = _what(plan)
+    if not what:
+        tried = len({e.setting for e in decision.estimates if not e.setting.is_default})
+        against = (
+            f"none of {count(tried, 'other setting')} beats" if tried != 1 else "the one other setting does not beat"
+        )
+        return f"the default is already the best choice: {against} it by more than {decision.margin:.0%} beyond doubt"
+    makes = "make" if not plan.launch and rule_count(plan) > 1 else "makes"
+    faster = sorted((c for c in gains if verdict(gains[c]) == "faster"), key=lambda c: -gains[c].mid)
+    slower = sorted((c for c in gains if verdict(gains[c]) == "slower"), key=lambda c: gains[c].mid)
+    same = sorted(set(gains) - set(faster) - set(slower))
+    parts = []
+    if faster:
+        parts.append(f"{what} {makes} {join(_strength(c, gains[c]) for c in faster)} faster")
+    if slower:
+        subject = "" if parts else f"{what} {makes} "
+        parts.append(subject + join(_strength(c, gains[c]) for c in slower) + " as fast")
+    if same and parts:
+        parts.append(f"no difference for {join(same)}")
+    elif same:
+        parts.append(f"{what} {makes} no difference for {join(same)}")
+    return "; ".join(parts)
+
+
+def _strength(collective: str, gain: Interval) -> str:
+    return f"{collective} {format_ratio(gain.mid)} ({format_interval(gain)})"
+
+
+def rule_count(plan: Plan) -> int:
+    """Rules that change something."""
+    return sum(1 for rule in plan.rules if rule.call)
+
+
+def _what(plan: Plan) -> str:
+    rules = count(rule_count(plan), "algorithm rule")
+    if plan.launch:
+        return short_setting(plan.launch) + (f" with {rules}" if rule_count(plan) else "")
+    return rules if rule_count(plan) else ""
+
+
+def title(found: Sequence[Answer]) -> str:
+    """The page's headline: the one answer, or that there are several."""
+    if len(found) == 1:
+        return f"On this machine, {found[0].sentence}."
+    if not found:
+        return "This study has no decision: nothing was measured that could be compared."
+    best = max(((g.mid, c, a) for a in found for c, g in a.gains.items()), default=None, key=lambda x: x[0])
+    if best is None or best[0] <= 1:
+        return "On this machine, the best setting depends on the ranks."
+    gain, collective, answer = best
+    return (
+        f"On this machine, tuning makes {collective} up to {format_ratio(gain)} faster "
+        f"({answer.nodes}\u00a0×\u00a0{answer.ppn}\u00a0ranks); the best setting depends on the ranks."
+    )

@@ -1,0 +1,108 @@
+"""The proof: default against tuned on fresh launches, one row a collective."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from unisono.decide.model import Decision, Interval
+from unisono.model import Case
+from unisono.report.marks import RatioScale, interval_mark, kind, ratio_axis
+from unisono.report.text import count
+from unisono.report.view import CaseView, verdict
+
+
+@dataclass(frozen=True, slots=True)
+class ProvenSize:
+    """One message size: default / tuned, and the median of the tuned launches in seconds."""
+
+    size: int
+    gain: Interval
+    tuned: float
+
+
+@dataclass(frozen=True, slots=True)
+class Proven:
+    """What a verification found for one case: default / tuned, from `launches` of each, interleaved."""
+
+    case: Case
+    gain: Interval
+    launches: int
+    """0: both are the same, since the decision sets nothing."""
+    verdict: str
+    sizes: tuple[ProvenSize, ...]
+
+
+def proven(verification: Mapping[str, Any] | None) -> dict[Case, Proven]:
+    """Of the document a study keeps, `advise.prove.Proof.as_dict()`."""
+    found = {}
+    for item in (verification or {}).get("cases", ()):
+        case = Case(item["collective"], item["nodes"], item["ppn"])
+        sizes = [
+            ProvenSize(size["size"], Interval(**size["gain"]), statistics.median(size["tuned"]))
+            for size in item["sizes"]
+        ]
+        found[case] = Proven(case, Interval(**item["gain"]), item["launches"], item["verdict"], tuple(sizes))
+    return found
+
+
+def table(
+    views: Sequence[CaseView], decision: Decision, fresh: Mapping[Case, Proven], verification: Mapping[str, Any] | None
+) -> Mapping[str, Any]:
+    """The forest plot's rows. Without a verification they are the study's own gains, and the note says so."""
+    study = {view.case: view.gain for view in views if view.gain is not None}
+    kept = {view.case for view in views if view.keeps_default}
+    shown = {case: fresh[case].gain if case in fresh else gain for case, gain in study.items()}
+    scale = RatioScale.over([*shown.values(), *(study[case] for case in shown if case in fresh)], width=460)
+    rows = []
+    for case, gain in shown.items():
+        found = fresh.get(case)
+        measured = found is not None and found.launches > 0
+        rows.append(
+            {
+                "label": case.collective,
+                "ranks": f"{case.nodes} × {case.ppn} ranks",
+                "gain": gain if measured or case not in kept else None,
+                "mark": interval_mark(scale, gain, decision.margin, second=study[case] if measured else None),
+                "launches": str(found.launches) if found and measured else "",
+                "verdict": _verdict(found, gain, case in kept),
+                "css": "worse" if found and found.verdict == "wrong results" else kind(gain),
+            }
+        )
+    return {
+        "rows": rows,
+        "heading": "Proof" if fresh else "In the study",
+        "axis": ratio_axis(scale),
+        "launches": "launches each" if fresh else "",
+        "note": _note(decision, fresh),
+        "failures": [_failure(failure) for failure in (verification or {}).get("failures", ())],
+        "remarks": list((verification or {}).get("notes", ())),
+    }
+
+
+def _failure(failure: Mapping[str, Any]) -> str:
+    side = "A tuned" if failure["tuned"] else "A default"
+    ranks = f"{failure['nodes']} × {failure['ppn']} ranks"
+    return f"{side} launch on {ranks} did not deliver ({failure['status']}): {failure['reason']}"
+
+
+def _verdict(found: Proven | None, gain: Interval, kept: bool) -> str:
+    if found is not None and found.launches > 0:
+        return found.verdict
+    return "the default is kept" if kept else f"{verdict(gain)}, in the study"
+
+
+def _note(decision: Decision, fresh: Mapping[Case, Proven]) -> str:
+    meaning = (
+        f"Geometric mean over message sizes of default / tuned with its {decision.confidence:.0%} interval; right of "
+        f"1× is faster. Grey band: the margin of {decision.margin:.0%} within which the default is kept."
+    )
+    launches = min((found.launches for found in fresh.values() if found.launches), default=0)
+    if not launches:
+        return f"{meaning} These are the study's own figures: nothing was proven on fresh launches."
+    return (
+        f"{meaning} Filled or upper: {count(launches, 'fresh launch')} each of default and tuned, in turns, after the "
+        "decision was made, with the files and words a program would be given. Small, lower: what the study expected."
+    )

@@ -1,0 +1,72 @@
+"""The report of one study: the answer, its proof, and everything it rests on, in one HTML file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from unisono.decide.model import Decision
+from unisono.report import conditions, headline, page, proof, sections
+from unisono.report.drift import drift, sentence
+from unisono.report.figures_timeline import statuses, timeline
+from unisono.report.finding_list import finding_groups
+from unisono.report.topology import draw
+from unisono.report.view import case_views
+from unisono.study.data import StudyData
+from unisono.tuning import Tuning, render
+
+
+def write_report(
+    study: StudyData,
+    decision: Decision,
+    path: Path,
+    *,
+    tuning: Tuning | None = None,
+    verification: Mapping[str, Any] | None = None,
+) -> Path:
+    """Write the report to `path` and return it.
+
+    `tuning` is shown as the document it is written as; `verification` is what proving the decision on fresh launches
+    found (its form: proof.py). Raises UserError when the file cannot be written.
+    """
+    return page.write(path, page.render("report.html.j2", content(study, decision, tuning, verification)))
+
+
+def content(
+    study: StudyData, decision: Decision, tuning: Tuning | None, verification: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """Every value of the template."""
+    views = case_views(study, decision)
+    proven = proof.proven(verification)
+    answers = headline.answers(decision, proven)
+    failed, left = conditions.failures(study)
+    return {
+        "study": study,
+        "title": headline.title(answers),
+        "created": study.created[:16].replace("T", " ") + " UTC",
+        "answers": answers,
+        "facts": conditions.at_a_glance(study),
+        "warnings": conditions.warnings(study, decision),
+        "proof": proof.table(views, decision, proven, verification),
+        "confidence": f"{decision.confidence:.0%}",
+        "margin": f"{decision.margin:.0%}",
+        "shapes": sections.decision_shapes(views, decision),
+        "findings": finding_groups(decision, views, study.notes),
+        "cases": sections.case_sections(views, decision, proven),
+        "timeline": timeline(study, decision.statistic),
+        "drift": sentence(drift(study, decision.statistic, default_only=True)),
+        "statuses": statuses(study),
+        "limits": sections.limits(study, views),
+        "topology": draw(study.machine),
+        "threads": study.machine.smt > 1,
+        "machine_facts": conditions.machine_facts(study.machine),
+        "conditions": conditions.conditions(study, decision),
+        "notes": study.notes,
+        "failures": failed,
+        "failures_left": left,
+        "refusals": conditions.refusals(study),
+        "tuning": render(tuning) if tuning is not None else "",
+        "commands": conditions.commands(study, decision),
+        "provenance": conditions.provenance(study, decision),
+    }

@@ -1,0 +1,211 @@
+"""The answer's parts as plain values for the template: decision, findings, cases, limits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from unisono.decide.model import Decision, Plan
+from unisono.measure.protocol import Limits
+from unisono.model import DEFAULT, Case
+from unisono.report.axes import SIZE_GROUPS, zoom_groups
+from unisono.report.figures_heatmap import gain_map
+from unisono.report.figures_latency import latency_figure, rule_words
+from unisono.report.figures_limits import bandwidth, core_latency, distance
+from unisono.report.figures_steps import step_figures
+from unisono.report.headline import rule_count
+from unisono.report.limit import limits_of
+from unisono.report.marks import RatioScale, interval_mark, ratio_axis, sparkline
+from unisono.report.proof import Proven
+from unisono.report.text import count, format_range, format_ratio, format_time, short_setting
+from unisono.report.view import CaseView, chosen_plans, geometric_mean, of_shape
+from unisono.sizes import format_size
+from unisono.study.data import StudyData
+
+
+def decision_shapes(views: Sequence[CaseView], decision: Decision) -> list[dict[str, Any]]:
+    """Per (nodes, ppn): the launch setting, each case's rules, and the other plans."""
+    plans = chosen_plans(decision)
+    scale = RatioScale.over([rule.gain for plan in plans.values() for rule in plan.rules], width=340)
+    shapes = []
+    for (nodes, ppn), plan in plans.items():
+        mine = of_shape(views, nodes, ppn)
+        collectives = sorted({c for p in decision.plans if (p.nodes, p.ppn) == (nodes, ppn) for c in p.gain})
+        shapes.append(
+            {
+                "title": f"{count(nodes, 'node')} × {ppn} ranks",
+                "launch": str(plan.launch) if plan.launch else "",
+                "axis": ratio_axis(scale),
+                "collectives": collectives,
+                "cases": [_case_rules(view, decision, scale) for view in mine],
+                "plans": [_plan_row(p, collectives) for p in decision.plans if (p.nodes, p.ppn) == (nodes, ppn)],
+            }
+        )
+    return shapes
+
+
+def _plan_row(plan: Plan, collectives: Sequence[str]) -> dict[str, Any]:
+    return {
+        "launch": short_setting(plan.launch),
+        "gains": [plan.gain.get(c) for c in collectives],
+        "rules": rule_count(plan) or "",
+    }
+
+
+def _case_rules(view: CaseView, decision: Decision, scale: RatioScale) -> dict[str, Any]:
+    """Rows of the decision table; where nothing is set there is no gain to tell."""
+    as_launched = "as launched" if view.plan.launch else "default"
+    rows: list[dict[str, Any]] = []
+    for rule in view.rules:
+        changes = bool(view.plan.launch or rule.call)
+        rows.append(
+            {
+                "range": format_range(rule.first, rule.last),
+                "setting": short_setting(rule.call) if rule.call else as_launched,
+                "quiet": not rule.call,
+                "gain": rule.gain if changes else None,
+                "mark": interval_mark(scale, rule.gain, decision.margin) if changes else "",
+                "sizes": len(rule.sizes),
+                "launches": rule.launches if changes else "",
+            }
+        )
+    if not rows:
+        changes = bool(view.plan.launch and view.gain)
+        rows.append(
+            {
+                "range": "all sizes",
+                "setting": as_launched,
+                "quiet": True,
+                "gain": view.gain if changes else None,
+                "mark": interval_mark(scale, view.gain, decision.margin) if changes and view.gain else "",
+                "sizes": len(view.sizes),
+                "launches": "",
+            }
+        )
+    gain = None if view.keeps_default else view.gain
+    return {"name": view.case.collective, "gain": gain, "rules": rows}
+
+
+def case_sections(views: Sequence[CaseView], decision: Decision, proven: Mapping[Case, Proven]) -> list[dict[str, Any]]:
+    """In order; the one that gains most is open when the page is."""
+    best = max(views, key=lambda view: view.gain.mid if view.gain else 0.0, default=None)
+    return [{**_case(view, decision, proven.get(view.case)), "open": view is best} for view in views]
+
+
+def _case(view: CaseView, decision: Decision, proven: Proven | None) -> dict[str, Any]:
+    figure, legend = latency_figure(view, decision.margin, proven)
+    case = view.case
+    used = [short_setting(view.plan.launch)] if view.plan.launch else []
+    used.append(", ".join(f"{rule_words(r)} {format_range(r.first, r.last)}" for r in view.rules if r.call))
+    return {
+        "view": view,
+        "id": f"case-{case.collective}-{case.nodes}x{case.ppn}",
+        "ranks": f"{case.nodes} × {case.ppn}",
+        "spark": sparkline(view),
+        "what": ": ".join(u for u in used if u) or "the default is kept",
+        "zooms": _zooms(view),
+        "latency": figure,
+        "legend": legend,
+        "latency_note": _latency_note(view, decision),
+        "steps": step_figures(view, decision),
+        "map": gain_map(view),
+        "numbers": _numbers(view),
+    }
+
+
+def _latency_note(view: CaseView, decision: Decision) -> str:
+    words = [
+        f"Bands: {decision.confidence:.0%} interval over launches.",
+        "Below, the gain over the default on the same sizes; grey: the margin.",
+    ]
+    if any(rule.call for rule in view.rules):
+        words.append("The strip at the foot tells which rule serves which sizes.")
+    distances = [e.time.mid / view.floors[e.size] for e in view.chosen if view.floors.get(e.size, 0) > 0]
+    if distances:
+        average, best = format_ratio(geometric_mean(distances)), format_ratio(min(distances))
+        words.append(f"The chosen setting takes {average} the physical limit on average, at best {best}.")
+    return " ".join(words)
+
+
+def _zooms(view: CaseView) -> list[dict[str, Any]]:
+    borders = {name: (first, last) for name, first, last in SIZE_GROUPS}
+    return [
+        {**group, "title": format_range(*borders[group["name"]]) if group["name"] in borders else "all sizes"}
+        for group in zoom_groups(view.sizes)
+    ]
+
+
+def _numbers(view: CaseView) -> list[dict[str, Any]]:
+    rows = []
+    for size in view.sizes:
+        setting = view.chosen_at(size)
+        chosen = view.estimates.get(setting, {}).get(size)
+        default = view.estimates.get(DEFAULT, {}).get(size)
+        counts = view.repetitions.get((size, setting))
+        floor = view.floors.get(size)
+        rows.append(
+            {
+                "size": format_size(size),
+                "default": format_time(default.time.mid) if default else "",
+                "chosen": format_time(chosen.time.mid) if chosen else "not measured",
+                "setting": short_setting(setting),
+                "gain": chosen.gain if chosen and not setting.is_default else None,
+                "launches": chosen.launches if chosen else "",
+                "discarded": f"{counts.discarded} of {counts.kept + counts.discarded}" if counts else "",
+                "floor": format_time(floor) if floor else "",
+                "distance": format_ratio(chosen.time.mid / floor) if floor and chosen else "",
+            }
+        )
+    return rows
+
+
+def limits(study: StudyData, views: Sequence[CaseView]) -> list[dict[str, Any]]:
+    """Per (nodes, ppn) whose limits were measured."""
+    found = []
+    for nodes, ppn in sorted(study.limits):
+        measured = limits_of(study, nodes, ppn)
+        if measured is None:
+            continue
+        far = distance(of_shape(views, nodes, ppn))
+        link = measured.link.bandwidth if measured.link else []
+        figures = [
+            (
+                "Copying what another rank has just written",
+                bandwidth(measured.copy_rates, "one rank alone", "all ranks"),
+            ),
+            ("Messages between two nodes", bandwidth(link, "one pair of ranks", "all pairs")),
+            ("One-way latency between the ranks' cores", core_latency(measured)),
+        ]
+        found.append(
+            {
+                "title": f"{count(nodes, 'node')} × {ppn} ranks",
+                "sentence": limits_sentence(measured),
+                "distance": far[0] if far else None,
+                "legend": far[1] if far else [],
+                "figures": [(name, figure) for name, figure in figures if figure is not None],
+            }
+        )
+    return found
+
+
+def limits_sentence(measured: Limits) -> str:
+    """The limits in words, for those who want one number."""
+    if measured.unavailable is not None:
+        return f"Not measured: {measured.unavailable}."
+    words = []
+    if measured.latency_ns is not None:
+        words.append(f"A flag travels between two cores in {format_time(measured.latency_ns * 1e-9)} at best.")
+    if measured.copy_rates:
+        best = max(measured.copy_rates, key=lambda rate: rate.gbps_one)
+        together = max(rate.gbps_all for rate in measured.copy_rates)
+        words.append(
+            f"One rank copies at up to {best.gbps_one:.1f} GB/s ({format_size(best.bytes)} at a time), "
+            f"all together at up to {together:.1f} GB/s."
+        )
+    if measured.link is not None:
+        fastest = max((max(rate.gbps_one, rate.gbps_all) for rate in measured.link.bandwidth), default=0.0)
+        words.append(
+            f"A message between two nodes takes {format_time(measured.link.latency_ns * 1e-9)} at best"
+            + (f"; their link carries up to {fastest:.3g} GB/s each way." if fastest else ".")
+        )
+    return " ".join(words)

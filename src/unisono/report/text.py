@@ -1,0 +1,119 @@
+"""How numbers and settings are written in a report. Everything here is plain text; escaping is the template's."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+
+from unisono.decide.model import Interval
+from unisono.model import Setting
+from unisono.sizes import format_size
+
+_TIME_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+
+
+def significant(value: float, digits: int = 4) -> float:
+    """`value` rounded to `digits` significant digits: what is inlined in a report."""
+    return float(f"{value:.{digits - 1}e}")
+
+
+def format_time(seconds: float) -> str:
+    """ "12.3 µs": three significant digits, or "-" for a time nobody knows."""
+    if not math.isfinite(seconds):
+        return "-"
+    if seconds <= 0:
+        return "0 s"
+    for scale, unit in _TIME_UNITS:
+        if seconds >= scale * 0.9995 or unit == "ns":
+            return f"{_three_digits(seconds / scale)} {unit}"
+    raise AssertionError("unreachable: ns takes all that is left")
+
+
+def _three_digits(value: float) -> str:
+    decimals = 2 if value < 9.995 else 1 if value < 99.95 else 0
+    return f"{value:.{decimals}f}"
+
+
+def format_ratio(value: float) -> str:
+    """ "1.21×": how many times faster (below 1: slower)."""
+    if math.isnan(value):
+        return "-"
+    if math.isinf(value):
+        return "∞"
+    return (f"{value:.2f}" if value < 9.995 else f"{value:.1f}" if value < 99.95 else f"{value:.0f}") + "×"
+
+
+def format_interval(gain: Interval) -> str:
+    """ "1.15–1.28", or that nobody can know it from so few launches."""
+    if not (math.isfinite(gain.low) and math.isfinite(gain.high)):
+        return "interval unknown"
+    return f"{format_ratio(gain.low)[:-1]}–{format_ratio(gain.high)[:-1]}"
+
+
+def format_gain(gain: Interval) -> str:
+    """ "1.21× (1.15–1.28)"."""
+    return f"{format_ratio(gain.mid)} ({format_interval(gain)})"
+
+
+def format_duration(seconds: float) -> str:
+    """ "42 s", "5 min 20 s", "2 h 05 min"."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{seconds:.1f} s" if seconds < 9.95 else f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+def format_range(first: int, last: int | None) -> str:
+    """Such as "1 KiB – 64 KiB", "from 1 MiB", "all sizes"; an odd end, just short of a rounder size: "below" that."""
+    if last is None:
+        return "all sizes" if first == 0 else f"from {format_size(first)}"
+    if first == last:
+        return format_size(first)
+    below = last % 2 == 1 and last > 4
+    end = f"below {format_size(last + 1)}" if below else format_size(last)
+    if first == 0:
+        return end if below else f"up to {end}"
+    return f"{format_size(first)} to {end}" if below else f"{format_size(first)} – {end}"
+
+
+def count(number: int, noun: str, plural: str | None = None) -> str:
+    """ "1 launch", "5 launches"."""
+    if number == 1:
+        return f"1 {noun}"
+    if plural is None:
+        plural = f"{noun}es" if noun.endswith(("ch", "sh", "s", "x")) else f"{noun}s"
+    return f"{number:,} {plural}"
+
+
+def join(words: Iterable[str]) -> str:
+    """ "a, b and c"."""
+    items = list(words)
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}" if items else ""
+
+
+def short_setting(setting: Mapping[str, str]) -> str:
+    """A setting as a label: the component and its algorithm in one word, then the rest as it is set.
+
+    Still unambiguous: "tuned/ring/64K" is coll=tuned, algorithm=ring, segment=65536.
+    """
+    rest = dict(setting)
+    words = []
+    call = [rest.pop(name) for name in ("coll", "algorithm") if name in rest]
+    if "segment" in rest:
+        segment = rest.pop("segment")
+        if segment.isdigit() and int(segment):
+            call.append(format_size(int(segment)))
+        elif segment != "0":
+            call.append(segment)
+    words += [f"{name}={value}" for name, value in rest.items()]
+    if call:
+        words.append("/".join(call))
+    return ", ".join(words) or "default"
+
+
+def setting_rest(setting: Setting, base: Setting) -> str:
+    """What `setting` sets beyond `base`, as a label."""
+    extra = {name: value for name, value in setting.items() if base.get(name) != value}
+    return short_setting(extra) if extra else "as launched"

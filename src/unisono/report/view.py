@@ -1,0 +1,138 @@
+"""What is shown of one case: the chosen setting at each size, the default, all others in order of merit."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from unisono.decide.model import Decision, Estimate, Interval, Plan, Rule
+from unisono.decide.table import size_weights
+from unisono.model import DEFAULT, Case, Setting
+from unisono.report.limit import floors
+from unisono.study.data import StudyData
+
+
+@dataclass(frozen=True, slots=True)
+class Repetitions:
+    """Over all launches of one (size, setting)."""
+
+    kept: int
+    discarded: int
+
+
+@dataclass(frozen=True)
+class CaseView:
+    """One case of a study with the plan chosen for its (nodes, ppn)."""
+
+    case: Case
+    plan: Plan
+    sizes: tuple[int, ...]
+    estimates: Mapping[Setting, Mapping[int, Estimate]]
+    repetitions: Mapping[tuple[int, Setting], Repetitions]
+    floors: Mapping[int, float]
+    """Message size -> the physical limit in seconds; sizes without a known limit are left out."""
+
+    @property
+    def rules(self) -> list[Rule]:
+        return [rule for rule in self.plan.rules if rule.case == self.case]
+
+    def chosen_at(self, size: int) -> Setting:
+        """What the plan uses for messages of `size` bytes."""
+        for rule in self.rules:
+            if rule.first <= size and (rule.last is None or size <= rule.last):
+                return self.plan.launch | rule.call
+        return self.plan.launch
+
+    @property
+    def chosen(self) -> list[Estimate]:
+        """The chosen setting's estimates, by size; a size it was not measured at is left out."""
+        found = (self.estimates.get(self.chosen_at(size), {}).get(size) for size in self.sizes)
+        return [estimate for estimate in found if estimate is not None]
+
+    @property
+    def default(self) -> list[Estimate]:
+        return [self.estimates[DEFAULT][size] for size in self.sizes if size in self.estimates.get(DEFAULT, {})]
+
+    @property
+    def keeps_default(self) -> bool:
+        return all(self.chosen_at(size).is_default for size in self.sizes)
+
+    @property
+    def others(self) -> list[Setting]:
+        """All but the default, best first."""
+        return sorted((s for s in self.estimates if not s.is_default), key=lambda s: (-self.mean_gain(s), s))
+
+    def mean_gain(self, setting: Setting) -> float:
+        """Geometric mean over the sizes the setting was measured at, every doubling of the size counting alike."""
+        curve = sorted(self.estimates[setting].items())
+        weights = size_weights([size for size, _ in curve])
+        known = [(w, e.gain.mid) for w, (_, e) in zip(weights, curve, strict=True) if 0 < e.gain.mid < math.inf]
+        total = math.fsum(w for w, _ in known)
+        return math.exp(math.fsum(w * math.log(g) for w, g in known) / total) if total else math.nan
+
+    @property
+    def gain(self) -> Interval | None:
+        return self.plan.gain.get(self.case.collective)
+
+
+def geometric_mean(values: Iterable[float]) -> float:
+    usable = [v for v in values if v > 0 and math.isfinite(v)]
+    return math.exp(math.fsum(map(math.log, usable)) / len(usable)) if usable else math.nan
+
+
+def chosen_plans(decision: Decision) -> dict[tuple[int, int], Plan]:
+    """(nodes, ppn) -> the plan the study chose: the first of its kind."""
+    plans: dict[tuple[int, int], Plan] = {}
+    for plan in decision.plans:
+        plans.setdefault((plan.nodes, plan.ppn), plan)
+    return dict(sorted(plans.items()))
+
+
+def case_views(study: StudyData, decision: Decision) -> list[CaseView]:
+    """Every decided case that has a plan, in order of (nodes, ppn), then of collective."""
+    estimates: dict[Case, dict[Setting, dict[int, Estimate]]] = defaultdict(lambda: defaultdict(dict))
+    for estimate in decision.estimates:
+        estimates[estimate.case][estimate.setting][estimate.size] = estimate
+    counts = _repetitions(study)
+    views = []
+    for (nodes, ppn), plan in chosen_plans(decision).items():
+        for case in sorted(c for c in estimates if (c.nodes, c.ppn) == (nodes, ppn)):
+            sizes = tuple(sorted({size for sizes in estimates[case].values() for size in sizes}))
+            views.append(
+                CaseView(
+                    case=case,
+                    plan=plan,
+                    sizes=sizes,
+                    estimates=estimates[case],
+                    repetitions=counts.get(case, {}),
+                    floors=floors(study, case, sizes),
+                )
+            )
+    return views
+
+
+def _repetitions(study: StudyData) -> dict[Case, dict[tuple[int, Setting], Repetitions]]:
+    kept: dict[tuple[Case, int, Setting], list[int]] = defaultdict(lambda: [0, 0])
+    for sample in study.samples:
+        entry = kept[sample.case, sample.size, sample.setting]
+        entry[0] += sample.repetitions
+        entry[1] += sample.discarded
+    found: dict[Case, dict[tuple[int, Setting], Repetitions]] = defaultdict(dict)
+    for (case, size, setting), (repetitions, discarded) in kept.items():
+        found[case][size, setting] = Repetitions(repetitions, discarded)
+    return found
+
+
+def verdict(gain: Interval, margin: float = 0.0) -> str:
+    """ "faster", "slower" or "no difference": the interval must clear 1 and the middle the margin."""
+    if gain.low > 1 and gain.mid >= 1 + margin:
+        return "faster"
+    if gain.high < 1 and gain.mid <= 1 / (1 + margin):
+        return "slower"
+    return "no difference"
+
+
+def of_shape(views: Sequence[CaseView], nodes: int, ppn: int) -> list[CaseView]:
+    return [view for view in views if (view.case.nodes, view.case.ppn) == (nodes, ppn)]

@@ -1,0 +1,53 @@
+"""Small steps in a browser."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from selenium.webdriver import Chrome
+
+DRAWN = "return document.querySelectorAll('.plot svg.main-svg').length"
+
+
+def wait_for(browser: Chrome, script: str, reached: Callable[[Any], bool], *arguments: Any) -> Any:
+    """What the script returns, as soon as it is what is waited for; fails after ten seconds."""
+    deadline = time.monotonic() + 10
+    while not reached(value := browser.execute_script(script, *arguments)):
+        assert time.monotonic() < deadline, f"{script}: still {value!r}"
+        time.sleep(0.05)
+    return value
+
+
+def scroll_through(browser: Chrome) -> None:
+    """Slowly enough that every figure comes into view."""
+    y = 0
+    while y < browser.execute_script("return document.documentElement.scrollHeight"):
+        browser.execute_script(f"window.scrollTo(0, {y})")
+        time.sleep(0.05)
+        y += 700
+
+
+def console(browser: Chrome) -> list[Any]:
+    """What was said since the last time."""
+    driver: Any = browser
+    return list(driver.get_log("browser"))
+
+
+def requests(browser: Chrome) -> list[str]:
+    """What was asked for since the last time."""
+    driver: Any = browser
+    messages = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
+    return [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
+
+
+def open_page(browser: Chrome, path: Path) -> None:
+    """With its first figure drawn, and nothing left in the logs from before."""
+    console(browser)
+    requests(browser)
+    browser.get(path.as_uri())
+    browser.execute_script("document.querySelector('details.case[open] .plot').scrollIntoView()")
+    wait_for(browser, DRAWN, lambda n: n > 0)
