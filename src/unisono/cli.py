@@ -69,8 +69,9 @@ def doctor(json: Json = False, mpirun: Mpirun = None, mpicc: Mpicc = None, hosts
 @app.command(epilog="Example: unisono tune quick --budget 4m, or: unisono tune my-study.toml --dry-run")
 def tune(
     study: Annotated[
-        str, typer.Argument(metavar="[STUDY.toml]", help="A study file, or the name of one that comes with Unisono.")
-    ] = "quick",
+        str | None,
+        typer.Argument(metavar="[STUDY.toml]", help="A study file, or the name of a ready-made one; else quick."),
+    ] = None,
     output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Where everything goes.")] = OUT,
     budget: Annotated[str | None, typer.Option(metavar="10m", help="Measure no longer than this.")] = None,
     method: Annotated[str | None, typer.Option(metavar="race|classic", help="How to search.")] = None,
@@ -98,10 +99,25 @@ def tune(
     from unisono.commands.tune import tune as command
 
     wishes = Wishes(
-        study=study, output=output, budget=budget, method=method, resume=resume, force=force, dry_run=dry_run, machine=machine,
-        collectives=collective or [], nodes=nodes, ppn=ppn, sizes=size or [], oversubscribe=oversubscribe, verify=verify, json=json,
-        mpirun=mpirun, mpicc=mpicc, hosts=hosts,
-    )  # fmt: skip
+        study=study,
+        output=output,
+        budget=budget,
+        method=method,
+        resume=resume,
+        force=force,
+        dry_run=dry_run,
+        machine=machine,
+        collectives=collective or [],
+        nodes=nodes,
+        ppn=ppn,
+        sizes=size or [],
+        oversubscribe=oversubscribe,
+        verify=verify,
+        json=json,
+        mpirun=mpirun,
+        mpicc=mpicc,
+        hosts=hosts,
+    )
     raise typer.Exit(command(wishes))
 
 
@@ -170,9 +186,19 @@ def export(
 
     raise typer.Exit(
         command(
-            tuning, format, output, check=check, for_=for_, weights=weights, nodes=nodes, ppn=ppn, json=json, mpirun=mpirun, mpicc=mpicc
+            tuning,
+            format,
+            output,
+            check=check,
+            for_=for_,
+            weights=weights,
+            nodes=nodes,
+            ppn=ppn,
+            json=json,
+            mpirun=mpirun,
+            mpicc=mpicc,
         )
-    )  # fmt: skip
+    )
 
 
 _PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}

@@ -126,8 +126,13 @@ def show(study: Study, machine: Machine, *, json: bool) -> int:
                 "seconds": round(total.seconds),
                 "notes": list(matrix.notes),
                 "cases": [
-                    {"collective": c.case.collective, "nodes": c.case.nodes, "ppn": c.case.ppn, "sizes": list(c.sizes),
-                     "settings": [dict(setting) for setting in c.settings]}
+                    {
+                        "collective": c.case.collective,
+                        "nodes": c.case.nodes,
+                        "ppn": c.case.ppn,
+                        "sizes": list(c.sizes),
+                        "settings": [dict(setting) for setting in c.settings],
+                    }
                     for c in matrix.cases
                 ],
                 "commands": [

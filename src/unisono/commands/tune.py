@@ -67,8 +67,9 @@ def tune(wishes: Wishes) -> int:
         asked = stored_study(store)
         matrix = expand(asked, store.machine, scope=planning.scope(asked))
         _say(err(), store, asked, matrix, continuing)
-        _measure(wishes, store, asked, machine, matrix)
-        outcome = finish(store, asked, machine, files, verify=wishes.verify)
+        program = _program(machine)
+        settled = _measure(wishes, store, asked, machine, matrix, program)
+        outcome = finish(store, asked, machine, program, files, settled=settled, verify=wishes.verify)
     if wishes.json:
         print_json(outcome.as_dict())
     else:
@@ -122,17 +123,19 @@ def _say(console: Console, store: Store, study: Study, matrix: Matrix, continuin
         console.print(f"  {note}", style="dim", markup=False)
 
 
-def _measure(wishes: Wishes, store: Store, study: Study, machine: Machine, matrix: Matrix) -> None:
+def _program(machine: Machine) -> Path:
     mpi = machine.mpi
     if mpi is None or mpi.mpicc is None:
         raise UserError("no mpicc beside this mpirun: give one with --mpicc, it builds the benchmark")
-    console = err()
-    with console.status("Building the benchmark (once for this MPI) ...") if console.is_terminal else _nothing():
-        program = bench_program(mpi.mpicc)
+    return bench_program(mpi.mpicc, lambda sentence: err().print(sentence, markup=False))
+
+
+def _measure(wishes: Wishes, store: Store, study: Study, machine: Machine, matrix: Matrix, program: Path) -> bool:
+    """Whether the search came to its end; False when the budget ended it first."""
     estimate = planning.estimate(study, matrix)
     budget = planning.budget(study, wishes.budget)
     seconds = min(estimate.seconds, budget) if budget else estimate.seconds
-    with StudyProgress(console, samples=estimate.samples, seconds=seconds) as progress:
+    with StudyProgress(err(), samples=estimate.samples, seconds=seconds) as progress:
         engine = Engine(
             store,
             machine,
@@ -140,17 +143,12 @@ def _measure(wishes: Wishes, store: Store, study: Study, machine: Machine, matri
             scope=matrix.scope,
             measure=study.measure,
             oversubscribe=study.cases.oversubscribe,
+            budget=budget,
             progress=progress.measured,
         )
         if study.method.name == "classic":
-            classic.run(matrix, study, engine, budget)
-        else:
-            race.run(matrix, study, engine, store, budget, progress.plan)
-
-
-@contextmanager
-def _nothing() -> Iterator[None]:
-    yield
+            return classic.run(matrix, study, engine)
+        return race.run(matrix, study, engine, progress.plan)
 
 
 @contextmanager

@@ -26,9 +26,13 @@ def tasks(matrix: Matrix, study: Study) -> Iterator[Task]:
         yield from launches
 
 
-def run(matrix: Matrix, study: Study, runner: Runner, budget: float | None) -> None:
-    """Measures everything, or stops after `budget` seconds; what is already measured is not measured again."""
+def run(matrix: Matrix, study: Study, runner: Runner) -> bool:
+    """Measures everything, or stops when the budget is spent and returns False.
+
+    What is already measured is not measured again.
+    """
     for task in tasks(matrix, study):
-        if budget is not None and runner.elapsed() > budget:
-            return
+        if runner.exhausted():
+            return False
         runner.run(task)
+    return True

@@ -6,6 +6,7 @@ tried one by one in fresh launches until the guilty one is known; that one is no
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -55,8 +56,8 @@ class Runner(Protocol):
 
     def run(self, task: Task) -> None: ...
 
-    def elapsed(self) -> float:
-        """Seconds of launches so far, this run of the driver."""
+    def exhausted(self) -> bool:
+        """Whether the budget of this run of the driver is spent."""
         ...
 
     def samples(self) -> list[Sample]:
@@ -89,8 +90,10 @@ class Engine:
         scope: Sequence[str],
         measure: Measure,
         oversubscribe: bool,
+        budget: float | None = None,
         progress: Callable[[Task, int], None] = lambda task, samples: None,
     ) -> None:
+        """`budget`: seconds after which no further sample is begun. `progress` hears of every item as it is stored."""
         self._store = store
         self._machine = machine
         self._program = program
@@ -99,6 +102,7 @@ class Engine:
         self._oversubscribe = oversubscribe
         self._progress = progress
         self._start = time.monotonic()
+        self._budget = math.inf if budget is None else budget
         self._limits_known = set(store.limits())
         samples = store.samples()
         self._done = {(s.round, s.case, s.size, s.setting) for s in samples}
@@ -109,8 +113,8 @@ class Engine:
             if launch.status in ("refused", "wrong placement"):
                 self._count_failed_start(launch.setting, launch.nodes, launch.ppn)
 
-    def elapsed(self) -> float:
-        return time.monotonic() - self._start
+    def exhausted(self) -> bool:
+        return time.monotonic() - self._start > self._budget
 
     def samples(self) -> list[Sample]:
         return self._store.samples()
@@ -122,7 +126,7 @@ class Engine:
         """Measures all of the task that can be, in as many launches as its failures make necessary."""
         # An interrupted round is continued, not repeated.
         todo = [_without(item, lambda i, s: (task.round, i.case, i.size, s) in self._done) for item in task.items]
-        while todo := self._still_wanted(todo):
+        while (todo := self._still_wanted(todo)) and not self.exhausted():
             if self._failed_starts.get((task.setting, task.nodes, task.ppn), 0) >= _STARTUP_TRIES:
                 return
             try:
@@ -167,6 +171,8 @@ class Engine:
                 self._limits(session, task, launch)
                 defined: dict[str, int] = {}
                 for item in task.items:
+                    if self.exhausted():
+                        break
                     self._item(session, task, launch, item, defined)
             status, reason = "done", ""
         except LaunchError as error:

@@ -32,7 +32,7 @@ def run(
     budget: float | None,
     planned: Callable[[int], None] = lambda samples: None,
 ) -> bool:
-    """Measures until the decision cannot change, everything had its launches, or `budget` seconds are over.
+    """Measures until the decision cannot change, everything had its launches, or the budget is spent.
 
     `planned` is told how many samples the study will have after each round that is now known. Returns whether the
     decision is settled; False when the budget ended it first or doubts remain after the most launches allowed.
@@ -47,7 +47,7 @@ def run(
         total += sum(task.samples for task in tasks)
         planned(total)
         for task in tasks:
-            if budget is not None and runner.elapsed() > budget:
+            if runner.exhausted():
                 return False
             runner.run(task)
     return survivors(runner.samples(), _config(matrix, study, runner.given_up())).settled
@@ -84,4 +84,7 @@ def _tasks(state: RaceState, config: RaceConfig, study: Study, round: int) -> li
             if items:
                 tasks.append(Task(launch, nodes, ppn, round, tuple(items)))
     random.Random(f"{study.method.seed}/{round}").shuffle(tasks)
+    if round == 1:
+        # Whatever ends the study early, there is something to compare with.
+        tasks.sort(key=lambda task: not task.setting.is_default)
     return tasks
