@@ -1,0 +1,160 @@
+"""Headline and proof: the words are the numbers."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.report import synthetic
+from unisono.decide.model import Decision, Interval, Plan, Rule
+from unisono.model import Case, Setting
+from unisono.report import headline, proof
+from unisono.report.page import lead
+from unisono.report.view import CaseView, verdict
+from unisono.study.data import StudyData
+
+RING = Setting({"coll": "tuned", "algorithm": "ring"})
+
+
+def decided(launch: Setting, gain: dict[str, Interval], rules: int = 0, nodes: int = 1, ppn: int = 4) -> Plan:
+    case = Case(next(iter(gain)), nodes, ppn)
+    made = tuple(Rule(case, i, i, RING, gain[case.collective], (i,), 5) for i in range(rules))
+    return Plan(nodes, ppn, launch, gain, made)
+
+
+def decision_with(*plans: Plan) -> Decision:
+    return Decision("race", 0.03, 0.95, "median", (), plans, ())
+
+
+FASTER, SAME, SLOWER = Interval(1.21, 1.15, 1.28), Interval(1.0, 0.97, 1.03), Interval(0.9, 0.85, 0.95)
+
+
+@pytest.mark.parametrize(
+    ("plan", "words"),
+    [
+        (
+            decided(Setting({"UCX_RNDV_THRESH": "16kb"}), {"allreduce": FASTER, "alltoall": SAME}, 14),
+            "UCX_RNDV_THRESH=16kb with 14 algorithm rules makes allreduce 1.21× (1.15–1.28) faster; "
+            "no difference for alltoall",
+        ),
+        (decided(Setting(), {"bcast": FASTER}, 2), "2 algorithm rules make bcast 1.21× (1.15–1.28) faster"),
+        (decided(Setting(), {"bcast": FASTER}, 1), "1 algorithm rule makes bcast 1.21× (1.15–1.28) faster"),
+        (
+            decided(Setting({"pml": "ob1"}), {"allreduce": FASTER, "bcast": SLOWER}),
+            "pml=ob1 makes allreduce 1.21× (1.15–1.28) faster; bcast 0.90× (0.85–0.95) as fast",
+        ),
+        (decided(Setting({"pml": "ob1"}), {"bcast": SAME}), "pml=ob1 makes no difference for bcast"),
+    ],
+)
+def test_the_sentence(plan: Plan, words: str) -> None:
+    (answer,) = headline.answers(decision_with(plan), {})
+    assert answer.sentence == words
+    assert headline.title([answer]) == f"On this machine, {words}."
+
+
+def test_a_kept_default_says_what_it_was_compared_with(study: StudyData, decision: Decision) -> None:
+    kept = replace(decision, plans=(decided(Setting(), {"allreduce": Interval(1, 1, 1)}),))
+    (answer,) = headline.answers(kept, {})
+    others = len({e.setting for e in decision.estimates}) - 1
+    assert answer.sentence == (
+        f"the default is already the best choice: none of {others} other settings beats it by more than 3% beyond doubt"
+    )
+
+
+def test_several_ranks_give_several_answers_and_a_headline_over_them() -> None:
+    plans = [decided(Setting({"pml": "ob1"}), {"bcast": FASTER}), decided(Setting(), {"bcast": SAME}, 1, ppn=8)]
+    found = headline.answers(decision_with(*plans), {})
+    assert [(a.nodes, a.ppn) for a in found] == [(1, 4), (1, 8)]
+    assert headline.title(found) == (
+        "On this machine, tuning makes bcast up to 1.21× faster (1\u00a0×\u00a04\u00a0ranks); "
+        "the best setting depends on the ranks."
+    )
+
+
+def test_no_decision_is_said() -> None:
+    assert "no decision" in headline.title(headline.answers(decision_with(), {}))
+
+
+def test_proven_gains_replace_the_studys_only_when_all_are_proven() -> None:
+    plan = decided(Setting({"pml": "ob1"}), {"allreduce": FASTER, "bcast": SAME})
+    fresh = {
+        Case(name, 1, 4): proof.Proven(Case(name, 1, 4), Interval(1.11, 1.05, 1.17), 5, "faster", ())
+        for name in ("allreduce", "bcast")
+    }
+    (answer,) = headline.answers(decision_with(plan), fresh)
+    assert answer.proven
+    assert "1.11× (1.05–1.17)" in answer.sentence
+    del fresh[Case("bcast", 1, 4)]
+    (answer,) = headline.answers(decision_with(plan), fresh)
+    assert not answer.proven
+    assert "1.21×" in answer.sentence
+
+
+def test_intervals_are_set_back_and_all_else_is_escaped() -> None:
+    assert lead("a<b 1.21× (1.15–1.28) faster") == "a&lt;b 1.21× <small>(1.15–1.28)</small> faster"
+
+
+@pytest.mark.parametrize(
+    ("gain", "words"),
+    [(FASTER, "faster"), (SAME, "no difference"), (SLOWER, "slower"), (Interval(1.5, 0, math.inf), "no difference")],
+)
+def test_verdicts(gain: Interval, words: str) -> None:
+    assert verdict(gain) == words
+
+
+def test_the_proof_reads_what_verifying_writes(study: StudyData, decision: Decision) -> None:
+    document = synthetic.verification(study, decision)
+    fresh = proof.proven(document)
+    assert set(fresh) == {Case(c, 1, 2) for c in ("allreduce", "alltoall", "bcast")}
+    one = fresh[Case("allreduce", 1, 2)]
+    assert one.launches == 5
+    assert one.gain.mid == document["cases"][0]["gain"]["mid"]
+    assert [s.size for s in one.sizes] == sorted({s.size for s in study.samples})
+    assert proof.proven(None) == {}
+
+
+def rows(views: list[CaseView], decision: Decision, document: dict[str, Any] | None) -> dict[str, Any]:
+    table = proof.table(views, decision, proof.proven(document), document)
+    return {"table": table, **{row["label"]: row for row in table["rows"]}}
+
+
+def test_every_proven_case_is_a_row_with_both_intervals(
+    study: StudyData, decision: Decision, views: list[CaseView]
+) -> None:
+    document = synthetic.verification(study, decision)
+    found = rows(views, decision, document)
+    assert found["table"]["heading"] == "Proof"
+    assert found["allreduce"]["verdict"] == document["cases"][0]["verdict"]
+    assert found["allreduce"]["launches"] == "5"
+    assert str(found["allreduce"]["mark"]).count("<circle") + str(found["allreduce"]["mark"]).count("<rect") >= 3
+    assert "5 fresh launches" in found["table"]["note"]
+    assert found["table"]["failures"] == ["A tuned launch on 1 × 2 ranks did not deliver (hung): no answer within 60 s"]
+
+
+def test_wrong_results_are_a_bad_verdict(study: StudyData, decision: Decision, views: list[CaseView]) -> None:
+    document = synthetic.verification(study, decision)
+    document["cases"][0]["verdict"] = "wrong results"
+    found = rows(views, decision, document)
+    assert found["allreduce"]["verdict"] == "wrong results"
+    assert found["allreduce"]["css"] == "worse"
+
+
+def test_without_a_proof_the_studys_figures_are_said_to_be_that(decision: Decision, views: list[CaseView]) -> None:
+    found = rows(views, decision, None)
+    assert found["table"]["heading"] == "In the study"
+    assert "nothing was proven" in found["table"]["note"]
+    assert found["allreduce"]["verdict"].endswith("in the study")
+    assert found["allreduce"]["gain"] == views[0].gain
+
+
+def test_interval_marks_carry_their_numbers(decision: Decision, views: list[CaseView]) -> None:
+    mark = str(rows(views, decision, None)["allreduce"]["mark"])
+    gain = views[0].gain
+    assert gain is not None
+    label = re.search(r'aria-label="([^"]+)"', mark)
+    assert label is not None
+    assert label[1].startswith(f"{gain.mid:.2f}×")
