@@ -29,7 +29,6 @@ def run(
     matrix: Matrix,
     study: Study,
     runner: Runner,
-    budget: float | None,
     planned: Callable[[int], None] = lambda samples: None,
 ) -> bool:
     """Measures until the decision cannot change, everything had its launches, or the budget is spent.

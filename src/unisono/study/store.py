@@ -205,6 +205,11 @@ class Store:
     def set_meta(self, key: str, value: object) -> None:
         self._write("INSERT OR REPLACE INTO meta VALUES (?,?)", (key, json.dumps(value)))
 
+    def forget_raw(self) -> None:
+        """Drops the single repetitions, which are most of a study's size; everything derived from them stays."""
+        self._write("UPDATE sample SET raw = ?", (zlib.compress(b""),))
+        self._write("VACUUM", ())
+
     def mark_interrupted(self) -> int:
         """Launches left "running" by a driver that died; returns how many."""
         return self._write(

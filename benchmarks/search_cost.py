@@ -1,0 +1,246 @@
+"""What a search costs and how good its pick is: the race against all combinations, five times.
+
+    python benchmarks/search_cost.py                       replay the recorded study (seconds)
+    python benchmarks/search_cost.py --record FILE.db      record one on this machine (about 20 minutes on 2 cores)
+    python benchmarks/search_cost.py --replay FILE.db      replay that one
+    python benchmarks/search_cost.py --live                run both for real, re-measure both picks on fresh launches
+
+Prints wall time of both, their ratio, and the ratio race pick / classic pick in time (geometric mean over cases and
+sizes; below 1 the race's pick is faster), each pick measured in launches neither search has seen.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from unisono.commands.planning import find
+from unisono.decide.decide import decide
+from unisono.decide.model import Decision, Plan
+from unisono.decide.plans import choose
+from unisono.machine.describe import describe
+from unisono.measure.build import bench_program
+from unisono.model import CALL_SCOPE, Case, Sample, Setting, launch_part
+from unisono.study import classic, race
+from unisono.study.begin import begin, stored_study
+from unisono.study.config import Study
+from unisono.study.engine import Engine, Item, Task
+from unisono.study.matrix import Matrix, expand
+from unisono.study.replay import Replay, mean_seconds
+from unisono.study.store import Store
+
+RECORDED = Path(__file__).parent / "data" / "quick-recorded.db"
+CLASSIC_ROUNDS = range(1, 6)
+RACE_ROUNDS = range(1, 9)
+FRESH_ROUNDS = range(9, 13)
+"""Of a recording: what each search may see, and what neither sees."""
+
+Pick = Mapping[tuple[Case, int], Setting]
+
+
+@dataclass(frozen=True)
+class Result:
+    name: str
+    seconds: float
+    launches: int
+    pick: Pick
+    decision: Decision
+
+
+def pick_of(decision: Decision, matrix: Matrix, collective: str | None) -> Pick:
+    """(case, size) -> the setting decided for it: jointly over all collectives, or for one."""
+    found: dict[tuple[Case, int], Setting] = {}
+    for nodes, ppn in matrix.groups():
+        plans = [plan for plan in decision.plans if (plan.nodes, plan.ppn) == (nodes, ppn)]
+        plan = choose(plans, {collective: 1.0} if collective else None, decision.margin)
+        for c in matrix.group(nodes, ppn):
+            if collective in (None, c.case.collective):
+                found.update({(c.case, size): _measured(_setting(plan, c.case, size), c.settings) for size in c.sizes})
+    return found
+
+
+def _setting(plan: Plan, case: Case, size: int) -> Setting:
+    for rule in plan.rules:
+        if rule.case == case and rule.first <= size and (rule.last is None or size <= rule.last):
+            return plan.launch | rule.call
+    return plan.launch
+
+
+def _measured(setting: Setting, settings: Sequence[Setting]) -> Setting:
+    """A component that does not serve this collective leaves it as it is without the component."""
+    return setting if setting in settings else setting.without("coll")
+
+
+def ratio(mine: Pick, other: Pick, seconds: Mapping[tuple[Case, int, Setting], float]) -> float:
+    """Geometric mean of mine / other."""
+    logs = [math.log(seconds[(*key, mine[key])] / seconds[(*key, other[key])]) for key in mine]
+    return math.exp(sum(logs) / len(logs))
+
+
+def replayed(path: Path) -> tuple[list[Result], dict[str, float], dict[str, object]]:
+    with Store.open(path) as store:
+        data, study = store.data(), stored_study(store)
+    machine = data.machine
+    start = _start_seconds(data.samples, [launch.seconds for launch in data.launches if launch.status == "done"])
+    samples = list(data.samples)
+    swept = expand(study, machine, scope=CALL_SCOPE)
+
+    both = Replay(samples, rounds=CLASSIC_ROUNDS, start_seconds=start)
+    classic.run(expand(study, machine, scope=()), study, both)
+    decided = decide(both.samples(), method="classic", margin=data.margin, confidence=data.confidence, scope=())
+    results = [Result("classic", both.seconds, both.launches, pick_of(decided, swept, None), decided)]
+
+    fast = Replay(samples, rounds=RACE_ROUNDS, start_seconds=start)
+    race.run(swept, study, fast)
+    decided = decide(fast.samples(), method="race", margin=data.margin, confidence=data.confidence, scope=swept.scope)
+    results.append(Result("race", fast.seconds, fast.launches, pick_of(decided, swept, None), decided))
+
+    fresh = mean_seconds(samples, FRESH_ROUNDS)
+    conditions = {
+        "machine": f"{machine.cpu_model}, {machine.cores} cores",
+        "mpi": f"{machine.mpi.family} {machine.mpi.version}" if machine.mpi else "",
+        "recorded": path.name,
+        "start_seconds": round(start, 3),
+        "fresh_launches": len(FRESH_ROUNDS),
+    }
+    return results, _ratios(results, swept, fresh), conditions
+
+
+def _start_seconds(samples: Iterable[Sample], launches: Sequence[float]) -> float:
+    """What a recorded launch took beside measuring, on average."""
+    measuring = sum(s.mean * s.repetitions for s in samples)
+    return max(0.05, (sum(launches) - 1.5 * measuring) / len(launches))
+
+
+def _ratios(
+    results: Sequence[Result], matrix: Matrix, seconds: Mapping[tuple[Case, int, Setting], float]
+) -> dict[str, float]:
+    slow, fast = results
+    found = {"all": ratio(fast.pick, slow.pick, seconds)}
+    for collective in dict.fromkeys(c.case.collective for c in matrix.cases):
+        mine, other = (pick_of(r.decision, matrix, collective) for r in (fast, slow))
+        found[collective] = ratio(mine, other, seconds)
+    return found
+
+
+def live(study: Study) -> tuple[list[Result], dict[str, float], dict[str, object]]:
+    machine = describe()
+    assert machine.mpi is not None
+    program = bench_program(machine.mpi.mpicc)
+    swept = expand(study, machine, scope=CALL_SCOPE)
+    results = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name, matrix in (("classic", expand(study, machine, scope=())), ("race", swept)):
+            asked = study.model_copy(update={"method": study.method.model_copy(update={"name": name})})
+            with begin(Path(folder) / f"{name}.db", asked, machine, matrix) as store:
+                engine = Engine(store, machine, program, scope=matrix.scope, measure=study.measure, oversubscribe=False)
+                began = time.monotonic()
+                (classic.run if name == "classic" else race.run)(matrix, asked, engine)
+                wall = time.monotonic() - began
+                data = store.data()
+            decided = decide(
+                data.samples, method=name, margin=data.margin, confidence=data.confidence, scope=matrix.scope
+            )
+            results.append(Result(name, wall, len(data.launches), pick_of(decided, swept, None), decided))
+            print(f"{name}: {wall:.0f} s, {len(data.launches)} launches", file=sys.stderr)
+        slow, fast = results
+        picks = [pick_of(r.decision, swept, c) for r in results for c in (None, *study.cases.collectives)]
+        with begin(Path(folder) / "fresh.db", study, machine, swept) as store:
+            engine = Engine(store, machine, program, scope=swept.scope, measure=study.measure, oversubscribe=False)
+            for task in _fresh_tasks(picks, swept):
+                engine.run(task)
+            fresh = mean_seconds(store.samples(), FRESH_ROUNDS)
+    conditions = {
+        "machine": f"{machine.cpu_model}, {machine.cores} cores",
+        "mpi": f"{machine.mpi.family} {machine.mpi.version}",
+        "fresh_launches": len(FRESH_ROUNDS),
+    }
+    return results, _ratios([slow, fast], swept, fresh), conditions
+
+
+def _fresh_tasks(picks: Sequence[Pick], matrix: Matrix) -> list[Task]:
+    """Everything picked by anyone, once a round, the launches of a round in random order."""
+    wanted: dict[Setting, dict[tuple[Case, int], set[Setting]]] = {}
+    for pick in picks:
+        for key, setting in pick.items():
+            wanted.setdefault(launch_part(setting, matrix.scope), {}).setdefault(key, set()).add(setting)
+    tasks = []
+    for round in FRESH_ROUNDS:
+        group = []
+        for launch, cells in wanted.items():
+            items = tuple(Item(case, size, tuple(sorted(settings))) for (case, size), settings in cells.items())
+            case = items[0].case
+            group.append(Task(launch, case.nodes, case.ppn, round, items))
+        random.Random(round).shuffle(group)
+        tasks += group
+    return tasks
+
+
+def record(study: Study, path: Path) -> None:
+    """All combinations, each in launches of its own, in twelve rounds; raw repetitions are not kept."""
+    machine = describe()
+    assert machine.mpi is not None
+    matrix = expand(study, machine, scope=())
+    rounds = max(FRESH_ROUNDS)
+    asked = study.model_copy(update={"method": study.method.model_copy(update={"name": "classic", "launches": rounds})})
+    program = bench_program(machine.mpi.mpicc)
+    with begin(path, asked, machine, matrix) as store:
+        engine = Engine(store, machine, program, scope=(), measure=study.measure, oversubscribe=False)
+        tasks = list(classic.tasks(matrix, asked))
+        for number, task in enumerate(tasks, start=1):
+            engine.run(task)
+            if number % 100 == 0:
+                print(f"{number} of {len(tasks)} launches", file=sys.stderr, flush=True)
+        store.forget_raw()
+
+
+def show(results: Sequence[Result], ratios: Mapping[str, float], conditions: Mapping[str, object]) -> None:
+    slow, fast = results
+    table = Table(title="Search cost", title_justify="left")
+    for name in ("", "classic", "race", "race / classic"):
+        table.add_column(name, justify="right" if name else "left")
+    table.add_row("wall time", f"{slow.seconds:.0f} s", f"{fast.seconds:.0f} s", f"1/{slow.seconds / fast.seconds:.1f}")
+    table.add_row("launches", str(slow.launches), str(fast.launches), f"1/{slow.launches / fast.launches:.1f}")
+    for name, value in ratios.items():
+        table.add_row(f"time of the pick, {name}", "1", f"{value:.3f}", f"{value - 1:+.1%}")
+    Console(width=100).print(table)
+    print(
+        json.dumps(
+            {
+                "classic_seconds": round(slow.seconds, 1),
+                "race_seconds": round(fast.seconds, 1),
+                "cost_ratio": round(fast.seconds / slow.seconds, 4),
+                "pick_ratio": {name: round(value, 4) for name, value in ratios.items()},
+                "conditions": dict(conditions),
+            }
+        )
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--replay", type=Path, default=RECORDED, metavar="FILE.db")
+    what.add_argument("--record", type=Path, metavar="FILE.db")
+    what.add_argument("--live", action="store_true")
+    parser.add_argument("--study", default="quick")
+    arguments = parser.parse_args()
+    if arguments.record:
+        record(find(arguments.study), arguments.record)
+        return
+    show(*(live(find(arguments.study)) if arguments.live else replayed(arguments.replay)))
+
+
+if __name__ == "__main__":
+    main()
