@@ -77,6 +77,12 @@ def test_slots_for_siblings_are_asked_for() -> None:
     )
 
 
+@pytest.mark.parametrize("version", ["4.1.4", "5.0.11"])
+def test_mpirun_may_use_siblings_by_itself(version: str) -> None:
+    made = command(machine(1, 1, 2, smt=2, mpi=open_mpi(version)), DEFAULT, 1, 4, ["bench"])
+    assert made.argv[:4] == ["mpirun", "-n", "4", "--use-hwthread-cpus"]
+
+
 def test_too_many_ranks_are_refused_unless_allowed() -> None:
     here = machine(1, 1, 2)
     with pytest.raises(UserError, match="ppn 4"):

@@ -22,19 +22,15 @@ class BaseWords:
     notes: list[str] = field(default_factory=list)
 
 
-def base_words(machine: Machine, placement: Placement | None, taken: Collection[str] = ()) -> BaseWords:
-    """`taken`: MCA parameters that the setting or the user's own command line sets, which are left alone.
-
-    `placement` None: not known, because the user's own words place the ranks.
-    """
-    mpi = require_mpi(machine)
+def base_words(machine: Machine, placement: Placement, taken: Collection[str] = ()) -> BaseWords:
+    """`taken`: MCA parameters that the setting itself has, which are left alone."""
     words = BaseWords()
     if machine.root_user:
         words.options.append("--allow-run-as-root")
     wanted: list[tuple[str, str, str]] = []
     if _initialises_ofi_in_vain(machine):
         wanted.append(("btl", "^ofi", "it adds a second to MPI_Init, and there is no network here that it could use"))
-    if placement is not None and placement.oversubscribed:
+    if placement.oversubscribed:
         # Both versions do this by themselves, but not when slots given with --host hide that CPUs are too few.
         wanted.append(("mpi_yield_when_idle", "1", "there are more ranks than CPUs, so that waiting ranks give way"))
     for name, value, reason in wanted:
@@ -44,8 +40,6 @@ def base_words(machine: Machine, placement: Placement | None, taken: Collection[
         elif name not in taken:
             words.mca[name] = value
             words.notes.append(f"{name}={value} in every launch: {reason}")
-    if not at_least(mpi.version, "4"):
-        words.notes.append(f"Open MPI {mpi.version} is older than what Unisono was tried with (4.1 and 5.0)")
     return words
 
 
