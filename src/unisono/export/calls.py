@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from unisono.export.message_bytes import message_bytes
 from unisono.export.rules import Entry, MessageRule, RulesFile
 from unisono.sizes import format_size
 from unisono.tuning.model import PlanModel, RuleModel
+
+_OWN_CHOICE = MessageRule(0, 0)
 
 _MOST_BYTES = 64 << 20
 """Of a rank's buffers in one call; larger sizes are not tried."""
@@ -26,6 +28,8 @@ class Point:
     """What it stands for: the range of a rule, or other numbers of ranks."""
     wanted: MessageRule
     """Of the compiled plan."""
+    guarded: bool = False
+    """On other ranks than the plan's: none of its rules may apply."""
 
     @property
     def call(self) -> tuple[str, int]:
@@ -41,15 +45,27 @@ def rule_points(plan: PlanModel, wanted: RulesFile | None, found: Sequence[Entry
     for collective in dict.fromkeys(named):
         for what, sizes in _ranges(plan, collective):
             out += [_point(collective, size, plan.ranks, what, rules) for size in sizes]
-        if plan.ranks > 2:
-            size = _ranges(plan, collective)[0][1][0]
-            out.append(_point(collective, size, plan.ranks - 1, f"{plan.ranks - 1} ranks", rules))
+        fewer = _point(collective, out[-1].size, plan.ranks - 1, f"{plan.ranks - 1} ranks", rules)
+        if plan.ranks > 2 and fewer.wanted == _OWN_CHOICE:
+            out.append(replace(fewer, guarded=True))
     return out
+
+
+def watched(found: Sequence[Entry], ranks: int) -> list[Entry]:
+    """The rules of a file that its text has for so many ranks, by Open MPI's lookup.
+
+    The others are left alone: coll/han calls coll/tuned on parts of a communicator, and crashes when that fails.
+    """
+    sizes: dict[str, int] = {}
+    for entry in found:
+        if 0 < entry.comm_size <= ranks:
+            sizes[entry.collective] = max(entry.comm_size, sizes.get(entry.collective, 0))
+    return [entry for entry in found if sizes.get(entry.collective) == entry.comm_size]
 
 
 def _point(collective: str, size: int, ranks: int, what: str, rules: RulesFile) -> Point:
     selected = rules.select(collective, ranks, message_bytes(collective, size, ranks))
-    return Point(collective, size, ranks, what, selected or MessageRule(0, 0))
+    return Point(collective, size, ranks, what, selected or _OWN_CHOICE)
 
 
 def _ranges(plan: PlanModel, collective: str) -> list[tuple[str, list[int]]]:

@@ -21,7 +21,7 @@ from rich.text import Text
 
 from unisono.errors import LaunchError, UserError
 from unisono.export import seen
-from unisono.export.calls import Point, rule_points
+from unisono.export.calls import Point, rule_points, watched
 from unisono.export.handed import Handed, handed
 from unisono.export.probe import Answers, ask, probe_program
 from unisono.export.rules import Entry, entries
@@ -80,7 +80,7 @@ def check(
     words = plan_words(tuning, plan, machine)
     files = handed(format, directory, words, machine)
     rules_text = _rules_text(files)
-    found = entries(rules_text, str(files.rules_file)) if rules_text is not None else []
+    found = watched(entries(rules_text, str(files.rules_file)), plan.ranks) if rules_text is not None else []
     points = rule_points(plan, words.rules, found)
     runner = _Runner(machine, plan, files, deadline)
     try:
@@ -99,12 +99,11 @@ def _items(
     found: Sequence[Entry],
 ) -> Iterator[Item]:
     wanted_ucx = {**files.ucx_file, **{n: v for n, v in files.env.items() if n.startswith("UCX_")}}
-    calls = [f"call={collective}:{size}" for collective, size in dict.fromkeys(point.call for point in points)]
     questions = [
         "where",
         *(f"cvar={name}" for name in files.mca),
         *(f"ucx={name}={value}" for name, value in wanted_ucx.items()),
-        *calls,
+        *_calls(points),
     ]
     answers = runner.run(questions)
     yield from seen.parameters(files.mca, answers)
@@ -112,19 +111,27 @@ def _items(
     yield from seen.environment(files)
     if runner.places:
         yield seen.placement(runner.plan, runner.machine, answers)
-    served = runner.served() if "coll" in runner.plan.launch else {}
+    served = runner.served() if runner.plan.nodes > 1 or "coll" in runner.plan.launch else {}
     if "coll" in runner.plan.launch:
         yield seen.component(runner.plan.launch["coll"], served, list(runner.plan.gain))
     if files.rules_file is not None and rules_text is None:
         yield Item("rules file", str(files.rules_file), "not there", False, "Open MPI ignores that in silence")
     elif rules_text is not None:
-        yield from _rules(runner, points, rules_text, found, answers, calls)
+        # coll/han also sets itself up with coll/tuned's calls: what it serves must not be made to fail.
+        reached = [point for point in points if served.get(point.collective, "tuned") == "tuned"]
+        yield from seen.not_reached([point for point in points if point not in reached], served, runner.machine)
+        entries_reached = [e for e in found if served.get(e.collective, "tuned") == "tuned"]
+        yield from _rules(runner, reached, rules_text, entries_reached, answers)
     elif words.rules is not None and not files.ucx_file:
         yield Item("rules file", "named", "not named", False, "the files name none, and the plan has rules")
 
 
+def _calls(points: Sequence[Point]) -> list[str]:
+    return [f"call={collective}:{size}" for collective, size in dict.fromkeys(point.call for point in points)]
+
+
 def _rules(
-    runner: _Runner, points: Sequence[Point], text: str, found: Sequence[Entry], plain: Answers, calls: Sequence[str]
+    runner: _Runner, points: Sequence[Point], text: str, found: Sequence[Entry], plain: Answers
 ) -> Iterator[Item]:
     """Launch once for every variant of the rules file and compare what applied with what should."""
     assert runner.files.rules_file is not None
@@ -132,7 +139,7 @@ def _rules(
     with _beside(runner.files.rules_file, variants(text, found)) as paths:
         for path in paths:
             try:
-                failed.append(runner.run(calls, {RULES_FILE: str(path)}).failed)
+                failed.append(runner.run(_calls(points), {RULES_FILE: str(path)}).failed)
             except LaunchError as error:
                 reason = f"with one rule made to fail, the launch {error.status}: {error.reason}"
                 yield Item("rules file", "one rule for all ranks", error.status, False, reason)
@@ -162,7 +169,13 @@ class _Runner:
 
     def run(self, questions: Sequence[str], extra_mca: Mapping[str, str] | None = None) -> Answers:
         line = self._line(questions, extra_mca)
-        return ask(line.argv, line.env, self._deadline)
+        try:
+            return ask(line.argv, line.env, self._deadline)
+        except LaunchError as error:
+            if error.status != "hung":
+                raise
+            # mpirun itself hangs now and then (PRRTE of 5.0, on a busy machine): once is no answer.
+            return ask(line.argv, line.env, self._deadline)
 
     def served(self) -> dict[str, str]:
         """Collective -> component that serves it on the world communicator; empty where Open MPI does not say."""

@@ -147,6 +147,16 @@ def rules(
         yield replace(worst, what=f"{collective}, {what}")
 
 
+def not_reached(points: Sequence[Point], served: Mapping[str, str], machine: Machine) -> Iterator[Item]:
+    """The ranges of collectives that another component serves."""
+    for collective, what in dict.fromkeys((point.collective, point.what) for point in points if not point.guarded):
+        wanted = {p.wanted.algorithm: p.wanted for p in points if (p.collective, p.what) == (collective, what)}
+        server = served[collective]
+        name = " or ".join(_name(collective, rule, machine) for rule in wanted.values())
+        item = Item(f"{collective}, {what}", name, f"coll/{server}", not any(wanted))
+        yield item if item.taken else with_server(replace(item, found=OWN_CHOICE, reason="no rule is applied"), served)
+
+
 def _tried(
     point: Point,
     found: Sequence[Entry],
@@ -165,12 +175,12 @@ def _tried(
         return Item("", wanted, "unclear", False, str(error))
     if entry is None:
         in_file = any(e.collective == point.collective for e in found)
-        if not in_file and point.wanted.algorithm == 0:
+        if point.guarded or (not in_file and point.wanted.algorithm == 0):
             return Item("", wanted, OWN_CHOICE, True)
-        reason = f"{where} no rule is applied" if in_file else f"the file has no rules for {point.collective}"
+        reason = f"{where} no rule is applied" if in_file else f"the file has no rules for {point.collective} there"
         return Item("", wanted, OWN_CHOICE, False, reason)
     got = _name(point.collective, entry.rule, machine)
-    same = _what_it_does(entry.rule) == _what_it_does(point.wanted)
+    same = not point.guarded and _what_it_does(entry.rule) == _what_it_does(point.wanted)
     of = f"the rule from {entry.rule.bytes} bytes on {entry.comm_size} ranks and more"
     counted = message_bytes(point.collective, point.size, point.ranks)
     return Item("", wanted, got, same, "" if same else f"{where} ({counted} bytes to Open MPI) it takes {of}")
