@@ -14,72 +14,84 @@
 
 #include "pattern.h"
 
-/* What is gathered over all ranks as maxima. */
-struct stamps {
-    int64_t last_exit[PLANNER_BATCH];
-    int64_t last_entry[PLANNER_BATCH];
-    int64_t first_entry[PLANNER_BATCH]; /* negated */
+enum { STAMPS = 3 };
+
+_Static_assert(STAMPS * PLANNER_BATCH <= TEAM_VALUES, "a batch's stamps are gathered in one go");
+
+/* What rank 0 says instead of a start when there will be no further repetition. */
+static const int64_t stop = INT64_MIN;
+
+struct repetition {
+    int64_t start, entry, leave;
 };
 
-_Static_assert(sizeof(struct stamps) <= TEAM_VALUES * sizeof(int64_t), "a batch's stamps are gathered in one go");
-
-static int64_t wait_for_start(struct bench *bench, const struct order *order, int64_t *start)
+/* False when the batch ends here. */
+static bool wait_for_start(struct bench *bench, const struct order *order, bool go_on, struct repetition *repetition)
 {
     struct team *team = &bench->team;
+    int64_t proposal = 0;
     team_gather(team);
-    if (bench->oversubscribed) {
-        *start = team_release(team, 0);
-        return team_now(team);
-    }
-    *start = team_release(team, team->rank == 0 ? team_now(team) + order->slack : 0);
-    int64_t now;
-    while ((now = team_now(team)) < *start)
+    if (team->rank == 0)
+        proposal = !go_on ? stop : bench->oversubscribed ? 0 : team_now(team) + order->slack;
+    repetition->start = team_release(team, proposal);
+    if (repetition->start == stop)
+        return false;
+    while ((repetition->entry = team_now(team)) < repetition->start)
         cpu_pause();
-    return now;
+    return true;
 }
 
 static void judge(const struct bench *bench, const struct operation *operation, const struct order *order,
-                  const struct stamps *stamps, const int64_t *starts, struct outcome *outcome)
+                  const struct repetition *repetitions, const int64_t *stamps, struct outcome *outcome)
 {
-    for (int i = 0; i < order->count; i++) {
-        int64_t first_entry = -stamps->first_entry[i];
-        int64_t start = bench->oversubscribed ? first_entry : starts[i];
-        outcome->times[i] = (stamps->last_exit[i] - start) / operation->collective->transfers;
-        outcome->spreads[i] = stamps->last_entry[i] - first_entry;
-        outcome->late[i] = !bench->oversubscribed && stamps->last_entry[i] > start + order->tolerance;
+    for (int i = 0; i < outcome->count; i++) {
+        int64_t last_exit = stamps[STAMPS * i], last_entry = stamps[STAMPS * i + 1], first_entry = -stamps[STAMPS * i + 2];
+        int64_t start = bench->oversubscribed ? first_entry : repetitions[i].start;
+        outcome->times[i] = (last_exit - start) / operation->collective->transfers;
+        outcome->spreads[i] = last_entry - first_entry;
+        outcome->late[i] = !bench->oversubscribed && last_entry > start + order->tolerance;
     }
+}
+
+/* Runs the repetitions; returns how many were recorded. */
+static int repeat(struct bench *bench, const struct operation *operation, MPI_Comm comm, const struct order *order,
+                  struct repetition *repetitions)
+{
+    struct arena *arena = &bench->arena;
+    int64_t last_begin = clock_now() + order->limit;
+    for (int i = -order->skip; i < order->count; i++) {
+        struct repetition *repetition = &repetitions[i < 0 ? 0 : i];
+        struct slot slot = arena_next(arena);
+        if (!arena->cold)
+            pattern_touch(slot.send, operation->send_bytes, bench->repetition);
+        if (!wait_for_start(bench, order, i < 1 || clock_now() < last_begin, repetition))
+            return i;
+        operation->collective->run(operation, comm, slot.send, slot.receive);
+        repetition->leave = team_now(&bench->team);
+        /* A cold slot is written right after use, so that it is both changed and out of the cache when its turn comes. */
+        if (arena->cold)
+            pattern_touch(slot.send, operation->send_bytes, bench->repetition);
+        bench->repetition++;
+    }
+    return order->count;
 }
 
 void batch_run(struct bench *bench, const struct operation *operation, MPI_Comm comm, const struct order *order,
                struct outcome *outcome)
 {
-    static struct stamps stamps;
-    static int64_t starts[PLANNER_BATCH];
-    struct team *team = &bench->team;
-    /* Cold slots are touched after use, so that they are cold again, and changed, when their turn comes. */
-    bool touch_after = bench->arena.cold;
+    static struct repetition repetitions[PLANNER_BATCH];
+    static int64_t stamps[STAMPS * PLANNER_BATCH];
     int64_t begin = clock_now();
-    team_synchronise_clocks(team);
-    for (int i = -order->skip; i < order->count; i++) {
-        struct slot slot = arena_next(&bench->arena);
-        int64_t start;
-        if (!touch_after)
-            pattern_touch(slot.send, operation->send_bytes, bench->repetition++);
-        int64_t entry = wait_for_start(bench, order, &start);
-        operation->collective->run(operation, comm, slot.send, slot.receive);
-        int64_t leave = team_now(team);
-        if (touch_after)
-            pattern_touch(slot.send, operation->send_bytes, bench->repetition++);
-        if (i < 0)
-            continue;
-        starts[i] = start;
-        stamps.last_exit[i] = leave;
-        stamps.last_entry[i] = entry;
-        stamps.first_entry[i] = -entry;
+    team_synchronise_clocks(&bench->team);
+    outcome->count = repeat(bench, operation, comm, order, repetitions);
+    for (int i = 0; i < outcome->count; i++) {
+        stamps[STAMPS * i] = repetitions[i].leave;
+        stamps[STAMPS * i + 1] = repetitions[i].entry;
+        stamps[STAMPS * i + 2] = -repetitions[i].entry;
     }
-    team_maximum(team, (int64_t *)&stamps, sizeof stamps / sizeof(int64_t));
-    if (team->rank == 0) {
-        judge(bench, operation, order, &stamps, starts, outcome);
+    team_maximum(&bench->team, stamps, STAMPS * outcome->count);
+    if (bench->team.rank == 0) {
+        judge(bench, operation, order, repetitions, stamps, outcome);
         outcome->wall = clock_now() - begin;
     }
 }

@@ -6,7 +6,7 @@
 #include "clock.h"
 #include "memory.h"
 
-enum { RUNS = 12, SMALLEST = 4096 };
+enum { RUNS = 20, SMALLEST = 4096 };
 
 static size_t data_bytes(size_t most)
 {

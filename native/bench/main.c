@@ -1,4 +1,4 @@
-/* unisono-bench: started by mpirun, stays alive and obeys a driver; see docs/protocol in this directory's README. Rank 0 reads
+/* unisono-bench: started by mpirun, stays alive and obeys a driver; the protocol is in README.md. Rank 0 reads
    commands on standard input and answers on standard output; end of input ends it. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,6 +101,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     if (!begin(&bench, &problem)) {
         fprintf(stderr, "unisono-bench: %s\n", problem.text);
+        clock_sleep(200000000); /* for the launcher to pass it on */
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }
     while (next_line(&bench, &line, &room) != NULL && obey(&bench, line))

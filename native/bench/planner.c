@@ -6,6 +6,7 @@
 enum phase { CHECK, FIRST, SECOND, BLOCKS, MAKE_UP, FINISH };
 
 static const int64_t longest_batch = 100000000; /* ns; clocks of different nodes drift apart */
+static const int64_t shortest_limit = 200000000;
 
 static int64_t smaller(int64_t a, int64_t b)
 {
@@ -69,6 +70,7 @@ static void make_order(const struct planner *planner, int index, int64_t left, i
         .count = count,
         .warm_up = warm_up,
         .slack = planner->slack,
+        .limit = larger(smaller(8 * cycle * count, left), shortest_limit),
         .tolerance = 100 + subject->typical / 50 + planner->clock_error,
     };
 }
@@ -132,8 +134,8 @@ static bool in_make_up(struct planner *planner, int64_t left, struct order *orde
     for (int index = 0; index < planner->count; index++) {
         struct subject *subject = &planner->subjects[index];
         int missing = subject->target - subject->valid;
-        if (problem_any(&subject->refused) || missing <= 0 || subject->attempts >= 3 * subject->target + 16 ||
-            left <= subject->cycle)
+        bool enough = subject->attempts >= 3 * subject->target + 16 && subject->valid >= planner->request.min_reps;
+        if (problem_any(&subject->refused) || missing <= 0 || enough || left <= subject->cycle)
             continue;
         make_order(planner, index, left, missing, false, order);
         return true;
@@ -166,15 +168,14 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void take_warm_up(struct planner *planner, struct subject *subject, const struct order *order,
-                         const struct outcome *outcome)
+static void take_warm_up(struct planner *planner, struct subject *subject, const struct outcome *outcome)
 {
     const struct request *request = &planner->request;
     int64_t sorted[PLANNER_BATCH];
-    memcpy(sorted, outcome->times, (size_t)order->count * sizeof *sorted);
-    qsort(sorted, (size_t)order->count, sizeof *sorted, ascending);
-    subject->typical = sorted[(order->count - 1) / 2];
-    subject->cycle = larger(outcome->wall / order->count, 1);
+    memcpy(sorted, outcome->times, (size_t)outcome->count * sizeof *sorted);
+    qsort(sorted, (size_t)outcome->count, sizeof *sorted, ascending);
+    subject->typical = sorted[(outcome->count - 1) / 2];
+    subject->cycle = larger(outcome->wall / outcome->count, 1);
     subject->target = (int)larger(request->min_reps, smaller(request->time / subject->cycle, request->max_reps));
 }
 
@@ -190,17 +191,17 @@ void planner_take(struct planner *planner, const struct order *order, const stru
 {
     struct subject *subject = &planner->subjects[order->index];
     int late = 0;
-    for (int i = 0; i < order->count; i++)
+    for (int i = 0; i < outcome->count; i++)
         late += outcome->late[i];
-    if (late * 8 > order->count)
+    if (late * 8 > outcome->count)
         planner->slack = smaller(2 * planner->slack, planner->slack_most);
     if (order->warm_up) {
-        take_warm_up(planner, subject, order, outcome);
+        take_warm_up(planner, subject, outcome);
         return;
     }
-    subject->attempts += order->count;
+    subject->attempts += outcome->count;
     subject->discarded += late;
-    for (int i = 0; i < order->count && subject->valid < planner->request.max_reps; i++) {
+    for (int i = 0; i < outcome->count && subject->valid < planner->request.max_reps; i++) {
         if (outcome->late[i])
             continue;
         subject->spreads[subject->valid] = outcome->spreads[i];

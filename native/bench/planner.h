@@ -3,7 +3,7 @@
 
    Every setting is checked, then warmed up, which also tells how long it takes, then measured in blocks in which all
    settings take turns in rotating order, so that drift of the machine hits all alike. Repetitions lost because a rank
-   came late are made up for, within reason. */
+   came late are made up for, within reason; as long as there is time when there are not even the fewest asked for. */
 #ifndef UNISONO_PLANNER_H
 #define UNISONO_PLANNER_H
 
@@ -31,10 +31,12 @@ struct order {
     bool warm_up;      /* the times only serve to plan */
     int64_t slack;     /* ns from "everybody is here" to the agreed start */
     int64_t tolerance; /* ns after the agreed start at which a rank is late */
+    int64_t limit;     /* ns after which no further repetition is begun: something holds ranks up */
 };
 
 /* What came of ORDER_RUN. */
 struct outcome {
+    int count;                      /* repetitions recorded: those ordered, or less at the limit; at least 1 */
     int64_t times[PLANNER_BATCH];   /* completion, ns */
     int64_t spreads[PLANNER_BATCH]; /* last entry - first entry, ns */
     bool late[PLANNER_BATCH];

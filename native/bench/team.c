@@ -125,7 +125,8 @@ static void gather_values(struct team *team, int64_t *values, int count)
 {
     team->sequence++;
     if (team->local != 0) {
-        memcpy(team->slots[team->local].values, values, (size_t)count * sizeof *values);
+        for (int i = 0; i < count; i++)
+            team->slots[team->local].values[i] = values[i];
         atomic_store_explicit(&team->slots[team->local].arrived, team->sequence, memory_order_release);
         return;
     }

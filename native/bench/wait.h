@@ -30,17 +30,16 @@ static inline void cpu_pause(void)
 static inline void wait_step(const struct wait *wait, unsigned turns)
 {
     const unsigned spins = wait->oversubscribed ? 64 : 4096;
-    const unsigned sleeps = 16384;
+    const unsigned sleeps = 8192, long_sleeps = 10240;
     if (turns < spins) {
         cpu_pause();
         return;
     }
     int found;
     MPI_Iprobe(MPI_ANY_SOURCE, 0, wait->comm, &found, MPI_STATUS_IGNORE);
-    if (wait->oversubscribed)
-        sched_yield();
+    sched_yield(); /* costs nothing where nobody else wants this CPU */
     if (wait->idle && turns > sleeps)
-        clock_sleep(50000);
+        clock_sleep(turns > long_sleeps ? 1000000 : 50000);
 }
 
 static inline void wait_flag(const struct wait *wait, const _Atomic uint64_t *flag, uint64_t value)

@@ -16,10 +16,10 @@ def floor(limits: Limits, collective: str, nodes: int, ppn: int, size: int) -> f
     The larger of three bounds, q = ppn ranks on each of N nodes, n bytes of a vector, m bytes a pair:
 
     - **Latency.** Where every rank's result depends on every rank's data (allreduce, allgather(v), alltoall(v),
-      reduce_scatter_block, barrier): the time for all ranks of a node to hear of all by flags in shared memory. Elsewhere:
-      one flag between the two closest cores. Over several nodes at least one message between nodes.
-    - **Copies within a node**, each byte copied once from the memory it lies in to the memory it is wanted in, all ranks
-      together (measured while all copied at once), and by a rank that alone must receive so much:
+      reduce_scatter_block, barrier): the time for all ranks of a node to hear of all by flags in shared memory.
+      Elsewhere: one flag between the two closest cores. Over several nodes at least one message between nodes.
+    - **Copies within a node**, each byte copied once from the memory it lies in to the memory it is wanted in, all
+      ranks together (measured while all copied at once), and by a rank that alone must receive so much:
 
       | collective | all ranks of the node | one rank alone |
       |---|---|---|
@@ -30,13 +30,13 @@ def floor(limits: Limits, collective: str, nodes: int, ppn: int, size: int) -> f
       | gather, scatter | (q - 1) m | - |
       | pingpong | - | m |
 
-      (A reduction has to read each of q contributions to an element but one from another rank; an allreduce brings the
-      result to the q - 1 others too. A collective of several nodes does at least this within each node, except pingpong,
-      whose ends are then on different nodes, and a bcast, where it is the last node's share.)
+      (A reduction has to read each of q contributions to an element but one from another rank; an allreduce brings
+      the result to the q - 1 others too. A collective over several nodes does at least this within a node, except a
+      pingpong, whose ends are then on different nodes.)
     - **Link**, bytes through one node's connection in one direction, at the best rate measured between two nodes:
       bcast and reduce n, allreduce 2 n (N - 1) / N, allgather(v) and gather and scatter and reduce_scatter_block
-      (N - 1) q m, alltoall(v) q q (N - 1) m, pingpong m (Thakur, Rabenseifner, Gropp, IJHPCA 19, 2005; Chan et al., CCPE 19,
-      2007, bandwidth terms).
+      (N - 1) q m, alltoall(v) q q (N - 1) m, pingpong m (Thakur, Rabenseifner, Gropp, IJHPCA 19, 2005; Chan et al.,
+      CCPE 19, 2007, bandwidth terms).
 
     Copy rates depend on how much is copied, so the rate at the nearest sizes measured, the better of two, is taken.
     """
@@ -50,7 +50,9 @@ def floor(limits: Limits, collective: str, nodes: int, ppn: int, size: int) -> f
 
 
 def _latency(limits: Limits, collective: str, nodes: int, ppn: int) -> float:
-    inside = limits.flags_ns if collective in _ALL_HEAR_ALL else limits.latency_ns
+    inside = limits.flags_ns
+    if collective not in _ALL_HEAR_ALL and limits.latency_ns is not None and inside is not None:
+        inside = min(limits.latency_ns, inside)  # hearing of all cannot be quicker than hearing of one
     if ppn == 1 or (nodes > 1 and collective == "pingpong"):
         inside = None
     between = limits.link.latency_ns if nodes > 1 and limits.link is not None else None

@@ -31,7 +31,7 @@ _LIMITS_DEADLINE = 120.0
 _CLOSE_DEADLINE = 10.0
 _LARGEST_ID = 1023
 _T = TypeVar("_T")
-_HUNG = re.compile(r"unisono-bench: rank \d+: hung: (.*)")
+_SAID = re.compile(r"unisono-bench: (?:rank \d+: )?(?P<hung>hung: )?(?P<sentence>.*)")
 
 
 class Session:
@@ -169,14 +169,18 @@ class Session:
             return work()
         except LaunchError as error:
             self._process.kill()
-            failure = _hung_by_itself(self._process.stderr) or error
+            failure = _explained(error, self._process.stderr)
             failure.stderr = self._process.stderr
             if failure is error:
                 raise
             raise failure from error
 
 
-def _hung_by_itself(stderr: str) -> LaunchError | None:
-    """Ranks end themselves at the deadline; mpirun then only reports an exit status."""
-    said = _HUNG.search(stderr)
-    return LaunchError("hung", said[1]) if said else None
+def _explained(error: LaunchError, stderr: str) -> LaunchError:
+    """With what the benchmark itself said: mpirun only reports that a rank ended, and how."""
+    said = _SAID.search(stderr)
+    if said is None or said["sentence"] in error.reason:
+        return error
+    if said["hung"]:
+        return LaunchError("hung", said["sentence"])
+    return LaunchError(error.status, f"{error.reason}: {said['sentence']}")

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import unisono
+from unisono.errors import UserError
+from unisono.machine.model import Machine
+from unisono.measure import build
+from unisono.measure.build import bench_program, native_source, tool
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    yield tmp_path / "unisono"
+
+
+def _fake_mpicc(folder: Path, body: str) -> str:
+    path = folder / "mpicc"
+    path.write_text(f"#!/bin/sh\n{body}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def _c_compiler() -> str:
+    found = shutil.which("cc")
+    if found is None:
+        pytest.skip("no C compiler")
+    return found
+
+
+def test_source_is_found_in_a_checkout_and_in_an_installed_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert (native_source() / "bench" / "main.c").is_file()
+    package = tmp_path / "site" / "unisono"
+    (package / "_native").mkdir(parents=True)
+    (package / "_native" / "CMakeLists.txt").touch()
+    monkeypatch.setattr(unisono, "__file__", str(package / "__init__.py"))
+    assert native_source() == package / "_native"
+    (package / "_native" / "CMakeLists.txt").unlink()
+    with pytest.raises(UserError, match="install Unisono again"):
+        native_source()
+
+
+def test_tools_beside_python_come_first() -> None:
+    assert Path(tool("cmake")).is_file()
+    with pytest.raises(UserError, match="pip install no-such-tool"):
+        tool("no-such-tool")
+
+
+@pytest.mark.parametrize(("mpicc", "because"), [(None, "--mpicc"), ("/no/such/mpicc", "not an executable")])
+def test_no_mpicc(mpicc: str | None, because: str) -> None:
+    with pytest.raises(UserError, match=because):
+        bench_program(mpicc)
+
+
+def test_compiler_that_cannot_compile_is_quoted(tmp_path: Path) -> None:
+    mpicc = _fake_mpicc(tmp_path, "echo 'mpi.h went fishing' >&2; exit 1")
+    with pytest.raises(UserError, match=r"mpi\.h went fishing") as caught:
+        bench_program(mpicc)
+    assert mpicc in str(caught.value)
+
+
+def test_compiler_without_mpi_is_quoted(tmp_path: Path) -> None:
+    mpicc = _fake_mpicc(tmp_path, f'exec {_c_compiler()} "$@"')
+    with pytest.raises(UserError, match=r"mpi\.h"):
+        bench_program(mpicc)
+
+
+def test_cache_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    with pytest.raises(UserError, match="cannot keep the benchmark"):
+        bench_program(_fake_mpicc(tmp_path, "exit 1"))
+
+
+def test_key_depends_on_the_compiler_and_its_flags(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = native_source()
+    keys = set()
+    for body in ("echo one", "echo two"):
+        keys.add(build._key(_fake_mpicc(tmp_path, body), source))
+    monkeypatch.setenv("CFLAGS", "-O1")
+    keys.add(build._key(str(tmp_path / "mpicc"), source))
+    assert len(keys) == 3
+    monkeypatch.delenv("CFLAGS")
+    assert build._key(str(tmp_path / "mpicc"), source) in keys
+
+
+@pytest.mark.mpi
+def test_built_once_also_when_two_build_at_once(embedded: Machine, cache: Path) -> None:
+    assert embedded.mpi is not None
+    mpicc = embedded.mpi.mpicc
+    said: list[str] = []
+    programs: list[Path] = []
+    threads = [threading.Thread(target=lambda: programs.append(bench_program(mpicc, said.append))) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert programs[0] == programs[1]
+    assert programs[0].stat().st_mode & 0o111
+    said.clear()
+    assert bench_program(mpicc, said.append) == programs[0]
+    assert said == []
+    assert [path.name for path in programs[0].parent.iterdir()] == [build.PROGRAM_NAME]
+    assert programs[0].is_relative_to(cache)

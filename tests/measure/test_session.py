@@ -1,0 +1,254 @@
+"""The benchmark for real: every collective, both MPIs, with and without a CPU for every rank."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.measure.conftest import Launch
+from unisono.errors import LaunchError
+from unisono.machine.model import Machine
+from unisono.measure.limits import floor
+from unisono.measure.session import Session
+from unisono.model import COLLECTIVES
+
+pytestmark = pytest.mark.mpi
+
+SIZES = (0, 1, 3, 8, 100, 4096, 100_000)
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 4, 8])
+def test_every_collective_is_measured_and_right(machine: Machine, launch: Launch, ranks: int) -> None:
+    session = launch(machine, ranks)
+    assert session.hello.ranks == ranks
+    assert session.hello.oversubscribed == (ranks > len(machine.cpus))
+    assert session.hello.sync == ("barrier" if session.hello.oversubscribed else "clock")
+    for collective in COLLECTIVES:
+        for size in SIZES if collective != "barrier" else (0,):
+            (timing,) = session.measure(collective, size, [0], seconds=0.001, min_reps=5, max_reps=20, blocks=2)
+            if collective == "pingpong" and ranks == 1:
+                assert timing.refused == "a ping-pong needs two ranks"
+                continue
+            assert timing.refused is None, (collective, size, timing.refused)
+            assert timing.correct is True, (collective, size, timing.reason)
+            assert (timing.collective, timing.size, timing.sync) == (collective, size, session.hello.sync)
+            assert 5 <= timing.repetitions <= 20
+            assert timing.raw.min() > 0
+
+
+def test_hello_says_where_ranks_are(embedded: Machine, launch: Launch) -> None:
+    hello = launch(embedded, 2).hello
+    assert [place.rank for place in hello.where] == [0, 1]
+    assert len({place.pid for place in hello.where}) == 2
+    known = {cpu.cpu: cpu.numa for cpu in embedded.cpus}
+    for place in hello.where:
+        assert {known[cpu] for cpu in place.cpus} == set(place.numa)
+    assert 0 < hello.memory_available < embedded.memory_bytes
+    assert hello.mpi_t
+
+
+def test_settings_are_interleaved_and_answered_in_order(embedded: Machine, launch: Launch) -> None:
+    session = launch(embedded, 2)
+    tuned = {"coll_tuned_use_dynamic_rules": "1"}
+    ids = [0, session.define(None, {**tuned, "coll_tuned_allreduce_algorithm": "4"}), session.define("basic")]
+    assert ids == [0, 1, 2]
+    assert session.define("basic") == 2
+    assert session.define() == 0
+    timings = session.measure("allreduce", 1024, [2, 0, 1], seconds=0.005, max_reps=50)
+    assert [timing.id for timing in timings] == [2, 0, 1]
+    assert all(timing.correct for timing in timings)
+
+
+def test_off_cache_and_unchecked(embedded: Machine, launch: Launch) -> None:
+    session = launch(embedded, 2)
+    (cold,) = session.measure("alltoall", 4096, [0], seconds=0.005, off_cache=True, check=False)
+    assert cold.refused is None
+    assert cold.correct is None
+
+
+@pytest.mark.parametrize(
+    ("prefer", "variables", "because"),
+    [
+        (None, {"no_such_variable": "1"}, "no variable no_such_variable"),
+        (None, {"coll_tuned_allreduce_algorithm": "nonsense"}, "not one of its values"),
+        (None, {"btl_sm_eager_limit": "a b"}, "spaces"),
+        (None, {"mpi_yield_when_idle": "1", "coll_libnbc_priority": "90"}, "cannot be written"),
+    ],
+)
+def test_settings_the_library_refuses(
+    embedded: Machine, launch: Launch, prefer: str | None, variables: dict[str, str], because: str
+) -> None:
+    session = launch(embedded, 2)
+    with pytest.raises(ValueError, match=because):
+        session.define(prefer, variables)
+    (timing,) = session.measure("bcast", 8, [0], seconds=0.001)
+    assert timing.correct is True
+
+
+def test_old_library_cannot_prefer_a_component(system: Machine, launch: Launch) -> None:
+    assert system.mpi is not None
+    if not system.mpi.version.startswith("4."):
+        pytest.skip(f"Open MPI {system.mpi.version} can")
+    with pytest.raises(ValueError, match=r"needs Open MPI 5\.0\.4 or later"):
+        launch(system, 2).define("basic")
+
+
+def _messages(folder: Path) -> dict[int, int]:
+    """Receiver -> how many messages rank 0 sent to it, from what Open MPI's monitoring wrote."""
+    sent = {}
+    for line in (folder / "m.0.prof").read_text().splitlines():
+        if line.startswith("I\t"):
+            fields = line.split("\t")
+            sent[int(fields[2])] = int(fields[4].split()[0])
+    return sent
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "receivers"), [("ring", {1}), ("recursive_doubling", {1, 2}), ("basic_linear", {1, 2, 3})]
+)
+def test_forced_algorithm_really_runs(
+    machine: Machine, launch: Launch, tmp_path: Path, algorithm: str, receivers: set[int]
+) -> None:
+    """Whom rank 0 of 4 sends to tells the algorithms apart; the library counts it itself."""
+    watch = {"pml_monitoring_enable": "2", "pml_monitoring_enable_output": "3"}
+    session = launch(machine, 4, coll_tuned_use_dynamic_rules="1", pml_monitoring_filename=str(tmp_path / "m"), **watch)
+    setting = session.define(None, {"coll_tuned_allreduce_algorithm": algorithm})
+    session.measure("allreduce", 4000, [setting], seconds=0.001, min_reps=200, max_reps=200, check=False)
+    session.close()
+    assert {receiver for receiver, count in _messages(tmp_path).items() if count >= 200} == receivers
+
+
+def test_variables_are_put_back(embedded: Machine, launch: Launch, tmp_path: Path) -> None:
+    """A setting defined after a forced one, and setting 0, are the default again."""
+    watch = {"pml_monitoring_enable": "2", "pml_monitoring_enable_output": "3"}
+    session = launch(embedded, 4, pml_monitoring_filename=str(tmp_path / "m"), **watch)
+    tuned = {"coll_tuned_use_dynamic_rules": "1"}
+    session.define(None, {**tuned, "coll_tuned_allreduce_algorithm": "basic_linear"})
+    after = session.define(None, {"coll_tuned_allreduce_algorithm_segmentsize": "0"})
+    session.measure("allreduce", 4000, [after], seconds=0.001, min_reps=200, max_reps=200, check=False)
+    session.close()
+    assert _messages(tmp_path)[3] < 200
+
+
+def test_preferred_component_really_runs(embedded: Machine, launch: Launch, tmp_path: Path) -> None:
+    """coll/basic reduces and broadcasts linearly; the default does not send from rank 0 to rank 3 at this size."""
+    watch = {"pml_monitoring_enable": "2", "pml_monitoring_enable_output": "3"}
+    counts = {}
+    for name in ("basic", "default"):
+        session = launch(embedded, 4, pml_monitoring_filename=str(tmp_path / "m"), **watch)
+        setting = session.define("basic") if name == "basic" else 0
+        session.measure("allreduce", 4000, [setting], seconds=0.001, min_reps=200, max_reps=200, check=False)
+        session.close()
+        counts[name] = _messages(tmp_path)[3]
+    assert counts["basic"] >= 200 > counts["default"]
+
+
+def test_more_than_the_memory_is_refused_and_the_session_goes_on(machine: Machine, launch: Launch) -> None:
+    session = launch(machine, 4)
+    needed = 4 * (2 * 4 << 30)  # four blocks of 1 GiB to send and four to receive, on each of four ranks
+    if session.hello.memory_available > needed:
+        pytest.skip("this machine has the memory for it")
+    (timing,) = session.measure("alltoall", 1 << 30, [0], seconds=0.001)
+    assert timing.refused is not None and timing.refused.startswith("memory: needs ")
+    (small,) = session.measure("alltoall", 8, [0], seconds=0.001)
+    assert small.correct is True
+
+
+def test_size_mpi_cannot_count_is_refused(embedded: Machine, launch: Launch) -> None:
+    session = launch(embedded, 2)
+    for collective, size in (("bcast", 1 << 31), ("alltoallv", 2_000_000_000)):
+        (timing,) = session.measure(collective, size, [0], seconds=0.001)
+        assert timing.refused is not None and timing.refused.startswith("size: ")
+
+
+def test_wrong_words_are_value_errors_and_harm_nothing(embedded: Machine, launch: Launch) -> None:
+    session = launch(embedded, 2)
+    with pytest.raises(ValueError, match="not a collective"):
+        session.measure("alldance", 8, [0], seconds=0.001)
+    with pytest.raises(ValueError, match="setting 7 is not defined"):
+        session.measure("bcast", 8, [7], seconds=0.001)
+    with pytest.raises(ValueError, match="bytes=-1"):
+        session.measure("bcast", -1, [0], seconds=0.001)
+    assert session.measure("bcast", 8, [0], seconds=0.001)[0].correct is True
+
+
+def test_limits_bound_what_is_measured(machine: Machine, launch: Launch) -> None:
+    session = launch(machine, 2)
+    limits = session.limits(max_bytes=1 << 20)
+    if session.hello.oversubscribed:
+        assert limits.unavailable is not None
+        return
+    assert limits.unavailable is None and limits.latency_ns is not None and limits.latency_ns > 0
+    assert [rate.bytes for rate in limits.copy_rates] == [4096, 16384, 65536, 262144, 1 << 20]
+    assert [pair[:2] for pair in limits.pairs] == [(0, 1)]
+    (timing,) = session.measure("allreduce", 1 << 16, [0], seconds=0.01)
+    bound = floor(limits, "allreduce", 1, 2, 1 << 16)
+    assert bound is not None and 0 < bound < timing.median
+
+
+def test_limits_of_crowded_ranks_are_unavailable(embedded: Machine, launch: Launch) -> None:
+    session = launch(embedded, 4 * len(embedded.cpus))
+    limits = session.limits()
+    assert limits.unavailable is not None and "more ranks than CPUs" in limits.unavailable
+
+
+class TestFaults:
+    """What the fault switch does, and what becomes of it."""
+
+    @pytest.fixture
+    def session(self, embedded: Machine, launch: Launch, monkeypatch: pytest.MonkeyPatch, fault: str) -> Session:
+        monkeypatch.setenv("UNISONO_BENCH_FAULT", fault)
+        return launch(embedded, 2)
+
+    @pytest.mark.parametrize(
+        "fault", [f"wrong:{c}" for c in ("allreduce", "alltoallv", "barrier", "bcast", "pingpong")]
+    )
+    def test_wrong_result_is_seen_and_still_timed(self, session: Session, fault: str) -> None:
+        collective = fault.split(":")[1]
+        size = 0 if collective == "barrier" else 1000
+        bad = session.define("basic")
+        good, wrong = session.measure(collective, size, [0, bad], seconds=0.001)
+        assert good.correct is True
+        assert wrong.correct is False
+        expected = "left the barrier" if collective == "barrier" else "wrong result on rank 1"
+        assert expected in wrong.reason
+        assert wrong.repetitions >= 10
+
+    @pytest.mark.parametrize("fault", ["wrong:bcast:always"])
+    def test_always_means_also_the_default(self, session: Session) -> None:
+        assert session.measure("bcast", 8, [0], seconds=0.001)[0].correct is False
+        assert session.measure("reduce", 8, [0], seconds=0.001)[0].correct is True
+
+    @pytest.mark.parametrize("fault", ["hang:bcast"])
+    def test_hung_rank_ends_itself_at_the_deadline(self, session: Session) -> None:
+        setting = session.define("basic")
+        assert session.measure("bcast", 8, [0], seconds=0.001)[0].correct is True
+        with pytest.raises(LaunchError) as caught:
+            session.measure("bcast", 8, [setting], seconds=0.001, deadline=1)
+        assert caught.value.status == "hung"
+        assert "deadline of 1 s passed while measuring bcast of 8 bytes with setting 1" in caught.value.reason
+        assert "unisono-bench" in caught.value.stderr
+
+    @pytest.mark.parametrize("fault", ["crash:bcast"])
+    def test_crash_is_told_with_its_signal(self, session: Session) -> None:
+        setting = session.define("basic")
+        with pytest.raises(LaunchError) as caught:
+            session.measure("bcast", 8, [setting], seconds=0.001)
+        assert caught.value.status == "crashed"
+        assert "SIGABRT" in caught.value.reason
+
+    def test_misspelled_fault_is_refused(
+        self, embedded: Machine, launch: Launch, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("UNISONO_BENCH_FAULT", "explode:bcast")
+        with pytest.raises(LaunchError, match="UNISONO_BENCH_FAULT"):
+            launch(embedded, 2)
+
+
+def test_raw_times_are_whole_nanoseconds_in_order(embedded: Machine, launch: Launch) -> None:
+    (timing,) = launch(embedded, 2).measure("barrier", 0, [0], seconds=0.005)
+    assert timing.raw.dtype == np.int64
+    assert timing.raw.size == timing.repetitions
+    assert timing.minimum == pytest.approx(timing.raw.min() * 1e-9)
