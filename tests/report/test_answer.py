@@ -57,12 +57,19 @@ def test_the_sentence(plan: Plan, words: str) -> None:
 
 
 def test_a_kept_default_says_what_it_was_compared_with(study: StudyData, decision: Decision) -> None:
-    kept = replace(decision, plans=(decided(Setting(), {"allreduce": Interval(1, 1, 1)}),))
+    kept = replace(decision, plans=(decided(Setting(), {"allreduce": Interval(1, 1, 1)}, ppn=2),))
     (answer,) = headline.answers(kept, {})
     others = len({e.setting for e in decision.estimates}) - 1
     assert answer.sentence == (
-        f"the default is already the best choice: none of {others} other settings beats it by more than 3% beyond doubt"
+        f"the default is already the best choice: none of {others} other settings is sure to beat it by more than 3%"
     )
+
+
+def test_a_default_kept_for_lack_of_launches_does_not_claim_to_be_the_best(decision: Decision) -> None:
+    few = tuple(replace(e, case=Case(e.case.collective, 1, 4), launches=1) for e in decision.estimates)
+    kept = replace(decision, estimates=few, plans=(decided(Setting(), {"allreduce": Interval(1, 1, 1)}),))
+    (answer,) = headline.answers(kept, {})
+    assert answer.sentence == "the default is kept: too few launches worked to know of anything better"
 
 
 def test_several_ranks_give_several_answers_and_a_headline_over_them() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import Any
 
+from unisono.model import Setting
 from unisono.report.axes import Figure, hover_frame, hover_lines, label, layout
 from unisono.report.drift import drift
 from unisono.report.text import count, format_duration, short_setting, significant
@@ -64,6 +65,7 @@ def timeline(study: StudyData, statistic: str) -> Figure | None:
                 "domain": [1 - _DRIFT / drawn, 1],
                 "title": {"text": "time / usual", "font": {"size": 12, "color": "@quiet"}},
                 "tickformat": "+.0%",
+                "range": _reach(data),
             },
             shapes=[
                 {
@@ -83,8 +85,16 @@ def timeline(study: StudyData, statistic: str) -> Figure | None:
     }
 
 
-def _name(setting: object) -> str:
-    return label(short_setting(setting)) + " "  # type: ignore[arg-type]
+def _reach(data: list[dict[str, Any]]) -> list[float]:
+    """Of the drift's axis: all of it, and at least 5 % either way."""
+    values = [y for trace in data if trace.get("yaxis") == "y2" for y in trace["y"]]
+    low, high = min([*values, -0.05]), max([*values, 0.05])
+    pad = 0.06 * (high - low)
+    return [significant(low - pad, 3), significant(high + pad, 3)]
+
+
+def _name(setting: Setting) -> str:
+    return label(short_setting(setting)) + " "
 
 
 def _bars(study: StudyData, starts: dict[int, float], scale: float) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from unisono.decide.model import Decision, Interval, Plan
-from unisono.model import Case
+from unisono.model import Case, Setting
 from unisono.report.proof import Proven
 from unisono.report.text import count, format_interval, format_ratio, join, short_setting
 from unisono.report.view import chosen_plans, verdict
@@ -38,11 +38,7 @@ def sentence(plan: Plan, gains: Mapping[str, Interval], decision: Decision) -> s
     """Such as "UCX_RNDV_THRESH=16kb with 14 algorithm rules makes allreduce 1.21× (1.15–1.28) faster"."""
     what = _what(plan)
     if not what:
-        tried = len({e.setting for e in decision.estimates if not e.setting.is_default})
-        against = (
-            f"none of {count(tried, 'other setting')} beats" if tried != 1 else "the one other setting does not beat"
-        )
-        return f"the default is already the best choice: {against} it by more than {decision.margin:.0%} beyond doubt"
+        return _kept(plan, decision)
     makes = "make" if not plan.launch and rule_count(plan) > 1 else "makes"
     faster = sorted((c for c in gains if verdict(gains[c]) == "faster"), key=lambda c: -gains[c].mid)
     slower = sorted((c for c in gains if verdict(gains[c]) == "slower"), key=lambda c: gains[c].mid)
@@ -58,6 +54,19 @@ def sentence(plan: Plan, gains: Mapping[str, Interval], decision: Decision) -> s
     elif same:
         parts.append(f"{what} {makes} no difference for {join(same)}")
     return "; ".join(parts)
+
+
+def _kept(plan: Plan, decision: Decision) -> str:
+    """Why nothing is set: nothing is better, or too little was measured to know."""
+    compared: dict[Setting, int] = {}
+    for estimate in decision.estimates:
+        if (estimate.case.nodes, estimate.case.ppn) == (plan.nodes, plan.ppn) and not estimate.setting.is_default:
+            compared[estimate.setting] = max(compared.get(estimate.setting, 0), estimate.launches)
+    if max(compared.values(), default=0) < 2:
+        return "the default is kept: too few launches worked to know of anything better"
+    others = sum(launches > 1 for launches in compared.values())
+    against = f"none of {others} other settings is" if others > 1 else "the one other setting is not"
+    return f"the default is already the best choice: {against} sure to beat it by more than {decision.margin:.0%}"
 
 
 def _strength(collective: str, gain: Interval) -> str:

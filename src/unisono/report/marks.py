@@ -116,7 +116,7 @@ def _interval(scale: RatioScale, gain: Interval, y: float, name: str) -> Markup:
 def sparkline(view: CaseView, width: int = 150, height: int = 30) -> Markup:
     """Gain of the chosen setting over message size, faster above the line. The scale reaches at least 0.67 and 1.5."""
     gains = [e.gain.mid for e in view.chosen if e.gain.mid > 0]
-    if len(gains) < 2:
+    if len(gains) < 2 or view.keeps_default:
         return Markup("")
     reach = max(math.log(1.5), *(abs(math.log(g)) for g in gains))
     points = [

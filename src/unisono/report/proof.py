@@ -71,11 +71,12 @@ def table(
                 "css": "worse" if found and found.verdict == "wrong results" else kind(gain),
             }
         )
+    measured_any = any(found.launches for found in fresh.values())
     return {
         "rows": rows,
-        "heading": "Proof" if fresh else "In the study",
+        "heading": "Proof" if measured_any else "In the study",
         "axis": ratio_axis(scale),
-        "launches": "launches each" if fresh else "",
+        "launches": "launches each" if measured_any else "",
         "note": _note(decision, fresh),
         "failures": [_failure(failure) for failure in (verification or {}).get("failures", ())],
         "remarks": list((verification or {}).get("notes", ())),

@@ -29,15 +29,15 @@ def decision_shapes(views: Sequence[CaseView], decision: Decision) -> list[dict[
     scale = RatioScale.over([rule.gain for plan in plans.values() for rule in plan.rules], width=340)
     shapes = []
     for (nodes, ppn), plan in plans.items():
-        mine = of_shape(views, nodes, ppn)
+        cases = [_case_rules(view, decision, scale) for view in of_shape(views, nodes, ppn)]
         collectives = sorted({c for p in decision.plans if (p.nodes, p.ppn) == (nodes, ppn) for c in p.gain})
         shapes.append(
             {
                 "title": f"{count(nodes, 'node')} × {ppn} ranks",
                 "launch": str(plan.launch) if plan.launch else "",
-                "axis": ratio_axis(scale),
+                "axis": ratio_axis(scale) if any(r["mark"] for case in cases for r in case["rules"]) else "",
                 "collectives": collectives,
-                "cases": [_case_rules(view, decision, scale) for view in mine],
+                "cases": cases,
                 "plans": [_plan_row(p, collectives) for p in decision.plans if (p.nodes, p.ppn) == (nodes, ppn)],
             }
         )
