@@ -94,10 +94,12 @@ def test_a_hang_is_killed_with_all_that_left_the_group() -> None:
 
 
 def test_a_child_without_the_marker_is_found_through_its_parent() -> None:
-    with Process(["sh", "-c", "env -i sleep 600 & echo started; wait"], {}) as process:
-        process.read_line(PATIENCE)
-        assert len(tree.members(process.pid, process.launch_id)) == 2
+    """And is remembered when the parent dies first."""
+    with Process(["sh", "-c", "env -i sleep 600 & echo $!; wait"], {}) as process:
+        child = int(process.read_line(PATIENCE))
+        assert tree.members(process.pid, process.launch_id) == {process.pid, child}
     assert _gone(process)
+    assert not Path(f"/proc/{child}").exists() or "Z" in Path(f"/proc/{child}/stat").read_text().split()[2]
 
 
 def test_waiting_ends_at_the_deadline() -> None:

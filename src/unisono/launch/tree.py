@@ -13,6 +13,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 MARKER = "UNISONO_LAUNCH_ID"
@@ -24,45 +25,54 @@ _KILL_PATIENCE = 5.0
 """Seconds to go on killing; longer only helps against a process stuck in the kernel, which nothing helps against."""
 
 
-def members(root: int, launch_id: str) -> set[int]:
-    """Pids of the launch that are alive: `root` (mpirun), its descendants, and every process with the marker.
+@dataclass(frozen=True, slots=True)
+class _Running:
+    parent: int
+    start: int
+    """In clock ticks since boot: with the pid it tells a process from a later one of the same number."""
+    marked: bool
 
-    Processes of other users cannot be looked into and are never members.
-    """
+
+def _running(launch_id: str) -> dict[int, _Running]:
+    """Every process that is alive and can be looked into; those of other users cannot."""
     marker = f"{MARKER}={launch_id}".encode()
-    parent: dict[int, int] = {}
-    found: set[int] = set()
+    found: dict[int, _Running] = {}
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
             continue
-        pid = int(entry.name)
         try:
             # The name in parentheses may itself hold spaces and parentheses: fields start after the last one.
-            state, ppid = (entry / "stat").read_bytes().rpartition(b")")[2].split()[:2]
-            if state in (b"Z", b"X"):
-                continue
-            parent[pid] = int(ppid)
-            if marker in (entry / "environ").read_bytes().split(b"\0"):
-                found.add(pid)
-        except (OSError, ValueError):
+            fields = (entry / "stat").read_bytes().rpartition(b")")[2].split()
+            marked = marker in (entry / "environ").read_bytes().split(b"\0")
+            if fields[0] not in (b"Z", b"X"):
+                found[int(entry.name)] = _Running(int(fields[1]), int(fields[19]), marked)
+        except (OSError, ValueError, IndexError):
             continue
-    # A pid is reused in time: root counts only while it carries the marker itself.
-    found |= _descendants(found & {root}, parent)
-    return found - {os.getpid()}
-
-
-def _descendants(roots: Iterable[int], parent: dict[int, int]) -> set[int]:
-    children: dict[int, list[int]] = {}
-    for pid, ppid in parent.items():
-        children.setdefault(ppid, []).append(pid)
-    found: set[int] = set()
-    waiting = list(roots)
-    while waiting:
-        for child in children.get(waiting.pop(), ()):
-            if child not in found:
-                found.add(child)
-                waiting.append(child)
+    found.pop(os.getpid(), None)
     return found
+
+
+def _members(root: int, launch_id: str, known: dict[int, int]) -> dict[int, int]:
+    """Pid -> start of what is alive of the launch. `known`, of the same form, is what was seen of it before: a process
+    whose parent has died and that has no marker can be told in no other way."""
+    running = _running(launch_id)
+    found = {pid for pid, process in running.items() if process.marked}
+    found |= {pid for pid, start in known.items() if pid in running and running[pid].start == start}
+    # A pid is reused in time, so root and its children count only while root carries the marker or was seen before.
+    children: dict[int, list[int]] = {}
+    for pid, process in running.items():
+        children.setdefault(process.parent, []).append(pid)
+    waiting = [pid for pid in found if pid == root or pid in known]
+    while waiting:
+        new = [child for child in children.get(waiting.pop(), ()) if child not in found]
+        found.update(new)
+        waiting += new
+    return {pid: running[pid].start for pid in found}
+
+
+def members(root: int, launch_id: str) -> set[int]:
+    """Pids of the launch that are alive: `root` (mpirun), its descendants, and every process with the marker."""
+    return set(_members(root, launch_id, {}))
 
 
 def end(root: int, launch_id: str, grace: float = 3.0) -> set[int]:
@@ -71,17 +81,17 @@ def end(root: int, launch_id: str, grace: float = 3.0) -> set[int]:
     mpirun gets SIGTERM first and `grace` seconds, because only mpirun can end the ranks of other nodes. Whatever is
     left then is killed.
     """
-    alive = members(root, launch_id)
-    _send({root} if root in alive else alive, signal.SIGTERM)
+    alive = _members(root, launch_id, {})
+    _send([root] if root in alive else alive, signal.SIGTERM)
     deadline = time.monotonic() + grace
-    while (alive := members(root, launch_id)) and time.monotonic() < deadline:
+    while (alive := _members(root, launch_id, alive)) and time.monotonic() < deadline:
         time.sleep(_POLL)
     deadline = time.monotonic() + _KILL_PATIENCE
     while alive and time.monotonic() < deadline:
         _send(alive, signal.SIGKILL)
         time.sleep(_POLL)
-        alive = members(root, launch_id)
-    return alive
+        alive = _members(root, launch_id, alive)
+    return set(alive)
 
 
 def _send(pids: Iterable[int], number: signal.Signals) -> None:
