@@ -7,11 +7,14 @@ from contextlib import ExitStack
 
 import pytest
 
+from tests.cluster.conftest import cluster
 from unisono.launch.command import Command, command
 from unisono.machine.model import Machine
 from unisono.measure.build import bench_program
 from unisono.measure.session import Session
 from unisono.model import DEFAULT
+
+__all__ = ["cluster"]
 
 Launch = Callable[..., Session]
 
