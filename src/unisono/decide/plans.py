@@ -88,26 +88,29 @@ def calls_of(table: Table, launch: Setting) -> list[Setting]:
     return [s for s in table.settings if "algorithm" in s and s.without("algorithm", "segment") == tuned]
 
 
-def evaluate(
-    table: Table, launches: Sequence[Setting], margin: float, confidence: float, prior: Prior | None = None
-) -> Evaluation:
+def evaluate(table: Table, launches: Sequence[Setting], margin: float, confidence: float) -> Evaluation:
     """Every plan's course for one collective, compared with the default. The table must hold the default."""
     logs = filled(table.logs)
     found = [course for launch in launches if (course := _course(table, logs, launch, margin, confidence))]
-    keys = {course.sizes for course in found}
-    keys |= {course.sizes[first : last + 1] for course in found for first, last, _ in course.spans}
+    return compared(table, logs, found)
+
+
+def compared(table: Table, logs: Floats, courses: Sequence[Course], prior: Prior | None = None) -> Evaluation:
+    """Courses against the default, on the sizes of each and of each of their spans. `logs`: the table's, filled."""
+    keys = {course.sizes for course in courses}
+    keys |= {course.sizes[first : last + 1] for course in courses for first, last, _ in course.spans}
     cells = {key: column for column, key in enumerate(sorted(keys))}
-    values = np.full((len(found) + 1, len(cells), len(table.launches)), np.nan)
+    values = np.full((len(courses) + 1, len(cells), len(table.launches)), np.nan)
     for key, column in cells.items():
         values[0, column] = _mean(logs[table.row(DEFAULT)], table.weights, key)
-        for row, course in enumerate(found, start=1):
+        for row, course in enumerate(courses, start=1):
             if course.sizes == key or any(course.sizes[first : last + 1] == key for first, last, _ in course.spans):
                 at = [course.sizes.index(index) for index in key]
                 values[row, column] = _mean(course.logs, table.weights[list(course.sizes)], at)
             else:
                 # Only to know how noisy plans are on these sizes.
                 values[row, column] = _mean(logs[table.row(course.base)], table.weights, key)
-    return Evaluation(table, tuple(found), cells, contrasts(values, 0, table.rounds, prior), values)
+    return Evaluation(table, tuple(courses), cells, contrasts(values, 0, table.rounds, prior), values)
 
 
 def _course(table: Table, logs: Floats, launch: Setting, margin: float, confidence: float) -> Course | None:
@@ -121,7 +124,7 @@ def _course(table: Table, logs: Floats, launch: Setting, margin: float, confiden
     calls = calls_of(table, launch)
     rows = [row, *(table.row(call) for call in calls)]
     part = logs[rows][:, sizes]
-    aligned = _aligned(part, table.rounds)
+    told = aligned(part, table.rounds)
     spans = []
     judged = part[0].copy()
     weights = table.weights[sizes]
@@ -130,12 +133,12 @@ def _course(table: Table, logs: Floats, launch: Setting, margin: float, confiden
         within = slice(segment.first, segment.last + 1)
         chosen = base if segment.choice is None else calls[segment.choice - 1]
         if segment.choice is not None:
-            judged[within] = _held_out(aligned[1:, within], weights[within], segment.choice - 1)
+            judged[within] = _held_out(told[1:, within], weights[within], segment.choice - 1)
         spans.append((segment.first, segment.last, chosen))
     return Course(launch, base, tuple(spans), tuple(int(index) for index in sizes), judged)
 
 
-def _aligned(part: Floats, rounds: Counts) -> Floats:
+def aligned(part: Floats, rounds: Counts) -> Floats:
     """Rows that need launches of their own, told as if measured in the first row's launches of the same rounds."""
     own = np.isfinite(part[0]).any(axis=0)
     result = part.copy()
@@ -179,17 +182,22 @@ def build(
     `launches` restricts them to some launch parts; the default's is always there.
     """
     wanted = launches_of(list(tables.values())) if launches is None else sorted({DEFAULT, *launches})
+    return assemble([evaluate(table, wanted, margin, confidence) for table in tables.values()], wanted, confidence)
+
+
+def assemble(evaluations: Sequence[Evaluation], wanted: Sequence[Setting], confidence: float) -> list[Plan]:
+    """Plans with these launch parts out of the evaluations of each collective."""
     gains: dict[Setting, dict[str, Interval]] = {launch: {} for launch in wanted}
     rules: dict[Setting, list[Rule]] = {launch: [] for launch in wanted}
-    for collective, table in tables.items():
-        evaluation = evaluate(table, wanted, margin, confidence)
+    for evaluation in evaluations:
+        collective = evaluation.table.case.collective
         cut = _cut(evaluation)
         half = evaluation.contrast.half(confidence)
         for row, course in enumerate(evaluation.courses, start=1):
             column = evaluation.cells[course.sizes]
             gains[course.launch][collective] = _gain(evaluation.contrast, half, row, column, cut[row], course)
             rules[course.launch] += _rules(evaluation, half, row, cut[row], course)
-    case = next(iter(tables.values())).case
+    case = evaluations[0].table.case
     return [Plan(case.nodes, case.ppn, launch, gains[launch], tuple(rules[launch])) for launch in wanted]
 
 

@@ -1,0 +1,196 @@
+"""One case of a race: what each plan could gain with its best choices, and which algorithms and sizes are in doubt."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtr
+
+from unisono.decide.plans import Course, aligned, base_of, calls_of, compared, evaluate
+from unisono.decide.robust import Counts, Flags, Floats
+from unisono.decide.statistics import Prior, contrasts
+from unisono.decide.table import Table, filled
+from unisono.model import DEFAULT, Setting
+
+PRIOR = Prior(within=0.08, between=0.15, dof=1.5)
+"""Noise assumed before it is seen: standard deviations (log) between launches, and what that is worth."""
+
+
+def expected_improvement(difference: float | Floats, error: float | Floats) -> Floats:
+    """How much (log) a contender that seems `difference` ahead of the best is expected to better it, if followed up.
+
+    0 where nothing is known of the two together.
+    """
+    known = np.isfinite(error) & np.isfinite(difference)
+    safe = np.where(known, np.maximum(error, 1e-9), 1.0)
+    ahead = np.where(known, difference, 0.0) / safe
+    density = np.exp(-0.5 * ahead**2) / math.sqrt(2 * math.pi)
+    result: Floats = np.where(known, safe * (density + ahead * ndtr(ahead)), 0.0)
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A plan for one case: mean log gain over the default, its standard error, and how many launches that rests on."""
+
+    gain: float
+    error: float
+    launches: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Calls:
+    """Row 0 is what a plan does by itself, the others are algorithms; log gains over row 0, rows x sizes."""
+
+    settings: tuple[Setting, ...]
+    gain: Floats
+    error: Floats
+    launches: Counts
+    best: Counts
+    """Row that seems best, by size."""
+
+
+class Contenders:
+    """`margin` and `confidence` are those of the decision, `tolerance` is what is not worth another launch (log)."""
+
+    def __init__(
+        self, table: Table, launches: Sequence[Setting], margin: float, confidence: float, tolerance: float
+    ) -> None:
+        self._table = table
+        self._margin = math.log1p(margin)
+        self._tolerance = tolerance
+        self._logs = filled(table.logs)
+        self._calls = {launch: calls for launch in launches if (calls := self._rank(launch)) is not None}
+        self.evaluation = evaluate(table, launches, margin, confidence)
+        self._proven = {course.launch: course for course in self.evaluation.courses}
+        self.entries = self._enter()
+
+    def _rank(self, launch: Setting) -> _Calls | None:
+        """A plan's algorithms, compared within its own launches."""
+        table, base = self._table, base_of(self._table, launch)
+        if base is None:
+            return None
+        settings = (base, *calls_of(table, launch))
+        rows = [table.row(setting) for setting in settings]
+        fit = contrasts(self._logs[rows], 0, table.rounds, PRIOR)
+        measured = np.isfinite(table.logs[rows]).sum(axis=-1)
+        best = np.where(np.isfinite(fit.log), fit.log, -np.inf).argmax(axis=0)
+        return _Calls(settings, fit.log, fit.error, measured, best)
+
+    def _enter(self) -> dict[Setting, Entry]:
+        """Every plan with its best choices against the default, all sizes it was measured at together."""
+        table = self._table
+        default = np.isfinite(self._logs[table.row(DEFAULT)]).any(axis=-1)
+        courses = []
+        for launch, calls in self._calls.items():
+            rows = [table.row(setting) for setting in calls.settings]
+            sizes = np.flatnonzero(default & np.isfinite(self._logs[rows[0]]).any(axis=-1))
+            if sizes.size:
+                told = aligned(self._logs[rows], table.rounds)
+                logs = np.stack([told[calls.best[size], size] for size in sizes])
+                courses.append(Course(launch, calls.settings[0], (), tuple(int(size) for size in sizes), logs))
+        evaluation = compared(table, self._logs, courses, PRIOR)
+        found = {}
+        for row, course in enumerate(courses, start=1):
+            at = row, evaluation.cells[course.sizes]
+            if math.isfinite(evaluation.contrast.log[at]):
+                found[course.launch] = Entry(
+                    float(evaluation.contrast.log[at]),
+                    float(evaluation.contrast.error[at]),
+                    int(evaluation.contrast.launches[at]),
+                )
+        return found
+
+    def base(self, launch: Setting) -> Setting | None:
+        """What must be measured for a plan at every size."""
+        calls = self._calls.get(launch)
+        return None if calls is None else calls.settings[0]
+
+    def best_calls(self, launch: Setting) -> dict[int, set[Setting]]:
+        """Size -> the algorithm that seems best there or at a neighbouring size."""
+        calls = self._calls.get(launch)
+        if calls is None:
+            return {}
+        best = np.arange(len(calls.settings))[:, None] == calls.best
+        return self._by_size(calls, _spread(best))
+
+    def open_calls(self, launch: Setting, ties_after: int) -> dict[int, set[Setting]]:
+        """Size -> the algorithms that could yet turn out best there or at a neighbouring size."""
+        calls = self._calls.get(launch)
+        if calls is None:
+            return {}
+        return self._by_size(calls, _spread(self._doubtful(calls, ties_after)))
+
+    def _doubtful(self, calls: _Calls, ties_after: int) -> Flags:
+        """Rows x sizes where an algorithm that is not the best may be worth following up."""
+        columns = np.arange(calls.gain.shape[1])
+        top = calls.gain[calls.best, columns]
+        # Noise of the best and of the contender; both errors hold that of the base they are compared with.
+        error = np.maximum(calls.error, calls.error[calls.best, columns])
+        worth = expected_improvement(calls.gain - top, error)
+        rival = np.isfinite(calls.gain) & (np.arange(len(calls.settings))[:, None] != calls.best)
+        doubtful: Flags = rival & (worth > 2 * self._tolerance) & (calls.launches < ties_after)
+        # Spread over the case, it must matter as well.
+        stake = (np.where(doubtful, worth, 0.0) * self._table.weights).sum(axis=1) > self._tolerance / 2
+        doubtful &= stake[:, None]
+        return doubtful
+
+    def _by_size(self, calls: _Calls, wanted: Flags) -> dict[int, set[Setting]]:
+        found = {}
+        for column, size in enumerate(self._table.sizes):
+            rows = np.flatnonzero(wanted[:, column] & np.isfinite(calls.gain[:, column]))
+            found[size] = {calls.settings[row] for row in rows if row > 0}
+        return found
+
+    def unproven(self, launch: Setting, most_launches: int) -> bool:
+        """Whether algorithms seem better than what the plan does by itself, by more than matters, but no rule has
+        them yet, and more launches are still allowed."""
+        calls, course = self._calls.get(launch), self._proven.get(launch)
+        if calls is None or course is None:
+            return False
+        columns = np.arange(calls.gain.shape[1])
+        gain = np.nan_to_num(calls.gain[calls.best, columns])
+        ruled = np.zeros(len(columns), dtype=bool)
+        for first, last, setting in course.spans:
+            if setting != course.base:
+                ruled[list(course.sizes[first : last + 1])] = True
+        young = calls.launches[calls.best, columns] < most_launches
+        missed = np.where(~ruled & young & (gain > self._margin), gain, 0.0)
+        return bool((missed * self._table.weights).sum() > 2 * self._tolerance)
+
+    def new_sizes(self, launch: Setting, allowed: Sequence[int]) -> set[int]:
+        """Sizes half-way (of those allowed) between neighbours whose best choices differ by more than the margin."""
+        calls = self._calls.get(launch)
+        if calls is None:
+            return set()
+        found = set()
+        usable = [k for k in range(len(self._table.sizes)) if np.isfinite(calls.gain[0, k])]
+        for left, right in itertools.pairwise(usable):
+            a, b = int(calls.best[left]), int(calls.best[right])
+            if a == b:
+                continue
+            stakes = [calls.gain[a, k] - calls.gain[b, k] for k in (left, right)]
+            if max(abs(np.nan_to_num(stake, nan=np.inf)) for stake in stakes) > self._margin:
+                low, high = self._table.sizes[left], self._table.sizes[right]
+                between = [size for size in allowed if low < size < high]
+                if between:
+                    middle = math.sqrt(max(low, 0.5) * high)
+                    found.add(min(between, key=lambda size: (abs(math.log(max(size, 0.5) / middle)), size)))
+        return found
+
+    def young_sizes(self) -> set[int]:
+        """Sizes at which the default has a single launch while it has more elsewhere."""
+        counts = np.isfinite(self._table.logs[self._table.row(DEFAULT)]).sum(axis=-1)
+        return {size for size, count in zip(self._table.sizes, counts, strict=True) if count < min(2, counts.max())}
+
+
+def _spread(wanted: Flags) -> Flags:
+    """Also at the neighbouring sizes."""
+    result = wanted.copy()
+    result[:, 1:] |= wanted[:, :-1]
+    result[:, :-1] |= wanted[:, 1:]
+    return result

@@ -1,0 +1,112 @@
+"""From samples to a decision."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from unisono.decide.disqualify import Disqualified, disqualify
+from unisono.decide.findings import findings
+from unisono.decide.model import Decision, Finding, Plan, Step
+from unisono.decide.plans import build, launches_of, ordered, worthwhile
+from unisono.decide.select import estimates
+from unisono.decide.stepwise import Selection, select
+from unisono.decide.table import Table, tables
+from unisono.errors import UserError
+from unisono.model import CALL_SCOPE, DEFAULT, Sample, Setting
+from unisono.study.data import LaunchRow, Refusal
+
+STATISTIC = {"classic": "mean", "race": "median"}
+"""What of a launch counts: the documents' benchmark reports means; medians do not mind a hiccup."""
+
+
+def decide(
+    samples: Sequence[Sample],
+    *,
+    method: str,
+    margin: float = 0.03,
+    confidence: float = 0.95,
+    weights: Mapping[str, float] | None = None,
+    scope: Sequence[str] = CALL_SCOPE,
+    failures: Sequence[LaunchRow] = (),
+    refusals: Sequence[Refusal] = (),
+    notes: Sequence[str] = (),
+) -> Decision:
+    """Estimates, plans and findings of a study. Deterministic: the same samples, in any order, decide the same.
+
+    `method`: "race" compares medians and every plan that was measured; "classic" compares means and, as the documents
+    do, selects in steps: its plans are the default and what the steps arrive at. `weights`: collective -> how much it
+    counts in the joint choice (none: all alike, ping-pong aside). `failures`: launches that did not end well;
+    `refusals`: what could not be measured in launches that did. Raises UserError when there is nothing to decide from.
+    """
+    if method not in STATISTIC:
+        raise UserError(f"method {method!r} is not known; it is one of {', '.join(sorted(STATISTIC))}")
+    if not samples:
+        raise UserError("there are no samples to decide from")
+    ordered_samples = sorted(samples, key=lambda s: (s.case, s.size, s.setting, s.launch))
+    out = disqualify(ordered_samples, failures, refusals, scope)
+    kept = [sample for sample in ordered_samples if out.keeps(sample, scope)]
+    by_case = tables(kept, STATISTIC[method])
+    comparable = {case: table for case, table in by_case.items() if DEFAULT in table}
+    if not comparable:
+        raise UserError("no case holds a sample of the default setting, so there is nothing to compare with")
+
+    selections: dict[tuple[int, int], list[Selection]] = {}
+    steps: list[Step] = []
+    said: list[Finding] = []
+    for case, table in comparable.items():
+        fixed: tuple[Setting, ...] = ()
+        if method == "classic":
+            selection = select(table, margin, confidence)
+            selections.setdefault((case.nodes, case.ppn), []).append(selection)
+            steps += selection.steps
+            fixed = (selection.plain, selection.chosen)
+        said += findings(table, margin, confidence, fixed)
+
+    plans: list[Plan] = []
+    for nodes, ppn in sorted({(case.nodes, case.ppn) for case in comparable}):
+        group = {c.collective: table for c, table in comparable.items() if (c.nodes, c.ppn) == (nodes, ppn)}
+        steps_to = selections.get((nodes, ppn))
+        plans += _plans(group, _launches(group, steps_to, out, scope), weights, margin, confidence)
+    return Decision(
+        method=method,
+        margin=margin,
+        confidence=confidence,
+        statistic=STATISTIC[method],
+        estimates=tuple(e for table in comparable.values() for e in estimates(table, margin, confidence)),
+        plans=tuple(plans),
+        findings=(*out.findings, *said, *(Finding("folded", None, "", "", note) for note in notes)),
+        weights=dict(weights or {}),
+        steps=tuple(steps),
+    )
+
+
+def _launches(
+    group: Mapping[str, Table], steps_to: Sequence[Selection] | None, out: Disqualified, scope: Sequence[str]
+) -> list[Setting]:
+    """The launch parts plans may have: all that were measured, or in the classic way what the steps arrive at."""
+    possible = launches_of(list(group.values()))
+    if steps_to is not None:
+        reached = {end for selection in steps_to for end in (selection.chosen, selection.plain)}
+        reached |= {selection.plain | {"coll": "tuned"} for selection in steps_to}
+        possible = [launch for launch in possible if launch in reached or launch.is_default]
+    case = next(iter(group.values())).case
+    return [launch for launch in possible if out.allows(launch, case.nodes, case.ppn, scope)]
+
+
+def _plans(
+    group: Mapping[str, Table],
+    launches: Sequence[Setting],
+    weights: Mapping[str, float] | None,
+    margin: float,
+    confidence: float,
+) -> list[Plan]:
+    every = build(group, margin, confidence, launches)
+    return ordered(worthwhile(every, margin), counted(group, weights), margin)
+
+
+def counted(collectives: Mapping[str, object], weights: Mapping[str, float] | None) -> dict[str, float]:
+    """The weights of the collectives there are; ping-pong counts only when asked for, or when there is nothing else."""
+    if weights and any(weights.get(name, 0) > 0 for name in collectives):
+        return {name: weights[name] for name in collectives if weights.get(name, 0) > 0}
+    real = [name for name in collectives if name != "pingpong"] or list(collectives)
+    return dict.fromkeys(real, 1.0)

@@ -1,0 +1,137 @@
+"""What must not be chosen: wrong results, crashes, hangs. And the findings that say so."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from unisono.decide import sentences
+from unisono.decide.model import Finding
+from unisono.model import Case, Sample, Setting, launch_part
+from unisono.study.data import LaunchRow, Refusal
+
+_UNSTABLE = ("crashed", "hung")
+_NO_FAULT = ("done", "running", "interrupted")
+
+
+@dataclass(frozen=True, slots=True)
+class Disqualified:
+    calls: frozenset[tuple[str, Setting]]
+    """(collective, setting): wrong or failing there."""
+    launches: frozenset[tuple[int, int, Setting]]
+    """(nodes, ppn, launch part): launches that fail."""
+    findings: tuple[Finding, ...]
+
+    def keeps(self, sample: Sample, scope: Sequence[str]) -> bool:
+        case = sample.case
+        if sample.setting.is_default:
+            return True
+        return (case.collective, sample.setting) not in self.calls and (
+            case.nodes,
+            case.ppn,
+            launch_part(sample.setting, scope),
+        ) not in self.launches
+
+    def allows(self, launch: Setting, nodes: int, ppn: int, scope: Sequence[str]) -> bool:
+        """Whether a plan may have this launch part: a component that is wrong anywhere must not serve everything."""
+        if launch.is_default:
+            return True
+        own = {launch, launch.without("coll")} - {Setting()}
+        if any(setting in own for _, setting in self.calls):
+            return False
+        return not any((nodes, ppn, launch_part(setting, scope)) in self.launches for setting in own)
+
+
+def disqualify(
+    samples: Iterable[Sample], failures: Sequence[LaunchRow], refusals: Sequence[Refusal], scope: Sequence[str]
+) -> Disqualified:
+    """A setting is out for a collective when a result was wrong or it failed there; a launch part when its launches
+    crash or hang though no single setting is to blame, and the default's do not, or when none ever worked."""
+    samples = list(samples)
+    findings: list[Finding] = []
+    calls: set[tuple[str, Setting]] = set()
+
+    wrong: dict[tuple[Case, Setting], set[int]] = defaultdict(set)
+    for sample in samples:
+        if sample.correct is False:
+            wrong[sample.case, sample.setting].add(sample.size)
+    for (case, setting), sizes in sorted(wrong.items(), key=lambda item: item[0]):
+        calls.add((case.collective, setting))
+        findings.append(_finding(case, setting, sentences.wrong(case, setting, sorted(sizes)), min(sizes), max(sizes)))
+
+    cases = {sample.launch: (sample.case.nodes, sample.case.ppn) for sample in samples}
+    cases |= {launch.id: (launch.nodes, launch.ppn) for launch in failures}
+    blamed = set()
+    for refusal in refusals:
+        if refusal.reason.startswith("memory"):
+            continue
+        blamed.add(refusal.launch)
+        if (refusal.collective, refusal.setting) not in calls and refusal.launch in cases:
+            case = Case(refusal.collective, *cases[refusal.launch])
+            text = sentences.failed(case, refusal.setting, refusal.size, refusal.reason)
+            findings.append(_finding(case, refusal.setting, text, refusal.size, refusal.size))
+            calls.add((refusal.collective, refusal.setting))
+
+    launches, more = _failing_launches(samples, failures, blamed, scope)
+    return Disqualified(frozenset(calls), frozenset(launches), (*findings, *more))
+
+
+def _failing_launches(
+    samples: Sequence[Sample], failures: Sequence[LaunchRow], blamed: set[int], scope: Sequence[str]
+) -> tuple[set[tuple[int, int, Setting]], list[Finding]]:
+    bad: dict[tuple[int, int, Setting], list[LaunchRow]] = defaultdict(list)
+    for launch in failures:
+        if launch.status not in _NO_FAULT and launch.id not in blamed:
+            bad[launch.nodes, launch.ppn, launch_part(launch.setting, scope)].append(launch)
+    failed_ids = {launch.id for launch in failures if launch.status != "done"}
+    good: Counter[tuple[int, int, Setting]] = Counter()
+    for nodes, ppn, part, number in {
+        (s.case.nodes, s.case.ppn, launch_part(s.setting, scope), s.launch) for s in samples
+    }:
+        if number not in failed_ids:
+            good[nodes, ppn, part] += 1
+    out = set()
+    findings = []
+    for key, rows in sorted(bad.items(), key=lambda item: item[0]):
+        nodes, ppn, setting = key
+        unstable = any(row.status in _UNSTABLE for row in rows)
+        shaky = any(row.status in _UNSTABLE for row in bad.get((nodes, ppn, Setting()), ()))
+        dropped = not setting.is_default and (not good[key] or (unstable and not shaky))
+        if dropped:
+            out.add(key)
+        statuses = sorted({_SAID.get(row.status, row.status) for row in rows})
+        text = sentences.launches_failed(
+            nodes, ppn, setting, len(rows), len(rows) + good[key], statuses, rows[0].reason, dropped
+        )
+        findings.append(
+            Finding(
+                kind="disqualified",
+                case=None,
+                parameter=", ".join(setting),
+                value=", ".join(setting.values()),
+                text=text,
+            )
+        )
+    return out, findings
+
+
+_SAID = {
+    "refused": "were refused",
+    "crashed": "crashed",
+    "hung": "hung",
+    "wrong placement": "were not placed as asked",
+    "protocol": "did not answer as they should",
+}
+
+
+def _finding(case: Case, setting: Setting, text: str, first: int, last: int) -> Finding:
+    return Finding(
+        kind="disqualified",
+        case=case,
+        parameter=", ".join(setting),
+        value=", ".join(setting.values()),
+        text=text,
+        first=first,
+        last=last,
+    )

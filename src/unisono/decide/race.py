@@ -1,0 +1,235 @@
+"""What is still in doubt, given all samples so far: the pure half of the race (the search launches and measures).
+
+All settings start on a few message sizes. After every round this says what the next one should measure. What it costs
+to be wrong decides, not significance: a contender is given up when what could be gained by knowing it better (its
+expected improvement over the best so far, given how uncertain both are) is below a sixth of the margin. What is far
+behind thus goes after one launch; what is close gets more launches, until differences within the margin count as
+ties. Noise that was not seen yet is assumed (`contenders.PRIOR`): one launch settles what is some 1.5x behind, no less.
+
+- A *launch part* survives while a plan with it could win the joint choice or that of a single collective, or has won
+  but is not yet proven. The default launch setting always survives.
+- An *algorithm* is measured at a size while it could be the best there or at a neighbouring size.
+- *Sizes* are added half-way between neighbours where the best choice changes.
+
+Settled means: deciding now and after more launches would give the same, or differ by less than matters.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from unisono.decide.contenders import Contenders, expected_improvement
+from unisono.decide.decide import counted
+from unisono.decide.disqualify import disqualify
+from unisono.decide.plans import assemble, choose, launches_of
+from unisono.decide.table import Table, tables
+from unisono.model import CALL_SCOPE, DEFAULT, Case, Sample, Setting, launch_part
+
+Wanted = dict[Case, dict[int, tuple[Setting, ...]]]
+
+
+@dataclass(frozen=True)
+class RaceConfig:
+    """What there is to race."""
+
+    settings: Mapping[Case, Sequence[Setting]]
+    """Case -> all settings, launch and call scope together; the default need not be named."""
+    sizes: Mapping[Case, Sequence[int]]
+    """Case -> all message sizes that may be measured, ascending."""
+    scope: Sequence[str] = CALL_SCOPE
+    """The call-scope parameters that are switched inside launches."""
+    weights: Mapping[str, float] = field(default_factory=dict)
+    margin: float = 0.03
+    confidence: float = 0.95
+    ties_after: int = 5
+    """From so many launches on, a difference within the margin is a tie."""
+    most_launches: int = 10
+    """Nothing gets more launches than this."""
+
+    @property
+    def tolerance(self) -> float:
+        """Expected improvement (log) that is not worth another launch."""
+        return math.log1p(self.margin) / 6
+
+
+@dataclass(frozen=True)
+class RaceState:
+    wanted: Mapping[Case, Mapping[int, tuple[Setting, ...]]]
+    """What the next round should measure: case -> size -> settings (launch and call part), the default among them."""
+    launches: Mapping[tuple[int, int], tuple[Setting, ...]]
+    """(nodes, ppn) -> the launch parts that the next round needs, the default's first."""
+    settled: bool
+    doubts: tuple[str, ...]
+    """What keeps it open, in words."""
+
+    def items(
+        self, launch: Setting, nodes: int, ppn: int, scope: Sequence[str] = CALL_SCOPE
+    ) -> list[tuple[Case, int, list[Setting]]]:
+        """What one launch of the next round should measure: (case, size, settings)."""
+        found = []
+        for case, sizes in self.wanted.items():
+            if (case.nodes, case.ppn) == (nodes, ppn):
+                for size, settings in sizes.items():
+                    mine = [setting for setting in settings if launch_part(setting, scope) == launch]
+                    if mine:
+                        found.append((case, size, mine))
+        return found
+
+
+def first_sizes(sizes: Sequence[int]) -> list[int]:
+    """The sizes to begin with: a quarter of them and one, evenly spread, both ends included."""
+    count = min(len(sizes), max(3, round(len(sizes) / 4) + 1))
+    if count < 2:
+        return list(sizes)
+    return [sizes[round(index * (len(sizes) - 1) / (count - 1))] for index in range(count)]
+
+
+def survivors(samples: Sequence[Sample], config: RaceConfig) -> RaceState:
+    """What the next round should measure; everything on the first sizes where there are no samples yet.
+
+    A settled group of cases, one (nodes, ppn), needs nothing more and is left out.
+    """
+    out = disqualify(samples, (), (), config.scope)
+    kept = tables((sample for sample in samples if out.keeps(sample, config.scope)), "median")
+    wanted: Wanted = {}
+    doubts: list[str] = []
+    for nodes, ppn in sorted({(case.nodes, case.ppn) for case in config.settings}):
+        cases = [case for case in config.settings if (case.nodes, case.ppn) == (nodes, ppn)]
+        group = {case: kept[case] for case in cases if case in kept and DEFAULT in kept[case]}
+        if len(group) < len(cases):
+            missing = [case for case in cases if case not in group]
+            wanted |= {case: _everything(case, config) for case in missing}
+            doubts += [f"{case}: not measured yet" for case in missing]
+            continue
+        want, said = _Group(group, config).next_round()
+        if said:
+            wanted |= want
+            doubts += said
+    launches: dict[tuple[int, int], set[Setting]] = {}
+    for case, sizes in wanted.items():
+        parts = {launch_part(setting, config.scope) for settings in sizes.values() for setting in settings}
+        launches.setdefault((case.nodes, case.ppn), set()).update(parts)
+    return RaceState(
+        wanted, {key: tuple(sorted(parts)) for key, parts in launches.items()}, not doubts, tuple(dict.fromkeys(doubts))
+    )
+
+
+def _everything(case: Case, config: RaceConfig) -> dict[int, tuple[Setting, ...]]:
+    settings = tuple(sorted({DEFAULT, *config.settings[case]}))
+    return dict.fromkeys(first_sizes(config.sizes[case]), settings)
+
+
+class _Group:
+    """The cases of one (nodes, ppn), which share launches."""
+
+    def __init__(self, group: Mapping[Case, Table], config: RaceConfig) -> None:
+        self._tables = {case.collective: table for case, table in group.items()}
+        self._config = config
+        self._weights = counted(self._tables, config.weights)
+        self._launches = launches_of(list(self._tables.values()))
+        self._contenders = {
+            name: Contenders(table, self._launches, config.margin, config.confidence, config.tolerance)
+            for name, table in self._tables.items()
+        }
+
+    def next_round(self) -> tuple[Wanted, list[str]]:
+        """What to measure for each case, and what is in doubt. A case that nothing in doubt concerns is left out."""
+        needed, leading, doubts = self._plans()
+        wanted: Wanted = {}
+        for name, table in self._tables.items():
+            rows, said = self._case(name, sorted(needed[name]), sorted(leading[name]))
+            doubts += said
+            if said or needed[name] != {DEFAULT}:
+                wanted[table.case] = {size: tuple(sorted(settings)) for size, settings in rows.items()}
+        return (wanted if doubts else {}), doubts
+
+    def _case(
+        self, name: str, needed: Sequence[Setting], leading: Sequence[Setting]
+    ) -> tuple[dict[int, set[Setting]], list[str]]:
+        """Size -> settings to measure, and what is in doubt within this case."""
+        table, contenders = self._tables[name], self._contenders[name]
+        doubts = []
+        added = self._new_sizes(name, leading)
+        if added or contenders.young_sizes():
+            doubts.append(f"{table.case}: sizes were added where the best choice changes")
+        rows: dict[int, set[Setting]] = {size: {DEFAULT} for size in sorted({*table.sizes, *added})}
+        for launch in dict.fromkeys([*needed, *leading]):
+            calls = dict(contenders.best_calls(launch))
+            if launch in leading:
+                open_calls = contenders.open_calls(launch, self._config.ties_after)
+                if any(open_calls.values()):
+                    doubts.append(f"{table.case}: several algorithms may be best{_under(launch)}")
+                if contenders.unproven(launch, self._config.most_launches):
+                    doubts.append(f"{table.case}: an algorithm is ahead but not proven{_under(launch)}")
+                calls = {size: calls[size] | open_calls[size] for size in calls}
+            base = contenders.base(launch)
+            for size, settings in rows.items():
+                settings |= ({base} if base is not None else set()) | calls.get(size, set())
+                if size in added:
+                    settings |= _neighbours(size, table.sizes, calls)
+        return rows, doubts
+
+    def _new_sizes(self, name: str, relevant: Sequence[Setting]) -> set[int]:
+        allowed = self._config.sizes[self._tables[name].case]
+        return {size for launch in relevant for size in self._contenders[name].new_sizes(launch, allowed)}
+
+    def _plans(self) -> tuple[dict[str, set[Setting]], dict[str, set[Setting]], list[str]]:
+        """Collective -> the plans still needed for it; collective -> the plans that lead a choice; and the doubts."""
+        config = self._config
+        needed: dict[str, set[Setting]] = {name: {DEFAULT} for name in self._tables}
+        leading: dict[str, set[Setting]] = {name: {DEFAULT} for name in self._tables}
+        doubts: list[str] = []
+        objectives = {"all collectives together": self._weights} if len(self._weights) > 1 else {}
+        objectives |= {name: {name: 1.0} for name in self._weights}
+        evaluations = [contenders.evaluation for contenders in self._contenders.values()]
+        plans = assemble(evaluations, self._launches, config.confidence)
+        # To be chosen, a plan must beat the default launch setting's by the margin.
+        credit = math.log1p(config.margin)
+        for objective, weights in objectives.items():
+            scores = self._scores(weights)
+            leader = max(scores, key=lambda p: (scores[p][0] + (credit if p.is_default else 0.0), -len(p)))
+            best, uncertain, launches = scores[leader]
+            best += credit if leader.is_default else 0.0
+            alive = set()
+            for launch, (score, error, count) in scores.items():
+                rival = launch not in (leader, DEFAULT) and count < config.ties_after
+                if rival and expected_improvement(score - best, max(error, uncertain)) > config.tolerance:
+                    alive.add(launch)
+                    doubts.append(f"{objective}: {launch} may still beat {leader}")
+            unproven = not leader.is_default and choose(plans, weights, config.margin).launch != leader
+            if unproven and launches < config.most_launches:
+                alive.add(leader)
+                doubts.append(f"{objective}: {leader} is ahead but not proven")
+            if alive:
+                alive.add(leader)
+            for name in weights:
+                needed[name] |= alive
+                leading[name].add(leader)
+        return needed, leading, doubts
+
+    def _scores(self, weights: Mapping[str, float]) -> dict[Setting, tuple[float, float, int]]:
+        """Plan -> mean log gain, its standard error, launches; only plans measured for all these collectives."""
+        total = sum(weights.values())
+        plans = set.intersection(*(set(self._contenders[name].entries) for name in weights))
+        found = {}
+        for launch in sorted(plans):
+            entries = {name: self._contenders[name].entries[launch] for name in weights}
+            found[launch] = (
+                sum(weight * entries[name].gain for name, weight in weights.items()) / total,
+                sum(weight * entries[name].error for name, weight in weights.items()) / total,
+                min(entry.launches for entry in entries.values()),
+            )
+        return found
+
+
+def _under(launch: Setting) -> str:
+    return f" under {launch}" if launch else ""
+
+
+def _neighbours(size: int, sizes: Sequence[int], calls: Mapping[int, set[Setting]]) -> set[Setting]:
+    """What is wanted at the measured sizes on both sides of a new one."""
+    below = max((s for s in sizes if s < size), default=None)
+    above = min((s for s in sizes if s > size), default=None)
+    return {setting for s in (below, above) if s is not None for setting in calls.get(s, ())}
