@@ -206,6 +206,13 @@ def test_a_component_that_declines(machine: Machine, tmp_path: Path) -> None:
     assert found(checked(machine, one, tmp_path))["coll"] == "tuned serves allreduce, alltoall"
 
 
+def test_a_default_is_taken_by_itself(machine: Machine, tmp_path: Path) -> None:
+    one = plan(1, 2)
+    written(machine, one, tmp_path)
+    (item,) = checked(machine, one, tmp_path).items
+    assert (item.taken, item.reason) == (True, "the files set nothing")
+
+
 def test_a_launch_that_fails_is_an_answer(machine: Machine, tmp_path: Path) -> None:
     one = plan(1, 2, {"pml": "ucx", "UCX_RNDV_THRESH": "banana"})
     written(machine, one, tmp_path, "shell")

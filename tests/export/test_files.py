@@ -95,6 +95,16 @@ def test_the_default_plan_needs_no_rules(tmp_path: Path) -> None:
     assert keyval.read(path.read_text(), "f") == {}
 
 
+def test_rules_of_an_earlier_export_do_not_stay(tmp_path: Path) -> None:
+    with_rules, without = tuning(), tuning(plan())
+    rules_path, _ = export(with_rules, "openmpi", with_rules.plan[0], machine(), tmp_path)
+    export(without, "openmpi", without.plan[0], machine(), tmp_path)
+    assert not rules_path.exists()
+    rules_path.write_text("0\n")  # somebody's own
+    export(without, "openmpi", without.plan[0], machine(), tmp_path)
+    assert rules_path.exists()
+
+
 def test_what_cannot_be_said_is_said() -> None:
     document = tuning(plan(2, 4, rules=(rule("allreduce", 0, None, tuned("ring")),)))
     (note,) = caveats(document, document.plan[0], machine(nodes=2))

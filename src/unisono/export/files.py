@@ -7,7 +7,7 @@ from pathlib import Path
 
 from unisono.errors import UserError
 from unisono.export import arguments, keyval, rules, shell
-from unisono.export.provenance import provenance
+from unisono.export.provenance import MADE_BY, provenance
 from unisono.export.words import PlanWords, plan_words
 from unisono.launch.placement import place
 from unisono.machine.model import Machine
@@ -38,9 +38,17 @@ def export(tuning: Tuning, format: str, plan: PlanModel, machine: Machine, direc
         directory.mkdir(parents=True, exist_ok=True)
         for path, text in zip(paths, texts.values(), strict=True):
             path.write_text(text, encoding="utf-8")
+        if RULES not in texts and format != "ucx":
+            _remove_ours(directory / RULES)
     except OSError as error:
         raise UserError(f"{error.filename or directory}: cannot be written: {error.strerror}") from error
     return paths
+
+
+def _remove_ours(path: Path) -> None:
+    """A rules file of an earlier export, which nothing names any more."""
+    if path.is_file() and path.read_text(encoding="utf-8", errors="replace").startswith(MADE_BY):
+        path.unlink()
 
 
 def caveats(tuning: Tuning, plan: PlanModel, machine: Machine) -> list[str]:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from unisono.tuning.model import PlanModel, Tuning
 
+MADE_BY = "# Made by unisono"
+"""How the comments of an exported file begin."""
+
 
 def provenance(tuning: Tuning, plan: PlanModel) -> list[str]:
     """Comment lines, without comment signs. Dates are the tuning's, so that exporting twice gives the same files."""

@@ -21,7 +21,7 @@ def write(values: Mapping[str, str], comments: Sequence[str] = (), needs: Sequen
     What a variable was is kept in a shell variable of its own, so that `unisono_off` tells empty from unset; sourcing
     the file again begins with undoing it.
     """
-    lines = [f"# {line}".rstrip() for line in (*comments, "", *_USE)]
+    lines = [f"# {line}".rstrip() for line in (*comments, *_USE)]
     lines += ["", 'if [ -n "${_unisono_on-}" ]; then unisono_off; fi']
     for path in needs:
         lines += [

@@ -36,8 +36,10 @@ def _about(tuning: Tuning) -> Table:
     ranks = ", ".join(map(str, conditions.ranks)) or "?"
     crowded = "; more ranks than CPUs" if conditions.oversubscribed else ""
     table.add_row("measured in", f"{conditions.launches} launches of {ranks} ranks{crowded}")
+    said = {finding.text for finding in tuning.finding}
     for note in conditions.notes:
-        table.add_row("note", Text(note))
+        if note not in said:
+            table.add_row("note", Text(note))
     return table
 
 
