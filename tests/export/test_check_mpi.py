@@ -13,7 +13,7 @@ from unisono.export import FORMATS, export, rules
 from unisono.export.check import Check, check
 from unisono.export.rules import CollectiveRules, CommRules, MessageRule, RulesFile
 from unisono.machine.model import Machine
-from unisono.tuning.model import PlanModel
+from unisono.tuning.model import Conditions, PlanModel
 
 pytestmark = pytest.mark.mpi
 
@@ -82,8 +82,9 @@ def test_what_is_exported_is_taken(machine: Machine, format: str, tmp_path: Path
 
 def test_three_ranks_get_the_rules_and_two_of_them_do_not(machine: Machine, tmp_path: Path) -> None:
     one = a_plan(ppn=3)
+    made = tuning(one).model_copy(update={"conditions": Conditions(oversubscribed=True)})
     written(machine, one, tmp_path)
-    result = checked(machine, one, tmp_path)
+    result = check(made, "openmpi", one, machine, tmp_path, deadline=60)
     assert refused(result) == {}
     seen = found(result)
     assert seen["alltoall, 1 KiB to 65535 B"] == "pairwise"
@@ -204,6 +205,13 @@ def test_a_component_that_declines(machine: Machine, tmp_path: Path) -> None:
     one = plan(1, 2, {"coll": "tuned"})
     written(machine, one, tmp_path)
     assert found(checked(machine, one, tmp_path))["coll"] == "tuned serves allreduce, alltoall"
+
+
+def test_ranks_that_do_not_fit_are_not_launched(machine: Machine, tmp_path: Path) -> None:
+    one = plan(1, 1000)
+    written(machine, one, tmp_path)
+    with pytest.raises(UserError, match="ppn 1000"):
+        checked(machine, one, tmp_path)
 
 
 def test_a_default_is_taken_by_itself(machine: Machine, tmp_path: Path) -> None:

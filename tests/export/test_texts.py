@@ -52,6 +52,15 @@ def test_arguments_are_read_back(words: list[str], comments: list[str]) -> None:
     assert arguments.read(arguments.write(words, comments), "f") == words
 
 
+@given(st.text())
+def test_any_text_is_read_or_refused_with_its_line(text: str) -> None:
+    for read in (keyval.read, shell.read, arguments.read):
+        try:
+            read(text, "f")
+        except UserError as error:
+            assert str(error).startswith("f: line ")
+
+
 def test_arguments_broken_by_hand() -> None:
     with pytest.raises(UserError, match="line 3: there is one line of arguments"):
         arguments.read("# x\n--a\n--b\n", "f")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import math
+
 import pytest
 
 from tests.tuning.samples import plan, rule, tuned, tuning
@@ -9,6 +12,7 @@ from unisono.errors import UserError
 from unisono.model import Setting
 from unisono.tuning import choose, lookup
 from unisono.tuning.choice import nearest_case
+from unisono.tuning.model import Gain, PlanModel
 
 
 def test_the_choice_follows_the_weights() -> None:
@@ -123,6 +127,12 @@ def test_a_lookup_as_json_has_everything() -> None:
     document = lookup(tuning(), "alltoall", 1, 8, 2048).as_dict()
     assert document["call"] == tuned("pairwise")
     assert document["measured_ppn"] == 4
-    assert document["range"] == "1 KiB to 64 KiB" or document["range"].startswith("1 KiB to ")
+    assert document["range"] == "1 KiB to 65535 B"
     assert not document["exact"]
     assert document["gain"] == {"mid": 1.2, "low": 1.08, "high": 1.2 * 1.1}
+
+
+def test_an_open_interval_is_json_too() -> None:
+    open_end = PlanModel(nodes=1, ppn=4, gain={"bcast": Gain(mid=1.1, low=0.0, high=math.inf)})
+    document = lookup(tuning(open_end), "bcast", 1, 4, 8).as_dict()
+    assert json.loads(json.dumps(document, allow_nan=False))["gain"]["high"] is None

@@ -147,6 +147,24 @@ def test_empty_and_half_written_documents() -> None:
     assert re.search(r"not valid TOML: .*line \d+|end of document", refusal(text[:cut]))
 
 
+@given(st.data())
+def test_a_document_with_a_piece_missing_or_twice_is_read_or_refused(data: st.DataObject) -> None:
+    """Never anything else than a tuning or one clear line."""
+    text = render(tuning())
+    first = data.draw(st.integers(0, len(text)))
+    last = data.draw(st.integers(first, len(text)))
+    for broken in (
+        text[:first] + text[last:],
+        text[:last] + text[first:],
+        text[:first] + data.draw(_words) + text[first:],
+    ):
+        try:
+            parse(broken, "t.toml")
+        except UserError as error:
+            assert str(error).startswith("t.toml: ")
+            assert "\n" not in str(error)
+
+
 def test_another_format_or_version() -> None:
     text = render(tuning())
     assert "'unisono-machine'" in refusal(text.replace('"unisono-tuning"', '"unisono-machine"'))

@@ -173,7 +173,7 @@ def verify_tuning(
 
     `program` is unisono-bench, `seconds` the measuring time of one size in one launch, `deadline` that of a hang. A
     launch that fails is recorded and its pair not counted. Raises UserError for fewer than three pairs, when the
-    machine has too few nodes, and when this MPI has no word for what the tuning sets.
+    machine has too few nodes or CPUs, and when this MPI has no word for what the tuning sets.
     """
     if pairs < LEAST_PAIRS:
         raise UserError(f"{pairs} pairs of launches are too few for an interval; use {LEAST_PAIRS} or more")
@@ -187,6 +187,7 @@ def verify_tuning(
         off_cache=off_cache,
         deadline=deadline,
         statistic=tuning.study.statistic,
+        crowded=tuning.conditions.oversubscribed,
         progress=progress,
         total=2 * pairs * sum(not _is_default(one) for one in applied),
     )
@@ -227,6 +228,8 @@ class _Prover:
     off_cache: bool
     deadline: float
     statistic: str
+    crowded: bool
+    """More ranks than CPUs are fine: the tuning was measured so."""
     progress: Callable[[Step], None]
     total: int
     """Launches in all, for the progress."""
@@ -260,7 +263,7 @@ class _Prover:
 
     def _line(self, plan: PlanModel, setting: Setting, extra: Mapping[str, str]) -> Command:
         words = [str(self.program)]
-        return command(self.machine, setting, plan.nodes, plan.ppn, words, oversubscribe=True, extra_mca=extra)
+        return command(self.machine, setting, plan.nodes, plan.ppn, words, oversubscribe=self.crowded, extra_mca=extra)
 
     def _launch(self, line: Command, plan: PlanModel, found: _Case, pair: int, tuned: bool) -> dict[Point, float]:
         """Seconds of every point; empty when the launch failed."""

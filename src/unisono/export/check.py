@@ -74,15 +74,15 @@ def check(
 ) -> Check:
     """Checks the files `export` wrote into `directory`, as they are now. `deadline` is seconds a launch.
 
-    Raises UserError for files that are missing or broken (with the line), and where no probe can be built or placed;
-    a launch that fails is an answer, not an error.
+    Raises UserError for files that are missing or broken (with the line), and where no probe can be built or the
+    plan's ranks do not fit (unless it was measured oversubscribed); a launch that fails is an answer, not an error.
     """
     words = plan_words(tuning, plan, machine)
     files = handed(format, directory, words, machine)
     rules_text = _rules_text(files)
     found = watched(entries(rules_text, str(files.rules_file)), plan.ranks) if rules_text is not None else []
     points = rule_points(plan, words.rules, found)
-    runner = _Runner(machine, plan, files, deadline)
+    runner = _Runner(machine, plan, files, deadline, crowded=tuning.conditions.oversubscribed)
     try:
         items = list(_items(runner, words, files, points, rules_text, found))
     except LaunchError as error:
@@ -155,12 +155,13 @@ def _rules(
 class _Runner:
     """Launches the probe the way the files are handed over, and remembers the command lines."""
 
-    def __init__(self, machine: Machine, plan: PlanModel, files: Handed, deadline: float) -> None:
+    def __init__(self, machine: Machine, plan: PlanModel, files: Handed, deadline: float, *, crowded: bool) -> None:
         self.machine = machine
         self.plan = plan
         self.files = files
         self.commands: list[str] = []
         self._deadline = deadline
+        self._crowded = crowded
         self._program = str(probe_program(machine))
 
     @property
@@ -187,7 +188,8 @@ class _Runner:
             return {}
 
     def _line(self, questions: Sequence[str], extra_mca: Mapping[str, str] | None) -> Command:
-        line = self.files.launch(self.machine, self.plan, [self._program, *questions], extra_mca)
+        program = [self._program, *questions]
+        line = self.files.launch(self.machine, self.plan, program, extra_mca, oversubscribe=self._crowded)
         # At this level UCX lists the variables it uses; it warns of those it does not know at any.
         line = replace(line, env={**line.env, "UCX_LOG_LEVEL": "info"})
         self.commands.append(line.shell)

@@ -37,10 +37,19 @@ class Handed:
         return Path(self.mca[RULES_FILE]) if RULES_FILE in self.mca else None
 
     def launch(
-        self, machine: Machine, plan: PlanModel, program: Sequence[str], extra_mca: Mapping[str, str] | None = None
+        self,
+        machine: Machine,
+        plan: PlanModel,
+        program: Sequence[str],
+        extra_mca: Mapping[str, str] | None = None,
+        *,
+        oversubscribe: bool = False,
     ) -> Command:
-        """The command line of a program on the plan's ranks; `extra_mca` wins over what the files say."""
-        line = command(machine, DEFAULT, plan.nodes, plan.ppn, program, oversubscribe=True)
+        """The command line of a program on the plan's ranks; `extra_mca` wins over what the files say.
+
+        Raises UserError when the ranks do not fit this machine and `oversubscribe` is False.
+        """
+        line = command(machine, DEFAULT, plan.nodes, plan.ppn, program, oversubscribe=oversubscribe)
         own = _without_mca(self.words, extra_mca or {})
         mpirun, rest = line.argv[0], _without_mca(line.argv[1:], _mca_of(own))
         if line.placement is not None and _places(own):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -52,7 +53,7 @@ class Lookup:
             "launch": dict(self.plan.launch),
             "call": dict(self.rule.call) if self.rule else {},
             "range": self.rule.range_text() if self.rule else None,
-            "gain": self.gain.model_dump(),
+            "gain": json.loads(self.gain.model_dump_json()),  # an open end is null
             "exact": self.exact,
             "notes": list(self.notes),
         }
