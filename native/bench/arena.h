@@ -1,4 +1,4 @@
-/* The memory a rank's message buffers lie in: one mapping, kept between measures, cut into equal slots that take turns. */
+/* The memory a rank's message buffers lie in: one mapping, kept between measures, cut into slots that take turns. */
 #ifndef UNISONO_ARENA_H
 #define UNISONO_ARENA_H
 

@@ -1,13 +1,13 @@
 /* How a repetition is timed.
 
-   With a CPU for every rank: when all have arrived, rank 0 proposes a start a little ahead; everybody waits for it on the common
-   clock and begins. The repetition takes from that start to the last rank's exit. A rank that begins more than the tolerance after
-   the start spoils the repetition, which is then thrown away and counted ("round time": Hoefler, Schneider, Lumsdaine, PMEO-PDS 2008;
-   Hunold, Carpen-Amarie, IEEE TPDS 27, 2016).
+   With a CPU for every rank: when all have arrived, rank 0 proposes a start a little ahead; everybody waits for it on
+   the common clock and begins. The repetition takes from that start to the last rank's exit. A rank that begins more
+   than the tolerance after the start spoils the repetition, which is then thrown away and counted ("round time":
+   Hoefler, Schneider, Lumsdaine, PMEO-PDS 2008; Hunold, Carpen-Amarie, IEEE TPDS 27, 2016).
 
-   With more ranks than CPUs nobody can be ready at an agreed time. Ranks then leave a barrier as they get a CPU, and the repetition takes
-   from the first entry to the last exit: nothing of the operation's work is left out, at the price of counting the time some rank waited for
-   its CPU before entering. */
+   With more ranks than CPUs nobody can be ready at an agreed time. Ranks then leave a barrier as they get a CPU, and
+   the repetition takes from the first entry to the last exit: nothing of the operation's work is left out, at the price
+   of counting the time some rank waited for its CPU before entering. */
 #include "batch.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@
 
 enum { STAMPS = 3 };
 
-_Static_assert(STAMPS * PLANNER_BATCH <= TEAM_VALUES, "a batch's stamps are gathered in one go");
+_Static_assert(TEAM_VALUES >= STAMPS * PLANNER_BATCH, "a batch's stamps are gathered in one go");
 
 /* What rank 0 says instead of a start when there will be no further repetition. */
 static const int64_t stop = INT64_MIN;
@@ -45,7 +45,9 @@ static void judge(const struct bench *bench, const struct operation *operation, 
                   const struct repetition *repetitions, const int64_t *stamps, struct outcome *outcome)
 {
     for (int i = 0; i < outcome->count; i++) {
-        int64_t last_exit = stamps[STAMPS * i], last_entry = stamps[STAMPS * i + 1], first_entry = -stamps[STAMPS * i + 2];
+        int64_t last_exit = stamps[STAMPS * i];
+        int64_t last_entry = stamps[STAMPS * i + 1];
+        int64_t first_entry = -stamps[STAMPS * i + 2];
         int64_t start = bench->oversubscribed ? first_entry : repetitions[i].start;
         outcome->times[i] = (last_exit - start) / operation->collective->transfers;
         outcome->spreads[i] = last_entry - first_entry;
@@ -68,7 +70,7 @@ static int repeat(struct bench *bench, const struct operation *operation, MPI_Co
             return i;
         operation->collective->run(operation, comm, slot.send, slot.receive);
         repetition->leave = team_now(&bench->team);
-        /* A cold slot is written right after use, so that it is both changed and out of the cache when its turn comes. */
+        /* A cold slot is written right after use, to be changed and out of the cache when its turn comes. */
         if (arena->cold)
             pattern_touch(slot.send, operation->send_bytes, bench->repetition);
         bench->repetition++;

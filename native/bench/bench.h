@@ -18,10 +18,10 @@ struct bench {
     struct fault fault;
     struct input input; /* rank 0 */
     struct text answer;
-    struct cpus cpus;     /* this rank may use */
-    bool oversubscribed;  /* somewhere more ranks than CPUs: no agreed start times */
-    int64_t cache_share;  /* bytes of last-level cache per rank that uses it */
-    uint64_t repetition;  /* never the same data twice */
+    struct cpus cpus;    /* this rank may use */
+    bool oversubscribed; /* somewhere more ranks than CPUs: no agreed start times */
+    int64_t cache_share; /* bytes of last-level cache per rank that uses it */
+    uint64_t repetition; /* never the same data twice */
 };
 
 #endif

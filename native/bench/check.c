@@ -16,7 +16,7 @@ static char *result_of(const struct operation *operation, struct slot slot, size
 
 /* Nobody may leave a barrier before the last has come: one rank, another one each time, comes late on purpose. */
 static int64_t check_barrier(struct bench *bench, const struct operation *operation, MPI_Comm comm, bool corrupt,
-                          struct problem *problem)
+                             struct problem *problem)
 {
     struct team *team = &bench->team;
     int late = (int)(bench->repetition % (uint64_t)team->ranks);
@@ -39,7 +39,7 @@ static int64_t check_barrier(struct bench *bench, const struct operation *operat
 }
 
 int64_t check_result(struct bench *bench, const struct operation *operation, MPI_Comm comm, enum fault_kind fault,
-                  struct problem *problem)
+                     struct problem *problem)
 {
     struct team *team = &bench->team;
     struct slot slot = arena_slot(&bench->arena, 0);

@@ -8,6 +8,6 @@
 /* Collective. When a result is wrong, rank 0's problem names a rank and its first wrong element. `fault` is what a test
    wants to happen here. Returns how long the operation took this rank, ns. */
 int64_t check_result(struct bench *bench, const struct operation *operation, MPI_Comm comm, enum fault_kind fault,
-                  struct problem *problem);
+                     struct problem *problem);
 
 #endif

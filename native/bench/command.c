@@ -92,7 +92,8 @@ bool command_integer(struct command *command, const char *key, int64_t low, int6
         return true;
     }
     if (!parse_integer(text, result) || *result < low || *result > high)
-        return problem_set(problem, "%s=%.40s is not a whole number from %" PRId64 " to %" PRId64, key, text, low, high);
+        return problem_set(problem, "%s=%.40s is not a whole number from %" PRId64 " to %" PRId64, key, text, low,
+                           high);
     return true;
 }
 

@@ -18,7 +18,7 @@ struct copies {
     char *private_copy;
 };
 
-/* Collective over the ranks of a node. Takes less than `most` where memory is short; false when there is none at all. */
+/* Collective over the ranks of a node. Takes less than `most` where memory is short; false when there is none. */
 bool copies_create(struct copies *copies, MPI_Comm node, size_t most);
 void copies_free(struct copies *copies);
 

@@ -1,5 +1,5 @@
-/* The uneven lengths of allgatherv and alltoallv: a ramp from about half to about one and a half times the mean, the same
-   total whatever the number of ranks, so that both can be compared with their even sisters. Pure. */
+/* The uneven lengths of allgatherv and alltoallv: a ramp from about half to about one and a half times the mean, the
+   same total whatever the number of ranks, so that both can be compared with their even sisters. Pure. */
 #ifndef UNISONO_COUNTS_H
 #define UNISONO_COUNTS_H
 

@@ -37,7 +37,7 @@ void cpus_numa_nodes(const struct cpus *cpus, struct cpus *nodes);
 /* The last-level cache of a CPU and the CPUs that share it; 32 MiB for all when the system does not tell. */
 int64_t cpus_last_cache(int cpu, struct cpus *sharing);
 
-/* True when `count` masks cannot give every rank a CPU of its own: more ranks than CPUs in all, or in one of the masks. */
+/* True when `count` masks cannot give every rank a CPU of its own: more ranks than CPUs in all or in one mask. */
 bool cpus_oversubscribed(const struct cpus *masks, int count);
 
 #endif

@@ -115,7 +115,8 @@ bool cvars_write(struct cvars *cvars, const char *name, const char *value, struc
     MPI_T_enum names;
     if (MPI_T_cvar_get_index(name, &index) != MPI_SUCCESS)
         return problem_set(problem, "this MPI library has no variable %.100s", name);
-    if (MPI_T_cvar_get_info(index, ignored, &name_length, &verbosity, &type, &names, NULL, NULL, &bind, &scope) != MPI_SUCCESS)
+    if (MPI_T_cvar_get_info(index, ignored, &name_length, &verbosity, &type, &names, NULL, NULL, &bind, &scope) !=
+        MPI_SUCCESS)
         return problem_set(problem, "%.100s cannot be described by the MPI library", name);
     if (scope == MPI_T_SCOPE_CONSTANT || scope == MPI_T_SCOPE_READONLY)
         return explain(MPI_T_ERR_CVAR_SET_NEVER, name, problem);

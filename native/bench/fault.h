@@ -2,9 +2,9 @@
 
      UNISONO_BENCH_FAULT=KIND:COLLECTIVE[:WHERE]
 
-   KIND: "wrong" corrupts one element of the result on the last rank, "hang" stops the last rank for ever, "crash" aborts it, when
-   COLLECTIVE is run. WHERE: nothing for every setting but 0; "always" for all; NAME=VALUE for all settings of a launch in
-   which the environment variable NAME has that value. Pure, except for fault_act. */
+   KIND: "wrong" corrupts one element of the result on the last rank, "hang" stops the last rank for ever, "crash"
+   aborts it, when COLLECTIVE is run. WHERE: nothing for every setting but 0; "always" for all; NAME=VALUE for all
+   settings of a launch in which the environment variable NAME has that value. Pure, except for fault_act. */
 #ifndef UNISONO_FAULT_H
 #define UNISONO_FAULT_H
 

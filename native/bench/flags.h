@@ -11,10 +11,10 @@ enum { FLAG_ROUNDS = 16 };
 
 /* Of one rank; every line has one writer. Timestamps of the current step are for whoever evaluates it. */
 struct flag_rank {
-    _Alignas(SEGMENT_PAGE) _Atomic uint64_t own;           /* written by this rank, read by all */
-    _Alignas(LINE) _Atomic uint64_t ping;                  /* written by this rank, read by its partner */
+    _Alignas(SEGMENT_PAGE) _Atomic uint64_t own; /* written by this rank, read by all */
+    _Alignas(LINE) _Atomic uint64_t ping;        /* written by this rank, read by its partner */
     struct {
-        _Alignas(LINE) _Atomic uint64_t value;             /* written by the partner of that round */
+        _Alignas(LINE) _Atomic uint64_t value; /* written by the partner of that round */
     } round[FLAG_ROUNDS];
     _Alignas(LINE) int64_t begin, end;
 };

@@ -1,5 +1,5 @@
-/* Lines from standard input, with an end to waiting: the launcher of Open MPI 5 never passes on that the input has ended,
-   so a driver that is gone is only noticed by its silence. */
+/* Lines from standard input, with an end to waiting: the launcher of Open MPI 5 never passes on that the input has
+   ended, so a driver that is gone is only noticed by its silence. */
 #ifndef UNISONO_INPUT_H
 #define UNISONO_INPUT_H
 
@@ -17,8 +17,8 @@ struct input {
 
 void input_begin(struct input *input, int file, int silence_ms);
 
-/* The next line without its end, in *line (malloc'ed, grown as needed). Returns its length with the closing zero; 0 at the
-   end of input, after too long a silence, or for a line too long to be a command, the last two with a message on
+/* The next line without its end, in *line (malloc'ed, grown as needed). Returns its length with the closing zero; 0 at
+   the end of input, after too long a silence, or for a line too long to be a command, the last two with a message on
    standard error. */
 int64_t input_line(struct input *input, char **line, size_t *room);
 

@@ -11,7 +11,8 @@ enum { SMALLEST = 4096, ALL_PAIRS = 16 };
 
 static const int64_t deadline = 120000000000;
 
-/* Which pairs are tried: all of few ranks; of many, rank 0 with every other and a sample of neighbours at growing distance. */
+/* Which pairs are tried: all of few ranks; of many, rank 0 with every other and a sample of neighbours at growing
+ * distance. */
 static bool wanted(int a, int b, int ranks)
 {
     return ranks <= ALL_PAIRS || a == 0 || (a % (ranks / 8) == 0 && ((b - a) & (b - a - 1)) == 0);

@@ -19,8 +19,8 @@ static double one_way(MPI_Comm pair, int rank, char *buffer, size_t bytes)
     return (double)best / 2;
 }
 
-/* ns until the slowest pair has sent and received a message at the same time, the shortest of several: from the first begin to
-   the last end on the first node, whose clock is one. */
+/* ns until the slowest pair has sent and received a message at the same time, the shortest of several: from the first
+   begin to the last end on the first node, whose clock is one. */
 static double both_ways(struct team *team, MPI_Comm pair, int rank, char *out, char *in, size_t bytes)
 {
     int64_t best = INT64_MAX;

@@ -8,11 +8,17 @@
 #include "bench.h"
 #include "limits.h"
 #include "measure.h"
+#include "watchdog.h"
 #include "where.h"
+
+static const int64_t define_deadline = 30000000000;
 
 static bool define_command(struct bench *bench, struct command *command, struct problem *problem)
 {
-    return settings_define(&bench->settings, &bench->team, command, problem);
+    watchdog_arm(define_deadline, bench->team.rank, "copying a communicator");
+    bool good = settings_define(&bench->settings, &bench->team, command, problem);
+    watchdog_disarm();
+    return good;
 }
 
 static const struct {

@@ -58,8 +58,8 @@ static bool read_task(struct bench *bench, struct command *command, struct task 
     return true;
 }
 
-/* Hot: two buffers take turns while both fit comfortably into this rank's share of the cache, else one. Cold: as many as
-   it takes to walk through twice that share before one comes round again. */
+/* Hot: two buffers take turns while both fit comfortably into this rank's share of the cache, else one. Cold: as many
+   as it takes to walk through twice that share before one comes round again. */
 static size_t slots_for(const struct bench *bench, const struct operation *operation, bool off_cache)
 {
     size_t stride = arena_stride(operation->send_bytes, operation->receive_bytes);
@@ -71,8 +71,8 @@ static size_t slots_for(const struct bench *bench, const struct operation *opera
     return 2 * stride <= share / 2 ? 2 : 1;
 }
 
-/* Refuses what would not fit the node's memory, before anything is taken of it. The library may need as much again as the larger
-   buffer for its own copies. */
+/* Refuses what would not fit the node's memory, before anything is taken of it. The library may need as much again as
+   the larger buffer for its own copies. */
 static bool fits(struct bench *bench, const struct operation *operation, size_t slots, struct problem *problem)
 {
     size_t larger = operation->send_bytes > operation->receive_bytes ? operation->send_bytes : operation->receive_bytes;
@@ -82,16 +82,19 @@ static bool fits(struct bench *bench, const struct operation *operation, size_t 
     int64_t needed = team_node_sum(&bench->team, (int64_t)(own + larger));
     /* Little is always there, and a machine that is full to the brim must not refuse eight bytes. */
     if (needed > available && needed > ((int64_t)16 << 20))
-        return problem_set(problem, "memory: needs %" PRId64 " of %" PRId64 " bytes available on a node", needed, available);
+        return problem_set(problem, "memory: needs %" PRId64 " of %" PRId64 " bytes available on a node", needed,
+                           available);
     return true;
 }
 
 /* Buffers with the first contents. */
-static bool lay_out(struct bench *bench, const struct operation *operation, const struct task *task, struct problem *problem)
+static bool lay_out(struct bench *bench, const struct operation *operation, const struct task *task,
+                    struct problem *problem)
 {
     size_t slots = slots_for(bench, operation, task->off_cache);
-    bool good = fits(bench, operation, slots, problem) &&
-                arena_cut(&bench->arena, operation->send_bytes, operation->receive_bytes, slots, task->off_cache, problem);
+    bool good =
+        fits(bench, operation, slots, problem) &&
+        arena_cut(&bench->arena, operation->send_bytes, operation->receive_bytes, slots, task->off_cache, problem);
     if (!team_agree(&bench->team, problem))
         return false;
     uint64_t repetition = bench->repetition++; /* counts alike on all ranks, whether they send or not */
@@ -105,8 +108,8 @@ static bool lay_out(struct bench *bench, const struct operation *operation, cons
     return true;
 }
 
-static void obey(struct bench *bench, const struct operation *operation, const struct task *task, const struct order *order,
-                 struct planner *planner)
+static void obey(struct bench *bench, const struct operation *operation, const struct task *task,
+                 const struct order *order, struct planner *planner)
 {
     static struct outcome outcome;
     char what[160];
@@ -151,9 +154,12 @@ static void answer(struct bench *bench, const struct task *task, int id, struct 
         return;
     }
     qsort(subject->spreads, (size_t)subject->valid, sizeof *subject->spreads, ascending);
-    text_add(text, "{\"sample\":%d,\"coll\":\"%s\",\"bytes\":%" PRId64 ",\"reps\":%d,\"discarded\":%d,\"sync\":\"%s\",\"correct\":%s",
-             id, task->name, task->bytes, subject->valid, subject->discarded, bench->oversubscribed ? "barrier" : "clock",
-             !subject->checked             ? "null"
+    text_add(text,
+             "{\"sample\":%d,\"coll\":\"%s\",\"bytes\":%" PRId64
+             ",\"reps\":%d,\"discarded\":%d,\"sync\":\"%s\",\"correct\":%s",
+             id, task->name, task->bytes, subject->valid, subject->discarded,
+             bench->oversubscribed ? "barrier" : "clock",
+             !subject->checked              ? "null"
              : problem_any(&subject->wrong) ? "false"
                                             : "true");
     if (problem_any(&subject->wrong)) {
@@ -166,8 +172,8 @@ static void answer(struct bench *bench, const struct task *task, int id, struct 
     text_send(text);
 }
 
-/* From "all have arrived" until the slowest rank surely knows the start: a few line transfers in the node, a few messages
-   between nodes. Doubled by the planner when it proves too short. */
+/* From "all have arrived" until the slowest rank surely knows the start: a few line transfers in the node, a few
+   messages between nodes. Doubled by the planner when it proves too short. */
 static int64_t first_slack(const struct team *team)
 {
     int64_t slack = 2000 + 50 * (int64_t)team->locals;
@@ -182,7 +188,8 @@ static bool run_plan(struct bench *bench, const struct operation *operation, str
     struct planner planner = {0};
     struct order order;
     if (team->rank == 0)
-        planner_begin(&planner, &task->request, task->count, task->begin, first_slack(team), team->clock_error, problem);
+        planner_begin(&planner, &task->request, task->count, task->begin, first_slack(team), team->clock_error,
+                      problem);
     bool good = team_agree(team, problem);
     while (good) {
         if (team->rank == 0)

@@ -88,7 +88,7 @@ static int64_t inactive_file(const char *directory, const char *key)
     snprintf(path, sizeof path, "%s/memory.stat", directory);
     if (!read_file(path, text, sizeof text))
         return 0;
-    const char *line = strncmp(text, key, strlen(key)) == 0 ? text : strstr(text, key);
+    const char *line = strstr(text, key); /* never the first: each begins with a line end */
     return line ? strtoll(line + strlen(key), NULL, 10) : 0;
 }
 
@@ -96,7 +96,9 @@ static int64_t left_in(const char *directory, bool unified)
 {
     int64_t limit = read_number(directory, unified ? "memory.max" : "memory.limit_in_bytes");
     int64_t usage = read_number(directory, unified ? "memory.current" : "memory.usage_in_bytes");
-    return usage < 0 ? INT64_MAX : cgroup_left(limit, usage, inactive_file(directory, unified ? "\ninactive_file " : "\ntotal_inactive_file "));
+    return usage < 0 ? INT64_MAX
+                     : cgroup_left(limit, usage,
+                                   inactive_file(directory, unified ? "\ninactive_file " : "\ntotal_inactive_file "));
 }
 
 /* The smallest remainder on the way from this process's group up to the root of the hierarchy. Inside a container the

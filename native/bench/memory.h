@@ -1,4 +1,4 @@
-/* How much memory a rank's node can still give, asked of the machine: the kernel and every cgroup above this process. */
+/* How much memory a rank's node can still give, asked of the kernel and of every cgroup above this process. */
 #ifndef UNISONO_MEMORY_H
 #define UNISONO_MEMORY_H
 
@@ -14,8 +14,8 @@ int64_t memory_available(void);
 /* The value in bytes of a line like "MemAvailable:  123 kB" of /proc/meminfo; -1 when it is not there. */
 int64_t meminfo_value(const char *meminfo, const char *name);
 
-/* The path of this process in the hierarchy of a controller, out of /proc/self/cgroup: the line "N:...,name,...:path", or
-   "0::path" for the unified hierarchy (name ""). False when it is not there. */
+/* The path of this process in the hierarchy of a controller, out of /proc/self/cgroup: the line "N:...,name,...:path",
+   or "0::path" for the unified hierarchy (name ""). False when it is not there. */
 bool cgroup_path(const char *cgroups, const char *name, char *path, size_t room);
 
 /* What a limit and a usage leave: inactive file pages count as free. limit < 0 means none: INT64_MAX. */

@@ -1,5 +1,6 @@
-/* Clock offsets between nodes: the parent in a binomial tree tells the time to its child in a ping-pong; of many, the one
-   with the shortest round trip bounds the error best, by half that round trip (Cristian, Distributed Computing 3, 1989). */
+/* Clock offsets between nodes: the parent in a binomial tree tells the time to its child in a ping-pong; of many, the
+   one with the shortest round trip bounds the error best, by half that round trip (Cristian, Distributed Computing 3,
+   1989). */
 #include "team.h"
 
 enum { EXCHANGES = 40, TAG = 3 };

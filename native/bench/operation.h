@@ -15,8 +15,8 @@ struct collective;
 struct operation {
     const struct collective *collective;
     int rank, ranks;
-    size_t bytes;                /* the message size, by the collective's own convention */
-    size_t send_bytes;           /* what this rank's buffers hold */
+    size_t bytes;      /* the message size, by the collective's own convention */
+    size_t send_bytes; /* what this rank's buffers hold */
     size_t receive_bytes;
     int *counts, *offsets;       /* allgatherv and alltoallv */
     struct reduction *reduction; /* allreduce, reduce, reduce_scatter_block */

@@ -56,7 +56,8 @@ static int64_t time_left(const struct planner *planner, int64_t now)
     return planner->begin + planner->request.deadline / 5 * 4 - now;
 }
 
-static void make_order(const struct planner *planner, int index, int64_t left, int count, bool warm_up, struct order *order)
+static void make_order(const struct planner *planner, int index, int64_t left, int count, bool warm_up,
+                       struct order *order)
 {
     const struct subject *subject = &planner->subjects[index];
     int64_t cycle = larger(subject->cycle, 1);
@@ -158,7 +159,8 @@ void planner_next(struct planner *planner, int64_t now, struct order *order)
     for (int i = 0; i < planner->count; i++) {
         struct subject *subject = &planner->subjects[i];
         if (subject->valid == 0)
-            problem_set(&subject->refused, "noise: in none of %d repetitions did all ranks start together", subject->attempts);
+            problem_set(&subject->refused, "noise: in none of %d repetitions did all ranks start together",
+                        subject->attempts);
     }
 }
 

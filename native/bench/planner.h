@@ -1,5 +1,5 @@
-/* What to run next within one `measure`: rank 0's decisions, as a state machine fed with results. Pure: the caller brings
-   the time and the measurements.
+/* What to run next within one `measure`: rank 0's decisions, as a state machine fed with results. Pure: the caller
+   brings the time and the measurements.
 
    Every setting is checked, then warmed up, which also tells how long it takes, then measured in blocks in which all
    settings take turns in rotating order, so that drift of the machine hits all alike. Repetitions lost because a rank

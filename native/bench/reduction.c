@@ -36,7 +36,8 @@ void reduction_prepare(struct reduction *reduction, int ranks, bool floats)
     }
 }
 
-void reduction_fill(const struct reduction *reduction, void *send, size_t first, size_t count, int rank, uint64_t repetition)
+void reduction_fill(const struct reduction *reduction, void *send, size_t first, size_t count, int rank,
+                    uint64_t repetition)
 {
     for (size_t i = 0; i < count; i++) {
         uint32_t value = contribution(reduction, place(reduction, first + i, repetition), rank);

@@ -1,6 +1,6 @@
-/* Data of reductions and their exact results. The value of a rank at a position is a pseudo-random whole number small enough
-   that the sum over all ranks is exact in single precision in any order; the result is looked up, not recomputed, so
-   that checking costs no more than reading. Pure. */
+/* Data of reductions and their exact results. The value of a rank at a position is a pseudo-random whole number small
+   enough that the sum over all ranks is exact in single precision in any order; the result is looked up, not
+   recomputed, so that checking costs no more than reading. Pure. */
 #ifndef UNISONO_REDUCTION_H
 #define UNISONO_REDUCTION_H
 
@@ -21,7 +21,8 @@ struct reduction {
 void reduction_prepare(struct reduction *reduction, int ranks, bool floats);
 
 /* Contribution of a rank to elements first .. first + count. */
-void reduction_fill(const struct reduction *reduction, void *send, size_t first, size_t count, int rank, uint64_t repetition);
+void reduction_fill(const struct reduction *reduction, void *send, size_t first, size_t count, int rank,
+                    uint64_t repetition);
 
 /* Index from 0 of the first element that is not the result; `count` when all are right. */
 size_t reduction_first_wrong(const struct reduction *reduction, const void *result, size_t first, size_t count,

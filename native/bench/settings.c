@@ -15,7 +15,7 @@ void settings_begin(struct settings *settings)
     settings->mpi_t = cvars_open();
 }
 
-/* Open MPI passes the preference on from 5.0.4; older ones lose it in silence, which would measure the default twice. */
+/* Open MPI passes the preference on from 5.0.4; older ones lose it in silence: the default, measured twice. */
 static bool can_prefer(struct problem *problem)
 {
     char version[MPI_MAX_LIBRARY_VERSION_STRING];

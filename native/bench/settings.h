@@ -1,4 +1,5 @@
-/* Call-scope settings: each is a copy of MPI_COMM_WORLD made while its variables were set, or with a preferred component. */
+/* Call-scope settings: each is a copy of MPI_COMM_WORLD made while its variables were set, or with a preferred
+ * component. */
 #ifndef UNISONO_SETTINGS_H
 #define UNISONO_SETTINGS_H
 

@@ -85,7 +85,8 @@ void team_free(struct team *team)
     MPI_Comm_free(&team->comm);
 }
 
-/* The binomial tree over nodes: the parent of n is n without its lowest set bit; its children are n + 1, 2, 4 ... below it. */
+/* The binomial tree over nodes: the parent of n is n without its lowest set bit; its children are n + 1, 2, 4 ... below
+ * it. */
 static int parent_of(int node)
 {
     return node & (node - 1);

@@ -14,7 +14,8 @@ struct text {
 /* Appends as printf does. Ends the process when memory runs out: an answer cannot be half. */
 void text_add(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Appends a JSON string with its quotes. Only ASCII leaves: other bytes are escaped as Latin-1, so the line is always valid. */
+/* Appends a JSON string with its quotes. Only ASCII leaves: other bytes are escaped as Latin-1, so the line is always
+ * valid. */
 void text_quote(struct text *text, const char *string);
 
 /* Appends a JSON array. */

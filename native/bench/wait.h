@@ -51,7 +51,8 @@ static inline void wait_flag(const struct wait *wait, const _Atomic uint64_t *fl
 static inline void wait_request(const struct wait *wait, MPI_Request *request)
 {
     int done = 0;
-    for (unsigned turns = 0; MPI_Test(request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done; turns += turns < 1u << 30)
+    for (unsigned turns = 0; MPI_Test(request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done;
+         turns += turns < 1u << 30)
         wait_step(wait, turns);
 }
 

@@ -19,8 +19,8 @@ static void bark(int signal)
 
 void watchdog_note(const char *what)
 {
-    snprintf(message, sizeof message, "unisono-bench: rank %d: hung: the deadline of %g s passed while %s\n", message_rank,
-             message_seconds, what);
+    snprintf(message, sizeof message, "unisono-bench: rank %d: hung: the deadline of %g s passed while %s\n",
+             message_rank, message_seconds, what);
 }
 
 void watchdog_arm(int64_t nanoseconds, int rank, const char *what)
@@ -30,7 +30,8 @@ void watchdog_arm(int64_t nanoseconds, int rank, const char *what)
     watchdog_note(what);
     struct sigaction action = {.sa_handler = bark};
     sigaction(SIGALRM, &action, NULL);
-    struct itimerval timer = {.it_value = {.tv_sec = nanoseconds / 1000000000, .tv_usec = nanoseconds / 1000 % 1000000}};
+    struct itimerval timer = {
+        .it_value = {.tv_sec = nanoseconds / 1000000000, .tv_usec = nanoseconds / 1000 % 1000000}};
     setitimer(ITIMER_REAL, &timer, NULL);
 }
 

@@ -28,8 +28,8 @@ static bool machine_oversubscribed(const struct place *places, int ranks, uint64
     return cpus_oversubscribed(masks, count);
 }
 
-/* Two ranks of one node that use one cache share it; a rank that may wander among several is counted as alone, which asks for more than
-   needed rather than less. */
+/* Two ranks of one node that use one cache share it; a rank that may wander among several is counted as alone, which
+   asks for more than needed rather than less. */
 static int64_t find_cache_share(const struct bench *bench, const struct place *places)
 {
     struct cpus sharing;
@@ -118,11 +118,12 @@ bool where_hello(struct bench *bench, struct problem *problem)
         library[strcspn(library, "\n")] = '\0';
         text_add(text, "{\"hello\":1,\"protocol\":%d,\"mpi\":", PROTOCOL);
         text_quote(text, library);
-        text_add(text, ",\"ranks\":%d,\"nodes\":%d,\"oversubscribed\":%s,\"sync\":\"%s\",\"where\":[", team->ranks, team->nodes,
-                 bench->oversubscribed ? "true" : "false", bench->oversubscribed ? "barrier" : "clock");
+        text_add(text, ",\"ranks\":%d,\"nodes\":%d,\"oversubscribed\":%s,\"sync\":\"%s\",\"where\":[", team->ranks,
+                 team->nodes, bench->oversubscribed ? "true" : "false", bench->oversubscribed ? "barrier" : "clock");
         for (int rank = 0; rank < team->ranks; rank++)
             add_place(text, rank, &places[rank]);
-        text_add(text, "],\"memory_available\":%" PRId64 ",\"mpi_t\":%s}", -least, bench->settings.mpi_t ? "true" : "false");
+        text_add(text, "],\"memory_available\":%" PRId64 ",\"mpi_t\":%s}", -least,
+                 bench->settings.mpi_t ? "true" : "false");
         text_send(text);
     }
     free(places);

@@ -7,7 +7,8 @@
 
 enum { SETTINGS = 3, ORDERS = 100000 };
 
-/* A machine on which setting i takes `times[i]` ns, and every `late`-th repetition has a late rank (0: none; -n: all but every n-th). */
+/* A machine on which setting i takes `times[i]` ns, and every `late`-th repetition has a late rank (0: none; -n: all
+ * but every n-th). */
 struct machine {
     int64_t now;
     int64_t times[SETTINGS];

@@ -120,7 +120,8 @@ static void faults(void)
     CHECK(fault_parse("crash:bcast:UNISONO_TEST_VARIABLE=8kb", &fault, &problem));
     CHECK(fault_strikes(&fault, "bcast", 1) == FAULT_NONE);
     CHECK(!problem_any(&problem));
-    static const char *const wrong[] = {"x", "hang", "hang:", "hangs:bcast", ":bcast", "wrong:bcast:often", "wrong:bcast:=1"};
+    static const char *const wrong[] = {
+        "x", "hang", "hang:", "hangs:bcast", ":bcast", "wrong:bcast:often", "wrong:bcast:=1"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         problem.text[0] = '\0';
         CHECK(!fault_parse(wrong[i], &fault, &problem) && problem_any(&problem));

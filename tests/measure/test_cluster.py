@@ -43,15 +43,15 @@ def test_clocks_that_disagree_are_brought_together(embedded: Machine, cluster: M
         assert [place.node for place in session.hello.where] == [0, 1]
         for collective in ("pingpong", "allreduce", "barrier"):
             size = 0 if collective == "barrier" else 1024
-            (timing,) = session.measure(collective, size, [0], seconds=0.05, min_reps=5, max_reps=50)
+            (timing,) = session.measure(collective, size, [0], seconds=0.01, min_reps=5, max_reps=20)
             assert timing.refused is None, timing.refused
             assert timing.correct is True, timing.reason
             # A start or an end on the wrong clock would be off by thousands of seconds.
             assert timing.raw.min() > 0
             assert timing.median < 1
-        limits = session.limits(max_bytes=65536)
+        limits = session.limits(max_bytes=16384)
         assert limits.link is not None and limits.link.latency_ns > 0
-        assert [rate.bytes for rate in limits.link.bandwidth] == [4096, 16384, 65536]
+        assert [rate.bytes for rate in limits.link.bandwidth] == [4096, 16384]
         assert floor(limits, "pingpong", 2, 1, 1024) is not None
 
 

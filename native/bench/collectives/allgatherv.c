@@ -13,7 +13,8 @@ static bool prepare(struct operation *operation, struct problem *problem)
 
 static void run(const struct operation *operation, MPI_Comm comm, void *send, void *receive)
 {
-    MPI_Allgatherv(send, (int)operation->send_bytes, MPI_BYTE, receive, operation->counts, operation->offsets, MPI_BYTE, comm);
+    MPI_Allgatherv(send, (int)operation->send_bytes, MPI_BYTE, receive, operation->counts, operation->offsets, MPI_BYTE,
+                   comm);
 }
 
 static void fill(const struct operation *operation, void *send, uint64_t repetition)
@@ -26,8 +27,8 @@ static bool verify(const struct operation *operation, const void *send, const vo
 {
     (void)send;
     for (int from = 0; from < operation->ranks; from++)
-        if (!block_verify((const char *)receive + operation->offsets[from], (size_t)operation->counts[from], from, TO_ALL,
-                          repetition, problem))
+        if (!block_verify((const char *)receive + operation->offsets[from], (size_t)operation->counts[from], from,
+                          TO_ALL, repetition, problem))
             return false;
     return true;
 }

@@ -1,5 +1,5 @@
-/* Alltoallv: everybody has a block of its own length for everybody. Ranks i and j exchange blocks of the same length, the
-   one at (i + j) mod ranks on the ramp: every rank sends and receives the same total, with each length once. */
+/* Alltoallv: everybody has a block of its own length for everybody. Ranks i and j exchange blocks of the same length,
+   the one at (i + j) mod ranks on the ramp: every rank sends and receives the same total, with each length once. */
 #include "all.h"
 #include "blocks.h"
 
@@ -18,7 +18,8 @@ static void run(const struct operation *operation, MPI_Comm comm, void *send, vo
 static void fill(const struct operation *operation, void *send, uint64_t repetition)
 {
     for (int to = 0; to < operation->ranks; to++)
-        block_fill((char *)send + operation->offsets[to], (size_t)operation->counts[to], operation->rank, to, repetition);
+        block_fill((char *)send + operation->offsets[to], (size_t)operation->counts[to], operation->rank, to,
+                   repetition);
 }
 
 static bool verify(const struct operation *operation, const void *send, const void *receive, uint64_t repetition,

@@ -21,7 +21,8 @@ bool block_verify(const void *block, size_t bytes, int from, int to, uint64_t re
                        ((const unsigned char *)block)[wrong], pattern_byte(wrong, key));
 }
 
-bool blocks_verify(const struct operation *operation, const void *receive, int to, uint64_t repetition, struct problem *problem)
+bool blocks_verify(const struct operation *operation, const void *receive, int to, uint64_t repetition,
+                   struct problem *problem)
 {
     const char *block = receive;
     for (int from = 0; from < operation->ranks; from++, block += operation->bytes)
@@ -41,7 +42,8 @@ bool blocks_uneven(struct operation *operation, int turn, struct problem *proble
     for (int i = 0; i < ranks; i++) {
         int64_t count = counts_uneven((int64_t)operation->bytes, (i + turn) % ranks, ranks);
         if (count > INT_MAX || offset > INT_MAX)
-            return problem_set(problem, "size: %d blocks of %zu bytes on average lie beyond what MPI displacements can say",
+            return problem_set(problem,
+                               "size: %d blocks of %zu bytes on average lie beyond what MPI displacements can say",
                                ranks, operation->bytes);
         operation->counts[i] = (int)count;
         operation->offsets[i] = (int)offset;

@@ -24,11 +24,12 @@ size_t elements_in(const struct operation *operation, size_t bytes)
 
 void elements_fill(const struct operation *operation, void *send, uint64_t repetition)
 {
-    reduction_fill(operation->reduction, send, 0, elements_in(operation, operation->send_bytes), operation->rank, repetition);
+    reduction_fill(operation->reduction, send, 0, elements_in(operation, operation->send_bytes), operation->rank,
+                   repetition);
 }
 
-bool elements_verify(const struct operation *operation, const void *result, size_t first, size_t bytes, uint64_t repetition,
-                     struct problem *problem)
+bool elements_verify(const struct operation *operation, const void *result, size_t first, size_t bytes,
+                     uint64_t repetition, struct problem *problem)
 {
     const struct reduction *reduction = operation->reduction;
     size_t count = elements_in(operation, bytes);

@@ -1,4 +1,5 @@
-/* What the reductions have in common: MPI_FLOAT and MPI_SUM when the size is a multiple of four, MPI_BYTE and MPI_BXOR otherwise. */
+/* What the reductions have in common: MPI_FLOAT and MPI_SUM when the size is a multiple of four, MPI_BYTE and MPI_BXOR
+ * otherwise. */
 #ifndef UNISONO_REDUCE_COMMON_H
 #define UNISONO_REDUCE_COMMON_H
 
@@ -14,7 +15,7 @@ size_t elements_in(const struct operation *operation, size_t bytes);
 void elements_fill(const struct operation *operation, void *send, uint64_t repetition);
 
 /* False, naming the first wrong one of the elements first .. in `bytes` bytes. */
-bool elements_verify(const struct operation *operation, const void *result, size_t first, size_t bytes, uint64_t repetition,
-                     struct problem *problem);
+bool elements_verify(const struct operation *operation, const void *result, size_t first, size_t bytes,
+                     uint64_t repetition, struct problem *problem);
 
 #endif

@@ -10,8 +10,8 @@ static bool prepare(struct operation *operation, struct problem *problem)
     operation->send_bytes = operation->bytes * (size_t)operation->ranks;
     operation->receive_bytes = operation->bytes;
     if (elements_in(operation, operation->send_bytes) > INT_MAX)
-        return problem_set(problem, "size: %d blocks of %zu bytes are more elements than MPI libraries count", operation->ranks,
-                           operation->bytes);
+        return problem_set(problem, "size: %d blocks of %zu bytes are more elements than MPI libraries count",
+                           operation->ranks, operation->bytes);
     return true;
 }
 

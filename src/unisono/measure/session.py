@@ -179,8 +179,8 @@ class Session:
 def _explained(error: LaunchError, stderr: str) -> LaunchError:
     """With what the benchmark itself said: mpirun only reports that a rank ended, and how."""
     said = _SAID.search(stderr)
+    if said is not None and said["hung"]:
+        return LaunchError("hung", said["sentence"])
     if said is None or said["sentence"] in error.reason:
         return error
-    if said["hung"]:
-        return LaunchError("hung", said["sentence"])
     return LaunchError(error.status, f"{error.reason}: {said['sentence']}")
