@@ -143,11 +143,13 @@ def test_map_numbers_are_the_significant_gains(views: list[CaseView]) -> None:
     view = views[0]
     figure = gain_map(view)
     assert figure is not None
-    (trace,) = expanded(figure)["data"]
-    for setting, z, text in zip(reversed(view.others), trace["z"], trace["text"], strict=True):
-        for size, colour, number in zip(view.sizes, z, text, strict=True):
+    pale, full = expanded(figure)["data"]
+    for setting, unsure, sure, text in zip(reversed(view.others), pale["z"], full["z"], full["text"], strict=True):
+        for size, faint, strong, number in zip(view.sizes, unsure, sure, text, strict=True):
             estimate = view.estimates[setting][size]
-            assert 2**colour == pytest.approx(estimate.gain.mid, rel=0.01)
+            shown, other = (strong, faint) if estimate.significant else (faint, strong)
+            assert 2**shown == pytest.approx(estimate.gain.mid, rel=0.01)
+            assert other is None
             assert (number != "") == estimate.significant
 
 

@@ -65,7 +65,7 @@ def test_findings_come_by_case_without_repeating_it(decision: Decision, views: l
     note = Finding("folded", None, "", "", "block is cyclic here.")
     launch = Finding("disqualified", None, "", "", "1 of 5 launches crashed.")
     said = replace(decision, findings=(silent, weak, note, strong, launch, wrong))
-    first, general = finding_groups(said, views, notes=[note.text])
+    first, general = finding_groups(said.findings, {case: views[0].sizes}, notes=[note.text])
     assert first.name == "allreduce"
     assert [e.text for e in first.first] == ["wrong.", "strong.", "weak.", "silent."]
     assert [e.text for e in general.first] == [launch.text]
@@ -76,7 +76,7 @@ def test_findings_come_by_case_without_repeating_it(decision: Decision, views: l
 def test_many_findings_are_folded_away_but_none_is_lost(decision: Decision, views: list[CaseView]) -> None:
     case = views[0].case
     many = [Finding("better", case, "a", str(i), f"{case}: {i}.", 8, 64, Interval(1 + i, 1, 2 + i)) for i in range(20)]
-    (group,) = finding_groups(replace(decision, findings=tuple(many)), views)
+    (group,) = finding_groups(many, {case: views[0].sizes})
     assert len(group.first) == 8
     assert {e.text for e in [*group.first, *group.rest]} == {f"{i}." for i in range(20)}
     assert group.first[0].text == "19."

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from unisono.decide.model import Interval
-from unisono.report.text import significant
+from unisono.report.text import format_range, significant
 
 Figure = dict[str, Any]
 
@@ -150,11 +150,12 @@ def same_gain_band(margin: float, yref: str = "y", xref: str = "x") -> list[dict
 
 def zoom_groups(sizes: Sequence[int]) -> list[dict[str, Any]]:
     """The zoom buttons of a case: name, range on the logarithmic axis (None for all), and whether it has sizes."""
-    groups: list[dict[str, Any]] = [{"name": "all", "range": None, "enabled": True}]
+    groups: list[dict[str, Any]] = [{"name": "all", "range": None, "enabled": True, "title": "all sizes"}]
     for name, first, last in SIZE_GROUPS:
         inside = [size_position(s, sizes) for s in sizes if s >= first and (last is None or s <= last)]
         enabled = len(inside) > 1
         low, high = (math.log10(min(inside)), math.log10(max(inside))) if enabled else (0.0, 1.0)
         pad = 0.04 * (high - low)
-        groups.append({"name": name, "range": [round(low - pad, 3), round(high + pad, 3)], "enabled": enabled})
+        limits = [round(low - pad, 3), round(high + pad, 3)]
+        groups.append({"name": name, "range": limits, "enabled": enabled, "title": format_range(first, last)})
     return groups

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from unisono.decide.model import Estimate
 from unisono.model import Setting
 from unisono.report.axes import Figure, hover_lines, label, layout
 from unisono.report.text import count, format_gain, format_ratio, format_time, short_setting, significant
@@ -12,6 +13,8 @@ from unisono.sizes import format_size
 
 _SATURATED = math.log2(2.0)
 """Colours are full at twice as fast and at half as fast."""
+
+_PALE = 0.3
 
 _ROW, _FRAME = 21, 54
 
@@ -25,22 +28,24 @@ COLOURSCALE = [
 
 
 def gain_map(view: CaseView) -> Figure | None:
-    """Best setting on top; a number in every cell whose difference is significant. None with nothing to compare."""
+    """Best setting on top. Significant differences in full colour with their number, the others pale.
+
+    None with nothing to compare.
+    """
     settings = list(reversed(view.others))
     if not settings:
         return None
     used = {view.chosen_at(size) for size in view.sizes}
+    names = [_name(setting, used) for setting in settings]
     return {
         "data": [
             {
                 "type": "heatmap",
+                "name": "significant" if sure else "not significant",
                 "x": [_bytes(s) for s in view.sizes],
-                "y": [_name(s, used) for s in settings],
-                "z": [[_colour(view, s, size) for size in view.sizes] for s in settings],
-                "text": [[_number(view, s, size) for size in view.sizes] for s in settings],
-                "texttemplate": "%{text}",
-                "textfont": {"size": 11},
-                "hovertext": [[_text(view, s, size) for size in view.sizes] for s in settings],
+                "y": names,
+                "z": [[_colour(view, s, size, sure) for size in view.sizes] for s in settings],
+                "hovertext": [[_text(view, s, size, sure) for size in view.sizes] for s in settings],
                 "hovertemplate": "<b>%{y}</b><br>%{x}<br>%{hovertext}<extra></extra>",
                 "hoverongaps": False,
                 "colorscale": COLOURSCALE,
@@ -49,7 +54,17 @@ def gain_map(view: CaseView) -> Figure | None:
                 "xgap": 1,
                 "ygap": 1,
                 "showscale": False,
+                **(
+                    {
+                        "text": [[_number(view, s, size) for size in view.sizes] for s in settings],
+                        "texttemplate": "%{text}",
+                        "textfont": {"size": 11},
+                    }
+                    if sure
+                    else {"opacity": _PALE}
+                ),
             }
+            for sure in (False, True)
         ],
         "layout": layout(
             _FRAME + _ROW * len(settings),
@@ -85,27 +100,31 @@ def _bytes(size: int) -> str:
     return format_size(size).removesuffix("iB").removesuffix("B").replace(" ", "")
 
 
-def _colour(view: CaseView, setting: Setting, size: int) -> float | None:
+def _estimate(view: CaseView, setting: Setting, size: int, sure: bool) -> Estimate | None:
+    """What a cell shows, if it belongs to this layer."""
     estimate = view.estimates[setting].get(size)
-    if estimate is None or not (estimate.gain.mid > 0 and math.isfinite(estimate.gain.mid)):
+    if estimate is None or estimate.significant != sure or not 0 < estimate.gain.mid < math.inf:
         return None
-    return significant(math.log2(estimate.gain.mid), 3)
+    return estimate
+
+
+def _colour(view: CaseView, setting: Setting, size: int, sure: bool) -> float | None:
+    estimate = _estimate(view, setting, size, sure)
+    return significant(math.log2(estimate.gain.mid), 3) if estimate else None
 
 
 def _number(view: CaseView, setting: Setting, size: int) -> str:
-    estimate = view.estimates[setting].get(size)
-    if estimate is None or not estimate.significant:
-        return ""
-    return format_ratio(estimate.gain.mid)[:-1]
+    estimate = _estimate(view, setting, size, True)
+    return format_ratio(estimate.gain.mid)[:-1] if estimate else ""
 
 
-def _text(view: CaseView, setting: Setting, size: int) -> str:
-    estimate = view.estimates[setting].get(size)
+def _text(view: CaseView, setting: Setting, size: int, sure: bool) -> str:
+    estimate = _estimate(view, setting, size, sure)
     if estimate is None:
         return ""
     return hover_lines(
         [
-            f"gain {format_gain(estimate.gain)}" + ("" if estimate.significant else ", not significant"),
+            f"gain {format_gain(estimate.gain)}" + ("" if sure else ", not significant"),
             f"{format_time(estimate.time.mid)}, {count(estimate.launches, 'launch')}",
-        ],
+        ]
     )

@@ -185,7 +185,7 @@ class _Drawing:
         name = "on fresh launches"
         note = format_gain(proven.gain)
         self.legend.append(
-            LegendEntry(name, name, note, "@series-3", "dot", "diamond-open", (len(self.data),), True, "always")
+            LegendEntry(name, name, note, "@proof", "dot", "diamond-open", (len(self.data),), True, "always")
         )
         self.data.append(
             {
@@ -199,12 +199,12 @@ class _Drawing:
                     "symmetric": False,
                     "array": [_reach(gain.high, gain.mid) for gain in gains],
                     "arrayminus": [_reach(gain.mid, gain.low) for gain in gains],
-                    "color": "@series-3",
+                    "color": "@proof",
                     "thickness": 1,
                     "width": 3,
                 },
-                "line": {"color": "@series-3", "width": 1, "dash": "dot"},
-                "marker": {"color": "@series-3", "size": 7, "symbol": "diamond-open"},
+                "line": {"color": "@proof", "width": 1, "dash": "dot"},
+                "marker": {"color": "@proof", "size": 7, "symbol": "diamond-open"},
                 "hovertext": texts,
                 "hovertemplate": hover_frame(name),
                 "xaxis": "x",

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from unisono.decide.model import Decision, Finding
+from unisono.decide.model import Finding
 from unisono.model import Case
 from unisono.report.marks import strip
-from unisono.report.view import CaseView
 
 ICONS = {
     "disqualified": "✕",
@@ -50,17 +49,18 @@ class Group:
     rest: list[Entry]
 
 
-def finding_groups(decision: Decision, views: Sequence[CaseView], notes: Collection[str] = ()) -> list[Group]:
-    """By collective, then by (nodes, ppn); the general ones last.
+def finding_groups(
+    findings: Sequence[Finding], sizes: Mapping[Case, Sequence[int]], notes: Collection[str] = ()
+) -> list[Group]:
+    """By collective, then by (nodes, ppn); the general ones last. `sizes`: those measured for each case.
 
     What is folded is among the study's `notes` too and left to them. A sentence that names its case loses that: the
     heading has it.
     """
     groups: dict[Case | None, list[Finding]] = defaultdict(list)
-    for finding in decision.findings:
+    for finding in findings:
         if finding.case is not None or finding.text not in notes:
             groups[finding.case].append(finding)
-    sizes = {view.case: view.sizes for view in views}
     cases = sorted(case for case in groups if case is not None)
     several = len({(case.nodes, case.ppn) for case in cases}) > 1
     found = []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -10,6 +12,9 @@ from unisono.model import Case, Setting
 from unisono.report.proof import Proven
 from unisono.report.text import count, format_interval, format_ratio, join, short_setting
 from unisono.report.view import chosen_plans, verdict
+
+_NOISY = 1.6
+"""High over low end of the typical interval from which on nothing can be said about being best."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +69,11 @@ def _kept(plan: Plan, decision: Decision) -> str:
             compared[estimate.setting] = max(compared.get(estimate.setting, 0), estimate.launches)
     if max(compared.values(), default=0) < 2:
         return "the default is kept: too few launches worked to know of anything better"
+    spreads = [
+        e.gain.high / e.gain.low if e.gain.low > 0 else math.inf for e in decision.estimates if e.setting in compared
+    ]
+    if statistics.median(spreads) > _NOISY:
+        return "the default is kept: the machine was too noisy, or launches too few, to be sure of anything better"
     others = sum(launches > 1 for launches in compared.values())
     against = f"none of {others} other settings is" if others > 1 else "the one other setting is not"
     return f"the default is already the best choice: {against} sure to beat it by more than {decision.margin:.0%}"

@@ -18,6 +18,7 @@ ROLES: dict[str, tuple[str, str]] = {
     "chosen": ("#0a5fb4", "#6db3f7"),
     "default": ("#3d4650", "#c3ccd6"),
     "limit": ("#8a6d1f", "#d3b257"),
+    "proof": ("#b0126f", "#ff8ac5"),
     "better": ("#0a5fb4", "#6db3f7"),
     "worse": ("#b84a00", "#f5924e"),
     "neutral": ("#f3f4f6", "#23282f"),

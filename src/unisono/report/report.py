@@ -1,12 +1,14 @@
-"""The report of one study: the answer, its proof, and everything it rests on, in one HTML file."""
+"""Reports, one HTML file each: of one study (the answer, its proof, everything it rests on), of studies compared."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from unisono.decide.compare import Comparison
 from unisono.decide.model import Decision
+from unisono.report import comparison as comparing
 from unisono.report import conditions, headline, page, proof, sections
 from unisono.report.drift import drift, sentence
 from unisono.report.figures_timeline import statuses, timeline
@@ -33,6 +35,14 @@ def write_report(
     return page.write(path, page.render("report.html.j2", content(study, decision, tuning, verification)))
 
 
+def write_comparison_report(comparison: Comparison, studies: Sequence[StudyData], path: Path) -> Path:
+    """Write what comparing studies found to `path` and return it; `studies` in the order they were compared.
+
+    Raises UserError when the file cannot be written.
+    """
+    return page.write(path, page.render("comparison.html.j2", comparing.content(comparison, studies)))
+
+
 def content(
     study: StudyData, decision: Decision, tuning: Tuning | None, verification: Mapping[str, Any] | None
 ) -> dict[str, Any]:
@@ -52,7 +62,7 @@ def content(
         "confidence": f"{decision.confidence:.0%}",
         "margin": f"{decision.margin:.0%}",
         "shapes": sections.decision_shapes(views, decision),
-        "findings": finding_groups(decision, views, study.notes),
+        "findings": finding_groups(decision.findings, {view.case: view.sizes for view in views}, study.notes),
         "cases": sections.case_sections(views, decision, proven),
         "timeline": timeline(study, decision.statistic),
         "drift": sentence(drift(study, decision.statistic, default_only=True)),

@@ -8,7 +8,7 @@ from typing import Any
 from unisono.decide.model import Decision, Plan
 from unisono.measure.protocol import Limits
 from unisono.model import DEFAULT, Case
-from unisono.report.axes import SIZE_GROUPS, zoom_groups
+from unisono.report.axes import zoom_groups
 from unisono.report.figures_heatmap import gain_map
 from unisono.report.figures_latency import latency_figure, rule_words
 from unisono.report.figures_limits import bandwidth, core_latency, distance
@@ -103,7 +103,7 @@ def _case(view: CaseView, decision: Decision, proven: Proven | None) -> dict[str
         "ranks": f"{case.nodes} × {case.ppn}",
         "spark": sparkline(view),
         "what": ": ".join(u for u in used if u) or "the default is kept",
-        "zooms": _zooms(view),
+        "zooms": zoom_groups(view.sizes),
         "latency": figure,
         "legend": legend,
         "latency_note": _latency_note(view, decision),
@@ -125,14 +125,6 @@ def _latency_note(view: CaseView, decision: Decision) -> str:
         average, best = format_ratio(geometric_mean(distances)), format_ratio(min(distances))
         words.append(f"The chosen setting takes {average} the physical limit on average, at best {best}.")
     return " ".join(words)
-
-
-def _zooms(view: CaseView) -> list[dict[str, Any]]:
-    borders = {name: (first, last) for name, first, last in SIZE_GROUPS}
-    return [
-        {**group, "title": format_range(*borders[group["name"]]) if group["name"] in borders else "all sizes"}
-        for group in zoom_groups(view.sizes)
-    ]
 
 
 def _numbers(view: CaseView) -> list[dict[str, Any]]:

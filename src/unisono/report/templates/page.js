@@ -157,7 +157,7 @@
     }
     layout.font.family = getComputedStyle(document.body).fontFamily;
     if (width) Object.assign(layout, { width, autosize: false });
-    if (layout.meta.axes.x === "category") fitText(data[0], layout, width || plot.clientWidth);
+    if (layout.meta.axes.x === "category") fitText(data[1], layout, width || plot.clientWidth);
     dress(layout, plot);
     return { data, layout };
   }

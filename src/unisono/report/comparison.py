@@ -1,0 +1,187 @@
+"""The values of a comparison's page: what differs between studies of other boot settings, versions or machines."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from unisono.decide.compare import KINDS, Comparison, Row
+from unisono.decide.model import Interval
+from unisono.decide.table import size_weights
+from unisono.model import Case
+from unisono.report.axes import zoom_groups
+from unisono.report.conditions import mpi_name
+from unisono.report.figures_comparison import comparison_figure, rows_of
+from unisono.report.finding_list import finding_groups
+from unisono.report.marks import RatioScale, interval_mark, kind, ratio_axis
+from unisono.report.text import count, format_duration, format_interval, format_ratio, format_time, join, short_setting
+from unisono.sizes import format_size
+from unisono.study.data import StudyData
+
+_WORDS = {"better": "faster", "worse": "slower", "mixed": "mixed", "no difference": "no difference"}
+
+
+def content(comparison: Comparison, studies: Sequence[StudyData]) -> dict[str, Any]:
+    """Every value of the template; `studies` in the order they were compared, the reference first."""
+    cases = list(rows_of(comparison))
+    sizes = {case: tuple(sorted({r.size for r in comparison.rows if r.case == case})) for case in cases}
+    return {
+        "title": headline(comparison),
+        "best": _sentence(comparison, comparison.others[0], "best") if len(comparison.others) == 1 else "",
+        "others": [
+            {
+                "label": other,
+                "differences": comparison.differences.get(other, ()),
+                "sentence": _sentence(comparison, other, "default"),
+                "best": _sentence(comparison, other, "best"),
+            }
+            for other in comparison.others
+        ],
+        "reference": comparison.reference,
+        "studies": study_table([comparison.reference, *comparison.others], studies),
+        "forest": forest(comparison),
+        "findings": finding_groups(comparison.findings, sizes),
+        "cases": [_case(comparison, case, sizes[case]) for case in cases],
+        "notes": comparison.notes,
+        "margin": f"{comparison.margin:.0%}",
+        "confidence": f"{comparison.confidence:.0%}",
+        "provenance": [(study.name, f"{study.id}, {study.created}") for study in studies],
+    }
+
+
+def mean_gain(rows: Sequence[Row]) -> Interval:
+    """Geometric mean over the sizes. Its ends are those of the sizes averaged: launches are common to all sizes."""
+    weights = size_weights([row.size for row in rows])
+
+    def over(values: Sequence[float]) -> float:
+        if any(not 0 < value < math.inf for value in values):
+            return 0.0 if min(values) <= 0 else math.inf
+        return math.exp(math.fsum(w * math.log(v) for w, v in zip(weights, values, strict=True)))
+
+    return Interval(
+        over([r.gain.mid for r in rows]), over([r.gain.low for r in rows]), over([r.gain.high for r in rows])
+    )
+
+
+def case_verdict(comparison: Comparison, case: Case, other: str, compared: str) -> str:
+    """ "faster", "slower", "mixed" or "no difference", as the findings say it."""
+    kinds = {f.kind for f in comparison.findings if (f.case, f.value, f.parameter) == (case, other, compared)}
+    if "mixed" in kinds or {"better", "worse"} <= kinds:
+        return "mixed"
+    return _WORDS[next(iter(kinds & set(_WORDS)), "no difference")]
+
+
+def headline(comparison: Comparison) -> str:
+    """The default of the one other study against the reference's; of several, a verdict each."""
+    if len(comparison.others) == 1:
+        return f"{_sentence(comparison, comparison.others[0], 'default')}."
+    verdicts = [f"{other} {_said(comparison.verdict(other))}" for other in comparison.others]
+    return f"Against {comparison.reference}, by default: {join(verdicts)}."
+
+
+def _said(verdict: str) -> str:
+    return f"is {verdict}" if verdict in ("faster", "slower", "mixed") else "makes no difference"
+
+
+def _sentence(comparison: Comparison, other: str, compared: str) -> str:
+    """ "NPS4 against NPS1, by default: allreduce 1.12× (1.08–1.16) faster; no difference for alltoall"."""
+    by_verdict: dict[str, list[str]] = {}
+    several = len({(row.case.nodes, row.case.ppn) for row in comparison.rows}) > 1
+    for case, found in rows_of(comparison).items():
+        rows = found.get((other, compared))
+        if not rows:
+            continue
+        verdict = case_verdict(comparison, case, other, compared)
+        name = f"{case.collective} on {case.nodes} × {case.ppn}" if several else case.collective
+        gain = mean_gain(rows)
+        strength = f"{name} {format_ratio(gain.mid)} ({format_interval(gain)})"
+        by_verdict.setdefault(verdict, []).append(strength if verdict in ("faster", "slower") else name)
+    parts = []
+    if faster := by_verdict.get("faster"):
+        parts.append(f"{join(faster)} faster")
+    if slower := by_verdict.get("slower"):
+        parts.append(f"{join(slower)} as fast")
+    if mixed := by_verdict.get("mixed"):
+        parts.append(f"{join(mixed)} faster at some sizes and slower at others")
+    if same := by_verdict.get("no difference"):
+        parts.append(f"no difference for {join(same)}")
+    how = "by default" if compared == "default" else "each at its best"
+    return f"{other} against {comparison.reference}, {how}: {'; '.join(parts)}"
+
+
+def forest(comparison: Comparison) -> dict[str, Any]:
+    """One row a case and other study: default against default, and best against best below it."""
+    means = {
+        (case, *key): mean_gain(rows) for case, found in rows_of(comparison).items() for key, rows in found.items()
+    }
+    scale = RatioScale.over(means.values(), width=460)
+    rows = []
+    for case in rows_of(comparison):
+        for other in comparison.others:
+            gains = {compared: means.get((case, other, compared)) for compared in KINDS}
+            default, best = gains["default"], gains["best"]
+            if default is None:
+                continue
+            rows.append(
+                {
+                    "label": case.collective,
+                    "ranks": f"{case.nodes} × {case.ppn} ranks",
+                    "other": other if len(comparison.others) > 1 else "",
+                    "mark": interval_mark(scale, default, comparison.margin, second=best),
+                    "default": default,
+                    "best": best,
+                    "verdict": case_verdict(comparison, case, other, "default"),
+                    "css": kind(default),
+                }
+            )
+    return {"axis": ratio_axis(scale), "rows": rows}
+
+
+def study_table(labels: Sequence[str], studies: Sequence[StudyData]) -> list[tuple[str, list[str], bool]]:
+    """(what, its value in every study, whether they differ); what is known of none is left out."""
+    rows: list[tuple[str, list[str]]] = [
+        ("", list(labels)),
+        ("study", [study.name for study in studies]),
+        ("created", [study.created[:16].replace("T", " ") for study in studies]),
+        ("machine", [study.machine.name for study in studies]),
+        ("processor", [study.machine.cpu_model for study in studies]),
+        ("cores", [str(study.machine.cores) for study in studies]),
+        ("NUMA nodes a socket (NPS)", [str(study.machine.numa_per_socket) for study in studies]),
+        ("hardware threads a core", [str(study.machine.smt) for study in studies]),
+        ("governor", [study.machine.governor or "" for study in studies]),
+        ("kernel", [study.machine.kernel for study in studies]),
+        ("MPI", [mpi_name(study.machine.mpi) for study in studies]),
+        ("UCX", [study.machine.ucx.version if study.machine.ucx else "" for study in studies]),
+        ("method", [study.method for study in studies]),
+        ("launches", [count(len(study.launches), "launch") for study in studies]),
+        ("measured in", [format_duration(sum(row.seconds for row in study.launches)) for study in studies]),
+        ("oversubscribed", ["yes" if any(r.oversubscribed for r in study.launches) else "no" for study in studies]),
+    ]
+    return [(name, values, len(set(values)) > 1) for name, values in rows if any(values)]
+
+
+def _case(comparison: Comparison, case: Case, sizes: Sequence[int]) -> dict[str, Any]:
+    figure, legend = comparison_figure(comparison, case)
+    rows = sorted((r for r in comparison.rows if r.case == case), key=lambda r: (r.size, r.other, r.kind != "default"))
+    return {
+        "name": str(case),
+        "id": f"case-{case.collective}-{case.nodes}x{case.ppn}",
+        "zooms": zoom_groups(sizes),
+        "figure": figure,
+        "legend": legend,
+        "numbers": [
+            {
+                "size": format_size(row.size),
+                "other": row.other,
+                "kind": row.kind,
+                "reference_setting": short_setting(row.reference_setting),
+                "setting": short_setting(row.setting),
+                "reference_time": format_time(row.reference_time),
+                "time": format_time(row.time),
+                "gain": row.gain,
+                "significant": row.significant,
+            }
+            for row in rows
+        ],
+    }
