@@ -18,6 +18,25 @@ size_t arena_stride(size_t send_bytes, size_t receive_bytes)
     return stride ? stride : ALIGNMENT;
 }
 
+static size_t common_divisor(size_t a, size_t b)
+{
+    while (b != 0) {
+        size_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Near the golden section, where successive multiples stay farthest from one another. */
+size_t arena_step(size_t slots)
+{
+    size_t step = slots * 5 / 8 + 1;
+    while (common_divisor(step, slots) != 1)
+        step++;
+    return step;
+}
+
 bool arena_cut(struct arena *arena, size_t send_bytes, size_t receive_bytes, size_t slots, bool cold,
                struct problem *problem)
 {
@@ -38,6 +57,7 @@ bool arena_cut(struct arena *arena, size_t send_bytes, size_t receive_bytes, siz
     arena->stride = stride;
     arena->slots = slots;
     arena->cold = cold;
+    arena->step = cold ? arena_step(slots) : 1;
     arena->next = same ? arena->next % slots : 0;
     return true;
 }
@@ -51,7 +71,7 @@ struct slot arena_slot(const struct arena *arena, size_t index)
 struct slot arena_next(struct arena *arena)
 {
     struct slot slot = arena_slot(arena, arena->next);
-    arena->next = (arena->next + 1) % arena->slots;
+    arena->next = (arena->next + arena->step) % arena->slots;
     return slot;
 }
 

@@ -14,7 +14,9 @@ struct arena {
     size_t stride;
     size_t slots;
     size_t next;
-    bool cold; /* a slot that comes round again has left the cache */
+    size_t step; /* from one slot to the next in turn: large and coprime to `slots` when cold, so that no prefetcher
+                    follows */
+    bool cold;   /* a slot that comes round again has left the cache */
 };
 
 struct slot {
@@ -24,6 +26,9 @@ struct slot {
 
 /* Bytes from one slot to the next. */
 size_t arena_stride(size_t send_bytes, size_t receive_bytes);
+
+/* How many slots further the next turn is; coprime to `slots`, so that all get their turn. */
+size_t arena_step(size_t slots);
 
 /* Cuts the arena, mapping (and touching, so that the pages are this rank's own and near it) what is missing. */
 bool arena_cut(struct arena *arena, size_t send_bytes, size_t receive_bytes, size_t slots, bool cold,

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../bench/arena.h"
 #include "../bench/counts.h"
 #include "../bench/pattern.h"
 #include "../bench/reduction.h"
@@ -122,8 +123,32 @@ static void uneven_lengths(void)
     CHECK(counts_uneven(100, 0, 2) == 75 && counts_uneven(100, 1, 2) == 125);
 }
 
+/* Every slot has its turn before one comes round again, cold or not; buffers lie within the arena and apart. */
+static void slots_take_turns(void)
+{
+    struct arena arena = {0};
+    struct problem problem = {""};
+    for (size_t slots = 1; slots < 300; slots++) {
+        bool cold = slots % 3 != 0;
+        char seen[300] = {0};
+        CHECK(arena_cut(&arena, slots, 2 * slots, slots, cold, &problem));
+        CHECK(arena.mapped >= slots * arena.stride && arena.stride >= 3 * slots);
+        for (size_t turn = 0; turn < slots; turn++) {
+            struct slot slot = arena_next(&arena);
+            size_t index = (size_t)(slot.send - arena.base) / arena.stride;
+            CHECK(index < slots && !seen[index]);
+            CHECK(slot.receive >= slot.send + slots && slot.receive + 2 * slots <= slot.send + arena.stride);
+            seen[index] = 1;
+        }
+    }
+    CHECK(arena_cut(&arena, 0, 0, 1, false, &problem) && arena_next(&arena).send == arena.base);
+    arena_free(&arena);
+    CHECK(arena.mapped == 0);
+}
+
 int main(void)
 {
+    slots_take_turns();
     blocks();
     blocks_differ();
     touches_every_line();
