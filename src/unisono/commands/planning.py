@@ -169,8 +169,8 @@ def _print(
         say(f"# {name} is set at boot: run this study under {name} = {', '.join(values)}, then unisono compare")
     for round, group in itertools.groupby(lines, key=lambda pair: pair[1].round):
         say(f"# Round {round}")
-        for shell, _ in group:
-            say(shell)
+        for shell, task in group:
+            say(f"{shell}  # {_measured_in(task)}")
     if study.method.name == "race":
         say("# Later rounds launch what is still in doubt again, with more message sizes where the best changes.")
     say(
@@ -178,6 +178,15 @@ def _print(
         f" {total.launches} launches, {total.samples} samples, {_duration(total.seconds)}"
         + (f"; the budget is {_duration(study.method.budget)}" if study.method.budget else "")
     )
+
+
+def _measured_in(task: Task) -> str:
+    """ "alltoall, allreduce: 8 B to 64 MiB, 12 settings": what one launch measures."""
+    collectives = ", ".join(dict.fromkeys(item.case.collective for item in task.items))
+    sizes = [item.size for item in task.items]
+    settings = {setting for item in task.items for setting in item.settings}
+    several = f", {len(settings)} settings" if len(settings) > 1 else ""
+    return f"{collectives}: {format_size(min(sizes))} to {format_size(max(sizes))}{several}"
 
 
 def _duration(seconds: float) -> str:

