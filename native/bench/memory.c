@@ -68,7 +68,8 @@ int64_t cgroup_left(int64_t limit, int64_t usage, int64_t inactive_file)
     if (limit < 0)
         return INT64_MAX;
     int64_t used = usage > inactive_file ? usage - inactive_file : 0;
-    return limit > used ? limit - used : 0;
+    int64_t left = limit - limit / 20 - used;
+    return left > 0 ? left : 0;
 }
 
 /* A number in a one-line file; -1 for "max" or no file. */
@@ -126,11 +127,12 @@ int64_t memory_available(void)
 {
     char meminfo[FILE_BYTES];
     int64_t least = INT64_MAX;
-    int64_t total = 0;
     if (read_file("/proc/meminfo", meminfo, sizeof meminfo)) {
         int64_t available = meminfo_value(meminfo, "MemAvailable");
-        least = available >= 0 ? available : meminfo_value(meminfo, "MemFree");
-        total = meminfo_value(meminfo, "MemTotal");
+        int64_t total = meminfo_value(meminfo, "MemTotal");
+        /* The reserve: other programs go on, and the MPI library itself takes some. */
+        int64_t reserve = total / 20 > ((int64_t)128 << 20) ? total / 20 : (int64_t)128 << 20;
+        least = (available >= 0 ? available : meminfo_value(meminfo, "MemFree")) - reserve;
     }
     const struct {
         const char *mount, *controller;
@@ -139,7 +141,5 @@ int64_t memory_available(void)
         int64_t left = left_in_hierarchy(hierarchies[i].mount, hierarchies[i].controller);
         least = left < least ? left : least;
     }
-    /* The reserve: other programs go on, and the MPI library itself takes some. */
-    int64_t reserve = total / 20 > ((int64_t)128 << 20) ? total / 20 : (int64_t)128 << 20;
-    return least > reserve ? least - reserve : 0;
+    return least > 0 ? least : 0;
 }

@@ -18,7 +18,8 @@ int64_t meminfo_value(const char *meminfo, const char *name);
    or "0::path" for the unified hierarchy (name ""). False when it is not there. */
 bool cgroup_path(const char *cgroups, const char *name, char *path, size_t room);
 
-/* What a limit and a usage leave: inactive file pages count as free. limit < 0 means none: INT64_MAX. */
+/* What a limit and a usage leave, less a reserve of a twentieth of the limit: inactive file pages count as free.
+   limit < 0 means none: INT64_MAX. */
 int64_t cgroup_left(int64_t limit, int64_t usage, int64_t inactive_file);
 
 #endif

@@ -30,9 +30,10 @@ static void cgroups(void)
     CHECK(!cgroup_path(text, "memory", path, 4));
     CHECK(!cgroup_path("garbage", "memory", path, sizeof path));
     CHECK(cgroup_left(-1, 5, 0) == INT64_MAX);
-    CHECK(cgroup_left(100, 30, 10) == 80);
+    CHECK(cgroup_left(100, 30, 10) == 75);
     CHECK(cgroup_left(100, 130, 10) == 0);
-    CHECK(cgroup_left(100, 5, 50) == 100);
+    CHECK(cgroup_left(100, 5, 50) == 95);
+    CHECK(cgroup_left(INT64_MAX, 5, 0) > INT64_MAX / 2);
 }
 
 static void cpu_lists(void)
