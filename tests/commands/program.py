@@ -5,18 +5,19 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 PROGRAM = Path(sys.executable).parent / "unisono"
 
 
 def unisono(
-    *words: str | Path, cwd: Path | None = None, timeout: float = 240, **env: str
+    *words: str | Path, cwd: Path | None = None, timeout: float = 240, env: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [str(PROGRAM), *map(str, words)],
         cwd=cwd,
-        env={**os.environ, **env},
+        env={**os.environ, **(env or {})},
         capture_output=True,
         text=True,
         timeout=timeout,

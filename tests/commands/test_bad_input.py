@@ -86,7 +86,7 @@ def test_files_of_the_wrong_kind(tmp_path: Path) -> None:
 
 def test_no_mpi_at_all_says_how_to_get_one(tmp_path: Path) -> None:
     """An empty PATH and a Python without the embedded MPI: simulated by naming one that does not exist."""
-    said = refused(unisono("doctor", cwd=tmp_path, UNISONO_MPIRUN="/no/such/mpirun"))
+    said = refused(unisono("doctor", cwd=tmp_path, env={"UNISONO_MPIRUN": "/no/such/mpirun"}))
     assert "UNISONO_MPIRUN" in said or "/no/such/mpirun" in said
 
 

