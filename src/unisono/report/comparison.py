@@ -19,6 +19,9 @@ from unisono.report.text import count, format_duration, format_interval, format_
 from unisono.sizes import format_size
 from unisono.study.data import StudyData
 
+_OWN = ("", "study", "created", "launches", "measured in")
+"""What differs between any two studies."""
+
 _WORDS = {"better": "faster", "worse": "slower", "mixed": "mixed", "no difference": "no difference"}
 
 
@@ -158,7 +161,7 @@ def study_table(labels: Sequence[str], studies: Sequence[StudyData]) -> list[tup
         ("measured in", [format_duration(sum(row.seconds for row in study.launches)) for study in studies]),
         ("oversubscribed", ["yes" if any(r.oversubscribed for r in study.launches) else "no" for study in studies]),
     ]
-    return [(name, values, len(set(values)) > 1) for name, values in rows if any(values)]
+    return [(name, values, name not in _OWN and len(set(values)) > 1) for name, values in rows if any(values)]
 
 
 def _case(comparison: Comparison, case: Case, sizes: Sequence[int]) -> dict[str, Any]:
