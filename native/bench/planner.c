@@ -110,15 +110,21 @@ static bool before_blocks(struct planner *planner, int64_t left, struct order *o
     return true;
 }
 
+/* Estimates err, and something may hold ranks up: what was meant to be enough is not exceeded without end. */
+static bool has_had_its_time(const struct planner *planner, const struct subject *subject)
+{
+    return subject->spent >= 2 * planner->request.time;
+}
+
 static bool in_blocks(struct planner *planner, int64_t left, struct order *order)
 {
     int index = (planner->position + planner->block) % planner->count;
     struct subject *subject = &planner->subjects[index];
     if (subject->block_left < 0) {
-        int blocks = planner->request.blocks;
-        int64_t done = (int64_t)subject->target * planner->block / blocks;
-        int64_t then = (int64_t)subject->target * (planner->block + 1) / blocks;
-        subject->block_left = (int)(then - done);
+        int wanted = has_had_its_time(planner, subject) ? planner->request.min_reps : subject->target;
+        int blocks_left = planner->request.blocks - planner->block;
+        int missing = (int)larger(wanted - subject->attempts, 0);
+        subject->block_left = (missing + blocks_left - 1) / blocks_left;
     }
     if (problem_any(&subject->refused) || subject->block_left == 0 || (left <= subject->cycle && subject->valid > 0)) {
         subject->block_left = -1;
@@ -135,7 +141,8 @@ static bool in_make_up(struct planner *planner, int64_t left, struct order *orde
     for (int index = 0; index < planner->count; index++) {
         struct subject *subject = &planner->subjects[index];
         int missing = subject->target - subject->valid;
-        bool enough = subject->attempts >= 3 * subject->target + 16 && subject->valid >= planner->request.min_reps;
+        bool tried = subject->attempts >= 3 * subject->target + 16 || has_had_its_time(planner, subject);
+        bool enough = tried && subject->valid >= planner->request.min_reps;
         if (problem_any(&subject->refused) || missing <= 0 || enough || left <= subject->cycle)
             continue;
         make_order(planner, index, left, missing, false, order);
@@ -170,15 +177,22 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void take_warm_up(struct planner *planner, struct subject *subject, const struct outcome *outcome)
+/* A batch that was held up says little about how long the next will take: the quickest one counts. */
+static void estimate(const struct planner *planner, struct subject *subject, const struct outcome *outcome)
 {
     const struct request *request = &planner->request;
+    int64_t cycle = larger(outcome->wall / outcome->count, 1);
+    subject->cycle = subject->typical == 0 ? cycle : smaller(subject->cycle, cycle);
+    subject->target = (int)larger(request->min_reps, smaller(request->time / subject->cycle, request->max_reps));
+}
+
+/* The middle of the warm-up's times. */
+static int64_t typical_time(const struct outcome *outcome)
+{
     int64_t sorted[PLANNER_BATCH];
     memcpy(sorted, outcome->times, (size_t)outcome->count * sizeof *sorted);
     qsort(sorted, (size_t)outcome->count, sizeof *sorted, ascending);
-    subject->typical = sorted[(outcome->count - 1) / 2];
-    subject->cycle = larger(outcome->wall / outcome->count, 1);
-    subject->target = (int)larger(request->min_reps, smaller(request->time / subject->cycle, request->max_reps));
+    return larger(sorted[(outcome->count - 1) / 2], 1);
 }
 
 void planner_take_check(struct planner *planner, const struct order *order, const struct problem *wrong, int64_t took)
@@ -197,10 +211,12 @@ void planner_take(struct planner *planner, const struct order *order, const stru
         late += outcome->late[i];
     if (late * 8 > outcome->count)
         planner->slack = smaller(2 * planner->slack, planner->slack_most);
+    estimate(planner, subject, outcome);
     if (order->warm_up) {
-        take_warm_up(planner, subject, outcome);
+        subject->typical = typical_time(outcome);
         return;
     }
+    subject->spent += outcome->wall;
     subject->attempts += outcome->count;
     subject->discarded += late;
     for (int i = 0; i < outcome->count && subject->valid < planner->request.max_reps; i++) {

@@ -46,7 +46,8 @@ struct outcome {
 struct subject {
     int target, valid, attempts, discarded;
     int block_left; /* repetitions still to do in the current block; -1 before it began */
-    int64_t cycle;  /* ns per repetition with everything around it */
+    int64_t cycle;  /* ns per repetition with everything around it, in the quickest batch so far */
+    int64_t spent;  /* ns, warm-up left out */
     int64_t typical;
     int64_t *times, *spreads; /* `valid` of them */
     bool checked;
