@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Mapping
 
 from unisono.decide.model import Interval
-from unisono.model import Setting
 from unisono.sizes import format_size
 
 _TIME_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
@@ -111,9 +110,3 @@ def short_setting(setting: Mapping[str, str]) -> str:
     if call:
         words.append("/".join(call))
     return ", ".join(words) or "default"
-
-
-def setting_rest(setting: Setting, base: Setting) -> str:
-    """What `setting` sets beyond `base`, as a label."""
-    extra = {name: value for name, value in setting.items() if base.get(name) != value}
-    return short_setting(extra) if extra else "as launched"
