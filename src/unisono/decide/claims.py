@@ -2,7 +2,7 @@
 
 A case has many sizes and settings, and it must be silent when nothing matters. So a claim is tested twice: each of its
 sizes with the error shared among all settings compared, and its mean over the range with the error further shared
-among the ranges of that length there are (as in `select.segments`). A single size must therefore stand out far more
+among the ranges of that length there are (`select.ranges_of`). A single size must therefore stand out far more
 than a long range.
 """
 
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unisono.decide.robust import Counts, Floats
-from unisono.decide.select import range_means
+from unisono.decide.select import range_means, ranges_of
 from unisono.decide.statistics import contrasts
 from unisono.decide.table import filled
 
@@ -86,7 +86,7 @@ def _verdicts(
         means, ranges = range_means(logs, weights)
         over = contrasts(means, 0, rounds)
         lengths = np.array([j - i + 1 for i, j in ranges], dtype=np.float64)
-        limit = over.half(confidence, comparisons * np.maximum(4 * len(sizes) / lengths - 2, 1))
+        limit = over.half(confidence, comparisons * ranges_of(len(sizes), lengths))
         column = {pair: index for index, pair in enumerate(ranges)}
         for row, pairs in enumerate(runs, start=1):
             for first, last in pairs:

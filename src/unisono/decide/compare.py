@@ -1,8 +1,9 @@
 """Studies against each other: boot settings, versions, machines. Case by case, size by size, in words.
 
-Launches of different studies share nothing, so they are compared unpaired. Two comparisons are made for every case:
-the default of each, and the best of each, where the best is what each study by itself would choose for that
-collective. Both are chosen on the data they are compared with, so the best flatters all studies alike.
+Launches of different studies share nothing, so they are compared unpaired. A study is one boot, one day, one set of
+nodes: what else changed between two studies is part of the difference and is not averaged out. Two comparisons are made
+for every case: the default of each, and the best of each, where the best is what each study by itself would choose for
+that collective. Both are chosen on the data they are compared with, so the best flatters all studies alike.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from unisono.decide.model import Finding, Interval, Plan
 from unisono.decide.plans import base_of, build, choose, launches_of
 from unisono.decide.robust import Counts, Floats
 from unisono.decide.statistics import contrasts, interval, locations
-from unisono.decide.table import Table, filled, size_weights, tables
+from unisono.decide.table import filled, size_weights, tables
 from unisono.errors import UserError
 from unisono.model import DEFAULT, Case, Setting
 from unisono.sizes import format_size

@@ -49,6 +49,16 @@ def estimates(table: Table, margin: float, confidence: float) -> list[Estimate]:
     return found
 
 
+def ranges_of(sizes: int, lengths: Floats) -> Floats:
+    """Among how many ranges of one length the error is shared, when any range of neighbouring sizes may be claimed.
+
+    Every range is a chance to be wrong, but ranges that overlap say nearly the same: those that fit at half-length
+    steps are counted, three times over because every length has its turn and because noise has long tails. Tested on
+    noise with and without memory from size to size, and with outliers.
+    """
+    return np.maximum(6 * sizes / lengths - 3, 1.0)
+
+
 @dataclass(frozen=True, slots=True)
 class Segment:
     """Sizes first..last (indices, inclusive) served by one candidate (row number), or by the base (None)."""
@@ -88,12 +98,10 @@ def segments(
     """Which of rows 1.. should serve which sizes instead of row 0, the base (rows x sizes x launches, gaps filled).
 
     A candidate may serve a range of at least two sizes over which, averaged, it beats the base by the margin with the
-    stated confidence. Each of the many ranges is a chance to be wrong, so the error is shared among all candidates and
-    twice the ranges of that length that fit at half-length steps: ranges that overlap more say nearly the same (tested
-    on noise with and without memory from size to size). Of all divisions of the sizes into accepted ranges the one with
-    the greatest total gain is taken (dynamic programming). Every change costs one margin at one size, so that noise
-    does not make stripes, and a candidate must bring a third of the margin at every size, more the more parameters it
-    sets (`complexity`), so that ties go to the base and to the simplest.
+    stated confidence, the error being shared among all candidates and ranges (`ranges_of`). Of all divisions of the
+    sizes into accepted ranges the one with the greatest total gain is taken (dynamic programming). Every change costs
+    one margin at one size, so that noise does not make stripes; and a candidate must bring a sixth of the margin at
+    every size for every parameter it sets (`complexity`), so that ties go to the base and to the simplest.
     """
     candidates, sizes = logs.shape[0] - 1, logs.shape[1]
     if not candidates or not sizes:
@@ -102,10 +110,10 @@ def segments(
     means, ranges = range_means(logs, weights, shortest)
     fit = contrasts(means, 0, rounds)
     lengths = np.array([j - i + 1 for i, j in ranges], dtype=np.float64)
-    half = fit.half(confidence, candidates * np.maximum(4 * sizes / lengths - 2, 1))
+    half = fit.half(confidence, candidates * ranges_of(sizes, lengths))
     threshold = math.log1p(margin)
     accepted = np.nan_to_num(fit.log, nan=-np.inf) - half > threshold
-    toll = threshold / 3 * (1 + 0.1 * np.asarray(complexity, dtype=np.float64))
+    toll = threshold / 6 * np.asarray(complexity, dtype=np.float64)
     span = np.array([weights[i : j + 1].sum() for i, j in ranges])
     worth = np.where(accepted[1:], (fit.log[1:] - toll[:, None]) * span, -np.inf)
     change = threshold * float(np.mean(weights))

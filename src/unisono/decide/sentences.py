@@ -94,18 +94,18 @@ def compared(
     than: str,
     stretches: Sequence[tuple[int, int, float, float]],
     sizes: Sequence[int],
-    all: bool,
+    whole: bool,
 ) -> str:
     """ "alltoall, 1 x 32 ranks: NPS4 is faster than NPS1 from 16 MiB up, by 1.1x to 1.2x; no significant difference
-    elsewhere." `stretches`: (first, last, lowest gain, highest gain), one way each; `all`: they cover every size."""
-    parts = []
+    elsewhere." `stretches`: (first, last, lowest gain, highest gain), one way each; `whole`: they cover every size."""
+    parts: list[str] = []
     said = ""
     for first, last, low, high in stretches:
         word = "faster" if low > 1 else "slower"
         verb = f"is {word} than {than}" if not parts else word if word != said else "also"
         parts.append(f"{verb} {where(first, last, sizes)}, {by(low, high)}")
         said = word
-    rest = "" if all else "; no significant difference elsewhere"
+    rest = "" if whole else "; no significant difference elsewhere"
     return f"{case}: {what} {', and '.join(parts)}{rest}."
 
 

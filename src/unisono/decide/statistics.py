@@ -231,14 +231,18 @@ def _total_dof(stack: Floats, clusters: Counts, paired: bool) -> Floats:
 
 
 def _block_effects(stack: Floats) -> Floats:
-    """What is common to all rows in each block (cells x 1 x blocks), by alternating robust means."""
+    """What is common to all rows in each block (cells x 1 x blocks), by alternating robust means.
+
+    They start from the reference, so what all rows of a block share, drift above all, cancels exactly.
+    """
+    start = stack[:, :1]
     several = np.isfinite(stack).sum(axis=-1, keepdims=True) >= 2
-    usable = np.where(several, stack, np.nan)
+    usable = np.where(several, stack - start, np.nan)
     effects = np.zeros((stack.shape[0], 1, stack.shape[2]))
     for _ in range(3):
         levels = median(usable - effects)[..., None]
         effects = np.nan_to_num(trimmed_mean((usable - levels).transpose(0, 2, 1))[:, None, :])
-    return effects
+    return start + effects
 
 
 def _levels(

@@ -12,7 +12,7 @@ others is the result; curves are compared by their geometric mean over the messa
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -216,12 +216,13 @@ def _best_over(combinations: Iterable[Mapping[Setting, Curve]]) -> Setting:
     """The part with the lowest geometric mean over all combinations and sizes it was compared at.
 
     A combination counts as far as several parts were measured in it, each against the mean of all of them there, so
-    that parts that are missing from some combinations are not favoured. Ties go to the simplest.
+    that parts that are missing from some combinations are not favoured. Ties go to the simplest. When no two parts
+    were measured in the same combination there is nothing to choose, and the part with most combinations is fixed.
     """
     relative: dict[Setting, list[float]] = defaultdict(list)
-    parts_seen: set[Setting] = set()
+    seen: Counter[Setting] = Counter()
     for parts in combinations:
-        parts_seen |= set(parts)
+        seen.update(parts)
         sizes = set.intersection(*(set(curve) for curve in parts.values())) if len(parts) > 1 else set()
         for size in sizes:
             logs = {part: math.log(curve[size]) for part, curve in parts.items()}
@@ -229,5 +230,5 @@ def _best_over(combinations: Iterable[Mapping[Setting, Curve]]) -> Setting:
             for part, log in logs.items():
                 relative[part].append(log - middle)
     if not relative:
-        return min(parts_seen, default=DEFAULT)
+        return min(seen, key=lambda part: (-seen[part], part), default=DEFAULT)
     return min(relative, key=lambda part: (math.fsum(relative[part]) / len(relative[part]), part))

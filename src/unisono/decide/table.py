@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -91,11 +91,3 @@ def filled(logs: Floats) -> Floats:
         off = median((logs - level).transpose(0, 2, 1))[:, None, :]
         off = off - np.nan_to_num(median(off))[..., None]
     return np.where(np.isfinite(logs), logs, level + off)
-
-
-def by_round(values: Mapping[int, float], rounds: Mapping[int, int]) -> dict[int, float]:
-    """Launch -> value into round -> mean of its launches."""
-    found: dict[int, list[float]] = defaultdict(list)
-    for launch, value in values.items():
-        found[rounds[launch]].append(value)
-    return {number: math.fsum(these) / len(these) for number, these in found.items()}
