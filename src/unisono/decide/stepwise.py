@@ -222,7 +222,7 @@ def _best_over(combinations: Iterable[Mapping[Setting, Curve]]) -> Setting:
     relative: dict[Setting, list[float]] = defaultdict(list)
     seen: Counter[Setting] = Counter()
     for parts in combinations:
-        seen.update(parts)
+        seen.update(list(parts))
         sizes = set.intersection(*(set(curve) for curve in parts.values())) if len(parts) > 1 else set()
         for size in sizes:
             logs = {part: math.log(curve[size]) for part, curve in parts.items()}
