@@ -12,7 +12,10 @@ import pytest
 from tests.launch.conftest import Installed
 from unisono.errors import LaunchError
 from unisono.launch import tree
+from unisono.launch.command import command
 from unisono.launch.process import Process, run
+from unisono.machine.model import Machine
+from unisono.model import Setting
 
 PATIENCE = 30.0
 
@@ -208,3 +211,21 @@ def test_a_killed_mpirun_leaves_no_ranks(installed: Installed) -> None:
 @pytest.mark.mpi
 def test_a_killed_driver_leaves_no_ranks(installed: Installed, tmp_path: Path) -> None:
     _kill_driver(installed.argv("-n", "2", installed.program, "hang"), tmp_path)
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSEGV])
+def test_shared_memory_of_dead_ranks_is_removed(embedded: Machine, bench: Path, how: signal.Signals) -> None:
+    """Ranks that crash or are killed leave segments behind; each would hold memory until the next boot."""
+    shared = Path("/dev/shm")
+    before = set(shared.iterdir())
+    line = command(embedded, Setting(), 1, 2, [str(bench)])
+    with Process(line.argv, line.env) as process:
+        process.read_line(60)
+        process.note_segments()
+        made = tree.segments(process.pid, process.launch_id)
+        for pid in tree.members(process.pid, process.launch_id):
+            if Path(f"/proc/{pid}/comm").read_text().strip() == "unisono-bench":
+                os.kill(pid, how)
+    assert made - before
+    assert not {path for path in made - before if path.exists()}

@@ -49,6 +49,7 @@ class Process:
             )
         except OSError as error:
             raise LaunchError("refused", f"{self.argv[0]} cannot be started: {error.strerror}") from error
+        self._segments: set[Path] = set()
         self._guard = _start_guard(self._popen.pid, self.launch_id)
         self._buffer = bytearray()
         self._output_ended = False
@@ -75,6 +76,10 @@ class Process:
             self._popen.stdin.write(text.encode() + b"\n")
         except (BrokenPipeError, ValueError):
             raise self._ended() from None
+
+    def note_segments(self) -> None:
+        """Remember the shared memory mapped by now, to be removed by `kill` also if ranks crash and leave it."""
+        self._segments |= tree.segments(self._popen.pid, self.launch_id)
 
     def close_input(self) -> None:
         """End of file on rank 0's stdin."""
@@ -123,7 +128,7 @@ class Process:
 
     def kill(self) -> None:
         """End every process of the launch, also ranks that left the process group. Harmless when it has ended."""
-        tree.end(self._popen.pid, self.launch_id)
+        tree.end(self._popen.pid, self.launch_id, seen=self._segments)
         self._popen.wait()
         self._stderr_thread.join(timeout=1)
         if self._guard.poll() is None:

@@ -8,6 +8,7 @@ and starts with `python -I -S`, so it costs the launch next to nothing.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
@@ -20,6 +21,7 @@ MARKER = "UNISONO_LAUNCH_ID"
 RELEASE = b"done"
 """What the driver says to the guard when the launch has ended by itself."""
 
+_SHARED_MEMORY = "/dev/shm/"
 _POLL = 0.02
 _KILL_PATIENCE = 5.0
 """Seconds to go on killing; longer only helps against a process stuck in the kernel, which nothing helps against."""
@@ -75,13 +77,20 @@ def members(root: int, launch_id: str) -> set[int]:
     return set(_members(root, launch_id, {}))
 
 
-def end(root: int, launch_id: str, grace: float = 3.0) -> set[int]:
+def segments(root: int, launch_id: str) -> set[Path]:
+    """Shared memory the launch has mapped so far."""
+    return _segments(members(root, launch_id))
+
+
+def end(root: int, launch_id: str, grace: float = 3.0, seen: Iterable[Path] = ()) -> set[int]:
     """End the launch; returns the pids that would not die (normally none).
 
     mpirun gets SIGTERM first and `grace` seconds, because only mpirun can end the ranks of other nodes. Whatever is
-    left then is killed.
+    left then is killed. Segments of shared memory that ranks had no time to remove are removed for them: each holds
+    memory until the next boot. `seen` are such segments of ranks that may have died already.
     """
     alive = _members(root, launch_id, {})
+    left = _segments(alive) | set(seen)
     _send([root] if root in alive else alive, signal.SIGTERM)
     deadline = time.monotonic() + grace
     while (alive := _members(root, launch_id, alive)) and time.monotonic() < deadline:
@@ -91,7 +100,34 @@ def end(root: int, launch_id: str, grace: float = 3.0) -> set[int]:
         _send(alive, signal.SIGKILL)
         time.sleep(_POLL)
         alive = _members(root, launch_id, alive)
+    _remove(left)
     return set(alive)
+
+
+def _segments(pids: Iterable[int]) -> set[Path]:
+    """Files in shared memory that these processes map, by their names in the file system."""
+    found = set()
+    for pid in pids:
+        try:
+            lines = Path(f"/proc/{pid}/maps").read_text(errors="replace").splitlines()
+        except OSError:
+            continue  # it has ended meanwhile, or belongs to somebody else
+        for line in lines:
+            path = line.partition(_SHARED_MEMORY)[2]
+            if path and not path.endswith(" (deleted)"):
+                found.add(Path(_SHARED_MEMORY + path))
+    return found
+
+
+def _remove(segments: set[Path]) -> None:
+    """Remove our own segments that nobody maps any more."""
+    if not segments:
+        return
+    used = _segments(int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit())
+    for path in segments - used:
+        with contextlib.suppress(OSError):
+            if path.stat().st_uid == os.getuid():
+                path.unlink()
 
 
 def _send(pids: Iterable[int], number: signal.Signals) -> None:

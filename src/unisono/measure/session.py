@@ -46,6 +46,7 @@ class Session:
         self._defined: dict[tuple[str | None, tuple[tuple[str, str], ...]], int] = {(None, ()): 0}
         try:
             self.hello: Hello = self._guarded(lambda: self._greet(startup))
+            self._process.note_segments()
         except BaseException:
             self._process.kill()
             raise

@@ -237,8 +237,8 @@ class Engine:
 
 
 def _only_here(reason: str) -> bool:
-    """Whether a refusal concerns one message size, so that the setting may still be measured at others."""
-    return reason.startswith("memory")
+    """Whether a refusal concerns one message size or moment, so that the setting may still be measured elsewhere."""
+    return reason.startswith(("memory:", "size:", "noise:", "deadline:"))
 
 
 def launch_command(
