@@ -13,7 +13,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from unisono.machine.model import Cpu, Machine, Mpi, Node
 from unisono.model import CALL_SCOPE, DEFAULT, Case, Sample, Setting, launch_part
+from unisono.study.data import StudyData
 
 Landscape = Callable[[Case, int, Setting], float]
 """The true time in seconds of a setting for one (case, message size)."""
@@ -198,3 +200,39 @@ def settings(thresholds: int = 3, components: int = 2, algorithms: int = 4, pmls
     call = [DEFAULT, *(Setting({"coll": name}) for name in ("han", "basic", "adapt", "xhc")[:components])]
     call += [Setting({"coll": "tuned", "algorithm": f"algorithm{i}"}) for i in range(algorithms)]
     return [outer | inner for outer in launch for inner in call]
+
+
+def machine(numa_per_socket: int = 1, mpi: str = "5.0.11", name: str = "node") -> Machine:
+    """Eight cores in one socket."""
+    return Machine(
+        name=name,
+        cpu_model="A CPU",
+        cpus=[Cpu(cpu=core, core=core, numa=core * numa_per_socket // 8, socket=0) for core in range(8)],
+        sockets=1,
+        numa_per_socket=numa_per_socket,
+        smt=1,
+        memory_bytes=1 << 34,
+        memory_available_bytes=1 << 34,
+        nodes=[Node(host="node-1", slots=8)],
+        mpi=Mpi(family="openmpi", version=mpi, mpirun="mpirun"),
+    )
+
+
+def study_data(
+    samples: Sequence[Sample], *, on: Machine | None = None, name: str = "study", method: str = "race"
+) -> StudyData:
+    """Samples as the study they come from."""
+    return StudyData(
+        id=f"{name}-0123456789",
+        name=name,
+        created="2025-01-01T00:00:00Z",
+        method=method,
+        margin=0.03,
+        confidence=0.95,
+        weights={},
+        machine=on or machine(),
+        samples=tuple(samples),
+        launches=(),
+        limits={},
+        scope=tuple(CALL_SCOPE),
+    )

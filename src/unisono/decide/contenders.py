@@ -10,14 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
-from unisono.decide.plans import Course, aligned, base_of, calls_of, compared, evaluate
+from unisono.decide.plans import Course, aligned, base_of, bridged, calls_of, compared, evaluate
 from unisono.decide.robust import Counts, Flags, Floats
 from unisono.decide.statistics import Prior, contrasts
 from unisono.decide.table import Table, filled
 from unisono.model import DEFAULT, Setting
 
-PRIOR = Prior(within=0.08, between=0.15, dof=1.5)
-"""Noise assumed before it is seen: standard deviations (log) between launches, and what that is worth."""
+PRIOR = Prior(within=0.08, between=0.15, dof=0.5)
+"""Noise assumed before it is seen: standard deviations (log) between launches. It weighs little once noise is seen."""
 
 
 def expected_improvement(difference: float | Floats, error: float | Floats) -> Floats:
@@ -91,7 +91,7 @@ class Contenders:
             sizes = np.flatnonzero(default & np.isfinite(self._logs[rows[0]]).any(axis=-1))
             if sizes.size:
                 told = aligned(self._logs[rows], table.rounds)
-                logs = np.stack([told[calls.best[size], size] for size in sizes])
+                logs = bridged(np.stack([told[calls.best[size], size] for size in sizes]), told[0, sizes])
                 courses.append(Course(launch, calls.settings[0], (), tuple(int(size) for size in sizes), logs))
         evaluation = compared(table, self._logs, courses, PRIOR)
         found = {}

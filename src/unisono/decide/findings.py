@@ -2,7 +2,7 @@
 
 Each value of a parameter is compared with the same setting without it: everything else as by default where that was
 measured, else as the selection in steps fixed it. Parameters of the launch are also looked at under each component,
-because a threshold that does nothing for one can matter for another; there only differences are reported.
+because a threshold that does nothing for one can matter for another; there only what is new is reported.
 The gain of a finding is the mean over its range, with the smallest and largest of its sizes as ends.
 """
 
@@ -27,6 +27,9 @@ SINGULAR = 1.5
 """How many times off its neighbours' line a size must be to be a singular point."""
 NEAR = 3.0
 """Largest factor between neighbouring sizes for which they say what to expect in between."""
+
+ALIKE = 1.15
+"""Up to this factor the effects of a value under two components are the same story."""
 
 _PREFERRED = ("auto", "0", "block", "off")
 
@@ -59,11 +62,26 @@ def findings(table: Table, margin: float, confidence: float, fixed: Iterable[Set
         judged = verdicts(table.logs[rows], table.rounds, table.weights, compared, margin, confidence)
         for (context, value, _), verdict in zip(names, judged, strict=True):
             said.setdefault((context.parameter, context.rest), {})[value] = verdict
+    main = {context.parameter: said[context.parameter, context.rest] for context in contexts if context.primary}
     for context in contexts:
-        found += _of_context(table, context, said[context.parameter, context.rest])
+        judged_here = said[context.parameter, context.rest]
+        if not context.primary:
+            judged_here = {v: _news(verdict, main[context.parameter].get(v)) for v, verdict in judged_here.items()}
+        found += _of_context(table, context, judged_here)
     return found + singular_points(
         table, confidence, [DEFAULT, *(s for c in contexts if c.primary for _, s in c.values)]
     )
+
+
+def _news(verdict: Verdict, known: Verdict | None) -> Verdict:
+    """Without the claims that repeat what is known of the same value elsewhere: same way, overlapping, as strong."""
+
+    def repeats(claim: Claim, other: Claim) -> bool:
+        overlaps = claim.first <= other.last and other.first <= claim.last
+        return overlaps and claim.faster == other.faster and abs(claim.mean - other.mean) < math.log(ALIKE)
+
+    claims = tuple(c for c in verdict.claims if known is None or not any(repeats(c, k) for k in known.claims))
+    return Verdict(claims, verdict.measured, verdict.resolution)
 
 
 def _contexts(table: Table, fixed: tuple[Setting, ...]) -> list[Context]:
@@ -101,7 +119,8 @@ def _context(table: Table, name: str, rest: Setting, values: dict[str, Setting])
     if base not in table:
         base_value = next((v for v in _PREFERRED if v in values), min(values))
         base = values[base_value]
-    others = tuple((value, setting) for value, setting in sorted(values.items()) if setting != base)
+    ordered = sorted(values.items(), key=lambda item: sentences.order(item[0]))
+    others = tuple((value, setting) for value, setting in ordered if setting != base)
     return Context(name, rest, base, base_value, others, True) if others else None
 
 

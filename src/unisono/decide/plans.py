@@ -133,7 +133,8 @@ def _course(table: Table, logs: Floats, launch: Setting, margin: float, confiden
         within = slice(segment.first, segment.last + 1)
         chosen = base if segment.choice is None else calls[segment.choice - 1]
         if segment.choice is not None:
-            judged[within] = _held_out(told[1:, within], weights[within], segment.choice - 1)
+            line = _held_out(told[1:, within], weights[within], segment.choice - 1)
+            judged[within] = bridged(line, part[0, within])
         spans.append((segment.first, segment.last, chosen))
     return Course(launch, base, tuple(spans), tuple(int(index) for index in sizes), judged)
 
@@ -150,6 +151,18 @@ def aligned(part: Floats, rounds: Counts) -> Floats:
                 result[row, :, launch] = np.where(counts > 0, np.nansum(there, axis=1) / np.maximum(counts, 1), np.nan)
             result[row][:, ~own] = np.nan
     return result
+
+
+def bridged(line: Floats, base: Floats) -> Floats:
+    """A candidate's times (sizes x launches), completed where only the base was measured in a launch.
+
+    There it is the base's time and the mean difference of the two in the launches that measured both: a search
+    measures algorithms in fewer launches than what they are compared with.
+    """
+    both = np.isfinite(line) & np.isfinite(base)
+    counts = both.sum(axis=1)
+    difference = np.where(both, line - base, 0.0).sum(axis=1) / np.maximum(counts, 1)
+    return np.where(np.isfinite(line) | (counts == 0)[:, None], line, base + difference[:, None])
 
 
 def _held_out(part: Floats, weights: Floats, chosen: int) -> Floats:
@@ -299,22 +312,27 @@ def choose(plans: Sequence[P], weights: Mapping[str, float] | None = None, margi
     if default is None:
         raise UserError("there is no plan for the default launch setting to compare with; a study always measures it")
     counted = {name: weight for name, weight in (weights or dict.fromkeys(default.gain, 1.0)).items() if weight > 0}
-    total = sum(counted.values())
-    if not total:
+    if not counted:
         raise UserError("weights: all are 0, so nothing would count")
-
-    def mean(plan: P, end: str) -> float:
-        if any(name not in plan.gain for name in counted):
-            return -math.inf
-        return sum(weight * _log(getattr(plan.gain[name], end)) for name, weight in counted.items()) / total
-
-    hurdle = math.log1p(margin) + max(mean(default, "mid"), 0.0)
-    sure = [plan for plan in plans if mean(plan, "low") > hurdle]
+    mark = hurdle(default, counted, margin)
+    sure = [plan for plan in plans if mean_log(plan, counted, "low") > mark]
     if not sure:
         return default
-    best = max(mean(plan, "mid") for plan in sure)
-    good = [plan for plan in sure if mean(plan, "mid") >= best - TIE]
-    return min(good, key=lambda plan: (len(plan.launch), -mean(plan, "mid")))
+    best = max(mean_log(plan, counted, "mid") for plan in sure)
+    good = [plan for plan in sure if mean_log(plan, counted, "mid") >= best - TIE]
+    return min(good, key=lambda plan: (len(plan.launch), -mean_log(plan, counted, "mid")))
+
+
+def mean_log(plan: Choosable, weights: Mapping[str, float], end: str) -> float:
+    """Weighted mean of the log gains' "mid" or "low"; minus infinity when a collective lacks or nothing is known."""
+    if any(name not in plan.gain for name in weights):
+        return -math.inf
+    return sum(weight * _log(getattr(plan.gain[name], end)) for name, weight in weights.items()) / sum(weights.values())
+
+
+def hurdle(default: Choosable, weights: Mapping[str, float], margin: float) -> float:
+    """What the lower bound of a plan's mean log gain must beat for it to be chosen."""
+    return math.log1p(margin) + max(mean_log(default, weights, "mid"), 0.0)
 
 
 def _log(value: float) -> float:
@@ -327,8 +345,8 @@ def worthwhile(plans: Sequence[Plan], margin: float) -> list[Plan]:
     A plan is beaten when another, as simple or simpler, gains at least as much in every collective.
     """
     kept = [plan for plan in plans if not plan.launch]
-    hurdle = {name: (1 + margin) * max(gain.mid, 1.0) for plan in kept for name, gain in plan.gain.items()}
-    rest = [p for p in plans if p.launch and any(g.low > hurdle.get(name, math.inf) for name, g in p.gain.items())]
+    marks = {name: (1 + margin) * max(gain.mid, 1.0) for plan in kept for name, gain in plan.gain.items()}
+    rest = [p for p in plans if p.launch and any(g.low > marks.get(name, math.inf) for name, g in p.gain.items())]
     for plan in rest:
         if not any(_beats(other, plan) for other in [*rest, *kept] if other is not plan):
             kept.append(plan)
@@ -346,9 +364,6 @@ def _beats(other: Plan, plan: Plan) -> bool:
 def ordered(plans: Sequence[Plan], weights: Mapping[str, float], margin: float) -> list[Plan]:
     """The chosen plan first, then by weighted mean log gain; plans without a gain that counts last."""
 
-    def score(plan: Plan) -> float:
-        logs = [weight * _log(plan.gain[name].mid) for name, weight in weights.items() if name in plan.gain]
-        return sum(logs) if len(logs) == len(weights) else -math.inf
-
     first = choose(plans, weights, margin)
-    return [first, *sorted((p for p in plans if p is not first), key=lambda p: (-score(p), p.launch))]
+    rest = sorted((p for p in plans if p is not first), key=lambda p: (-mean_log(p, weights, "mid"), p.launch))
+    return [first, *rest]

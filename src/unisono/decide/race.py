@@ -23,7 +23,8 @@ from dataclasses import dataclass, field
 from unisono.decide.contenders import Contenders, expected_improvement
 from unisono.decide.decide import counted
 from unisono.decide.disqualify import disqualify
-from unisono.decide.plans import assemble, choose, launches_of
+from unisono.decide.model import Plan
+from unisono.decide.plans import assemble, hurdle, launches_of, mean_log
 from unisono.decide.table import Table, tables
 from unisono.model import CALL_SCOPE, DEFAULT, Case, Sample, Setting, launch_part
 
@@ -198,8 +199,7 @@ class _Group:
                 if rival and expected_improvement(score - best, max(error, uncertain)) > config.tolerance:
                     alive.add(launch)
                     doubts.append(f"{objective}: {launch} may still beat {leader}")
-            unproven = not leader.is_default and choose(plans, weights, config.margin).launch != leader
-            if unproven and launches < config.most_launches:
+            if not leader.is_default and self._worth_proving(plans, leader, weights, launches):
                 alive.add(leader)
                 doubts.append(f"{objective}: {leader} is ahead but not proven")
             if alive:
@@ -208,6 +208,20 @@ class _Group:
                 needed[name] |= alive
                 leading[name].add(leader)
         return needed, leading, doubts
+
+    def _worth_proving(
+        self, plans: Sequence[Plan], leader: Setting, weights: Mapping[str, float], launches: int
+    ) -> bool:
+        """Whether the leader would not be chosen yet, but would be if more launches only made its gain surer."""
+        config = self._config
+        plan = next(plan for plan in plans if plan.launch == leader)
+        default = next(plan for plan in plans if plan.launch.is_default)
+        middle, low = mean_log(plan, weights, "mid"), mean_log(plan, weights, "low")
+        mark = hurdle(default, weights, config.margin)
+        if low > mark or launches >= config.most_launches:
+            return False
+        in_the_end = middle - (middle - low) * math.sqrt(launches / config.most_launches)
+        return launches < config.ties_after or in_the_end > mark
 
     def _scores(self, weights: Mapping[str, float]) -> dict[Setting, tuple[float, float, int]]:
         """Plan -> mean log gain, its standard error, launches; only plans measured for all these collectives."""

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from unisono.errors import UserError
 from unisono.model import DEFAULT, Case, Setting
-from unisono.sizes import format_size
+from unisono.sizes import format_size, parse_size
+
+
+def order(value: str) -> tuple[int, int, str]:
+    """Sort key: what is not a size first, then sizes by what they count, so that 4kb comes before 16kb."""
+    try:
+        return (1, parse_size(value), value)
+    except UserError:
+        return (0, 0, value)
 
 
 def times(gain: float) -> str:

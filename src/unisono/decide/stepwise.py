@@ -20,6 +20,7 @@ import numpy as np
 
 from unisono.decide.claims import verdicts
 from unisono.decide.model import Step
+from unisono.decide.sentences import order
 from unisono.decide.table import Table
 from unisono.model import DEFAULT, Setting
 
@@ -91,11 +92,9 @@ class _Selector:
         for name in names:
             rest = best.without(name)
             for combination in sorted(combinations):
-                curves = {
-                    part.get(name, NOT_SET): part | combination
-                    for part in sorted(combinations[combination])
-                    if part.without(name) == rest
-                }
+                parts = [part for part in combinations[combination] if part.without(name) == rest]
+                parts.sort(key=lambda part: (name in part, order(part.get(name, ""))))
+                curves = {part.get(name, NOT_SET): part | combination for part in parts}
                 if len(curves) > 1:
                     self._step(1, name, combination | rest, curves, best.get(name, NOT_SET))
         return best
