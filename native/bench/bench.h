@@ -6,10 +6,18 @@
 #include "command.h"
 #include "cpus.h"
 #include "fault.h"
+#include "flags.h"
 #include "input.h"
 #include "settings.h"
 #include "team.h"
 #include "text.h"
+
+/* Flags for `state`, made at the first. */
+struct probe {
+    bool made;
+    struct segment segment;
+    struct flags flags;
+};
 
 struct bench {
     struct team team;
@@ -18,6 +26,7 @@ struct bench {
     struct fault fault;
     struct input input; /* rank 0 */
     struct text answer;
+    struct probe probe;
     struct cpus cpus;    /* this rank may use */
     bool oversubscribed; /* somewhere more ranks than CPUs: no agreed start times */
     int64_t cache_share; /* bytes of last-level cache per rank that uses it */

@@ -8,6 +8,7 @@
 #include "bench.h"
 #include "limits.h"
 #include "measure.h"
+#include "state.h"
 #include "watchdog.h"
 #include "where.h"
 
@@ -24,7 +25,7 @@ static bool define_command(struct bench *bench, struct command *command, struct 
 static const struct {
     const char *verb;
     bool (*obey)(struct bench *bench, struct command *command, struct problem *problem);
-} verbs[] = {{"define", define_command}, {"measure", measure_command}, {"limits", limits_command}};
+} verbs[] = {{"define", define_command}, {"measure", measure_command}, {"limits", limits_command}, {"state", state_command}};
 
 static void answer(struct bench *bench, const char *verb, const struct problem *problem)
 {
@@ -115,6 +116,8 @@ int main(int argc, char **argv)
     free(line);
     text_free(&bench.answer);
     arena_free(&bench.arena);
+    if (bench.probe.made)
+        state_end(&bench.probe);
     settings_end(&bench.settings);
     team_free(&bench.team);
     MPI_Finalize();

@@ -137,3 +137,5 @@ class Sample:
     mean: float
     trimmed: float
     correct: bool | None
+    state: float | None = None
+    """Nanoseconds the ranks of a node took to reach each other by flags around this sample; None: not known."""

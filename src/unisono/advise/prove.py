@@ -24,6 +24,7 @@ from unisono.errors import LaunchError, UserError
 from unisono.launch.command import Command, command
 from unisono.machine.model import Machine
 from unisono.measure.session import Session, Timing
+from unisono.measure.steady import Steady
 from unisono.model import DEFAULT, Setting
 from unisono.sizes import format_size
 from unisono.tuning.choice import choose
@@ -237,6 +238,7 @@ class _Prover:
     failures: list[Failure] = field(default_factory=list)
     commands: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    steady: Steady = field(default_factory=Steady)
 
     def run(self, applied: Applied, points: Sequence[Point], seed: int) -> _Case:
         """All pairs of one case, or as many as make sense."""
@@ -271,7 +273,7 @@ class _Prover:
         try:
             with Session(line.argv, line.env) as session:
                 for point in found.points:
-                    timing = self._measure(session, point)
+                    timing = self._measure(session, point, plan if tuned else None)
                     if isinstance(timing, Timing):
                         out[point] = timing.median if self.statistic == "median" else timing.mean
                         continue
@@ -285,12 +287,15 @@ class _Prover:
             return {}
         return out
 
-    def _measure(self, session: Session, point: Point) -> Timing | tuple[str, str]:
-        """The timing, or (status, reason) of one that was refused or came with a wrong result."""
+    def _measure(self, session: Session, point: Point, plan: PlanModel | None) -> Timing | tuple[str, str]:
+        """The timing, or (status, reason) of one that was refused or came with a wrong result. `plan`: None as is."""
+
+        def measure() -> list[Timing]:
+            return session.measure(*point, [0], seconds=self.seconds, off_cache=self.off_cache, deadline=self.deadline)
+
+        ranks = session.hello.ranks, session.hello.nodes, plan.launch.get("placement") if plan else None
         try:
-            (timing,) = session.measure(
-                *point, [0], seconds=self.seconds, off_cache=self.off_cache, deadline=self.deadline
-            )
+            (timing,), _ = self.steady.measured(ranks, session.state, measure)
         except ValueError as error:
             return "refused", str(error)
         if timing.refused is not None:

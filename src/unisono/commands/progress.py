@@ -56,6 +56,11 @@ class StudyProgress:
             self._said = now
             self._console.print(f"{share:4.0%}  {now - self._start:5.0f} s  {what}", markup=False)
 
+    def waiting(self, state: float, usual: float) -> None:
+        """The machine is not in its usual state."""
+        what = f"waiting: cores reach each other in {state:.0f} ns now, usually in {usual:.0f}"
+        self._bar.update(self._task, what=what)
+
     @property
     def share(self) -> float:
         by_samples = self._measured / self._samples

@@ -157,10 +157,14 @@ def _measure(wishes: Wishes, store: Store, study: Study, machine: Machine, matri
             oversubscribe=study.cases.oversubscribe,
             budget=budget,
             progress=progress.measured,
+            waiting=progress.waiting,
         )
         if study.method.name == "classic":
-            return classic.run(matrix, study, engine)
-        return race.run(matrix, study, engine, progress.plan)
+            settled = classic.run(matrix, study, engine)
+        else:
+            settled = race.run(matrix, study, engine, progress.plan)
+        engine.conclude()
+        return settled
 
 
 @contextmanager

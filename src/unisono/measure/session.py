@@ -112,6 +112,16 @@ class Session:
             raise LaunchError("protocol", f"limits: {len(answers)} answers instead of one")
         return parse_limits(answers[0])
 
+    def state(self) -> float | None:
+        """Nanoseconds all ranks of a node take now to hear of all by flags in shared memory, on the slowest node.
+
+        None with more ranks than CPUs or one rank a node. When this changes, the machine has changed: a virtual
+        machine's host moved its processors. Takes a few milliseconds.
+        """
+        (answer,) = self._ask("state", _DEFINE_DEADLINE)
+        value = answer.get("flags_ns")
+        return float(value) if isinstance(value, (int, float)) else None
+
     def close(self) -> None:
         """End the launch: politely, then for certain. Never raises LaunchError."""
         try:

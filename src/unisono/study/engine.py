@@ -18,6 +18,7 @@ from unisono.launch.command import Command, command
 from unisono.launch.placement import check
 from unisono.machine.model import Machine
 from unisono.measure.session import Session, Timing
+from unisono.measure.steady import Steady
 from unisono.model import Case, Sample, Setting, call_part, launch_part
 from unisono.parameters.spelling import call_as_launch, call_words, sweep_words
 from unisono.study.config import Measure
@@ -92,8 +93,10 @@ class Engine:
         oversubscribe: bool,
         budget: float | None = None,
         progress: Callable[[Task, int], None] = lambda task, samples: None,
+        waiting: Callable[[float, float], None] = lambda state, usual: None,
     ) -> None:
-        """`budget`: seconds after which no further sample is begun. `progress` hears of every item as it is stored."""
+        """`budget`: seconds after which no further sample is begun. `progress` hears of every item as it is stored,
+        `waiting` when the machine is not in its usual state (see measure.steady)."""
         self._store = store
         self._machine = machine
         self._program = program
@@ -103,6 +106,7 @@ class Engine:
         self._progress = progress
         self._start = time.monotonic()
         self._budget = math.inf if budget is None else budget
+        self._steady = Steady(waiting=waiting)
         self._limits_known = set(store.limits())
         samples = store.samples()
         self._done = {(s.round, s.case, s.size, s.setting) for s in samples}
@@ -115,6 +119,12 @@ class Engine:
 
     def exhausted(self) -> bool:
         return time.monotonic() - self._start > self._budget
+
+    def conclude(self) -> None:
+        """Keep with the study what a reader must know about how the machine behaved."""
+        said = self._steady.sentence()
+        if said is not None:
+            self._store.add_note(said)
 
     def samples(self) -> list[Sample]:
         return self._store.samples()
@@ -207,24 +217,29 @@ class Engine:
         if not ids:
             return
         m = self._measure
-        timings = session.measure(
-            item.case.collective,
-            item.size,
-            list(ids),
-            seconds=m.seconds,
-            min_reps=m.min_repetitions,
-            max_reps=m.max_repetitions,
-            off_cache=m.off_cache,
-            check=True,
-            deadline=m.timeout + 4 * m.seconds * len(ids),
-        )
+
+        def measure() -> list[Timing]:
+            return session.measure(
+                item.case.collective,
+                item.size,
+                list(ids),
+                seconds=m.seconds,
+                min_reps=m.min_repetitions,
+                max_reps=m.max_repetitions,
+                off_cache=m.off_cache,
+                check=True,
+                deadline=m.timeout + 4 * m.seconds * len(ids),
+            )
+
+        cores = (task.nodes, task.ppn, task.setting.get("placement"))
+        timings, state = self._steady.measured(cores, session.state, measure)
         with self._store.together():
             for timing in timings:
-                self._keep(launch, item, ids[timing.id], timing)
+                self._keep(launch, item, ids[timing.id], timing, state)
         self._done.update((task.round, item.case, item.size, ids[t.id]) for t in timings if t.refused is None)
         self._progress(task, len(timings))
 
-    def _keep(self, launch: int, item: Item, setting: Setting, timing: Timing) -> None:
+    def _keep(self, launch: int, item: Item, setting: Setting, timing: Timing, state: float | None) -> None:
         collective = item.case.collective
         if timing.refused is not None:
             self._store.add_refusal(launch, collective, item.size, setting, timing.refused)
@@ -233,7 +248,7 @@ class Engine:
             return
         if timing.correct is False:
             self._guilty.add((collective, setting))
-        self._store.add_sample(launch, collective, item.size, setting, _statistics(timing), timing.raw.tobytes())
+        self._store.add_sample(launch, collective, item.size, setting, _statistics(timing, state), timing.raw.tobytes())
 
 
 def _only_here(reason: str) -> bool:
@@ -259,7 +274,7 @@ def _without(item: Item, drop: Callable[[Item, Setting], bool]) -> Item:
     return replace(item, settings=tuple(s for s in item.settings if not drop(item, s)))
 
 
-def _statistics(timing: Timing) -> Statistics:
+def _statistics(timing: Timing, state: float | None) -> Statistics:
     return Statistics(
         repetitions=timing.repetitions,
         discarded=timing.discarded,
@@ -272,4 +287,5 @@ def _statistics(timing: Timing) -> Statistics:
         mean=timing.mean,
         trimmed=timing.trimmed,
         correct=timing.correct,
+        state=state,
     )

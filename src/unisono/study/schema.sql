@@ -32,6 +32,7 @@ CREATE TABLE sample (
   mean REAL NOT NULL,
   trimmed REAL NOT NULL,
   correct INTEGER,  -- NULL: not checked in this launch
+  state REAL,  -- nanoseconds of an exchange by flags when it was measured
   raw BLOB NOT NULL,
   UNIQUE (launch, collective, size, setting)
 );

@@ -51,6 +51,7 @@ class Statistics:
     mean: float
     trimmed: float
     correct: bool | None
+    state: float | None = None
 
 
 class Store:
