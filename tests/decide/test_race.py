@@ -16,6 +16,7 @@ from unisono.decide.model import Decision, Plan
 from unisono.decide.plans import choose
 from unisono.decide.race import RaceConfig, RaceState, first_sizes, survivors
 from unisono.model import CALL_SCOPE, DEFAULT, Case, Sample, Setting, launch_part
+from unisono.study.data import LaunchRow, Refusal
 
 CASES = (Case("allreduce", 1, 8), Case("alltoall", 1, 8))
 MATRIX = synthetic.settings(3, 1, 5, pmls=1)
@@ -145,7 +146,21 @@ def test_cases_not_measured_yet_are_wanted() -> None:
     samples = study(flat, MATRIX, cases=CASES[:1], sizes=first_sizes(SIZES), launches=1)
     state = survivors(samples, config())
     assert list(state.wanted) == [CASES[1]]
-    assert state.doubts == ("alltoall, 1 x 8 ranks: not measured yet",)
+    assert state.doubts == (f"alltoall, 1 x 8 ranks: {len(MATRIX)} settings not measured yet",)
+
+
+def test_a_round_that_was_interrupted_is_completed() -> None:
+    """What was not reached is wanted, with the default beside it; what failed is not."""
+    ob1, ucx, cm, ring = Setting({"pml": "ob1"}), Setting({"pml": "ucx"}), Setting({"pml": "cm"}), MATRIX[2]
+    race = config([DEFAULT, ob1, ucx, cm, ring], CASES[:1])
+    samples = study(flat, [ob1], cases=CASES[:1], sizes=first_sizes(SIZES), launches=1)
+    failures = [LaunchRow(90, cm, 1, 8, 1, "refused", "no", 1.0, "mpirun", False),
+                LaunchRow(91, ucx, 1, 8, 1, "interrupted", "", 1.0, "mpirun", False)]  # fmt: skip
+    refusals = [Refusal(1, "allreduce", 8, ring, "unsupported")]
+    state = survivors(samples, race, failures, refusals)
+    assert {s for row in state.wanted[CASES[0]].values() for s in row} == {DEFAULT, ucx}
+    assert state.doubts == ("allreduce, 1 x 8 ranks: 1 setting not measured yet",)
+    assert not any(cm in parts for parts in state.launches.values())
 
 
 def test_groups_of_ranks_race_separately() -> None:

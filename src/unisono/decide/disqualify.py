@@ -12,7 +12,8 @@ from unisono.model import Case, Sample, Setting, launch_part
 from unisono.study.data import LaunchRow, Refusal
 
 _UNSTABLE = ("crashed", "hung")
-_NO_FAULT = ("done", "running", "interrupted")
+NO_FAULT = ("done", "running", "interrupted")
+"""How a launch can end without its setting being to blame."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +28,9 @@ class Disqualified:
         case = sample.case
         if sample.setting.is_default:
             return True
-        return (case.collective, sample.setting) not in self.calls and (
-            case.nodes,
-            case.ppn,
-            launch_part(sample.setting, scope),
-        ) not in self.launches
+        if self.calls and (case.collective, sample.setting) in self.calls:
+            return False
+        return not self.launches or (case.nodes, case.ppn, launch_part(sample.setting, scope)) not in self.launches
 
     def allows(self, launch: Setting, nodes: int, ppn: int, scope: Sequence[str]) -> bool:
         """Whether a plan may have this launch part: a component that is wrong anywhere must not serve everything."""
@@ -82,8 +81,10 @@ def _failing_launches(
 ) -> tuple[set[tuple[int, int, Setting]], list[Finding]]:
     bad: dict[tuple[int, int, Setting], list[LaunchRow]] = defaultdict(list)
     for launch in failures:
-        if launch.status not in _NO_FAULT and launch.id not in blamed:
+        if launch.status not in NO_FAULT and launch.id not in blamed:
             bad[launch.nodes, launch.ppn, launch_part(launch.setting, scope)].append(launch)
+    if not bad:
+        return set(), []
     failed_ids = {launch.id for launch in failures if launch.status != "done"}
     good: Counter[tuple[int, int, Setting]] = Counter()
     for nodes, ppn, part, number in {

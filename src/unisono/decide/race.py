@@ -22,11 +22,12 @@ from dataclasses import dataclass, field
 
 from unisono.decide.contenders import Contenders, expected_improvement
 from unisono.decide.decide import counted
-from unisono.decide.disqualify import disqualify
+from unisono.decide.disqualify import NO_FAULT, Disqualified, disqualify
 from unisono.decide.model import Plan
 from unisono.decide.plans import assemble, hurdle, launches_of, mean_log
 from unisono.decide.table import Table, tables
 from unisono.model import CALL_SCOPE, DEFAULT, Case, Sample, Setting, launch_part
+from unisono.study.data import LaunchRow, Refusal
 
 Wanted = dict[Case, dict[int, tuple[Setting, ...]]]
 
@@ -87,27 +88,40 @@ def first_sizes(sizes: Sequence[int]) -> list[int]:
     return [sizes[round(index * (len(sizes) - 1) / (count - 1))] for index in range(count)]
 
 
-def survivors(samples: Sequence[Sample], config: RaceConfig) -> RaceState:
+def survivors(
+    samples: Sequence[Sample],
+    config: RaceConfig,
+    failures: Sequence[LaunchRow] = (),
+    refusals: Sequence[Refusal] = (),
+) -> RaceState:
     """What the next round should measure; everything on the first sizes where there are no samples yet.
 
-    A settled group of cases, one (nodes, ppn), needs nothing more and is left out.
+    `failures` and `refusals` are those of the study so far: what failed is not asked for again, what merely was not
+    measured yet (a round that was interrupted) is. A settled group of cases, one (nodes, ppn), needs nothing more and
+    is left out. A default that cannot be measured keeps its cases open: the caller must see to that.
     """
-    out = disqualify(samples, (), (), config.scope)
+    out = disqualify(samples, failures, refusals, config.scope)
     kept = tables((sample for sample in samples if out.keeps(sample, config.scope)), "median")
+    tried = _Tried(failures, refusals, out, config.scope)
     wanted: Wanted = {}
     doubts: list[str] = []
     for nodes, ppn in sorted({(case.nodes, case.ppn) for case in config.settings}):
         cases = [case for case in config.settings if (case.nodes, case.ppn) == (nodes, ppn)]
         group = {case: kept[case] for case in cases if case in kept and DEFAULT in kept[case]}
-        if len(group) < len(cases):
-            missing = [case for case in cases if case not in group]
-            wanted |= {case: _everything(case, config) for case in missing}
-            doubts += [f"{case}: not measured yet" for case in missing]
+        missing: Wanted = {}
+        for case in cases:
+            settings = {DEFAULT, *config.settings[case]} - set(group[case].settings if case in group else ())
+            settings = {setting for setting in settings if setting.is_default or not tried.failed(case, setting)}
+            if settings:
+                count = "1 setting" if len(settings) == 1 else f"{len(settings)} settings"
+                doubts.append(f"{case}: {count} not measured yet")
+                missing[case] = dict.fromkeys(first_sizes(config.sizes[case]), tuple(sorted({DEFAULT, *settings})))
+        if missing:
+            wanted |= missing
             continue
         want, said = _Group(group, config).next_round()
-        if said:
-            wanted |= want
-            doubts += said
+        wanted |= want
+        doubts += said
     launches: dict[tuple[int, int], set[Setting]] = {}
     for case, sizes in wanted.items():
         parts = {launch_part(setting, config.scope) for settings in sizes.values() for setting in settings}
@@ -117,9 +131,23 @@ def survivors(samples: Sequence[Sample], config: RaceConfig) -> RaceState:
     )
 
 
-def _everything(case: Case, config: RaceConfig) -> dict[int, tuple[Setting, ...]]:
-    settings = tuple(sorted({DEFAULT, *config.settings[case]}))
-    return dict.fromkeys(first_sizes(config.sizes[case]), settings)
+class _Tried:
+    """What was asked for and could not be had."""
+
+    def __init__(
+        self, failures: Sequence[LaunchRow], refusals: Sequence[Refusal], out: Disqualified, scope: Sequence[str]
+    ) -> None:
+        self._scope = scope
+        self._out = out
+        self._launches = {
+            (row.nodes, row.ppn, launch_part(row.setting, scope)) for row in failures if row.status not in NO_FAULT
+        }
+        self._refused = {(refusal.collective, refusal.setting) for refusal in refusals}
+
+    def failed(self, case: Case, setting: Setting) -> bool:
+        call = case.collective, setting
+        launch = case.nodes, case.ppn, launch_part(setting, self._scope)
+        return call in self._refused or call in self._out.calls or launch in self._launches
 
 
 class _Group:
