@@ -272,6 +272,9 @@ class _Prover:
         out: dict[Point, float] = {}
         try:
             with Session(line.argv, line.env) as session:
+                for name in dict.fromkeys(name for name, _ in found.points):
+                    sizes = [size for other, size in found.points if other == name]
+                    session.warm_up(name, sizes, deadline=self.deadline)
                 for point in found.points:
                     timing = self._measure(session, point, plan if tuned else None)
                     if isinstance(timing, Timing):

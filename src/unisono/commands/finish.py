@@ -25,6 +25,9 @@ from unisono.study.verdict import decide_study
 from unisono.tuning import Tuning, choose, from_decision, write
 from unisono.tuning.show import show
 
+_PAIRS = 15
+"""Launches of default and of tuned in the proof: seconds each here, and the interval is the point of it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -97,6 +100,7 @@ def _prove(tuning: Tuning, machine: Machine, program: Path, study: Study) -> Pro
                 tuning,
                 machine,
                 program,
+                pairs=_PAIRS,
                 seconds=study.measure.seconds,
                 off_cache=study.measure.off_cache,
                 deadline=study.measure.timeout,

@@ -180,9 +180,13 @@ class Engine:
                     raise LaunchError("wrong placement", wrong)
                 self._limits(session, task, launch)
                 defined: dict[str, int] = {}
+                warm: set[str] = set()
                 for item in task.items:
                     if self.exhausted():
                         break
+                    if item.case.collective not in warm:
+                        warm.add(item.case.collective)
+                        self._warm_up(session, task, item.case.collective)
                     self._item(session, task, launch, item, defined)
             status, reason = "done", ""
         except LaunchError as error:
@@ -193,6 +197,10 @@ class Engine:
             raise _StoppedError(error, item) from error
         finally:
             self._store.end_launch(launch, status, reason, time.monotonic() - began, stderr, hello)
+
+    def _warm_up(self, session: Session, task: Task, collective: str) -> None:
+        sizes = {item.size for item in task.items if item.case.collective == collective}
+        session.warm_up(collective, sizes, deadline=self._measure.timeout)
 
     def _limits(self, session: Session, task: Task, launch: int) -> None:
         """The physical limits, once per (nodes, ppn) of a study, in one of its own launches."""
