@@ -1,7 +1,7 @@
 """What a search costs and how good its pick is: the race against all combinations, five times.
 
     python benchmarks/search_cost.py                       replay the recorded study (seconds)
-    python benchmarks/search_cost.py --record FILE.db      record one on this machine (about 20 minutes on 2 cores)
+    python benchmarks/search_cost.py --record FILE.db      record one on this machine (about 10 minutes on 2 cores)
     python benchmarks/search_cost.py --replay FILE.db      replay that one
     python benchmarks/search_cost.py --live                run both for real, re-measure both picks on fresh launches
 
@@ -40,10 +40,10 @@ from unisono.study.matrix import Matrix, expand
 from unisono.study.replay import Replay, mean_seconds
 from unisono.study.store import Store
 
-RECORDED = Path(__file__).parent / "data" / "quick-recorded.db"
+RECORDED = Path(__file__).parent / "data" / "search-cost.db"
 CLASSIC_ROUNDS = range(1, 6)
 RACE_ROUNDS = range(1, 9)
-FRESH_ROUNDS = range(9, 13)
+FRESH_ROUNDS = range(9, 12)
 """Of a recording: what each search may see, and what neither sees."""
 
 Pick = Mapping[tuple[Case, int], Setting]
@@ -188,7 +188,7 @@ def _fresh_tasks(picks: Sequence[Pick], matrix: Matrix) -> list[Task]:
 
 
 def record(study: Study, path: Path) -> None:
-    """All combinations, each in launches of its own, in twelve rounds; raw repetitions are not kept."""
+    """All combinations, each in launches of its own, in eleven rounds; raw repetitions are not kept."""
     machine = describe()
     assert machine.mpi is not None
     matrix = expand(study, machine, scope=())
@@ -234,7 +234,7 @@ def main() -> None:
     what.add_argument("--replay", type=Path, default=RECORDED, metavar="FILE.db")
     what.add_argument("--record", type=Path, metavar="FILE.db")
     what.add_argument("--live", action="store_true")
-    parser.add_argument("--study", default="quick")
+    parser.add_argument("--study", default="search-cost")
     arguments = parser.parse_args()
     if arguments.record:
         record(find(arguments.study), arguments.record)

@@ -85,11 +85,15 @@ def mixed(
     )
 
 
+TOO_VAGUE = 10.0
+"""A study that would have missed a difference of this factor has nothing to say about there being none."""
+
+
 def same(case: Case, what: str, values: Sequence[str], place: str, limit: float) -> str:
-    """No significant difference, and how large one would have shown; `limit` infinite: too few launches to tell."""
+    """No significant difference, and how large one would have shown; beyond TOO_VAGUE nothing is claimed."""
     listed = ", ".join(values) if len(values) <= 6 else f"{len(values)} values"
     inside = f" ({listed})" if listed else ""
-    if limit == float("inf"):
+    if limit > TOO_VAGUE:
         return f"{case}: {what}{inside} had too few launches to tell a difference from noise."
     return (
         f"{case}: {what}{inside} makes no significant difference{' ' + place if place else ''}; "
@@ -120,7 +124,7 @@ def compared(
 
 def alike(case: Case, what: str, than: str, limit: float) -> str:
     """No significant difference between two studies, and how large one would have shown."""
-    if limit == float("inf"):
+    if limit > TOO_VAGUE:
         return f"{case}: {what} and {than} had too few launches to tell a difference from noise."
     return (
         f"{case}: no significant difference between {what} and {than}; "
