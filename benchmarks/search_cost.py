@@ -91,6 +91,9 @@ def ratio(mine: Pick, other: Pick, seconds: Mapping[tuple[Case, int, Setting], f
 def replayed(path: Path) -> tuple[list[Result], dict[str, float], dict[str, object]]:
     with Store.open(path) as store:
         data, study = store.data(), stored_study(store)
+    study = study.model_copy(
+        update={"method": study.method.model_copy(update={"launches": len(CLASSIC_ROUNDS), "budget": None})}
+    )
     machine = data.machine
     start = _start_seconds(data.samples, [launch.seconds for launch in data.launches if launch.status == "done"])
     samples = list(data.samples)
