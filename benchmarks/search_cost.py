@@ -147,7 +147,9 @@ def live(study: Study) -> tuple[list[Result], dict[str, float], dict[str, object
         for name, matrix in (("classic", expand(study, machine, scope=())), ("race", swept)):
             asked = study.model_copy(update={"method": study.method.model_copy(update={"name": name})})
             with begin(Path(folder) / f"{name}.db", asked, machine, matrix) as store:
-                engine = Engine(store, machine, program, scope=matrix.scope, measure=study.measure, oversubscribe=False)
+                engine = Engine(
+                    store, machine, program, scope=matrix.scope, measure=asked.measuring, oversubscribe=False
+                )
                 began = time.monotonic()
                 (classic.run if name == "classic" else race.run)(matrix, asked, engine)
                 wall = time.monotonic() - began
@@ -199,7 +201,7 @@ def record(study: Study, path: Path) -> None:
     asked = study.model_copy(update={"method": study.method.model_copy(update={"name": "classic", "launches": rounds})})
     program = bench_program(machine.mpi.mpicc)
     with begin(path, asked, machine, matrix) as store:
-        engine = Engine(store, machine, program, scope=(), measure=study.measure, oversubscribe=False)
+        engine = Engine(store, machine, program, scope=(), measure=asked.measuring, oversubscribe=False)
         tasks = list(classic.tasks(matrix, asked))
         for number, task in enumerate(tasks, start=1):
             engine.run(task)

@@ -29,8 +29,8 @@ class World:
         self.now += 0.2
         return began, self.now
 
-    def steady(self, **more: float) -> Steady:
-        return Steady(clock=lambda: self.now, sleep=self.sleep, **more)
+    def steady(self, patience: float = 45.0) -> Steady:
+        return Steady(patience=patience, clock=lambda: self.now, sleep=self.sleep)
 
 
 def test_a_machine_that_stands_still_costs_two_probes_a_measurement() -> None:

@@ -153,7 +153,7 @@ def _measure(wishes: Wishes, store: Store, study: Study, machine: Machine, matri
             machine,
             program,
             scope=matrix.scope,
-            measure=study.measure,
+            measure=study.measuring,
             oversubscribe=study.cases.oversubscribe,
             budget=budget,
             progress=progress.measured,

@@ -138,6 +138,19 @@ class Measure(_Part):
     timeout: Duration = 60.0
     """A sample that takes longer is a hang: the launch is killed and recorded as such."""
 
+    def repetitions(self, size: int) -> tuple[float, int, int]:
+        """(seconds, fewest, most) of one sample at a message size."""
+        return self.seconds, self.min_repetitions, self.max_repetitions
+
+
+class LikeImb(Measure):
+    """Repetitions as the Intel MPI Benchmarks make them unless told otherwise: 1,000, but no more than 40 MiB of
+    messages and 10 s a sample (IMB user guide, -iter and -time)."""
+
+    def repetitions(self, size: int) -> tuple[float, int, int]:
+        most = max(3, min(1000, (40 << 20) // max(size, 1)))
+        return 10.0, min(most, self.min_repetitions), most
+
 
 def _value_lists(table: Any) -> Any:
     """{name: value or list of values} -> {name: list of strings}; anything else is left for pydantic to refuse."""
@@ -164,12 +177,18 @@ class Study(_Part):
     parameters: dict[str, list[str]] = {}
     method: Method = Method()
     measure: Measure = Measure()
+    """`measuring` says what of it holds for the study's method."""
     weights: dict[str, Annotated[float, Field(ge=0)]] = {}
     """Collective -> how much it counts in the joint choice; 1 each when absent."""
     exclude: list[dict[str, list[str]]] = []
     """Combinations left out: a table of collective, nodes, ppn and parameters -> the values it applies to."""
     boot: dict[str, list[str]] = {}
     """Boot parameters the whole matrix wants (NPS ...): one study each, brought together by `unisono compare`."""
+
+    @property
+    def measuring(self) -> Measure:
+        """The documents' procedure makes as many repetitions as the documents' benchmark does."""
+        return LikeImb(**self.measure.model_dump()) if self.method.name == "classic" else self.measure
 
     @field_validator("parameters", "boot", mode="before")
     @classmethod

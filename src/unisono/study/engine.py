@@ -225,18 +225,19 @@ class Engine:
         if not ids:
             return
         m = self._measure
+        seconds, fewest, most = m.repetitions(item.size)
 
         def measure() -> list[Timing]:
             return session.measure(
                 item.case.collective,
                 item.size,
                 list(ids),
-                seconds=m.seconds,
-                min_reps=m.min_repetitions,
-                max_reps=m.max_repetitions,
+                seconds=seconds,
+                min_reps=fewest,
+                max_reps=most,
                 off_cache=m.off_cache,
                 check=True,
-                deadline=m.timeout + 4 * m.seconds * len(ids),
+                deadline=m.timeout + 4 * seconds * len(ids),
             )
 
         cores = (task.nodes, task.ppn, task.setting.get("placement"))

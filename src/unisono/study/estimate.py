@@ -12,16 +12,20 @@ _START_PER_RANK = 0.01
 _WARM_UP = 1.3
 """Warm-up, result check and rotation of buffers take this much on top of the timed repetitions."""
 
+_REPETITION = 15e-6
+"""Seconds of a repetition of a short message: nearly all of it is agreeing on the next start."""
+
 _BYTES_PER_SECOND = 3e9
 """What one rank moves when all move at once: a cautious figure for one core's share of memory bandwidth."""
 
 
 def sample_seconds(study: Study, collective: str, ranks: int, size: int) -> float:
-    """One sample: the time asked for, or what the fewest repetitions take when the message is large."""
+    """One sample: the time asked for, within the fewest and the most repetitions."""
     per_pair = collective in ("alltoall", "alltoallv", "allgather", "allgatherv", "reduce_scatter_block")
     moved = size * ranks if per_pair else 2 * size
-    least = study.measure.min_repetitions * (moved / _BYTES_PER_SECOND + 2e-6)
-    return max(study.measure.seconds, least) * _WARM_UP
+    each = moved / _BYTES_PER_SECOND + _REPETITION
+    seconds, fewest, most = study.measuring.repetitions(size)
+    return min(max(seconds, fewest * each), most * each) * _WARM_UP
 
 
 def task_seconds(study: Study, task: Task) -> float:

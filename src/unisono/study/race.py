@@ -15,7 +15,7 @@ from unisono.study.config import Study
 from unisono.study.engine import Item, Runner, Task
 from unisono.study.matrix import Matrix
 
-_MOST = 1.6
+_MOST = 3
 """What is ahead but not proven gets this many times the launches at which differences within the margin are ties."""
 
 
@@ -53,7 +53,7 @@ def run(
 
 
 def round_limit(study: Study) -> int:
-    return round(study.method.launches * _MOST)
+    return study.method.launches * _MOST
 
 
 def _config(matrix: Matrix, study: Study, given_up: Collection[tuple[str, Setting]]) -> RaceConfig:
