@@ -77,3 +77,9 @@ def test_a_refusal_whose_text_was_lost_is_still_one() -> None:
     """Seen with both versions, about once in ten runs."""
     stderr = "*** An error occurred in MPI_Init\n*** on a NULL communicator\n"
     assert str(explain(14, stderr)) == "refused: MPI_Init failed; mpirun passed on no reason"
+
+
+def test_mpirun_that_stumbles_over_itself_has_declined() -> None:
+    """Seen on 5.0.11 about once in a thousand launches; the next one works."""
+    error = explain(213, "The PMIx server's listener thread failed to start. We cannot\ncontinue.\n")
+    assert str(error) == "refused: mpirun could not start its own PMIx server"
