@@ -145,7 +145,9 @@ def live(study: Study) -> tuple[list[Result], dict[str, float], dict[str, object
     results = []
     with tempfile.TemporaryDirectory() as folder:
         for name, matrix in (("classic", expand(study, machine, scope=())), ("race", swept)):
-            asked = study.model_copy(update={"method": study.method.model_copy(update={"name": name})})
+            launches = len(CLASSIC_ROUNDS) if name == "classic" else study.method.launches
+            method = study.method.model_copy(update={"name": name, "launches": launches, "budget": None})
+            asked = study.model_copy(update={"method": method})
             with begin(Path(folder) / f"{name}.db", asked, machine, matrix) as store:
                 engine = Engine(
                     store, machine, program, scope=matrix.scope, measure=asked.measuring, oversubscribe=False

@@ -63,7 +63,8 @@ def narrowed(
     if method is not None:
         document["method"]["name"] = method
         if method == "classic" and study.method.name == "race":
-            document["method"]["budget"] = None  # the documents' procedure has none; --budget sets one
+            # The documents' procedure: five launches of everything, and no budget (--budget sets one).
+            document["method"].update(budget=None, launches=5)
     if budget is not None:
         document["method"]["budget"] = parse_duration(budget, "--budget")
     try:

@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 
-from unisono.errors import UserError
 from unisono.model import Case, Sample, Setting
 from unisono.study.engine import Task
 
@@ -23,7 +22,7 @@ class Replay:
 
     A recorded launch holds one (case, setting) as classic studies do, so a sweeping search, whose launch holds many
     settings, is charged one start a launch and the measuring of everything in it. `rounds` are the recorded rounds
-    that may be used; asking for more of them than there are raises UserError.
+    that may be used; a search that wants more of them is told that its budget is spent.
     """
 
     def __init__(self, recorded: Iterable[Sample], *, rounds: Iterable[int], start_seconds: float) -> None:
@@ -33,15 +32,15 @@ class Replay:
         }
         self._start_seconds = start_seconds
         self._samples: list[Sample] = []
+        self._used_up = False
         self.seconds = 0.0
         """What the launches so far would have cost."""
         self.launches = 0
 
     def run(self, task: Task) -> None:
         if task.round > len(self._rounds):
-            raise UserError(
-                f"the recording has {len(self._rounds)} rounds for the search, round {task.round} is asked for"
-            )
+            self._used_up = True
+            return
         self.launches += 1
         self.seconds += self._start_seconds
         for item in task.items:
@@ -52,7 +51,7 @@ class Replay:
                     self.seconds += sample.mean * sample.repetitions * _OVERHEAD
 
     def exhausted(self) -> bool:
-        return False
+        return self._used_up
 
     def samples(self) -> list[Sample]:
         return list(self._samples)
