@@ -17,7 +17,7 @@ app = typer.Typer(
     epilog="Start with: unisono doctor, then: unisono tune",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
+    rich_markup_mode=None,  # plain help: boxes would cost a third of the 0.3 s it may take
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
