@@ -19,22 +19,13 @@ from pydantic import (
 )
 
 from unisono.decide.model import Interval, Plan, Rule
-from unisono.errors import UserError
 from unisono.model import CALL_SCOPE, COLLECTIVES, Case, Setting
-from unisono.sizes import format_size, parse_size
+from unisono.sizes import format_size
+from unisono.study.config import Size
 from unisono.tuning.names import check_value_names
 
 FORMAT: Literal["unisono-tuning"] = "unisono-tuning"
 VERSION: Literal[1] = 1
-
-
-def _size(value: Any) -> int:
-    if not isinstance(value, (str, int)):
-        raise ValueError(f"{value!r} is not a size; write for example 8, 16K or 1M")
-    try:
-        return parse_size(value)
-    except UserError as error:
-        raise ValueError(str(error).removeprefix("size: ")) from error
 
 
 def _setting(value: Any) -> Setting:
@@ -54,7 +45,6 @@ def _collective(value: str) -> str:
     return value
 
 
-Size = Annotated[int, BeforeValidator(_size)]
 SettingField = Annotated[Setting, PlainValidator(_setting), PlainSerializer(dict, return_type=dict[str, str])]
 Collective = Annotated[str, Field(json_schema_extra={"enum": list(COLLECTIVES)}), BeforeValidator(_collective)]
 Count = Annotated[int, Field(ge=1)]
