@@ -1,0 +1,1 @@
+"""What an application did in MPI: recorded, read, shown, exported."""
