@@ -1,7 +1,7 @@
 """A profile: call path x function x communicator x message size x rank -> calls, bytes, time, waiting.
 
-Everything countable is in one array of `CELL`s, so that every view of it is a sum over rows. Paths form the call tree of
-the application; the MPI function is not part of the path, it is what was called at its end.
+Everything countable is in one array of `CELL`s, so that every view of it is a sum over rows. Paths form the call tree
+of the application; the MPI function is not part of the path, it is what was called at its end.
 """
 
 from __future__ import annotations
