@@ -60,6 +60,8 @@ class Frame:
     line: int = 0
     inlined: bool = False
     """Inlined into the frame above it in the path."""
+    group: str = ""
+    """Score-P's kind of region where the source says it: "USR", "COM", "OMP", "SCOREP" ...; else ""."""
 
     @property
     def label(self) -> str:

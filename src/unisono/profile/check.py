@@ -1,0 +1,70 @@
+"""What must hold in every profile, so that whoever reads one may index without looking."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from unisono.profile.model import UNKNOWN, Profile
+
+
+def problem(profile: Profile) -> str:
+    """The first thing that is wrong with a profile, as half a sentence; "" for a sound one."""
+    return _tree(profile) or _cells(profile) or _rest(profile)
+
+
+def _tree(profile: Profile) -> str:
+    if not profile.functions or profile.functions[0] != "":
+        return 'the first function is not ""'
+    if not profile.phases or profile.phases[0] != "":
+        return 'the first phase is not ""'
+    if not profile.paths:
+        return "there is no root path"
+    for index, path in enumerate(profile.paths[1:], 1):
+        if not 0 <= path.parent < index:
+            return f"path {index} does not come after its parent"
+        if not 0 <= path.frame < len(profile.frames):
+            return f"path {index} names a frame that is not there"
+    return ""
+
+
+def _cells(profile: Profile) -> str:
+    cells = profile.cells
+    for name, low, end in (
+        ("path", 0, len(profile.paths)),
+        ("function", 0, len(profile.functions)),
+        ("comm", UNKNOWN, len(profile.comms)),
+        ("phase", 0, len(profile.phases)),
+        ("rank", 0, profile.ranks),
+    ):
+        if not _within(cells[name], low, end):
+            return f"a row names a {name} that is not there"
+    for name in ("size", "size_min", "size_max", "calls", "sent", "received"):
+        if np.any(cells[name] < UNKNOWN):
+            return f"a row has a negative {name}"
+    if np.any(cells["size_min"] > cells["size_max"]):
+        return "a row's smallest size is above its largest"
+    if np.any(~np.isfinite(cells["time"]) | (cells["time"] < 0)):
+        return "a row's time is not a number of seconds"
+    for name in ("time_min", "time_max", "waiting"):
+        if np.any(np.isinf(cells[name]) | (cells[name] < 0)):
+            return f"a row's {name} is not a number of seconds"
+    return ""
+
+
+def _rest(profile: Profile) -> str:
+    if np.any(~np.isfinite(profile.wall) | (profile.wall < 0)):
+        return "a rank's wall time is not a number of seconds"
+    pairs = profile.pairs
+    for name in ("source", "target"):
+        if not _within(pairs[name], 0, profile.ranks):
+            return f"a pair's {name} is not a rank of it"
+    if np.any(pairs["calls"] < 0) or np.any(pairs["bytes"] < 0):
+        return "a pair has negative calls or bytes"
+    if len(profile.origin.hosts) not in (0, profile.ranks):
+        return "there are not as many hosts as ranks"
+    return ""
+
+
+def _within(column: npt.NDArray[np.int32], low: int, end: int) -> bool:
+    return bool(np.all((column >= low) & (column < end)))

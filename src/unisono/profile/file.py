@@ -1,0 +1,221 @@
+"""A profile as one file: a zip of `profile.json` (everything but the arrays) and three .npy arrays."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import os
+import tempfile
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from unisono import __version__
+from unisono.errors import UserError
+from unisono.profile.arrays import check_size, read_array, write_array
+from unisono.profile.check import problem
+from unisono.profile.model import CELL, PAIR, Comm, Frame, Origin, Profile
+from unisono.profile.model import Path as CallPath
+from unisono.toml import explain_validation
+
+FORMAT: Literal["unisono-profile"] = "unisono-profile"
+VERSION: Literal[1] = 1
+EXTENSION = ".profile"
+DOCUMENT = "profile.json"
+
+_JSON_MOST = 64 << 20
+_CELLS_MOST = 2 << 30
+_PAIRS_MOST = 1 << 30
+_WALL_MOST = 64 << 20
+_MEMBERS_MOST = 16
+
+Index = Annotated[int, Field(ge=-1, le=2**31 - 1)]
+Offset = Annotated[int, Field(ge=-(2**63), le=2**63 - 1)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+
+class _Origin(_Strict):
+    """`Origin`, its NaN spelled null."""
+
+    source: str
+    command: str
+    created: str
+    mpi: str
+    ended: str
+    hosts: list[str]
+    depth: int
+    split_waiting: bool
+    overhead_ns: float | None
+    dropped: int
+    as_is: list[float]
+    profiled: float | None
+    machine: dict[str, str]
+
+
+class _Document(_Strict):
+    """`profile.json`: the lists are the model's tuples, one short list an entry."""
+
+    format: Literal["unisono-profile"]
+    version: Literal[1]
+    made_by: str
+    origin: _Origin
+    functions: list[str]
+    frames: list[tuple[str, str, Offset, str, Index, bool, str]]
+    paths: list[tuple[Index, Index]]
+    comms: list[tuple[Index, Index, Offset]]
+    phases: list[str]
+    notes: list[str]
+
+
+def save(profile: Profile, path: Path) -> None:
+    """Writes a profile; readers see the old file or the whole new one.
+
+    Raises ValueError for a profile that is not sound (an index out of range: an error of the program), UserError where
+    the file cannot be written.
+    """
+    wrong = problem(profile)
+    if wrong:
+        raise ValueError(f"not a sound profile: {wrong}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    except OSError as error:
+        raise UserError(f"{path}: cannot be written: {error.strerror}") from error
+    part = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
+                archive.writestr(DOCUMENT, _text(profile))
+                write_array(archive, "cells.npy", profile.cells)
+                write_array(archive, "pairs.npy", profile.pairs)
+                write_array(archive, "wall.npy", profile.wall)
+            file.flush()
+            os.fsync(file.fileno())
+        part.chmod(0o644)
+        part.replace(path)
+    except OSError as error:
+        raise UserError(f"{path}: cannot be written: {error.strerror}") from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def load(path: Path) -> Profile:
+    """The profile in a file. Raises UserError for everything that is not a whole, sound profile of this version."""
+    where = str(path)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            profile = _read(archive, where)
+    except OSError as error:
+        raise UserError(f"{where}: cannot be read: {error.strerror or error}") from error
+    except zipfile.BadZipFile as error:
+        raise UserError(
+            f"{where}: is not a profile, or is damaged ({error}); files of other tools: unisono profile import"
+        ) from error
+    except (zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OverflowError) as error:
+        # zipfile has no common error for the ways its entries can be wrong (encrypted, unknown method, bad offsets)
+        raise UserError(f"{where}: is damaged: {error}") from error
+    wrong = problem(profile)
+    if wrong:
+        raise UserError(f"{where}: is damaged: {wrong}")
+    return profile
+
+
+def _read(archive: zipfile.ZipFile, where: str) -> Profile:
+    names = archive.namelist()
+    if DOCUMENT not in names or len(names) > _MEMBERS_MOST:
+        raise UserError(f"{where}: is a zip file, but not a profile (it has no {DOCUMENT})")
+    missing = [name for name in ("cells.npy", "pairs.npy", "wall.npy") if name not in names]
+    if missing:
+        raise UserError(f"{where}: has no {missing[0]}; the file is damaged")
+    check_size(archive.getinfo(DOCUMENT), _JSON_MOST, where)
+    document = _parse(archive.read(DOCUMENT), where)
+    given = document.origin.model_dump()
+    return Profile(
+        origin=Origin(
+            **{
+                **given,
+                "hosts": tuple(given["hosts"]),
+                "as_is": tuple(given["as_is"]),
+                "overhead_ns": _from_null(given["overhead_ns"]),
+                "profiled": _from_null(given["profiled"]),
+            }
+        ),
+        functions=tuple(document.functions),
+        frames=tuple(Frame(*entry) for entry in document.frames),
+        paths=tuple(CallPath(*entry) for entry in document.paths),
+        comms=tuple(Comm(*entry) for entry in document.comms),
+        phases=tuple(document.phases),
+        cells=read_array(archive, "cells.npy", CELL, _CELLS_MOST, where),
+        wall=read_array(archive, "wall.npy", np.dtype(np.float64), _WALL_MOST, where),
+        pairs=read_array(archive, "pairs.npy", PAIR, _PAIRS_MOST, where),
+        notes=tuple(document.notes),
+    )
+
+
+def _parse(data: bytes, where: str) -> _Document:
+    try:
+        return _Document.model_validate_json(data)
+    except ValidationError as error:
+        head = _Head.maybe(data)
+        if head is None or head.format != FORMAT:
+            raise UserError(f"{where}: is not a profile: {DOCUMENT} does not say format {FORMAT!r}") from error
+        if head.version != VERSION:
+            raise UserError(
+                f"{where}: is a profile of version {head.version}; this Unisono reads version {VERSION}"
+                + (": update it" if head.version > VERSION else "")
+            ) from error
+        raise UserError(explain_validation(f"{where}: {DOCUMENT}", error)) from error
+
+
+class _Head(BaseModel):
+    """What tells a foreign or newer document from a damaged one."""
+
+    model_config = ConfigDict(strict=True)
+    format: str
+    version: int
+
+    @classmethod
+    def maybe(cls, data: bytes) -> _Head | None:
+        try:
+            return cls.model_validate_json(data)
+        except ValidationError:
+            return None
+
+
+def _text(profile: Profile) -> str:
+    origin = profile.origin
+    document: dict[str, Any] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "made_by": f"unisono {__version__}",
+        "origin": {
+            **dataclasses.asdict(origin),
+            "overhead_ns": _to_null(origin.overhead_ns),
+            "profiled": _to_null(origin.profiled),
+        },
+        "functions": profile.functions,
+        "frames": [dataclasses.astuple(frame) for frame in profile.frames],
+        "paths": [(path.parent, path.frame) for path in profile.paths],
+        "comms": [(comm.size, comm.nodes, comm.created) for comm in profile.comms],
+        "phases": profile.phases,
+        "notes": profile.notes,
+    }
+    text = json.dumps(document, allow_nan=False, separators=(",", ":"), ensure_ascii=False)
+    # names from a program's symbol table can hold bytes that are no text
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _to_null(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def _from_null(value: float | None) -> float:
+    return math.nan if value is None else value
