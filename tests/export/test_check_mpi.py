@@ -114,12 +114,12 @@ def test_files_edited_by_hand(machine: Machine, tmp_path: Path) -> None:
 
     path.write_text(good.replace("  4096 4 0 0\n", "  4096 3 0 0\n"))
     result = checked(machine, one, tmp_path)
-    assert list(refused(result)) == ["allreduce, from 4 KiB"]
+    assert list(refused(result)) == ["allreduce, from 4 KiB"], refused(result)
     assert found(result)["allreduce, from 4 KiB"] == "recursive_doubling"
 
     path.write_text(good.replace("  4096 4 0 0\n", "  8192 4 0 0\n"))
     result = checked(machine, one, tmp_path)
-    assert list(refused(result)) == ["allreduce, from 4 KiB"]
+    assert list(refused(result)) == ["allreduce, from 4 KiB"], refused(result)
     assert "at 4 KiB on 2 ranks" in refused(result)["allreduce, from 4 KiB"]
 
     path.write_text(good.replace("  4096 4 0 0\n", "  4096 77 0 0\n"))

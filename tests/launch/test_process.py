@@ -41,6 +41,35 @@ def test_a_long_line_arrives_whole() -> None:
         assert process.read_line(PATIENCE) == "end"
 
 
+STUMBLES = """
+echo once >> "$1"
+test $(wc -l < "$1") -gt "$2" && { echo started; exit 0; }
+printf "The PMIx server's listener thread failed to start. We cannot\\ncontinue.\\n" >&2
+exit 213
+"""
+
+
+def test_a_launcher_that_stumbles_before_it_began_is_asked_again(tmp_path: Path) -> None:
+    count = tmp_path / "count"
+    done = run(["sh", "-c", STUMBLES, "sh", str(count), "2"], {}, PATIENCE)
+    assert (done.exit_code, done.stdout) == (0, "started\n")
+    assert len(count.read_text().split()) == 3
+
+
+def test_a_launcher_that_never_starts_is_given_up(tmp_path: Path) -> None:
+    count = tmp_path / "count"
+    done = run(["sh", "-c", STUMBLES, "sh", str(count), "99"], {}, PATIENCE)
+    assert done.exit_code == 213
+    assert len(count.read_text().split()) == 3
+
+
+def test_a_program_that_fails_is_not_run_again(tmp_path: Path) -> None:
+    count = tmp_path / "count"
+    done = run(["sh", "-c", 'echo once >> "$1"; exit 4', "sh", str(count)], {}, PATIENCE)
+    assert done.exit_code == 4
+    assert count.read_text() == "once\n"
+
+
 def test_the_environment_is_added() -> None:
     done = run(["sh", "-c", "echo $UNISONO_TEST $HOME"], {"UNISONO_TEST": "here"}, PATIENCE)
     assert done.stdout.split() == ["here", os.environ["HOME"]]

@@ -119,3 +119,17 @@ def test_settings_are_numbered_once_each(speak: Speaker) -> None:
         assert session.define("basic") == 2
         with pytest.raises(ValueError, match="spaces"):
             session.define("two words")
+
+
+def test_a_launcher_that_stumbles_before_it_began_is_asked_again(tmp_path: Path) -> None:
+    script = tmp_path / "mpirun.sh"
+    hello = tmp_path / "hello"
+    hello.write_text(_said(HELLO) + "\n")
+    script.write_text(
+        f'test -e "{tmp_path}/once" && exec cat "{hello}" -\n'
+        f'touch "{tmp_path}/once"\n'
+        'echo "The PMIx server\'s listener thread failed to start." >&2\n'
+        "exit 213\n"
+    )
+    with Session(["sh", str(script)], {}, startup=10) as session:
+        assert session.hello.ranks == HELLO["ranks"]

@@ -88,12 +88,6 @@ def compare(
 
 
 def _run(line: Command, pair: int, tuned: bool, metric: Metric, deadline: float) -> Run:
-    """One run; a launcher that declined is asked once more, since it may have stumbled and the program never began."""
-    done = _once(line, pair, tuned, metric, deadline)
-    return _once(line, pair, tuned, metric, deadline) if done.status == "refused" else done
-
-
-def _once(line: Command, pair: int, tuned: bool, metric: Metric, deadline: float) -> Run:
     try:
         finished = run_process(line.argv, line.env, deadline)
     except LaunchError as error:

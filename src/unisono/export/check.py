@@ -173,10 +173,8 @@ class _Runner:
         line = self._line(questions, extra_mca)
         try:
             return ask(line.argv, line.env, self._deadline)
-        except LaunchError as error:
-            if error.status != "hung":
-                raise
-            # mpirun itself hangs now and then (PRRTE of 5.0, on a busy machine): once is no answer.
+        except LaunchError:
+            # mpirun itself hangs or stumbles now and then (PRRTE of 5.0, on a busy machine): once is no answer.
             return ask(line.argv, line.env, self._deadline)
 
     def served(self) -> dict[str, str]:

@@ -25,6 +25,11 @@ def _pattern(text: str, sentence: str) -> _Pattern:
     return _Pattern(re.compile(text.replace(" ", r"\s+"), re.DOTALL), sentence)
 
 
+STUMBLES = 3
+"""So often a launch is tried whose launcher stumbles."""
+_STUMBLE = _pattern(r"PMIx server's listener thread failed to start", "mpirun could not start its own PMIx server")
+"""Seen now and then on 5.0.11, within 20 ms and before the program is started; the next try works."""
+
 _REFUSALS = (
     _pattern(
         r"not enough slots available in the system to satisfy the (\d+) slots",
@@ -32,8 +37,7 @@ _REFUSALS = (
     ),
     _pattern(r"CPUs in the specified PE-LIST to map", "the list of CPUs names some that are not there, or too few"),
     _pattern(r"processes to cpus in a provided list", "the list of CPUs names some that are not there, or too few"),
-    # Seen now and then on 5.0.11, within 20 ms and before the program is started; the next try works.
-    _pattern(r"PMIx server's listener thread failed to start", "mpirun could not start its own PMIx server"),
+    _STUMBLE,
     _pattern(r"attempt to run as root", "mpirun does not run as root without --allow-run-as-root"),
     _pattern(
         r"A requested component was not found.*?Framework: (\S+) Component: (\S+)",
@@ -114,6 +118,11 @@ def explain(exit_code: int, stderr: str) -> LaunchError:
 def refusal(stderr: str) -> LaunchError | None:
     """What mpirun or MPI_Init declined to do, by the texts for it; None when there is none of them."""
     return next((LaunchError("refused", text) for pattern in _REFUSALS if (text := _fill(pattern, stderr))), None)
+
+
+def stumbled(stderr: str) -> bool:
+    """Whether the launcher failed by chance, before it started anything: asking again is safe and works."""
+    return _STUMBLE.regex.search(stderr) is not None
 
 
 def _fill(pattern: _Pattern, stderr: str) -> str | None:

@@ -16,7 +16,7 @@ from types import TracebackType
 
 from unisono.errors import LaunchError
 from unisono.launch import tree
-from unisono.launch.failure import explain, refusal
+from unisono.launch.failure import STUMBLES, explain, refusal, stumbled
 
 _STDERR_KEPT = 64 * 1024
 _SLICE = 0.2
@@ -213,7 +213,18 @@ class Finished:
 
 
 def run(argv: Sequence[str], env: Mapping[str, str] | None, deadline: float) -> Finished:
-    """Run to the end with nothing on stdin. Raises LaunchError "hung" or "refused" (argv[0] cannot be started)."""
+    """Run to the end with nothing on stdin. A launcher that stumbled before it began (see failure) is asked again.
+
+    Raises LaunchError "hung" or "refused" (argv[0] cannot be started).
+    """
+    for _ in range(STUMBLES):
+        finished = _run_once(argv, env, deadline)
+        if finished.exit_code == 0 or not stumbled(finished.stderr):
+            break
+    return finished
+
+
+def _run_once(argv: Sequence[str], env: Mapping[str, str] | None, deadline: float) -> Finished:
     start = time.monotonic()
     with Process(argv, env) as process:
         process.close_input()

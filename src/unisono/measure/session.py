@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import TypeVar
 
 from unisono.errors import LaunchError
+from unisono.launch.failure import STUMBLES, stumbled
 from unisono.launch.process import Process
 from unisono.measure.protocol import (
     Answer,
@@ -44,14 +45,19 @@ class Session:
     """
 
     def __init__(self, argv: Sequence[str], env: Mapping[str, str], *, startup: float = 60.0) -> None:
-        self._process = Process(argv, env)
         self._defined: dict[tuple[str | None, tuple[tuple[str, str], ...]], int] = {(None, ()): 0}
-        try:
-            self.hello: Hello = self._guarded(lambda: self._greet(startup))
-            self._process.note_segments()
-        except BaseException:
-            self._process.kill()
-            raise
+        for tries_left in reversed(range(STUMBLES)):
+            self._process = Process(argv, env)
+            try:
+                self.hello: Hello = self._guarded(lambda: self._greet(startup))
+                self._process.note_segments()
+                return
+            except LaunchError as error:
+                if not (tries_left and stumbled(error.stderr)):
+                    raise
+            except BaseException:
+                self._process.kill()
+                raise
 
     def define(self, prefer: str | None = None, variables: Mapping[str, str] | None = None) -> int:
         """The id of a call-scope setting; nothing at all is the default, 0. Asking again gives the same id.
