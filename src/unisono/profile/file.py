@@ -58,6 +58,7 @@ class _Origin(_Strict):
     as_is: list[float]
     profiled: float | None
     machine: dict[str, str]
+    summed: bool
 
 
 class _Document(_Strict):

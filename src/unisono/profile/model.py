@@ -29,7 +29,7 @@ CELL = np.dtype(
         ("phase", np.int32),  # index into phases; 0: outside any
         ("rank", np.int32),  # in MPI_COMM_WORLD
         ("size", np.int64),  # message size in bytes as IMB counts it (model.COLLECTIVES), mean of the row, or UNKNOWN
-        ("size_min", np.int64),  # smallest and largest message size in the row; equal: `size` is exact
+        ("size_min", np.int64),  # smallest and largest message size in the row; equal: `size` is exact; UNKNOWN: a mean
         ("size_max", np.int64),
         ("calls", np.int64),
         ("sent", np.int64),  # bytes this rank contributed, by Score-P's convention, or UNKNOWN
@@ -130,6 +130,8 @@ class Origin:
     """Wall time in seconds of the profiled run, mpirun included, as `as_is`."""
     machine: dict[str, str] = field(default_factory=dict)
     """Fingerprint, where the profile was made by us."""
+    summed: bool = False
+    """The source holds sums over all ranks only: every rank was given an equal part, so ranks cannot be compared."""
 
 
 @dataclass(frozen=True)

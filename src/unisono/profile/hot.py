@@ -1,0 +1,170 @@
+"""Hot spots: the calls of MPI that take the most time, one row per (function, call path, communicator, phase)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from unisono.profile.model import NO_FUNCTION, UNKNOWN, Cells, Comm, Frame, Profile, collective_of
+from unisono.profile.sizes import SizeBin, size_bins
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """A quantity over the ranks that made the call."""
+
+    least: float
+    mean: float
+    most: float
+    rank: int
+    """The first one that has the most; UNKNOWN where ranks cannot be told apart."""
+
+    @property
+    def imbalance(self) -> float:
+        """How far the most is above the mean, as a part of the mean: 0 is perfect balance."""
+        return self.most / self.mean - 1 if self.mean > 0 else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class HotSpot:
+    """All calls of one function from one call path on communicators of one shape, in one phase."""
+
+    function: str
+    """ "MPI_Alltoall"."""
+    path: int
+    """Index into the profile's paths."""
+    frames: tuple[Frame, ...]
+    """The call path, innermost (the caller of MPI) first; () where it is not known."""
+    comm: Comm | None
+    """None: the function has none, or the profile does not say."""
+    phase: str
+    ranks: int
+    """How many ranks made the call."""
+    visits: int
+    """Calls on all ranks."""
+    calls: Spread
+    """Calls per rank."""
+    seconds: Spread
+    """Time per rank in seconds."""
+    time: float
+    """Seconds, summed over ranks."""
+    share: float
+    """Of the whole program's time, 0 to 1."""
+    waiting: float
+    """Seconds of `time` until the last rank had arrived; NaN where it was not measured."""
+    sent: int
+    """Bytes of all ranks by Score-P's convention, or UNKNOWN."""
+    received: int
+    sizes: tuple[SizeBin, ...]
+    """The histogram of message sizes, the most time first."""
+
+    @property
+    def collective(self) -> str | None:
+        return collective_of(self.function)
+
+    @property
+    def waiting_share(self) -> float:
+        """Of this hot spot's own time; NaN where it was not measured."""
+        return self.waiting / self.time if self.time > 0 else math.nan
+
+    @property
+    def name(self) -> str:
+        """ "alltoall" for a collective, else the function."""
+        return self.collective or self.function
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """What is left beside the hot spots shown."""
+
+    count: int
+    time: float
+    share: float
+    waiting: float
+
+
+def hot_spots(profile: Profile, most: int | None = None) -> list[HotSpot]:
+    """The `most` hot spots (all of them when None) by time, the largest first."""
+    rows, starts = _grouped(profile)
+    if not len(rows):
+        return []
+    total = float(profile.cells["time"].sum())
+    times = np.add.reduceat(rows["time"], starts)
+    order = np.argsort(-times, kind="stable")[:most]
+    ends = np.append(starts[1:], len(rows))
+    return [_spot(profile, rows[starts[n] : ends[n]], total) for n in order]
+
+
+def other(profile: Profile, shown: list[HotSpot]) -> Other:
+    """What MPI calls take beside `shown`."""
+    rows, starts = _grouped(profile)
+    total = float(profile.cells["time"].sum())
+    time = max(0.0, float(rows["time"].sum()) - math.fsum(spot.time for spot in shown))
+    measured = [spot.waiting for spot in shown if not math.isnan(spot.waiting)]
+    waiting = known_sum(rows["waiting"]) - math.fsum(measured)
+    return Other(len(starts) - len(shown), time, time / total if total > 0 else 0.0, max(0.0, waiting))
+
+
+def known_sum(values: npt.NDArray[np.float64]) -> float:
+    """Of the numbers among them; NaN where there is none."""
+    known = values[~np.isnan(values)]
+    return float(known.sum()) if len(known) else math.nan
+
+
+def _grouped(profile: Profile) -> tuple[Cells, npt.NDArray[np.intp]]:
+    """The rows of MPI calls, those of one hot spot side by side, and where each begins."""
+    rows = profile.cells[profile.cells["function"] != NO_FUNCTION]
+    key = rows["function"].astype(np.int64)
+    for column, count in (
+        ("path", len(profile.paths)),
+        ("comm", len(profile.comms) + 1),
+        ("phase", len(profile.phases)),
+    ):
+        key = key * count + (rows[column] - (UNKNOWN if column == "comm" else 0))
+    order = np.argsort(key, kind="stable")
+    rows, key = rows[order], key[order]
+    starts = np.flatnonzero(np.concatenate(([True], key[1:] != key[:-1]))) if len(rows) else np.zeros(0, np.intp)
+    return rows, starts
+
+
+def _spot(profile: Profile, rows: Cells, total: float) -> HotSpot:
+    first = rows[0]
+    ranks, of_row = np.unique(rows["rank"], return_inverse=True)
+    calls, seconds = np.zeros(len(ranks)), np.zeros(len(ranks))
+    np.add.at(calls, of_row, np.maximum(rows["calls"], 0))
+    np.add.at(seconds, of_row, rows["time"])
+    time = float(seconds.sum())
+    path, comm = int(first["path"]), int(first["comm"])
+    summed = profile.origin.summed
+    return HotSpot(
+        function=profile.functions[first["function"]],
+        path=path,
+        frames=tuple(profile.chain(path)),
+        comm=profile.comms[comm] if comm != UNKNOWN else None,
+        phase=profile.phases[first["phase"]],
+        ranks=len(ranks),
+        visits=_total(rows["calls"]),
+        calls=_spread(calls, ranks, summed),
+        seconds=_spread(seconds, ranks, summed),
+        time=time,
+        share=time / total if total > 0 else 0.0,
+        waiting=known_sum(rows["waiting"]),
+        sent=_total(rows["sent"]),
+        received=_total(rows["received"]),
+        sizes=size_bins(rows),
+    )
+
+
+def _spread(values: npt.NDArray[np.float64], ranks: npt.NDArray[np.int32], summed: bool) -> Spread:
+    if summed:
+        mean = float(values.mean())
+        return Spread(mean, mean, mean, UNKNOWN)
+    return Spread(float(values.min()), float(values.mean()), float(values.max()), int(ranks[values.argmax()]))
+
+
+def _total(values: npt.NDArray[np.int64]) -> int:
+    """Their sum; UNKNOWN where any of them is."""
+    return UNKNOWN if np.any(values < 0) else int(values.sum())
