@@ -1,0 +1,101 @@
+"""What a program uses and nobody measured, and the commands that would measure just that."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from unisono.advise.evidence import Evidence
+from unisono.advise.mix import COLLECTIVE, Mix
+from unisono.advise.predict import best_source, outside, unmeasured
+from unisono.model import Case
+from unisono.sizes import format_size
+
+WORTH = 0.005
+"""Calls that take less than this part of the program's time are not worth a measurement."""
+MOST_SIZES = 8
+"""How many message sizes of a case are measured at most: times between them are interpolated."""
+_REDUCTIONS = ("allreduce", "reduce", "reduce_scatter_block")
+_NUMBER = 4
+"""A reduction is measured on numbers of 4 bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Calls of one case without a measurement."""
+
+    case: Case
+    sizes: tuple[int, ...]
+    """Those to measure, ascending."""
+    share: float
+    """Of the program's time."""
+    reasons: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        sizes = ", ".join(map(format_size, self.sizes)) if self.sizes != (0,) else ""
+        return f"{self.case}{f' at {sizes}' if sizes else ''}: {self.share:.1%} of the time; {'; '.join(self.reasons)}"
+
+
+def gaps(mix: Mix, evidences: Sequence[Evidence], worth: float = WORTH) -> list[Gap]:
+    """The cases with calls that no evidence speaks of, most time first. Only blocking collectives: nothing else is
+    measured as a collective is. Without evidence at all it is everything the program uses."""
+    found = []
+    cases = {spot.case for spot in mix.spots if spot.kind == COLLECTIVE and spot.case is not None}
+    for case in cases:
+        source = best_source(case, mix, evidences)
+        weights: dict[int, float] = {}
+        reasons: dict[str, None] = {}
+        for spot in mix.spots:
+            if spot.kind != COLLECTIVE or spot.case != case or case.ranks < 2:
+                continue
+            for use in spot.uses:
+                reason = unmeasured(case, use, source)
+                if not reason and source is not None and outside(source.sizes(case), use.size):
+                    reason = "messages so large or small were not measured"
+                if reason and use.size >= 0:
+                    size = max(use.size, _NUMBER) if case.collective in _REDUCTIONS else use.size
+                    weights[size] = weights.get(size, 0.0) + use.time
+                    reasons[reason] = None
+        share = mix.share(math.fsum(weights.values()))
+        if weights and share >= worth:
+            found.append(Gap(case, chosen_sizes(weights), share, tuple(reasons)))
+    return sorted(found, key=lambda gap: (-gap.share, gap.case))
+
+
+def chosen_sizes(weights: dict[int, float], most: int = MOST_SIZES) -> tuple[int, ...]:
+    """The sizes to measure, ascending: all when they are few, else both ends of what counts and where the time is."""
+    total = math.fsum(weights.values())
+    counting = [size for size in sorted(weights) if weights[size] >= 0.001 * total]
+    if len(counting) <= most:
+        return tuple(counting)
+    kept = {counting[0], counting[-1]}
+    kept |= set(sorted(counting, key=lambda size: -weights[size])[: most - 2])
+    return tuple(sorted(kept))
+
+
+def commands(found: Sequence[Gap], cpus: int | None, output: str = "unisono-out/gaps") -> list[str]:
+    """One `unisono tune` line for all gaps that can share a study: same ranks and message sizes. `cpus`: of a node,
+    None where the machine is not known."""
+    groups: dict[tuple[int, int, tuple[int, ...]], list[str]] = {}
+    for gap in found:
+        groups.setdefault((gap.case.nodes, gap.case.ppn, gap.sizes), []).append(gap.case.collective)
+    lines = []
+    for number, ((nodes, ppn, sizes), names) in enumerate(groups.items()):
+        words = ["unisono tune", f"-o {output}{number + 1 if len(groups) > 1 else ''}"]
+        words += [f"--collective {name}" for name in names]
+        words += [f"--nodes {nodes}", f"--ppn {ppn}"]
+        words += [f"--size {size_word(size)}" for size in sizes]
+        if cpus is not None and ppn > cpus:
+            words.append("--oversubscribe")
+        lines.append(" ".join(words))
+    return lines
+
+
+def size_word(size: int) -> str:
+    """As people write it on a command line: 512K, 1M, 525000."""
+    for power, unit in ((30, "G"), (20, "M"), (10, "K")):
+        if size and size % (1 << power) == 0:
+            return f"{size >> power}{unit}"
+    return str(size)

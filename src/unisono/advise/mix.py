@@ -1,0 +1,210 @@
+"""The program's mix of calls: for every hot spot its collective, ranks, message sizes, time and waiting.
+
+A launch setting acts on the whole program, so a prediction needs all calls, also those nobody measures. They are kept
+apart by kind: blocking collectives (measured), nonblocking and persistent ones, point-to-point messages with the calls
+that complete them, and the rest.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from unisono.errors import UserError
+from unisono.model import Case
+from unisono.profile.hot import HotSpot, hot_spots
+from unisono.profile.model import UNKNOWN, Profile
+from unisono.profile.sizes import EXACT
+from unisono.sizes import format_size
+
+COLLECTIVE = "collective"
+NONBLOCKING = "nonblocking collective"
+MESSAGES = "point-to-point"
+OTHER = "other"
+
+_ALL_TO_ALL = frozenset({"allreduce", "allgather", "allgatherv", "alltoall", "alltoallv", "reduce_scatter_block"})
+"""No rank can leave before the last has come, so the rank that spends least in it bounds the transfer."""
+
+_MESSAGE_CALLS = frozenset(
+    {"Send", "Bsend", "Ssend", "Rsend", "Isend", "Ibsend", "Issend", "Irsend", "Recv", "Irecv", "Mrecv", "Imrecv"}
+    | {"Sendrecv", "Sendrecv_replace", "Isendrecv", "Isendrecv_replace", "Probe", "Iprobe", "Mprobe", "Improbe"}
+    | {"Wait", "Waitall", "Waitany", "Waitsome", "Test", "Testall", "Testany", "Testsome", "Start", "Startall"}
+    | {"Send_init", "Bsend_init", "Ssend_init", "Rsend_init", "Recv_init"}
+)
+_OUTSIDE = frozenset({"MPI_Init", "MPI_Init_thread", "MPI_Finalize", "MPI_Session_init", "MPI_Session_finalize"})
+"""Before and after the time a prediction speaks of: no setting that is measured here changes them knowably."""
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """Calls of one message size at one hot spot; times in seconds, all ranks together."""
+
+    size: int
+    """Bytes as IMB counts them, or UNKNOWN."""
+    exact: bool
+    """All calls had that size; else it is their mean."""
+    calls: int
+    """All ranks together."""
+    time: float
+    waiting: float
+    """NaN where not measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """One hot spot; times in seconds, all ranks together."""
+
+    kind: str
+    function: str
+    """ "MPI_Alltoall"."""
+    path: int
+    """Index into the profile's paths."""
+    where: str
+    """Who calls: "transpose_x_yz", with as many callers as it takes to tell two apart."""
+    phase: str
+    case: Case | None
+    """Collective and ranks, where both are known."""
+    time: float
+    waiting: float
+    """NaN where not measured."""
+    calls: float
+    """Per rank that calls, on average."""
+    uses: tuple[Use, ...]
+    """By message size, most time first."""
+    evenness: float
+    """Time of the rank that spends least / mean over the ranks; NaN where that says nothing about waiting."""
+
+    @property
+    def name(self) -> str:
+        """ "Alltoall from transpose_x_yz"."""
+        name = self.function.removeprefix("MPI_") + (f" from {self.where}" if self.where else "")
+        return f"{name} in {self.phase}" if self.phase else name
+
+    @property
+    def sizes_text(self) -> str:
+        """ "512 KiB a peer", "8 B to 64 KiB", "" for a barrier."""
+        sizes = sorted(use.size for use in self.uses if use.size >= 0)
+        if not sizes or sizes[-1] == 0:
+            return ""
+        peer = " a peer" if self.case and self.case.collective in ("alltoall", "alltoallv") else ""
+        if sizes[0] == sizes[-1]:
+            return f"{'' if all(use.exact for use in self.uses) else 'about '}{format_size(sizes[0])}{peer}"
+        return f"{format_size(sizes[0])} to {format_size(sizes[-1])}{peer}"
+
+
+@dataclass(frozen=True, slots=True)
+class Mix:
+    """All spots, most time first. `total` is the time of all ranks together in seconds."""
+
+    spots: tuple[Spot, ...]
+    total: float
+    ranks: int
+    world: tuple[int, int] | None
+    """(nodes, ppn) of the program; None where the profile does not tell."""
+    notes: tuple[str, ...]
+
+    def share(self, seconds: float) -> float:
+        """Of the program's time."""
+        return seconds / self.total
+
+    def time(self, *kinds: str) -> float:
+        """Seconds of all ranks in calls of these kinds (none: of all)."""
+        return math.fsum(spot.time for spot in self.spots if not kinds or spot.kind in kinds)
+
+
+def mix_of(profile: Profile, nodes: int | None = None) -> Mix:
+    """The mix of a profile. `nodes`: how many it ran on, for profiles that do not hold it.
+
+    Raises UserError for a profile without MPI calls, or without any time.
+    """
+    found = [spot for spot in hot_spots(profile) if spot.function not in _OUTSIDE]
+    if not found:
+        raise UserError("the profile holds no MPI calls: nothing to advise on")
+    total = float(profile.wall.sum())
+    if total <= 0:
+        total = float(profile.cells["time"].sum())
+    if total <= 0:
+        raise UserError("the profile holds no time, so nothing can be said about a gain")
+    world, notes = _world(profile, nodes)
+    names = _callers(found)
+    spots = [_spot(profile, spot, name, world) for spot, name in zip(found, names, strict=True)]
+    collectives = [spot for spot in spots if spot.kind == COLLECTIVE]
+    if any(spot.case is None for spot in collectives):
+        notes.append("the ranks of some communicators are not known; what is called on them cannot be looked up")
+    if any(spot.comm is None or spot.comm.size == UNKNOWN for spot in found if spot.collective):
+        notes.append("communicators of unknown size are taken for MPI_COMM_WORLD")
+    if any(not use.exact and use.size > 0 for spot in collectives for use in spot.uses):
+        notes.append("some message sizes are means of calls with different sizes")
+    if profile.origin.dropped:
+        notes.append(f"{profile.origin.dropped} calls are missing from the profile: its tables were full")
+    return Mix(tuple(spots), total, profile.ranks, world, tuple(notes))
+
+
+def _world(profile: Profile, nodes: int | None) -> tuple[tuple[int, int] | None, list[str]]:
+    """(nodes, ppn) of MPI_COMM_WORLD, and what is missing to tell."""
+    if nodes is None:
+        whole = [comm.nodes for comm in profile.comms if comm.size == profile.ranks and comm.nodes > 0]
+        nodes = max(whole, default=0) or len(set(profile.origin.hosts)) or None
+    if nodes is None or not profile.ranks:
+        return None, ["the profile does not say on how many nodes it ran; give --nodes"]
+    return (nodes, -(-profile.ranks // nodes)), []
+
+
+def _spot(profile: Profile, spot: HotSpot, where: str, world: tuple[int, int] | None) -> Spot:
+    collective = spot.collective
+    kind = _kind(spot.function, collective)
+    ranks = _ranks(profile, spot, world) if collective is not None else None
+    uses = [
+        Use(0 if collective == "barrier" else s.size, s.kind == EXACT, s.calls, s.time, s.waiting) for s in spot.sizes
+    ]
+    even = math.nan
+    apart = not profile.origin.summed and spot.ranks > 1 and spot.calls.least == spot.calls.most
+    if kind == COLLECTIVE and collective in _ALL_TO_ALL and apart and spot.seconds.mean > 0:
+        even = spot.seconds.least / spot.seconds.mean
+    return Spot(
+        kind=kind,
+        function=spot.function,
+        path=spot.path,
+        where=where,
+        phase=spot.phase,
+        case=Case(collective, *ranks) if collective is not None and ranks else None,
+        time=spot.time,
+        waiting=spot.waiting,
+        calls=spot.calls.mean,
+        uses=tuple(uses),
+        evenness=even,
+    )
+
+
+def _kind(function: str, collective: str | None) -> str:
+    if collective is not None:
+        plain = function.removeprefix("MPI_").removesuffix("_c").lower()
+        return COLLECTIVE if plain == collective else NONBLOCKING
+    return MESSAGES if function.removeprefix("MPI_").removesuffix("_c") in _MESSAGE_CALLS else OTHER
+
+
+def _ranks(profile: Profile, spot: HotSpot, world: tuple[int, int] | None) -> tuple[int, int] | None:
+    """(nodes, ppn) of a communicator; one of unknown size counts as the world."""
+    shape = spot.comm
+    if shape is None or shape.size == UNKNOWN or (shape.size == profile.ranks and shape.nodes == UNKNOWN):
+        return world
+    if shape.ppn != UNKNOWN:
+        return shape.nodes, shape.ppn
+    # On a single node, how many nodes a part of its ranks lies on is no question.
+    return (1, shape.size) if world is not None and world[0] == 1 else None
+
+
+def _callers(spots: Sequence[HotSpot]) -> list[str]:
+    """For each spot its innermost caller, with as many more as it takes to tell equal ones apart."""
+    chains = [tuple(frame.label for frame in spot.frames) for spot in spots]
+    depth = [min(1, len(chain)) for chain in chains]
+    for _ in range(max(map(len, chains), default=0)):
+        groups: dict[tuple[str, tuple[str, ...]], list[int]] = {}
+        for i, spot in enumerate(spots):
+            groups.setdefault((spot.function, chains[i][: depth[i]]), []).append(i)
+        for same in groups.values():
+            if len({chains[i] for i in same}) > 1:
+                for i in same:
+                    depth[i] = min(depth[i] + 1, len(chains[i]))
+    return [" < ".join(chain[:deep]) for chain, deep in zip(chains, depth, strict=True)]
