@@ -202,14 +202,16 @@ def test_rank_0_is_talked_to(installed: Installed) -> None:
 )
 def test_a_failed_launch_says_why(installed: Installed, words: list[str], status: str, reason: str) -> None:
     argv = installed.argv(*(installed.program if word == "PROGRAM" else word for word in words))
-    with Process(argv, {}) as process, pytest.raises(LaunchError) as error:
-        while True:
-            process.read_line(PATIENCE)
+    for _ in range(5):
+        with Process(argv, {}) as process, pytest.raises(LaunchError) as error:
+            while True:
+                process.read_line(PATIENCE)
+        assert _gone(process)
+        # Both versions lose the text of a component now and then, 4.1.4 wholly in one of twenty cases.
+        if "component" not in reason or error.value.reason.startswith(reason):
+            break
     assert error.value.status == status
-    # Both versions lose the text of a component now and then; what is left says that MPI_Init failed.
-    lost = "component" in reason and error.value.reason.startswith("MPI_Init failed")
-    assert lost or error.value.reason.startswith(reason)
-    assert _gone(process)
+    assert error.value.reason.startswith(reason)
 
 
 @pytest.mark.mpi

@@ -1,0 +1,1 @@
+"""The explorer: a profile as one HTML page with Cube's three panes, offline."""
