@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Optional, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -32,7 +32,7 @@ RUNS = 5
 WITHIN_RULE = 0.5
 """A tuning holds one gain for a range of sizes: a single size may be off by this part of its logarithm."""
 
-Now = Optional[Setting]
+Now = Setting | None
 """How the program runs now: under the plan with this launch setting, its rules included; None: without a tuning."""
 Weights = Mapping[int, float]
 """Message size -> how much of the time is spent at it; any scale."""

@@ -16,9 +16,6 @@ WORTH = 0.005
 """Calls that take less than this part of the program's time are not worth a measurement."""
 MOST_SIZES = 8
 """How many message sizes of a case are measured at most: times between them are interpolated."""
-_REDUCTIONS = ("allreduce", "reduce", "reduce_scatter_block")
-_NUMBER = 4
-"""A reduction is measured on numbers of 4 bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +52,7 @@ def gaps(mix: Mix, evidences: Sequence[Evidence], worth: float = WORTH) -> list[
                 if not reason and source is not None and outside(source.sizes(case), use.size):
                     reason = "messages so large or small were not measured"
                 if reason and use.size >= 0:
-                    size = max(use.size, _NUMBER) if case.collective in _REDUCTIONS else use.size
-                    weights[size] = weights.get(size, 0.0) + use.time
+                    weights[use.size] = weights.get(use.size, 0.0) + use.time
                     reasons[reason] = None
         share = mix.share(math.fsum(weights.values()))
         if weights and share >= worth:
@@ -70,9 +66,8 @@ def chosen_sizes(weights: dict[int, float], most: int = MOST_SIZES) -> tuple[int
     counting = [size for size in sorted(weights) if weights[size] >= 0.001 * total]
     if len(counting) <= most:
         return tuple(counting)
-    kept = {counting[0], counting[-1]}
-    kept |= set(sorted(counting, key=lambda size: -weights[size])[: most - 2])
-    return tuple(sorted(kept))
+    between = sorted(counting[1:-1], key=lambda size: -weights[size])[: most - 2]
+    return tuple(sorted({counting[0], counting[-1], *between}))
 
 
 def commands(found: Sequence[Gap], cpus: int | None, output: str = "unisono-out/gaps") -> list[str]:

@@ -133,8 +133,10 @@ class _Block:
 
 
 def predict(mix: Mix, evidences: Sequence[Evidence], launches: Sequence[Setting], now: Now = None) -> list[Prediction]:
-    """What each plan (by its launch setting) would gain over how the program ran when it was profiled (`now`). Of several
-    evidences for a case the one that measured most of the program's calls is taken."""
+    """What each plan (by its launch setting) would gain over how the program ran when it was profiled (`now`).
+
+    Of several evidences for a case the one that measured most of the program's calls is taken.
+    """
     blocks, missing = _divided(mix, evidences, now)
     for block in blocks:
         block.ask(launches)

@@ -1,0 +1,335 @@
+"""What to do about a profile: which plan of a tuning suits the whole program, what it saves, and what is not known."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from unisono.advise.evidence import Evidence, Now
+from unisono.advise.gaps import Gap, commands, gaps
+from unisono.advise.mix import COLLECTIVE, MESSAGES, NONBLOCKING, Mix, Spot
+from unisono.advise.predict import Prediction, SpotPrediction, predict
+from unisono.decide.model import Interval
+from unisono.errors import UserError
+from unisono.model import Setting
+from unisono.tuning.choice import choose, nearest_case
+from unisono.tuning.model import PlanModel, Tuning
+
+TIE = 0.002
+"""Plans whose savings differ by less of the program's time are equally good; the simplest is taken."""
+SHOWN = 8
+"""Hot spots in the table."""
+WORTH_NAMING = 0.02
+"""Of the program's time: smaller hot spots get no sentence."""
+
+
+@dataclass(frozen=True)
+class Advice:
+    """`chosen` is None when things should stay as they are: nothing is sure to gain."""
+
+    mix: Mix
+    tuning: Tuning
+    case: tuple[int, int]
+    """(nodes, ppn) whose plans were compared: the program's, or the nearest that was measured."""
+    now: Now
+    predictions: tuple[Prediction, ...]
+    """Of every plan of that case, most saving first."""
+    chosen: Prediction | None
+    gaps: tuple[Gap, ...]
+    gap_commands: tuple[str, ...]
+    apply_command: str
+    """"" when nothing is chosen."""
+    weights: dict[str, float]
+    """Collective -> part of the program's time: what `unisono run --weights` takes."""
+    evidence: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def plan(self) -> PlanModel | None:
+        return None if self.chosen is None else plan_with(self.tuning, self.case, self.chosen)
+
+    @property
+    def candidates(self) -> list[Prediction]:
+        """Worth a trial: what is more likely to save than not, the chosen first."""
+        likely = [p for p in self.predictions if p.saving.mid > 0 and p is not self.chosen]
+        return [*([self.chosen] if self.chosen else []), *likely]
+
+    @property
+    def headline(self) -> str:
+        """The sentence a reader came for: the hottest call, and what the tuning should save."""
+        spot = _spot_sentence(self.mix, self.mix.spots[0])
+        if self.chosen is not None:
+            return f"{spot}; this tuning should save {percent_range(self.chosen.saving)} of the whole."
+        if not self.candidates:
+            return f"{spot}. Nothing that was measured would make this program faster: keep it as it is."
+        best = self.candidates[0]
+        return (
+            f"{spot}. Nothing is sure to gain: {_named(best.launch)} might save {percent_range(best.saving)} of the"
+            " whole. Keep it as it is, or let unisono verify tell."
+        )
+
+    def sentences(self) -> list[str]:
+        """The headline, other calls that count, and what the prediction does not know."""
+        named = [spot for spot in self.mix.spots[1:3] if self.mix.share(spot.time) >= WORTH_NAMING]
+        return [self.headline, *(f"{_spot_sentence(self.mix, spot)}." for spot in named), *self.unknown()]
+
+    def unknown(self) -> list[str]:
+        """What the prediction does not know, one sentence each."""
+        out = []
+        for kind in (MESSAGES, NONBLOCKING):
+            share = self.mix.share(self.mix.time(kind))
+            if share >= 0.001:
+                out.append(
+                    f"{percent(share)} of the time is in {kind} calls: launch settings act on them too, but how is not"
+                    " measured."
+                )
+        missing = math.fsum(gap.share for gap in self.gaps)
+        if missing >= 0.001:
+            out.append(f"{percent(missing)} of the time is in calls this tuning has no measurement for.")
+        if all(math.isnan(spot.waiting) for spot in self.mix.spots):
+            out.append(
+                "Waiting was not measured, so the interval is wide: unisono profile --split-waiting tells it apart."
+            )
+        return [*out, *(f"{note[0].upper()}{note[1:]}." for note in self.notes)]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "sentences": self.sentences(),
+            "chosen": _prediction(self.chosen) if self.chosen else None,
+            "command": self.apply_command,
+            "predictions": [_prediction(prediction) for prediction in self.predictions],
+            "hot_spots": [_spot(self.mix, spot, self._of(spot)) for spot in self.mix.spots],
+            "gaps": [
+                {**asdict(gap.case), "sizes": list(gap.sizes), "share": gap.share, "reasons": list(gap.reasons)}
+                for gap in self.gaps
+            ],
+            "gap_commands": list(self.gap_commands),
+            "weights": self.weights,
+            "nodes": self.case[0],
+            "ppn": self.case[1],
+            "now": None if self.now is None else dict(self.now),
+            "evidence": list(self.evidence),
+            "notes": list(self.notes),
+        }
+
+    def _of(self, spot: Spot) -> SpotPrediction | None:
+        if self.chosen is None:
+            return None
+        return next((found for found in self.chosen.spots if found.spot is spot), None)
+
+    def render(self) -> Group:
+        """For a terminal."""
+        parts: list[RenderableType] = [self._spot_table(), Text()]
+        if any(p.saving.mid or p.saving.high for p in self.predictions):
+            parts += [self._plan_table(), Text()]
+        if self.chosen is not None:
+            parts += [Text(f"Use {_named(self.chosen.launch)}.")]
+        parts += [Text(line, style="bold" if line == self.headline else "") for line in self.sentences()]
+        if self.apply_command:
+            parts += [Text(), Text("Apply it:"), Text(f"  {self.apply_command}", no_wrap=True, overflow="ignore")]
+        if self.gaps:
+            parts += [Text(), Text("Not measured:")]
+            parts += [Text(f"  {gap.sentence}") for gap in self.gaps]
+            parts += [Text("Measure just that:")]
+            parts += [Text(f"  {line}", no_wrap=True, overflow="ignore") for line in self.gap_commands]
+        return Group(*parts)
+
+    def _spot_table(self) -> Table:
+        table = Table(title="Hot spots", title_justify="left")
+        table.add_column("call", overflow="fold")
+        for name in ("ranks", "message size", "calls a rank", "of the time", "waiting", "saves"):
+            table.add_column(name, justify="left" if name in ("ranks", "message size") else "right")
+        for spot in self.mix.spots[:SHOWN]:
+            found = self._of(spot)
+            saves = ""
+            if found is not None and found.effect is not None:
+                saves = percent_range(found.saving)
+            elif found is not None and found.unknown:
+                saves = "not measured"
+            table.add_row(
+                Text(spot.name),
+                f"{spot.case.nodes} x {spot.case.ppn}" if spot.case else "",
+                spot.sizes_text,
+                f"{spot.calls:.0f}",
+                percent(self.mix.share(spot.time)),
+                "" if math.isnan(spot.waiting) else percent(spot.waiting / spot.time if spot.time else 0.0),
+                saves,
+            )
+        rest = self.mix.spots[SHOWN:]
+        table.caption_justify = "left"
+        table.caption = "of the time: of all ranks from MPI_Init to MPI_Finalize; saves: of that, too"
+        if rest:
+            share = self.mix.share(math.fsum(spot.time for spot in rest))
+            table.add_row(f"{len(rest)} others", "", "", "", percent(share), "", "")
+        return table
+
+    def _plan_table(self) -> Table:
+        title = f"Launch settings of {self.tuning.name}, {self.case[0]} x {self.case[1]} ranks, for this program"
+        table = Table(title=title, title_justify="left")
+        table.add_column("")
+        table.add_column("setting", overflow="fold")
+        table.add_column("should save", justify="right")
+        for prediction in self.predictions:
+            chosen = prediction is self.chosen
+            table.add_row(
+                ">" if chosen else "",
+                Text(str(prediction.launch)),
+                percent_range(prediction.saving),
+                style="bold" if chosen else "",
+            )
+        return table
+
+
+def advise(
+    mix: Mix,
+    tuning: Tuning,
+    evidences: Sequence[Evidence],
+    *,
+    now: Now = None,
+    tuning_path: str = "tuning.toml",
+    again: str = "unisono advise ...",
+    program: str = "",
+    cpus: int | None = None,
+) -> Advice:
+    """The plan for this mix of calls: of those whose saving is above nothing also at the lower end of its interval, the
+    one that should save most; else things stay as they are.
+
+    For the commands to give: `tuning_path`, `again` (this question itself), `program` (the command line that was
+    profiled) and `cpus` (of a node; None: not known). Raises UserError when the profile does not tell how many nodes it
+    ran on and the tuning has several to choose from.
+    """
+    notes = list(mix.notes)
+    if mix.world is None and len(tuning.cases()) > 1:
+        raise UserError("the profile does not say on how many nodes it ran; give --nodes")
+    case = nearest_case(tuning, *mix.world) if mix.world is not None else tuning.cases()[0]
+    if mix.world is not None and case != mix.world:
+        notes.append(
+            f"{mix.world[0]} x {mix.world[1]} ranks were not measured; the settings are those of {case[0]} x {case[1]}"
+        )
+    plans = list(tuning.plans_for(*case))
+    found = predict(mix, evidences, [plan.launch for plan in plans], now)
+    found.sort(key=lambda prediction: (-prediction.saving.mid, len(prediction.launch)))
+    chosen = _chosen(found, now)
+    gap_list = gaps(mix, evidences)
+    weights = _weights(mix, tuning)
+    return Advice(
+        mix=mix,
+        tuning=tuning,
+        case=case,
+        now=now,
+        predictions=tuple(found),
+        chosen=chosen,
+        gaps=tuple(gap_list),
+        gap_commands=tuple(commands(gap_list, cpus)),
+        apply_command="" if chosen is None else _apply(tuning, case, chosen, weights, (tuning_path, again, program)),
+        weights=weights,
+        evidence=tuple(evidence.name for evidence in evidences),
+        notes=tuple(notes),
+    )
+
+
+def plan_with(tuning: Tuning, case: tuple[int, int], prediction: Prediction) -> PlanModel:
+    """The plan a prediction is about."""
+    return next(plan for plan in tuning.plans_for(*case) if plan.launch == prediction.launch)
+
+
+def cut_to(tuning: Tuning, case: tuple[int, int], prediction: Prediction) -> Tuning:
+    """The tuning with the plans of this one launch setting only, so that `unisono run` has no other choice."""
+    kept = [plan for plan in tuning.plan if plan.launch == prediction.launch]
+    known = {name for plan in kept for name in plan.gain}
+    return tuning.model_copy(
+        update={
+            "plan": tuple(sorted(kept, key=lambda plan: (plan.nodes, plan.ppn) != case)),
+            "weights": {name: weight for name, weight in tuning.weights.items() if name in known},
+        }
+    )
+
+
+def _chosen(found: Sequence[Prediction], now: Now) -> Prediction | None:
+    sure = [p for p in found if p.saving.low > 0 and p.launch != now]
+    if not sure:
+        return None
+    best = max(p.saving.mid for p in sure)
+    good = [p for p in sure if p.saving.mid >= best - TIE]
+    return min(good, key=lambda p: (len(p.launch), -p.saving.mid))
+
+
+def _weights(mix: Mix, tuning: Tuning) -> dict[str, float]:
+    shares: dict[str, float] = {}
+    for spot in mix.spots:
+        if spot.kind == COLLECTIVE and spot.case is not None and spot.case.collective in tuning.collectives():
+            shares[spot.case.collective] = shares.get(spot.case.collective, 0.0) + mix.share(spot.time)
+    return {name: float(f"{share:.3g}") for name, share in shares.items() if share > 0}
+
+
+def _apply(
+    tuning: Tuning, case: tuple[int, int], chosen: Prediction, weights: dict[str, float], words: tuple[str, str, str]
+) -> str:
+    """The command that runs the program with the chosen plan: by the tuning itself where it would choose the same."""
+    path, again, program = words
+    behind = program or "mpirun ..."
+    run = f"unisono run --tuning {shlex.quote(path)}"
+    if choose(tuning, *case).launch == chosen.launch:
+        return f"{run} -- {behind}"
+    plan = plan_with(tuning, case, chosen)
+    counted = {name: weight for name, weight in weights.items() if name in plan.gain}
+    if counted and choose(tuning, *case, counted).launch == chosen.launch:
+        return f"{run} --weights {','.join(f'{name}={weight:g}' for name, weight in counted.items())} -- {behind}"
+    return f"{again} -o program.toml && unisono run --tuning program.toml -- {behind}"
+
+
+def _named(launch: Setting) -> str:
+    return str(launch) if launch else "the default launch setting with its rules"
+
+
+def percent(share: float) -> str:
+    """ "40 %", "6.4 %", "0.3 %"."""
+    value = 100 * share
+    return f"{value:.0f} %" if abs(value) >= 9.95 else f"{round(value, 1) + 0:g} %"
+
+
+def percent_range(interval: Interval) -> str:
+    """ "9 to 14 %"."""
+    low, high = percent(interval.low), percent(interval.high)
+    return low if low == high else f"{low.removesuffix(' %')} to {high}"
+
+
+def _spot_sentence(mix: Mix, spot: Spot) -> str:
+    size = f", {spot.sizes_text}," if spot.sizes_text else ""
+    waits = ""
+    if not math.isnan(spot.waiting) and spot.time > 0:
+        waits = f"; {percent(spot.waiting / spot.time)} of that is waiting"
+    return f"{spot.name}{size} is {percent(mix.share(spot.time))} of your time{waits}"
+
+
+def _prediction(prediction: Prediction) -> dict[str, Any]:
+    return {
+        "launch": dict(prediction.launch),
+        "saving": asdict(prediction.saving),
+        "gain": asdict(prediction.gain),
+    }
+
+
+def _spot(mix: Mix, spot: Spot, found: SpotPrediction | None) -> dict[str, Any]:
+    return {
+        "call": spot.name,
+        "function": spot.function,
+        "kind": spot.kind,
+        "collective": spot.case.collective if spot.case else None,
+        "nodes": spot.case.nodes if spot.case else None,
+        "ppn": spot.case.ppn if spot.case else None,
+        "calls": spot.calls,
+        "share": mix.share(spot.time),
+        "waiting": None if math.isnan(spot.waiting) else mix.share(spot.waiting),
+        "sizes": [{"size": u.size, "exact": u.exact, "calls": u.calls, "share": mix.share(u.time)} for u in spot.uses],
+        "saving": asdict(found.saving) if found else None,
+        "effect": asdict(found.effect) if found and found.effect else None,
+        "unknown": found.unknown if found else "",
+    }

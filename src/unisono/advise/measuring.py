@@ -1,0 +1,148 @@
+"""Measures just what a program uses: its collectives, ranks and message sizes, through the machinery of a study."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from unisono.errors import UserError
+from unisono.machine.model import Machine
+from unisono.model import CALL_SCOPE, Case
+from unisono.study import race
+from unisono.study.begin import begin, resume, stored_study
+from unisono.study.config import Cases, Sizes, Study, read_study, ready_made
+from unisono.study.data import StudyData
+from unisono.study.engine import Engine, Task
+from unisono.study.matrix import Matrix, expand
+from unisono.study.store import Store
+
+BASE = "quick"
+"""The ready-made study whose parameters are tried."""
+_REDUCTIONS = ("allreduce", "reduce", "reduce_scatter_block")
+_NUMBER = 4
+"""A reduction is measured on numbers of 4 bytes."""
+
+Wanted = Mapping[Case, Sequence[int]]
+"""Case -> message sizes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hooks:
+    """What hears of a measurement's progress: see study.engine.Engine and study.race.run."""
+
+    measured: Callable[[Task, int], None] = lambda task, samples: None
+    planned: Callable[[int], None] = lambda samples: None
+    waiting: Callable[[float, float], None] = lambda state, usual: None
+
+
+def study_for(wanted: Wanted, machine: Machine, weights: Mapping[str, float] | None = None) -> Study:
+    """The study of these cases and sizes, with the parameters of the quick one. Sizes smaller than a reduction's
+    numbers are measured as one number. Raises UserError when nothing is wanted."""
+    if not wanted:
+        raise UserError("there is nothing to measure: the program makes no call of a collective that is measured")
+    path = ready_made(BASE)
+    if path is None:
+        raise UserError(f"the ready-made study {BASE} is missing from this installation")
+    base = read_study(path)[0]
+    sizes = sorted({size for found in adjusted(wanted).values() for size in found})
+    names = list(dict.fromkeys(case.collective for case in wanted))
+    ppn = sorted({case.ppn for case in wanted})
+    return base.model_copy(
+        update={
+            "study": base.study.model_copy(update={"name": "program", "description": "What one program uses"}),
+            "cases": Cases(
+                collectives=names,
+                nodes=sorted({case.nodes for case in wanted}),
+                ppn=list(ppn),
+                oversubscribe=max(ppn) > len(machine.cpus),
+            ),
+            "sizes": Sizes.model_validate({"from": sizes[0], "to": sizes[-1], "step": 1e300, "extra": sizes}),
+            "method": base.method.model_copy(update={"budget": None}),
+            "weights": {name: weight for name, weight in (weights or {}).items() if name in names and weight > 0},
+        }
+    )
+
+
+def adjusted(wanted: Wanted) -> dict[Case, tuple[int, ...]]:
+    """The sizes as they can be measured."""
+    return {
+        case: tuple(sorted({max(size, _NUMBER) if case.collective in _REDUCTIONS else size for size in sizes}))
+        for case, sizes in wanted.items()
+    }
+
+
+def matrix_for(study: Study, machine: Machine, wanted: Wanted) -> Matrix:
+    """What the study measures: of all its combinations only the cases and sizes that are wanted. Raises UserError as
+    `expand` does, and when nothing of it fits in memory."""
+    asked = adjusted(wanted)
+    whole = expand(study, machine, scope=CALL_SCOPE)
+    kept = []
+    for c in whole.cases:
+        sizes = tuple(size for size in c.sizes if size in asked.get(c.case, ()))
+        if sizes:
+            kept.append(replace(c, sizes=sizes))
+    if not kept:
+        raise UserError("none of the message sizes the program uses can be measured in this node's memory")
+    return replace(whole, cases=tuple(kept))
+
+
+def measure(
+    path: Path,
+    study: Study,
+    wanted: Wanted,
+    machine: Machine,
+    program: Path,
+    budget: float,
+    hooks: Hooks | None = None,
+) -> bool:
+    """Measures into the study at `path`, continuing one that is there, for at most `budget` seconds; whether the
+    search came to its end. `program` is unisono-bench. Raises UserError as `begin` and `resume` do."""
+    said = hooks or Hooks()
+    matrix = matrix_for(study, machine, wanted)
+    opened = resume(path, machine, asked=None, force=False) if path.exists() else begin(path, study, machine, matrix)
+    with opened as store:
+        asked = stored_study(store)
+        engine = Engine(
+            store,
+            machine,
+            program,
+            scope=matrix.scope,
+            measure=asked.measuring,
+            oversubscribe=asked.cases.oversubscribe,
+            budget=budget,
+            progress=said.measured,
+            waiting=said.waiting,
+        )
+        settled = race.run(matrix, asked, engine, said.planned)
+        engine.conclude()
+        return settled
+
+
+def merged(paths: Sequence[Path]) -> StudyData:
+    """What several studies of one machine hold, as one: launches and rounds numbered on."""
+    whole: StudyData | None = None
+    for path in paths:
+        with Store.open(path) as store:
+            data = store.data()
+        if whole is None:
+            whole = data
+            continue
+        launch = max((sample.launch for sample in whole.samples), default=0)
+        launch = max(launch, max((row.id for row in whole.launches), default=0))
+        round = max((row.round for row in whole.launches), default=0)
+        whole = replace(
+            whole,
+            samples=(
+                *whole.samples,
+                *(replace(s, launch=s.launch + launch, round=s.round + round) for s in data.samples),
+            ),
+            launches=(*whole.launches, *(replace(r, id=r.id + launch, round=r.round + round) for r in data.launches)),
+            refusals=(*whole.refusals, *(replace(r, launch=r.launch + launch) for r in data.refusals)),
+            limits={**data.limits, **whole.limits},
+            notes=tuple(dict.fromkeys((*whole.notes, *data.notes))),
+            weights={**data.weights, **whole.weights} if whole.weights and data.weights else {},
+        )
+    if whole is None:
+        raise UserError("there is no study to read")
+    return whole

@@ -1,0 +1,132 @@
+"""`unisono advise`: what a tuning would gain for a profiled program."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from unisono.advise.advice import Advice, advise, cut_to
+from unisono.advise.evidence import Evidence, StudyEvidence, TuningEvidence
+from unisono.advise.gaps import Gap
+from unisono.advise.measuring import Hooks, measure, study_for
+from unisono.advise.mix import mix_of
+from unisono.commands.console import err, out, print_json
+from unisono.commands.progress import StudyProgress
+from unisono.errors import UserError
+from unisono.model import Setting
+from unisono.profile.file import load
+from unisono.profile.model import Profile
+from unisono.study.config import parse_duration
+from unisono.study.files import Outputs
+from unisono.study.store import Store
+from unisono.tuning import read, write
+from unisono.tuning.model import Tuning
+
+
+def advise_command(
+    profile: Path,
+    tuning: Path,
+    *,
+    studies: Sequence[Path],
+    output: Path | None,
+    nodes: int | None,
+    budget: str | None,
+    json: bool,
+) -> int:
+    """Prints the advice; with `output` also writes the tuning cut down to what was chosen. `budget`: first
+    measure what the tuning lacks, for so long. Exit status 0 also when the advice is to change nothing."""
+    found = load(profile)
+    document = read(tuning)
+    paths = list(studies)
+    advice = _advice(found, profile, document, tuning, paths, nodes)
+    if budget is not None and advice.gaps:
+        beside = Outputs(tuning.parent).study
+        paths = [*(paths or ([beside] if beside.is_file() else [])), measured(advice.gaps, budget, tuning.parent)]
+        advice = _advice(found, profile, document, tuning, paths, nodes)
+    if output is not None:
+        if advice.chosen is None:
+            raise UserError(f"{output}: not written: nothing in {tuning} is sure to make this program faster")
+        write(cut_to(document, advice.case, advice.chosen), output)
+    if json:
+        print_json(advice.as_dict())
+    else:
+        out().print(advice.render())
+    return 0
+
+
+def _advice(
+    profile: Profile, path: Path, tuning: Tuning, tuning_path: Path, studies: Sequence[Path], nodes: int | None
+) -> Advice:
+    mix = mix_of(profile, nodes)
+    evidences = evidence(tuning, tuning_path, studies)
+    said = differences(tuning, profile)
+    for sentence in said:
+        err().print(f"Note: {sentence}", style="yellow", markup=False)
+    return advise(
+        mix,
+        tuning,
+        evidences,
+        now=made_under(profile.origin.command, [plan.launch for plan in tuning.plan]),
+        tuning_path=str(tuning_path),
+        again=f"unisono advise {shlex.quote(str(path))} --tuning {shlex.quote(str(tuning_path))}",
+        program=profile.origin.command,
+        cpus=os.cpu_count(),
+    )
+
+
+def evidence(tuning: Tuning, path: Path, studies: Sequence[Path]) -> list[Evidence]:
+    """The studies named, or the one beside the tuning if the tuning was made from it; and the tuning's own gains for
+    what they lack. Raises UserError for a study that cannot be read."""
+    found: list[Evidence] = []
+    beside = Outputs(path.parent).study
+    for study in studies or ([beside] if beside.is_file() else []):
+        with Store.open(study) as store:
+            if not studies and store.meta("id") != tuning.study.id:
+                continue
+            data = store.data()
+        if data.samples:
+            found.append(StudyEvidence(data, tuning))
+    return [*found, TuningEvidence(tuning)]
+
+
+def differences(tuning: Tuning, profile: Profile) -> list[str]:
+    """In what the machine of the profile is not that of the tuning, as far as both say."""
+    there = profile.origin.machine
+    return [
+        f"{name} was {value} when the tuning was measured, and {there[name]} when the profile was made"
+        for name, value in tuning.machine.items()
+        if name in there and there[name] != value
+    ]
+
+
+def made_under(command: str, launches: Sequence[Setting]) -> Setting | None:
+    """The launch setting a command line already has, all of whose words are in it; None: none of these."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return None
+    said = set(words) | {f"{name}={value}" for name, value in itertools.pairwise(words)}
+    fitting = [launch for launch in launches if launch and all(f"{n}={v}" in said for n, v in launch.items())]
+    return max(fitting, key=len, default=None)
+
+
+def measured(found: Sequence[Gap], budget: str, folder: Path) -> Path:
+    """Measures the gaps on this machine into `folder`/gaps.db, for at most `budget`; continues what is there."""
+    from unisono.machine.describe import describe
+    from unisono.measure.build import bench_program
+
+    machine = describe()
+    if machine.mpi is None or machine.mpi.mpicc is None:
+        raise UserError("no mpicc beside this machine's mpirun, so the benchmark cannot be built")
+    program = bench_program(machine.mpi.mpicc, lambda sentence: err().print(sentence, markup=False))
+    wanted = {gap.case: gap.sizes for gap in found}
+    study = study_for(wanted, machine)
+    seconds = parse_duration(budget, "--measure")
+    path = folder / "gaps.db"
+    with StudyProgress(err(), samples=1, seconds=seconds) as progress:
+        hooks = Hooks(progress.measured, progress.plan, progress.waiting)
+        measure(path, study, wanted, machine, program, seconds, hooks)
+    return path

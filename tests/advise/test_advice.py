@@ -1,0 +1,202 @@
+"""The advice: which plan, in which words, with which commands."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from tests.advise.made import Call, profile
+from tests.decide.synthetic import Noise, scaled, study, study_data
+from tests.tuning.samples import plan, rule, tuning
+from unisono.advise.advice import Advice, advise, cut_to, percent, percent_range
+from unisono.advise.evidence import StudyEvidence
+from unisono.advise.mix import mix_of
+from unisono.commands.advising import advise_command, differences, made_under
+from unisono.decide.model import Interval
+from unisono.errors import UserError
+from unisono.model import Case, Setting
+from unisono.profile.file import save
+from unisono.profile.model import UNKNOWN, Comm, Profile
+from unisono.tuning import choose, read, write
+from unisono.tuning.model import Tuning
+
+SIZES = (1 << 12, 1 << 16, 1 << 20)
+CASES = (Case("alltoall", 1, 4), Case("bcast", 1, 4))
+GOOD, BAD = Setting({"pml": "ucx"}), Setting({"pml": "ob1", "UCX_RNDV_THRESH": "4kb"})
+
+
+def rules(*names: str, gain: float = 1.0) -> tuple:  # type: ignore[type-arg]
+    return tuple(rule(name, 0, None, {}, gain=gain, sizes=SIZES) for name in names)
+
+
+TUNING: Tuning = tuning(
+    plan(1, 4, dict(BAD), {"alltoall": 1.1, "bcast": 3.0}, rules("alltoall", "bcast")),
+    plan(1, 4, dict(GOOD), {"alltoall": 1.5, "bcast": 1.5}, rules("alltoall", "bcast")),
+    plan(1, 4, gain={"alltoall": 1.0, "bcast": 1.0}),
+)
+
+
+def advised(calls: list[Call], good: float = 0.6, bad: float = 1.2) -> Advice:
+    """GOOD takes `good` times as long as the default, BAD `bad` times for alltoall and a third for bcast."""
+
+    def seconds(case: Case, size: int, setting: Setting) -> float:
+        factor = {GOOD: good, BAD: bad if case.collective == "alltoall" else 0.33}.get(setting, 1.0)
+        return scaled({})(case, size, setting) * factor
+
+    samples = study(seconds, [GOOD, BAD], cases=CASES, sizes=SIZES, launches=6, noise=Noise(0.01, 0, 0.003))
+    evidence = StudyEvidence(study_data(samples), TUNING)
+    return advise(mix_of(profile(calls)), TUNING, [evidence], program="mpirun -n 4 ./app", cpus=4)
+
+
+FFT = Call("MPI_Alltoall", ("main", "transpose_x_yz"), size=1 << 16, time=4.0, waiting=0.28)
+SMALL = Call("MPI_Bcast", ("main", "setup"), size=1 << 12, time=0.2, waiting=0.0)
+
+
+def text(advice: Advice) -> str:
+    stream = StringIO()
+    Console(file=stream, width=200).print(advice.render())
+    return stream.getvalue()
+
+
+def test_the_sentence_they_came_for() -> None:
+    advice = advised([FFT, SMALL])
+    assert advice.headline.startswith(
+        "Alltoall from transpose_x_yz, 64 KiB a peer, is 40 % of your time; 7 % of that is waiting;"
+        " this tuning should save "
+    )
+    assert advice.headline in text(advice)
+    assert json.loads(json.dumps(advice.as_dict(), allow_nan=False))["sentences"][0] == advice.headline
+
+
+def test_the_whole_mix_decides_not_one_call() -> None:
+    """BAD is three times as fast for the broadcast, but costs the alltoall more."""
+    advice = advised([FFT, SMALL])
+    assert advice.chosen is not None
+    assert advice.chosen.launch == GOOD
+    assert advised([Call("MPI_Bcast", size=1 << 12, time=4.0, waiting=0.0)]).chosen.launch == BAD  # type: ignore[union-attr]
+
+
+def test_nothing_is_sure_so_nothing_is_changed() -> None:
+    advice = advised([FFT], good=0.995)
+    assert advice.chosen is None
+    assert advice.plan is None
+    assert advice.apply_command == ""
+    assert "keep it as it is" in advice.headline.lower()
+    assert advised([FFT], good=1.3).candidates == []
+
+
+def test_a_likely_gain_is_worth_a_trial() -> None:
+    advice = advised([FFT, Call("MPI_Waitall", time=5.0, size=UNKNOWN)], good=0.97)
+    assert advice.chosen is None
+    assert [p.launch for p in advice.candidates] == [GOOD]
+    assert "unisono verify" in advice.headline
+
+
+def test_the_command_makes_run_take_the_same_plan() -> None:
+    """By its own weights the tuning would take BAD; by this program's it takes GOOD."""
+    advice = advised([FFT, SMALL])
+    assert choose(TUNING, 1, 4).launch == BAD
+    assert "--weights alltoall=0.4,bcast=0.02" in advice.apply_command
+    assert advice.apply_command.endswith("-- mpirun -n 4 ./app")
+    assert choose(TUNING, 1, 4, advice.weights).launch == GOOD
+
+
+def test_a_tuning_cut_to_the_chosen_plan_has_no_other_choice() -> None:
+    advice = advised([FFT, SMALL])
+    assert advice.chosen is not None
+    cut = cut_to(TUNING, advice.case, advice.chosen)
+    assert [p.launch for p in cut.plan] == [GOOD]
+    assert choose(cut, 1, 4, {"bcast": 1.0}).launch == GOOD
+    assert advice.plan in cut.plan
+
+
+def test_what_is_not_known_is_said() -> None:
+    waits = Call("MPI_Waitall", time=1.0, size=UNKNOWN)
+    gather = Call("MPI_Allgather", size=64, time=0.5)
+    said = text(advised([FFT, waits, gather]))
+    assert "10 % of the time is in point-to-point calls" in said
+    assert "5 % of the time is in calls this tuning has no measurement for" in said
+    assert "unisono tune -o unisono-out/gaps --collective allgather --nodes 1 --ppn 4 --size 64" in said
+    assert "Waiting was not measured" not in said
+    assert "Waiting was not measured" in text(advised([Call("MPI_Alltoall", size=1 << 16)]))
+
+
+def test_other_ranks_than_measured() -> None:
+    made = profile([FFT], comms=(Comm(4, 2),), hosts=("a", "a", "b", "b"))
+    advice = advise(mix_of(made), TUNING, [])
+    assert advice.case == (1, 4)
+    assert any("2 x 2 ranks were not measured" in note for note in advice.notes)
+    assert advice.chosen is None
+
+
+def test_unknown_ranks_need_an_answer_only_when_there_is_a_choice() -> None:
+    made = profile([FFT], comms=(Comm(4, UNKNOWN),), hosts=())
+    assert advise(mix_of(made), TUNING, []).case == (1, 4)
+    with pytest.raises(UserError, match="--nodes"):
+        advise(mix_of(made), tuning(*TUNING.plan, plan(2, 2)), [])
+
+
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [(0.398, "40 %"), (0.064, "6.4 %"), (0.0, "0 %"), (-0.031, "-3.1 %"), (0.0702, "7 %"), (-0.00001, "0 %")],
+)
+def test_percent(share: float, words: str) -> None:
+    assert percent(share) == words
+
+
+def test_percent_range() -> None:
+    assert percent_range(Interval(0.12, 0.0912, 0.141)) == "9.1 to 14 %"
+    assert percent_range(Interval(0.0, 0.0, 0.0)) == "0 %"
+
+
+def test_the_profile_was_made_under_a_setting() -> None:
+    launches = [GOOD, GOOD | {"UCX_RNDV_THRESH": "4kb"}, Setting()]
+    assert made_under("mpirun --mca pml ucx -n 4 ./app", launches) == GOOD
+    assert made_under("mpirun --mca pml ucx -x UCX_RNDV_THRESH=4kb -n 4 ./app", launches) == launches[1]
+    assert made_under("mpirun --mca pml ob1 -n 4 ./app", launches) is None
+    assert made_under("mpirun 'unbalanced", launches) is None
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    made: Profile = profile([FFT, SMALL])
+    save(made, tmp_path / "app.profile")
+    write(TUNING, tmp_path / "tuning.toml")
+    return tmp_path / "app.profile", tmp_path / "tuning.toml"
+
+
+def run(files: tuple[Path, Path], output: Path | None = None, studies: tuple[Path, ...] = ()) -> int:
+    return advise_command(*files, studies=studies, output=output, nodes=None, budget=None, json=True)
+
+
+def test_the_command(files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(files) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["hot_spots"][0]["call"] == "Alltoall from transpose_x_yz"
+    assert document["evidence"] == ["tuning example"]
+
+
+def test_a_tuning_is_only_written_when_one_is_advised(files: tuple[Path, Path], tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"nothing in .* is sure"):
+        run(files, tmp_path / "program.toml")
+    one = plan(1, 4, dict(GOOD), {"alltoall": 9.0}, rules("alltoall", gain=9.0))
+    write(tuning(one, plan(1, 4)), files[1])
+    assert run(files, tmp_path / "program.toml") == 0
+    assert [p.launch for p in read(tmp_path / "program.toml").plan] == [GOOD]
+
+
+def test_a_study_that_is_none(files: tuple[Path, Path]) -> None:
+    with pytest.raises(UserError, match="not a Unisono study"):
+        run(files, studies=(files[1],))
+
+
+def test_another_machine_is_noticed() -> None:
+    made = profile([FFT])
+    made.origin.machine.update({"CPU": "Another CPU", "kernel": "6.1"})
+    assert differences(TUNING, made) == [
+        "CPU was Example CPU when the tuning was measured, and Another CPU when the profile was made"
+    ]
