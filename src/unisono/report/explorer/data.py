@@ -177,10 +177,14 @@ def page_data(
     *,
     root: str,
     curves: Sequence[Mapping[str, Any]] = (),
+    collectives: Mapping[str, str] | None = None,
     rows_most: int = ROWS_MOST,
 ) -> str:
-    """Everything the page's script works on, packed. `root` names the first node of the call tree; `curves` are those
-    of explorer.curves."""
+    """Everything the page's script works on, packed.
+
+    `root` names the first node of the call tree; `curves` are those of explorer.curves; `collectives` says which
+    collective an MPI function is one of.
+    """
     names = _Names()
     table = rank_table(profile, tree, rows_most)
     ranks = table.ranks
@@ -208,6 +212,8 @@ def page_data(
         "comms": [[comm.size, comm.nodes, comm.created] for comm in profile.comms],
         "pairs": {"side": pairs.side, "block": pairs.block, "ranks": profile.ranks},
         "curves": list(curves),
+        "collectives": dict(collectives or {}),
+        "summed": profile.origin.summed,
     }
     return pack(document, columns)
 

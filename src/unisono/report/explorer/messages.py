@@ -1,4 +1,7 @@
-"""Message sizes per call-tree node and communicator, over all ranks: what the histogram and the curve show."""
+"""Message sizes per call-tree node and communicator, over all ranks: what the histogram and the curve show.
+
+A size is exact, or a range (one power of two), or a mean of which nothing else is known.
+"""
 
 from __future__ import annotations
 
@@ -12,24 +15,26 @@ from unisono.report.explorer.tree import CallTree
 EXACT_MOST = 64
 """Exact sizes kept for one (node, communicator): those with the most time. The others go into powers of two."""
 
+EXACT, RANGE, MEAN = range(3)
 _GROUP = ["node", "comm"]
-_KEY = np.dtype([("node", np.int64), ("comm", np.int64), ("low", np.int64), ("high", np.int64)])
+_KEY = np.dtype([("node", np.int64), ("comm", np.int64), ("sort", np.int64), ("size", np.int64)])
+"""`size` is the size, or the power of two of a range."""
 
 
 def message_table(profile: Profile, tree: CallTree) -> dict[str, Column]:
-    """Columns node, comm (index + 1; 0: not known), low, high, mean (bytes), calls, bytes, time, waiting: one row a
-    (node, communicator, size). `low` equals `high` where the size is exact; otherwise the row holds sizes of one power
-    of two. Calls without a message size are left out. `bytes` are those sent, or received by calls that only receive.
+    """One row a (node, communicator, size); calls without a message size are left out.
+
+    Columns: node; comm (index + 1, 0: not known); sort (EXACT, RANGE, MEAN); low, high, mean in bytes; calls; bytes
+    (sent, or received by calls that only receive); time and waiting in seconds.
     """
     chosen = (profile.cells["function"] != NO_FUNCTION) & (profile.cells["size"] >= 0)
     cells = profile.cells[chosen]
     key = np.zeros(len(cells), _KEY)
     key["node"] = tree.node_of_cell[chosen]
     key["comm"] = cells["comm"] + 1
-    exact = cells["size_min"] == cells["size_max"]
+    key["sort"] = np.where(cells["size_min"] < 0, MEAN, np.where(cells["size_min"] == cells["size_max"], EXACT, RANGE))
     power = _power(cells["size"])
-    key["low"] = np.where(exact, cells["size"], -1 - power)
-    key["high"] = np.where(exact, cells["size"], -1)
+    key["size"] = np.where(key["sort"] == RANGE, power, cells["size"])
     seconds = cells["time"].astype(np.float64)
     _fold(key, power, seconds)
     found, place = np.unique(key, return_inverse=True)
@@ -42,13 +47,14 @@ def message_table(profile: Profile, tree: CallTree) -> dict[str, Column]:
     sent, received = cells["sent"].astype(np.float64), cells["received"].astype(np.float64)
     low = np.full(len(found), np.iinfo(np.int64).max)
     high = np.zeros(len(found), np.int64)
-    np.minimum.at(low, place, np.where(cells["size_min"] >= 0, cells["size_min"], cells["size"]))
-    np.maximum.at(high, place, np.maximum(cells["size_max"], cells["size"]))
+    np.minimum.at(low, place, np.where(key["sort"] == MEAN, cells["size"], cells["size_min"]))
+    np.maximum.at(high, place, np.where(key["sort"] == MEAN, cells["size"], cells["size_max"]))
     weights = np.maximum(cells["calls"], 1).astype(np.float64)
     mean = total(cells["size"] * weights) / np.maximum(total(weights), 1)
     return {
         "node": whole(found["node"]),
         "comm": whole(found["comm"]),
+        "sort": whole(found["sort"]),
         "low": whole(low),
         "high": whole(high),
         "mean": mean.astype("f8"),
@@ -65,7 +71,7 @@ def _power(sizes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 
 
 def _fold(key: npt.NDArray[np.void], power: npt.NDArray[np.int64], seconds: npt.NDArray[np.float64]) -> None:
-    """Where one (node, communicator) has more than EXACT_MOST sizes, all but the heaviest become powers of two."""
+    """Where one (node, communicator) has more than EXACT_MOST sizes, all but the heaviest become ranges."""
     found, place = np.unique(key, return_inverse=True)
     if not len(found):
         return
@@ -78,5 +84,5 @@ def _fold(key: npt.NDArray[np.void], power: npt.NDArray[np.int64], seconds: npt.
     rank = np.zeros(len(found), np.int64)
     rank[order] = position
     light = rank[place] >= EXACT_MOST
-    key["low"] = np.where(light, -1 - power, key["low"])
-    key["high"] = np.where(light, -1, key["high"])
+    key["sort"] = np.where(light, RANGE, key["sort"])
+    key["size"] = np.where(light, power, key["size"])

@@ -1,0 +1,276 @@
+"""What stands above the panes: the one-row answer, the hot spots, and below them the flat table and the origin."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Sequence
+from typing import Any
+
+from unisono.profile.flat import FlatRow, flat_table
+from unisono.profile.hot import HotSpot, other
+from unisono.profile.model import UNKNOWN, Comm, Profile, collective_of
+from unisono.profile.sizes import MEAN, NONE, RANGE, SizeBin
+from unisono.report.explorer.names import clean
+from unisono.report.explorer.tree import CallTree
+from unisono.report.text import count, format_duration, format_time, join
+from unisono.sizes import format_size
+
+SPOTS_MOST = 8
+REGIONS_MOST = 60
+_PER_PEER = ("alltoall", "alltoallv", "allgather", "allgatherv", "gather", "scatter")
+_LONGEST = 60
+
+
+def short(name: str, most: int = _LONGEST) -> str:
+    """A name for a sentence: its end cut when it is long."""
+    name = clean(name)
+    return name if len(name) <= most else name[: most - 1] + "…"
+
+
+def percent(share: float) -> str:
+    """ "40 %", "6.4 %"; "-" for a share nobody knows."""
+    if not math.isfinite(share):
+        return "-"
+    return f"{100 * share:.0f} %" if share >= 0.0995 else f"{100 * share:.1f} %"
+
+
+def plain_size(size: int) -> str:
+    """A size in a sentence: exact where it is short, else to three digits."""
+    exact = format_size(size)
+    if size < 10000 or not exact.endswith(" B"):
+        return exact
+    for power, unit in ((3, "GiB"), (2, "MiB"), (1, "KiB")):
+        if size >= 1 << (10 * power):
+            return f"{size / (1 << (10 * power)):.3g} {unit}"
+    return exact
+
+
+def size_words(spot: HotSpot) -> str:
+    """The message size that takes the most time, per peer where the collective counts so; "" where none is known."""
+    known = [entry for entry in spot.sizes if entry.kind != NONE]
+    if not known or spot.collective == "barrier":
+        return ""
+    peer = " a peer" if spot.collective in _PER_PEER else ""
+    time = math.fsum(entry.time for entry in known)
+    main = known[0]
+    if len(known) > 1 and time > 0 and main.time < 0.75 * time:
+        least = min(_low(entry) for entry in known)
+        most = max(entry.size if entry.kind == MEAN else entry.most for entry in known)
+        return f"{plain_size(least)} to {plain_size(most)}{peer}"
+    return one_size(main) + peer
+
+
+def _low(entry: SizeBin) -> int:
+    return entry.size if entry.kind == MEAN else entry.least
+
+
+def one_size(entry: SizeBin) -> str:
+    if entry.kind == MEAN:
+        return f"{plain_size(entry.size)} on average"
+    if entry.kind == RANGE:
+        return f"{plain_size(entry.least)} to {plain_size(entry.most)}"
+    return plain_size(entry.size)
+
+
+def caller(spot: HotSpot) -> str:
+    """The function to name: the first above MPI that is not a wrapper of its name; "" where the path is not known."""
+    frames = [frame for frame in spot.frames if frame.label]
+    if not frames:
+        return ""
+    word = (spot.collective or spot.function).lower()
+    named = next((frame for frame in frames if word not in frame.label.lower()), frames[0])
+    return short(named.label)
+
+
+def sentence(profile: Profile, spots: Sequence[HotSpot]) -> str:
+    """The answer: what takes most of the time, from where, how large, how much of it is waiting."""
+    if not spots:
+        return "This program spends no time in MPI that was recorded"
+    first = spots[0]
+    subject = first.name[0].upper() + first.name[1:] if first.collective else first.function
+    parts = [subject]
+    if caller(first):
+        parts[0] += f" from {caller(first)}"
+    if size_words(first):
+        parts.append(size_words(first))
+    text = f"{', '.join(parts)}{',' if len(parts) > 1 else ''} is {percent(first.share)} of the time"
+    if math.isfinite(first.waiting_share):
+        text += f"; {percent(first.waiting_share)} of that is waiting"
+    return text
+
+
+def comm_words(comm: Comm | None) -> str:
+    """ "256 ranks on 8 nodes"; "" where it is not known."""
+    if comm is None or comm.size == UNKNOWN:
+        return ""
+    nodes = "" if comm.nodes == UNKNOWN else f" on {count(comm.nodes, 'node')}"
+    many = f" ({comm.created:,} such)" if comm.created > 1 else ""
+    return f"{count(comm.size, 'rank')}{nodes}{many}"
+
+
+def per_rank(spot: HotSpot) -> str:
+    """Calls per rank: "25", or "20 to 31"."""
+    least, most = round(spot.calls.least), round(spot.calls.most)
+    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
+
+
+def spot_rows(profile: Profile, tree: CallTree, spots: Sequence[HotSpot]) -> list[dict[str, Any]]:
+    """One row a hot spot, with the node of the call tree it is."""
+    function = {name: number for number, name in enumerate(profile.functions)}
+    rows = []
+    for spot in spots:
+        nodes = tree.leaf_of.get((spot.path, function[spot.function]), [])
+        rows.append(
+            {
+                "node": _of_phase(profile, tree, nodes, spot.phase),
+                "function": spot.function,
+                "chain": " ← ".join(short(frame.label, 44) for frame in spot.frames[:3]) or "call path not known",
+                "place": spot.frames[0].place if spot.frames else "",
+                "phase": short(spot.phase),
+                "comm": comm_words(spot.comm),
+                "calls": per_rank(spot),
+                "size": size_words(spot),
+                "time": format_time(spot.time),
+                "share": percent(spot.share),
+                "width": max(0.0, min(100.0, 100 * spot.share)),
+                "waiting": percent(spot.waiting_share) if math.isfinite(spot.waiting_share) else "",
+                "waiting_width": 100 * spot.waiting_share if math.isfinite(spot.waiting_share) else 0.0,
+                "collective": collective_of(spot.function) is not None,
+            }
+        )
+    return rows
+
+
+def _of_phase(profile: Profile, tree: CallTree, nodes: Sequence[int], phase: str) -> int:
+    """Of a call path's nodes the one in that phase."""
+    for node in nodes:
+        above = node
+        while above > 0 and tree.phase[above] < 0:
+            above = int(tree.parent[above])
+        if tree.phase[above] < 0 or profile.phases[int(tree.phase[above])] == phase:
+            return node
+    return nodes[0] if nodes else 0
+
+
+def rest_words(profile: Profile, shown: list[HotSpot]) -> str:
+    left = other(profile, shown)
+    return f"{count(left.count, 'more call')}: {percent(left.share)} of the time" if left.count > 0 else ""
+
+
+def facts(profile: Profile) -> list[tuple[str, str]]:
+    """At a glance, under the answer."""
+    cells = profile.cells
+    time = float(cells["time"].sum())
+    mpi = float(profile.mpi_rows["time"].sum())
+    nodes = len(dict.fromkeys(profile.origin.hosts))
+    found = [("ranks", f"{profile.ranks:,}")]
+    if nodes:
+        found.append(("nodes", f"{nodes:,}"))
+    if profile.ranks and float(profile.wall.max(initial=0.0)) > 0:
+        found.append(("wall time", format_duration(float(profile.wall.max()))))
+    found.append(("in MPI", percent(mpi / time) if time > 0 else "-"))
+    waiting = profile.mpi_rows["waiting"]
+    known = waiting[waiting == waiting]
+    if len(known) and mpi > 0:
+        found.append(("of that waiting", percent(float(known.sum()) / mpi)))
+    if profile.origin.mpi:
+        found.append(("MPI", short(profile.origin.mpi, 40)))
+    return found
+
+
+def warnings(profile: Profile) -> list[str]:
+    """What would mislead a reader who did not know it."""
+    origin, said = profile.origin, []
+    if origin.ended != "finalize":
+        said.append(f"The program did not reach MPI_Finalize; the profile was written at: {clean(origin.ended)}.")
+    if origin.dropped:
+        said.append(f"{origin.dropped:,} calls did not fit into the recorder's tables and are missing here.")
+    if origin.summed:
+        said.append(
+            "The source holds sums over all ranks only: every rank shows an equal part, so ranks cannot be compared."
+        )
+    excess = _excess(profile)
+    if excess is not None and abs(excess) > 0.05:
+        said.append(
+            f"Profiled, the program ran {percent(abs(excess))} {'longer' if excess > 0 else 'shorter'} than as it is: "
+            "look at what follows with that in mind."
+        )
+    return said
+
+
+def _excess(profile: Profile) -> float | None:
+    """How much longer the profiled run took than the median of the runs as they are."""
+    times = sorted(profile.origin.as_is)
+    if not times or not math.isfinite(profile.origin.profiled):
+        return None
+    half = len(times) // 2
+    middle = times[half] if len(times) % 2 else (times[half - 1] + times[half]) / 2
+    return profile.origin.profiled / middle - 1 if middle > 0 else None
+
+
+def origin_rows(profile: Profile) -> list[tuple[str, str]]:
+    origin = profile.origin
+    rows = [("source", {"unisono": "recorded by Unisono"}.get(origin.source, f"imported from {origin.source}"))]
+    if origin.command:
+        rows.append(("command", clean(origin.command)))
+    if origin.created:
+        rows.append(("created", clean(origin.created[:19].replace("T", " ")) + " UTC"))
+    if origin.mpi:
+        rows.append(("MPI", clean(origin.mpi)))
+    hosts = list(dict.fromkeys(origin.hosts))
+    if hosts:
+        named = join([short(host, 40) for host in hosts[:12]])
+        rows.append(("nodes", named + (f" and {len(hosts) - 12:,} more" if len(hosts) > 12 else "")))
+    rows.append(("ended", "at MPI_Finalize" if origin.ended == "finalize" else clean(origin.ended)))
+    if origin.as_is:
+        runs = ", ".join(format_time(seconds) for seconds in origin.as_is)
+        rows.append(("run time as it is", f"{runs} ({count(len(origin.as_is), 'run')})"))
+    if math.isfinite(origin.profiled):
+        excess = _excess(profile)
+        change = f": {100 * excess:+.1f} % against as it is" if excess is not None else ""
+        rows.append(("run time profiled", f"{format_time(origin.profiled)}{change}"))
+    if math.isfinite(origin.overhead_ns):
+        calls = profile.mpi_rows["calls"]
+        spent = float(calls[calls > 0].sum()) * origin.overhead_ns * 1e-9
+        whole = float(profile.cells["time"].sum())
+        share = f", {100 * spent / whole:.2g} % of the program's time" if whole > 0 else ""
+        rows.append(("cost of recording", f"about {origin.overhead_ns:.0f} ns a call{share}"))
+    if origin.depth >= 0:
+        rows.append(("call path", f"up to {count(origin.depth, 'frame')}"))
+    if origin.source == "unisono":
+        rows.append(("waiting", "measured" if origin.split_waiting else "not measured: record with --split-waiting"))
+    rows += [(clean(name), clean(value)) for name, value in origin.machine.items()]
+    return rows
+
+
+def flat(profile: Profile) -> dict[str, Any]:
+    table = flat_table(profile)
+    return {
+        "groups": [_flat_row(row) for row in table.groups],
+        "regions": [_flat_row(row) for row in table.regions[:REGIONS_MOST]],
+        "left": max(0, len(table.regions) - REGIONS_MOST),
+    }
+
+
+def _flat_row(row: FlatRow) -> dict[str, Any]:
+    return {
+        "group": row.group,
+        "region": short(row.region, 100),
+        "full": clean(row.region),
+        "visits": f"{row.visits:,}" if row.visits != UNKNOWN else "-",
+        "time": format_time(row.time),
+        "share": f"{100 * row.share:.1f} %",
+        "width": max(0.0, min(100.0, 100 * row.share)),
+        "per_visit": format_time(row.per_visit),
+    }
+
+
+def program(profile: Profile) -> str:
+    """What to call the root of the call tree: the program of the command line, where it can be told."""
+    try:
+        words = shlex.split(profile.origin.command)
+    except ValueError:
+        words = profile.origin.command.split()
+    named = [word.rsplit("/", 1)[-1] for word in words if "/" in word and not word.startswith("-")]
+    return short(named[-1] if named else "whole program")

@@ -1,0 +1,119 @@
+"""The explorer as one HTML file: words and tables by the template, panes and charts by its scripts.
+
+No Plotly: trees, histogram, curve, matrix and strips are small SVG drawings of its own, so that a page weighs what
+its numbers weigh (some 100 kB, and 2 MB for 256 ranks x 1,000 call paths) instead of 4 MB more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from jinja2 import ChoiceLoader, PackageLoader
+from markupsafe import Markup
+
+import unisono
+from unisono.model import Case
+from unisono.profile.hot import hot_spots
+from unisono.profile.model import Profile, collective_of
+from unisono.report import page, palette
+from unisono.report.explorer import overview
+from unisono.report.explorer.curves import curves
+from unisono.report.explorer.data import page_data
+from unisono.report.explorer.names import clean
+from unisono.report.explorer.tree import call_tree
+from unisono.report.view import CaseView
+from unisono.tuning.model import Tuning
+
+SCRIPTS = (
+    "unpack",
+    "format",
+    "sums",
+    "treeview",
+    "chart",
+    "sizes",
+    "curve",
+    "matrix",
+    "ranks",
+    "search",
+    "details",
+    "main",
+)
+"""In the order in which they need each other."""
+
+
+def write_explorer(
+    profile: Profile,
+    path: Path,
+    *,
+    name: str = "",
+    tuning: Tuning | None = None,
+    views: Mapping[Case, CaseView] | None = None,
+) -> Path:
+    """Write the page of `profile` to `path` and return it.
+
+    `name` is what to call the profile; with a `tuning` its curve stands beside the program's message sizes, in
+    seconds where `views` (the cases of its study) hold them. Raises UserError when the file cannot be written.
+    """
+    return page.write(path, render(profile, name=name, tuning=tuning, views=views))
+
+
+def render(
+    profile: Profile,
+    *,
+    name: str = "",
+    tuning: Tuning | None = None,
+    views: Mapping[Case, CaseView] | None = None,
+) -> str:
+    templates = page.environment()
+    assert templates.loader is not None
+    templates.loader = ChoiceLoader([PackageLoader("unisono.report.explorer"), templates.loader])
+    return templates.get_template("explorer.html.j2").render(
+        version=unisono.__version__,
+        light=Markup(palette.css("light")),
+        dark=Markup(palette.css("dark")),
+        stylesheet=Markup(_text("unisono.report", "page.css") + _text("unisono.report.explorer", "explorer.css")),
+        script=Markup(_text("unisono.report", "page.js")),
+        plotly="",
+        explorer=Markup("\n".join(_text("unisono.report.explorer", f"{script}.js") for script in SCRIPTS)),
+        **content(profile, name, tuning, views),
+    )
+
+
+def content(
+    profile: Profile, name: str, tuning: Tuning | None, views: Mapping[Case, CaseView] | None
+) -> dict[str, Any]:
+    """Every value of the template that comes from the profile."""
+    tree = call_tree(profile)
+    spots = hot_spots(profile, overview.SPOTS_MOST)
+    drawn = curves(profile, tuning, views) if tuning is not None else []
+    root = overview.program(profile)
+    return {
+        "title": overview.sentence(profile, spots),
+        "name": clean(name) or root,
+        "created": clean(profile.origin.created[:16].replace("T", " ")),
+        "facts": overview.facts(profile),
+        "warnings": overview.warnings(profile),
+        "spots": overview.spot_rows(profile, tree, spots),
+        "rest": overview.rest_words(profile, spots),
+        "flat": overview.flat(profile),
+        "origin": overview.origin_rows(profile),
+        "notes": [clean(note) for note in profile.notes],
+        "summed": profile.origin.summed,
+        "has_pairs": len(profile.pairs) > 0,
+        "has_curves": bool(drawn),
+        "tuning": clean(tuning.name) if tuning is not None else "",
+        "data": page_data(
+            profile,
+            tree,
+            root=root,
+            curves=drawn,
+            collectives={f: c for f in profile.functions if (c := collective_of(f))},
+        ),
+    }
+
+
+def _text(package: str, name: str) -> str:
+    return resources.files(package).joinpath("templates", name).read_text("utf-8")

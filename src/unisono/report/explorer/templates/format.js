@@ -1,0 +1,66 @@
+/* How numbers and names are written, and small helpers that build elements. Names are always set as text. */
+(() => {
+  "use strict";
+  const threeDigits = (value) => value.toLocaleString("en-US", (() => {
+    const digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+    return { minimumFractionDigits: digits, maximumFractionDigits: digits };
+  })());
+
+  function seconds(value) {
+    if (!Number.isFinite(value)) return "–";
+    if (value <= 0) return "0 s";
+    const [scale, unit] = [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]].find(([s]) => value >= s * 0.9995) || [1e-9, "ns"];
+    return threeDigits(value / scale) + " " + unit;
+  }
+  const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+  function bytes(value) {
+    if (!Number.isFinite(value)) return "–";
+    let unit = 0;
+    while (value >= 1023.5 && unit < UNITS.length - 1) { value /= 1024; unit += 1; }
+    return (unit ? threeDigits(value) : Math.round(value).toLocaleString("en-US")) + " " + UNITS[unit];
+  }
+  /* A message size: exact where a unit divides it into quarters, else in bytes. */
+  function size(value) {
+    for (const power of [3, 2, 1]) {
+      const step = 2 ** (10 * power);
+      if (value >= step && value % (step / 4) === 0) return value / step + " " + UNITS[power];
+    }
+    return Math.round(value).toLocaleString("en-US") + " B";
+  }
+  const sizes = (low, high) => (low === high ? size(low) : `${size(low)} – ${size(high)}`);
+  const count = (value) => (Number.isFinite(value) ? Math.round(value).toLocaleString("en-US") : "–");
+  const percent = (share) => (Number.isFinite(share) ? (100 * share).toFixed(1) + " %" : "–");
+  const ratio = (value) => (Number.isFinite(value) ? (value < 9.995 ? value.toFixed(2) : value.toFixed(1)) + "×" : "–");
+  const UNIT = { s: seconds, B: bytes, calls: count };
+
+  /* A C++ name for a row: the innermost template arguments go first, then the end. */
+  const shortened = new Map();
+  function short(name, most = 72) {
+    if (name.length <= most) return name;
+    if (shortened.has(name)) return shortened.get(name);
+    let text = name.slice(0, 4200), before;
+    do {
+      before = text;
+      text = text.replace(/<[^<>…]+>/g, "<…>").replace(/(<…>)(::\w+)?(, ?)?(?=[^<]*>)/g, "…");
+    } while (text !== before && text.length > most);
+    if (text.length > most) text = text.slice(0, most - 1) + "…";
+    shortened.set(name, text);
+    return text;
+  }
+
+  function fill(node, attributes, children) {
+    for (const [name, value] of Object.entries(attributes)) {
+      if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+      else if (name === "style") Object.entries(value).forEach(([key, text]) => node.style.setProperty(key, text));
+      else if (value !== undefined && value !== null && value !== false) node.setAttribute(name, value === true ? "" : value);
+    }
+    node.append(...children.filter((child) => child !== null && child !== undefined));
+    return node;
+  }
+  const el = (tag, attributes = {}, ...children) => fill(document.createElement(tag), attributes, children);
+  const svg = (tag, attributes = {}, ...children) =>
+    fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+
+  explorer.format = { seconds, bytes, size, sizes, count, percent, ratio, short, unit: (value, unit) => UNIT[unit](value) };
+  Object.assign(explorer, { el, svg });
+})();
