@@ -1,0 +1,184 @@
+"""Which calls changed between two states of a program: its profiles as it was against those with a tuning.
+
+A setting acts on calls nobody looked at, and waiting moves: document 003's MPI_Reduce lost 553 s with no change of its
+own. So every call is compared, and what changed without being what was tuned is called a side effect.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from unisono.decide.model import Interval
+from unisono.errors import UserError
+from unisono.profile.hot import HotSpot, hot_spots
+from unisono.profile.model import Profile
+
+LEAST_SHARE = 0.005
+"""A change is worth naming from this part of the program's time on."""
+LEAST_CHANGE = 0.1
+"""With one profile a side nothing tells how calls vary from run to run: only a change beyond this part counts."""
+SHOWN = 10
+
+Key = tuple[str, tuple[str, ...], int, int, str]
+"""Function, callers, ranks and nodes of the communicator, phase: what stays the same from run to run."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallChange:
+    """One call, before and after; seconds of all ranks together: median, least and most over the runs."""
+
+    function: str
+    where: str
+    before: Interval
+    after: Interval
+    waiting_before: float
+    """Median; NaN where not measured."""
+    waiting_after: float
+    share: float
+    """(after - before) / the program's time before."""
+    changed: bool
+    """Beyond what runs differ by, and worth naming."""
+    side_effect: bool
+    """It changed though the tuning has no measurement of it, or because its waiting did."""
+
+    @property
+    def name(self) -> str:
+        name = self.function.removeprefix("MPI_")
+        return f"{name} from {self.where}" if self.where else name
+
+    @property
+    def sentence(self) -> str:
+        text = f"{self.name}: {seconds(self.before.mid)} before, {seconds(self.after.mid)} after"
+        return f"{text}, a side effect" if self.side_effect else text
+
+
+@dataclass(frozen=True)
+class Changes:
+    """All calls, those that changed most first. Times in seconds, all ranks together."""
+
+    calls: tuple[CallChange, ...]
+    total_before: float
+    total_after: float
+    runs: tuple[int, int]
+
+    @property
+    def changed(self) -> list[CallChange]:
+        return [call for call in self.calls if call.changed]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "calls": [
+                {
+                    **asdict(call),
+                    "waiting_before": _number(call.waiting_before),
+                    "waiting_after": _number(call.waiting_after),
+                }
+                for call in self.calls
+            ],
+            "total_before": self.total_before,
+            "total_after": self.total_after,
+            "runs": list(self.runs),
+        }
+
+    def sentences(self) -> list[str]:
+        """What changed, a sentence each; that nothing did."""
+        whole = f"All ranks together: {seconds(self.total_before)} before, {seconds(self.total_after)} after."
+        found = [f"{call.sentence}." for call in self.changed]
+        return [whole, *(found or ["No call changed beyond what runs differ by."])]
+
+    def render(self) -> Group:
+        """For a terminal."""
+        table = Table(title="Calls before and after, all ranks together", title_justify="left")
+        table.add_column("call", overflow="fold")
+        for name in ("before", "after", "of the whole", "waiting before", "after", ""):
+            table.add_column(name, justify="left" if not name else "right")
+        for call in self.calls[:SHOWN]:
+            table.add_row(
+                Text(call.name),
+                seconds(call.before.mid),
+                seconds(call.after.mid),
+                f"{100 * call.share:+.1f} %",
+                "" if math.isnan(call.waiting_before) else seconds(call.waiting_before),
+                "" if math.isnan(call.waiting_after) else seconds(call.waiting_after),
+                _remark(call),
+                style="bold" if call.changed else "",
+            )
+        return Group(table, *(Text(line) for line in self.sentences()))
+
+
+def changes(before: Sequence[Profile], after: Sequence[Profile], tuned: Collection[str] = ()) -> Changes:
+    """The calls of some runs before against those after, at least one each. `tuned`: the collectives the tuning was
+    measured for; a change of another call is a side effect. Raises UserError without a profile on either side."""
+    if not before or not after:
+        raise UserError("changes need a profile of the program as it was and one with the tuning")
+    sides = [[_calls(profile) for profile in profiles] for profiles in (before, after)]
+    keys = dict.fromkeys(key for side in sides for run in side for key in run)
+    total_before, total_after = (
+        statistics.median(float(profile.wall.sum()) for profile in side) for side in (before, after)
+    )
+    several = min(len(before), len(after)) > 1
+    calls = [_change(key, sides, total_before, tuned, several) for key in keys]
+    calls.sort(key=lambda call: -abs(call.share))
+    return Changes(tuple(calls), total_before, total_after, (len(before), len(after)))
+
+
+def _calls(profile: Profile) -> dict[Key, HotSpot]:
+    found: dict[Key, HotSpot] = {}
+    for spot in hot_spots(profile):
+        comm = (spot.comm.size, spot.comm.nodes) if spot.comm is not None else (0, 0)
+        found.setdefault((spot.function, tuple(f.label for f in spot.frames), *comm, spot.phase), spot)
+    return found
+
+
+def _change(
+    key: Key, sides: Sequence[Sequence[dict[Key, HotSpot]]], total: float, tuned: Collection[str], several: bool
+) -> CallChange:
+    times = [[run[key].time if key in run else 0.0 for run in side] for side in sides]
+    waits = [[run[key].waiting for run in side if key in run] for side in sides]
+    was, now = (Interval(statistics.median(side), min(side), max(side)) for side in times)
+    waiting_was, waiting_now = (statistics.median(side) if side else math.nan for side in waits)
+    share = (now.mid - was.mid) / total if total > 0 else 0.0
+    apart = now.high < was.low or now.low > was.high
+    if not several:
+        apart = abs(now.mid - was.mid) > LEAST_CHANGE * max(was.mid, now.mid)
+    changed = apart and abs(share) >= LEAST_SHARE
+    collective = next((run[key].collective for side in sides for run in side if key in run), None)
+    moved = waiting_now - waiting_was
+    by_waiting = not math.isnan(moved) and abs(moved) > abs(now.mid - was.mid) / 2
+    return CallChange(
+        function=key[0],
+        where=key[1][0] if key[1] else "",
+        before=was,
+        after=now,
+        waiting_before=waiting_was,
+        waiting_after=waiting_now,
+        share=share,
+        changed=changed,
+        side_effect=changed and (collective not in tuned or by_waiting),
+    )
+
+
+def _remark(call: CallChange) -> str:
+    if not call.changed:
+        return ""
+    what = "faster" if call.after.mid < call.before.mid else "slower"
+    return f"{what}, a side effect" if call.side_effect else what
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def seconds(value: float) -> str:
+    """ "3631 s", "12.3 s", "4.5 ms"."""
+    if abs(value) >= 100:
+        return f"{value:.0f} s"
+    return f"{value:.3g} s" if abs(value) >= 0.1 or value == 0 else f"{1000 * value:.3g} ms"

@@ -1,0 +1,81 @@
+"""Calls before and after: what changed, and what did so as a side effect."""
+
+from __future__ import annotations
+
+import json
+import math
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from tests.advise.made import Call, profile
+from unisono.advise.changes import Changes, changes, seconds
+from unisono.errors import UserError
+from unisono.profile.model import Profile
+
+
+def run(alltoall: float, reduce: float, *, waiting: float = math.nan, wall: float = 100.0) -> Profile:
+    return profile(
+        [
+            Call("MPI_Alltoall", ("main", "transpose_x_yz"), time=alltoall, waiting=0.0),
+            Call("MPI_Reduce", ("main", "checksum"), time=reduce, waiting=waiting),
+        ],
+        wall=wall,
+    )
+
+
+def test_the_documents_example() -> None:
+    """C7: alltoall 3631 -> 3378 s, reduce 587 -> 34 s without a change of its own."""
+    before = run(3631 / 4, 587 / 4, wall=9123 / 4)
+    after = run(3378 / 4, 34 / 4, wall=8200 / 4)
+    found = changes([before], [after], tuned=["alltoall"])
+    assert [(call.name, call.side_effect) for call in found.changed] == [("Reduce from checksum", True)]
+    assert "Reduce from checksum: 587 s before, 34 s after, a side effect." in found.sentences()
+    assert found.calls[1].share == pytest.approx((3378 - 3631) / 9123)
+
+
+def test_with_several_runs_noise_is_known() -> None:
+    """7 % is a change when runs differ by less, and none when they differ by more."""
+    quiet = changes([run(9.0, 1), run(9.05, 1)], [run(8.4, 1), run(8.45, 1)], tuned=["alltoall"])
+    loud = changes([run(9.0, 1), run(8.2, 1)], [run(8.4, 1), run(8.45, 1)], tuned=["alltoall"])
+    assert [call.name for call in quiet.changed] == ["Alltoall from transpose_x_yz"]
+    assert not quiet.changed[0].side_effect
+    assert loud.changed == []
+    assert loud.sentences()[-1] == "No call changed beyond what runs differ by."
+
+
+def test_a_tuned_call_whose_waiting_moved_is_a_side_effect() -> None:
+    found = changes([run(9, 9, waiting=8.0)], [run(9, 2, waiting=1.0)], tuned=["alltoall", "reduce"])
+    assert [(call.name, call.side_effect) for call in found.changed] == [("Reduce from checksum", True)]
+
+
+def test_calls_of_one_side_only() -> None:
+    more = profile([Call("MPI_Alltoall", ("main", "transpose_x_yz"), time=9.0), Call("MPI_Bcast", time=5.0)], wall=100)
+    found = changes([run(9.0, 0.0)], [more])
+    assert [(call.function, call.before.mid, call.after.mid) for call in found.changed] == [("MPI_Bcast", 0.0, 20.0)]
+
+
+def test_too_small_to_be_named() -> None:
+    assert changes([run(9, 0.1)], [run(9, 0.2)]).changed == []
+
+
+def test_json_and_table() -> None:
+    found: Changes = changes([run(9, 3)], [run(6, 3)], tuned=["alltoall"])
+    document = json.loads(json.dumps(found.as_dict(), allow_nan=False))
+    assert document["calls"][0]["before"]["mid"] == 36
+    assert document["calls"][1]["waiting_before"] is None
+    stream = StringIO()
+    Console(file=stream, width=120).print(found.render())
+    assert "faster" in stream.getvalue()
+    assert "-3.0 %" in stream.getvalue()
+
+
+def test_both_sides_are_needed() -> None:
+    with pytest.raises(UserError, match="one with the tuning"):
+        changes([run(1, 1)], [])
+
+
+@pytest.mark.parametrize(("value", "words"), [(3631.2, "3631 s"), (12.34, "12.3 s"), (0.0045, "4.5 ms"), (0.0, "0 s")])
+def test_seconds(value: float, words: str) -> None:
+    assert seconds(value) == words
