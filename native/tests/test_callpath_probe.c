@@ -1,0 +1,89 @@
+#include "test_callpath_probe.h"
+
+#include <dlfcn.h>
+
+#include "../intercept/callpath.c"
+
+static _Thread_local const void *found[PROBE_MOST];
+static _Thread_local uint32_t found_count;
+static _Thread_local uint64_t found_hash;
+
+struct truth {
+    const void *frames[PROBE_MOST];
+    uint32_t count, most;
+    void *own;
+};
+
+static void *object_of(const void *address)
+{
+    Dl_info info;
+    return dladdr(address, &info) != 0 ? info.dli_fbase : NULL;
+}
+
+static _Unwind_Reason_Code add(struct _Unwind_Context *context, void *argument)
+{
+    struct truth *truth = argument;
+    const void *pc = (const void *)_Unwind_GetIP(context);
+    if (pc != NULL && object_of(pc) != truth->own)
+        truth->frames[truth->count++] = pc;
+    return truth->count == truth->most ? _URC_END_OF_STACK : _URC_NO_REASON;
+}
+
+/* Frames beyond STEPS are not looked at; no test comes near. */
+__attribute__((noinline)) bool probe(int most)
+{
+    struct truth truth = {.most = (uint32_t)most, .own = object_of((const void *)&probe)};
+    _Unwind_Backtrace(add, &truth);
+    bool right = true;
+    uint64_t first = 0;
+    for (int turn = 0; turn < 3; turn++) {
+        memset(found, 0, sizeof found);
+        found_count = unisono_callpath(found, most, &found_hash);
+        first = turn == 0 ? found_hash : first;
+        right &= found_count == truth.count && found_hash == first &&
+                 memcmp(found, truth.frames, found_count * sizeof *found) == 0;
+    }
+    return right;
+}
+
+__attribute__((noinline)) static bool through(int most, int *depth)
+{
+    bool right = probe(most);
+    ++*depth;
+    return right;
+}
+
+bool probe_deeper(int most)
+{
+    int depth = 0;
+    bool right = through(most, &depth);
+    return right && depth == 1;
+}
+
+uint32_t probe_found(const void *const **frames, uint64_t *hash)
+{
+    *frames = found;
+    *hash = found_hash;
+    return found_count;
+}
+
+uint8_t probe_slow(void)
+{
+    uint8_t sum = 0;
+    for (int set = 0; mine != NULL && set < SETS; set++)
+        sum = (uint8_t)(sum + mine->victim[set]);
+    return sum;
+}
+
+void probe_forget(void)
+{
+    unisono_callpath_forget();
+}
+
+uint32_t probe_once(int most)
+{
+    const void *frames[PROBE_MOST];
+    uint64_t hash;
+    uint32_t count = unisono_callpath(frames, most, &hash);
+    return count + (uint32_t)(hash == 0);
+}
