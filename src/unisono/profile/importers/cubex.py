@@ -1,0 +1,208 @@
+"""`profile.cubex` and `summary.cubex` of Score-P and Scalasca: call paths, time, calls and bytes per rank."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from unisono.errors import UserError
+from unisono.profile.importers.build import Builder, blank
+from unisono.profile.importers.cube_anchor import (
+    INCLUSIVE,
+    Anchor,
+    Node,
+    Region,
+    deep_order,
+    parse_anchor,
+    wide_order,
+)
+from unisono.profile.importers.cube_file import VALUES_MOST, CubeFile, place
+from unisono.profile.importers.message_size import message_size
+from unisono.profile.importers.text import COUNT_MOST, RANKS_MOST
+from unisono.profile.model import NO_FUNCTION, ROOT, UNKNOWN, Comm, Frame, Origin, Profile, collective_of
+
+_GROUPS = {"openmp": "OMP", "pthread": "PTHREAD", "measurement": "SCOREP"}
+"""Score-P's paradigms that are groups of their own in the flat table; user code is USR or COM by the call tree."""
+_Matrix = npt.NDArray[np.float64]
+
+
+def import_cubex(path: Path) -> Profile:
+    """The profile in a Cube4 file. Raises UserError, naming the metric where it is one."""
+    with CubeFile(path) as file:
+        anchor = parse_anchor(file.anchor(), file.where)
+        if len(anchor.nodes) * len(anchor.locations) > VALUES_MOST:
+            raise UserError(
+                f"{path}: holds {len(anchor.nodes):,} call paths on {len(anchor.locations):,} locations, more than fit"
+                " into memory; reduce it with cube_reduce or cube_cut"
+            )
+        reader = _Reader(file, anchor)
+        return reader.profile()
+
+
+class _Reader:
+    """One file being read: values per call path (in document order) and rank."""
+
+    def __init__(self, file: CubeFile, anchor: Anchor) -> None:
+        self.file, self.anchor = file, anchor
+        self.metrics = {metric.name: metric for metric in anchor.metrics}
+        self.rank = np.array([location.rank if location.thread else -1 for location in anchor.locations])
+        self.ranks = int(self.rank.max()) + 1
+        if not 0 < self.ranks <= RANKS_MOST:
+            raise UserError(f"{file.where}: has no MPI ranks in its system tree")
+        self.parents = np.array([node.parent for node in anchor.nodes])
+
+    def profile(self) -> Profile:
+        time = self._values("time")
+        visits = self._values("visits")
+        if time is None or visits is None:
+            missing = "time" if time is None else "visits"
+            raise UserError(f"{self.file.where}: has no values of the metric {missing}; without it there is no profile")
+        inclusive, exclusive = self._both("time", time)
+        _, visits = self._both("visits", visits)
+        sent, received = self._bytes("bytes_sent"), self._bytes("bytes_received")
+        least, most = self._values("min_time"), self._values("max_time")
+        builder = Builder(self.file.where, self.ranks, [Comm(self.ranks, self._nodes())])
+        builder.notes = self._notes(sent is not None)
+        calls = self._per_rank(visits)
+        seconds = self._per_rank(exclusive)
+        if np.any(calls > COUNT_MOST):
+            raise UserError(f"{self.file.where}: the metric visits has impossible values; the file is damaged")
+        shortest = None if least is None else self._per_rank(np.where(visits > 0, least, np.inf), np.minimum)
+        longest = None if most is None else self._per_rank(most, np.maximum)
+        paths = self._paths(builder)
+        for number, node in enumerate(self.anchor.nodes):
+            here = np.flatnonzero((calls[number] > 0) | (seconds[number] > 0))
+            if not len(here):
+                continue
+            cells = blank(len(here))
+            cells["path"], cells["rank"] = paths[number], here
+            cells["calls"] = calls[number, here]
+            cells["time"] = seconds[number, here]
+            if is_mpi(node.region):
+                function = node.region.name
+                cells["function"] = builder.function(function)
+                cells["comm"] = 0 if collective_of(function) else UNKNOWN
+                rows = [None if values is None else values[number, here] for values in (sent, received)]
+                cells["size"] = message_size(function, self.ranks, calls[number, here], *rows)
+                exact = cells["size"] == 0
+                cells["size_min"][exact] = cells["size_max"][exact] = 0
+                for name, row in zip(("sent", "received"), rows, strict=True):
+                    if row is not None:
+                        cells[name] = row
+                if shortest is not None and longest is not None:
+                    called = cells["calls"] > 0
+                    cells["time_min"][called] = np.maximum(0.0, shortest[number, here])[called]
+                    cells["time_max"][called] = np.maximum(0.0, longest[number, here])[called]
+            else:
+                cells["function"] = NO_FUNCTION
+            builder.add(cells)
+        return builder.build(self._origin(), self._wall(inclusive))
+
+    def _values(self, name: str) -> _Matrix | None:
+        """Call paths x locations in document order, as the metric has them; None where the file has no values."""
+        metric = self.metrics.get(name)
+        if metric is None:
+            return None
+        values = self.file.values(metric.number, name, metric.type, len(self.anchor.nodes), len(self.anchor.locations))
+        order = wide_order(self.anchor.nodes) if metric.kind == INCLUSIVE else deep_order(self.anchor.nodes)
+        placed = place(values, order, len(self.anchor.locations))
+        if placed is not None and name != "min_time" and not np.all(np.isfinite(placed)):
+            raise UserError(f"{self.file.where}: the metric {name} has values that are no numbers; the file is damaged")
+        return placed
+
+    def _both(self, name: str, values: _Matrix) -> tuple[_Matrix, _Matrix]:
+        """(inclusive, exclusive) of a metric, neither below 0."""
+        values = np.maximum(0.0, values)
+        kind = self.metrics[name].kind
+        other = values.copy()
+        if kind == INCLUSIVE:
+            children = np.flatnonzero(self.parents >= 0)
+            np.subtract.at(other, self.parents[children], values[children])
+            return values, np.maximum(0.0, other)
+        for number in range(len(self.parents) - 1, -1, -1):  # children come after their parents
+            if self.parents[number] >= 0:
+                other[self.parents[number]] += other[number]
+        return other, values
+
+    def _bytes(self, name: str) -> _Matrix | None:
+        values = self._values(name)
+        if values is None:
+            return None
+        _, exclusive = self._both(name, values)
+        per_rank = self._per_rank(exclusive)
+        if np.any(per_rank > COUNT_MOST):
+            raise UserError(f"{self.file.where}: the metric {name} has impossible values; the file is damaged")
+        return per_rank
+
+    def _per_rank(self, values: _Matrix, merge: np.ufunc = np.add) -> _Matrix:
+        """Threads of a rank together."""
+        order = np.argsort(self.rank, kind="stable")
+        order = order[self.rank[order] >= 0]
+        starts = np.searchsorted(self.rank[order], np.arange(self.ranks))
+        merged: _Matrix = merge.reduceat(values[:, order], starts, axis=1)
+        return merged
+
+    def _wall(self, inclusive: _Matrix) -> npt.NDArray[np.float64]:
+        """Per rank the time of its busiest thread: that of the master."""
+        roots = inclusive[self.parents < 0].sum(axis=0)
+        wall = np.zeros(self.ranks)
+        threads = self.rank >= 0
+        np.maximum.at(wall, self.rank[threads], roots[threads])
+        return wall
+
+    def _paths(self, builder: Builder) -> list[int]:
+        """The path of every call path; an MPI function is not part of it."""
+        paths: list[int] = []
+        for node in self.anchor.nodes:
+            parent = paths[node.parent] if node.parent >= 0 else ROOT
+            paths.append(parent if is_mpi(node.region) else builder.path(_frame(node.region), parent))
+        return paths
+
+    def _nodes(self) -> int:
+        hosts = {location.host for location in self.anchor.locations if location.thread}
+        return len(hosts) if self.anchor.has_nodes else UNKNOWN
+
+    def _origin(self) -> Origin:
+        hosts = [""] * self.ranks
+        for location in self.anchor.locations:
+            if location.thread:
+                hosts[location.rank] = location.host
+        depth = _depth(self.anchor.nodes)
+        return Origin("cubex", hosts=tuple(hosts), depth=depth)
+
+    def _notes(self, has_bytes: bool) -> list[str]:
+        by = self.anchor.creator or "an unknown tool"
+        notes = [f"written by {by}; neither command nor date nor the MPI are in it"]
+        if has_bytes:
+            notes += [
+                "bytes are held per call path, not per call: message sizes are means, assumed uniform",
+                f"communicators are not held: MPI_COMM_WORLD ({self.ranks} ranks) was assumed for collectives; on"
+                " smaller ones the sizes of alltoall, allgather and allreduce are too small in proportion, and with"
+                f" MPI_IN_PLACE by {1 / self.ranks:.1%}",
+            ]
+        else:
+            notes.append("the metric bytes_sent has no values: message sizes are not known")
+        threads = sum(location.thread for location in self.anchor.locations)
+        if threads > self.ranks:
+            notes.append(f"times of a rank's threads were added up ({threads} threads on {self.ranks} ranks)")
+        if threads < len(self.anchor.locations):
+            notes.append(f"{len(self.anchor.locations) - threads} locations that are no CPU threads were left out")
+        return notes
+
+
+def is_mpi(region: Region) -> bool:
+    """A function of MPI; Score-P also has artificial regions of the paradigm "mpi"."""
+    return region.name.startswith("MPI_")
+
+
+def _frame(region: Region) -> Frame:
+    return Frame(region.name, file=region.file, line=region.line, group=_GROUPS.get(region.paradigm, ""))
+
+
+def _depth(nodes: tuple[Node, ...]) -> int:
+    depth: list[int] = []
+    for node in nodes:
+        depth.append((depth[node.parent] if node.parent >= 0 else 0) + (not is_mpi(node.region)))
+    return max(depth)

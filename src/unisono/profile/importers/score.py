@@ -1,0 +1,141 @@
+"""`scorep.score`: the text that `scorep-score` and `scalasca -examine` print.
+
+Times are sums over ranks; there are no call paths, bytes or communicators.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from unisono.errors import UserError
+from unisono.profile.importers.build import Builder
+from unisono.profile.importers.text import RANKS_MOST, count, damaged, number
+from unisono.profile.model import ROOT, UNKNOWN, Frame, Origin, Profile
+
+NOT_LISTED = "(regions not listed)"
+MPI_NOT_LISTED = "MPI_(not listed)"
+_HEADER_LINES = 3
+_TIME = ("time[s]", "time")
+_ONE_A_RANK = ("MPI_Init", "MPI_Init_thread", "MPI_Finalize")
+_FILTERED = re.compile(r"(.+-)?FLT")
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    group: str
+    visits: int
+    time: float
+    region: str
+
+
+def is_score(lines: Sequence[str]) -> bool:
+    return _header(lines) is not None
+
+
+def import_score(lines: Sequence[str], where: str) -> Profile:
+    """The profile in a score text, each region a call path of one frame. Raises UserError."""
+    header = _header(lines)
+    if header is None:
+        raise UserError(f"{where}: has no line of columns `flt type ... region`; it is not a scorep.score")
+    columns, begin = header
+    groups, regions = _rows(lines, columns, begin, where)
+    if not groups and not regions:
+        raise UserError(f"{where}: has columns but no rows; the file is truncated")
+    ranks = _ranks(regions, where)
+    builder = Builder(where, ranks or 1)
+    builder.notes = [
+        "scorep.score holds times summed over ranks: every rank was given an equal part, ranks cannot be compared",
+        "scorep.score holds no call paths, message sizes, communicators or waiting; profile.cubex of the same run does"
+        " hold call paths and bytes",
+    ]
+    if not ranks:
+        builder.notes.append("the number of ranks is not in it (no MPI_Init is listed): 1 was assumed")
+    for row in [*regions, *_remainders(groups, regions)]:
+        if row.group == "MPI":
+            builder.add_sum(ROOT, builder.function(row.region), row.visits, row.time)
+        else:
+            builder.add_sum(builder.path(Frame(row.region, group=row.group)), 0, row.visits, row.time)
+    total = groups["ALL"].time if "ALL" in groups else math.fsum(row.time for row in regions)
+    return builder.build(Origin("scorep.score", summed=True), np.full(builder.ranks, total / builder.ranks))
+
+
+def _header(lines: Sequence[str]) -> tuple[list[str], int] | None:
+    """Names of the numeric columns and the first line after them; the header may go over several lines."""
+    for at, line in enumerate(lines):
+        tokens = line.split()
+        if tokens[:2] != ["flt", "type"]:
+            continue
+        end = at + 1
+        while "region" not in tokens and end < min(len(lines), at + _HEADER_LINES):
+            tokens += lines[end].split()
+            end += 1
+        if end < len(lines) and lines[end].split() == ["visit[us]"]:
+            end += 1  # the lower half of "time/visit[us]"
+        names = [name for name in tokens[2:] if name not in ("region", "visit[us]")]
+        if "region" in tokens and any(name in names for name in _TIME):
+            return names, end
+    return None
+
+
+def _rows(lines: Sequence[str], columns: Sequence[str], begin: int, where: str) -> tuple[dict[str, _Row], list[_Row]]:
+    """Groups by name (whole, not as filtered), and regions."""
+    pattern = re.compile(r"\s*(?:([-+*])\s+)?([A-Z][A-Z0-9_-]*)\s+" + r"(\S+)\s+" * len(columns) + r"(\S.*?)\s*")
+    time_at = next(at for at, name in enumerate(columns) if name in _TIME)
+    visits_at = columns.index("visits") if "visits" in columns else UNKNOWN
+    groups: dict[str, _Row] = {}
+    regions: list[_Row] = []
+    for at in range(begin, len(lines)):
+        line = lines[at]
+        if not line.strip():
+            continue
+        match = pattern.fullmatch(line)
+        numbers = [number(text) for text in match.groups()[2:-1]] if match else []
+        if match is None or None in numbers:
+            if line.lstrip().startswith(("(hint", "Estimated", "$")):
+                continue
+            raise damaged(where, at, line, "a row of the score table was expected")
+        group, region = str(match[2]), str(match.groups()[-1])
+        visits = count(match.groups()[2 + visits_at]) if visits_at != UNKNOWN else UNKNOWN
+        if visits is None:
+            raise damaged(where, at, line, "a whole number of visits was expected")
+        row = _Row(group, visits, float(numbers[time_at] or 0.0), region)
+        if _FILTERED.fullmatch(group):
+            continue  # what a filter would leave: the regions are listed whole
+        if region == group or group == "ALL":
+            groups.setdefault(group, row)
+        else:
+            regions.append(row)
+    return groups, regions
+
+
+def _ranks(regions: Sequence[_Row], where: str) -> int:
+    """As many as called MPI_Init; 0 where none is listed."""
+    for name in _ONE_A_RANK:
+        for row in regions:
+            if row.region == name and row.visits > 0:
+                if row.visits > RANKS_MOST:
+                    raise UserError(f"{where}: {row.visits:,} calls of {name} cannot be that many ranks")
+                return row.visits
+    return 0
+
+
+def _remainders(groups: dict[str, _Row], regions: Sequence[_Row]) -> list[_Row]:
+    """What a group has beyond its listed regions: the list may have been cut (`head -n 35`)."""
+    rest = []
+    for name, whole in groups.items():
+        if name == "ALL":
+            continue
+        listed = [row for row in regions if row.group == name]
+        time = whole.time - math.fsum(row.time for row in listed)
+        known = whole.visits != UNKNOWN and all(row.visits != UNKNOWN for row in listed)
+        visits = max(0, whole.visits - sum(row.visits for row in listed)) if known else UNKNOWN
+        rounding = 0.005 * (len(listed) + 1)  # times have two decimals
+        if time > rounding or visits > 0:
+            region = MPI_NOT_LISTED if name == "MPI" else name if not listed else NOT_LISTED
+            rest.append(_Row(name, visits, max(0.0, time), region))
+    return rest

@@ -1,0 +1,68 @@
+"""Which format a file is, by its content; never by its name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from unisono.errors import UserError
+from unisono.profile.model import Profile
+
+_HEAD = 1 << 20
+KNOWN = "profile.cubex (Score-P, Scalasca), scorep.score, an mpiP report, IPM's banner or XML, or a profile of Unisono"
+_IN_DIRECTORY = ("profile.cubex", "summary.cubex", "scout.cubex", "scorep.score")
+
+
+def import_profile(path: Path) -> Profile:
+    """The profile in a file of any known format, or in a directory as Score-P and Scalasca write it.
+
+    What the format does not hold is in `notes`. Raises UserError for a file that is unknown, damaged or truncated.
+    """
+    if path.is_dir():
+        path = _in_directory(path)
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEAD)
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror}") from error
+    if head.startswith(b"PK\x03\x04"):
+        from unisono.profile.file import load
+
+        return load(path)
+    if head.startswith(b"UNISONO\1"):
+        from unisono.profile.raw import read_raw
+
+        return read_raw([path])
+    if head[257:262] == b"ustar" or b"anchor.xml\0" in head:
+        from unisono.profile.importers.cubex import import_cubex
+
+        return import_cubex(path)
+    if b"<ipm_job_profile" in head:
+        from unisono.profile.importers.ipm_xml import import_ipm_xml
+
+        return import_ipm_xml(path)
+    return _text(path)
+
+
+def _text(path: Path) -> Profile:
+    from unisono.profile.importers.ipm import import_ipm, is_ipm
+    from unisono.profile.importers.mpip import import_mpip, is_mpip
+    from unisono.profile.importers.score import import_score, is_score
+    from unisono.profile.importers.text import read_lines
+
+    lines = read_lines(path)
+    if is_mpip(lines):
+        return import_mpip(lines, str(path))
+    if is_score(lines):
+        return import_score(lines, str(path))
+    if is_ipm(lines):
+        return import_ipm(lines, str(path))
+    raise UserError(f"{path}: is in no format that can be read; give {KNOWN}")
+
+
+def _in_directory(path: Path) -> Path:
+    for name in _IN_DIRECTORY:
+        if (path / name).is_file():
+            return path / name
+    raise UserError(
+        f"{path}: is a directory without {', '.join(_IN_DIRECTORY[:2])} or scorep.score; give the file itself"
+    )

@@ -1,0 +1,44 @@
+"""Reading reports made for people: lines, and numbers as they print them."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+from unisono.errors import UserError
+
+_BYTES_MOST = 512 << 20
+RANKS_MOST = 1 << 20
+"""More ranks than this are damage, not a machine."""
+COUNT_MOST = 1 << 60
+"""Calls and bytes of a whole run stay below."""
+
+
+def read_lines(path: Path) -> list[str]:
+    """The lines of a text file; bytes that are no UTF-8 are replaced. Raises UserError."""
+    try:
+        if path.stat().st_size > _BYTES_MOST:
+            raise UserError(f"{path}: has {path.stat().st_size:,} bytes; a report of {_BYTES_MOST:,} is the most")
+        return path.read_bytes().decode("utf-8", "replace").splitlines()
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def number(text: str) -> float | None:
+    """ "3,631.26", "1.92e+06" -> a finite number of at least 0; None for anything else."""
+    try:
+        value = float(text.replace(",", ""))
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and 0 <= value <= COUNT_MOST and "_" not in text else None
+
+
+def count(text: str) -> int | None:
+    """ "90,243,072" -> a whole number of at least 0; None for anything else."""
+    value = number(text)
+    return int(value) if value is not None and value == int(value) else None
+
+
+def damaged(where: str, line: int, text: str, what: str) -> UserError:
+    """An error that names file, line and what was expected there. `line` counts from 0."""
+    return UserError(f"{where}, line {line + 1}: {what}, not {text.strip()[:80]!r}")
