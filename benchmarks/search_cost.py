@@ -34,7 +34,7 @@ from unisono.measure.build import bench_program
 from unisono.model import CALL_SCOPE, Case, Sample, Setting, launch_part
 from unisono.study import classic, race
 from unisono.study.begin import begin, stored_study
-from unisono.study.config import Study
+from unisono.study.config import LikeImb, Study
 from unisono.study.engine import Engine, Item, Task
 from unisono.study.matrix import Matrix, expand
 from unisono.study.replay import Replay, mean_seconds
@@ -99,12 +99,13 @@ def replayed(path: Path) -> tuple[list[Result], dict[str, float], dict[str, obje
     samples = list(data.samples)
     swept = expand(study, machine, scope=CALL_SCOPE)
 
-    both = Replay(samples, rounds=CLASSIC_ROUNDS, start_seconds=start)
+    both = Replay(samples, rounds=CLASSIC_ROUNDS, start_seconds=start, measure=LikeImb())
     classic.run(expand(study, machine, scope=()), study, both)
     decided = decide(both.samples(), method="classic", margin=data.margin, confidence=data.confidence, scope=())
     results = [Result("classic", both.seconds, both.launches, pick_of(decided, swept, None), decided)]
 
-    fast = Replay(samples, rounds=RACE_ROUNDS, start_seconds=start)
+    # As the study file measures today; the recording is older than its latest values.
+    fast = Replay(samples, rounds=RACE_ROUNDS, start_seconds=start, measure=find("search-cost").measure)
     race.run(swept, study, fast)
     decided = decide(fast.samples(), method="race", margin=data.margin, confidence=data.confidence, scope=swept.scope)
     results.append(Result("race", fast.seconds, fast.launches, pick_of(decided, swept, None), decided))

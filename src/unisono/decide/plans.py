@@ -217,7 +217,14 @@ def assemble(evaluations: Sequence[Evaluation], wanted: Sequence[Setting], confi
 def _gain(contrast: Contrast, half: Floats, row: int, column: int, cut: float, course: Course) -> Interval:
     if course.base.is_default and all(setting.is_default for _, _, setting in course.spans):
         return Interval(1.0, 1.0, 1.0)
-    return interval(float(contrast.log[row, column]) - cut, float(half[row, column]))
+    return _modest(float(contrast.log[row, column]), float(half[row, column]), cut)
+
+
+def _modest(log: float, half: float, cut: float) -> Interval:
+    """The interval with its middle cut by luck, but no further than its end: the intervals hold for all plans at once
+    (`Contrast.half`), so the ends need no correction for the best having been picked out."""
+    whole = interval(log, half)
+    return Interval(math.exp(log - min(cut, half)), whole.low, whole.high)
 
 
 def _rules(evaluation: Evaluation, half: Floats, row: int, cut: float, course: Course) -> list[Rule]:
@@ -235,7 +242,7 @@ def _rules(evaluation: Evaluation, half: Floats, row: int, cut: float, course: C
                 call=setting.only("coll", "algorithm", "segment") if "algorithm" in setting else DEFAULT,
                 gain=Interval(1.0, 1.0, 1.0)
                 if setting.is_default
-                else interval(float(evaluation.contrast.log[row, column]) - cut, float(half[row, column])),
+                else _modest(float(evaluation.contrast.log[row, column]), float(half[row, column]), cut),
                 sizes=tuple(sizes[first : last + 1]),
                 launches=int(evaluation.contrast.launches[row, column]),
             )

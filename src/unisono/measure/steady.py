@@ -4,7 +4,7 @@ The host of a virtual machine moves its processors about: for seconds, two cores
 250 ns, and every collective takes up to four times as long. Settings measured on either side of such a move differ by
 more than any tuning can give. So the time of an exchange by flags, which no MPI has a part in, is taken before and
 after every measurement; one that was not made in the usual state is made again. On a machine that stands still this
-costs two milliseconds a measurement and changes nothing.
+costs a millisecond a measurement and changes nothing.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ _PAUSE = 0.1
 _USUAL = 0.25
 """The usual state: this quantile of all probes. Below the median, since a hindrance slows, yet no rare lucky state."""
 _REMEMBERED = 400
+_FRESH = 0.02
+"""Seconds for which the state found after one measurement is also the state before the next."""
 
 
 class Steady:
@@ -51,6 +53,8 @@ class Steady:
         self._sleep = sleep
         self._began = clock()
         self._seen: dict[Hashable, deque[float]] = defaultdict(lambda: deque(maxlen=_REMEMBERED))
+        self._last: tuple[Hashable, float, float] | None = None
+        """Key, time and state of the latest probe."""
         self.waited = 0.0
         """Seconds spent waiting and on measurements that were thrown away."""
         self.unsteady = 0
@@ -60,8 +64,8 @@ class Steady:
     def measured(self, key: Hashable, probe: Probe, work: Callable[[], T]) -> tuple[T, float | None]:
         """What `work` returns, done in the usual state if that can be had, and the state it was done in (None when the
         probe knows none)."""
-        before = self._probed(key, probe)
-        if before is None:
+        before = self._fresh(key)
+        if before is None and (before := self._probed(key, probe)) is None:
             return work(), None
         if len(self._seen[key]) < _FIRST_PROBES:
             self._acquaint(key, probe)
@@ -85,7 +89,8 @@ class Steady:
         first = self._clock()
         said = False
         while True:
-            state = self._probed(key, probe)
+            state = self._fresh(key)
+            state = self._probed(key, probe) if state is None else state
             assert state is not None  # it was known a moment ago, and the ranks are the same
             if self._usual(key, state) or self._out_of_patience(start):
                 self.waited += self._clock() - first if said else 0.0
@@ -102,9 +107,17 @@ class Steady:
 
     def _probed(self, key: Hashable, probe: Probe) -> float | None:
         state = probe()
+        self._last = None
         if state is not None:
             self._seen[key].append(state)
+            self._last = key, self._clock(), state
         return state
+
+    def _fresh(self, key: Hashable) -> float | None:
+        """The state as probed a moment ago; None when that was longer ago, or of other cores."""
+        if self._last is None or self._last[0] != key or self._clock() - self._last[1] > _FRESH:
+            return None
+        return self._last[2]
 
     def _acquaint(self, key: Hashable, probe: Probe) -> None:
         while len(self._seen[key]) < _FIRST_PROBES and self._probed(key, probe) is not None:

@@ -15,7 +15,7 @@ from unisono.study.config import Study
 from unisono.study.engine import Item, Runner, Task
 from unisono.study.matrix import Matrix
 
-_MOST = 4
+_MOST = 3
 """What is ahead but not proven gets this many times the launches at which differences within the margin are ties."""
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from unisono.model import Case, Sample, Setting
+from unisono.study.config import Measure
 from unisono.study.engine import Task
 
 _OVERHEAD = 1.5
@@ -22,15 +23,19 @@ class Replay:
 
     A recorded launch holds one (case, setting) as classic studies do, so a sweeping search, whose launch holds many
     settings, is charged one start a launch and the measuring of everything in it. `rounds` are the recorded rounds
-    that may be used; a search that wants more of them is told that its budget is spent.
+    that may be used; a search that wants more of them is told that its budget is spent. `measure` is how long the
+    search would have measured each sample, of which the recording has as many repetitions or more.
     """
 
-    def __init__(self, recorded: Iterable[Sample], *, rounds: Iterable[int], start_seconds: float) -> None:
+    def __init__(
+        self, recorded: Iterable[Sample], *, rounds: Iterable[int], start_seconds: float, measure: Measure
+    ) -> None:
         self._rounds = list(rounds)
         self._found: dict[tuple[int, Case, int, Setting], Sample] = {
             (s.round, s.case, s.size, s.setting): s for s in recorded
         }
         self._start_seconds = start_seconds
+        self._measure = measure
         self._samples: list[Sample] = []
         self._used_up = False
         self.seconds = 0.0
@@ -48,7 +53,11 @@ class Replay:
                 sample = self._found.get((self._rounds[task.round - 1], item.case, item.size, setting))
                 if sample is not None:
                     self._samples.append(replace(sample, launch=self.launches, round=task.round))
-                    self.seconds += sample.mean * sample.repetitions * _OVERHEAD
+                    self.seconds += sample.mean * self._repetitions(sample) * _OVERHEAD
+
+    def _repetitions(self, sample: Sample) -> int:
+        seconds, fewest, most = self._measure.repetitions(sample.size)
+        return min(sample.repetitions, most, max(fewest, round(seconds / sample.mean)))
 
     def exhausted(self) -> bool:
         return self._used_up
