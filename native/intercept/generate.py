@@ -1,0 +1,247 @@
+"""Writes the wrappers of libunisono.so: functions.txt says what to record, the compiler's mpi.h how it is declared.
+
+    generate.py --table functions.txt --out DIRECTORY -- mpicc [options]
+
+writes functions.h (a number for each function), functions.c (their names), wrappers.c (the C symbols) and fortran.c (the
+Fortran ones; Open MPI only). Python 3.10 or later, standard library only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+DECLARATION = re.compile(r"\bint\s+MPI_(\w+)\s*\(([^()]*)\)")
+PARAMETER = re.compile(r"^(?P<type>.*?)(?P<name>\w+)\s*(?P<array>(\[\d*\]\s*)*)$", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a C function, as mpi.h declares it."""
+
+    type: str
+    """Without the name: "const void *"."""
+    array: str
+    """ "[]", "[][3]" or ""."""
+
+    @property
+    def pointer(self) -> bool:
+        return self.type.endswith("*") or bool(self.array)
+
+    def declared(self, name: str) -> str:
+        return f"{self.type}{'' if self.type.endswith('*') else ' '}{name}{self.array}"
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function of the table that this MPI has."""
+
+    name: str
+    """Without MPI_."""
+    kind: str
+    rule: str
+    """The blocking function's name in lower case: "alltoallv" for Ialltoallv_init_c."""
+    parameters: tuple[Parameter, ...]
+
+    @property
+    def nonblocking(self) -> bool:
+        return self.kind in ("collective", "neighborhood") and self.parameters[-1].type == "MPI_Request *"
+
+    @property
+    def persistent(self) -> bool:
+        return "_init" in self.name
+
+    @property
+    def names(self) -> list[str]:
+        return [f"a{i}" for i in range(1, len(self.parameters) + 1)]
+
+    def position(self, kind: str) -> int:
+        """The first parameter of this type, counted from 0."""
+        return next(i for i, parameter in enumerate(self.parameters) if parameter.type == kind and not parameter.array)
+
+    def argument(self, kind: str) -> str:
+        return self.names[self.position(kind)]
+
+
+def declarations(compiler: list[str]) -> dict[str, tuple[Parameter, ...]]:
+    """What this compiler's mpi.h declares, by name without MPI_."""
+    done = subprocess.run(
+        [*compiler, "-E", "-x", "c", "-"], input="#include <mpi.h>\n", capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(compiler)} cannot read mpi.h:\n{done.stderr}")
+    text = "\n".join(line for line in done.stdout.splitlines() if not line.startswith("#"))
+    return {name: tuple(map(parameter, split(parameters))) for name, parameters in DECLARATION.findall(text)}
+
+
+def split(parameters: str) -> list[str]:
+    words = [" ".join(word.split()) for word in parameters.split(",")]
+    return [word for word in words if word not in ("void", "")]
+
+
+def parameter(text: str) -> Parameter:
+    if text == "...":
+        return Parameter(text, "")
+    match = PARAMETER.match(text)
+    if match is None:
+        sys.exit(f"mpi.h: parameter {text!r} is not understood")
+    return Parameter(match["type"].strip(), match["array"].replace(" ", ""))
+
+
+def variants(pattern: str) -> list[tuple[str, str]]:
+    """(name, rule) of what a word of the table stands for, without large counts."""
+    if not pattern.startswith("{I}"):
+        return [(pattern, pattern.lower())]
+    name = pattern.removeprefix("{I}").removesuffix("{_init}")
+    return [(word, name.lower()) for word in (name, f"I{name[0].lower()}{name[1:]}", f"{name}_init")]
+
+
+def functions(table: str, declared: dict[str, tuple[Parameter, ...]]) -> list[Function]:
+    found: dict[str, Function] = {}
+    for line in table.splitlines():
+        kind, *patterns = line.partition("#")[0].split() or [""]
+        for pattern in patterns:
+            for name, rule in variants(pattern):
+                for full in (name, f"{name}_c"):
+                    if full in declared and full not in found:
+                        found[full] = Function(full, kind, rule, declared[full])
+    return list(found.values())
+
+
+def record(function: Function, status: str, fortran: bool) -> str:
+    """The statement that records a call that succeeded; its arguments are a1 ... as C has them."""
+    a = function.names
+    head = f"F_{function.name}, span"
+    match function.kind:
+        case "collective" | "neighborhood":
+            comm = function.position("MPI_Comm")
+            arguments = ", ".join(["group", "true" if fortran else "false", *a[:comm]])
+            group = f"const struct group *group = comm_group({a[comm]});\n    "
+            rule = f"rule_{function.rule}({arguments})"
+            if function.persistent:
+                return group + f"kind_persistent({head}, group->shape, {rule}, REQUEST_NO_TARGET, *{a[-1]});"
+            return group + f"kind_collective({head}, group, {rule});"
+        case "send":
+            return f"kind_send({head}, a2, a3, a4, a6);"
+        case "send_init":
+            return f"kind_send_init({head}, a2, a3, a4, a6, *a7);"
+        case "recv":
+            return f"kind_recv({head}, comm_group(a6)->shape, {status});"
+        case "mrecv":
+            return f"kind_recv({head}, NOT_KNOWN, {status});"
+        case "irecv":
+            return f"kind_irecv({head}, comm_group(a6)->shape, kind_expected(a2, a3, a4));"
+        case "imrecv":
+            return f"kind_irecv({head}, NOT_KNOWN, kind_expected(a2, a3, 0));"
+        case "recv_init":
+            return (
+                f"kind_persistent({head}, comm_group(a6)->shape, kind_expected(a2, a3, a4), REQUEST_NO_TARGET, *a7);"
+            )
+        case "sendrecv":
+            return f"kind_sendrecv({head}, a2, a3, a4, kind_received(a9, {status}), a11);"
+        case "sendrecv_replace":
+            return f"kind_sendrecv({head}, a2, a3, a4, kind_received(a6, {status}), a8);"
+        case "isendrecv":
+            return f"kind_isendrecv({head}, a2, a3, a4, a9, a11);"
+        case "isendrecv_replace":
+            return f"kind_isendrecv({head}, a2, a3, a4, a6, a8);"
+        case "start":
+            return f"kind_start({head}, 1, a1);"
+        case "startall":
+            return f"kind_start({head}, a1, a2);"
+        case "request_free" | "timed":
+            comm = next((n for n, p in zip(a, function.parameters) if p.type == "MPI_Comm"), "MPI_COMM_NULL")
+            return f"kind_timed({head}, {comm});"
+        case "create":
+            made = a[[p.type for p in function.parameters].index("MPI_Comm *")]
+            return f"kind_create({head}, {function.argument('MPI_Comm')}, *{made});"
+        case "put":
+            return f"kind_one_sided({head}, a4, rule_bytes(a2, a3), 0);"
+        case "get":
+            return f"kind_one_sided({head}, a4, 0, rule_bytes(a2, a3));"
+        case "get_accumulate":
+            return f"kind_one_sided({head}, a7, a11 == MPI_NO_OP ? 0 : rule_bytes(a2, a3), rule_bytes(a5, a6));"
+        case "fetch_and_op":
+            return f"kind_one_sided({head}, a4, a6 == MPI_NO_OP ? 0 : rule_bytes(1, a3), rule_bytes(1, a3));"
+        case "compare_and_swap":
+            return f"kind_one_sided({head}, a5, rule_bytes(1, a4), rule_bytes(1, a4));"
+        case "write" | "read":
+            type_at = function.position("MPI_Datatype")
+            return f"kind_{function.kind}({head}, {a[type_at - 1]}, {a[type_at]});"
+    sys.exit(f"functions.txt: {function.kind} is not a kind")
+
+
+def takes_status(function: Function) -> bool:
+    return function.kind in ("recv", "mrecv", "sendrecv", "sendrecv_replace")
+
+
+def begin(function: Function, comm: str) -> str:
+    if function.kind == "collective" and not function.nonblocking and not function.persistent:
+        return f"record_begin_together({comm})"
+    return "record_begin()"
+
+
+def wrapper(function: Function) -> str:
+    names = function.names
+    declared = ", ".join(p.declared(n) for p, n in zip(function.parameters, names))
+    before, passed, recorded = "", list(names), "status"
+    if takes_status(function):
+        before = f"    MPI_Status own, *arrived = {names[-1]} != MPI_STATUS_IGNORE ? {names[-1]} : &own;\n"
+        passed[-1] = recorded = "arrived"
+    always = "    request_remove(*a1);\n" if function.kind == "request_free" else ""
+    comm = function.argument("MPI_Comm") if function.kind == "collective" else ""
+    return f"""
+SYMBOL int MPI_{function.name}({declared})
+{{
+{always}    if (!record_active[F_{function.name}] || !record_enter())
+        return REAL({function.name})({", ".join(names)});
+{before}    struct span begun = {begin(function, comm)}, *span = &begun;
+    int status = REAL({function.name})({", ".join(passed)});
+    record_end(span);
+    if (status != MPI_SUCCESS)
+        kind_timed(F_{function.name}, span, MPI_COMM_NULL);
+    else {{
+    {record(function, recorded, False)}
+    }}
+    record_leave();
+    return status;
+}}
+"""
+
+
+GENERATED = "/* Made by generate.py from functions.txt and mpi.h. */\n"
+
+
+def write(out: Path, found: list[Function]) -> None:
+    numbers = "".join(f"    F_{function.name},\n" for function in found)
+    (out / "functions.h").write_text(
+        f"{GENERATED}#ifndef UNISONO_FUNCTIONS_H\n#define UNISONO_FUNCTIONS_H\n\nenum function {{\n    F_NONE,\n{numbers}"
+        "    FUNCTIONS\n};\n\n/* Their C names; [F_NONE] is \"\". */\nextern const char *const function_names[FUNCTIONS];\n"
+        "\n#endif\n"
+    )
+    names = "".join(f'    "MPI_{function.name}",\n' for function in found)
+    (out / "functions.c").write_text(
+        f'{GENERATED}#include "functions.h"\n\nconst char *const function_names[FUNCTIONS] = {{\n    "",\n{names}}};\n'
+    )
+    (out / "wrappers.c").write_text(f'{GENERATED}#include "intercept.h"\n' + "".join(map(wrapper, found)))
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--table", type=Path, required=True)
+    options.add_argument("--out", type=Path, required=True)
+    options.add_argument("compiler", nargs="+")
+    given = options.parse_args()
+    declared = declarations(given.compiler)
+    if "Send" not in declared:
+        sys.exit(f"{' '.join(given.compiler)}: its mpi.h declares no MPI_Send")
+    given.out.mkdir(parents=True, exist_ok=True)
+    write(given.out, functions(given.table.read_text(), declared))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,162 @@
+/* What is recorded of a call after it has been made, one function for each kind of functions.txt that needs more than
+ * its rule. They take the MPI function's own arguments; the generated wrappers call them. */
+#ifndef UNISONO_KINDS_H
+#define UNISONO_KINDS_H
+
+#include <mpi.h>
+
+#include "record.h"
+#include "request.h"
+#include "rules.h"
+
+/* Time only; `comm` MPI_COMM_NULL: none. */
+static inline void kind_timed(enum function function, const struct span *span, MPI_Comm comm)
+{
+    struct amount amount = amount_none();
+    record_call(function, comm != MPI_COMM_NULL ? comm_group(comm)->shape : NOT_KNOWN, &amount, span);
+}
+
+/* A communicator was made: it counts even if it is never used. */
+static inline void kind_create(enum function function, const struct span *span, MPI_Comm comm, MPI_Comm made)
+{
+    kind_timed(function, span, comm);
+    if (made != MPI_COMM_NULL)
+        comm_group(made);
+}
+
+static inline void kind_collective(enum function function, const struct span *span, const struct group *group,
+                                   struct amount amount)
+{
+    record_call(function, group->shape, &amount, span);
+}
+
+/* A persistent request was made: its bytes move when it is started. */
+static inline void kind_persistent(enum function function, const struct span *span, int32_t shape,
+                                   struct amount amount, int target, MPI_Request made)
+{
+    struct amount still = amount_of(amount.size, 0, 0);
+    record_call(function, shape, &still, span);
+    request_add(made, &(struct request){.amount = amount, .shape = shape, .target = target});
+}
+
+static inline void kind_send(enum function function, const struct span *span, int64_t count, MPI_Datatype type,
+                             int dest, MPI_Comm comm)
+{
+    const struct group *group = comm_group(comm);
+    struct amount amount = amount_none();
+    if (dest != MPI_PROC_NULL) {
+        amount = amount_sent(rule_bytes(count, type));
+        record_message(comm_world_rank(group, comm, dest), amount.sent);
+    }
+    record_call(function, group->shape, &amount, span);
+}
+
+static inline void kind_send_init(enum function function, const struct span *span, int64_t count, MPI_Datatype type,
+                                  int dest, MPI_Comm comm, MPI_Request made)
+{
+    const struct group *group = comm_group(comm);
+    bool message = dest != MPI_PROC_NULL;
+    kind_persistent(function, span, group->shape, message ? amount_sent(rule_bytes(count, type)) : amount_none(),
+                    message ? comm_world_rank(group, comm, dest) : REQUEST_NO_TARGET, made);
+}
+
+/* What has arrived. */
+static inline int64_t kind_arrived(const MPI_Status *status)
+{
+    MPI_Count bytes = 0;
+    PMPI_Get_elements_x(status, MPI_BYTE, &bytes);
+    return bytes >= 0 ? (int64_t)bytes : NOT_KNOWN;
+}
+
+static inline void kind_recv(enum function function, const struct span *span, int32_t shape, const MPI_Status *status)
+{
+    bool message = status->MPI_SOURCE != MPI_PROC_NULL;
+    struct amount amount = message ? amount_received(kind_arrived(status)) : amount_none();
+    record_call(function, shape, &amount, span);
+}
+
+/* A nonblocking receive: how long the message is will be known when it is there; the size is that of the buffer. */
+static inline struct amount kind_expected(int64_t count, MPI_Datatype type, int source)
+{
+    return source != MPI_PROC_NULL ? amount_of(rule_bytes(count, type), 0, NOT_KNOWN) : amount_none();
+}
+
+static inline void kind_irecv(enum function function, const struct span *span, int32_t shape, struct amount amount)
+{
+    record_call(function, shape, &amount, span);
+}
+
+/* The size is that of the message sent, or of the one received if none is. */
+static inline void kind_sendrecv(enum function function, const struct span *span, int64_t count, MPI_Datatype type,
+                                 int dest, int64_t received, MPI_Comm comm)
+{
+    const struct group *group = comm_group(comm);
+    struct amount amount = amount_of(received, 0, received > 0 ? received : 0);
+    if (dest != MPI_PROC_NULL) {
+        amount.size = amount.sent = rule_bytes(count, type);
+        record_message(comm_world_rank(group, comm, dest), amount.sent);
+    }
+    record_call(function, group->shape, &amount, span);
+}
+
+/* NOT_KNOWN: no message. */
+static inline int64_t kind_received(int source, const MPI_Status *status)
+{
+    return source != MPI_PROC_NULL && status->MPI_SOURCE != MPI_PROC_NULL ? kind_arrived(status) : NOT_KNOWN;
+}
+
+static inline void kind_isendrecv(enum function function, const struct span *span, int64_t count, MPI_Datatype type,
+                                  int dest, int source, MPI_Comm comm)
+{
+    const struct group *group = comm_group(comm);
+    struct amount amount = amount_of(NOT_KNOWN, 0, source != MPI_PROC_NULL ? NOT_KNOWN : 0);
+    if (dest != MPI_PROC_NULL) {
+        amount.size = amount.sent = rule_bytes(count, type);
+        record_message(comm_world_rank(group, comm, dest), amount.sent);
+    }
+    record_call(function, group->shape, &amount, span);
+}
+
+/* Start and Startall carry the bytes of what they start. Several that differ have no one size; of a request that was made
+ * while nothing was recorded nothing is known. */
+static inline void kind_start(enum function function, const struct span *span, int count, const MPI_Request *requests)
+{
+    static const struct request unknown = {{NOT_KNOWN, NOT_KNOWN, NOT_KNOWN}, NOT_KNOWN, REQUEST_NO_TARGET};
+    struct request all = {amount_none(), NOT_KNOWN, REQUEST_NO_TARGET};
+    for (int i = 0; i < count; i++) {
+        struct request one;
+        if (!request_find(requests[i], &one))
+            one = unknown;
+        if (one.target != REQUEST_NO_TARGET)
+            record_message(one.target, one.amount.sent);
+        all.amount.size = i == 0 || all.amount.size == one.amount.size ? one.amount.size : NOT_KNOWN;
+        all.shape = i == 0 || all.shape == one.shape ? one.shape : NOT_KNOWN;
+        all.amount.sent = amount_sum(all.amount.sent, one.amount.sent);
+        all.amount.received = amount_sum(all.amount.received, one.amount.received);
+    }
+    record_call(function, all.shape, &all.amount, span);
+}
+
+/* One-sided: to or from a target; MPI_PROC_NULL is none. */
+static inline void kind_one_sided(enum function function, const struct span *span, int target, int64_t sent,
+                                  int64_t received)
+{
+    struct amount amount = amount_none();
+    if (target != MPI_PROC_NULL)
+        amount = amount_of(sent > received ? sent : received, sent, received);
+    record_call(function, NOT_KNOWN, &amount, span);
+}
+
+static inline void kind_write(enum function function, const struct span *span, int64_t count, MPI_Datatype type)
+{
+    struct amount amount = amount_sent(rule_bytes(count, type));
+    record_call(function, NOT_KNOWN, &amount, span);
+}
+
+static inline void kind_read(enum function function, const struct span *span, int64_t count, MPI_Datatype type)
+{
+    struct amount amount = amount_received(rule_bytes(count, type));
+    record_call(function, NOT_KNOWN, &amount, span);
+}
+
+#endif

@@ -1,0 +1,135 @@
+#include "output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "part.h"
+#include "record.h"
+
+enum { CHUNK = 1 << 20, TAG = 1 };
+static const char magic[8] = {'U', 'N', 'I', 'S', 'O', 'N', 'O', 1};
+
+static bool write_all(int file, const void *data, size_t length)
+{
+    const char *at = data;
+    while (length > 0) {
+        ssize_t wrote = write(file, at, length);
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote <= 0)
+            return false;
+        at += wrote;
+        length -= (size_t)wrote;
+    }
+    return true;
+}
+
+/* One line on standard error, without stdio. */
+static void say_failed(const char *path, int error)
+{
+    char line[PATH_MAX + 128];
+    struct bytes text = {.at = line, .limit = sizeof line};
+    bytes_text(&text, "unisono: ");
+    bytes_text(&text, path);
+    bytes_text(&text, error == ENOSPC   ? ": no space left for the profile\n"
+                      : error == EACCES ? ": no permission to write the profile\n"
+                      : error == ENOENT ? ": no such directory to write the profile to\n"
+                                        : ": the profile cannot be written\n");
+    (void)!write(STDERR_FILENO, text.at, text.used);
+}
+
+static int open_new(const char *path)
+{
+    return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+}
+
+/* PREFIX, "" or ".rankN", and an ending; `path` is PATH_MAX + 64 long. */
+static void name_file(char *path, int rank, const char *ending)
+{
+    struct bytes text = {.at = path, .limit = PATH_MAX + 64};
+    bytes_text(&text, record.settings.prefix);
+    if (rank >= 0) {
+        bytes_text(&text, ".rank");
+        bytes_number(&text, rank);
+    }
+    bytes_text(&text, ending);
+    bytes_put(&text, "", 1);
+}
+
+void output_own(const char *ended)
+{
+    char path[PATH_MAX + 64];
+    name_file(path, comms.rank, ".raw");
+    int file = open_new(path);
+    struct bytes part = part_write(ended);
+    if (file < 0 || part.at == NULL || !write_all(file, magic, sizeof magic) || !write_all(file, part.at, part.used))
+        say_failed(path, errno);
+    if (file >= 0)
+        close(file);
+    bytes_free(&part);
+}
+
+/* The others' parts, one rank after the other, in pieces that any library can send. */
+static bool receive(int file, int rank, char *chunk, bool good)
+{
+    uint64_t left;
+    PMPI_Recv(&left, 1, MPI_UINT64_T, rank, TAG, comms.own, MPI_STATUS_IGNORE);
+    while (left > 0) {
+        int length = left < CHUNK ? (int)left : CHUNK;
+        PMPI_Recv(chunk, length, MPI_BYTE, rank, TAG, comms.own, MPI_STATUS_IGNORE);
+        good = good && write_all(file, chunk, (size_t)length);
+        left -= (uint64_t)length;
+    }
+    return good;
+}
+
+static void send(const struct bytes *part)
+{
+    uint64_t length = part->used;
+    PMPI_Send(&length, 1, MPI_UINT64_T, 0, TAG, comms.own);
+    for (uint64_t sent = 0; sent < length; sent += CHUNK) {
+        int piece = length - sent < CHUNK ? (int)(length - sent) : CHUNK;
+        PMPI_Send(part->at + sent, piece, MPI_BYTE, 0, TAG, comms.own);
+    }
+}
+
+/* The file appears under its name when it is complete. */
+static void collect(int file, const struct bytes *part, const char *unfinished)
+{
+    char path[PATH_MAX + 64];
+    struct bytes chunk = bytes_create(CHUNK);
+    bool good = write_all(file, magic, sizeof magic) && write_all(file, part->at, part->used);
+    for (int rank = 1; rank < comms.ranks; rank++)
+        good = receive(file, rank, chunk.at, good);
+    bytes_free(&chunk);
+    name_file(path, NOT_KNOWN, ".raw");
+    good = close(file) == 0 && good;
+    if (!good || rename(unfinished, path) != 0) {
+        say_failed(path, errno);
+        unlink(unfinished);
+    }
+}
+
+void output_all(void)
+{
+    char path[PATH_MAX + 64];
+    struct bytes part = part_write("finalize");
+    int file = -1, possible = 1;
+    name_file(path, NOT_KNOWN, ".raw.unfinished");
+    if (comms.rank == 0) {
+        file = open_new(path);
+        possible = file >= 0;
+        if (!possible)
+            say_failed(path, errno);
+    }
+    PMPI_Bcast(&possible, 1, MPI_INT, 0, comms.own);
+    if (possible && comms.rank == 0)
+        collect(file, &part, path);
+    else if (possible)
+        send(&part);
+    bytes_free(&part);
+}

@@ -1,0 +1,23 @@
+/* Persistent requests: what starting them moves. */
+#ifndef UNISONO_REQUEST_H
+#define UNISONO_REQUEST_H
+
+#include <mpi.h>
+#include <stdbool.h>
+
+#include "amount.h"
+
+enum { REQUESTS_MOST = 1 << 14, REQUEST_NO_TARGET = -2 };
+
+struct request {
+    struct amount amount;
+    int32_t shape;
+    int target; /* of a send, in MPI_COMM_WORLD; NOT_KNOWN: not in it; REQUEST_NO_TARGET: no send */
+};
+
+/* Beyond REQUESTS_MOST / 2 at a time a request is not remembered, and starting it has no bytes. */
+void request_add(MPI_Request handle, const struct request *request);
+bool request_find(MPI_Request handle, struct request *request);
+void request_remove(MPI_Request handle);
+
+#endif
