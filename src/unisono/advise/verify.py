@@ -62,15 +62,20 @@ def compare(
     confidence: float = 0.95,
     seed: int = 0,
     progress: Callable[[Run], None] = lambda run: None,
+    earlier: Sequence[Run] = (),
 ) -> Verification:
-    """The same for any two command lines; `setting` says in what they differ."""
+    """The same for any two command lines; `setting` says in what they differ. Runs made `earlier`, by a verification
+    of the same lines that was interrupted, are kept and not made again."""
     if runs < LEAST_PAIRS:
         raise UserError(f"runs: {runs} are too few to drop the largest and the smallest; use {LEAST_PAIRS} or more")
     wanted = Metric(metric)
-    done: list[Run] = []
+    done: list[Run] = list(earlier)
+    made = {(run.pair, run.tuned) for run in done}
     for pair, tuned_first in enumerate(orders(runs, seed)):
         for is_tuned in (tuned_first, not tuned_first):
-            one = _run(tuned if is_tuned else as_is, pair, is_tuned, wanted, deadline)
+            if (pair, is_tuned) in made:
+                continue
+            one = timed_run(tuned if is_tuned else as_is, pair, is_tuned, wanted, deadline)
             done.append(one)
             progress(one)
             _give_up_as_is(done)
@@ -87,7 +92,7 @@ def compare(
     )
 
 
-def _run(line: Command, pair: int, tuned: bool, metric: Metric, deadline: float) -> Run:
+def timed_run(line: Command, pair: int, tuned: bool, metric: Metric, deadline: float) -> Run:
     try:
         finished = run_process(line.argv, line.env, deadline)
     except LaunchError as error:

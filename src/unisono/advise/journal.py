@@ -1,0 +1,95 @@
+"""What an optimization has done so far: a JSON file in its directory, written after every step, so it can go on."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from unisono.advise.runs import Run
+from unisono.errors import UserError
+from unisono.toml import explain_validation
+
+FORMAT: Literal["unisono-optimization"] = "unisono-optimization"
+VERSION: Literal[1] = 1
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Trial(_Part):
+    """One candidate, tried against the state of its round."""
+
+    launch: dict[str, str]
+    predicted: tuple[float, float, float]
+    """Saving in parts of the program's time: usual, least, most."""
+    command: str
+    runs: list[Run] = []
+    verdict: str = ""
+    """"" while it is not finished; else "faster", "no difference", "slower" or "fails"."""
+    gain: tuple[float, float, float] | None = None
+    """as-is / tuned: mid, low, high."""
+    improvement: float | None = None
+
+
+class Round(_Part):
+    """From one as-is to the next."""
+
+    as_is: list[float] = []
+    """Seconds of runs of the program as this round found it, by the metric."""
+    profile: str = ""
+    """File name in the directory; "" before it was made."""
+    studies: list[str] = []
+    """File names of what was measured in this round."""
+    measured: bool = False
+    trials: list[Trial] = []
+    accepted: bool = False
+    """The last trial is the next round's as-is."""
+    ended: str = ""
+    """Why the round is over, a sentence; "" while it is not."""
+
+
+class Journal(_Part):
+    format: Literal["unisono-optimization"] = FORMAT
+    version: Literal[1] = VERSION
+    argv: list[str]
+    metric: str | None
+    machine: dict[str, str]
+    pairs: int
+    spent: float = 0.0
+    """Seconds, of all runs of the driver."""
+    launch_seconds: float = 0.0
+    """Wall time of one run of the program as it is, mpirun included."""
+    rounds: list[Round] = []
+    whole: Trial | None = None
+    """The program as it was against the last state, when several rounds led there."""
+    finished: bool = False
+
+    def save(self, path: Path) -> None:
+        """Put in place as a whole. Raises UserError when that is not possible."""
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+            with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+                stream.write(self.model_dump_json(indent=1) + "\n")
+            Path(name).chmod(0o644)
+            Path(name).replace(path)
+        except OSError as error:
+            raise UserError(f"{path}: cannot be written: {error.strerror}") from error
+
+    @classmethod
+    def load(cls, path: Path) -> Journal:
+        """Raises UserError when the file cannot be read or is no journal of this version."""
+        try:
+            return cls.model_validate(json.loads(path.read_text(encoding="utf-8")))
+        except OSError as error:
+            raise UserError(f"{path}: cannot be read: {error.strerror}") from error
+        except ValidationError as error:
+            raise UserError(f"{explain_validation(path, error)}; choose another -o DIR") from error
+        except (UnicodeDecodeError, json.JSONDecodeError) as error:
+            raise UserError(f"{path}: is damaged ({error}); choose another -o DIR") from error

@@ -1,0 +1,351 @@
+"""The whole cycle, unattended: as-is, profile, measure what the program uses, advise, try, and again from there.
+
+Each step leaves its result in the directory before the next begins, so an interrupted optimization goes on where it
+was. Only what a trial proves is kept: predictions choose what to try.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from unisono.advise.advice import Advice, advise, cut_to
+from unisono.advise.apply import resolve
+from unisono.advise.evidence import Evidence, Now, StudyEvidence, TuningEvidence
+from unisono.advise.gaps import gaps
+from unisono.advise.journal import Journal, Round, Trial
+from unisono.advise.measuring import Wanted, merged
+from unisono.advise.mix import COLLECTIVE, Mix, mix_of
+from unisono.advise.paired import LEAST_PAIRS
+from unisono.advise.predict import Prediction
+from unisono.advise.runs import Metric, Run, Verification
+from unisono.advise.verify import compare, timed_run
+from unisono.decide.model import Interval
+from unisono.errors import UserError
+from unisono.launch.command import Command
+from unisono.machine.fingerprint import differences, fingerprint
+from unisono.machine.model import Machine
+from unisono.model import DEFAULT, Setting
+from unisono.profile.file import load, save
+from unisono.profile.model import Profile
+from unisono.study.verdict import decide_study
+from unisono.tuning import from_decision, read, write
+from unisono.tuning.model import Gain, Tuning
+
+MOST_ROUNDS = 4
+MOST_TRIALS = 3
+"""Candidates tried in one round: the more are tried, the sooner one wins by luck."""
+AS_IS_RUNS = 3
+LEAST_SAVING = 0.003
+"""Of the program's time: less cannot be told from noise by a handful of runs."""
+_PROFILING = 1.3
+"""A profiled run, and reading what it wrote, take this much longer than one as it is."""
+_MEASURING = 0.6
+"""Of the time that is left beside the trials, measuring may take this part."""
+_LEAST_MEASURING = 5.0
+"""Seconds below which a study is not worth beginning."""
+_PATIENCE = 10.0
+"""A run that takes this many times as long as the program as it is has failed."""
+
+
+@dataclass(frozen=True)
+class World:
+    """What the cycle asks of the world; tests give their own."""
+
+    record: Callable[[Command, float], Profile]
+    """Profiles one run, within a deadline in seconds."""
+    measure: Callable[[Path, Wanted, Mapping[str, float], float], None]
+    """Measures cases and sizes into a study, with the collectives' weights, within so many seconds."""
+    say: Callable[[str], None] = lambda sentence: None
+    clock: Callable[[], float] = time.monotonic
+
+
+@dataclass
+class Files:
+    """Where everything is."""
+
+    directory: Path
+
+    @property
+    def journal(self) -> Path:
+        return self.directory / "optimize.json"
+
+    @property
+    def tuning(self) -> Path:
+        return self.directory / "tuning.toml"
+
+    @property
+    def story(self) -> Path:
+        return self.directory / "story.md"
+
+    def profile(self, number: int) -> Path:
+        return self.directory / f"{number}.profile"
+
+    def study(self, number: int) -> Path:
+        return self.directory / f"study-{number}.db"
+
+
+def open_journal(
+    files: Files, argv: Sequence[str], machine: Machine, *, metric: str | None, pairs: int, resume: bool
+) -> Journal:
+    """The journal that is there, or a new one. Raises UserError when one is there and `resume` was not asked for, when
+    it is of another command line, or of another machine."""
+    if pairs < LEAST_PAIRS:
+        raise UserError(f"runs: {pairs} are too few to drop the largest and the smallest; use {LEAST_PAIRS} or more")
+    if not files.journal.exists():
+        if files.tuning.exists():
+            raise UserError(f"{files.tuning}: exists, and is of something else; choose another -o DIR")
+        return Journal(argv=list(argv), metric=metric, machine=fingerprint(machine), pairs=pairs)
+    if not resume:
+        raise UserError(f"{files.journal}: exists; continue it with --resume, or choose another -o DIR")
+    journal = Journal.load(files.journal)
+    if journal.argv != list(argv) or journal.metric != metric:
+        raise UserError(f"{files.journal}: is of another command line or metric; choose another -o DIR")
+    changed = differences(journal.machine, machine)
+    if changed:
+        raise UserError(f"{files.journal}: was begun on a machine that differs: {'; '.join(changed)}")
+    return journal
+
+
+@dataclass
+class Optimizer:
+    """Runs the cycle for one command line. `budget`: seconds, those of interrupted runs of the driver counted in."""
+
+    journal: Journal
+    machine: Machine
+    files: Files
+    budget: float
+    world: World
+    _began: float = 0.0
+
+    def run(self) -> None:
+        """To the end, or until the budget is spent. KeyboardInterrupt passes through; what is done is kept.
+
+        Raises UserError when the program does not run as it is, and when the budget does not even allow for a proof.
+        """
+        self._began = self.world.clock() - self.journal.spent
+        try:
+            while not self.journal.finished:
+                if not self.journal.rounds or self.journal.rounds[-1].ended:
+                    self.journal.rounds.append(Round())
+                self._round(len(self.journal.rounds), self.journal.rounds[-1])
+                last = self.journal.rounds[-1]
+                if not last.accepted or len(self.journal.rounds) >= MOST_ROUNDS:
+                    self._prove_whole()
+                    self.journal.finished = True
+                self._keep()
+        finally:
+            self._keep()
+        known = self._known(self.journal.rounds)
+        if known is not None and not self.accepted:
+            write(unchanged(known[0]), self.files.tuning)
+
+    @property
+    def left(self) -> float:
+        return self.budget - (self.world.clock() - self._began)
+
+    @property
+    def accepted(self) -> list[Round]:
+        return [round for round in self.journal.rounds if round.accepted]
+
+    def _keep(self) -> None:
+        self.journal.spent = self.world.clock() - self._began
+        self.journal.save(self.files.journal)
+
+    # -- one round -----------------------------------------------------------------------------------------------
+
+    def _round(self, number: int, round: Round) -> None:
+        line = self._line_now()
+        if not round.as_is:
+            self._as_is(number, round, line)
+        if not round.profile:
+            self.world.say(f"Round {number}: profiling")
+            save(self.world.record(line, self._deadline), self.files.profile(number))
+            round.profile = self.files.profile(number).name
+            self._keep()
+        mix = mix_of(load(self.files.directory / round.profile))
+        if mix.share(mix.time(COLLECTIVE)) < LEAST_SAVING:
+            round.ended = (
+                f"Blocking collectives take {mix.share(mix.time(COLLECTIVE)):.1%} of the time: nothing to gain."
+            )
+            return
+        if not round.measured:
+            self._measure(number, round, mix)
+        advice = self._advice(mix)
+        if advice is None:
+            round.ended = "Nothing of what it uses could be measured."
+            return
+        self._try(number, round, line, advice)
+
+    def _as_is(self, number: int, round: Round, line: Command) -> None:
+        if number > 1:
+            before = self.journal.rounds[number - 2].trials[-1]
+            round.as_is = [run.value for run in before.runs if run.tuned and run.value is not None]
+            self._keep()
+            return
+        self.world.say("Timing the program as it is")
+        for at in range(AS_IS_RUNS):
+            run = timed_run(line, at, False, Metric(self.journal.metric), self._deadline)
+            if run.value is None:
+                raise UserError(f"the program does not run as it is: {run.status}: {run.reason}")
+            if at == 0:
+                self.journal.launch_seconds = run.seconds
+                self._refuse_too_little(run.seconds)
+            round.as_is.append(run.value)
+        self._keep()
+
+    @property
+    def _deadline(self) -> float:
+        return max(60.0, _PATIENCE * self.journal.launch_seconds) if self.journal.launch_seconds else self.budget
+
+    def _refuse_too_little(self, seconds: float) -> None:
+        runs = AS_IS_RUNS - 1 + _PROFILING + 2 * LEAST_PAIRS
+        least = runs * seconds + _LEAST_MEASURING
+        if least > self.left:
+            raise UserError(
+                f"--budget {self.budget:.0f}s is too short: the program takes {seconds:.3g} s a run, and timing,"
+                f" profiling and proving it alone take {least:.0f} s; a good budget is {4 * least / 60 + 1:.0f}m"
+            )
+        fit = int((self.left - _PROFILING * seconds) * 0.45 / (2 * seconds))
+        self.journal.pairs = max(LEAST_PAIRS, min(self.journal.pairs, fit))
+
+    def _measure(self, number: int, round: Round, mix: Mix) -> None:
+        """What of the mix no study of this optimization has measured yet."""
+        known = self._known(self.journal.rounds[: number - 1])
+        wanted: Wanted = {gap.case: gap.sizes for gap in gaps(mix, known[1] if known else [])}
+        trial = 2 * self.journal.pairs * self.journal.launch_seconds
+        seconds = (self.left - trial) * _MEASURING
+        if wanted and seconds >= _LEAST_MEASURING:
+            path = self.files.study(number)
+            if path.name not in round.studies:
+                round.studies.append(path.name)
+                self._keep()
+            what = ", ".join(dict.fromkeys(str(case) for case in wanted))
+            self.world.say(f"Round {number}: measuring what it uses ({what}), for at most {seconds:.0f} s")
+            self.world.measure(path, wanted, _weights(mix), seconds)
+        round.measured = True
+        self._keep()
+
+    def _studies(self, rounds: Sequence[Round]) -> list[Path]:
+        names = [name for round in rounds for name in round.studies]
+        return [path for path in (self.files.directory / name for name in names) if path.is_file()]
+
+    def _known(self, rounds: Sequence[Round]) -> tuple[Tuning, list[Evidence]] | None:
+        """What the studies of these rounds decide together, and what they know; None while there is nothing."""
+        paths = self._studies(rounds)
+        data = merged(paths) if paths else None
+        if data is None or not data.samples:
+            return None
+        tuning = from_decision(decide_study(data), data)
+        return tuning, [StudyEvidence(data, tuning), TuningEvidence(tuning)]
+
+    def _advice(self, mix: Mix) -> Advice | None:
+        known = self._known(self.journal.rounds)
+        return None if known is None else advise(mix, *known, now=self._now())
+
+    def _now(self) -> Now:
+        return Setting(self.accepted[-1].trials[-1].launch) if self.accepted else None
+
+    def _line_now(self) -> Command:
+        if not self.accepted:
+            return Command(list(self.journal.argv), {}, None, [])
+        return resolve(read(self.files.tuning), self.journal.argv, self.machine)[0]
+
+    # -- trials --------------------------------------------------------------------------------------------------
+
+    def _try(self, number: int, round: Round, line: Command, advice: Advice) -> None:
+        tried = {Setting(trial.launch) for trial in round.trials if trial.verdict}
+        candidates = [p for p in advice.candidates if p.saving.mid >= LEAST_SAVING and p.launch != self._now()]
+        for prediction in candidates[:MOST_TRIALS]:
+            if prediction.launch in tried:
+                continue
+            cut = cut_to(advice.tuning, advice.case, prediction)
+            tuned = resolve(cut, self.journal.argv, self.machine)[0]
+            trial = _opened(round, prediction, tuned)
+            if 2 * LEAST_PAIRS * self.journal.launch_seconds > self.left and not trial.runs:
+                round.trials.remove(trial)
+                round.ended = "The budget is spent."
+                return
+            self.world.say(f"Round {number}: trying {prediction.launch}")
+            self._prove(trial, line, tuned, prediction.launch)
+            if trial.verdict == "faster":
+                write(cut, self.files.tuning)
+                round.accepted = True
+                round.ended = f"{prediction.launch} is faster and is kept."
+                return
+        if round.trials:
+            round.ended = "No candidate proved faster."
+        elif candidates:
+            round.ended = "The budget is spent."
+        else:
+            round.ended = "Nothing that was measured promises a gain that could be told from noise."
+
+    def _prove(self, trial: Trial, line: Command, tuned: Command, setting: Setting) -> None:
+        def keep(run: Run) -> None:
+            trial.runs.append(run)
+            self._keep()
+
+        found = compare(
+            line,
+            tuned,
+            dict(setting),
+            metric=self.journal.metric,
+            runs=self.journal.pairs,
+            deadline=self._deadline,
+            seed=len(self.journal.rounds),
+            progress=keep,
+            earlier=list(trial.runs),
+        )
+        _conclude(trial, found)
+        self._keep()
+
+    def _prove_whole(self) -> None:
+        """Several rounds are proven step by step; the sum is proven once more, when there is time."""
+        if len(self.accepted) < 2 or 2 * self.journal.pairs * self.journal.launch_seconds > self.left:
+            return
+        self.world.say("Proving the whole: as it was against as it is now")
+        as_was = Command(list(self.journal.argv), {}, None, [])
+        now = self._line_now()
+        last = self.accepted[-1].trials[-1]
+        if self.journal.whole is None:
+            self.journal.whole = Trial(launch=last.launch, predicted=(0.0, 0.0, 0.0), command=now.shell)
+        self._prove(self.journal.whole, as_was, now, Setting(last.launch))
+
+
+def unchanged(tuning: Tuning) -> Tuning:
+    """The tuning that sets nothing: what is left when nothing was to be gained."""
+    one = Gain(mid=1.0, low=1.0, high=1.0)
+    plans = tuple(
+        plan.model_copy(update={"rule": (), "gain": dict.fromkeys(plan.gain, one)})
+        for plan in tuning.plan
+        if plan.launch == DEFAULT
+    )
+    return tuning.model_copy(update={"plan": plans})
+
+
+def _opened(round: Round, prediction: Prediction, tuned: Command) -> Trial:
+    """The trial of this candidate that was interrupted, or a new one."""
+    if round.trials and not round.trials[-1].verdict and Setting(round.trials[-1].launch) == prediction.launch:
+        return round.trials[-1]
+    saving = prediction.saving
+    trial = Trial(launch=dict(prediction.launch), predicted=(saving.mid, saving.low, saving.high), command=tuned.shell)
+    round.trials = [*(trial for trial in round.trials if trial.verdict), trial]
+    return trial
+
+
+def _conclude(trial: Trial, found: Verification) -> None:
+    trial.verdict = found.verdict
+    trial.improvement = found.improvement
+    gain: Interval | None = found.gain
+    trial.gain = None if gain is None else (gain.mid, gain.low, gain.high)
+
+
+def _weights(mix: Mix) -> dict[str, float]:
+    shares: dict[str, float] = {}
+    for spot in mix.spots:
+        if spot.kind == COLLECTIVE and spot.case is not None:
+            name = spot.case.collective
+            shares[name] = shares.get(name, 0.0) + mix.share(spot.time)
+    return shares

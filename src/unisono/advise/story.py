@@ -1,0 +1,149 @@
+"""What an optimization did, on one page: for people who were not there."""
+
+from __future__ import annotations
+
+import shlex
+import statistics
+from dataclasses import dataclass
+from typing import Any
+
+from unisono.advise.advice import percent, percent_range
+from unisono.advise.changes import Changes, changes
+from unisono.advise.journal import Journal, Trial
+from unisono.advise.mix import Mix, mix_of
+from unisono.advise.optimize import Files
+from unisono.decide.model import Interval
+from unisono.model import Setting
+from unisono.profile.file import load
+from unisono.profile.model import Profile
+from unisono.tuning import read
+
+_SPOTS = 6
+
+
+@dataclass(frozen=True)
+class Story:
+    """An optimization as it stands; `finished` is False when it was interrupted."""
+
+    journal: Journal
+    files: Files
+    profiles: tuple[Profile, ...]
+    """One a round, in order; the first is the program as it was."""
+
+    @property
+    def proof(self) -> Trial | None:
+        """As it was against as it is now: the whole where it was proven, else the only step there was."""
+        accepted = [round.trials[-1] for round in self.journal.rounds if round.accepted]
+        if self.journal.whole is not None and self.journal.whole.verdict:
+            return self.journal.whole
+        return accepted[0] if len(accepted) == 1 else None
+
+    @property
+    def accepted(self) -> list[Trial]:
+        return [round.trials[-1] for round in self.journal.rounds if round.accepted]
+
+    @property
+    def headline(self) -> str:
+        """The outcome in one sentence."""
+        proof = self.proof
+        before = statistics.median(self.journal.rounds[0].as_is) if self.journal.rounds else 0.0
+        if not self.accepted:
+            why = self.journal.rounds[-1].ended if self.journal.rounds else "It was interrupted before the first run."
+            return f"Nothing is to be gained: the program stays as it is, at {before:.4g} s. {why}"
+        now = str(Setting(self.accepted[-1].launch)) if self.accepted[-1].launch else "rules for its collectives"
+        if proof is None or proof.gain is None or proof.improvement is None:
+            steps = " then ".join(f"{t.improvement:+.1%}" for t in self.accepted if t.improvement is not None)
+            return f"Faster in {len(self.accepted)} proven steps ({steps}), now with {now}."
+        mid, low, high = proof.gain
+        after = statistics.median(run.value for run in proof.runs if run.tuned and run.value is not None)
+        return (
+            f"{proof.improvement:.1%} faster with {now}: {before:.4g} s before, {after:.4g} s after; before / after is"
+            f" {mid:.3f} ({low:.3f} to {high:.3f} with 95 % confidence)."
+        )
+
+    @property
+    def changes(self) -> Changes | None:
+        """Calls before and after; None where the last state was not profiled."""
+        accepted = len(self.accepted)
+        if not accepted or len(self.profiles) <= accepted:
+            return None
+        tuned = read(self.files.tuning).collectives() if self.files.tuning.is_file() else []
+        return changes(self.profiles[:1], self.profiles[accepted : accepted + 1], tuned)
+
+    @property
+    def command(self) -> str:
+        return f"unisono run --tuning {shlex.quote(str(self.files.tuning))} -- {shlex.join(self.journal.argv)}"
+
+    def as_dict(self) -> dict[str, Any]:
+        found = self.changes
+        return {
+            "headline": self.headline,
+            "finished": self.journal.finished,
+            "accepted": [trial.model_dump() for trial in self.accepted],
+            "proof": self.proof.model_dump() if self.proof else None,
+            "rounds": [round.model_dump() for round in self.journal.rounds],
+            "changes": found.as_dict() if found else None,
+            "command": self.command if self.accepted else None,
+            "tuning": str(self.files.tuning) if self.files.tuning.is_file() else None,
+            "story": str(self.files.story),
+            "seconds": self.journal.spent,
+        }
+
+    def markdown(self) -> str:
+        """The page."""
+        lines = [f"# {shlex.join(self.journal.argv)}", "", f"**{self.headline}**", ""]
+        if self.accepted:
+            lines += ["Run it so:", "", "```sh", self.command, "```", ""]
+        if self.profiles:
+            lines += ["## Where its time went", "", *_spots(mix_of(self.profiles[0])), ""]
+        lines += ["## What was tried", "", *self._tried(), ""]
+        found = self.changes
+        if found is not None:
+            lines += ["## What changed", "", *(f"- {sentence}" for sentence in found.sentences()), ""]
+        lines += ["## What to know", "", *(f"- {sentence}" for sentence in self._remarks()), ""]
+        return "\n".join(lines)
+
+    def _tried(self) -> list[str]:
+        if not any(round.trials for round in self.journal.rounds):
+            return [round.ended for round in self.journal.rounds if round.ended] or ["Nothing yet."]
+        rows = ["| round | setting | should save | measured: before / after | verdict |", "|---|---|---|---|---|"]
+        for number, round in enumerate(self.journal.rounds, start=1):
+            for trial in round.trials:
+                mid, low, high = trial.predicted
+                gain = "-" if trial.gain is None else "{:.3f} ({:.3f} to {:.3f})".format(*trial.gain)
+                setting = str(Setting(trial.launch)) if trial.launch else "rules only"
+                saving = percent_range(Interval(mid, low, high))
+                rows.append(f"| {number} | `{setting}` | {saving} | {gain} | {trial.verdict or 'not finished'} |")
+        ends = [f"Round {n}: {round.ended}" for n, round in enumerate(self.journal.rounds, start=1) if round.ended]
+        return [*rows, "", *(f"- {end}" for end in ends)]
+
+    def _remarks(self) -> list[str]:
+        journal = self.journal
+        machine = ", ".join(f"{name} {value}" for name, value in journal.machine.items() if name in ("CPU", "MPI"))
+        metric = "wall time, mpirun included" if journal.metric is None else f"the time that `{journal.metric}` finds"
+        out = [
+            f"Compared is {metric}, over {journal.pairs} pairs of runs in turns.",
+            f"The whole search took {journal.spent:.0f} s.",
+            f"It holds for this program with this input, on these ranks of this machine ({machine or 'unknown'}).",
+        ]
+        if not journal.finished:
+            out.append("It is not finished: continue with the same command and --resume.")
+        out += [f"Note: {note}." for note in dict.fromkeys(n for p in self.profiles for n in mix_of(p).notes)]
+        return out
+
+
+def read_story(journal: Journal, files: Files) -> Story:
+    """The story as far as it goes. Raises UserError when a profile of it cannot be read."""
+    profiles = [load(files.directory / round.profile) for round in journal.rounds if round.profile]
+    return Story(journal, files, tuple(profiles))
+
+
+def _spots(mix: Mix) -> list[str]:
+    rows = ["| call | ranks | message size | calls a rank | of the time | waiting |", "|---|---|---|---|---|---|"]
+    for spot in mix.spots[:_SPOTS]:
+        ranks = f"{spot.case.nodes} x {spot.case.ppn}" if spot.case else ""
+        waiting = "" if spot.waiting != spot.waiting or not spot.time else percent(spot.waiting / spot.time)
+        share = percent(mix.share(spot.time))
+        rows.append(f"| {spot.name} | {ranks} | {spot.sizes_text} | {spot.calls:.0f} | {share} | {waiting} |")
+    rest = mix.total - mix.time()
+    return [*rows, "", f"The program itself, outside of MPI: {percent(mix.share(max(rest, 0.0)))}."]

@@ -1,0 +1,265 @@
+"""The cycle on a program whose times are written down beforehand: what is kept, what is not, and going on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from tests.advise.made import Call, profile
+from tests.decide.synthetic import Noise, scaled, study
+from tests.tuning.samples import machine
+from unisono.advise.journal import Journal
+from unisono.advise.measuring import Wanted, adjusted, matrix_for, merged, study_for
+from unisono.advise.optimize import Files, Optimizer, World, open_journal
+from unisono.advise.story import read_story
+from unisono.commands.optimizing import tell
+from unisono.errors import UserError
+from unisono.launch.command import Command
+from unisono.model import CALL_SCOPE, DEFAULT, Case, Setting, launch_part
+from unisono.profile.model import UNKNOWN, Profile
+from unisono.study.data import StudyData
+from unisono.study.store import Statistics, Store
+from unisono.tuning import read
+
+UCX = Setting({"pml": "ucx"})
+METRIC = "Time in seconds = *([0-9.]+)"
+HERE = machine()
+
+
+def keep(path: Path, wanted: Wanted, factor: float) -> None:
+    """A study in which pml=ucx takes `factor` times as long as the default."""
+    meta = {"margin": 0.03, "confidence": 0.95, "weights": {}, "scope": list(CALL_SCOPE)}
+    with Store.create(path, name="program", config="{}", method="race", machine=HERE, meta=meta) as store:
+        sizes = sorted({size for found in wanted.values() for size in found})
+        samples = study(
+            scaled({UCX: factor}), [UCX], cases=list(wanted), sizes=sizes, launches=6, noise=Noise(0.01, 0, 0.003)
+        )
+        ids: dict[int, int] = {}
+        for s in samples:
+            if s.launch not in ids:
+                ids[s.launch] = store.begin_launch(launch_part(s.setting), s.case.nodes, s.case.ppn, s.round, "", False)
+                store.end_launch(ids[s.launch], "done", "", 1.0)
+            numbers = (s.repetitions, s.discarded, s.sync, s.minimum, s.q1, s.median, s.q3, s.p95, s.mean, s.trimmed)
+            store.add_sample(ids[s.launch], s.case.collective, s.size, s.setting, Statistics(*numbers, True), b"")
+
+
+@dataclass
+class Fake:
+    """A world with a program of which 40 % is alltoall. `real`: its time with pml=ucx (1 without)."""
+
+    folder: Path
+    measured: float = 0.6
+    """What the benchmark makes of pml=ucx: a factor."""
+    real: float = 0.8
+    calls: tuple[Call, ...] = (Call("MPI_Alltoall", ("main", "transpose"), size=1 << 16, time=4.0, waiting=0.2),)
+    interrupt: str = ""
+    """"profile", "measure" or "trial": where Ctrl-C comes, once."""
+    log: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        launcher = self.folder / "mpirun"
+        launcher.write_text(
+            f"#!/bin/sh\necho run >> {self.folder}/runs\n"
+            f'case "$*" in *"pml ucx"*) t={self.real};; *) t=1.0;; esac\necho "Time in seconds = $t"\n'
+        )
+        launcher.chmod(0o755)
+        self.argv = [str(launcher), "-n", "4", "./app"]
+        self.files = Files(self.folder / "out")
+
+    @property
+    def runs(self) -> int:
+        return len((self.folder / "runs").read_text().splitlines())
+
+    def record(self, line: Command, deadline: float) -> Profile:
+        self._maybe("profile")
+        self.log.append("profile")
+        calls = self.calls
+        if "ucx" in line.argv:
+            calls = tuple(Call(c.function, c.path, c.size, c.calls, 2.0, 0.1) for c in calls)
+        return profile(calls, wall=10.0 if "ucx" not in line.argv else 8.0)
+
+    def measure(self, path: Path, wanted: Wanted, weights: Mapping[str, float], seconds: float) -> None:
+        self.log.append(f"measure {', '.join(map(str, wanted))}")
+        assert seconds > 0
+        keep(path, wanted, self.measured)
+        self._maybe("measure")
+
+    def say(self, sentence: str) -> None:
+        if "trying" in sentence:
+            self._maybe("trial")
+
+    def _maybe(self, where: str) -> None:
+        if self.interrupt == where:
+            self.interrupt = ""
+            raise KeyboardInterrupt
+
+    def optimize(self, *, budget: float = 100.0, resume: bool = False, pairs: int = 3) -> Journal:
+        journal = open_journal(self.files, self.argv, HERE, metric=METRIC, pairs=pairs, resume=resume)
+        world = World(self.record, self.measure, self.say)
+        Optimizer(journal, HERE, self.files, budget, world).run()
+        return journal
+
+
+def test_a_gain_is_found_proven_and_kept(tmp_path: Path) -> None:
+    fake = Fake(tmp_path)
+    journal = fake.optimize()
+    first, second = journal.rounds
+    assert (first.accepted, second.accepted, journal.finished) == (True, False, True)
+    assert [(t.launch, t.verdict) for t in first.trials] == [(dict(UCX), "faster")]
+    assert second.trials == []
+    assert "promises" in second.ended
+    # the second round finds everything measured already
+    assert fake.log == ["profile", "measure alltoall, 1 x 4 ranks", "profile"]
+    assert [plan.launch for plan in read(fake.files.tuning).plan] == [UCX]
+    story = read_story(journal, fake.files)
+    assert story.headline.startswith("25.0% faster with pml=ucx: 1 s before, 0.8 s after")
+    text = story.markdown()
+    assert "unisono run --tuning" in text
+    assert "| Alltoall from transpose | 1 x 4 | 64 KiB a peer | 10 | 40 % | 5 % |" in text
+    assert "Alltoall from transpose: 16 s before, 8 s after" in text
+
+
+def test_nothing_to_gain_is_said_plainly(tmp_path: Path) -> None:
+    fake = Fake(tmp_path, measured=1.1)
+    journal = fake.optimize()
+    assert [round.accepted for round in journal.rounds] == [False]
+    assert fake.runs == 3
+    (plan,) = read(fake.files.tuning).plan
+    assert (plan.launch, plan.rule) == (DEFAULT, ())
+    assert read_story(journal, fake.files).headline.startswith("Nothing is to be gained: the program stays as it is")
+
+
+def test_what_is_predicted_but_not_so_is_not_kept(tmp_path: Path) -> None:
+    fake = Fake(tmp_path, real=1.05)
+    journal = fake.optimize()
+    assert [t.verdict for t in journal.rounds[0].trials] == ["slower"]
+    assert not journal.rounds[0].accepted
+    assert read(fake.files.tuning).plan[0].launch == DEFAULT
+    assert "slower" in read_story(journal, fake.files).markdown()
+
+
+def test_a_program_without_collectives_is_not_measured(tmp_path: Path) -> None:
+    fake = Fake(tmp_path, calls=(Call("MPI_Waitall", time=4.0, size=UNKNOWN),))
+    journal = fake.optimize()
+    assert fake.log == ["profile"]
+    assert "Blocking collectives take 0.0%" in journal.rounds[0].ended
+    assert not fake.files.tuning.exists()
+    assert "Nothing is to be gained" in read_story(journal, fake.files).markdown()
+
+
+@pytest.mark.parametrize("where", ["profile", "measure", "trial"])
+def test_it_goes_on_where_it_was_interrupted(where: str, tmp_path: Path) -> None:
+    fake = Fake(tmp_path, interrupt=where)
+    with pytest.raises(KeyboardInterrupt):
+        fake.optimize()
+    stopped = Journal.load(fake.files.journal)
+    assert not stopped.finished
+    assert len(stopped.rounds[0].as_is) == 3
+    assert "--resume" in read_story(stopped, fake.files).markdown()
+    if where == "measure":
+        # what it held is measured on; here the study is begun anew, since the fake does not continue one
+        fake.files.study(1).unlink()
+    journal = fake.optimize(resume=True)
+    assert journal.finished
+    assert journal.rounds[0].accepted
+    assert fake.runs == 3 + 2 * 3
+    assert fake.log.count("profile") == 2
+
+
+def test_runs_of_an_interrupted_trial_are_not_repeated(tmp_path: Path) -> None:
+    fake = Fake(tmp_path, interrupt="profile")
+    with pytest.raises(KeyboardInterrupt):
+        fake.optimize()
+    fake.optimize(resume=True)
+    # take the end away: as if the last two runs of the first trial and all behind it had not been made
+    journal = Journal.load(fake.files.journal)
+    trial = journal.rounds[0].trials[0]
+    trial.runs, trial.verdict, trial.gain, trial.improvement = trial.runs[:4], "", None, None
+    journal.rounds = journal.rounds[:1]
+    journal.rounds[0].accepted, journal.rounds[0].ended, journal.finished = False, "", False
+    journal.save(fake.files.journal)
+    before = fake.runs
+    again = fake.optimize(resume=True)
+    assert fake.runs - before == 2
+    assert (again.rounds[0].accepted, len(again.rounds[0].trials[0].runs)) == (True, 6)
+
+
+def test_a_finished_one_is_only_told_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fake = Fake(tmp_path)
+    fake.optimize()
+    runs = fake.runs
+    tell(fake.optimize(resume=True), fake.files, json=True)
+    assert fake.runs == runs
+    document = json.loads(capsys.readouterr().out)
+    assert document["finished"]
+    assert document["changes"]["calls"][0]["function"] == "MPI_Alltoall"
+    assert fake.files.story.read_text().startswith("# ")
+
+
+def test_too_short_a_budget(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"--budget 3s is too short: .* a good budget is"):
+        Fake(tmp_path).optimize(budget=3.0)
+
+
+def test_a_program_that_does_not_run(tmp_path: Path) -> None:
+    fake = Fake(tmp_path)
+    (tmp_path / "mpirun").write_text("#!/bin/sh\nexit 3\n")
+    with pytest.raises(UserError, match="does not run as it is"):
+        fake.optimize()
+
+
+def test_what_cannot_be_continued(tmp_path: Path) -> None:
+    fake = Fake(tmp_path)
+    fake.optimize()
+    with pytest.raises(UserError, match="--resume"):
+        fake.optimize()
+    with pytest.raises(UserError, match="another command line"):
+        open_journal(fake.files, ["mpirun", "./other"], HERE, metric=METRIC, pairs=3, resume=True)
+    with pytest.raises(UserError, match="3 or more"):
+        fake.optimize(pairs=2, resume=True)
+    text = fake.files.journal.read_text()
+    for damaged in (text[: len(text) // 2], '{"format": "other"}', "\x00"):
+        fake.files.journal.write_text(damaged)
+        with pytest.raises(UserError, match="another -o DIR"):
+            fake.optimize(resume=True)
+    fake.files.journal.unlink()
+    with pytest.raises(UserError, match="exists, and is of something else"):
+        fake.optimize()
+
+
+WANTED = {Case("alltoall", 1, 4): (1 << 16, 3000), Case("allreduce", 1, 4): (1,), Case("bcast", 1, 2): (64,)}
+
+
+def test_the_study_measures_what_the_program_uses_and_no_more() -> None:
+    found = study_for(WANTED, HERE, {"alltoall": 0.4, "reduce": 0.1})
+    matrix = matrix_for(found, HERE, WANTED)
+    assert (
+        {c.case: c.sizes for c in matrix.cases}
+        == adjusted(WANTED)
+        == {
+            Case("alltoall", 1, 4): (3000, 1 << 16),
+            Case("allreduce", 1, 4): (4,),
+            Case("bcast", 1, 2): (64,),
+        }
+    )
+    assert found.weights == {"alltoall": 0.4}
+    assert not found.cases.oversubscribe
+    assert study_for({Case("bcast", 1, 8): (8,)}, HERE).cases.oversubscribe
+    with pytest.raises(UserError, match="nothing to measure"):
+        study_for({}, HERE)
+
+
+def test_studies_are_merged_with_launches_of_their_own(tmp_path: Path) -> None:
+    keep(tmp_path / "a.db", {Case("alltoall", 1, 4): (1024,)}, 0.5)
+    keep(tmp_path / "b.db", {Case("bcast", 1, 4): (64,)}, 0.5)
+    whole: StudyData = merged([tmp_path / "a.db", tmp_path / "b.db"])
+    assert {s.case.collective for s in whole.samples} == {"alltoall", "bcast"}
+    launches = {s.case.collective: {t.launch for t in whole.samples if t.case == s.case} for s in whole.samples}
+    assert launches["alltoall"].isdisjoint(launches["bcast"])
+    assert len(whole.launches) == len({row.id for row in whole.launches}) == 24
+    with pytest.raises(UserError, match="no study"):
+        merged([])
