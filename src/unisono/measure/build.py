@@ -1,4 +1,4 @@
-"""The native benchmark, built by the user's own mpicc on first use and kept."""
+"""What is native, built by the user's own mpicc on first use and kept."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import unisono
@@ -19,30 +20,51 @@ _ERROR_LINES = 12
 _BUILD_SECONDS = 600
 
 
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One thing native/CMakeLists.txt builds."""
+
+    name: str
+    """CMake's."""
+    file: str
+    """What comes out of it, in the build folder."""
+    sources: str
+    """Folder of native/ that it is made of."""
+    what: str
+    """For people."""
+
+
+BENCH = Target(PROGRAM_NAME, f"bench/{PROGRAM_NAME}", "bench", "the benchmark")
+
+
 def bench_program(mpicc: str | None, progress: Callable[[str], None] | None = None) -> Path:
-    """The program for this mpicc, built if it is not there yet. `progress` gets a sentence before a build starts.
+    """The benchmark for this mpicc; see `built`."""
+    return built(BENCH, mpicc, progress)
+
+
+def built(target: Target, mpicc: str | None, progress: Callable[[str], None] | None = None) -> Path:
+    """The target for this mpicc, built if it is not there yet. `progress` gets a sentence before a build starts.
 
     Kept in ${XDG_CACHE_HOME:-~/.cache}/unisono/<key>/, the key being made of the sources, what mpicc calls, and the
     compiler's version, so several MPIs live side by side and an update rebuilds. Several processes may build at once:
-    each builds by itself and the finished program is put in place in one step. Raises UserError, with the compiler's
+    each builds by itself and the finished file is put in place in one step. Raises UserError, with the compiler's
     last lines when it fails.
     """
     if mpicc is None:
         raise UserError("no mpicc was found beside this MPI; name one with --mpicc, or install its development package")
     source = native_source()
-    program = _cache() / _key(mpicc, source) / PROGRAM_NAME
-    if program.exists():
-        return program
+    kept = _cache() / _key(mpicc, source, target) / Path(target.file).name
+    if kept.exists():
+        return kept
     if progress is not None:
-        progress(f"Building {PROGRAM_NAME} with {mpicc}")
+        progress(f"Building {kept.name} with {mpicc}")
     try:
-        program.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix="build-", dir=program.parent) as folder:
-            built = _build(mpicc, source, Path(folder))
-            built.replace(program)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix="build-", dir=kept.parent) as folder:
+            _build(mpicc, source, Path(folder), target).replace(kept)
     except OSError as error:
-        raise UserError(f"{error.filename or program.parent}: cannot keep the benchmark: {error.strerror}") from error
-    return program
+        raise UserError(f"{error.filename or kept.parent}: cannot keep {target.what}: {error.strerror}") from error
+    return kept
 
 
 def native_source() -> Path:
@@ -51,7 +73,7 @@ def native_source() -> Path:
     for folder in (package / "_native", package.parents[1] / "native"):
         if (folder / "CMakeLists.txt").is_file():
             return folder
-    raise UserError("the sources of the native benchmark are missing; install Unisono again")
+    raise UserError("the native sources are missing; install Unisono again")
 
 
 def tool(name: str) -> str:
@@ -68,10 +90,10 @@ def _cache() -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "unisono"
 
 
-def _key(mpicc: str, source: Path) -> str:
+def _key(mpicc: str, source: Path, target: Target = BENCH) -> str:
     digest = hashlib.sha256()
-    for path in sorted([source / "CMakeLists.txt", *(source / "bench").rglob("*")]):
-        if path.suffix in (".c", ".h", ".txt"):
+    for path in sorted([source / "CMakeLists.txt", *(source / target.sources).rglob("*")]):
+        if path.suffix in (".c", ".h", ".py", ".txt"):
             digest.update(str(path.relative_to(source)).encode() + b"\0" + path.read_bytes() + b"\0")
     wrapper = shutil.which(mpicc)
     if wrapper is None:
@@ -92,15 +114,16 @@ def _said(argv: list[str]) -> str:
     return done.stdout
 
 
-def _build(mpicc: str, source: Path, folder: Path) -> Path:
+def _build(mpicc: str, source: Path, folder: Path, target: Target) -> Path:
     cmake, ninja = tool("cmake"), tool("ninja")
-    configure = [cmake, "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={ninja}", f"-DCMAKE_C_COMPILER={shutil.which(mpicc)}"]
-    _step([*configure, "-S", str(source), "-B", str(folder)], mpicc)
-    _step([cmake, "--build", str(folder), "--target", PROGRAM_NAME], mpicc)
-    return folder / "bench" / PROGRAM_NAME
+    tools = [f"-DCMAKE_MAKE_PROGRAM={ninja}", f"-DPython3_EXECUTABLE={sys.executable}"]
+    configure = [cmake, "-G", "Ninja", *tools, f"-DCMAKE_C_COMPILER={shutil.which(mpicc)}"]
+    _step([*configure, "-S", str(source), "-B", str(folder)], mpicc, target)
+    _step([cmake, "--build", str(folder), "--target", target.name], mpicc, target)
+    return folder / target.file
 
 
-def _step(argv: list[str], mpicc: str) -> None:
+def _step(argv: list[str], mpicc: str, target: Target) -> None:
     try:
         done = subprocess.run(
             argv,
@@ -112,7 +135,7 @@ def _step(argv: list[str], mpicc: str) -> None:
             check=False,
         )
     except subprocess.TimeoutExpired as error:
-        raise UserError(f"building the benchmark with {mpicc} took longer than {_BUILD_SECONDS} s") from error
+        raise UserError(f"building {target.what} with {mpicc} took longer than {_BUILD_SECONDS} s") from error
     if done.returncode != 0:
         last = [line for line in done.stdout.splitlines() if line.strip()][-_ERROR_LINES:]
-        raise UserError("\n".join([f"{mpicc} could not build the benchmark; its last lines:", *last]))
+        raise UserError("\n".join([f"{mpicc} could not build {target.what}; its last lines:", *last]))

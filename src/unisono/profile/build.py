@@ -1,0 +1,19 @@
+"""libunisono.so, the recorder, for the machine's own MPI."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from unisono.measure.build import Target, built
+
+LIBRARY_NAME = "libunisono.so"
+RECORDER = Target("unisono", f"intercept/{LIBRARY_NAME}", "intercept", "the recorder")
+
+
+def recorder(mpicc: str | None, progress: Callable[[str], None] | None = None) -> Path:
+    """The library for this mpicc, built on first use and kept by MPI, compiler and sources, as the benchmark is.
+
+    Raises UserError as measure.build.built does.
+    """
+    return built(RECORDER, mpicc, progress)

@@ -1,0 +1,240 @@
+"""From what the ranks wrote to a profile: one call tree for all of them, named after the run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from unisono.errors import UserError
+from unisono.profile.check import problem
+from unisono.profile.model import CELL, NO_FUNCTION, PAIR, ROOT, UNKNOWN, Comm, Frame, Origin, Profile
+from unisono.profile.model import Path as CallPath
+from unisono.profile.rawfile import Part, read_parts
+from unisono.profile.symbols import readable, symbolise
+
+Place = tuple[str, int]
+"""Object file and address in it; ("", address) for code that belongs to no file."""
+Symboliser = Callable[[Sequence[Place]], list[tuple[Frame, ...]]]
+
+
+def read_raw(paths: Sequence[Path], symboliser: Symboliser = symbolise) -> Profile:
+    """The profile of one run: `<prefix>.raw`, or the ranks' own files of a run that did not end by itself.
+
+    Ranks that wrote nothing have a wall time of 0 and no rows, which a note says. A rank that is in several files is
+    taken from the first. Raises UserError for files that cannot be read, are damaged, or are of several runs.
+    """
+    if not paths:
+        raise UserError("no file to read: name the .raw files a profiled run wrote")
+    parts: dict[int, Part] = {}
+    for path in paths:
+        for part in read_parts(path):
+            first = next(iter(parts.values()), part)
+            if part.ranks != first.ranks:
+                raise UserError(f"{path}: is of a run with {part.ranks} ranks, {paths[0]} of one with {first.ranks}")
+            parts.setdefault(part.rank, part)
+    profile = _Merger([parts[rank] for rank in sorted(parts)], symboliser).profile()
+    wrong = problem(profile)
+    if wrong:
+        raise UserError(f"{paths[0]}: {wrong}; the file is damaged")
+    return profile
+
+
+@dataclass
+class _Table:
+    """Things of all ranks under common numbers."""
+
+    numbers: dict[Any, int] = field(default_factory=dict)
+
+    def add(self, things: Iterable[Any]) -> npt.NDArray[np.int32]:
+        """The common number of each."""
+        numbers = self.numbers
+        return np.asarray([numbers.setdefault(thing, len(numbers)) for thing in things], np.int32)
+
+
+class _Merger:
+    def __init__(self, parts: Sequence[Part], symboliser: Symboliser) -> None:
+        self.parts = parts
+        self.symboliser = symboliser
+        self.ranks = parts[0].ranks
+        self.functions = _Table({"": 0})
+        self.phases = _Table({"": 0})
+        self.places = _Table()
+        self.chains = _Table({(): 0})
+        """Tuples of numbers of places, innermost first."""
+        self.shapes = _Table()
+        self.created: dict[tuple[int, int], int] = {}
+
+    def profile(self) -> Profile:
+        rows = [self._cells(part) for part in self.parts]
+        frames, paths, path_of = _tree(list(self.chains.numbers), list(self.places.numbers), self.symboliser)
+        cells = np.concatenate([*map(_own_time, self.parts), *rows])
+        cells["path"] = path_of[cells["path"]]
+        wall = np.zeros(self.ranks)
+        hosts = [""] * self.ranks
+        for part in self.parts:
+            wall[part.rank] = max(part.number("wall_ns"), 0) / 1e9
+            hosts[part.rank] = part.text("host")
+        return Profile(
+            origin=self._origin(tuple(hosts)),
+            functions=tuple(self.functions.numbers),
+            frames=frames,
+            paths=paths,
+            comms=tuple(Comm(size, nodes, self._created(size, nodes)) for size, nodes in self.shapes.numbers),
+            phases=tuple(self.phases.numbers),
+            cells=cells,
+            wall=wall,
+            pairs=self._pairs(),
+            notes=tuple(self._notes()),
+        )
+
+    # -- one part --------------------------------------------------------------------------------------------------
+
+    def _cells(self, part: Part) -> npt.NDArray[np.void]:
+        """Its rows under common numbers; `path` is still the number of a chain."""
+        functions = self.functions.add(part.functions)
+        phases = self.phases.add(part.phases)
+        comms = self._comms(part)
+        chains = self._chains(part)
+        raw = part.cells
+        out = np.zeros(len(raw), CELL)
+        out["path"] = chains[raw["path"]]
+        out["function"] = functions[raw["function"]]
+        out["phase"] = phases[raw["phase"]]
+        out["comm"] = np.where(raw["comm"] >= 0, comms[raw["comm"]], UNKNOWN)
+        out["rank"] = part.rank
+        for name in ("size_min", "size_max", "sent", "received"):
+            out[name] = np.maximum(raw[name], UNKNOWN)
+        out["calls"] = raw["calls"].astype(np.int64)
+        mean = raw["size_sum"] / np.maximum(raw["calls"], 1)
+        out["size"] = np.where(raw["size_min"] < 0, UNKNOWN, np.rint(np.minimum(mean, 2.0**62)).astype(np.int64))
+        exact = raw["size_min"] == raw["size_max"]
+        out["size"][exact] = out["size_min"][exact]
+        for name in ("time", "time_min", "time_max"):
+            out[name] = raw[name] / 1e9
+        out["waiting"] = np.where(raw["waiting"] < 0, np.nan, raw["waiting"] / 1e9)
+        return out
+
+    def _comms(self, part: Part) -> npt.NDArray[np.int32]:
+        shapes = [(max(size, UNKNOWN), max(nodes, UNKNOWN)) for size, nodes, _ in part.comms]
+        for shape, (_, _, created) in zip(shapes, part.comms, strict=True):
+            self.created[shape] = self.created.get(shape, 0) + max(created, 0)
+        numbers = self.shapes.add(shapes)
+        return numbers if len(numbers) else np.asarray([UNKNOWN], np.int32)
+
+    def _created(self, size: int, nodes: int) -> int:
+        """Every rank counts those it is in, so each was counted `size` times."""
+        return max(1, round(self.created[size, nodes] / max(size, 1)))
+
+    def _chains(self, part: Part) -> npt.NDArray[np.int32]:
+        addresses, inverse = np.unique(part.frames, return_inverse=True)
+        common = self.places.add(_places(addresses, part.modules))
+        flat = common[inverse].tolist() if len(addresses) else []
+        starts = part.starts.tolist()
+        return self.chains.add(tuple(flat[a:b]) for a, b in pairwise(starts))
+
+    # -- all parts -------------------------------------------------------------------------------------------------
+
+    def _pairs(self) -> npt.NDArray[np.void]:
+        found = []
+        for part in self.parts:
+            out = np.zeros(len(part.pairs), PAIR)
+            out["source"] = part.rank
+            for name in ("target", "calls", "bytes"):
+                out[name] = part.pairs[name]
+            found.append(out)
+        return np.concatenate(found)
+
+    def _origin(self, hosts: tuple[str, ...]) -> Origin:
+        first = self.parts[0]
+        overheads = [part.number("overhead_ns") for part in self.parts if part.number("overhead_ns") > 0]
+        started = first.number("started")
+        try:
+            created = datetime.fromtimestamp(started, timezone.utc).isoformat()
+        except (OverflowError, OSError, ValueError):
+            created = ""
+        return Origin(
+            source="unisono",
+            command="",
+            created=created,
+            mpi=first.text("mpi"),
+            ended=self._ended(),
+            hosts=hosts,
+            depth=first.number("depth", UNKNOWN),
+            split_waiting=first.about.get("split_waiting") is True,
+            overhead_ns=float(np.median(overheads)) if overheads else float("nan"),
+            dropped=sum(max(part.number("dropped"), 0) for part in self.parts),
+        )
+
+    def _ended(self) -> str:
+        """The first that is not the usual one."""
+        ends = [part.text("ended") or "finalize" for part in self.parts]
+        return next((end for end in ends if end != "finalize"), "finalize")
+
+    def _notes(self) -> list[str]:
+        notes = []
+        missing = sorted(set(range(self.ranks)) - {part.rank for part in self.parts})
+        if missing:
+            shown = ", ".join(map(str, missing[:8])) + (" ..." if len(missing) > 8 else "")
+            notes.append(f"{len(missing)} of {self.ranks} ranks wrote nothing: {shown}; they are in no row")
+        if self._ended() != "finalize":
+            notes.append(f"the program did not end by MPI_Finalize but by {self._ended()}: what follows is up to there")
+        for name, sentence in (
+            ("dropped", "{} calls found no room in the tables and are in no row; give UNISONO_PROFILE_MEMORY more"),
+            ("paths_lost", "{} calls found no room for their call path and are shown without one"),
+            ("phases_lost", "{} phases found no room for their names"),
+            ("elsewhere_calls", "{} messages went to ranks that were started later; the matrix does not show them"),
+        ):
+            total = sum(max(part.number(name), 0) for part in self.parts)
+            if total:
+                notes.append(sentence.format(f"{total:,}"))
+        return notes
+
+
+def _places(addresses: npt.NDArray[np.uint64], modules: Sequence[tuple[str, int, int]]) -> list[Place]:
+    """Object and offset of each address; where objects overlap in time, the one listed last that holds it."""
+    if not modules:
+        return [("", address) for address in addresses.tolist()]
+    order = sorted(range(len(modules)), key=lambda number: (modules[number][2], number))
+    ends = np.asarray([modules[number][2] for number in order], np.int64)
+    # A return address may be the first byte behind its object: it is the call before it that counts.
+    found = np.searchsorted(ends, addresses.astype(np.int64) - 1, side="right")
+    out: list[Place] = []
+    for address, at in zip(addresses.tolist(), found.tolist(), strict=True):
+        path, base, _ = modules[order[at]] if at < len(order) else ("", 0, 0)
+        out.append((path, address - base) if path and address > base else ("", address))
+    return out
+
+
+def _tree(
+    chains: Sequence[tuple[int, ...]], places: Sequence[Place], symboliser: Symboliser
+) -> tuple[tuple[Frame, ...], tuple[CallPath, ...], npt.NDArray[np.int32]]:
+    """Frames, the call tree, and each chain's node in it."""
+    named = symboliser(places)
+    frames: dict[Frame, int] = {}
+    nodes: dict[tuple[int, int], int] = {}
+    path_of = np.zeros(len(chains), np.int32)
+    for number, chain in enumerate(chains):
+        at = ROOT
+        for frame in reversed(readable([frame for place in chain for frame in named[place]])):
+            key = (at, frames.setdefault(frame, len(frames)))
+            at = nodes.setdefault(key, len(nodes) + 1)
+        path_of[number] = at
+    return tuple(frames), (CallPath(UNKNOWN, UNKNOWN), *(CallPath(*key) for key in nodes)), path_of
+
+
+def _own_time(part: Part) -> npt.NDArray[np.void]:
+    """One row: what the rank did outside MPI. Several threads may be in MPI at once: it is never below 0."""
+    out = np.zeros(1, CELL)
+    out["function"], out["path"], out["rank"] = NO_FUNCTION, 0, part.rank
+    for name in ("comm", "size", "size_min", "size_max", "sent", "received"):
+        out[name] = UNKNOWN
+    out["time"] = max(0.0, part.number("wall_ns") / 1e9 - float(part.cells["time"].sum(dtype=np.float64)) / 1e9)
+    out["time_min"] = out["time_max"] = out["waiting"] = np.nan
+    return out

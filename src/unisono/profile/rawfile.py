@@ -1,0 +1,236 @@
+"""The file libunisono.so writes, as it is: parts, one a rank, of tagged sections. Nothing is merged or named here."""
+
+from __future__ import annotations
+
+import json
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from unisono.errors import UserError
+
+MAGIC = b"UNISONO\1"
+RANKS_MOST = 1 << 20
+"""More than any machine has: a file that says so is damaged, and would only take our memory."""
+_FRAMES_MOST = 16
+_HEADER = struct.Struct("<4sIQ")
+_JSON_MOST = 64 << 20
+
+RAW_CELL = np.dtype(
+    [
+        ("path", "<u4"),
+        ("function", "<u2"),
+        ("phase", "<u2"),
+        ("comm", "<i4"),
+        ("flags", "<u4"),
+        ("size_min", "<i8"),
+        ("size_max", "<i8"),
+        ("size_sum", "<u8"),
+        ("calls", "<u8"),
+        ("sent", "<i8"),
+        ("received", "<i8"),
+        ("time", "<u8"),
+        ("time_min", "<u8"),
+        ("time_max", "<u8"),
+        ("waiting", "<i8"),
+    ]
+)
+"""A section CELL is rows of this; times in ns, -1 where not known."""
+RAW_PAIR = np.dtype([("target", "<i4"), ("zero", "<u4"), ("calls", "<u8"), ("bytes", "<u8")])
+
+_TAGS = (b"RANK", b"MODS", b"FUNC", b"PATH", b"COMM", b"PHAS", b"CELL", b"PAIR")
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one rank wrote."""
+
+    rank: int
+    ranks: int
+    about: dict[str, Any]
+    """The whole section RANK."""
+    modules: tuple[tuple[str, int, int], ...]
+    """(path, base, end) of what was in memory: address - base is the address in the file."""
+    functions: tuple[str, ...]
+    starts: npt.NDArray[np.int64]
+    """Path p has the return addresses frames[starts[p]:starts[p + 1]], innermost first."""
+    frames: npt.NDArray[np.uint64]
+    comms: tuple[tuple[int, int, int], ...]
+    """(size, nodes, created)."""
+    phases: tuple[str, ...]
+    cells: npt.NDArray[np.void]
+    pairs: npt.NDArray[np.void]
+
+    def number(self, name: str, default: int = 0) -> int:
+        """A whole number of section RANK."""
+        value = self.about.get(name, default)
+        return value if isinstance(value, int) else default
+
+    def text(self, name: str) -> str:
+        """A text of section RANK."""
+        value = self.about.get(name, "")
+        return value if isinstance(value, str) else ""
+
+
+def read_parts(path: Path) -> list[Part]:
+    """All parts of one file. Raises UserError where it cannot be read, is none of ours, or is cut off or damaged."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror or error}") from error
+    if data[: len(MAGIC)] != MAGIC:
+        what = "is empty" if not data else "was not written by libunisono.so, or by another version of it"
+        raise UserError(f"{path}: {what}")
+    view = memoryview(data)
+    parts: list[Part] = []
+    at = len(MAGIC)
+    while at < len(view):
+        sections, at = _sections(view, at, path)
+        parts.append(_part(sections, f"{path}, part {len(parts) + 1}"))
+    if not parts:
+        raise UserError(f"{path}: holds no rank's part; the program ended while it was written")
+    return parts
+
+
+def _sections(view: memoryview, at: int, path: Path) -> tuple[dict[bytes, memoryview], int]:
+    """Tag -> payload up to END, and where the next part begins. Unknown tags are those of a later version: skipped."""
+    found: dict[bytes, memoryview] = {}
+    while True:
+        if at + _HEADER.size > len(view):
+            raise UserError(f"{path}: ends in the middle of a rank's part; the program was killed while writing it")
+        tag, _, length = _HEADER.unpack_from(view, at)
+        at += _HEADER.size
+        if length > len(view) - at:
+            raise UserError(f"{path}: section {_printable(tag)} is longer than the file; it is cut off or damaged")
+        if tag == b"END ":
+            return found, at + -(-length // 8) * 8
+        if tag in _TAGS:
+            if tag in found:
+                raise UserError(f"{path}: section {_printable(tag)} appears twice in a part; the file is damaged")
+            found[tag] = view[at : at + length]
+        at += -(-length // 8) * 8
+
+
+def _printable(tag: bytes) -> str:
+    return repr(tag.decode("ascii", "replace"))
+
+
+def _part(sections: dict[bytes, memoryview], where: str) -> Part:
+    missing = [_printable(tag) for tag in _TAGS if tag not in sections]
+    if missing:
+        raise UserError(f"{where}: has no section {missing[0]}; the file is damaged")
+    about = _json(sections[b"RANK"], where, "RANK")
+    if not isinstance(about, dict):
+        raise UserError(f"{where}: section 'RANK' is not an object; the file is damaged")
+    rank, ranks = about.get("rank"), about.get("ranks")
+    if type(rank) is not int or type(ranks) is not int or not 0 <= rank < ranks <= RANKS_MOST:
+        raise UserError(f"{where}: rank {rank!r} of {ranks!r} cannot be; the file is damaged")
+    starts, frames = _paths(sections[b"PATH"], where)
+    part = Part(
+        rank=rank,
+        ranks=ranks,
+        about=about,
+        modules=tuple(_modules(sections[b"MODS"], where)),
+        functions=_names(sections[b"FUNC"], where, "FUNC"),
+        starts=starts,
+        frames=frames,
+        comms=tuple(_comms(sections[b"COMM"], where)),
+        phases=_names(sections[b"PHAS"], where, "PHAS"),
+        cells=_rows(sections[b"CELL"], RAW_CELL, where, "CELL"),
+        pairs=_rows(sections[b"PAIR"], RAW_PAIR, where, "PAIR"),
+    )
+    _check(part, where)
+    return part
+
+
+def _json(payload: memoryview, where: str, tag: str) -> Any:
+    if len(payload) > _JSON_MOST:
+        raise UserError(f"{where}: section '{tag}' has {len(payload):,} bytes; no rank writes that much")
+    try:
+        return json.loads(bytes(payload).decode("utf-8", "replace"))
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{where}: section '{tag}' is not JSON ({error}); the file is damaged") from error
+
+
+def _names(payload: memoryview, where: str, tag: str) -> tuple[str, ...]:
+    names = _json(payload, where, tag)
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or names[:1] != [""]:
+        raise UserError(f"{where}: section '{tag}' is not a list of names that begins with an empty one")
+    return tuple(names)
+
+
+def _records(payload: memoryview, where: str, tag: str, kinds: dict[str, type[Any]]) -> list[tuple[Any, ...]]:
+    """A list of objects as tuples of these members. Numbers fit into 64 bits with their sign."""
+    found = _json(payload, where, tag)
+    out = []
+    for entry in found if isinstance(found, list) else [None]:
+        values = tuple(entry.get(name) for name in kinds) if isinstance(entry, dict) else ()
+        right = len(values) == len(kinds) and all(
+            type(value) is kind and (not isinstance(value, int) or -(1 << 63) <= value < 1 << 63)
+            for value, kind in zip(values, kinds.values(), strict=True)
+        )
+        if not right:
+            raise UserError(f"{where}: section '{tag}' is not a list of {{{', '.join(kinds)}}}; the file is damaged")
+        out.append(values)
+    return out
+
+
+def _modules(payload: memoryview, where: str) -> list[tuple[str, int, int]]:
+    return [
+        (path, base, end)
+        for path, base, end in _records(payload, where, "MODS", {"path": str, "base": int, "end": int})
+    ]
+
+
+def _comms(payload: memoryview, where: str) -> list[tuple[int, int, int]]:
+    return [
+        (size, nodes, created)
+        for size, nodes, created in _records(payload, where, "COMM", {"size": int, "nodes": int, "created": int})
+    ]
+
+
+def _paths(payload: memoryview, where: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]:
+    """Each path is its length, then its addresses: all 8 bytes wide."""
+    if len(payload) % 8:
+        raise UserError(f"{where}: section 'PATH' ends in the middle of an address; the file is damaged")
+    words = np.frombuffer(payload, "<u8")
+    counts = words.tolist()
+    heads = []
+    at = 0
+    while at < len(counts):
+        if counts[at] > _FRAMES_MOST or at + counts[at] >= len(counts):
+            raise UserError(f"{where}: a call path of section 'PATH' has no end; the file is damaged")
+        heads.append(at)
+        at += 1 + counts[at]
+    if not heads or counts[0] != 0:
+        raise UserError(f"{where}: section 'PATH' does not begin with the empty path; the file is damaged")
+    place = np.asarray([*heads, len(counts)], np.int64)
+    starts = place - np.arange(len(place))
+    frames = np.delete(words, heads).astype(np.uint64)
+    return starts, frames
+
+
+def _rows(payload: memoryview, dtype: np.dtype[Any], where: str, tag: str) -> npt.NDArray[np.void]:
+    if len(payload) % dtype.itemsize:
+        raise UserError(f"{where}: section '{tag}' ends in the middle of a row; the file is damaged")
+    return np.frombuffer(payload, dtype)
+
+
+def _check(part: Part, where: str) -> None:
+    """Every index leads somewhere."""
+    cells = part.cells
+    for name, low, end in (
+        ("path", 0, len(part.starts) - 1),
+        ("function", 1, len(part.functions)),
+        ("phase", 0, len(part.phases)),
+        ("comm", -1, len(part.comms)),
+    ):
+        column = cells[name].astype(np.int64)
+        if np.any((column < low) | (column >= end)):
+            raise UserError(f"{where}: a row names a {name} that is not there; the file is damaged")
+    if np.any((part.pairs["target"] < 0) | (part.pairs["target"] >= part.ranks)):
+        raise UserError(f"{where}: a message went to a rank that is not there; the file is damaged")
