@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from typing import Any
 
 LONGEST = 4000
 """Characters; what is longer keeps its beginning and its end."""
@@ -28,3 +29,14 @@ def _plain(char: str) -> bool:
 def _escaped(char: str) -> str:
     code = ord(char)
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def cleaned(value: Any) -> Any:
+    """All texts in nested lists, tuples and dictionaries made clean."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, dict):
+        return {name: cleaned(content) for name, content in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(cleaned(content) for content in value)
+    return value

@@ -11,7 +11,6 @@ from unisono.profile.flat import FlatRow, flat_table
 from unisono.profile.hot import HotSpot, other
 from unisono.profile.model import UNKNOWN, Comm, Profile, collective_of
 from unisono.profile.sizes import MEAN, NONE, RANGE, SizeBin
-from unisono.report.explorer.names import clean
 from unisono.report.explorer.tree import CallTree
 from unisono.report.text import count, format_duration, format_time, join
 from unisono.sizes import format_size
@@ -24,7 +23,6 @@ _LONGEST = 60
 
 def short(name: str, most: int = _LONGEST) -> str:
     """A name for a sentence: its end cut when it is long."""
-    name = clean(name)
     return name if len(name) <= most else name[: most - 1] + "…"
 
 
@@ -183,7 +181,7 @@ def warnings(profile: Profile) -> list[str]:
     """What would mislead a reader who did not know it."""
     origin, said = profile.origin, []
     if origin.ended != "finalize":
-        said.append(f"The program did not reach MPI_Finalize; the profile was written at: {clean(origin.ended)}.")
+        said.append(f"The program did not reach MPI_Finalize; the profile was written at: {origin.ended}.")
     if origin.dropped:
         said.append(f"{origin.dropped:,} calls did not fit into the recorder's tables and are missing here.")
     if origin.summed:
@@ -213,16 +211,16 @@ def origin_rows(profile: Profile) -> list[tuple[str, str]]:
     origin = profile.origin
     rows = [("source", {"unisono": "recorded by Unisono"}.get(origin.source, f"imported from {origin.source}"))]
     if origin.command:
-        rows.append(("command", clean(origin.command)))
+        rows.append(("command", origin.command))
     if origin.created:
-        rows.append(("created", clean(origin.created[:19].replace("T", " ")) + " UTC"))
+        rows.append(("created", origin.created[:19].replace("T", " ") + " UTC"))
     if origin.mpi:
-        rows.append(("MPI", clean(origin.mpi)))
+        rows.append(("MPI", origin.mpi))
     hosts = list(dict.fromkeys(origin.hosts))
     if hosts:
         named = join([short(host, 40) for host in hosts[:12]])
         rows.append(("nodes", named + (f" and {len(hosts) - 12:,} more" if len(hosts) > 12 else "")))
-    rows.append(("ended", "at MPI_Finalize" if origin.ended == "finalize" else clean(origin.ended)))
+    rows.append(("ended", "at MPI_Finalize" if origin.ended == "finalize" else origin.ended))
     if origin.as_is:
         runs = ", ".join(format_time(seconds) for seconds in origin.as_is)
         rows.append(("run time as it is", f"{runs} ({count(len(origin.as_is), 'run')})"))
@@ -240,7 +238,7 @@ def origin_rows(profile: Profile) -> list[tuple[str, str]]:
         rows.append(("call path", f"up to {count(origin.depth, 'frame')}"))
     if origin.source == "unisono":
         rows.append(("waiting", "measured" if origin.split_waiting else "not measured: record with --split-waiting"))
-    rows += [(clean(name), clean(value)) for name, value in origin.machine.items()]
+    rows += [(name, value) for name, value in origin.machine.items()]
     return rows
 
 
@@ -257,7 +255,7 @@ def _flat_row(row: FlatRow) -> dict[str, Any]:
     return {
         "group": row.group,
         "region": short(row.region, 100),
-        "full": clean(row.region),
+        "full": row.region,
         "visits": f"{row.visits:,}" if row.visits != UNKNOWN else "-",
         "time": format_time(row.time),
         "share": f"{100 * row.share:.1f} %",

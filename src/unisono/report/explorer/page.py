@@ -22,7 +22,7 @@ from unisono.report import page, palette
 from unisono.report.explorer import overview
 from unisono.report.explorer.curves import curves
 from unisono.report.explorer.data import page_data
-from unisono.report.explorer.names import clean
+from unisono.report.explorer.names import cleaned
 from unisono.report.explorer.tree import call_tree
 from unisono.report.view import CaseView
 from unisono.tuning.model import Tuning
@@ -90,29 +90,25 @@ def content(
     spots = hot_spots(profile, overview.SPOTS_MOST)
     drawn = curves(profile, tuning, views) if tuning is not None else []
     root = overview.program(profile)
-    return {
+    words = {
         "title": overview.sentence(profile, spots),
-        "name": clean(name) or root,
-        "created": clean(profile.origin.created[:16].replace("T", " ")),
+        "name": name or root,
+        "created": profile.origin.created[:16].replace("T", " "),
         "facts": overview.facts(profile),
         "warnings": overview.warnings(profile),
         "spots": overview.spot_rows(profile, tree, spots),
         "rest": overview.rest_words(profile, spots),
         "flat": overview.flat(profile),
         "origin": overview.origin_rows(profile),
-        "notes": [clean(note) for note in profile.notes],
+        "notes": profile.notes,
         "summed": profile.origin.summed,
         "has_pairs": len(profile.pairs) > 0,
         "has_curves": bool(drawn),
-        "tuning": clean(tuning.name) if tuning is not None else "",
-        "data": page_data(
-            profile,
-            tree,
-            root=root,
-            curves=drawn,
-            collectives={f: c for f in profile.functions if (c := collective_of(f))},
-        ),
+        "tuning": tuning.name if tuning is not None else "",
     }
+    collectives = {function: c for function in profile.functions if (c := collective_of(function))}
+    data = page_data(profile, tree, root=root, curves=drawn, collectives=collectives)
+    return {**cleaned(words), "data": data}
 
 
 def _text(package: str, name: str) -> str:

@@ -2,13 +2,14 @@
 (() => {
   "use strict";
   const { el, svg, format } = explorer;
-  const LEFT = 66, RIGHT = 14;
+  const LEFT = 66, RIGHT = 14, FEWEST = 12;
 
   /* 0 has a place of its own, left of 1 B. */
   const power = (size) => (size < 1 ? -1.5 : Math.log2(size));
   function sizeAxis(sizes, width) {
     const powers = sizes.map(power), low = Math.floor(Math.min(...powers)), high = Math.floor(Math.max(...powers)) + 1;
-    const few = Math.max(0, 6 - (high - low)) / 2, from = Math.max(low - Math.floor(few), low < 0 ? low : Math.min(low, 0)), to = high + Math.ceil(few);
+    /* At least FEWEST columns, so that one size alone is no wall; nothing below 1 B unless there is a 0. */
+    const missing = Math.max(0, FEWEST - (high - low)), from = low < 0 ? low : Math.max(0, low - Math.floor(missing / 2)), to = from + Math.max(FEWEST, high - from);
     const step = (width - LEFT - RIGHT) / (to - from);
     return { from, to, step, x: (size) => LEFT + (power(size) - from) * step, at: (p) => LEFT + (p - from) * step, width };
   }
@@ -68,13 +69,17 @@
     place.addEventListener("pointerleave", () => { tip.hidden = true; });
   }
 
-  /* Draws now, and again when the place gets another width. */
-  function keepDrawn(place, draw) {
-    let width = -1;
-    const again = () => { if (place.clientWidth && place.clientWidth !== width) { width = place.clientWidth; draw(width); } };
-    new ResizeObserver(again).observe(place);
-    return () => { width = place.clientWidth; if (width) draw(width); };
+  /* Draws now, again when the place gets another width, and for print as wide as its place on the paper. */
+  const papers = new Map();
+  function keepDrawn(place, draw, paper = 690) {
+    let width = -1, printing = false;
+    const now = () => { width = place.clientWidth; if (width) draw(width); };
+    papers.set(place, { paper: () => { printing = true; draw(paper); }, screen: () => { printing = false; now(); } });
+    new ResizeObserver(() => { if (!printing && place.clientWidth && place.clientWidth !== width) now(); }).observe(place);
+    return now;
   }
+  addEventListener("beforeprint", () => papers.forEach((one) => one.paper()));
+  addEventListener("afterprint", () => papers.forEach((one) => one.screen()));
 
   const frame = (width, height, label, ...children) =>
     svg("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label }, ...children);

@@ -24,9 +24,11 @@
     return rule ? `${start}There the tuning is ${gainWords(rule.gain)} as fast as the default, with ${rule.setting}.` : `${start}The tuning has no rule for that size.`;
   }
 
-  function times(place, curve, sizes, axis) {
+  /* What was measured waits for nobody, so the program's calls are shown without their waiting where that is known. */
+  function times(place, curve, sizes, axis, waits) {
     const own = sizes.filter((one) => one.calls > 0 && one.time > 0), total = own.reduce((sum, one) => sum + one.time, 0);
-    const inside = [...curve.default, ...curve.tuned].flatMap(([mid]) => [mid]).concat(own.map((one) => one.time / one.calls)).filter((v) => v > 0);
+    const call = (one) => Math.max(one.time - (waits ? one.waiting : 0), one.time * 1e-3) / one.calls;
+    const inside = [...curve.default, ...curve.tuned].map(([mid]) => mid).concat(own.map(call)).filter((v) => v > 0);
     const low = Math.min(...inside) / 1.4, high = Math.max(...inside) * 1.4, base = HEIGHT - BOTTOM;
     const y = (value) => base - (Math.log(Math.min(Math.max(value, low), high) / low) / Math.log(high / low)) * (base - TOP);
     const root = chart.frame(axis.width, HEIGHT, `Time over message size: default and tuned, with ${own.length} sizes of the program`);
@@ -43,14 +45,14 @@
       points.forEach(([mid], i) => root.append(svg("circle", { class: `point ${css}`, "data-at": i, cx: axis.x(curve.sizes[i]), cy: y(mid), r: name === "tuned" ? 3 : 2.5 })));
     }
     own.forEach((one, i) => {
-      const x = axis.x(one.mean), cy = y(one.time / one.calls), r = 4 + 5 * Math.sqrt(one.time / total);
+      const x = axis.x(one.mean), cy = y(call(one)), r = 4 + 5 * Math.sqrt(one.time / total);
       root.append(svg("path", { class: "program", "data-own": i, d: `M${x} ${cy - r}L${x + r} ${cy}L${x} ${cy + r}L${x - r} ${cy}Z` }));
     });
     chart.hover(root, (event) => {
       const { at, own: mine } = event.target.dataset;
       if (mine !== undefined) {
         const one = own[mine];
-        return [`the program at ${format.sizes(one.low, one.high)}`, `${format.seconds(one.time / one.calls)} a call on average, waiting included`, `${format.count(one.calls)} calls, ${format.percent(one.time / total)} of the time here`];
+        return [`the program at ${format.sizes(one.low, one.high)}`, `${format.seconds(call(one))} a call on average, ${waits ? "without" : "with"} waiting`, `${format.count(one.calls)} calls, ${format.percent(one.time / total)} of the time here`];
       }
       if (at === undefined) return null;
       return [format.size(curve.sizes[at]), `default ${format.seconds(curve.default[at][0])}`, `tuned ${format.seconds(curve.tuned[at][0])}: ${gainWords(curve.gain[at])}`, curve.setting[at]];
@@ -95,5 +97,5 @@
     }
   }
   const spans = (curve) => (curve.sizes ? curve.sizes : curve.rules.flatMap((rule) => [...rule.sizes, rule.first].filter((size) => size > 0)));
-  explorer.curve = { sentence, spans, draw: (place, curve, sizes, axis) => (curve.sizes ? times : gains)(place, curve, sizes, axis) };
+  explorer.curve = { sentence, spans, draw: (place, curve, sizes, axis, waits) => (curve.sizes ? times : gains)(place, curve, sizes, axis, waits) };
 })();

@@ -5,7 +5,7 @@
   const byId = (id) => document.getElementById(id);
 
   explorer.details = ({ data, sums, nameOf, placeOf, choose }) => {
-    const { columns, comms, collectives } = data, names = data.names, labels = columns["node.label"];
+    const { columns, comms, collectives } = data, waits = data.known.includes("waiting"), names = data.names, labels = columns["node.label"];
     let node = 0, mode = "calls", comm = null, drawn = { sizes: [], curve: null };
 
     const commWords = (index) => {
@@ -89,17 +89,17 @@
       byId("curve-head").textContent = `What the tuning does: ${curve.title}`;
       byId("curve-words").textContent = explorer.curve.sentence(curve, drawn.own);
       byId("curve-keys").replaceChildren(...(curve.sizes ? [["default", "by default"], ["tuned", "tuned"]] : [["tuned", "gain over the default"]]).map(([css, text]) => el("li", {}, el("i", { class: `key ${css}` }), text)),
-        el("li", {}, el("i", { class: "key program" }), curve.sizes ? "the program's own calls, waiting included; larger: more of the time" : "the program's own sizes; larger: more of the time"));
+        el("li", {}, el("i", { class: "key program" }), curve.sizes ? `the program's own calls ${waits ? "without" : "with"} waiting; larger: more of the time` : "the program's own sizes; larger: more of the time"));
       byId("curve-note").textContent = [curve.note && `${curve.note}.`, curve.launch && `Launched with ${curve.launch}.`, `From the tuning ${curve.from}.`].filter(Boolean).join(" ");
     }
-    function draw() {
-      const width = byId("histogram").clientWidth, { sizes, curve, own } = drawn;
-      if (!width) return;
+    const draw = chart.keepDrawn(byId("histogram"), drawAt);
+    function drawAt(width) {
+      const { sizes, curve, own } = drawn;
       if (!sizes.length) { byId("histogram").replaceChildren(); return; }
       const span = [...sizes.flatMap((one) => [one.low, one.high]), ...(curve ? explorer.curve.spans(curve) : [])];
       const axis = chart.sizeAxis(span, width);
       explorer.sizes.histogram(byId("histogram"), sizes, mode, axis);
-      if (curve) explorer.curve.draw(byId("curve"), curve, own, axis);
+      if (curve) explorer.curve.draw(byId("curve"), curve, own, axis, waits);
     }
 
     document.querySelectorAll("[data-by]").forEach((button) => button.addEventListener("click", () => {
@@ -110,7 +110,6 @@
     }));
     byId("comm").addEventListener("change", (event) => { comm = event.target.value === "" ? null : Number(event.target.value); refresh(); });
     byId("chain").addEventListener("click", (event) => { const button = event.target.closest("[data-node]"); if (button) choose(Number(button.dataset.node)); });
-    chart.keepDrawn(byId("histogram"), draw);
     return { select };
   };
 })();

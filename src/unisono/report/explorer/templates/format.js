@@ -33,19 +33,23 @@
   const ratio = (value) => (Number.isFinite(value) ? (value < 9.995 ? value.toFixed(2) : value.toFixed(1)) + "×" : "–");
   const UNIT = { s: seconds, B: bytes, calls: count };
 
-  /* A C++ name for a row: the innermost template arguments go first, then the end. */
+  /* A C++ name for a row: without its template arguments when it is long, then without its end. */
+  function withoutArguments(name) {
+    let text = "", depth = 0;
+    for (let i = 0; i < name.length; i += 1) {
+      const char = name[i];
+      if (char === "<" && (depth > 0 || !/operator<?$/.test(text))) { if (depth === 0) text += "<…>"; depth += 1; }
+      else if (char === ">" && depth > 0 && name[i - 1] !== "-") depth -= 1;
+      else if (depth === 0) text += char;
+    }
+    return text;
+  }
   const shortened = new Map();
   function short(name, most = 72) {
     if (name.length <= most) return name;
-    if (shortened.has(name)) return shortened.get(name);
-    let text = name.slice(0, 4200), before;
-    do {
-      before = text;
-      text = text.replace(/<[^<>…]+>/g, "<…>").replace(/(<…>)(::\w+)?(, ?)?(?=[^<]*>)/g, "…");
-    } while (text !== before && text.length > most);
-    if (text.length > most) text = text.slice(0, most - 1) + "…";
-    shortened.set(name, text);
-    return text;
+    if (!shortened.has(name)) shortened.set(name, withoutArguments(name));
+    const text = shortened.get(name);
+    return text.length > most ? text.slice(0, most - 1) + "…" : text;
   }
 
   function fill(node, attributes, children) {

@@ -117,8 +117,8 @@
     const node = trees.call.selected, call = format.short(nameOf(node), 48) + (trees.call.isOpen(node) ? " itself" : "");
     byId("call-what").textContent = metricWords();
     byId("system-what").textContent = call;
-    const at = trees.system.selected, value = systemShown(at, trees.system.isOpen(at));
-    byId("chosen").textContent = `${metricWords()} · ${call} · ${system[at].text}${trees.system.isOpen(at) ? " itself" : ""}: ${value.text}`;
+    const at = trees.system.selected, value = systemShown(at, false);
+    byId("chosen").textContent = `${metricWords()} · ${call} · ${system[at].text}: ${value.text}`;
     if (described !== node) { described = node; details.select(node); }
   }
 

@@ -45,7 +45,7 @@
         el("tbody", {}, ...order.map((i) => el("tr", {}, el("td", {}, `${name(columns["pair.source"][i])} → ${name(columns["pair.target"][i])}`),
           ...[format.bytes(columns["pair.bytes"][i]), format.count(columns["pair.calls"][i]), format.bytes(columns["pair.bytes"][i] / columns["pair.calls"][i])].map((text) => el("td", { class: "n" }, text)))))));
     }
-    const again = chart.keepDrawn(place, draw);
+    const again = chart.keepDrawn(place, draw, 500);
     again();
     return (chosen) => { mode = chosen; again(); };
   };

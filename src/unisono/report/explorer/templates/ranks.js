@@ -49,7 +49,7 @@
       place.replaceChildren(root);
     };
     place.redraw = draw;
-    if (!place.kept) place.kept = chart.keepDrawn(place, (width) => place.redraw(width));
+    if (!place.kept) place.kept = chart.keepDrawn(place, (width) => place.redraw(width), axis ? undefined : 180);
     place.kept();
   };
 })();

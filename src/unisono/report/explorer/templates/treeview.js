@@ -62,7 +62,7 @@
         "aria-selected": String(node === this.selected), "aria-expanded": this.hasChildren(node) ? String(open) : null,
         "data-node": node, "data-value": value.exact, style: { top: at * ROW + "px" }, title,
       },
-      el("span", { class: "value" }, el("span", { class: "number" }, value.text),
+      el("span", { class: "value" }, el("span", { class: value.exact ? "number" : "number nothing" }, value.text),
         el("span", { class: "gauge", "aria-hidden": "true" }, el("i", { style: { width: (100 * Math.min(1, Math.max(0, value.share || 0))).toFixed(1) + "%" } }))),
       el("span", { class: "twisty", "aria-hidden": "true", style: { "margin-left": (this.level[node] - 1) * INDENT + "px" } }, this.hasChildren(node) ? (open ? "▾" : "▸") : ""),
       el("span", { class: "name" }, text), note ? el("small", {}, note) : null);
