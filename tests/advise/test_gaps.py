@@ -49,7 +49,7 @@ def test_ranks_of_a_smaller_communicator() -> None:
     "call",
     [
         Call("MPI_Allreduce", time=0.01),
-        Call("MPI_Waitall"),
+        Call("MPI_Waitall", size=UNKNOWN),
         Call("MPI_Ialltoall"),
         Call("MPI_Allreduce", size=UNKNOWN),
         Call("MPI_Allreduce", comm=1),
@@ -58,6 +58,12 @@ def test_ranks_of_a_smaller_communicator() -> None:
 def test_what_no_study_would_help_with(call: Call) -> None:
     """Too little time; no blocking collective; no known size; a communicator of one rank."""
     assert found(call, comms=(Comm(4, 1), Comm(1, 1))) == []
+
+
+def test_messages_are_measured_as_ping_pongs() -> None:
+    (gap,) = found(Call("MPI_Isend", size=8192, time=0.1), Call("MPI_Waitall", size=UNKNOWN, time=2.0))
+    assert (gap.case, gap.sizes) == (Case("pingpong", 1, 4), (8192,))
+    assert gap.share == pytest.approx(0.21)
 
 
 def test_commands_group_what_one_study_can_measure() -> None:

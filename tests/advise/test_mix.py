@@ -57,6 +57,22 @@ def test_kinds_are_kept_apart() -> None:
     assert mix.time() == pytest.approx(4 * 4.9)
 
 
+def test_completing_calls_have_the_sizes_of_the_messages() -> None:
+    """By bytes and number: 300 of 64 KiB against 100 of 4 KiB."""
+    calls = [
+        Call("MPI_Isend", size=1 << 16, calls=300, time=0.1),
+        Call("MPI_Irecv", size=1 << 12, calls=100, time=0.1),
+        Call("MPI_Waitall", size=UNKNOWN, calls=50, time=2.0),
+    ]
+    spot = mix_of(profile(calls)).spots[0]
+    assert (spot.function, spot.case) == ("MPI_Waitall", Case("pingpong", 1, 4))
+    assert [use.size for use in spot.uses] == [1 << 16, 1 << 12]
+    assert spot.uses[0].time / spot.uses[1].time == pytest.approx(300 * (65536 + 4096) / (100 * 2 * 4096))
+    assert sum(use.time for use in spot.uses) == pytest.approx(8.0)
+    alone = mix_of(profile(calls[2:])).spots[0]
+    assert [use.size for use in alone.uses] == [UNKNOWN]
+
+
 def test_initialisation_is_outside() -> None:
     mix = mix_of(profile([Call("MPI_Init", time=2.0), Call("MPI_Allreduce", time=1.0)]))
     assert [spot.function for spot in mix.spots] == ["MPI_Allreduce"]

@@ -14,6 +14,7 @@ from unisono.advise.evidence import Effect, StudyEvidence, TuningEvidence
 from unisono.advise.mix import Mix, Use, mix_of
 from unisono.advise.predict import (
     LEAST_TRANSFER,
+    MESSAGE_TRANSFER,
     TRANSFER,
     UNMEASURED,
     Prediction,
@@ -134,6 +135,17 @@ def test_what_is_not_measured_may_change_either_way(call: Call) -> None:
     assert found[0].spots[0].unknown
     # the default's launch setting is what the program has now
     assert found[1].saving == Interval(0.0, 0.0, 0.0)
+
+
+def test_a_ping_pong_says_something_about_messages() -> None:
+    """Between nothing and all of its gain."""
+    case = Case("pingpong", 1, 4)
+    samples = study(scaled({FAST: 0.5}), [FAST], cases=[case], sizes=SIZES, launches=6, noise=Noise(0.01, 0, 0.003))
+    calls = [Call("MPI_Isend", size=1 << 14, time=0.0), Call("MPI_Waitall", size=-1, time=4.0)]
+    found = predict(mix_of(profile(calls)), [StudyEvidence(study_data(samples), PLANS)], [FAST])[0].saving
+    assert found.low == pytest.approx(0.0)
+    assert found.mid == pytest.approx(0.4 * (1 - 0.5 ** MESSAGE_TRANSFER[1]), rel=0.05)
+    assert 0.2 < found.high < 0.24
 
 
 def test_the_default_changes_nothing() -> None:

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from unisono.advise.evidence import Evidence, Now
 from unisono.advise.gaps import Gap, commands, gaps
-from unisono.advise.mix import COLLECTIVE, MESSAGES, NONBLOCKING, Mix, Spot
+from unisono.advise.mix import MEASURED, MESSAGES, NONBLOCKING, Mix, Spot
 from unisono.advise.predict import Prediction, SpotPrediction, predict
 from unisono.decide.model import Interval
 from unisono.errors import UserError
@@ -80,17 +80,30 @@ class Advice:
         named = [spot for spot in self.mix.spots[1:3] if self.mix.share(spot.time) >= WORTH_NAMING]
         return [self.headline, *(f"{_spot_sentence(self.mix, spot)}." for spot in named), *self.unknown()]
 
+    @property
+    def _messages_known(self) -> bool:
+        return any(s.effect is not None for p in self.predictions for s in p.spots if s.spot.kind == MESSAGES)
+
     def unknown(self) -> list[str]:
         """What the prediction does not know, one sentence each."""
         out = []
-        for kind in (MESSAGES, NONBLOCKING):
-            share = self.mix.share(self.mix.time(kind))
-            if share >= 0.001:
-                out.append(
-                    f"{percent(share)} of the time is in {kind} calls: launch settings act on them too, but how is not"
-                    " measured."
+        share = self.mix.share(self.mix.time(NONBLOCKING))
+        if share >= 0.001:
+            out.append(
+                f"{percent(share)} of the time is in nonblocking collectives: launch settings act on them too, but"
+                " how is not measured."
+            )
+        share = self.mix.share(self.mix.time(MESSAGES))
+        if share >= 0.001:
+            out.append(
+                f"{percent(share)} of the time is in point-to-point calls: "
+                + (
+                    "ping-pongs say how launch settings act on them, but only roughly."
+                    if self._messages_known
+                    else "launch settings act on them too, but how is not measured."
                 )
-        missing = math.fsum(gap.share for gap in self.gaps)
+            )
+        missing = math.fsum(gap.share for gap in self.gaps if gap.case.collective != "pingpong")
         if missing >= 0.001:
             out.append(f"{percent(missing)} of the time is in calls this tuning has no measurement for.")
         if all(math.isnan(spot.waiting) for spot in self.mix.spots):
@@ -264,7 +277,7 @@ def _chosen(found: Sequence[Prediction], now: Now) -> Prediction | None:
 def _weights(mix: Mix, tuning: Tuning) -> dict[str, float]:
     shares: dict[str, float] = {}
     for spot in mix.spots:
-        if spot.kind == COLLECTIVE and spot.case is not None and spot.case.collective in tuning.collectives():
+        if spot.kind in MEASURED and spot.case is not None and spot.case.collective in tuning.collectives():
             shares[spot.case.collective] = shares.get(spot.case.collective, 0.0) + mix.share(spot.time)
     return {name: float(f"{share:.3g}") for name, share in shares.items() if share > 0}
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from unisono.advise.evidence import Evidence
-from unisono.advise.mix import COLLECTIVE, Mix
+from unisono.advise.mix import MEASURED, Mix
 from unisono.advise.predict import best_source, outside, unmeasured
 from unisono.model import Case
 from unisono.sizes import format_size
@@ -36,16 +36,16 @@ class Gap:
 
 
 def gaps(mix: Mix, evidences: Sequence[Evidence], worth: float = WORTH) -> list[Gap]:
-    """The cases with calls that no evidence speaks of, most time first. Only blocking collectives: nothing else is
-    measured as a collective is. Without evidence at all it is everything the program uses."""
+    """The cases with calls that no evidence speaks of, most time first: blocking collectives, and ping-pongs for
+    point-to-point messages. Without evidence at all it is everything the program uses."""
     found = []
-    cases = {spot.case for spot in mix.spots if spot.kind == COLLECTIVE and spot.case is not None}
+    cases = {spot.case for spot in mix.spots if spot.kind in MEASURED and spot.case is not None}
     for case in cases:
         source = best_source(case, mix, evidences)
         weights: dict[int, float] = {}
         reasons: dict[str, None] = {}
         for spot in mix.spots:
-            if spot.kind != COLLECTIVE or spot.case != case or case.ranks < 2:
+            if spot.kind not in MEASURED or spot.case != case or case.ranks < 2:
                 continue
             for use in spot.uses:
                 reason = unmeasured(case, use, source)

@@ -2,14 +2,15 @@
 
 A launch setting acts on the whole program, so a prediction needs all calls, also those nobody measures. They are kept
 apart by kind: blocking collectives (measured), nonblocking and persistent ones, point-to-point messages with the calls
-that complete them, and the rest.
+that complete them, and the rest. Messages are looked up as ping-pongs, which say something about them, if less: calls
+that only complete messages get the sizes of the messages there are, by their bytes and number.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from unisono.errors import UserError
 from unisono.model import Case
@@ -22,6 +23,8 @@ COLLECTIVE = "collective"
 NONBLOCKING = "nonblocking collective"
 MESSAGES = "point-to-point"
 OTHER = "other"
+MEASURED = (COLLECTIVE, MESSAGES)
+"""What a study can measure."""
 
 _ALL_TO_ALL = frozenset({"allreduce", "allgather", "allgatherv", "alltoall", "alltoallv", "reduce_scatter_block"})
 """No rank can leave before the last has come, so the rank that spends least in it bounds the transfer."""
@@ -32,6 +35,8 @@ _MESSAGE_CALLS = frozenset(
     | {"Wait", "Waitall", "Waitany", "Waitsome", "Test", "Testall", "Testany", "Testsome", "Start", "Startall"}
     | {"Send_init", "Bsend_init", "Ssend_init", "Rsend_init", "Recv_init"}
 )
+PER_MESSAGE = 4096
+"""Starting a message costs about as much as so many bytes: how completed messages of several sizes share the time."""
 _OUTSIDE = frozenset({"MPI_Init", "MPI_Init_thread", "MPI_Finalize", "MPI_Session_init", "MPI_Session_finalize"})
 """Before and after the time a prediction speaks of: no setting that is measured here changes them knowably."""
 
@@ -128,7 +133,7 @@ def mix_of(profile: Profile, nodes: int | None = None) -> Mix:
         raise UserError("the profile holds no time, so nothing can be said about a gain")
     world, notes = _world(profile, nodes)
     names = _callers(found)
-    spots = [_spot(profile, spot, name, world) for spot, name in zip(found, names, strict=True)]
+    spots = _completed([_spot(profile, spot, name, world) for spot, name in zip(found, names, strict=True)])
     collectives = [spot for spot in spots if spot.kind == COLLECTIVE]
     if any(spot.case is None for spot in collectives):
         notes.append("the ranks of some communicators are not known; what is called on them cannot be looked up")
@@ -154,7 +159,10 @@ def _world(profile: Profile, nodes: int | None) -> tuple[tuple[int, int] | None,
 def _spot(profile: Profile, spot: HotSpot, where: str, world: tuple[int, int] | None) -> Spot:
     collective = spot.collective
     kind = _kind(spot.function, collective)
-    ranks = _ranks(profile, spot, world) if collective is not None else None
+    if kind == MESSAGES:
+        collective, ranks = "pingpong", world
+    else:
+        ranks = _ranks(profile, spot, world) if collective is not None else None
     uses = [
         Use(0 if collective == "barrier" else s.size, s.kind == EXACT, s.calls, s.time, s.waiting) for s in spot.sizes
     ]
@@ -175,6 +183,27 @@ def _spot(profile: Profile, spot: HotSpot, where: str, world: tuple[int, int] | 
         uses=tuple(uses),
         evenness=even,
     )
+
+
+def _completed(spots: Sequence[Spot]) -> list[Spot]:
+    """Calls that complete messages with the sizes of those messages, in the proportion they take to transfer."""
+    weights: dict[int, float] = {}
+    for spot in spots:
+        for use in spot.uses:
+            if spot.kind == MESSAGES and use.size >= 0:
+                weights[use.size] = weights.get(use.size, 0.0) + use.calls * (use.size + PER_MESSAGE)
+    total = math.fsum(weights.values())
+    found = []
+    for spot in spots:
+        uses: list[Use] = []
+        for use in spot.uses:
+            if spot.kind == MESSAGES and use.size < 0 and total > 0:
+                parts = [(size, weight / total) for size, weight in weights.items()]
+                uses += [Use(size, False, use.calls, use.time * part, use.waiting * part) for size, part in parts]
+            else:
+                uses.append(use)
+        found.append(replace(spot, uses=tuple(sorted(uses, key=lambda use: (-use.time, use.size)))))
+    return found
 
 
 def _kind(function: str, collective: str | None) -> str:

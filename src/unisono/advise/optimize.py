@@ -17,7 +17,7 @@ from unisono.advise.evidence import Evidence, Now, StudyEvidence, TuningEvidence
 from unisono.advise.gaps import gaps
 from unisono.advise.journal import Journal, Round, Trial
 from unisono.advise.measuring import Wanted, merged
-from unisono.advise.mix import COLLECTIVE, Mix, mix_of
+from unisono.advise.mix import MEASURED, Mix, mix_of
 from unisono.advise.paired import LEAST_PAIRS
 from unisono.advise.predict import Prediction
 from unisono.advise.runs import Metric, Run, Verification
@@ -166,10 +166,9 @@ class Optimizer:
             round.profile = self.files.profile(number).name
             self._keep()
         mix = mix_of(load(self.files.directory / round.profile))
-        if mix.share(mix.time(COLLECTIVE)) < LEAST_SAVING:
-            round.ended = (
-                f"Blocking collectives take {mix.share(mix.time(COLLECTIVE)):.1%} of the time: nothing to gain."
-            )
+        share = mix.share(mix.time(*MEASURED))
+        if share < LEAST_SAVING:
+            round.ended = f"Communication takes {share:.1%} of the time: too little for a gain to be seen."
             return
         if not round.measured:
             self._measure(number, round, mix)
@@ -345,7 +344,7 @@ def _conclude(trial: Trial, found: Verification) -> None:
 def _weights(mix: Mix) -> dict[str, float]:
     shares: dict[str, float] = {}
     for spot in mix.spots:
-        if spot.kind == COLLECTIVE and spot.case is not None:
+        if spot.kind in MEASURED and spot.case is not None:
             name = spot.case.collective
             shares[name] = shares.get(name, 0.0) + mix.share(spot.time)
     return shares

@@ -9,9 +9,11 @@ The model, kept simple on purpose:
 - Evidence says by how much transfers change (advise.evidence), as an interval that holds between-launch noise.
 - A benchmark is not the application: caches, memory, neighbours and the moment of a call differ. Of the logarithm of
   the benchmark's gain the application realises `TRANSFER`: those figures come from benchmarks/prediction.
+- A ping-pong is one message at a time; a program has many on their way, and waits for its partners: of that gain it
+  realises `MESSAGE_TRANSFER`.
 - Sizes beyond the measured ones: up to `REACH` times as large or small count as the nearest measured, with no effect
   added to the interval. Beyond that they count as not measured.
-- What is not measured (messages, nonblocking collectives, other ranks or sizes) is touched by a launch setting all the
+- What is not measured (nonblocking collectives, messages, other ranks or sizes) is touched by a launch setting all the
   same: its time may change by `UNMEASURED` either way.
 - Ends of hot spots are added as they are: a launch has one fate, so errors of its parts are not independent.
 """
@@ -23,12 +25,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from unisono.advise.evidence import Effect, Evidence, Now
-from unisono.advise.mix import COLLECTIVE, MESSAGES, NONBLOCKING, Mix, Spot, Use
+from unisono.advise.mix import MEASURED, NONBLOCKING, Mix, Spot, Use
 from unisono.decide.model import Interval
 from unisono.model import DEFAULT, Case, Setting
 
 TRANSFER = (0.5, 0.85, 1.15)
 """How much of the logarithm of a benchmark's gain an application realises: at least, usually, at most."""
+MESSAGE_TRANSFER = (0.0, 0.4, 1.15)
+"""The same for point-to-point messages and the gain of a ping-pong."""
 LEAST_TRANSFER = 0.5
 """Where waiting was not measured, the lower end takes this part of the usual transfer for transfer."""
 REACH = 4.0
@@ -111,7 +115,9 @@ class _Block:
         return weights
 
     def _transfer(self, cell: _Cell, use: Use) -> Interval:
-        seconds = self.source.seconds(self.case, self.now, use.size)
+        # How many messages a call completes is not known, so their number times the benchmark's time says nothing.
+        messages = self.case.collective == "pingpong"
+        seconds = math.nan if messages else self.source.seconds(self.case, self.now, use.size)
         return transfer(use, self.mix.spots[cell.spot].evenness, seconds)
 
     def savings(self, at: int) -> tuple[list[Interval], Interval]:
@@ -128,7 +134,8 @@ class _Block:
             return untold(self.mix.share(math.fsum(use.time for cell in cells for use in cell.uses)))
         amounts = [self._transfer(cell, use) for cell in cells for use in cell.uses]
         seconds = Interval(*(math.fsum(getattr(a, end) for a in amounts) for end in ("mid", "low", "high")))
-        found = saved(seconds, effect, beyond=cells[0].outside)
+        realised = MESSAGE_TRANSFER if self.case.collective == "pingpong" else TRANSFER
+        found = saved(seconds, effect, realised, beyond=cells[0].outside)
         return Interval(*(self.mix.share(end) for end in (found.mid, found.low, found.high)))
 
 
@@ -149,14 +156,14 @@ def _divided(
     """The measured calls by case; and by spot the seconds of those that are not, with the reason."""
     blocks: dict[Case, _Block] = {}
     missing: dict[int, list[tuple[float, str]]] = {}
-    for case in {spot.case for spot in mix.spots if spot.kind == COLLECTIVE and spot.case is not None}:
+    for case in {spot.case for spot in mix.spots if spot.kind in MEASURED and spot.case is not None}:
         source = best_source(case, mix, evidences)
         if source is not None and case.ranks > 1:
             blocks[case] = _Block(case, source, now, mix)
     for number, spot in enumerate(mix.spots):
-        if spot.kind in (MESSAGES, NONBLOCKING):
+        if spot.kind == NONBLOCKING:
             missing[number] = [(spot.time, f"{spot.kind} calls are not measured")]
-        elif spot.kind == COLLECTIVE and (spot.case is None or spot.case.ranks > 1):
+        elif spot.kind in MEASURED and (spot.case is None or spot.case.ranks > 1):
             block = blocks.get(spot.case) if spot.case is not None else None
             for use in spot.uses:
                 reason = unmeasured(spot.case, use, block.source if block else None)
@@ -219,14 +226,17 @@ def transfer(use: Use, evenness: float, benchmark: float) -> Interval:
     return Interval(mid, LEAST_TRANSFER * mid, use.time)
 
 
-def saved(seconds: Interval, effect: Effect, *, beyond: bool = False) -> Interval:
-    """Seconds saved of so many seconds of transfer. `beyond`: of sizes beyond the measured ones."""
+def saved(
+    seconds: Interval, effect: Effect, realised: tuple[float, float, float] = TRANSFER, *, beyond: bool = False
+) -> Interval:
+    """Seconds saved of so many seconds of transfer. `realised`: of the effect's logarithm, at least, usually, at most;
+    `beyond`: of sizes beyond the measured ones."""
     low, high = effect.mid - effect.half, effect.mid + effect.half
     if beyond:
         low, high = min(low, 0.0), max(high, 0.0)
-    low = min(TRANSFER[0] * low, TRANSFER[2] * low)
-    high = max(TRANSFER[0] * high, TRANSFER[2] * high)
-    mid = _part(TRANSFER[1] * effect.mid) * seconds.mid
+    low = min(realised[0] * low, realised[2] * low)
+    high = max(realised[0] * high, realised[2] * high)
+    mid = _part(realised[1] * effect.mid) * seconds.mid
     least = _part(low) * (seconds.low if low > 0 else seconds.high)
     most = _part(high) * (seconds.high if high > 0 else seconds.low)
     return Interval(mid, min(least, mid), max(most, mid))
@@ -256,7 +266,7 @@ def too_far(sizes: Sequence[int], size: int) -> bool:
 
 def best_source(case: Case, mix: Mix, evidences: Sequence[Evidence]) -> Evidence | None:
     """The evidence that knows most of the time spent in a case, at sizes within what it measured."""
-    uses = [use for spot in mix.spots if spot.kind == COLLECTIVE and spot.case == case for use in spot.uses]
+    uses = [use for spot in mix.spots if spot.kind in MEASURED and spot.case == case for use in spot.uses]
     best: Evidence | None = None
     most = (-1.0, 0)
     for evidence in evidences:
