@@ -84,6 +84,7 @@ class Other:
     time: float
     share: float
     waiting: float
+    """Seconds; NaN where it was not measured at all."""
 
 
 def hot_spots(profile: Profile, most: int | None = None) -> list[HotSpot]:
@@ -103,9 +104,10 @@ def other(profile: Profile, shown: list[HotSpot]) -> Other:
     rows, starts = _grouped(profile)
     total = float(profile.cells["time"].sum())
     time = max(0.0, float(rows["time"].sum()) - math.fsum(spot.time for spot in shown))
-    measured = [spot.waiting for spot in shown if not math.isnan(spot.waiting)]
-    waiting = known_sum(rows["waiting"]) - math.fsum(measured)
-    return Other(len(starts) - len(shown), time, time / total if total > 0 else 0.0, max(0.0, waiting))
+    measured = math.fsum(spot.waiting for spot in shown if not math.isnan(spot.waiting))
+    waiting = known_sum(rows["waiting"])
+    left = math.nan if math.isnan(waiting) else max(0.0, waiting - measured)
+    return Other(len(starts) - len(shown), time, time / total if total > 0 else 0.0, left)
 
 
 def known_sum(values: npt.NDArray[np.float64]) -> float:

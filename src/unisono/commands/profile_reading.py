@@ -1,0 +1,59 @@
+"""Commands that read profiles: show, import, export."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from unisono.commands.console import err, out, print_json
+from unisono.errors import UserError
+
+
+def show(path: Path, *, json: bool, hot: int) -> int:
+    """A profile, of Unisono or of any tool that can be imported, as tables."""
+    from unisono.profile.document import as_dict
+    from unisono.profile.importers import import_profile
+    from unisono.profile.show import show as render
+
+    if hot < 1:
+        raise UserError(f"--hot {hot}: how many hot spots to show, 1 or more")
+    profile = import_profile(path)
+    if json:
+        print_json(as_dict(profile))
+        return 0
+    console = out()
+    console.print(render(profile, hot=hot, width=console.width))
+    return 0
+
+
+def import_(path: Path, output: Path | None) -> int:
+    """Another tool's profile as a profile of Unisono."""
+    from unisono.profile.file import EXTENSION, save
+    from unisono.profile.importers import import_profile
+
+    profile = import_profile(path)
+    target = output or Path(path.name).with_suffix(EXTENSION)
+    save(profile, target)
+    console = err()
+    for note in profile.notes:
+        console.print(f"Note: {note}", markup=False)
+    console.print(f"Profile: {target} ({profile.ranks} ranks, {len(profile.cells):,} rows)", markup=False)
+    return 0
+
+
+def export(path: Path, *, format: str, output: Path | None) -> int:
+    """A profile as a file of another tool."""
+    from unisono.profile.exporters import EXTENSIONS, export_profile
+    from unisono.profile.importers import import_profile
+
+    if format not in EXTENSIONS:
+        raise UserError(f"--format {format}: give {', '.join(EXTENSIONS)}")
+    profile = import_profile(path)
+    target = output or Path(path.name).with_suffix(EXTENSIONS[format])
+    if target.exists() and target.samefile(path):
+        raise UserError(f"{target}: is the profile itself; give another file with -o")
+    lost = export_profile(profile, target, format)
+    console = err()
+    for sentence in lost:
+        console.print(f"Note: {sentence}", markup=False)
+    console.print(f"Written: {target}", markup=False)
+    return 0

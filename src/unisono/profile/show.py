@@ -1,0 +1,268 @@
+"""A profile as tables for a terminal."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from unisono.profile.flat import FlatRow, flat_table
+from unisono.profile.hot import HotSpot, Other, Spread, hot_spots, other
+from unisono.profile.model import UNKNOWN, Profile
+from unisono.profile.sizes import NONE
+from unisono.profile.words import answer, bin_size, caller, percent
+
+REGIONS = 20
+HOT_SPOTS = 10
+_SIZES = 3
+"""Message sizes of a hot spot that are shown, one a line."""
+_WIDE = 100
+_LEAST_SHARE = 0.0005
+"""Regions with less are not shown: under 0.1 %."""
+
+
+def show(profile: Profile, *, hot: int = HOT_SPOTS, regions: int = REGIONS, width: int = 100) -> Group:
+    """The answer; where the profile is from; the flat table; the hot spots. Fits into `width` columns from 80 on."""
+    spots = hot_spots(profile)
+    parts: list[RenderableType] = [
+        Text(answer(profile, spots), style="bold"),
+        Text(),
+        _about(profile),
+        Text(),
+        _flat(profile, regions),
+        Text(),
+    ]
+    if spots:
+        parts.append(_hot(profile, spots, hot, width))
+    return Group(*parts)
+
+
+def _about(profile: Profile) -> Table:
+    origin = profile.origin
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    if origin.command:
+        table.add_row("command", Text(origin.command))
+    table.add_row("ranks", Text(_ranks(profile)))
+    if origin.mpi:
+        table.add_row("MPI", Text(origin.mpi))
+    table.add_row("from", Text(" ".join(part for part in (_source(origin.source), origin.created) if part)))
+    if origin.ended != "finalize":
+        table.add_row("ended", Text(f"by {origin.ended}: the profile is of the time until then", style="yellow"))
+    if len(profile.wall):
+        table.add_row("time", Text(_wall(profile)))
+    cost = overhead(profile)
+    if cost:
+        table.add_row("profiler", Text(cost))
+    if origin.dropped:
+        text = f"{origin.dropped:,} calls did not fit into the recorder's tables and are missing"
+        table.add_row("lost", Text(text, style="yellow"))
+    for note in profile.notes:
+        table.add_row("note", Text(note))
+    return table
+
+
+def _source(source: str) -> str:
+    names = {"unisono": "Unisono", "cubex": "a Cube file", "mpip": "an mpiP report", "ipm": "an IPM report"}
+    return names.get(source, source)
+
+
+def _ranks(profile: Profile) -> str:
+    hosts = [host for host in profile.origin.hosts if host]
+    nodes = len(set(hosts))
+    where = f" on {nodes} {'node' if nodes == 1 else 'nodes'}" if len(hosts) == profile.ranks else ""
+    return f"{profile.ranks:,}{where}"
+
+
+def _wall(profile: Profile) -> str:
+    wall = profile.wall
+    total = float(profile.cells["time"].sum())
+    mpi = float(profile.mpi_rows["time"].sum()) / total if total > 0 else 0.0
+    text = f"{seconds(float(wall.max()))} a rank" + ("" if profile.origin.summed else " (the longest)")
+    return f"{text}, {seconds(total)} on all ranks together; MPI takes {percent(mpi)}"
+
+
+def overhead(profile: Profile) -> str:
+    """As-is against profiled time, and what recording is estimated to cost; "" where neither is known."""
+    origin = profile.origin
+    parts = []
+    if origin.as_is and not math.isnan(origin.profiled):
+        as_is = sorted(origin.as_is)[len(origin.as_is) // 2]
+        change = origin.profiled / as_is - 1 if as_is > 0 else math.nan
+        runs = "" if len(origin.as_is) == 1 else f" (median of {len(origin.as_is)})"
+        parts.append(f"{seconds(as_is)} as-is{runs}, {seconds(origin.profiled)} profiled ({100 * change:+.1f} %)")
+    if not math.isnan(origin.overhead_ns):
+        calls = profile.mpi_rows["calls"]
+        per_rank = np.bincount(profile.mpi_rows["rank"], np.maximum(calls, 0), max(1, profile.ranks))
+        busiest = float(per_rank.max())
+        cost = busiest * origin.overhead_ns * 1e-9
+        longest = float(profile.wall.max()) if len(profile.wall) else 0.0
+        share = f", {percent(cost / longest)} of its time" if longest > 0 else ""
+        parts.append(f"recording costs {origin.overhead_ns:.0f} ns a call: {seconds(cost)} on the busiest rank{share}")
+    return "; ".join(parts)
+
+
+def _flat(profile: Profile, regions: int) -> Table:
+    flat = flat_table(profile)
+    table = Table(title="Flat profile", title_justify="left", title_style="bold", box=None, pad_edge=False)
+    table.add_column("group", no_wrap=True)
+    for name in ("visits", "time [s]", "%", "time/visit"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("region", overflow="ellipsis", no_wrap=True)
+    for row in flat.groups:
+        _flat_row(table, row, "bold" if row.group == "ALL" else "")
+    table.add_row()
+    shown = [row for row in flat.regions[:regions] if row.share >= _LEAST_SHARE] or list(flat.regions[:1])
+    for row in shown:
+        _flat_row(table, row, "cyan" if row.group == "MPI" else "")
+    rest = len(flat.regions) - len(shown)
+    if rest:
+        time = math.fsum(row.time for row in flat.regions) - math.fsum(row.time for row in shown)
+        share = 1 - math.fsum(row.share for row in shown)
+        table.add_row("", "", f"{max(0.0, time):,.2f}", f"{100 * max(0.0, share):.1f}", "", f"{rest} other regions")
+    return table
+
+
+def _flat_row(table: Table, row: FlatRow, style: str) -> None:
+    visits = "?" if row.visits == UNKNOWN else f"{row.visits:,}" if row.visits else ""
+    per_visit = "" if math.isnan(row.per_visit) else seconds(row.per_visit)
+    table.add_row(
+        row.group, visits, f"{row.time:,.2f}", f"{100 * row.share:.1f}", per_visit, Text(row.region), style=style
+    )
+
+
+def _hot(profile: Profile, spots: list[HotSpot], most: int, width: int) -> Group:
+    """A row of two lines each: the function, and below it who called it."""
+    shown = spots[:most]
+    wide = width >= _WIDE
+    title = "Hot spots: MPI calls by time"
+    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    columns = ["%", "wait", "function", "ranks", "calls/rank", "message size", *(["bytes", "imbal."] if wide else [])]
+    rows = [_hot_row(profile, spot, spots)[: len(columns)] for spot in shown]
+    rest = other(profile, shown)
+    if rest.count:
+        last = [
+            Text(f"{100 * rest.share:.1f}"),
+            Text(_waiting(_share(rest))),
+            Text(f"{rest.count} others", style="dim"),
+        ]
+        rows.append(last + [Text()] * (len(columns) - len(last)))
+    for at, name in enumerate(columns):
+        cells = [line.cell_len for row in rows for line in row[at].split()]
+        # only the column of names may shrink
+        least = 16 if name == "function" else max([len(name), *cells])
+        right = name not in ("function", "message size")
+        table.add_column(name, justify="right" if right else "left", min_width=least, no_wrap=True, overflow="ellipsis")
+    for row in rows:
+        table.add_row(*row)
+    return Group(table, Text(_legend(profile, shown, wide), style="dim"))
+
+
+def _hot_row(profile: Profile, spot: HotSpot, spots: list[HotSpot]) -> list[Text]:
+    name = Text(spot.function.removeprefix("MPI_"), style="cyan")
+    if spot.phase:
+        name.append(f" [{spot.phase}]", style="magenta")
+    called = _from(profile, spot, spots)
+    if called:
+        name.append(f"\n{called}", style="dim")
+    return [
+        Text(f"{100 * spot.share:.1f}"),
+        Text(_waiting(spot.waiting_share)),
+        name,
+        Text(_comm(spot)),
+        Text(_calls(spot.calls)),
+        Text(_sizes(spot)),
+        Text(bytes_text(max(spot.sent, spot.received))),
+        Text("-" if profile.origin.summed else f"{100 * spot.seconds.imbalance:.0f} %"),
+    ]
+
+
+def _legend(profile: Profile, shown: list[HotSpot], wide: bool) -> str:
+    words = ["% of the program's time on all ranks"]
+    if any(not math.isnan(spot.waiting_share) for spot in shown):
+        words.append("wait: part of it until the last rank came")
+    if any(spot.comm and spot.comm.nodes > 0 for spot in shown):
+        words.append("ranks: of the communicator x nodes it is on")
+    if any(entry.kind == "mean" for spot in shown for entry in spot.sizes):
+        words.append("~ a mean, sizes assumed uniform")
+    if any(len(spot.sizes) > 1 for spot in shown):
+        words.append("% of sizes: of the row's time")
+    if wide:
+        words.append("bytes: sent, or received, by all ranks")
+    if wide and not profile.origin.summed:
+        words.append("imbal.: longest rank above the mean")
+    return "; ".join(words) + "."
+
+
+def _waiting(share: float) -> str:
+    return "-" if math.isnan(share) else f"{100 * share:.0f} %"
+
+
+def _share(rest: Other) -> float:
+    return rest.waiting / rest.time if rest.time > 0 else math.nan
+
+
+def _from(profile: Profile, spot: HotSpot, spots: list[HotSpot]) -> str:
+    """The two innermost frames, or the ones that matter behind a wrapper; "" where the call path is not known."""
+    if not spot.frames:
+        return ""
+    first, *rest = spot.frames
+    name, through = caller(profile, spot, spots)
+    # a Cube file holds where a function begins, not where it calls
+    place = f" ({first.place})" if first.place and profile.origin.source != "cubex" else ""
+    above = name if through else rest[0].label if rest else ""
+    return f"{first.label}{place}" + (f" < {above}" if above else "")
+
+
+def _comm(spot: HotSpot) -> str:
+    if spot.comm is None or spot.comm.size <= 0:
+        return "-"
+    return f"{spot.comm.size}" if spot.comm.nodes <= 0 else f"{spot.comm.size} x {spot.comm.nodes}"
+
+
+def _calls(calls: Spread) -> str:
+    if calls.most == 0:
+        return "?"
+    if round(calls.least) == round(calls.most):
+        return f"{calls.mean:,.0f}"
+    return f"{calls.least:,.0f}-{calls.most:,.0f}"
+
+
+def _sizes(spot: HotSpot) -> str:
+    """The sizes with the most time, one a line, each with its part of the hot spot's time where there are several."""
+    sized = [entry for entry in spot.sizes if entry.kind != NONE]
+    if not sized:
+        return "-"
+    if len(sized) == 1:
+        return bin_size(sized[0])
+    shown = sized if len(sized) <= _SIZES else sized[: _SIZES - 1]
+    lines = [f"{bin_size(entry)} {percent(entry.time / spot.time if spot.time else 0)}" for entry in shown]
+    rest = sized[len(shown) :]
+    if rest:
+        share = math.fsum(entry.time for entry in rest) / spot.time if spot.time else 0
+        lines.append(f"{len(rest)} others {percent(share)}")
+    return "\n".join(lines)
+
+
+def seconds(value: float) -> str:
+    """With a unit that leaves one to three digits before the point: "486 ns", "24.2 us", "0.53 s", "8,211 s"."""
+    if value == 0:
+        return "0 s"
+    for limit, factor, unit in ((1e-6, 1e9, "ns"), (1e-3, 1e6, "us"), (0.1, 1e3, "ms")):
+        if value < limit:
+            return f"{value * factor:.3g} {unit}" if value * factor < 999.5 else f"{value * factor:.0f} {unit}"
+    return f"{value:.2f} s" if value < 1000 else f"{value:,.0f} s"
+
+
+def bytes_text(value: int) -> str:
+    """In powers of ten, as tools of this kind say it: "860 GB"."""
+    if value < 0:
+        return "?"
+    for limit, unit in ((1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if value >= limit:
+            return f"{value / limit:.3g} {unit}" if value < 1000 * limit else f"{value / limit:.0f} {unit}"
+    return f"{value} B"

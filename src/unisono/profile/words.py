@@ -1,0 +1,121 @@
+"""How hot spots are put into words: sizes, callers, shares. Used wherever people read them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from unisono.profile.hot import HotSpot
+from unisono.profile.model import UNKNOWN, Profile
+from unisono.profile.sizes import EXACT, MEAN, NONE, RANGE, SizeBin
+from unisono.profile.tree import labels
+from unisono.sizes import format_size
+
+PER_PEER = ("alltoall", "alltoallv")
+PER_RANK = ("allgather", "allgatherv", "gather", "scatter", "reduce_scatter_block")
+MAIN_SHARE = 0.9
+"""A size is the hot spot's one size when it takes this part of its time and of its calls."""
+_WRAPPERS_MOST = 3
+
+
+def percent(share: float) -> str:
+    """0.398 -> "40 %", 0.064 -> "6.4 %", 0.0004 -> "<0.1 %"; NaN -> "?"."""
+    if math.isnan(share):
+        return "?"
+    if 0 < share < 0.0005:
+        return "<0.1 %"
+    value = 100 * share
+    return f"{value:.0f} %" if value >= 9.95 or value == 0 else f"{value:.1f} %"
+
+
+def about_size(size: int) -> str:
+    """For a mean: three digits, "417 B", "21.3 KiB"."""
+    for power, unit in ((4, "TiB"), (3, "GiB"), (2, "MiB"), (1, "KiB")):
+        step = 1 << (10 * power)
+        if size >= step:
+            return f"{size / step:.3g} {unit}" if size < 1000 * step else f"{size / step:.0f} {unit}"
+    return f"{size} B"
+
+
+def bin_size(entry: SizeBin) -> str:
+    """ "512 KiB", "~21.3 KiB" for a mean, "1 KiB-1.5 KiB" for a range, "" where there is none."""
+    if entry.kind == EXACT:
+        text = format_size(entry.size)
+        return text if len(text) <= 9 else about_size(entry.size)
+    if entry.kind == MEAN:
+        return f"~{about_size(entry.size)}"
+    return f"{about_size(entry.least)}-{about_size(entry.most)}" if entry.kind == RANGE else ""
+
+
+def main_size(spot: HotSpot) -> SizeBin | None:
+    """The size that nearly all time and calls are of; None where there is none such, or no message."""
+    sized = [entry for entry in spot.sizes if entry.kind != NONE]
+    if not sized:
+        return None
+    first = sized[0]
+    enough = first.time >= MAIN_SHARE * spot.time and first.calls >= MAIN_SHARE * spot.visits
+    return first if enough or len(sized) == 1 else None
+
+
+def caller(profile: Profile, spot: HotSpot, spots: Sequence[HotSpot]) -> tuple[str, str]:
+    """(who calls, through which wrapper): the innermost frame that tells this call path from the function's others.
+
+    When a program calls MPI through one function of its own, that one is no answer: the function above it is. Both are
+    "" where the call path is not known.
+    """
+    chain = labels(profile, spot.path)
+    if not chain:
+        return "", ""
+    others = {labels(profile, other.path) for other in spots if other.function == spot.function} - {chain}
+    for depth in range(1, min(len(chain), _WRAPPERS_MOST) + 1):
+        if not any(other[:depth] == chain[:depth] for other in others):
+            return chain[depth - 1], chain[0] if depth > 1 else ""
+    above = {other[1] for other in others if other[0] == chain[0] and len(other) > 1}
+    if len(chain) > 1 and above - {chain[1]}:
+        return chain[1], chain[0]  # not told apart even by several frames, but the innermost has several callers
+    return chain[0], ""
+
+
+def size_phrase(spot: HotSpot) -> str:
+    """ "512 KiB a peer", "on average 21.3 KiB", "sizes from 8 B to 1 MiB", "" where there is no message."""
+    of = " a peer" if spot.collective in PER_PEER else " a rank" if spot.collective in PER_RANK else ""
+    sized = [entry for entry in spot.sizes if entry.kind != NONE]
+    if not sized or all(entry.size == 0 for entry in sized):
+        return ""
+    main = main_size(spot)
+    if main is None:
+        least = min(entry.least if entry.least != UNKNOWN else entry.size for entry in sized)
+        most = max(max(entry.most, entry.size) for entry in sized)
+        return f"{about_size(least)} to {about_size(most)}{of}"
+    if main.kind == MEAN:
+        return f"on average {about_size(main.size)}{of} (sizes assumed uniform)"
+    return bin_size(main).replace("-", " to ") + of
+
+
+def waiting_phrase(profile: Profile, spot: HotSpot) -> str:
+    """ "7 % of that is waiting", or why that is not known."""
+    if not math.isnan(spot.waiting_share):
+        return f"{percent(spot.waiting_share)} of that is waiting"
+    if profile.origin.source == "unisono":
+        if profile.origin.split_waiting:
+            return "how much of that is waiting cannot be measured for it"
+        return "how much of that is waiting was not measured (--split-waiting does)"
+    return "how much of that is waiting is not in this profile"
+
+
+def answer(profile: Profile, spots: Sequence[HotSpot]) -> str:
+    """The one sentence: what takes the most time in MPI, from where, with which messages, and how much is waiting."""
+    if not spots:
+        return "There are no MPI calls in this profile."
+    spot = next((entry for entry in spots if entry.name not in _ONCE), spots[0])
+    name, through = caller(profile, spot, spots)
+    called = f" called from {name}" if name else ""
+    called += f" (through {through})" if through else ""
+    size = size_phrase(spot)
+    size = f", {size}," if size else ""
+    begun = f"{spot.name}{called}{size} is {percent(spot.share)} of your time"
+    return f"{begun[0].upper()}{begun[1:]}; {waiting_phrase(profile, spot)}."
+
+
+_ONCE = ("MPI_Init", "MPI_Init_thread", "MPI_Finalize")
+"""Start and end of the program: outside what is tuned, and often long."""

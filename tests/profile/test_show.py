@@ -1,0 +1,217 @@
+"""What people read: the sentence, the tables at several widths, and the document for --json."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from tests.profile.ft import ft
+from tests.profile.synthetic import synthetic
+from tests.profile.test_hot import profile, row, sized
+from unisono.commands import profile_reading
+from unisono.errors import UserError
+from unisono.profile.document import as_dict
+from unisono.profile.file import load, save
+from unisono.profile.hot import hot_spots
+from unisono.profile.importers import import_profile
+from unisono.profile.model import Frame, Origin, Profile
+from unisono.profile.model import Path as CallPath
+from unisono.profile.show import bytes_text, overhead, seconds, show
+from unisono.profile.words import about_size, answer, caller, percent
+
+SAMPLES = Path(__file__).parent / "samples"
+
+
+def said(whole: Profile) -> str:
+    return answer(whole, hot_spots(whole))
+
+
+def shown(whole: Profile, width: int = 100, hot: int = 10) -> str:
+    console = Console(file=io.StringIO(), width=width, force_terminal=False, highlight=False)
+    console.print(show(whole, width=width, hot=hot))
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_the_sentence_scientists_come_for() -> None:
+    assert said(ft()) == (
+        "Alltoall called from transpose_x_yz, 512 KiB a peer, is 37 % of your time; 6.8 % of that is waiting."
+    )
+
+
+def test_the_sentence_says_what_was_not_measured_or_is_assumed() -> None:
+    not_split = profile(sized(8, 1, 1.0, path=2), row(time=1.0))
+    assert said(not_split).endswith("; how much of that is waiting was not measured (--split-waiting does).")
+    assert said(import_profile(SAMPLES / "ft_as_is.score")) == (
+        "Alltoall is 40 % of your time; how much of that is waiting is not in this profile."
+    )
+    assert "512 KiB" not in said(import_profile(SAMPLES / "ft_as_is.score"))
+    assert ", on average 512 KiB a peer (sizes assumed uniform), is 37 %" in said(
+        import_profile(SAMPLES / "ft_p4.cubex")
+    )
+    split = dataclasses.replace(not_split, origin=Origin("unisono", split_waiting=True))
+    assert "cannot be measured for it" in said(split)
+
+
+def test_the_sentence_about_several_sizes_calls_without_one_and_no_calls() -> None:
+    several = profile(sized(1024, 5, 1.0, path=2), sized(4096, 5, 1.0, path=2), row(time=2.0))
+    assert "Alltoall called from transpose, 1 KiB to 4 KiB a peer, is 50 %" in said(several)
+    ranged = profile(row(size=1500, size_min=1024, size_max=2000, calls=3, time=1.0, function=2, path=3))
+    assert "Reduce called from norm, 1 KiB to 1.95 KiB, is 100 %" in said(ranged)
+    nearly_one = profile(sized(64, 100, 9.7, path=2), sized(8, 1, 0.3, path=2))
+    assert ", 64 B a peer, is" in said(nearly_one)
+    assert said(profile(row(calls=3, time=1.0, function=2, path=3))).startswith("Reduce called from norm is 100 %")
+    assert said(profile(row(time=1.0))) == "There are no MPI calls in this profile."
+
+
+def wrapped() -> Profile:
+    """main -> transpose_a and transpose_b -> exchange -> MPI_Alltoall."""
+    base = profile(sized(8, 1, 3.0, path=4), sized(8, 1, 1.0, path=5))
+    names = ("main", "transpose_a", "transpose_b", "exchange")
+    paths = (CallPath(-1, -1), CallPath(0, 0), CallPath(1, 1), CallPath(1, 2), CallPath(2, 3), CallPath(3, 3))
+    return dataclasses.replace(base, frames=tuple(Frame(name) for name in names), paths=paths)
+
+
+def test_a_wrapper_is_not_the_answer_but_its_caller_is() -> None:
+    assert "called from transpose_a (through exchange), 8 B a peer, is 75 %" in said(wrapped())
+    spots = hot_spots(wrapped())
+    assert [caller(wrapped(), spot, spots) for spot in spots] == [
+        ("transpose_a", "exchange"),
+        ("transpose_b", "exchange"),
+    ]
+    alone = hot_spots(dataclasses.replace(wrapped(), cells=sized(8, 1, 3.0, path=4)))
+    assert caller(wrapped(), alone[0], alone) == ("exchange", "")
+
+
+@pytest.mark.parametrize("width", [80, 100, 120, 200])
+def test_tables_fit_and_keep_their_numbers(width: int) -> None:
+    for whole in (ft(), synthetic(64, 40, nodes=4, sizes=4), import_profile(SAMPLES / "ft_as_is.score"), wrapped()):
+        text = shown(whole, width)
+        assert max(len(line) for line in text.splitlines()) <= width
+        for spot in hot_spots(whole)[:10]:
+            assert f"{100 * spot.share:.1f} " in text
+            assert f"{spot.calls.mean:,.0f}" in text
+    text = shown(ft(), width)
+    for part in ("256 x 8", "512 KiB", "transpose_x_yz (ft.f90:500)", "256 on 8 nodes", "90 ns a", "9,139.63", "7 %"):
+        assert part in text
+    assert ("859 GB" in text) == (width >= 100)
+
+
+def test_what_is_left_out_is_counted() -> None:
+    whole = synthetic(8, 60)
+    text = shown(whole, hot=3)
+    assert f"{len(hot_spots(whole)) - 3} others" in text
+    assert "11 other regions" in shown(import_profile(SAMPLES / "ft_as_is.score"))
+
+
+def test_what_a_reader_must_know_is_shown() -> None:
+    whole = ft(4, 1)
+    cut = dataclasses.replace(whole.origin, ended="signal SIGTERM", dropped=1234)
+    text = shown(dataclasses.replace(whole, origin=cut, notes=("a note [bold]with brackets[/bold]",)))
+    assert "by signal SIGTERM: the profile is of the time until then" in text
+    assert "1,234 calls did not fit" in text
+    assert "a note [bold]with brackets[/bold]" in text
+    assert "4 on 1 node" in text
+
+
+def test_names_with_markup_are_shown_as_they_are() -> None:
+    whole = wrapped()
+    frames = (Frame("[red]main"), *(Frame("a[/]b<T>") for _ in range(3)))
+    assert "a[/]b<T>" in shown(dataclasses.replace(whole, frames=frames))
+
+
+def test_as_is_profiled_and_the_cost_of_recording() -> None:
+    assert overhead(ft()).startswith("32.41 s as-is, 32.74 s profiled (+1.0 %); recording costs 90 ns a call")
+    assert overhead(profile(row(time=1))) == ""
+    three = dataclasses.replace(ft().origin, as_is=(3.0, 1.0, 2.0), profiled=1.9, overhead_ns=math.nan)
+    assert overhead(dataclasses.replace(ft(), origin=three)) == "2.00 s as-is (median of 3), 1.90 s profiled (-5.0 %)"
+
+
+def test_the_document_holds_everything_and_is_json() -> None:
+    whole = synthetic(8, 60)
+    document = json.loads(json.dumps(as_dict(whole), allow_nan=False))
+    assert len(document["hot_spots"]) == len(hot_spots(whole))
+    first = document["hot_spots"][0]
+    assert first["path"][-1]["function"].startswith("part_")
+    assert sum(entry["calls"] for entry in first["sizes"]) == first["calls"]
+    assert {entry["kind"] for entry in first["sizes"]} <= {"exact", "none"}
+    assert document["groups"][0]["region"] == "ALL"
+    assert document["other"]["count"] == 0
+    assert document["answer"] == said(whole)
+    score = as_dict(import_profile(SAMPLES / "ft_as_is.score"))
+    assert score["hot_spots"][0]["waiting_share"] is None
+    assert score["hot_spots"][0]["communicator"] is None
+    json.dumps(score, allow_nan=False)
+
+
+def test_an_empty_profile_is_shown() -> None:
+    assert "There are no MPI calls" in shown(profile())
+    json.dumps(as_dict(profile()), allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.398, "40 %"), (0.0642, "6.4 %"), (0.0004, "<0.1 %"), (0, "0 %"), (1, "100 %"), (math.nan, "?")],
+)
+def test_percent(value: float, text: str) -> None:
+    assert percent(value) == text
+
+
+def test_numbers_with_units() -> None:
+    assert [seconds(v) for v in (0, 486e-9, 24.17e-6, 0.0281, 0.9999e-3, 0.53, 8211.3)] == [
+        "0 s", "486 ns", "24.2 us", "28.1 ms", "1000 us", "0.53 s", "8,211 s",
+    ]  # fmt: skip
+    assert [bytes_text(v) for v in (-1, 12, 3_355_443_200, 859e9)] == ["?", "12 B", "3.36 GB", "859 GB"]  # type: ignore[arg-type]
+    assert [about_size(v) for v in (417, 21845, 524288, 1 << 20)] == ["417 B", "21.3 KiB", "512 KiB", "1 MiB"]
+
+
+def test_show_import_and_export_as_commands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    assert profile_reading.import_(SAMPLES / "ft_as_is.score", None) == 0
+    written = capsys.readouterr()
+    assert written.out == ""
+    assert "Note: scorep.score holds times summed over ranks" in written.err
+    assert load(tmp_path / "ft_as_is.profile").ranks == 256
+    assert profile_reading.show(tmp_path / "ft_as_is.profile", json=False, hot=2) == 0
+    assert "6 others" in capsys.readouterr().out
+    assert profile_reading.show(SAMPLES / "ft_p4.cubex", json=True, hot=10) == 0
+    assert json.loads(capsys.readouterr().out)["ranks"] == 4
+    save(ft(4, 2), tmp_path / "ft.profile")
+    for format, name in (("cubex", "ft.cubex"), ("speedscope", "ft.speedscope.json"), ("json", "ft.json")):
+        assert profile_reading.export(tmp_path / "ft.profile", format=format, output=None) == 0
+        assert (tmp_path / name).stat().st_size > 0
+    assert "Note: a flame graph holds time only" in capsys.readouterr().err
+
+
+def test_commands_refuse_what_makes_no_sense(tmp_path: Path) -> None:
+    save(ft(4, 2), tmp_path / "ft.profile")
+    with pytest.raises(UserError, match="give cubex, speedscope, json"):
+        profile_reading.export(tmp_path / "ft.profile", format="otf2", output=None)
+    with pytest.raises(UserError, match="is the profile itself"):
+        profile_reading.export(tmp_path / "ft.profile", format="json", output=tmp_path / "ft.profile")
+    with pytest.raises(UserError, match="1 or more"):
+        profile_reading.show(tmp_path / "ft.profile", json=False, hot=0)
+    (tmp_path / "text").write_text("hello")
+    with pytest.raises(UserError, match="in no format that can be read"):
+        profile_reading.show(tmp_path / "text", json=False, hot=10)
+    with pytest.raises(UserError, match="is a directory without"):
+        profile_reading.show(tmp_path, json=False, hot=10)
+    (tmp_path / "scorep.score").write_bytes((SAMPLES / "ft_as_is.score").read_bytes())
+    assert profile_reading.show(tmp_path, json=True, hot=1) == 0
+
+
+def test_waiting_that_is_known_for_some_is_not_said_for_others() -> None:
+    whole = profile(sized(8, 1, 2.0, path=2, waiting=1.0), sized(8, 1, 1.0, path=3))
+    assert np.isnan(hot_spots(whole)[1].waiting)
+    lines = [line for line in shown(whole).splitlines() if line.lstrip().startswith(("66.7", "33.3"))]
+    assert "50 %" in lines[-2] and " - " in lines[-1]
