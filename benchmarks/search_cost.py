@@ -1,12 +1,13 @@
 """What a search costs and how good its pick is: the race against all combinations, five times.
 
-    python benchmarks/search_cost.py                       replay the recorded study (seconds)
+    python benchmarks/search_cost.py                       replay the recorded study (half a minute)
     python benchmarks/search_cost.py --record FILE.db      record one on this machine (about 10 minutes on 2 cores)
     python benchmarks/search_cost.py --replay FILE.db      replay that one
     python benchmarks/search_cost.py --live                run both for real, re-measure both picks on fresh launches
 
 Prints wall time of both, their ratio, and the ratio race pick / classic pick in time (geometric mean over cases and
-sizes; below 1 the race's pick is faster), each pick measured in launches neither search has seen.
+sizes; below 1 the race's pick is faster), each pick measured in launches neither search has seen. A replay is done
+with the recorded rounds in several random orders: one order alone is luck. Its figures are means, with the range.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import geometric_mean, mean
 
 from rich.console import Console
 from rich.table import Table
@@ -35,6 +37,7 @@ from unisono.model import CALL_SCOPE, Case, Sample, Setting, launch_part
 from unisono.study import classic, race
 from unisono.study.begin import begin, stored_study
 from unisono.study.config import LikeImb, Study
+from unisono.study.data import StudyData
 from unisono.study.engine import Engine, Item, Task
 from unisono.study.matrix import Matrix, expand
 from unisono.study.replay import Replay, mean_seconds
@@ -45,6 +48,7 @@ CLASSIC_ROUNDS = range(1, 6)
 RACE_ROUNDS = range(1, 9)
 FRESH_ROUNDS = range(9, 12)
 """Of a recording: what each search may see, and what neither sees."""
+ORDERS = 8
 
 Pick = Mapping[tuple[Case, int], Setting]
 
@@ -88,7 +92,17 @@ def ratio(mine: Pick, other: Pick, seconds: Mapping[tuple[Case, int, Setting], f
     return math.exp(sum(logs) / len(logs))
 
 
-def replayed(path: Path) -> tuple[list[Result], dict[str, float], dict[str, object]]:
+@dataclass(frozen=True)
+class Comparison:
+    """One classic and one race study of the same settings."""
+
+    classic: Result
+    race: Result
+    ratios: Mapping[str, float]
+    """"all" or a collective -> time of race's pick / time of classic's."""
+
+
+def replayed(path: Path, orders: int) -> tuple[list[Comparison], dict[str, object]]:
     with Store.open(path) as store:
         data, study = store.data(), stored_study(store)
     study = study.model_copy(
@@ -97,28 +111,36 @@ def replayed(path: Path) -> tuple[list[Result], dict[str, float], dict[str, obje
     machine = data.machine
     start = _start_seconds(data.samples, [launch.seconds for launch in data.launches if launch.status == "done"])
     samples = list(data.samples)
-    swept = expand(study, machine, scope=CALL_SCOPE)
-
-    both = Replay(samples, rounds=CLASSIC_ROUNDS, start_seconds=start, measure=LikeImb())
-    classic.run(expand(study, machine, scope=()), study, both)
-    decided = decide(both.samples(), method="classic", margin=data.margin, confidence=data.confidence, scope=())
-    results = [Result("classic", both.seconds, both.launches, pick_of(decided, swept, None), decided)]
-
-    # As the study file measures today; the recording is older than its latest values.
-    fast = Replay(samples, rounds=RACE_ROUNDS, start_seconds=start, measure=find("search-cost").measure)
-    race.run(swept, study, fast)
-    decided = decide(fast.samples(), method="race", margin=data.margin, confidence=data.confidence, scope=swept.scope)
-    results.append(Result("race", fast.seconds, fast.launches, pick_of(decided, swept, None), decided))
-
-    fresh = mean_seconds(samples, FRESH_ROUNDS)
+    recorded = [*RACE_ROUNDS, *FRESH_ROUNDS]
+    found = []
+    for number in range(orders):
+        rounds = random.Random(number).sample(recorded, len(recorded)) if number else recorded
+        order = dict(zip(rounds, recorded, strict=True))
+        found.append(_replayed_once([replace(s, round=order[s.round]) for s in samples], study, data, start))
     conditions = {
         "machine": f"{machine.cpu_model}, {machine.cores} cores",
         "mpi": f"{machine.mpi.family} {machine.mpi.version}" if machine.mpi else "",
         "recorded": path.name,
+        "orders": orders,
         "start_seconds": round(start, 3),
         "fresh_launches": len(FRESH_ROUNDS),
     }
-    return results, _ratios(results, swept, fresh), conditions
+    return found, conditions
+
+
+def _replayed_once(samples: Sequence[Sample], study: Study, data: StudyData, start: float) -> Comparison:
+    swept = expand(study, data.machine, scope=CALL_SCOPE)
+    both = Replay(samples, rounds=CLASSIC_ROUNDS, start_seconds=start, measure=LikeImb())
+    classic.run(expand(study, data.machine, scope=()), study, both)
+    decided = decide(both.samples(), method="classic", margin=data.margin, confidence=data.confidence, scope=())
+    slow = Result("classic", both.seconds, both.launches, pick_of(decided, swept, None), decided)
+
+    # As the study file measures today; the recording is older than its latest values.
+    quick = Replay(samples, rounds=RACE_ROUNDS, start_seconds=start, measure=find("search-cost").measure)
+    race.run(swept, study, quick)
+    decided = decide(quick.samples(), method="race", margin=data.margin, confidence=data.confidence, scope=swept.scope)
+    fast = Result("race", quick.seconds, quick.launches, pick_of(decided, swept, None), decided)
+    return Comparison(slow, fast, _ratios([slow, fast], swept, mean_seconds(samples, FRESH_ROUNDS)))
 
 
 def _start_seconds(samples: Iterable[Sample], launches: Sequence[float]) -> float:
@@ -138,7 +160,7 @@ def _ratios(
     return found
 
 
-def live(study: Study) -> tuple[list[Result], dict[str, float], dict[str, object]]:
+def live(study: Study) -> tuple[list[Comparison], dict[str, object]]:
     machine = describe()
     assert machine.mpi is not None
     program = bench_program(machine.mpi.mpicc)
@@ -174,7 +196,7 @@ def live(study: Study) -> tuple[list[Result], dict[str, float], dict[str, object
         "mpi": f"{machine.mpi.family} {machine.mpi.version}",
         "fresh_launches": len(FRESH_ROUNDS),
     }
-    return results, _ratios([slow, fast], swept, fresh), conditions
+    return [Comparison(slow, fast, _ratios([slow, fast], swept, fresh))], conditions
 
 
 def _fresh_tasks(picks: Sequence[Pick], matrix: Matrix) -> list[Task]:
@@ -213,27 +235,45 @@ def record(study: Study, path: Path) -> None:
         store.forget_raw()
 
 
-def show(results: Sequence[Result], ratios: Mapping[str, float], conditions: Mapping[str, object]) -> None:
-    slow, fast = results
+def show(found: Sequence[Comparison], conditions: Mapping[str, object]) -> None:
+    seconds = {name: [getattr(one, name).seconds for one in found] for name in ("classic", "race")}
+    launches = {name: [getattr(one, name).launches for one in found] for name in ("classic", "race")}
+    cost = [fast / slow for fast, slow in zip(seconds["race"], seconds["classic"], strict=True)]
+    starts = [fast / slow for fast, slow in zip(launches["race"], launches["classic"], strict=True)]
+    picks = {name: [one.ratios[name] for one in found] for name in found[0].ratios}
     table = Table(title="Search cost", title_justify="left")
-    for name in ("", "classic", "race", "race / classic"):
+    for name in ("", "classic", "race", "race / classic", "from", "to"):
         table.add_column(name, justify="right" if name else "left")
-    table.add_row("wall time", f"{slow.seconds:.0f} s", f"{fast.seconds:.0f} s", f"1/{slow.seconds / fast.seconds:.1f}")
-    table.add_row("launches", str(slow.launches), str(fast.launches), f"1/{slow.launches / fast.launches:.1f}")
-    for name, value in ratios.items():
-        table.add_row(f"time of the pick, {name}", "1", f"{value:.3f}", f"{value - 1:+.1%}")
-    Console(width=100).print(table)
+    table.add_row("wall time", *(f"{mean(seconds[name]):.0f} s" for name in seconds), *_share(cost))
+    table.add_row("launches", *(f"{mean(launches[name]):.0f}" for name in launches), *_share(starts))
+    for name, values in picks.items():
+        table.add_row(
+            f"time of the pick, {name}",
+            "1",
+            f"{geometric_mean(values):.3f}",
+            *(f"{value - 1:+.1%}" for value in (geometric_mean(values), min(values), max(values))),
+        )
+    Console(width=110).print(table)
     print(
         json.dumps(
             {
-                "classic_seconds": round(slow.seconds, 1),
-                "race_seconds": round(fast.seconds, 1),
-                "cost_ratio": round(fast.seconds / slow.seconds, 4),
-                "pick_ratio": {name: round(value, 4) for name, value in ratios.items()},
+                "classic_seconds": round(mean(seconds["classic"]), 1),
+                "race_seconds": round(mean(seconds["race"]), 1),
+                "cost_ratio": round(mean(cost), 4),
+                "cost_ratio_range": [round(min(cost), 4), round(max(cost), 4)],
+                "pick_ratio": {name: round(geometric_mean(values), 4) for name, values in picks.items()},
+                "pick_ratio_range": {
+                    name: [round(min(values), 4), round(max(values), 4)] for name, values in picks.items()
+                },
                 "conditions": dict(conditions),
             }
         )
     )
+
+
+def _share(values: Sequence[float]) -> list[str]:
+    """1/mean, and the range."""
+    return [f"1/{1 / value:.1f}" for value in (mean(values), min(values), max(values))]
 
 
 def main() -> None:
@@ -243,11 +283,12 @@ def main() -> None:
     what.add_argument("--record", type=Path, metavar="FILE.db")
     what.add_argument("--live", action="store_true")
     parser.add_argument("--study", default="search-cost")
+    parser.add_argument("--orders", type=int, default=ORDERS, metavar="N", help="replay that many orders of rounds")
     arguments = parser.parse_args()
     if arguments.record:
         record(find(arguments.study), arguments.record)
         return
-    show(*(live(find(arguments.study)) if arguments.live else replayed(arguments.replay)))
+    show(*(live(find(arguments.study)) if arguments.live else replayed(arguments.replay, arguments.orders)))
 
 
 if __name__ == "__main__":
