@@ -10,8 +10,9 @@ import pytest
 from rich.console import Console
 
 from tests.advise.made import Call, profile
-from unisono.advise.changes import Changes, changes, seconds
+from unisono.advise.changes import Changes, changes, profiled, seconds
 from unisono.errors import UserError
+from unisono.launch.command import Command
 from unisono.profile.model import Profile
 
 
@@ -74,6 +75,20 @@ def test_json_and_table() -> None:
 def test_both_sides_are_needed() -> None:
     with pytest.raises(UserError, match="one with the tuning"):
         changes([run(1, 1)], [])
+
+
+def test_both_sides_are_profiled_in_turns() -> None:
+    order: list[str] = []
+
+    def record(line: Command) -> Profile:
+        order.append(line.argv[0])
+        return run(1, 1)
+
+    lines = (Command([name], {}, None, []) for name in ("as-is", "tuned"))
+    before, after = profiled(*lines, record, 4)
+    assert (len(before), len(after)) == (4, 4)
+    assert all({order[at], order[at + 1]} == {"as-is", "tuned"} for at in range(0, 8, 2))
+    assert order[::2].count("tuned") == 2
 
 
 @pytest.mark.parametrize(("value", "words"), [(3631.2, "3631 s"), (12.34, "12.3 s"), (0.0045, "4.5 ms"), (0.0, "0 s")])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -16,8 +16,10 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from unisono.advise.paired import orders
 from unisono.decide.model import Interval
 from unisono.errors import UserError
+from unisono.launch.command import Command
 from unisono.profile.hot import HotSpot, hot_spots
 from unisono.profile.model import Profile
 
@@ -182,3 +184,19 @@ def seconds(value: float) -> str:
     if abs(value) >= 100:
         return f"{value:.0f} s"
     return f"{value:.3g} s" if abs(value) >= 0.1 or value == 0 else f"{1000 * value:.3g} ms"
+
+
+def profiled(
+    as_is: Command,
+    tuned: Command,
+    record: Callable[[Command], Profile],
+    runs: int,
+    progress: Callable[[int, bool], None] = lambda pair, tuned: None,
+) -> tuple[list[Profile], list[Profile]]:
+    """Profiles of both lines, in turns, so that the machine's drift hits both. `progress` hears which run begins."""
+    sides: dict[bool, list[Profile]] = {False: [], True: []}
+    for pair, tuned_first in enumerate(orders(runs, seed=0)):
+        for is_tuned in (tuned_first, not tuned_first):
+            progress(pair, is_tuned)
+            sides[is_tuned].append(record(tuned if is_tuned else as_is))
+    return sides[False], sides[True]
