@@ -84,8 +84,8 @@ def test_both_sides_are_profiled_in_turns() -> None:
         order.append(line.argv[0])
         return run(1, 1)
 
-    lines = (Command([name], {}, None, []) for name in ("as-is", "tuned"))
-    before, after = profiled(*lines, record, 4)
+    as_is, tuned = (Command([name], {}, None, []) for name in ("as-is", "tuned"))
+    before, after = profiled(as_is, tuned, record, 4)
     assert (len(before), len(after)) == (4, 4)
     assert all({order[at], order[at + 1]} == {"as-is", "tuned"} for at in range(0, 8, 2))
     assert order[::2].count("tuned") == 2
