@@ -14,13 +14,16 @@ if TYPE_CHECKING:
 
 
 def profile_report(profile: Path, output: Path, *, tuning: Path | None = None, study: Path | None = None) -> int:
-    """Write the explorer of a profile. With `tuning` its gains stand beside the program's message sizes, with `study`
-    the measured times too (and the study's own decision where there is no `tuning`). Raises UserError."""
-    from unisono.profile.file import load
+    """Write the explorer of a profile, Unisono's own or another tool's.
+
+    With `tuning` its gains stand beside the program's message sizes, with `study` the measured times too (and the
+    study's own decision where there is no `tuning`). Raises UserError.
+    """
+    from unisono.profile.importers import import_profile
     from unisono.report.explorer.page import write_explorer
     from unisono.tuning import read
 
-    loaded = load(profile)
+    loaded = import_profile(profile)
     chosen = read(tuning) if tuning is not None else None
     views = None
     if study is not None:

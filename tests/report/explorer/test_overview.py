@@ -38,12 +38,22 @@ def transposes() -> Profile:
     return dataclasses.replace(profile, frames=frames, comms=(Comm(256, 8),))
 
 
-def test_the_answer_is_one_sentence() -> None:
+def test_the_answer_is_one_sentence_however_long_the_names_are() -> None:
     profile = transposes()
-    assert overview.sentence(profile, hot_spots(profile)) == (
-        "Alltoall from transpose_x_yz, 512 KiB a peer, is 40 % of the time; 7.0 % of that is waiting"
+    assert overview.answer(profile, 8) == (
+        "Alltoall called from my_alltoall, 512 KiB a peer, is 40 % of your time; 7.0 % of that is waiting."
     )
-    assert "no time in MPI" in overview.sentence(profile, [])
+    frames = tuple(dataclasses.replace(frame, function=frame.function * 1000) for frame in profile.frames)
+    assert len(overview.answer(dataclasses.replace(profile, frames=frames), 8)) < 200
+
+
+def test_what_is_shown_first_is_no_start_of_mpi() -> None:
+    profile = dataclasses.replace(transposes(), functions=("", "MPI_Alltoall", "MPI_Init"))
+    rows = np.concatenate([profile.cells, profile.cells[:1]])
+    rows[-1]["function"], rows[-1]["time"] = 2, 50.0
+    spots = hot_spots(dataclasses.replace(profile, cells=rows))
+    assert [spot.function for spot in spots] == ["MPI_Init", "MPI_Alltoall"]
+    assert overview.main_spot(spots) == 1
 
 
 def test_a_hot_spot_knows_its_place_in_the_tree() -> None:
@@ -55,10 +65,12 @@ def test_a_hot_spot_knows_its_place_in_the_tree() -> None:
     assert (row["calls"], row["size"], row["comm"]) == ("25", "512 KiB a peer", "256 ranks on 8 nodes")
 
 
-def test_sizes_in_a_sentence() -> None:
-    assert overview.plain_size(524_288) == "512 KiB"
-    assert overview.plain_size(8000) == "8000 B"
-    assert overview.plain_size(537_600) == "525 KiB"
+def test_long_names_keep_what_tells_them_apart() -> None:
+    name = "void bg::function::run<std::vector<int>, 3>(unsigned long, unsigned long) const"
+    assert overview.short(name, 70) == "void bg::function::run<…>(unsigned long, unsigned long) const"
+    assert overview.short(name) == "void bg::function::run<…>(…) const"
+    assert overview.short("bool operator<(Key const&, Key const&)", 20) == "bool operator<(…)"
+    assert overview.short("x" * 100, 10) == "xxxxxxxxx…"
 
 
 def test_what_would_mislead_is_said(profile: Profile) -> None:

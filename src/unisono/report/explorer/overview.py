@@ -5,97 +5,65 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
+from unisono.profile import words
 from unisono.profile.flat import FlatRow, flat_table
-from unisono.profile.hot import HotSpot, other
+from unisono.profile.hot import HotSpot, hot_spots, other
 from unisono.profile.model import UNKNOWN, Comm, Profile, collective_of
-from unisono.profile.sizes import MEAN, NONE, RANGE, SizeBin
+from unisono.profile.sizes import MEAN
+from unisono.profile.words import percent
 from unisono.report.explorer.tree import CallTree
 from unisono.report.text import count, format_duration, format_time, join
-from unisono.sizes import format_size
 
 SPOTS_MOST = 8
-REGIONS_MOST = 60
-_PER_PEER = ("alltoall", "alltoallv", "allgather", "allgatherv", "gather", "scatter")
+REGIONS_FIRST = 20
+REGIONS_MOST = 200
 _LONGEST = 60
+_SOURCES = {
+    "cubex": "Score-P or Scalasca, imported from its Cube file",
+    "scorep.score": "Score-P, imported from its score table",
+    "mpip": "mpiP, imported from its report",
+    "ipm": "IPM, imported from its report",
+}
 
 
 def short(name: str, most: int = _LONGEST) -> str:
-    """A name for a sentence: its end cut when it is long."""
+    """A name for a sentence; a long one without its template arguments, then its parameters, then its end."""
+    for opening, closing in ("<>", "()"):
+        if len(name) > most:
+            name = _emptied(name, opening, closing)
     return name if len(name) <= most else name[: most - 1] + "…"
 
 
-def percent(share: float) -> str:
-    """ "40 %", "6.4 %"; "-" for a share nobody knows."""
-    if not math.isfinite(share):
-        return "-"
-    return f"{100 * share:.0f} %" if share >= 0.0995 else f"{100 * share:.1f} %"
-
-
-def plain_size(size: int) -> str:
-    """A size in a sentence: exact where it is short, else to three digits."""
-    exact = format_size(size)
-    if size < 10000 or not exact.endswith(" B"):
-        return exact
-    for power, unit in ((3, "GiB"), (2, "MiB"), (1, "KiB")):
-        if size >= 1 << (10 * power):
-            return f"{size / (1 << (10 * power)):.3g} {unit}"
-    return exact
-
-
-def size_words(spot: HotSpot) -> str:
-    """The message size that takes the most time, per peer where the collective counts so; "" where none is known."""
-    known = [entry for entry in spot.sizes if entry.kind != NONE]
-    if not known or spot.collective == "barrier":
-        return ""
-    peer = " a peer" if spot.collective in _PER_PEER else ""
-    time = math.fsum(entry.time for entry in known)
-    main = known[0]
-    if len(known) > 1 and time > 0 and main.time < 0.75 * time:
-        least = min(_low(entry) for entry in known)
-        most = max(entry.size if entry.kind == MEAN else entry.most for entry in known)
-        return f"{plain_size(least)} to {plain_size(most)}{peer}"
-    return one_size(main) + peer
-
-
-def _low(entry: SizeBin) -> int:
-    return entry.size if entry.kind == MEAN else entry.least
-
-
-def one_size(entry: SizeBin) -> str:
-    if entry.kind == MEAN:
-        return f"{plain_size(entry.size)} on average"
-    if entry.kind == RANGE:
-        return f"{plain_size(entry.least)} to {plain_size(entry.most)}"
-    return plain_size(entry.size)
-
-
-def caller(spot: HotSpot) -> str:
-    """The function to name: the first above MPI that is not a wrapper of its name; "" where the path is not known."""
-    frames = [frame for frame in spot.frames if frame.label]
-    if not frames:
-        return ""
-    word = (spot.collective or spot.function).lower()
-    named = next((frame for frame in frames if word not in frame.label.lower()), frames[0])
-    return short(named.label)
-
-
-def sentence(profile: Profile, spots: Sequence[HotSpot]) -> str:
-    """The answer: what takes most of the time, from where, how large, how much of it is waiting."""
-    if not spots:
-        return "This program spends no time in MPI that was recorded"
-    first = spots[0]
-    subject = first.name[0].upper() + first.name[1:] if first.collective else first.function
-    parts = [subject]
-    if caller(first):
-        parts[0] += f" from {caller(first)}"
-    if size_words(first):
-        parts.append(size_words(first))
-    text = f"{', '.join(parts)}{',' if len(parts) > 1 else ''} is {percent(first.share)} of the time"
-    if math.isfinite(first.waiting_share):
-        text += f"; {percent(first.waiting_share)} of that is waiting"
+def _emptied(name: str, opening: str, closing: str) -> str:
+    """What is between the outermost brackets replaced by "…"; `operator<` and `->` are no brackets."""
+    text, depth = "", 0
+    for before, char in zip(" " + name, name, strict=False):
+        if char == opening and (depth or not text.endswith(("operator", "operator<"))):
+            depth += 1
+            text += f"{opening}…{closing}" if depth == 1 else ""
+        elif char == closing and depth and before != "-":
+            depth -= 1
+        elif not depth:
+            text += char
     return text
+
+
+def answer(profile: Profile, most: int) -> str:
+    """The one sentence of the profile; names cut, since they may be of any length."""
+    frames = tuple(
+        replace(frame, function=short(frame.function), module=short(frame.module)) for frame in profile.frames
+    )
+    named = replace(profile, frames=frames)
+    return words.answer(named, hot_spots(named, most))
+
+
+def main_spot(spots: Sequence[HotSpot]) -> int:
+    """The one to show first: starting and ending MPI is outside what anybody tunes."""
+    inside = (n for n, spot in enumerate(spots) if not spot.function.startswith(("MPI_Init", "MPI_Finalize")))
+    return next(inside, 0)
 
 
 def comm_words(comm: Comm | None) -> str:
@@ -111,6 +79,14 @@ def per_rank(spot: HotSpot) -> str:
     """Calls per rank: "25", or "20 to 31"."""
     least, most = round(spot.calls.least), round(spot.calls.most)
     return f"{least:,}" if least == most else f"{least:,} to {most:,}"
+
+
+def size_words(spot: HotSpot) -> str:
+    """The message size for a table: "512 KiB a peer", "~21.3 KiB" for a mean; "" where there is none."""
+    main = words.main_size(spot)
+    if main is None or main.kind != MEAN:
+        return words.size_phrase(spot)
+    return words.bin_size(main) + (" a peer" if spot.collective in words.PER_PEER else "")
 
 
 def spot_rows(profile: Profile, tree: CallTree, spots: Sequence[HotSpot]) -> list[dict[str, Any]]:
@@ -133,10 +109,13 @@ def spot_rows(profile: Profile, tree: CallTree, spots: Sequence[HotSpot]) -> lis
                 "share": percent(spot.share),
                 "width": max(0.0, min(100.0, 100 * spot.share)),
                 "waiting": percent(spot.waiting_share) if math.isfinite(spot.waiting_share) else "",
+                "main": False,
                 "waiting_width": 100 * spot.waiting_share if math.isfinite(spot.waiting_share) else 0.0,
                 "collective": collective_of(spot.function) is not None,
             }
         )
+    if rows:
+        rows[main_spot(spots)]["main"] = True
     return rows
 
 
@@ -209,7 +188,8 @@ def _excess(profile: Profile) -> float | None:
 
 def origin_rows(profile: Profile) -> list[tuple[str, str]]:
     origin = profile.origin
-    rows = [("source", {"unisono": "recorded by Unisono"}.get(origin.source, f"imported from {origin.source}"))]
+    own = origin.source == "unisono"
+    rows = [("source", "recorded by Unisono" if own else _SOURCES.get(origin.source, origin.source))]
     if origin.command:
         rows.append(("command", origin.command))
     if origin.created:
@@ -220,7 +200,8 @@ def origin_rows(profile: Profile) -> list[tuple[str, str]]:
     if hosts:
         named = join([short(host, 40) for host in hosts[:12]])
         rows.append(("nodes", named + (f" and {len(hosts) - 12:,} more" if len(hosts) > 12 else "")))
-    rows.append(("ended", "at MPI_Finalize" if origin.ended == "finalize" else origin.ended))
+    if own or origin.ended != "finalize":
+        rows.append(("ended", "at MPI_Finalize" if origin.ended == "finalize" else origin.ended))
     if origin.as_is:
         runs = ", ".join(format_time(seconds) for seconds in origin.as_is)
         rows.append(("run time as it is", f"{runs} ({count(len(origin.as_is), 'run')})"))
@@ -234,9 +215,9 @@ def origin_rows(profile: Profile) -> list[tuple[str, str]]:
         whole = float(profile.cells["time"].sum())
         share = f", {100 * spent / whole:.2g} % of the program's time" if whole > 0 else ""
         rows.append(("cost of recording", f"about {origin.overhead_ns:.0f} ns a call{share}"))
-    if origin.depth >= 0:
+    if own and origin.depth >= 0:
         rows.append(("call path", f"up to {count(origin.depth, 'frame')}"))
-    if origin.source == "unisono":
+    if own:
         rows.append(("waiting", "measured" if origin.split_waiting else "not measured: record with --split-waiting"))
     rows += [(name, value) for name, value in origin.machine.items()]
     return rows
@@ -246,7 +227,8 @@ def flat(profile: Profile) -> dict[str, Any]:
     table = flat_table(profile)
     return {
         "groups": [_flat_row(row) for row in table.groups],
-        "regions": [_flat_row(row) for row in table.regions[:REGIONS_MOST]],
+        "regions": [_flat_row(row) for row in table.regions[:REGIONS_FIRST]],
+        "others": [_flat_row(row) for row in table.regions[REGIONS_FIRST:REGIONS_MOST]],
         "left": max(0, len(table.regions) - REGIONS_MOST),
     }
 

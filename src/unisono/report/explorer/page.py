@@ -90,13 +90,15 @@ def content(
     spots = hot_spots(profile, overview.SPOTS_MOST)
     drawn = curves(profile, tuning, views) if tuning is not None else []
     root = overview.program(profile)
+    spot_rows = overview.spot_rows(profile, tree, spots)
     words = {
-        "title": overview.sentence(profile, spots),
+        "title": overview.answer(profile, overview.SPOTS_MOST),
         "name": name or root,
         "created": profile.origin.created[:16].replace("T", " "),
         "facts": overview.facts(profile),
         "warnings": overview.warnings(profile),
-        "spots": overview.spot_rows(profile, tree, spots),
+        "spots": spot_rows,
+        "approximate": any(row["size"].startswith("~") for row in spot_rows),
         "rest": overview.rest_words(profile, spots),
         "flat": overview.flat(profile),
         "origin": overview.origin_rows(profile),

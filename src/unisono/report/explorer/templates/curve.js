@@ -15,7 +15,7 @@
     if (!sizes.length) return "";
     const all = sizes.reduce((total, one) => total + one.time, 0);
     const most = sizes.reduce((best, one) => (one.time > best.time ? one : best));
-    const start = `${format.sizes(most.low, most.high)} takes ${format.percent(most.time / all)} of the time here. `;
+    const start = `${explorer.sizes.words(most)} takes ${format.percent(most.time / all)} of the time here. `;
     if (curve.sizes) {
       const i = nearest(curve, most.mean);
       return `${start}Measured at ${format.size(curve.sizes[i])}: ${format.seconds(curve.default[i][0])} by default, ${format.seconds(curve.tuned[i][0])} tuned, ${gainWords(curve.gain[i])} as fast, with ${curve.setting[i]}.`;
@@ -52,7 +52,7 @@
       const { at, own: mine } = event.target.dataset;
       if (mine !== undefined) {
         const one = own[mine];
-        return [`the program at ${format.sizes(one.low, one.high)}`, `${format.seconds(call(one))} a call on average, ${waits ? "without" : "with"} waiting`, `${format.count(one.calls)} calls, ${format.percent(one.time / total)} of the time here`];
+        return [`the program at ${explorer.sizes.words(one)}`, `${format.seconds(call(one))} a call on average, ${waits ? "without" : "with"} waiting`, `${format.count(one.calls)} calls, ${format.percent(one.time / total)} of the time here`];
       }
       if (at === undefined) return null;
       return [format.size(curve.sizes[at]), `default ${format.seconds(curve.default[at][0])}`, `tuned ${format.seconds(curve.tuned[at][0])}: ${gainWords(curve.gain[at])}`, curve.setting[at]];

@@ -11,7 +11,7 @@
     const commWords = (index) => {
       if (!index) return "communicator not known";
       const [size, nodes, created] = comms[index - 1];
-      return (size < 0 ? "size not known" : `${format.count(size)} rank${size === 1 ? "" : "s"}`) + (nodes < 0 ? "" : ` on ${nodes} node${nodes === 1 ? "" : "s"}`) + (created > 1 ? ` (${format.count(created)} such)` : "");
+      return (size < 0 ? "size not known" : format.some(size, "rank")) + (nodes < 0 ? "" : ` on ${format.some(nodes, "node")}`) + (created > 1 ? ` (${format.count(created)} such)` : "");
     };
     function facts() {
       const last = sums.end[node], pick = (column, mask, how) => sums.overNodes([column, mask], how).incl[node];
@@ -80,8 +80,8 @@
       if (!sizes.length) parts.push(calls ? "None of these calls has a message size." : "No call of MPI here.");
       else if (comm === null && calls > sized) parts.push(`${format.count(calls - sized)} of ${format.count(calls)} calls have no message size (such as Wait) and are not in it.`);
       if (communicators.length === 1) parts.push(`Communicator: ${commWords(communicators[0].comm)}.`);
-      if (sizes.some((one) => one.sort === 2)) parts.push("Sizes are means, assumed uniform: the source holds only totals.");
-      if (sizes.some((one) => one.sort === 1)) parts.push("Sizes beyond the first kept exactly are ranges of one power of two.");
+      if (sizes.some((one) => one.sort === explorer.sizes.MEAN)) parts.push("Sizes are means, assumed uniform: the source holds only totals.");
+      if (sizes.some((one) => one.sort === explorer.sizes.RANGE)) parts.push("Sizes beyond the first kept exactly are ranges of one power of two.");
       if (sizes.length) parts.push("Message size as IMB counts it: per pair for alltoall and allgather, the whole vector for allreduce and bcast.");
       byId("histogram-words").textContent = parts.join(" ");
     }

@@ -29,17 +29,18 @@
   }
   const sizes = (low, high) => (low === high ? size(low) : `${size(low)} – ${size(high)}`);
   const count = (value) => (Number.isFinite(value) ? Math.round(value).toLocaleString("en-US") : "–");
+  const some = (number, noun) => `${count(number)} ${noun}${number === 1 ? "" : "s"}`;
   const percent = (share) => (Number.isFinite(share) ? (100 * share).toFixed(1) + " %" : "–");
   const ratio = (value) => (Number.isFinite(value) ? (value < 9.995 ? value.toFixed(2) : value.toFixed(1)) + "×" : "–");
   const UNIT = { s: seconds, B: bytes, calls: count };
 
-  /* A C++ name for a row: without its template arguments when it is long, then without its end. */
-  function withoutArguments(name) {
+  /* A C++ name for a row: a long one without its template arguments, then its parameters, then its end. */
+  function emptied(name, [opening, closing]) {
     let text = "", depth = 0;
     for (let i = 0; i < name.length; i += 1) {
       const char = name[i];
-      if (char === "<" && (depth > 0 || !/operator<?$/.test(text))) { if (depth === 0) text += "<…>"; depth += 1; }
-      else if (char === ">" && depth > 0 && name[i - 1] !== "-") depth -= 1;
+      if (char === opening && (depth > 0 || !/operator<?$/.test(text))) { if (depth === 0) text += opening + "…" + closing; depth += 1; }
+      else if (char === closing && depth > 0 && name[i - 1] !== "-") depth -= 1;
       else if (depth === 0) text += char;
     }
     return text;
@@ -47,9 +48,9 @@
   const shortened = new Map();
   function short(name, most = 72) {
     if (name.length <= most) return name;
-    if (!shortened.has(name)) shortened.set(name, withoutArguments(name));
-    const text = shortened.get(name);
-    return text.length > most ? text.slice(0, most - 1) + "…" : text;
+    if (!shortened.has(name)) { const once = emptied(name, "<>"); shortened.set(name, [once, emptied(once, "()")]); }
+    const [once, twice] = shortened.get(name);
+    return once.length <= most ? once : twice.length <= most ? twice : twice.slice(0, most - 1) + "…";
   }
 
   function fill(node, attributes, children) {
@@ -65,6 +66,6 @@
   const svg = (tag, attributes = {}, ...children) =>
     fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 
-  explorer.format = { seconds, bytes, size, sizes, count, percent, ratio, short, unit: (value, unit) => UNIT[unit](value) };
+  explorer.format = { seconds, bytes, size, sizes, count, some, percent, ratio, short, unit: (value, unit) => UNIT[unit](value) };
   Object.assign(explorer, { el, svg });
 })();

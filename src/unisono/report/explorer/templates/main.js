@@ -25,10 +25,10 @@
     return { parent: Int32Array.from(parent), end: Uint32Array.from(end) };
   };
   const several = hosts.length > 1 || hosts[0] !== "";
-  const system = [{ parent: -1, leaves: [...ranks.first.keys()], text: "machine", note: several ? `${hosts.length} node${hosts.length === 1 ? "" : "s"}` : `${data.pairs.ranks} ranks` }];
+  const system = [{ parent: -1, leaves: [...ranks.first.keys()], text: "machine", note: several ? format.some(hosts.length, "node") : format.some(data.pairs.ranks, "rank") }];
   hosts.forEach((host, number) => {
     const leaves = system[0].leaves.filter((leaf) => ranks.node[leaf] === number), above = several ? system.length : 0;
-    if (several) system.push({ parent: 0, leaves, text: host || "node not known", note: `${leaves.reduce((sum, leaf) => sum + ranks.members[leaf], 0)} ranks` });
+    if (several) system.push({ parent: 0, leaves, text: host || "node not known", note: format.some(leaves.reduce((sum, leaf) => sum + ranks.members[leaf], 0), "rank") });
     for (const leaf of leaves) system.push({ parent: above, leaves: [leaf], text: rankName(leaf), note: "" });
   });
   function rankName(leaf) {
@@ -82,11 +82,12 @@
   });
   trees.call = new explorer.TreeView(byId("call"), {
     id: "call", parent: sums.parent, end: sums.end,
-    label: (node) => ({ text: format.short(nameOf(node)), note: placeOf(node), title: nameOf(node), css: kindCss[sums.kind[node]] }),
+    label: (node) => ({ text: format.short(nameOf(node)), note: placeOf(node), title: nameOf(node),
+      css: kindCss[sums.kind[node]] + (callValue(node, false) ? "" : " without") }),
     value: callShown, chosen: () => update("call"),
   });
   trees.system = new explorer.TreeView(byId("system"), {
-    id: "system", ...shape(system.map((one) => one.parent)), open: [0],
+    id: "system", ...shape(system.map((one) => one.parent)), open: hosts.length === 1 ? [0, 1] : [0],
     label: (index) => ({ text: system[index].text, note: system[index].note, title: system[index].text }),
     value: systemShown, chosen: () => update("system"),
   });
@@ -170,7 +171,7 @@
 
   byId("loading").remove();
   document.documentElement.classList.add("ready");
-  const first = document.querySelector("button.go"), hot = first ? Number(first.dataset.node) : 0;
+  const first = document.querySelector("button.go.main"), hot = first ? Number(first.dataset.node) : 0;
   trees.call.select(hot, { quiet: true });
   update("metric");
   if (byId("cells")) {

@@ -31,14 +31,11 @@
         }).join("");
         root.append(svg("path", { class: part.css, d }));
       }
-      let last = -Infinity;
+      const every = [1, 2, 4, 8, 16, 32, 64, 128, 256].find((n) => n * step >= 34) || 512;
       shown.forEach((i, column) => {
         const x = left + column * step;
         if (column && nodes[i] !== nodes[shown[column - 1]]) root.append(svg("line", { class: "node", x1: x - gap / 2, x2: x - gap / 2, y1: 4, y2: base }));
-        if (axis && (column === 0 || nodes[i] !== nodes[shown[column - 1]] || step > 26) && x - last > 30) {
-          root.append(svg("text", { x: x + Math.min(step / 2, 4), y: height - 4, "text-anchor": step > 26 ? "middle" : "start" }, String(explorer.firstRank(i))));
-          last = x;
-        }
+        if (axis && column % every === 0) root.append(svg("text", { x: x + step / 2, y: height - 4, "text-anchor": "middle" }, String(explorer.firstRank(column * per))));
       });
       const at = (event) => {
         const box = root.getBoundingClientRect(), column = Math.floor((((event.clientX - box.left) * width) / box.width - left) / step);

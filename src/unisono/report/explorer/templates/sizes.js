@@ -3,6 +3,7 @@
   "use strict";
   const { el, svg, format, chart } = explorer;
   const HEIGHT = 200, TOP = 26, BOTTOM = 26;
+  const EXACT = 0, RANGE = 1, MEAN = 2; /* what is known of a size: messages.py */
   const MODES = { calls: ["calls", "calls"], bytes: ["bytes", "B"], time: ["time", "s"] };
 
   /* Rows of the size table for nodes [first, end) on one communicator (index + 1) or, with null, on all; equal sizes joined. */
@@ -10,9 +11,9 @@
     const node = columns["size.node"], found = new Map();
     for (let row = 0; row < node.length; row += 1) {
       if (node[row] < first || node[row] >= end || (comm !== null && columns["size.comm"][row] !== comm)) continue;
-      const low = columns["size.low"][row], high = columns["size.high"][row], exact = low === high;
-      const key = exact ? low : `to ${Math.floor(chart.power(columns["size.mean"][row]))}`;
-      const one = found.get(key) || { low, high, mean: 0, calls: 0, bytes: 0, time: 0, waiting: 0 };
+      const low = columns["size.low"][row], high = columns["size.high"][row], sort = columns["size.sort"][row];
+      const key = `${sort} ${sort === RANGE ? Math.floor(chart.power(columns["size.mean"][row])) : low}`;
+      const one = found.get(key) || { sort, low, high, mean: 0, calls: 0, bytes: 0, time: 0, waiting: 0 };
       const calls = columns["size.calls"][row];
       one.low = Math.min(one.low, low);
       one.high = Math.max(one.high, high);
@@ -46,8 +47,9 @@
     }
     return [...found];
   }
-  const words = (one) => `${format.sizes(one.low, one.high)}: ${format.count(one.calls)} calls, ${format.bytes(one.bytes)}, ${format.seconds(one.time)}`
-    + (one.low === one.high ? "" : ` (mean ${format.bytes(one.mean)})`);
+  const sizeWords = (one) => (one.sort === MEAN ? `~${format.bytes(one.mean)}` : format.sizes(one.low, one.high));
+  const words = (one) => `${sizeWords(one)}: ${format.count(one.calls)} calls, ${format.bytes(one.bytes)}, ${format.seconds(one.time)}`
+    + (one.sort === RANGE ? ` (mean ${format.bytes(one.mean)})` : "");
 
   function histogram(place, sizes, mode, axis) {
     const [field, unit] = MODES[mode], groups = columnsOf(sizes), sum = (some) => some.reduce((total, one) => total + one[field], 0);
@@ -61,12 +63,12 @@
     for (const [power, some] of groups) {
       const value = sum(some), left = axis.at(power), width = axis.step;
       root.append(svg("rect", { class: "bar", "data-power": power, "data-value": value, x: left + 1, width: Math.max(1, width - 2), y: y(value), height: Math.max(base - y(value), value > 0 ? 1 : 0) }));
-      const head = some.length === 1 ? format.sizes(some[0].low, some[0].high) : `${some.length} sizes`;
+      const head = some.length === 1 ? sizeWords(some[0]) : `${some.length} sizes`;
       if (value / all >= 0.004 && width > 30) root.append(svg("text", { class: "head", x: left + width / 2, y: y(value) - 5, "text-anchor": "middle" }, width > 6.2 * head.length || groups.length < 4 ? head : format.percent(value / all)));
     }
     root.append(chart.drawSizeAxis(axis, base, base));
     for (const one of sizes) {
-      if (one.low === one.high) root.append(svg("line", { class: "exact", x1: axis.x(one.low), x2: axis.x(one.low), y1: base - 5, y2: base }));
+      if (one.sort === EXACT) root.append(svg("line", { class: "exact", x1: axis.x(one.low), x2: axis.x(one.low), y1: base - 5, y2: base }));
     }
     const byPower = new Map(groups.map(([power, some]) => [String(power), some]));
     chart.hover(root, (event) => {
@@ -86,9 +88,9 @@
     const cell = (text) => el("td", { class: "n" }, text);
     place.replaceChildren(el("table", {},
       el("thead", {}, el("tr", {}, ...["message size", "calls", "bytes", "time", "time per call", ...(waits ? ["waiting"] : []), `share of ${mode}`].map((text) => el("th", { class: "n" }, text)))),
-      el("tbody", {}, ...rows.map((one) => el("tr", {}, cell(format.sizes(one.low, one.high)), cell(format.count(one.calls)), cell(format.bytes(one.bytes)),
+      el("tbody", {}, ...rows.map((one) => el("tr", {}, cell(sizeWords(one)), cell(format.count(one.calls)), cell(format.bytes(one.bytes)),
         cell(format.seconds(one.time)), cell(one.calls ? format.seconds(one.time / one.calls) : "–"), ...(waits ? [cell(format.percent(one.waiting / one.time))] : []), cell(format.percent(one[field] / all)))))));
     if (sizes.length > rows.length) place.append(el("p", { class: "note" }, `The weightiest ${rows.length} of ${sizes.length} sizes.`));
   }
-  explorer.sizes = { messages, communicators, histogram, table };
+  explorer.sizes = { MEAN, RANGE, words: sizeWords, messages, communicators, histogram, table };
 })();

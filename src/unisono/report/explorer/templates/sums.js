@@ -15,7 +15,7 @@
     const classes = [
       ["collective", COLLECTIVE], ["point-to-point", POINT_TO_POINT], ["completion", COMPLETION], ["one-sided", ONE_SIDED], ["other MPI", OTHER],
     ].filter(([, kind]) => present & kind);
-    const time = add(-1, "time", "time", "s", "time", ALL, ["time", PROGRAM], { own: "the program's own" });
+    const time = add(-1, "time", "time", "s", "time", ALL, ["time", PROGRAM], { own: "own code" });
     if (present & MPI) {
       const mpi = add(time, "mpi", "MPI", "s", "time", MPI, ["time", NONE], { own: "none of the classes below" });
       for (const [label, kind] of classes) {
@@ -27,7 +27,7 @@
     }
     if (known.has("calls")) {
       if (known.has("visits")) {
-        const visits = add(-1, "visits", "visits", "calls", "calls", ALL, ["calls", PROGRAM], { own: "of the program's functions" });
+        const visits = add(-1, "visits", "visits", "calls", "calls", ALL, ["calls", PROGRAM], { own: "own functions" });
         if (present & MPI) add(visits, "calls", "MPI calls", "calls", "calls", MPI);
       } else add(-1, "calls", "MPI calls", "calls", "calls", MPI);
     }
