@@ -2,8 +2,8 @@
 
     generate.py --table functions.txt --out DIRECTORY -- mpicc [options]
 
-writes functions.h (a number for each function), functions.c (their names), wrappers.c (the C symbols) and fortran.c (the
-Fortran ones; Open MPI only). Python 3.10 or later, standard library only.
+writes functions.h (a number for each function), functions.c (their names), wrappers.c (the C symbols) and
+fortran_wrappers.c (the Fortran ones; Open MPI only). Python 3.10 or later, standard library only.
 """
 
 from __future__ import annotations
@@ -116,10 +116,11 @@ def record(function: Function, status: str, fortran: bool) -> str:
     """The statement that records a call that succeeded; its arguments are a1 ... as C has them."""
     a = function.names
     head = f"F_{function.name}, span"
+    fortran_text = "true" if fortran else "false"
     match function.kind:
         case "collective" | "neighborhood":
             comm = function.position("MPI_Comm")
-            arguments = ", ".join(["group", "true" if fortran else "false", *a[:comm]])
+            arguments = ", ".join(["group", fortran_text, *a[:comm]])
             group = f"const struct group *group = comm_group({a[comm]});\n    "
             rule = f"rule_{function.rule}({arguments})"
             if function.persistent:
@@ -150,9 +151,9 @@ def record(function: Function, status: str, fortran: bool) -> str:
         case "isendrecv_replace":
             return f"kind_isendrecv({head}, a2, a3, a4, a6, a8);"
         case "start":
-            return f"kind_start({head}, 1, a1);"
+            return f"kind_start({head}, 1, a1, {fortran_text});"
         case "startall":
-            return f"kind_start({head}, a1, a2);"
+            return f"kind_start({head}, a1, a2, {fortran_text});"
         case "request_free" | "timed":
             comm = next((n for n, p in zip(a, function.parameters) if p.type == "MPI_Comm"), "MPI_COMM_NULL")
             return f"kind_timed({head}, {comm});"
@@ -213,6 +214,76 @@ SYMBOL int MPI_{function.name}({declared})
 """
 
 
+def converted(function: Function, statement: str) -> str:
+    """Declarations of those a1 ... that the statement mentions, made from Fortran's f1 ..."""
+    lines = []
+    for name, parameter in zip(function.names, function.parameters):
+        if not re.search(rf"\b{name}\b", statement):
+            continue
+        fortran = f"f{name[1:]}"
+        match parameter.type:
+            case "MPI_Comm" | "MPI_Datatype" | "MPI_Op" if not parameter.array:
+                kind = parameter.type.removeprefix("MPI_").replace("Datatype", "Type")
+                lines.append(f"{parameter.type} {name} = PMPI_{kind}_f2c(fortran_int({fortran}));")
+            case "int":
+                value = fortran if parameter.array else f"fortran_int({fortran})"
+                lines.append(f"int {'*' if parameter.array else ''}{name} = {value};")
+            case "MPI_Comm *" | "MPI_Request *" if function.kind != "start":
+                kind = parameter.type.removeprefix("MPI_").removesuffix(" *")
+                lines.append(f"MPI_{kind} c{name} = PMPI_{kind}_f2c(fortran_int({fortran})), *{name} = &c{name};")
+            case "void *" | "const void *":
+                lines.append(f"const void *{name} = fortran_buffer({fortran});")
+            case other:
+                lines.append(f"{other}{'*' if parameter.array else ''} {name} = {fortran};")
+    return "".join(f"        UNUSED {line}\n" for line in lines)
+
+
+def fortran_wrapper(function: Function) -> str:
+    """Open MPI's ompi_x_f and its other names: the C parameters by address, the error, hidden lengths of strings."""
+    lower = function.name.lower()
+    names = [f"f{name[1:]}" for name in function.names]
+    lengths = [f"length{i}" for i, p in enumerate(function.parameters) if "char" in p.type]
+    declared = ", ".join([f"void *{name}" for name in [*names, "error"]] + [f"size_t {name}" for name in lengths])
+    arguments = ", ".join([*names, "error", *lengths])
+    before, passed, statement = "", arguments, record(function, "&arrived", True)
+    converting = converted(function, statement)
+    if takes_status(function):
+        status = names[-1]
+        before = f"    MPI_Fint own[FORTRAN_STATUS], *status = fortran_is_status_ignore({status}) ? own : {status};\n"
+        passed = arguments.replace(f"{status}, error", "status, error")
+        converting += "        MPI_Status arrived;\n        PMPI_Status_f2c(status, &arrived);\n"
+    always = "    request_remove(PMPI_Request_f2c(fortran_int(f1)));\n" if function.kind == "request_free" else ""
+    comm = f"PMPI_Comm_f2c(fortran_int(f{function.position('MPI_Comm') + 1}))" if function.kind == "collective" else ""
+    return f"""
+#ifdef UNISONO_STATIC
+extern void pmpi_{lower}_({declared});
+#endif
+SYMBOL void ompi_{lower}_f({declared})
+{{
+    static void (*found)({declared});
+    void (*real)({declared}) = __atomic_load_n(&found, __ATOMIC_RELAXED);
+    if (__builtin_expect(real == NULL, false)) {{
+        FORTRAN_FIND(real, {lower}, __builtin_return_address(0));
+        __atomic_store_n(&found, real, __ATOMIC_RELAXED);
+    }}
+{always}    if (!record_active[F_{function.name}] || !record_enter()) {{
+        real({arguments});
+        return;
+    }}
+{before}    struct span begun = {begin(function, comm)}, *span = &begun;
+    real({passed});
+    record_end(span);
+    if (fortran_failed(error))
+        kind_timed(F_{function.name}, span, MPI_COMM_NULL);
+    else {{
+{converting}        {statement}
+    }}
+    record_leave();
+}}
+FORTRAN_SYMBOLS({lower}, {lower.upper()}, ({declared}));
+"""
+
+
 GENERATED = "/* Made by generate.py from functions.txt and mpi.h. */\n"
 
 
@@ -228,6 +299,10 @@ def write(out: Path, found: list[Function]) -> None:
         f'{GENERATED}#include "functions.h"\n\nconst char *const function_names[FUNCTIONS] = {{\n    "",\n{names}}};\n'
     )
     (out / "wrappers.c").write_text(f'{GENERATED}#include "intercept.h"\n' + "".join(map(wrapper, found)))
+    fortran = [fortran_wrapper(function) for function in found if not function.name.endswith("_c")]
+    (out / "fortran_wrappers.c").write_text(
+        f'{GENERATED}#include "fortran.h"\n#include "intercept.h"\n\n#ifdef OPEN_MPI\n{"".join(fortran)}#endif\n'
+    )
 
 
 def main() -> None:

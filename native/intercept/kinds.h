@@ -119,13 +119,16 @@ static inline void kind_isendrecv(enum function function, const struct span *spa
 
 /* Start and Startall carry the bytes of what they start. Several that differ have no one size; of a request that was made
  * while nothing was recorded nothing is known. */
-static inline void kind_start(enum function function, const struct span *span, int count, const MPI_Request *requests)
+static inline void kind_start(enum function function, const struct span *span, int count, const MPI_Request *requests,
+                              bool fortran)
 {
     static const struct request unknown = {{NOT_KNOWN, NOT_KNOWN, NOT_KNOWN}, NOT_KNOWN, REQUEST_NO_TARGET};
     struct request all = {amount_none(), NOT_KNOWN, REQUEST_NO_TARGET};
     for (int i = 0; i < count; i++) {
         struct request one;
-        if (!request_find(requests[i], &one))
+        MPI_Request handle =
+            fortran ? PMPI_Request_f2c(((const MPI_Fint *)(const void *)requests)[i]) : requests[i];
+        if (!request_find(handle, &one))
             one = unknown;
         if (one.target != REQUEST_NO_TARGET)
             record_message(one.target, one.amount.sent);

@@ -1,7 +1,6 @@
 #include "request.h"
 
 #include <pthread.h>
-#include <stdint.h>
 
 enum { MASK = REQUESTS_MOST - 1 };
 
@@ -11,7 +10,7 @@ static struct {
     bool used;
     struct request request;
 } entries[REQUESTS_MOST];
-static uint32_t count;
+uint32_t request_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static uint32_t home(MPI_Request handle)
@@ -32,8 +31,8 @@ void request_add(MPI_Request handle, const struct request *request)
 {
     pthread_mutex_lock(&lock);
     uint32_t i = place(handle);
-    if (entries[i].used || count < REQUESTS_MOST / 2) {
-        count += !entries[i].used;
+    if (entries[i].used || request_count < REQUESTS_MOST / 2) {
+        request_count += !entries[i].used;
         entries[i].used = true;
         entries[i].handle = handle;
         entries[i].request = *request;
@@ -51,12 +50,12 @@ bool request_find(MPI_Request handle, struct request *request)
     return found;
 }
 
-void request_remove(MPI_Request handle)
+void request_forget(MPI_Request handle)
 {
     pthread_mutex_lock(&lock);
     uint32_t hole = place(handle);
     if (entries[hole].used) {
-        count--;
+        request_count--;
         /* Move up whatever would no longer be found from its home. */
         for (uint32_t i = (hole + 1) & MASK; entries[i].used; i = (i + 1) & MASK) {
             if (((i - home(entries[i].handle)) & MASK) >= ((i - hole) & MASK)) {

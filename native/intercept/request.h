@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "amount.h"
 
@@ -18,6 +19,15 @@ struct request {
 /* Beyond REQUESTS_MOST / 2 at a time a request is not remembered, and starting it has no bytes. */
 void request_add(MPI_Request handle, const struct request *request);
 bool request_find(MPI_Request handle, struct request *request);
-void request_remove(MPI_Request handle);
+
+/* The request is being freed, whether or not it was remembered. */
+extern uint32_t request_count;
+void request_forget(MPI_Request handle);
+
+static inline void request_remove(MPI_Request handle)
+{
+    if (__builtin_expect(request_count > 0, false))
+        request_forget(handle);
+}
 
 #endif
