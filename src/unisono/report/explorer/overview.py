@@ -41,7 +41,7 @@ def _emptied(name: str, opening: str, closing: str) -> str:
     """What is between the outermost brackets replaced by "…"; `operator<` and `->` are no brackets."""
     text, depth = "", 0
     for before, char in zip(" " + name, name, strict=False):
-        if char == opening and (depth or not text.endswith(("operator", "operator<"))):
+        if char == opening and (depth or char != "<" or not text.endswith(("operator", "operator<"))):
             depth += 1
             text += f"{opening}…{closing}" if depth == 1 else ""
         elif char == closing and depth and before != "-":

@@ -39,7 +39,7 @@
     let text = "", depth = 0;
     for (let i = 0; i < name.length; i += 1) {
       const char = name[i];
-      if (char === opening && (depth > 0 || !/operator<?$/.test(text))) { if (depth === 0) text += opening + "…" + closing; depth += 1; }
+      if (char === opening && (depth > 0 || char !== "<" || !/operator<?$/.test(text))) { if (depth === 0) text += opening + "…" + closing; depth += 1; }
       else if (char === closing && depth > 0 && name[i - 1] !== "-") depth -= 1;
       else if (depth === 0) text += char;
     }
