@@ -42,6 +42,8 @@ class Round(_Part):
 
     as_is: list[float] = []
     """Seconds of runs of the program as this round found it, by the metric."""
+    walls: list[float] = []
+    """Wall times in seconds of the same runs, mpirun included."""
     profile: str = ""
     """File name in the directory; "" before it was made."""
     studies: list[str] = []

@@ -9,6 +9,7 @@ that only complete messages get the sizes of the messages there are, by their by
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -17,6 +18,7 @@ from unisono.model import Case
 from unisono.profile.hot import HotSpot, hot_spots
 from unisono.profile.model import UNKNOWN, Profile
 from unisono.profile.sizes import EXACT
+from unisono.profile.words import caller
 from unisono.sizes import format_size
 
 COLLECTIVE = "collective"
@@ -37,6 +39,8 @@ _MESSAGE_CALLS = frozenset(
 )
 PER_MESSAGE = 4096
 """Starting a message costs about as much as so many bytes: how completed messages of several sizes share the time."""
+_NAMED = 50
+"""Of so many hot spots the caller is looked for above wrappers that several share."""
 _OUTSIDE = frozenset({"MPI_Init", "MPI_Init_thread", "MPI_Finalize", "MPI_Session_init", "MPI_Session_finalize"})
 """Before and after the time a prediction speaks of: no setting that is measured here changes them knowably."""
 
@@ -66,7 +70,7 @@ class Spot:
     path: int
     """Index into the profile's paths."""
     where: str
-    """Who calls: "transpose_x_yz", with as many callers as it takes to tell two apart."""
+    """Who calls: "transpose_x_yz"; "" where the call path is not known."""
     phase: str
     case: Case | None
     """Collective and ranks, where both are known."""
@@ -100,7 +104,8 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class Mix:
-    """All spots, most time first. `total` is the time of all ranks together in seconds."""
+    """All spots, most time first. `total` is the time of all ranks together in seconds, without what recording added as
+    far as that is known."""
 
     spots: tuple[Spot, ...]
     total: float
@@ -126,13 +131,11 @@ def mix_of(profile: Profile, nodes: int | None = None) -> Mix:
     found = [spot for spot in hot_spots(profile) if spot.function not in _OUTSIDE]
     if not found:
         raise UserError("the profile holds no MPI calls: nothing to advise on")
-    total = float(profile.wall.sum())
-    if total <= 0:
-        total = float(profile.cells["time"].sum())
+    total = _total(profile)
     if total <= 0:
         raise UserError("the profile holds no time, so nothing can be said about a gain")
     world, notes = _world(profile, nodes)
-    names = _callers(found)
+    names = _callers(profile, found)
     spots = _completed([_spot(profile, spot, name, world) for spot, name in zip(found, names, strict=True)])
     collectives = [spot for spot in spots if spot.kind == COLLECTIVE]
     if any(spot.case is None for spot in collectives):
@@ -143,7 +146,18 @@ def mix_of(profile: Profile, nodes: int | None = None) -> Mix:
         notes.append("some message sizes are means of calls with different sizes")
     if profile.origin.dropped:
         notes.append(f"{profile.origin.dropped} calls are missing from the profile: its tables were full")
+    if profile.origin.source != "unisono":
+        notes += profile.notes
     return Mix(tuple(spots), total, profile.ranks, world, tuple(notes))
+
+
+def _total(profile: Profile) -> float:
+    """Seconds of all ranks. Telling waiting apart takes a barrier a call, which is not the program's."""
+    total = float(profile.wall.sum()) or float(profile.cells["time"].sum())
+    added = profile.origin.profiled - statistics.median(profile.origin.as_is) if profile.origin.as_is else math.nan
+    if not added > 0:
+        return total
+    return max(total - added * profile.ranks, total / 2)
 
 
 def _world(profile: Profile, nodes: int | None) -> tuple[tuple[int, int] | None, list[str]]:
@@ -216,7 +230,7 @@ def _kind(function: str, collective: str | None) -> str:
 def _ranks(profile: Profile, spot: HotSpot, world: tuple[int, int] | None) -> tuple[int, int] | None:
     """(nodes, ppn) of a communicator; one of unknown size counts as the world."""
     shape = spot.comm
-    if shape is None or shape.size == UNKNOWN or (shape.size == profile.ranks and shape.nodes == UNKNOWN):
+    if shape is None or shape.size in (UNKNOWN, profile.ranks):
         return world
     if shape.ppn != UNKNOWN:
         return shape.nodes, shape.ppn
@@ -224,16 +238,15 @@ def _ranks(profile: Profile, spot: HotSpot, world: tuple[int, int] | None) -> tu
     return (1, shape.size) if world is not None and world[0] == 1 else None
 
 
-def _callers(spots: Sequence[HotSpot]) -> list[str]:
-    """For each spot its innermost caller, with as many more as it takes to tell equal ones apart."""
-    chains = [tuple(frame.label for frame in spot.frames) for spot in spots]
-    depth = [min(1, len(chain)) for chain in chains]
-    for _ in range(max(map(len, chains), default=0)):
-        groups: dict[tuple[str, tuple[str, ...]], list[int]] = {}
-        for i, spot in enumerate(spots):
-            groups.setdefault((spot.function, chains[i][: depth[i]]), []).append(i)
-        for same in groups.values():
-            if len({chains[i] for i in same}) > 1:
-                for i in same:
-                    depth[i] = min(depth[i] + 1, len(chains[i]))
-    return [" < ".join(chain[:deep]) for chain, deep in zip(chains, depth, strict=True)]
+def _callers(profile: Profile, spots: Sequence[HotSpot]) -> list[str]:
+    """Who calls, for each spot; those that take little time are not told apart from each other."""
+    first = spots[:_NAMED]
+    names = [caller(profile, spot, first)[0] for spot in first]
+    names += [spot.frames[0].label if spot.frames else "" for spot in spots[_NAMED:]]
+    return [_short(name) for name in names]
+
+
+def _short(name: str) -> str:
+    """A C++ signature without its result and arguments."""
+    bare = name.partition("(")[0]
+    return bare.rpartition(" ")[2] or name

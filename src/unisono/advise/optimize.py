@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from unisono.advise.advice import Advice, advise, cut_to
@@ -162,7 +162,9 @@ class Optimizer:
             self._as_is(number, round, line)
         if not round.profile:
             self.world.say(f"Round {number}: profiling")
-            save(self.world.record(line, self._deadline), self.files.profile(number))
+            made = self.world.record(line, self._deadline)
+            made = replace(made, origin=replace(made.origin, as_is=tuple(round.walls)))
+            save(made, self.files.profile(number))
             round.profile = self.files.profile(number).name
             self._keep()
         mix = mix_of(load(self.files.directory / round.profile))
@@ -181,7 +183,9 @@ class Optimizer:
     def _as_is(self, number: int, round: Round, line: Command) -> None:
         if number > 1:
             before = self.journal.rounds[number - 2].trials[-1]
-            round.as_is = [run.value for run in before.runs if run.tuned and run.value is not None]
+            done = [run for run in before.runs if run.tuned and run.value is not None]
+            round.as_is = [run.value for run in done if run.value is not None]
+            round.walls = [run.seconds for run in done]
             self._keep()
             return
         self.world.say("Timing the program as it is")
@@ -193,6 +197,7 @@ class Optimizer:
                 self.journal.launch_seconds = run.seconds
                 self._refuse_too_little(run.seconds)
             round.as_is.append(run.value)
+            round.walls.append(run.seconds)
         self._keep()
 
     @property

@@ -17,7 +17,7 @@ from unisono.commands.console import err, out, print_json
 from unisono.commands.progress import StudyProgress
 from unisono.errors import UserError
 from unisono.model import Setting
-from unisono.profile.file import load
+from unisono.profile.importers import import_profile
 from unisono.profile.model import Profile
 from unisono.study.config import parse_duration
 from unisono.study.files import Outputs
@@ -38,7 +38,7 @@ def advise_command(
 ) -> int:
     """Prints the advice; with `output` also writes the tuning cut down to what was chosen. `budget`: first
     measure what the tuning lacks, for so long. Exit status 0 also when the advice is to change nothing."""
-    found = load(profile)
+    found = import_profile(profile)
     document = read(tuning)
     paths = list(studies)
     advice = _advice(found, profile, document, tuning, paths, nodes)

@@ -1,0 +1,32 @@
+"""Profiles of a program for advising: one run with the recorder, waiting told apart from transfer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from unisono.errors import LaunchError, UserError
+from unisono.launch.command import Command
+from unisono.launch.failure import explain
+from unisono.launch.process import run
+from unisono.machine.model import Machine
+from unisono.profile.model import Profile
+from unisono.profile.record import Options, Recording
+
+
+def profile_of(
+    line: Command, deadline: float, machine: Machine, folder: Path, *, split_waiting: bool = True
+) -> Profile:
+    """One run of a command line, within `deadline` seconds; `folder` is where the ranks' files may be meanwhile.
+
+    Raises UserError when the run fails or cannot be recorded.
+    """
+    options = Options(split_waiting=split_waiting)
+    mpicc = machine.mpi.mpicc if machine.mpi is not None else None
+    with Recording(line, options, folder, mpicc=mpicc) as recording:
+        try:
+            done = run(recording.command.argv, recording.command.env, deadline)
+        except LaunchError as error:
+            raise UserError(f"the program does not run with the recorder: {error}") from error
+        if done.exit_code != 0:
+            raise UserError(f"the program does not run with the recorder: {explain(done.exit_code, done.stderr)}")
+        return recording.profile(done.exit_code, done.seconds, machine)
