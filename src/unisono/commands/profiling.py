@@ -1,0 +1,189 @@
+"""unisono profile -- mpirun ...: run a program with the recorder."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import stat
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from unisono.commands.console import err
+from unisono.errors import UserError
+
+if TYPE_CHECKING:
+    from unisono.launch.command import Command
+    from unisono.profile.model import Profile
+    from unisono.profile.record import Ran, Recording
+
+_WORTH_SAYING = 0.001
+"""A cost of recording below this share of the time is only stated as being below."""
+
+
+def profile(
+    argv: list[str],
+    output: Path,
+    *,
+    as_is: int = 0,
+    depth: int = 8,
+    split_waiting: bool = False,
+    filter: Path | None = None,
+    mpicc: str | None = None,
+) -> int:
+    """Runs the command line with the recorder and writes its profile to `output`; the exit status is the program's.
+
+    With `as_is` also times that many runs without the recorder, half before and half after. Everything we say goes to
+    stderr; stdin, stdout and stderr are otherwise the program's. What an interrupted program recorded is kept. Raises
+    UserError when a program that ended well recorded nothing.
+    """
+    from unisono.launch.command import Command
+    from unisono.profile.record import Options, Recording
+
+    words = argv[1:] if argv[:1] == ["--"] else list(argv)
+    if as_is < 0:
+        raise UserError(f"--as-is: {as_is} runs; give 0 or more")
+    line = Command(words, {}, None, [])
+    options = Options(depth, split_waiting, filter)
+    with Recording(line, options, output.parent, mpicc=mpicc, progress=_say) as recording:
+        for note in recording.command.notes:
+            _say(note)
+        return _Runs(line, recording, output).all(as_is)
+
+
+def _say(sentence: str) -> None:
+    err().print(f"unisono: {sentence}", markup=False, style="dim", soft_wrap=True)
+
+
+class _Runs:
+    """The runs of one command, in turn."""
+
+    def __init__(self, line: Command, recording: Recording, output: Path) -> None:
+        self.line = line
+        self.recording = recording
+        self.output = output
+        self.times: list[float] = []
+        self._stdin = _Stdin()
+
+    def all(self, as_is: int) -> int:
+        before = (as_is + 1) // 2
+        interrupted = self._as_is(range(before), as_is)
+        if interrupted is not None:
+            _say("interrupted before the program was profiled")
+            return interrupted
+        ran = self._run(self.recording.command)
+        try:
+            found = self._profile(ran)
+        except UserError as error:
+            if ran.exit_status == 0:
+                raise
+            _say(str(error))  # the program failed by itself: its own words and status matter more
+            return ran.exit_status
+        if ran.signal is None and len(self.times) == before:
+            self._as_is(range(before, as_is), as_is)
+        self._finish(found, ran)
+        return ran.exit_status
+
+    def _as_is(self, numbers: range, of: int) -> int | None:
+        """Runs without the recorder, until one fails; the exit status of one that was interrupted."""
+        for number in numbers:
+            _say(f"run {number + 1} of {of} without the recorder")
+            ran = self._run(self.line)
+            if ran.signal is not None:
+                return ran.exit_status
+            if ran.exit_status:
+                _say(f"it ended with exit status {ran.exit_status}: its time does not count, and no more are timed")
+                return None
+            self.times.append(ran.seconds)
+        return None
+
+    def _run(self, command: Command) -> Ran:
+        from unisono.profile.record import run_through
+
+        return run_through(command, self._stdin.again(command is self.recording.command))
+
+    def _profile(self, ran: Ran) -> Profile:
+        from unisono.profile.record import machine_of
+
+        machine = machine_of(self.recording.launcher)
+        return self.recording.profile(ran.exit_status, ran.seconds, machine)
+
+    def _finish(self, found: Profile, ran: Ran) -> None:
+        from dataclasses import replace
+
+        from unisono.profile.file import save
+        from unisono.profile.hot import hot_spots
+        from unisono.profile.words import answer
+
+        found = replace(found, origin=replace(found.origin, as_is=tuple(self.times)))
+        save(found, self.output)
+        console = err()
+        if ran.signal is not None:
+            name = signal.Signals(ran.signal).name
+            console.print(f"Interrupted by {name}: what was recorded up to there is kept.", markup=False)
+        for note in found.notes:
+            console.print(f"Note: {note}", markup=False, soft_wrap=True)
+        console.print(answer(found, hot_spots(found)), markup=False, style="bold", soft_wrap=True)
+        for sentence in self._costs(found):
+            console.print(sentence, markup=False, soft_wrap=True)
+        console.print(f"Profile: {self.output}; see it with: unisono profile show {self.output}", markup=False)
+
+    def _costs(self, found: Profile) -> list[str]:
+        """What recording cost: estimated, measured, and what to do where it is too much."""
+        from unisono.profile.cost import costly, difference, estimated, filter_text
+
+        said = [_estimate(estimated(found), found)]
+        if not self.times:
+            return said
+        seen = difference(self.times, found.origin.profiled)
+        against = f"{seen.as_is:.4g} s as it is (median of {len(self.times)}), {seen.profiled:.4g} s profiled"
+        if not seen.matters:
+            return [*said, f"{against}: {seen.ratio:+.1%}, within noise."]
+        said.append(f"Warning: {against}: {seen.ratio:+.1%}, more than noise. The profile may mislead.")
+        functions = costly(found) if seen.ratio > 0 else []
+        if functions:
+            path = self.output.with_suffix(".filter")
+            try:
+                path.write_text(filter_text(functions), encoding="utf-8")
+            except OSError as error:
+                raise UserError(f"{path}: cannot be written: {error.strerror}") from error
+            names = ", ".join(one.function for one in functions[:4])
+            said.append(
+                f"Many short calls cost the most: {names} (about {sum(one.seconds for one in functions):.3g} s). "
+                f"Profile again without them: unisono profile --filter {path} -- ..."
+            )
+        elif found.origin.split_waiting:
+            said.append(
+                "--split-waiting adds a barrier to every collective: profile without it for times that compare."
+            )
+        else:
+            said.append("Recording the calls does not explain it; more runs (--as-is 9) tell noise better.")
+        return said
+
+
+def _estimate(share: float, found: Profile) -> str:
+    if math.isnan(share):
+        return "What recording cost is not known."
+    calls = int(found.mpi_rows["calls"].sum())
+    much = f"about {share:.1%}" if share >= _WORTH_SAYING else f"below {_WORTH_SAYING:.1%}"
+    each = found.origin.overhead_ns
+    return f"Recording {calls:,} calls at {each:.0f} ns each cost {much} of the time of the rank that made the most."
+
+
+class _Stdin:
+    """Our stdin for several runs: a file from its beginning each time, anything else for the recorded run alone."""
+
+    def __init__(self) -> None:
+        try:
+            self._is_file = stat.S_ISREG(os.fstat(0).st_mode)
+            self._start = os.lseek(0, 0, os.SEEK_CUR) if self._is_file else 0
+        except OSError:
+            self._is_file = False
+
+    def again(self, is_recorded: bool) -> int | None:
+        """What subprocess takes as stdin."""
+        if self._is_file:
+            os.lseek(0, self._start, os.SEEK_SET)
+            return None
+        return None if is_recorded or os.isatty(0) else subprocess.DEVNULL

@@ -1,0 +1,98 @@
+"""Why a run recorded nothing: what kind of program it was."""
+
+from __future__ import annotations
+
+import mmap
+import re
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from unisono.errors import UserError
+from unisono.launch.userline import parse
+from unisono.machine.tools import ask
+from unisono.profile.preload import Launcher
+
+_LIBRARY = re.compile(r"^\s*(libmpi[\w.+-]*\.so[\w.]*|libmpich[\w.+-]*\.so[\w.]*)\s+=>", re.MULTILINE)
+_MAIN_LIBRARY = re.compile(r"^\s*(libmpi(?:ch)?\.so[\w.]*)\s+=>", re.MULTILINE)
+
+
+def program_of(argv: Sequence[str], launcher: Launcher) -> Path | None:
+    """The file that is the (first) program of a command line; None where it cannot be told."""
+    if launcher.kind == "script":
+        return None
+    if launcher.kind in ("openmpi", "srun"):
+        try:
+            word = parse(argv[launcher.at :]).contexts[0].program[0]
+        except UserError:
+            return None
+        found = shutil.which(word)
+    elif launcher.kind == "program":
+        found = shutil.which(argv[0])
+    else:  # hydra: the first word that can be run and is no value of an option, as far as that can be seen
+        words = list(argv[launcher.at + 1 :])
+        found = next((path for word in words if not word.isdigit() and (path := shutil.which(word))), None)
+    return Path(found) if found else None
+
+
+def mismatch(program: Path | None, library: Path) -> str | None:
+    """A sentence where the program was linked with another MPI library than the recorder; None where all is well or
+    nothing is known."""
+    if program is None:
+        return None
+    theirs, ours = (_MAIN_LIBRARY.search(ask(["ldd", str(path)]).out) for path in (program, library))
+    if theirs is None or ours is None or theirs[1] == ours[1]:
+        return None
+    return f"{program} uses {theirs[1]}, but the mpirun of this command belongs to {ours[1]}: start it with its own"
+
+
+def nothing_recorded(program: Path | None, exit_status: int) -> str:
+    """One sentence: why there is no file."""
+    ended = f" (exit status {exit_status})" if exit_status else ""
+    if program is None:
+        return (
+            f"nothing was recorded{ended}: no MPI program that the command started let itself be recorded; "
+            "write mpirun itself after --"
+        )
+    what = _kind(program)
+    if what == "static":
+        return (
+            f"nothing was recorded: {program} has its MPI library linked into it, where nothing can be preloaded; link "
+            "it with libunisono.so before the MPI library, or with the shared MPI library"
+        )
+    if what == "mpi" and exit_status:
+        return f"nothing was recorded: {program} ended before MPI_Init{ended}"
+    if what == "mpi":
+        return (
+            f"nothing was recorded: {program} is linked with MPI, but no rank came from MPI_Init to MPI_Finalize; "
+            "did it leave by _exit, or never call MPI_Init?"
+        )
+    if what == "opens":
+        return (
+            f"nothing was recorded{ended}: {program} is not linked with an MPI library; if it opens one at run time "
+            "(dlopen), link it instead, or preload the MPI library too: -x LD_PRELOAD=/path/to/libmpi.so"
+        )
+    return f"nothing was recorded{ended}: {program} is no MPI program: neither it nor its libraries call MPI"
+
+
+def _kind(program: Path) -> str:
+    """ "mpi": linked with a shared MPI library; "static": with it inside; "opens": may load it later; "none"."""
+    try:
+        with program.open("rb") as file:
+            if file.read(4) != b"\x7fELF":
+                return "opens"
+            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+                has_mpi = data.find(b"MPI_Init") >= 0 or data.find(b"mpi_init_") >= 0
+                opens = data.find(b"dlopen\0") >= 0
+    except (OSError, ValueError):
+        return "opens"
+    listed = ask(["ldd", str(program)])
+    if _LIBRARY.search(listed.out):
+        return "mpi"
+    if has_mpi and ("PMPI_Init" in _symbols(program) or not listed.ok):
+        return "static"
+    return "opens" if opens or "libpython" in listed.out or program.resolve().name.startswith("python") else "none"
+
+
+def _symbols(program: Path) -> str:
+    return ask(["nm", "--defined-only", str(program)]).out

@@ -1,0 +1,256 @@
+"""Running a program with the recorder, and reading what it wrote."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Any
+
+from unisono.errors import UserError
+from unisono.launch.command import Command
+from unisono.launch.failure import explain
+from unisono.launch.process import run as run_process
+from unisono.machine.describe import describe, read_machine
+from unisono.machine.files import ROOT
+from unisono.machine.fingerprint import fingerprint
+from unisono.machine.model import Machine
+from unisono.machine.mpi import find_mpicc, find_mpirun
+from unisono.profile.build import recorder
+from unisono.profile.diagnose import mismatch, nothing_recorded, program_of
+from unisono.profile.model import Profile
+from unisono.profile.preload import Launcher, compiler_of, launcher_of, with_variables
+from unisono.profile.raw import read_raw
+
+DEPTH_MOST = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What is recorded."""
+
+    depth: int = 8
+    """Frames of a call path, 0 to 16."""
+    split_waiting: bool = False
+    """Tell waiting for others from transfer, with a barrier before each collective."""
+    filter: Path | None = None
+    """Functions to leave out."""
+    memory: int | None = None
+    """Bytes of tables per rank; None: the recorder's own default."""
+
+    def variables(self, prefix: Path) -> dict[str, str]:
+        """For the ranks' environment. Raises UserError for a depth or filter that cannot be."""
+        if not 0 <= self.depth <= DEPTH_MOST:
+            raise UserError(f"--depth: {self.depth} frames cannot be kept; use 0 to {DEPTH_MOST}")
+        said = {"UNISONO_PROFILE": str(prefix), "UNISONO_PROFILE_DEPTH": str(self.depth)}
+        if self.split_waiting:
+            said["UNISONO_PROFILE_SPLIT_WAITING"] = "1"
+        if self.filter is not None:
+            if not self.filter.is_file():
+                raise UserError(f"--filter: {self.filter} is not a file")
+            said["UNISONO_PROFILE_FILTER"] = str(self.filter.absolute())
+        if self.memory is not None:
+            said["UNISONO_PROFILE_MEMORY"] = str(self.memory)
+        return said
+
+
+class Recording:
+    """One run of a user's command line with the recorder: run `command` as you like, then ask for `profile()`.
+
+    A context manager: the ranks' files are in a folder of their own under `folder`, which all nodes must see, and go
+    when it ends. `line` is the user's command line; `mpicc` builds the recorder where the launcher does not tell.
+    Raises UserError for a line that starts no MPI program we could find, a program of another MPI than its mpirun, and
+    as measure.build.built does.
+    """
+
+    def __init__(
+        self,
+        line: Command,
+        options: Options,
+        folder: Path,
+        *,
+        mpicc: str | None = None,
+        env: Mapping[str, str] | None = None,
+        progress: Callable[[str], None] | None = None,
+    ) -> None:
+        base = {**(os.environ if env is None else env), **line.env}
+        self.launcher = launcher_of(line.argv)
+        library = recorder(_compiler(self.launcher, mpicc), progress)
+        self._program = program_of(line.argv, self.launcher)
+        wrong = mismatch(self._program, library)
+        if wrong:
+            raise UserError(wrong)
+        self._shown = line.shell
+        options.variables(folder)  # what is wrong with them is said before there is a folder
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._folder = Path(tempfile.mkdtemp(prefix=".recording-", dir=folder)).absolute()
+        except OSError as error:
+            raise UserError(f"{folder}: cannot be written: {error.strerror}") from error
+        self._prefix = self._folder / "run"
+        added = with_variables(line.argv, self.launcher, library, options.variables(self._prefix), base)
+        self.command = Command(added.argv, {**line.env, **added.env}, line.placement, [*line.notes, *added.notes])
+
+    def __enter__(self) -> Recording:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def profile(self, exit_status: int, seconds: float = float("nan"), machine: Machine | None = None) -> Profile:
+        """What was recorded. `exit_status` and `seconds` (wall time) are of the run; `machine` gives the fingerprint.
+
+        A rank's file that was cut off when the rank was killed is left out with a note. Raises UserError, with the
+        reason as far as it can be seen, when nothing was recorded.
+        """
+        whole = self._prefix.with_name("run.raw")
+        files = [whole] if whole.exists() else sorted(self._folder.glob("run.rank*.raw"), key=_rank)
+        if not files:
+            raise UserError(nothing_recorded(self._program, exit_status))
+        profile, notes = _readable(files)
+        origin = replace(
+            profile.origin,
+            command=self._shown,
+            profiled=seconds,
+            machine=fingerprint(machine) if machine is not None else {},
+        )
+        if not len(profile.mpi_rows):
+            notes.append("no call of MPI was recorded: were all left out by the filter, or by MPI_Pcontrol(0)?")
+        return replace(profile, origin=origin, notes=(*profile.notes, *notes))
+
+
+def _compiler(launcher: Launcher, mpicc: str | None) -> str | None:
+    if mpicc is not None:
+        return find_mpicc("", mpicc)
+    return compiler_of(launcher) if launcher.path else find_mpicc(find_mpirun(), None)
+
+
+def _rank(path: Path) -> int:
+    number = path.name.removeprefix("run.rank").removesuffix(".raw")
+    return int(number) if number.isdigit() else 0
+
+
+def _readable(files: Sequence[Path]) -> tuple[Profile, list[str]]:
+    """All files, or without those that are damaged; the error of the first when none is left."""
+    try:
+        return read_raw(files), []
+    except UserError:
+        good, notes = [], []
+        for file in files:
+            try:
+                read_raw([file], lambda places: [() for _ in places])
+            except UserError as error:
+                notes.append(str(error).replace(f"{file.parent}/", ""))
+            else:
+                good.append(file)
+        if not good:
+            raise
+        return read_raw(good), notes
+
+
+def record(line: Command, deadline: float, options: Options, folder: Path, machine: Machine | None = None) -> Profile:
+    """The profile of one silent run of `line`, for programs that drive programs.
+
+    Raises UserError as Recording does and when the run fails (its reason is in the message), LaunchError "hung" after
+    `deadline` seconds.
+    """
+    mpicc = machine.mpi.mpicc if machine is not None and machine.mpi is not None else None
+    with Recording(line, options, folder, mpicc=mpicc) as recording:
+        done = run_process(recording.command.argv, recording.command.env, deadline)
+        if done.exit_code != 0:
+            failure = explain(done.exit_code, done.stderr)
+            raise UserError(f"the program fails under the recorder: {failure.status}: {failure.reason}")
+        return recording.profile(0, done.seconds, machine)
+
+
+def machine_of(launcher: Launcher) -> Machine:
+    """The machine with the MPI of the launcher; without an MPI where it is not Open MPI, which alone we know well."""
+    if launcher.kind == "openmpi":
+        return describe(launcher.path)
+    return read_machine(ROOT, os.environ, None, None, affinity=os.sched_getaffinity(0))
+
+
+# -- running it as if we were not there ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    exit_status: int
+    """As a shell reports it: 128 + the signal that ended the launcher."""
+    seconds: float
+    """Wall time."""
+    signal: int | None
+    """What interrupted it, sent to us."""
+
+
+def run_through(command: Command, stdin: int | None = None) -> Ran:
+    """Runs it with our own stdin (or the file descriptor given), stdout and stderr.
+
+    Signals that would end us (Ctrl-C, a batch system's SIGTERM) end the program instead, and we come back. Raises
+    UserError where it cannot be started.
+    """
+    with _Relay() as relay:
+        start = time.monotonic()
+        try:
+            process = subprocess.Popen(command.argv, env={**os.environ, **command.env}, stdin=stdin)
+        except OSError as error:
+            raise UserError(f"{command.argv[0]}: cannot be started: {error.strerror}") from error
+        relay.to(process)
+        code = process.wait()
+        return Ran(code if code >= 0 else 128 - code, time.monotonic() - start, relay.last)
+
+
+class _Relay:
+    """Passes SIGINT, SIGTERM and SIGHUP to a process while it is a context.
+
+    A terminal's Ctrl-C reaches the process by itself, and mpirun takes a second one as an order to give no time to
+    clean up.
+    """
+
+    def __init__(self) -> None:
+        self.last: int | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._before: dict[int, Any] = {}
+
+    def to(self, process: subprocess.Popen[bytes]) -> None:
+        self._process = process
+        if self.last is not None:  # it came while the process was being started
+            process.send_signal(self.last)
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        self.last = number
+        if self._process is not None and (number != signal.SIGINT or not _in_terminal_foreground()):
+            self._process.send_signal(number)
+
+    def __enter__(self) -> _Relay:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            self._before[number] = signal.signal(number, self._handle)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        for number, before in self._before.items():
+            signal.signal(number, before)
+
+
+def _in_terminal_foreground() -> bool:
+    try:
+        terminal = os.open("/dev/tty", os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    except OSError:
+        return False
+    finally:
+        os.close(terminal)
