@@ -210,7 +210,7 @@ def loads_or_says_why(path: Path, data: bytes) -> None:
 
 
 @given(st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_flipped_bytes_never_end_in_a_traceback(
     tmp_path_factory: pytest.TempPathFactory, whole: bytes, data: st.DataObject
 ) -> None:
@@ -223,7 +223,7 @@ def test_flipped_bytes_never_end_in_a_traceback(
 
 
 @given(st.integers(0, 2000), st.booleans())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_truncated_files_never_end_in_a_traceback(
     tmp_path_factory: pytest.TempPathFactory, whole: bytes, at: int, front: bool
 ) -> None:
@@ -231,7 +231,7 @@ def test_truncated_files_never_end_in_a_traceback(
 
 
 @given(member=st.sampled_from(["profile.json", "cells.npy", "wall.npy"]), data=st.data())
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_members_of_any_content_never_end_in_a_traceback(
     tmp_path_factory: pytest.TempPathFactory, whole: bytes, member: str, data: st.DataObject
 ) -> None:

@@ -251,7 +251,7 @@ def test_a_truncated_file_is_said_to_be_truncated(tmp_path: Path) -> None:
 
 
 @given(st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_flipped_bytes_never_end_in_a_traceback(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     raw = bytearray(SAMPLE.read_bytes())
     for at, value in data.draw(

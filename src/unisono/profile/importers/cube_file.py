@@ -22,8 +22,8 @@ from unisono.errors import UserError
 
 _BLOCK = 512
 _ANCHOR_MOST = 256 << 20
-VALUES_MOST = 1 << 27
-"""Call paths x locations of one metric: 1 GB of doubles."""
+VALUES_MOST = 1 << 25
+"""Call paths x locations of one metric: 256 MB of doubles, of which reading needs about eight."""
 _SPARSE = 1
 _SCALARS = {
     "UINT64": "u8",

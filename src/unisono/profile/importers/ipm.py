@@ -36,7 +36,8 @@ def import_ipm(lines: Sequence[str], where: str) -> Profile:
     builder = Builder(where, ranks)
     builder.notes = [
         "IPM's banner holds times summed over ranks: every rank was given an equal part, ranks cannot be compared",
-        "IPM's banner holds no call paths, message sizes, communicators or waiting; its XML file holds sizes",
+        "IPM's banner holds no call paths, message sizes, communicators or waiting; its XML file holds sizes and can be"
+        " imported too",
         f"the run was on {nodes} {'node' if nodes == 1 else 'nodes'}",
     ]
     if not calls:

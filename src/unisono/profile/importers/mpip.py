@@ -44,7 +44,7 @@ def import_mpip(lines: Sequence[str], where: str) -> Profile:
     nodes = len(set(hosts.values())) if len(hosts) == ranks else UNKNOWN
     builder = Builder(where, ranks, [Comm(ranks, nodes)])
     builder.notes = [
-        "mpiP prints times with three digits and sizes with four: totals can be off by half a per cent",
+        "mpiP prints times and sizes with three or four digits: totals can be off by half a per cent",
         "mpiP does not hold communicators: MPI_COMM_WORLD was assumed for collectives",
         *noted,
     ]
@@ -185,28 +185,31 @@ def _add_site(
         cell = cells[row.rank]
         cell["time"], cell["calls"] = row.time, row.calls
         cell["time_min"], cell["time_max"] = row.least, row.most
-        _size(cell, sizes.get((number, call, row.rank)), function)
+        _size(cell, sizes.get((number, call, row.rank)), function, builder.ranks)
     hidden = sorted(set(range(builder.ranks)) - {row.rank for row in listed})
     if whole is None or not hidden:
         builder.add(cells[[row.rank for row in listed]])
         return
     rest = whole.time - math.fsum(row.time for row in listed)
     calls = UNKNOWN if whole.calls == UNKNOWN else max(0, whole.calls - sum(row.calls for row in listed))
-    if rest <= 0.01 * whole.time or calls == 0:  # rounding, or ranks that never came here
+    if calls == 0 or (calls == UNKNOWN and rest <= 0.01 * whole.time):  # ranks that never came here; or rounding
         builder.add(cells[[row.rank for row in listed]])
         return
-    cells["time"][hidden] = rest / len(hidden)
+    cells["time"][hidden] = max(0.0, rest) / len(hidden)
     cells["calls"][hidden] = UNKNOWN if calls == UNKNOWN else equal_parts(calls, len(hidden))
     for rank in hidden:
-        _size(cells[rank], sizes.get((number, call, AGGREGATE)), function)
+        _size(cells[rank], sizes.get((number, call, AGGREGATE)), function, builder.ranks)
     builder.add(cells)
 
 
-def _size(cell: np.void, row: SiteRow | None, function: str) -> None:
+def _size(cell: np.void, row: SiteRow | None, function: str, ranks: int) -> None:
     """mpiP counts bytes as the call's own count argument does: per pair for alltoall, gather and the like."""
     if row is None or row.calls <= 0:
         if function == "MPI_Barrier":
             cell["size"] = cell["size_min"] = cell["size_max"] = 0
+        return
+    if collective_of(function) == "alltoallv":
+        cell["size"] = round(row.mean / ranks)  # mpiP adds the counts up
         return
     cell["size"] = round(row.mean)
     if row.exact:

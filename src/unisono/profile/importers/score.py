@@ -18,6 +18,10 @@ from unisono.profile.importers.text import RANKS_MOST, count, damaged, number
 from unisono.profile.model import ROOT, UNKNOWN, Frame, Origin, Profile
 
 NOT_LISTED = "(regions not listed)"
+SMALL = "(small regions)"
+MPI_SMALL = "MPI_(small)"
+_ROWS_MOST = 2_000_000
+"""Regions x ranks that are kept one by one; beyond, as with 100,000 ranks, small regions are put together."""
 MPI_NOT_LISTED = "MPI_(not listed)"
 _HEADER_LINES = 3
 _TIME = ("time[s]", "time")
@@ -55,7 +59,11 @@ def import_score(lines: Sequence[str], where: str) -> Profile:
     ]
     if not ranks:
         builder.notes.append("the number of ranks is not in it (no MPI_Init is listed): 1 was assumed")
-    for row in [*regions, *_remainders(groups, regions)]:
+    rows = [*regions, *_remainders(groups, regions)]
+    kept = _folded(rows, max(20, _ROWS_MOST // builder.ranks))
+    if len(kept) < len(rows):
+        builder.notes.append(f"with {ranks:,} ranks all but the {len(kept):,} largest regions were put together")
+    for row in kept:
         if row.group == "MPI":
             builder.add_sum(ROOT, builder.function(row.region), row.visits, row.time)
         else:
@@ -122,6 +130,21 @@ def _ranks(regions: Sequence[_Row], where: str) -> int:
                     raise UserError(f"{where}: {row.visits:,} calls of {name} cannot be that many ranks")
                 return row.visits
     return 0
+
+
+def _folded(rows: Sequence[_Row], most: int) -> list[_Row]:
+    """The `most` rows with the most time; the others of each group in one."""
+    if len(rows) <= most:
+        return list(rows)
+    ordered = sorted(rows, key=lambda row: -row.time)
+    kept, small = ordered[:most], ordered[most:]
+    for group in sorted({row.group for row in small}):
+        members = [row for row in small if row.group == group]
+        known = all(row.visits != UNKNOWN for row in members)
+        visits = sum(row.visits for row in members) if known else UNKNOWN
+        region = MPI_SMALL if group == "MPI" else SMALL
+        kept.append(_Row(group, visits, math.fsum(row.time for row in members), region))
+    return kept
 
 
 def _remainders(groups: dict[str, _Row], regions: Sequence[_Row]) -> list[_Row]:

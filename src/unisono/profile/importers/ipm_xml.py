@@ -1,0 +1,196 @@
+"""IPM's XML file: per rank, function and message size; regions become phases. No call paths.
+
+IPM counts bytes as the call's own count argument does, so per pair for alltoall and the like, as IMB.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from pathlib import Path
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+
+import numpy as np
+
+from unisono.errors import UserError
+from unisono.profile.importers.build import Builder, blank
+from unisono.profile.importers.text import RANKS_MOST, count, number
+from unisono.profile.model import PAIR, ROOT, UNKNOWN, Comm, Origin, Profile, collective_of
+
+_SENDS = ("MPI_Send", "MPI_Isend", "MPI_Ssend", "MPI_Issend", "MPI_Bsend", "MPI_Ibsend", "MPI_Rsend", "MPI_Irsend")
+_SIZED = (*_SENDS, "MPI_Recv", "MPI_Irecv", "MPI_Sendrecv")
+"""Beside collectives. For others, Wait among them, what IPM holds as bytes is no message size."""
+_NOT_SIZED = ("alltoallv", "allgatherv")
+"""IPM takes one of the counts: not their mean."""
+
+
+@dataclass
+class _Task:
+    """One rank. `calls`: (function, bytes, region, exact) -> [count, seconds, shortest, longest]."""
+
+    host: str = ""
+    wall: float = 0.0
+    calls: dict[tuple[str, int, int, bool], list[float]] = field(default_factory=dict)
+    pairs: dict[int, list[int]] = field(default_factory=dict)
+
+
+@dataclass
+class _File:
+    ranks: int = 0
+    command: str = ""
+    nodes: int = UNKNOWN
+    hashed: bool = True
+    tasks: dict[int, _Task] = field(default_factory=dict)
+    regions: dict[int, str] = field(default_factory=dict)
+    copies: dict[int, int] = field(default_factory=dict)
+
+
+def import_ipm_xml(path: Path) -> Profile:
+    """The profile in an IPM XML file. Raises UserError."""
+    file = _read(path)
+    if not file.tasks or not 0 < file.ranks <= RANKS_MOST:
+        raise UserError(f"{path}: holds no <task> of an MPI rank; it is truncated, or no profile of IPM")
+    for rank, source in file.copies.items():
+        if source in file.tasks and 0 <= rank < file.ranks:
+            file.tasks.setdefault(rank, file.tasks[source])
+    builder = Builder(str(path), file.ranks, [Comm(file.ranks, file.nodes)])
+    names = [name for name in dict.fromkeys(file.regions.values()) if name]
+    phases = {name: at for at, name in enumerate(names, 1)}
+    for rank, task in sorted(file.tasks.items()):
+        _add(builder, rank, task, {number: phases.get(name, 0) for number, name in file.regions.items()})
+    builder.notes = _notes(file)
+    wall = np.zeros(file.ranks)
+    for rank, task in file.tasks.items():
+        wall[rank] = task.wall
+    hosts = tuple(file.tasks[rank].host if rank in file.tasks else "" for rank in range(file.ranks))
+    pairs = [
+        (rank, target, calls, sent)
+        for rank, task in sorted(file.tasks.items())
+        for target, (calls, sent) in sorted(task.pairs.items())
+        if target < file.ranks
+    ]
+    profile = builder.build(Origin("ipm", command=file.command, hosts=hosts if any(hosts) else ()), wall)
+    return dataclasses.replace(profile, phases=("", *names), pairs=np.array(pairs, PAIR))
+
+
+def _read(path: Path) -> _File:
+    file = _File()
+    try:
+        with path.open("rb") as stream:
+            if b"<!ENTITY" in stream.read(1 << 16):
+                raise UserError(f"{path}: defines entities, which IPM never does; it is not read")
+            stream.seek(0)
+            for _, element in ElementTree.iterparse(stream, events=("end",)):
+                if element.tag == "task":
+                    _task(element, file)
+                    element.clear()
+                elif element.tag == "taskcopy":
+                    file.copies[int(element.attrib["mpi_rank"])] = int(element.attrib["cluster_rank"])
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror}") from error
+    except ElementTree.ParseError as error:
+        raise UserError(f"{path}: is not well-formed XML: {error}; the file is damaged or truncated") from error
+    except (KeyError, ValueError, LookupError) as error:
+        raise UserError(f"{path}: is no profile as IPM writes it: {error}") from error
+    return file
+
+
+def _task(element: Element, file: _File) -> None:
+    rank, ranks = int(element.attrib["mpi_rank"]), int(element.attrib["mpi_size"])
+    if not 0 <= rank < ranks or (file.ranks and ranks != file.ranks):
+        raise ValueError(f"rank {rank} of {ranks}")
+    file.ranks = ranks
+    perf, job = element.find("perf"), element.find("job")
+    task = _Task((element.findtext("host") or "").strip())
+    task.wall = _seconds(perf.attrib["wtime"]) if perf is not None else 0.0
+    file.command = file.command or (element.findtext("cmdline") or "").strip()
+    if job is not None and file.nodes == UNKNOWN:
+        file.nodes = count(job.get("nhosts", "")) or UNKNOWN
+    for region in element.iter("region"):
+        label = region.get("label", "")
+        file.regions[int(region.get("id", "0"))] = "" if label.startswith("ipm_") else label
+    entries = element.findall("hash/hent")
+    for entry in entries:
+        total, least, most = (_seconds(text) for text in (entry.text or "").split()[:3])
+        sent = count(entry.attrib["bytes"].removeprefix("-")) or 0
+        key = (entry.attrib["call"], sent, int(entry.get("region", "0")), True)
+        _merge(task, key, _calls(entry), total, least, most)
+        partner = int(entry.get("orank", "-1"))
+        if entry.attrib["call"] in _SENDS and partner >= 0:
+            pair = task.pairs.setdefault(partner, [0, 0])
+            pair[0] += _calls(entry)
+            pair[1] += _calls(entry) * sent
+    if not entries:
+        file.hashed = False
+        for region in element.findall("regions/region"):
+            for entry in region.findall("func"):
+                calls = _calls(entry)
+                mean = round(_seconds(entry.get("bytes", "0")) / calls) if calls else 0
+                key = (entry.attrib["name"], mean, int(region.get("id", "0")), False)
+                _merge(task, key, calls, _seconds(entry.text or "0"), np.inf, 0.0)
+    file.tasks[rank] = task
+
+
+def _merge(task: _Task, key: tuple[str, int, int, bool], calls: int, total: float, least: float, most: float) -> None:
+    """One entry more of the same function, size and region: IPM keeps partners apart."""
+    if not key[0].startswith("MPI_") or not calls:
+        return
+    entry = task.calls.setdefault(key, [0, 0.0, np.inf, 0.0])
+    entry[0] += calls
+    entry[1] += total
+    entry[2], entry[3] = min(entry[2], least), max(entry[3], most)
+
+
+def _add(builder: Builder, rank: int, task: _Task, phases: dict[int, int]) -> None:
+    cells = blank(len(task.calls) + 1)
+    cells["rank"], cells["path"] = rank, ROOT
+    spent = 0.0
+    for cell, ((name, size, region, exact), (calls, total, least, most)) in zip(
+        cells, task.calls.items(), strict=False
+    ):
+        collective = collective_of(name)
+        cell["function"], cell["phase"] = builder.function(name), phases.get(region, 0)
+        cell["calls"], cell["time"] = calls, total
+        if exact:
+            cell["time_min"], cell["time_max"] = least, most
+        if collective:
+            cell["comm"] = 0
+        if (collective and collective not in _NOT_SIZED) or name in _SIZED:
+            cell["size"] = size
+            if exact:
+                cell["size_min"] = cell["size_max"] = size
+        if name in _SENDS:
+            cell["sent"] = calls * size
+        spent += total
+    cells["time"][-1], cells["calls"][-1] = max(0.0, task.wall - spent), 1
+    builder.add(cells)
+
+
+def _notes(file: _File) -> list[str]:
+    notes = [
+        "IPM holds no call paths and no waiting; MPI_COMM_WORLD was assumed for collectives",
+        "IPM can be set up to round message sizes to three significant bits",
+    ]
+    if not file.hashed:
+        notes.append("written without IPM_LOG=full: message sizes are means, assumed uniform")
+    if file.copies:
+        notes.append(f"{len(file.copies)} ranks were clustered by IPM: they are copies of similar ranks")
+    missing = file.ranks - len(file.tasks)
+    if missing:
+        notes.append(f"{missing} of {file.ranks} ranks are not in the file: totals are too small")
+    return notes
+
+
+def _calls(entry: Element) -> int:
+    calls = count(entry.attrib["count"])
+    if calls is None:
+        raise ValueError(f"count {entry.attrib['count']!r}")
+    return calls
+
+
+def _seconds(text: str) -> float:
+    value = number(text.strip())
+    if value is None:
+        raise ValueError(f"{text.strip()[:40]!r} is not a number of seconds or bytes")
+    return value
