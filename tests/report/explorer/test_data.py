@@ -97,6 +97,26 @@ def test_a_call_in_two_phases_is_two_nodes_with_a_tree_each() -> None:
     assert int(tree.end[0]) == len(tree) == 7
 
 
+def test_what_a_reader_cannot_tell_apart_is_one_node() -> None:
+    """A function without line numbers calls from two addresses; with them, from two lines."""
+    paths = (Path(UNKNOWN, UNKNOWN), *(Path(0, n) for n in (1, 2, 3, 4)), Path(1, 5), Path(2, 5))
+    rows = [{"path": path, "function": 1, "calls": 1, "time": 1.0} for path in (3, 4, 5, 6)]
+    profile = small([dict(row) for row in rows], paths)
+    frames = (
+        Frame(""),
+        Frame("f", "a", 1),
+        Frame("f", "a", 9),
+        Frame("g", "a", 1, "g.c", 1),
+        Frame("g", "a", 9, "g.c", 2),
+    )
+    tree = call_tree(dataclasses.replace(profile, frames=(*frames, Frame("h"))))
+    below = [int(tree.path[node]) for node in range(len(tree)) if tree.parent[node] == 0]
+    assert sorted(below) == [1, 3, 4]
+    assert tree.leaves(5, 1) == tree.leaves(6, 1)
+    assert tree.leaves(3, 1) != tree.leaves(4, 1)
+    assert np.bincount(tree.node_of_cell)[tree.leaves(5, 1)[0]] == 2
+
+
 def test_a_tree_ten_thousand_deep_is_no_trouble() -> None:
     paths = (Path(UNKNOWN, UNKNOWN), *(Path(n, n + 1) for n in range(10_000)))
     tree = call_tree(small([{"path": 10_000, "function": 1, "calls": 1, "time": 1.0}], paths))

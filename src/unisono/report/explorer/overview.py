@@ -94,7 +94,7 @@ def spot_rows(profile: Profile, tree: CallTree, spots: Sequence[HotSpot]) -> lis
     function = {name: number for number, name in enumerate(profile.functions)}
     rows = []
     for spot in spots:
-        nodes = tree.leaf_of.get((spot.path, function[spot.function]), [])
+        nodes = tree.leaves(spot.path, function[spot.function])
         rows.append(
             {
                 "node": _of_phase(profile, tree, nodes, spot.phase),
@@ -152,7 +152,7 @@ def facts(profile: Profile) -> list[tuple[str, str]]:
     if len(known) and mpi > 0:
         found.append(("of that waiting", percent(float(known.sum()) / mpi)))
     if profile.origin.mpi:
-        found.append(("MPI", short(profile.origin.mpi, 40)))
+        found.append(("MPI", short(profile.origin.mpi.partition(",")[0], 40)))
     return found
 
 

@@ -1,7 +1,8 @@
 """The call tree as the page shows it: paths, and the MPI functions called at their ends as leaves.
 
 Nodes are in preorder, so a subtree is one range of nodes: [node, end[node]). Siblings come in the order of their
-time. Where a profile has rows in several named phases, a phase is a node below the root with a tree of its own.
+time. Siblings that a reader could not tell apart (the same function at the same line, called from other addresses) are
+one node. Where a profile has rows in several named phases, a phase is a node below the root with a tree of its own.
 """
 
 from __future__ import annotations
@@ -30,22 +31,39 @@ class CallTree:
     kind: Index
     """Of kinds.KINDS."""
     path: Index
-    """Index into the profile's paths; ROOT for the root and for a phase."""
+    """Index into the profile's paths, the first of those that are one; ROOT for the root and for a phase."""
     function: Index
     """Index into the profile's functions; NO_FUNCTION for a place in the program."""
     phase: Index
     """Index into the profile's phases where the node is a phase; NOTHING elsewhere."""
     node_of_cell: Index
+    same: Index
+    """Path of the profile -> the path that stands for it here."""
     leaf_of: dict[tuple[int, int], list[int]]
-    """(path, function) -> its nodes: one a phase."""
+    """(path that stands, function) -> its nodes: one a phase."""
 
     def __len__(self) -> int:
         return len(self.parent)
+
+    def leaves(self, path: int, function: int) -> list[int]:
+        """The nodes of a function called at the end of a path of the profile."""
+        return self.leaf_of.get((int(self.same[path]), function), [])
 
 
 def call_tree(profile: Profile) -> CallTree:
     """Paths without a row in their subtree are left out."""
     return _Builder(profile).build()
+
+
+def indistinguishable(profile: Profile) -> Index:
+    """For every path the first one whose every step has the same name, place and module."""
+    seen: dict[tuple[int, str, str, str, bool], int] = {}
+    same = np.zeros(len(profile.paths), np.int64)
+    for path, node in enumerate(profile.paths[1:], start=1):
+        frame = profile.frames[node.frame]
+        key = (int(same[node.parent]), frame.label, frame.place, frame.module, frame.inlined)
+        same[path] = seen.setdefault(key, path)
+    return same
 
 
 class _Builder:
@@ -56,7 +74,8 @@ class _Builder:
         cells = profile.cells
         self.paths = len(profile.paths)
         self.phases, place = np.unique(cells["phase"], return_inverse=True)
-        self.slot_of_cell = np.asarray(place, np.int64).reshape(-1) * self.paths + cells["path"]
+        self.same = indistinguishable(profile)
+        self.slot_of_cell = np.asarray(place, np.int64).reshape(-1) * self.paths + self.same[cells["path"]]
         if not len(self.phases):
             self.phases = np.zeros(1, np.int64)
         self.rows: list[tuple[int, int, int, int, int]] = []  # parent, kind, path, function, phase
@@ -86,6 +105,7 @@ class _Builder:
             function=function,
             phase=phase,
             node_of_cell=nodes[self._pair_of_cell] if len(cells) else np.zeros(0, np.int64),
+            same=self.same,
             leaf_of=leaf_of,
         )
 
@@ -96,7 +116,7 @@ class _Builder:
         seconds = sums(self.slot_of_cell, self.profile.cells["time"], count).reshape(shape)
         used = sums(self.slot_of_cell, np.ones(len(self.slot_of_cell)), count).reshape(shape)
         for path in range(self.paths - 1, 0, -1):
-            parent = self.profile.paths[path].parent
+            parent = self.same[self.profile.paths[path].parent]
             seconds[:, parent] += seconds[:, path]
             used[:, parent] += used[:, path]
         return seconds.reshape(-1), used.reshape(-1)
@@ -104,7 +124,8 @@ class _Builder:
     def _children(self) -> list[list[int]]:
         below: list[list[int]] = [[] for _ in range(self.paths)]
         for path in range(1, self.paths):
-            below[self.profile.paths[path].parent].append(path)
+            if self.same[path] == path:
+                below[self.same[self.profile.paths[path].parent]].append(path)
         return below
 
     def _leaves(self) -> dict[int, list[tuple[float, int]]]:

@@ -12,10 +12,11 @@
 
     function draw(width) {
       const values = columns[`pair.${mode}`], unit = mode === "bytes" ? "B" : "calls";
-      const side = Math.max(120, Math.min(width - LEFT - 12, 560)), cell = side / pairs.side;
+      const side = Math.max(120, Math.min(width - LEFT - 12, 560, pairs.side * 44)), cell = side / pairs.side;
       let low = Infinity, high = 0;
       for (const value of values) if (value > 0) { low = Math.min(low, value); high = Math.max(high, value); }
-      const shade = (value) => (high > low ? Math.min(SHADES - 1, Math.floor((Math.log(value / low) / Math.log(high / low)) * SHADES)) : SHADES - 1);
+      /* Logarithmic, over a range of 16 at least: nearly equal values look alike. */
+      const faint = Math.min(low, high / 16), shade = (value) => Math.min(SHADES - 1, Math.floor((Math.log(value / faint) / Math.log(high / faint)) * SHADES));
       const paths = Array.from({ length: SHADES }, () => []);
       for (let i = 0; i < count; i += 1) {
         if (!(values[i] > 0)) continue;
@@ -39,7 +40,7 @@
         return [`${name(source)} → ${name(target)}`, i === undefined ? "nothing" : `${format.bytes(columns["pair.bytes"][i])} in ${format.count(columns["pair.calls"][i])} messages`];
       });
       place.replaceChildren(root);
-      legend.replaceChildren(format.unit(low, unit), el("i", { "aria-hidden": "true" }), format.unit(high, unit));
+      legend.replaceChildren(format.unit(faint, unit), el("i", { "aria-hidden": "true" }), format.unit(high, unit));
       const order = [...values.keys()].sort((a, b) => values[b] - values[a]).slice(0, 10);
       list.replaceChildren(el("table", {}, el("thead", {}, el("tr", {}, el("th", {}, "largest pairs"), ...["bytes", "messages", "a message"].map((text) => el("th", { class: "n" }, text)))),
         el("tbody", {}, ...order.map((i) => el("tr", {}, el("td", {}, `${name(columns["pair.source"][i])} → ${name(columns["pair.target"][i])}`),
