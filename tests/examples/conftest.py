@@ -35,16 +35,20 @@ class Launcher:
     python: str
     """The interpreter whose mpi4py uses this MPI."""
 
-    def __call__(self, ranks: int, *words: str | Path) -> Finished:
+    def line(self, ranks: int, *words: str | Path) -> list[str]:
+        """What a user types."""
         assert self.machine.mpi is not None
         root = ["--allow-run-as-root"] if self.machine.root_user else []
-        line = [self.machine.mpi.mpirun, *root, "--mca", "btl", "^ofi", "--oversubscribe", "-n", str(ranks)]
-        return run([*line, *map(str, words)], None, DEADLINE)
+        mpirun = [self.machine.mpi.mpirun, *root, "--mca", "btl", "^ofi", "--oversubscribe", "-n", str(ranks)]
+        return [*mpirun, *map(str, words)]
+
+    def __call__(self, ranks: int, *words: str | Path) -> Finished:
+        return run(self.line(ranks, *words), None, DEADLINE)
 
     def has(self, *modules: str) -> bool:
-        """Whether its Python can import them."""
-        line = [self.python, "-c", f"import {', '.join(modules)}"]
-        return Path(self.python).exists() and subprocess.run(line, capture_output=True, timeout=60).returncode == 0
+        """Whether its Python has these packages."""
+        probe = f"import importlib.util, sys; sys.exit(not all(map(importlib.util.find_spec, {modules!r})))"
+        return Path(self.python).exists() and subprocess.run([self.python, "-c", probe], timeout=60).returncode == 0
 
 
 @pytest.fixture(scope="session")
