@@ -9,7 +9,7 @@ from typing import Any
 from unisono.profile.flat import FlatRow, flat_table
 from unisono.profile.hot import HotSpot, hot_spots, other
 from unisono.profile.model import UNKNOWN, Profile
-from unisono.profile.words import answer, caller
+from unisono.profile.words import Callers, answer
 
 
 def as_dict(profile: Profile, *, hot: int | None = None) -> dict[str, Any]:
@@ -19,6 +19,7 @@ def as_dict(profile: Profile, *, hot: int | None = None) -> dict[str, Any]:
     """
     spots = hot_spots(profile, hot)
     flat = flat_table(profile)
+    callers = Callers(profile, spots)
     return {
         "answer": answer(profile, spots),
         "origin": {key: _plain(value) for key, value in dataclasses.asdict(profile.origin).items()},
@@ -27,7 +28,7 @@ def as_dict(profile: Profile, *, hot: int | None = None) -> dict[str, Any]:
         "wall_seconds": profile.wall.tolist(),
         "groups": [_flat_dict(row) for row in flat.groups],
         "regions": [_flat_dict(row) for row in flat.regions],
-        "hot_spots": [_spot_dict(profile, spot, spots) for spot in spots],
+        "hot_spots": [_spot_dict(spot, callers) for spot in spots],
         "other": {key: _plain(value) for key, value in dataclasses.asdict(other(profile, spots)).items()},
     }
 
@@ -43,11 +44,11 @@ def _flat_dict(row: FlatRow) -> dict[str, Any]:
     }
 
 
-def _spot_dict(profile: Profile, spot: HotSpot, spots: list[HotSpot]) -> dict[str, Any]:
+def _spot_dict(spot: HotSpot, callers: Callers) -> dict[str, Any]:
     return {
         "function": spot.function,
         "collective": spot.collective,
-        "caller": caller(profile, spot, spots)[0] or None,
+        "caller": callers.of(spot)[0] or None,
         "path": [{"function": frame.label, "file": frame.file, "line": frame.line} for frame in spot.frames],
         "communicator": {"size": _known(spot.comm.size), "nodes": _known(spot.comm.nodes)} if spot.comm else None,
         "phase": spot.phase or None,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from unisono.profile.model import NO_FUNCTION, UNKNOWN, Cells, Comm, Frame, Profile, collective_of
+from unisono.profile.model import UNKNOWN, Cells, Comm, Frame, Profile, collective_of
 from unisono.profile.sizes import SizeBin, size_bins
 
 
@@ -101,13 +101,14 @@ def hot_spots(profile: Profile, most: int | None = None) -> list[HotSpot]:
 
 def other(profile: Profile, shown: list[HotSpot]) -> Other:
     """What MPI calls take beside `shown`."""
-    rows, starts = _grouped(profile)
+    rows = profile.mpi_rows
     total = float(profile.cells["time"].sum())
     time = max(0.0, float(rows["time"].sum()) - math.fsum(spot.time for spot in shown))
+    count = len(np.unique(_keys(profile, rows))) - len(shown)
     measured = math.fsum(spot.waiting for spot in shown if not math.isnan(spot.waiting))
     waiting = known_sum(rows["waiting"])
     left = math.nan if math.isnan(waiting) else max(0.0, waiting - measured)
-    return Other(len(starts) - len(shown), time, time / total if total > 0 else 0.0, left)
+    return Other(count, time, time / total if total > 0 else 0.0, left)
 
 
 def known_sum(values: npt.NDArray[np.float64]) -> float:
@@ -118,7 +119,16 @@ def known_sum(values: npt.NDArray[np.float64]) -> float:
 
 def _grouped(profile: Profile) -> tuple[Cells, npt.NDArray[np.intp]]:
     """The rows of MPI calls, those of one hot spot side by side, and where each begins."""
-    rows = profile.cells[profile.cells["function"] != NO_FUNCTION]
+    rows = profile.mpi_rows
+    key = _keys(profile, rows)
+    order = np.argsort(key, kind="stable")
+    rows, key = rows[order], key[order]
+    starts = np.flatnonzero(np.concatenate(([True], key[1:] != key[:-1]))) if len(rows) else np.zeros(0, np.intp)
+    return rows, starts
+
+
+def _keys(profile: Profile, rows: Cells) -> npt.NDArray[np.int64]:
+    """Equal for rows of one hot spot, different for others."""
     key = rows["function"].astype(np.int64)
     for column, count in (
         ("path", len(profile.paths)),
@@ -126,10 +136,7 @@ def _grouped(profile: Profile) -> tuple[Cells, npt.NDArray[np.intp]]:
         ("phase", len(profile.phases)),
     ):
         key = key * count + (rows[column] - (UNKNOWN if column == "comm" else 0))
-    order = np.argsort(key, kind="stable")
-    rows, key = rows[order], key[order]
-    starts = np.flatnonzero(np.concatenate(([True], key[1:] != key[:-1]))) if len(rows) else np.zeros(0, np.intp)
-    return rows, starts
+    return key
 
 
 def _spot(profile: Profile, rows: Cells, total: float) -> HotSpot:

@@ -13,7 +13,7 @@ from unisono.profile.flat import FlatRow, flat_table
 from unisono.profile.hot import HotSpot, Other, Spread, hot_spots, other
 from unisono.profile.model import UNKNOWN, Profile
 from unisono.profile.sizes import NONE
-from unisono.profile.words import answer, bin_size, caller, percent
+from unisono.profile.words import Callers, answer, bin_size, percent
 
 REGIONS = 20
 HOT_SPOTS = 10
@@ -138,11 +138,12 @@ def _flat_row(table: Table, row: FlatRow, style: str) -> None:
 def _hot(profile: Profile, spots: list[HotSpot], most: int, width: int) -> Group:
     """A row of two lines each: the function, and below it who called it."""
     shown = spots[:most]
+    callers = Callers(profile, spots)
     wide = width >= _WIDE
     title = "Hot spots: MPI calls by time"
     table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     columns = ["%", "wait", "function", "ranks", "calls/rank", "message size", *(["bytes", "imbal."] if wide else [])]
-    rows = [_hot_row(profile, spot, spots)[: len(columns)] for spot in shown]
+    rows = [_hot_row(profile, spot, callers)[: len(columns)] for spot in shown]
     rest = other(profile, shown)
     if rest.count:
         last = [
@@ -162,11 +163,11 @@ def _hot(profile: Profile, spots: list[HotSpot], most: int, width: int) -> Group
     return Group(table, Text(_legend(profile, shown, wide), style="dim"))
 
 
-def _hot_row(profile: Profile, spot: HotSpot, spots: list[HotSpot]) -> list[Text]:
+def _hot_row(profile: Profile, spot: HotSpot, callers: Callers) -> list[Text]:
     name = Text(spot.function.removeprefix("MPI_"), style="cyan")
     if spot.phase:
         name.append(f" [{spot.phase}]", style="magenta")
-    called = _from(profile, spot, spots)
+    called = _from(profile, spot, callers)
     if called:
         name.append(f"\n{called}", style="dim")
     return [
@@ -206,12 +207,12 @@ def _share(rest: Other) -> float:
     return rest.waiting / rest.time if rest.time > 0 else math.nan
 
 
-def _from(profile: Profile, spot: HotSpot, spots: list[HotSpot]) -> str:
+def _from(profile: Profile, spot: HotSpot, callers: Callers) -> str:
     """The two innermost frames, or the ones that matter behind a wrapper; "" where the call path is not known."""
     if not spot.frames:
         return ""
     first, *rest = spot.frames
-    name, through = caller(profile, spot, spots)
+    name, through = callers.of(spot)
     # a Cube file holds where a function begins, not where it calls
     place = f" ({first.place})" if first.place and profile.origin.source != "cubex" else ""
     above = name if through else rest[0].label if rest else ""

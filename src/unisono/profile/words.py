@@ -57,23 +57,38 @@ def main_size(spot: HotSpot) -> SizeBin | None:
     return first if enough or len(sized) == 1 else None
 
 
-def caller(profile: Profile, spot: HotSpot, spots: Sequence[HotSpot]) -> tuple[str, str]:
-    """(who calls, through which wrapper): the innermost frame that tells this call path from the function's others.
+class Callers:
+    """Who calls the functions of some hot spots, where a function called through one of the program's own is not told
+    by that one but by the function above it."""
 
-    When a program calls MPI through one function of its own, that one is no answer: the function above it is. Both are
-    "" where the call path is not known.
-    """
-    chain = labels(profile, spot.path)
-    if not chain:
-        return "", ""
-    others = {labels(profile, other.path) for other in spots if other.function == spot.function} - {chain}
-    for depth in range(1, min(len(chain), _WRAPPERS_MOST) + 1):
-        if not any(other[:depth] == chain[:depth] for other in others):
-            return chain[depth - 1], chain[0] if depth > 1 else ""
-    above = {other[1] for other in others if other[0] == chain[0] and len(other) > 1}
-    if len(chain) > 1 and above - {chain[1]}:
-        return chain[1], chain[0]  # not told apart even by several frames, but the innermost has several callers
-    return chain[0], ""
+    def __init__(self, profile: Profile, spots: Sequence[HotSpot]) -> None:
+        self._profile = profile
+        self._chains: dict[tuple[str, tuple[str, ...]], set[tuple[str, ...]]] = {}
+        for spot in spots:
+            chain = labels(profile, spot.path)
+            for depth in range(1, _WRAPPERS_MOST + 1):
+                self._chains.setdefault((spot.function, chain[:depth]), set()).add(chain)
+
+    def of(self, spot: HotSpot) -> tuple[str, str]:
+        """(who calls, through which wrapper): the innermost frame that tells this call path from the function's others.
+
+        Both are "" where the call path is not known, the wrapper also where there is none.
+        """
+        chain = labels(self._profile, spot.path)
+        if not chain:
+            return "", ""
+        for depth in range(1, min(len(chain), _WRAPPERS_MOST) + 1):
+            if self._chains.get((spot.function, chain[:depth]), {chain}) == {chain}:
+                return chain[depth - 1], chain[0] if depth > 1 else ""
+        above = {other[1] for other in self._chains[spot.function, chain[:1]] if len(other) > 1}
+        if len(chain) > 1 and above != {chain[1]}:
+            return chain[1], chain[0]  # not told apart even by several frames, but the innermost has several callers
+        return chain[0], ""
+
+
+def caller(profile: Profile, spot: HotSpot, spots: Sequence[HotSpot]) -> tuple[str, str]:
+    """`Callers.of` for one hot spot; who asks for many makes `Callers` once."""
+    return Callers(profile, spots).of(spot)
 
 
 def size_phrase(spot: HotSpot) -> str:
