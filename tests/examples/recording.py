@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from tests.examples.conftest import DEADLINE, Launcher
+from unisono.launch.command import Command
 from unisono.launch.process import Finished, run
-from unisono.profile.build import recorder
 from unisono.profile.model import Profile
-from unisono.profile.preload import launcher_of, with_variables
-from unisono.profile.raw import read_raw
+from unisono.profile.record import Options, Recording
+
+USUAL = Options()
 
 
-def profiled(launcher: Launcher, ranks: int, *words: str | Path, cwd: Path) -> tuple[Profile, Finished]:
+def profiled(
+    launcher: Launcher,
+    ranks: int,
+    *words: str | Path,
+    cwd: Path,
+    env: Mapping[str, str] | None = None,
+    options: Options = USUAL,
+) -> tuple[Profile, Finished]:
     """The program's profile, and what it printed; it runs in `cwd` and must end well."""
-    assert launcher.machine.mpi is not None
-    argv = launcher.line(ranks, *words)
-    prefix = cwd / "profile"
-    line = with_variables(
-        argv, launcher_of(argv), recorder(launcher.machine.mpi.mpicc), {"UNISONO_PROFILE": str(prefix)}, os.environ
-    )
-    done = run(["env", "-C", str(cwd), *line.argv], line.env, DEADLINE)
-    assert done.exit_code == 0, done.stdout + done.stderr
-    return read_raw([prefix.with_suffix(".raw")]), done
+    line = Command(["env", "-C", str(cwd), *launcher.line(ranks, *words)], dict(env or {}), None, [])
+    with Recording(line, options, cwd) as recording:
+        done = run(recording.command.argv, recording.command.env, DEADLINE)
+        assert done.exit_code == 0, done.stdout + done.stderr
+        return recording.profile(done.exit_code, done.seconds), done
 
 
 def calls(profile: Profile, function: str) -> list[int]:
@@ -34,6 +38,12 @@ def calls(profile: Profile, function: str) -> list[int]:
 def sent(profile: Profile, function: str) -> list[int]:
     """Bytes each rank sent, by Score-P's convention."""
     return _per_rank(profile, function, "sent")
+
+
+def time(profile: Profile) -> list[float]:
+    """Seconds of each rank in MPI."""
+    rows = profile.mpi_rows
+    return [float(rows["time"][rows["rank"] == rank].sum()) for rank in range(profile.ranks)]
 
 
 def _per_rank(profile: Profile, function: str, column: str) -> list[int]:
