@@ -229,7 +229,7 @@ assert np.allclose(field, start)
 
 @pytest.mark.parametrize("mpi", ["embedded", "system"])
 def test_mpi4py_fft(request: pytest.FixtureRequest, debian: Launcher, tmp_path: Path, mpi: str) -> None:
-    """Python; alltoallw with derived datatypes: each of 20 transforms moves the whole field once between the two ranks and
+    """Python; alltoallw with derived datatypes: each of 20 transforms moves the whole field between the two ranks, and
     once within a communicator of one."""
     machine: Machine = request.getfixturevalue(mpi)
     launcher = debian if mpi == "system" else Launcher(machine, sys.executable)
