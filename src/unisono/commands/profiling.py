@@ -131,7 +131,7 @@ class _Runs:
 
     def _costs(self, found: Profile) -> list[str]:
         """What recording cost: estimated, measured, and what to do where it is too much."""
-        from unisono.profile.cost import costly, difference, estimated, filter_text
+        from unisono.profile.cost import LEAST_RUNS, costly, difference, estimated, filter_text
 
         said = [_estimate(estimated(found), found)]
         if not self.times:
@@ -157,6 +157,8 @@ class _Runs:
             said.append(
                 "--split-waiting adds a barrier to every collective: profile without it for times that compare."
             )
+        elif len(self.times) < LEAST_RUNS:
+            said.append(f"So few runs tell little of the noise: --as-is {LEAST_RUNS} or more do.")
         else:
             said.append("Recording the calls does not explain it; more runs (--as-is 9) tell noise better.")
         return said

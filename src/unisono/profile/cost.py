@@ -15,8 +15,9 @@ from unisono.profile.model import Profile
 _CONFIDENCE = 0.95
 _LEAST = 0.01
 """Differences below are of no importance, however sure."""
+LEAST_RUNS = 3
 _LONE = 0.05
-"""With fewer than three runs nothing is known of the noise: what counts as a difference then."""
+"""With fewer than `LEAST_RUNS` nothing is known of the noise: what counts as a difference then."""
 _CHEAP = 10.0
 """A function whose calls last less than this many times what recording one costs is a candidate for the filter."""
 
@@ -58,7 +59,7 @@ def difference(as_is: Sequence[float], profiled: float) -> Difference:
     """Of the wall times in seconds of at least one run as it is and of the profiled run. The interval is that of one
     further run (Student's t on the logarithms)."""
     middle = statistics.median(as_is)
-    if len(as_is) < 3:
+    if len(as_is) < LEAST_RUNS:
         return Difference(middle, profiled, math.nan, math.nan)
     logs = [math.log(value) for value in as_is]
     spread = statistics.stdev(logs) * math.sqrt(1 + 1 / len(logs))

@@ -61,7 +61,10 @@ def nothing_recorded(program: Path | None, exit_status: int) -> str:
             "it with libunisono.so before the MPI library, or with the shared MPI library"
         )
     if what == "mpi" and exit_status:
-        return f"nothing was recorded: {program} ended before MPI_Init{ended}"
+        return (
+            f"nothing was recorded: {program} ended{ended} before MPI_Init, or too abruptly to write anything "
+            "(_exit, SIGKILL)"
+        )
     if what == "mpi":
         return (
             f"nothing was recorded: {program} is linked with MPI, but no rank came from MPI_Init to MPI_Finalize; "

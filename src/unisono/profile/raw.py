@@ -173,9 +173,10 @@ class _Merger:
         )
 
     def _ended(self) -> str:
-        """The first that is not the usual one."""
+        """The cause where there was one: mpirun ends the other ranks by SIGTERM."""
         ends = [part.text("ended") or "finalize" for part in self.parts]
-        return next((end for end in ends if end != "finalize"), "finalize")
+        unusual = [end for end in ends if end != "finalize"]
+        return next((end for end in unusual if end != "signal SIGTERM"), (unusual or ["finalize"])[0])
 
     def _notes(self) -> list[str]:
         notes = []
