@@ -59,7 +59,7 @@ SMALL = Call("MPI_Bcast", ("main", "setup"), size=1 << 12, time=0.2, waiting=0.0
 def text(advice: Advice) -> str:
     stream = StringIO()
     Console(file=stream, width=200).print(advice.render())
-    return stream.getvalue()
+    return "\n".join([stream.getvalue(), *advice.follow_up()])
 
 
 def test_the_sentence_they_came_for() -> None:
@@ -131,6 +131,7 @@ def test_other_ranks_than_measured() -> None:
     assert advice.case == (1, 4)
     assert any("2 x 2 ranks were not measured" in note for note in advice.notes)
     assert advice.chosen is None
+    assert "no measurement of what this program does" in advice.headline
 
 
 def test_unknown_ranks_need_an_answer_only_when_there_is_a_choice() -> None:

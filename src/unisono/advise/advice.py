@@ -67,6 +67,8 @@ class Advice:
         spot = _spot_sentence(self.mix, self.mix.spots[0])
         if self.chosen is not None:
             return f"{spot}; this tuning should save {percent_range(self.chosen.saving)} of the whole."
+        if not any(found.effect for prediction in self.predictions for found in prediction.spots):
+            return f"{spot}. This tuning has no measurement of what this program does: measure it first."
         if not self.candidates:
             return f"{spot}. Nothing that was measured would make this program faster: keep it as it is."
         best = self.candidates[0]
@@ -145,14 +147,15 @@ class Advice:
         if self.chosen is not None:
             parts += [Text(f"Use {_named(self.chosen.launch)}.")]
         parts += [Text(line, style="bold" if line == self.headline else "") for line in self.sentences()]
-        if self.apply_command:
-            parts += [Text(), Text("Apply it:"), Text(f"  {self.apply_command}", no_wrap=True, overflow="ignore")]
-        if self.gaps:
-            parts += [Text(), Text("Not measured:")]
-            parts += [Text(f"  {gap.sentence}") for gap in self.gaps]
-            parts += [Text("Measure just that:")]
-            parts += [Text(f"  {line}", no_wrap=True, overflow="ignore") for line in self.gap_commands]
         return Group(*parts)
+
+    def follow_up(self) -> list[str]:
+        """What to do next, line by line: commands stand alone and indented, to be pasted."""
+        lines = ["Apply it:", f"  {self.apply_command}"] if self.apply_command else []
+        if self.gaps:
+            lines += ["Not measured:", *(f"  {gap.sentence}" for gap in self.gaps)]
+            lines += ["Measure just that:", *(f"  {line}" for line in self.gap_commands)]
+        return lines
 
     def _spot_table(self) -> Table:
         table = Table(title="Hot spots", title_justify="left")

@@ -5,17 +5,24 @@ from __future__ import annotations
 import itertools
 import os
 import shlex
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from unisono.advise.advice import Advice, advise, cut_to
+from unisono.advise.apply import resolve
+from unisono.advise.changes import Changes, changes, profiled
 from unisono.advise.evidence import Evidence, StudyEvidence, TuningEvidence
 from unisono.advise.gaps import Gap
 from unisono.advise.measuring import Hooks, measure, study_for
 from unisono.advise.mix import mix_of
+from unisono.advise.recording import profile_of
 from unisono.commands.console import err, out, print_json
 from unisono.commands.progress import StudyProgress
 from unisono.errors import UserError
+from unisono.launch.command import Command
+from unisono.machine.describe import describe
+from unisono.measure.build import bench_program
 from unisono.model import Setting
 from unisono.profile.importers import import_profile
 from unisono.profile.model import Profile
@@ -24,6 +31,8 @@ from unisono.study.files import Outputs
 from unisono.study.store import Store
 from unisono.tuning import read, write
 from unisono.tuning.model import Tuning
+
+LAUNCHERS = ("mpirun", "mpiexec", "orterun", "prterun")
 
 
 def advise_command(
@@ -52,8 +61,12 @@ def advise_command(
         write(cut_to(document, advice.case, advice.chosen), output)
     if json:
         print_json(advice.as_dict())
-    else:
-        out().print(advice.render())
+        return 0
+    console = out()
+    console.print(advice.render())
+    console.print()
+    for line in advice.follow_up():
+        console.print(line, markup=False, soft_wrap=True)
     return 0
 
 
@@ -92,6 +105,30 @@ def evidence(tuning: Tuning, path: Path, studies: Sequence[Path]) -> list[Eviden
     return [*found, TuningEvidence(tuning)]
 
 
+def verify_profile(
+    tuning: Path, argv: list[str], *, runs: int, timeout: str, chosen: dict[str, float] | None
+) -> Changes:
+    """For `unisono verify --profile`: the program as it is and with the tuning, `runs` profiled runs of each in turns,
+    and which calls changed. Raises UserError when a run fails or cannot be recorded."""
+    words = argv[1:] if argv and argv[0] == "--" else list(argv)
+    document = read(tuning)
+    machine = describe(words[0] if words and Path(words[0]).name in LAUNCHERS else None)
+    line, applied = resolve(document, words, machine, chosen)
+    deadline = parse_duration(timeout, "--timeout")
+    console = err()
+
+    def progress(pair: int, tuned: bool) -> None:
+        console.print(f"  profiling run {pair + 1} {'tuned' if tuned else 'as is'}", markup=False)
+
+    with tempfile.TemporaryDirectory(prefix=".unisono-", dir=Path.cwd()) as folder:
+
+        def record(command: Command) -> Profile:
+            return profile_of(command, deadline, machine, Path(folder))
+
+        before, after = profiled(Command(words, {}, None, []), line, record, runs, progress)
+    return changes(before, after, [*applied.plan.gain])
+
+
 def differences(tuning: Tuning, profile: Profile) -> list[str]:
     """In what the machine of the profile is not that of the tuning, as far as both say."""
     there = profile.origin.machine
@@ -115,9 +152,6 @@ def made_under(command: str, launches: Sequence[Setting]) -> Setting | None:
 
 def measured(found: Sequence[Gap], budget: str, folder: Path) -> Path:
     """Measures the gaps on this machine into `folder`/gaps.db, for at most `budget`; continues what is there."""
-    from unisono.machine.describe import describe
-    from unisono.measure.build import bench_program
-
     machine = describe()
     if machine.mpi is None or machine.mpi.mpicc is None:
         raise UserError("no mpicc beside this machine's mpirun, so the benchmark cannot be built")
@@ -126,7 +160,7 @@ def measured(found: Sequence[Gap], budget: str, folder: Path) -> Path:
     study = study_for(wanted, machine)
     seconds = parse_duration(budget, "--measure")
     path = folder / "gaps.db"
-    with StudyProgress(err(), samples=1, seconds=seconds) as progress:
+    with StudyProgress(err(), samples=None, budget=seconds) as progress:
         hooks = Hooks(progress.measured, progress.plan, progress.waiting)
         measure(path, study, wanted, machine, program, seconds, hooks)
     return path

@@ -1,0 +1,105 @@
+"""`unisono optimize`: the whole cycle for one program, within a budget."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import FrameType
+
+from unisono.advise.journal import Journal
+from unisono.advise.measuring import Hooks, Wanted, measure, study_for
+from unisono.advise.optimize import Files, Optimizer, World, open_journal
+from unisono.advise.recording import profile_of
+from unisono.advise.story import read_story
+from unisono.commands.advising import LAUNCHERS
+from unisono.commands.console import err, out, print_json
+from unisono.commands.progress import StudyProgress
+from unisono.errors import UserError
+from unisono.launch.command import Command
+from unisono.machine.describe import describe
+from unisono.machine.model import Machine
+from unisono.measure.build import bench_program
+from unisono.profile.model import Profile
+from unisono.study.config import parse_duration
+
+
+def optimize(
+    argv: list[str],
+    *,
+    output: Path,
+    budget: str,
+    metric: str | None,
+    runs: int,
+    resume: bool,
+    json: bool,
+) -> int:
+    """Exit status 0, also when nothing is to be gained; KeyboardInterrupt and UserError are left to the caller."""
+    words = argv[1:] if argv and argv[0] == "--" else list(argv)
+    if not words:
+        raise UserError("give the command line to optimize behind --, for example: -- mpirun -n 8 ./app")
+    seconds = parse_duration(budget, "--budget")
+    files = Files(output)
+    machine = describe(words[0] if Path(words[0]).name in LAUNCHERS else None)
+    journal = open_journal(files, words, machine, metric=metric, pairs=runs, resume=resume)
+    with _interruptible(files):
+        Optimizer(journal, machine, files, seconds, _world(machine, files)).run()
+    tell(journal, files, json=json)
+    return 0
+
+
+def tell(journal: Journal, files: Files, *, json: bool) -> None:
+    """Writes the story and prints it."""
+    story = read_story(journal, files)
+    text = story.markdown()
+    try:
+        files.story.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"{files.story}: cannot be written: {error.strerror}") from error
+    if json:
+        print_json(story.as_dict())
+        return
+    from rich.markdown import Markdown
+
+    console = out()
+    if console.is_terminal:
+        console.print(Markdown(text))
+    else:
+        console.print(text, markup=False, soft_wrap=True)
+    err().print(f"Story: {files.story}", markup=False)
+
+
+def _world(machine: Machine, files: Files) -> World:
+    def say(sentence: str) -> None:
+        err().print(sentence, markup=False)
+
+    def study(path: Path, wanted: Wanted, weights: Mapping[str, float], seconds: float) -> None:
+        if machine.mpi is None or machine.mpi.mpicc is None:
+            raise UserError("no mpicc beside this mpirun, so the benchmark cannot be built")
+        program = bench_program(machine.mpi.mpicc, say)
+        with StudyProgress(err(), samples=None, budget=seconds) as progress:
+            hooks = Hooks(progress.measured, progress.plan, progress.waiting)
+            measure(path, study_for(wanted, machine, weights), wanted, machine, program, seconds, hooks)
+
+    def record(line: Command, deadline: float) -> Profile:
+        return profile_of(line, deadline, machine, files.directory)
+
+    return World(record, study, say)
+
+
+@contextlib.contextmanager
+def _interruptible(files: Files) -> Iterator[None]:
+    """A batch system's SIGTERM ends it as Ctrl-C does: every finished step is kept."""
+
+    def interrupt(signum: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    except KeyboardInterrupt:
+        err().print(f"Interrupted; what was done is in {files.directory}. Continue with the same command and --resume.")
+        raise
+    finally:
+        signal.signal(signal.SIGTERM, before)
