@@ -19,7 +19,7 @@ from unisono.sizes import format_size, parse_size
 from unisono.study import classic, race
 from unisono.study.config import Study, parse_duration, read_study, ready_made, ready_made_names
 from unisono.study.engine import Task, launch_command
-from unisono.study.estimate import task_seconds
+from unisono.study.estimate import RACE_LAUNCHES, RACE_SAMPLES, start_seconds, work_seconds
 from unisono.study.matrix import Matrix, expand
 from unisono.toml import explain_validation
 
@@ -99,12 +99,15 @@ def planned(study: Study, matrix: Matrix) -> list[Task]:
 
 def estimate(study: Study, matrix: Matrix) -> Estimate:
     tasks = planned(study, matrix)
-    # A race usually drops half of what is left in every round, so all later rounds together cost about the first.
-    more = 1 if study.method.name == "classic" else 2
+    # Nobody can know how long a race will be; these are what races to the end came to.
+    launches, samples = (1.0, 1.0) if study.method.name == "classic" else (RACE_LAUNCHES, RACE_SAMPLES)
+    seconds = sum(
+        launches * start_seconds(task.nodes * task.ppn) + samples * work_seconds(study, task) for task in tasks
+    )
     return Estimate(
-        launches=len(tasks) * more,
-        samples=sum(task.samples for task in tasks) * more,
-        seconds=sum(task_seconds(study, task) for task in tasks) * more,
+        launches=round(len(tasks) * launches),
+        samples=round(sum(task.samples for task in tasks) * samples),
+        seconds=seconds,
     )
 
 

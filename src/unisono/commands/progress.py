@@ -17,13 +17,14 @@ _QUIET_STEP = 15.0
 class StudyProgress:
     """A bar with time left on a terminal; a line now and then elsewhere. Use as a context manager.
 
-    The bar follows what is known best: the share of the planned samples, or of the budget when that ends sooner.
+    The bar follows what is known best: the share of the expected samples, or of the budget when that ends sooner.
     """
 
-    def __init__(self, console: Console, *, samples: int, seconds: float) -> None:
+    def __init__(self, console: Console, *, samples: int | None, budget: float | None) -> None:
+        """`samples`: as many as are expected, where that is known; `budget`: seconds after which measuring ends."""
         self._console = console
-        self._samples = max(samples, 1)
-        self._seconds = seconds
+        self._samples = samples
+        self._budget = budget
         self._measured = 0
         self._start = time.monotonic()
         self._said = self._start
@@ -42,8 +43,8 @@ class StudyProgress:
         self._task = self._bar.add_task("Measuring", total=1.0, what="")
 
     def plan(self, samples: int) -> None:
-        """The search has changed its mind about how many samples there will be in all."""
-        self._samples = max(samples, 1)
+        """The search knows by now of so many samples, and may want more."""
+        self._samples = max(samples, self._samples or 0)
 
     def measured(self, task: Task, samples: int) -> None:
         """Called by the engine after every item."""
@@ -63,8 +64,8 @@ class StudyProgress:
 
     @property
     def share(self) -> float:
-        by_samples = self._measured / self._samples
-        by_time = (time.monotonic() - self._start) / self._seconds if self._seconds else 0.0
+        by_samples = self._measured / self._samples if self._samples else 0.0
+        by_time = (time.monotonic() - self._start) / self._budget if self._budget else 0.0
         return min(max(by_samples, by_time), 0.99)
 
     def __enter__(self) -> StudyProgress:

@@ -146,8 +146,7 @@ def _measure(wishes: Wishes, store: Store, study: Study, machine: Machine, matri
     """Whether the search came to its end; False when the budget ended it first."""
     estimate = planning.estimate(study, matrix)
     budget = planning.budget(study, wishes.budget)
-    seconds = min(estimate.seconds, budget) if budget else estimate.seconds
-    with StudyProgress(err(), samples=estimate.samples, seconds=seconds) as progress:
+    with StudyProgress(err(), samples=estimate.samples, budget=budget) as progress:
         engine = Engine(
             store,
             machine,

@@ -50,7 +50,9 @@ class Row:
     time: float
     """Seconds."""
     gain: Interval
+    """Of this size alone."""
     significant: bool
+    """Whether they differ beyond the margin, all sizes of the case considered: what the findings say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +137,10 @@ class Comparison:
             cells.setdefault((row.case, row.size, row.other), {})[row.kind] = row
         for (case, size, other), kinds in sorted(cells.items(), key=lambda item: item[0]):
             grid.add_row(str(case), format_size(size), other, *(_cell(kinds.get(kind)) for kind in KINDS))
-        about = f"Time in {self.reference} / time in the other study; above 1 the other is faster. * beyond the margin."
+        about = (
+            f"Time in {self.reference} / time in the other study; above 1 the other is faster. Intervals of"
+            " each size alone; * beyond the margin with all sizes considered."
+        )
         return Group(
             *(Text(line) for line in [*lines, *self.notes, "", *self.sentences, "", about]),
             grid,
@@ -187,8 +192,9 @@ def compare(*studies: StudyData, differences: Sequence[Sequence[str]] | None = N
                 pair = _Pair(case, kind, labels[0], other, sides[0], side)
                 if not pair.sizes:
                     continue
-                rows += pair.rows(studies[0].margin, studies[0].confidence)
-                findings += pair.findings(comparisons, studies[0].margin, studies[0].confidence)
+                verdict = pair.verdict(comparisons, studies[0].margin, studies[0].confidence)
+                rows += pair.rows(verdict, studies[0].confidence)
+                findings += pair.findings(verdict)
     if not any(differences):
         notes.append("The machines do not differ in anything known: what differs here is how well it repeats.")
     return Comparison(
@@ -268,7 +274,13 @@ class _Pair:
         # No two launches of different studies belong together.
         self._rounds: Counts = np.arange(sum(counts), dtype=np.int64)
 
-    def rows(self, margin: float, confidence: float) -> list[Row]:
+    def verdict(self, comparisons: int, margin: float, confidence: float) -> Verdict:
+        """At which sizes the two differ, all sizes and `comparisons` of the case considered."""
+        (found,) = verdicts(self._logs, self._rounds, size_weights(self.sizes), comparisons, margin, confidence)
+        return found
+
+    def rows(self, verdict: Verdict, confidence: float) -> list[Row]:
+        apart = {index for claim in verdict.claims for index in range(claim.first, claim.last + 1)}
         fit = contrasts(self._logs, 0, self._rounds)
         half = fit.half(confidence)
         times = locations(self._logs)
@@ -287,15 +299,13 @@ class _Pair:
                         math.exp(times.log[0, index]),
                         math.exp(times.log[1, index]),
                         interval(log, float(half[1, index])),
-                        abs(log) - float(half[1, index]) > math.log1p(margin),
+                        index in apart,
                     )
                 )
         return found
 
-    def findings(self, comparisons: int, margin: float, confidence: float) -> list[Finding]:
+    def findings(self, verdict: Verdict) -> list[Finding]:
         """One finding a direction, or one saying that there is none."""
-        weights = size_weights(self.sizes)
-        (verdict,) = verdicts(self._logs, self._rounds, weights, comparisons, margin, confidence)
         sizes = [self.sizes[index] for index in verdict.measured]
         if not sizes:
             return []

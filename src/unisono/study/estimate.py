@@ -5,7 +5,11 @@ from __future__ import annotations
 from unisono.study.config import Study
 from unisono.study.engine import Task
 
-_START = 0.6
+RACE_LAUNCHES = 10.0
+RACE_SAMPLES = 6.5
+"""Launches and samples of a race, in those of its first round (quick and search-cost on a 2-core VM)."""
+
+_START = 0.4
 """Seconds to start and stop an mpirun of two ranks; measured 0.2 to 1.2 with Open MPI 5 on two cores."""
 
 _START_PER_RANK = 0.01
@@ -28,8 +32,12 @@ def sample_seconds(study: Study, collective: str, ranks: int, size: int) -> floa
     return min(max(seconds, fewest * each), most * each) * _WARM_UP
 
 
-def task_seconds(study: Study, task: Task) -> float:
-    """One launch with everything measured in it."""
+def start_seconds(ranks: int) -> float:
+    """To start and stop a launch."""
+    return _START + _START_PER_RANK * ranks
+
+
+def work_seconds(study: Study, task: Task) -> float:
+    """To measure everything in one launch."""
     ranks = task.nodes * task.ppn
-    work = sum(len(i.settings) * sample_seconds(study, i.case.collective, ranks, i.size) for i in task.items)
-    return _START + _START_PER_RANK * ranks + work
+    return sum(len(i.settings) * sample_seconds(study, i.case.collective, ranks, i.size) for i in task.items)
