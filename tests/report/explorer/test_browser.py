@@ -288,6 +288,13 @@ def test_the_tunings_curve_stands_below_with_the_programs_sizes_on_it(
     assert console(browser) == []
 
 
+def test_where_the_tuning_keeps_the_default_it_says_so(opened: Chrome) -> None:
+    curve = "{sizes: [8, 64], default: [[1e-6, 1e-6, 1e-6], [2e-6, 2e-6, 2e-6]], tuned: [], setting: ['a', 'default']}"
+    sizes = "[{low: 50, high: 50, mean: 50, sort: 0, calls: 1, time: 1}]"
+    words = opened.execute_script(f"return explorer.curve.sentence({curve}, {sizes})")
+    assert words == "50 B takes 100.0 % of the time here. Measured at 64 B, nothing beats the default: 2.00 µs."
+
+
 def test_a_hot_spot_and_a_rank_can_be_clicked(opened: Chrome, profile: Profile) -> None:
     third = hot_spots(profile, 3)[2]
     opened.find_elements(By.CSS_SELECTOR, "button.go")[2].click()

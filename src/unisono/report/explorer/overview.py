@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from unisono.profile import words
+from unisono.profile.cost import difference, estimated
 from unisono.profile.flat import FlatRow, flat_table
 from unisono.profile.hot import HotSpot, hot_spots, other
 from unisono.profile.model import UNKNOWN, Comm, Profile, collective_of
@@ -167,23 +168,14 @@ def warnings(profile: Profile) -> list[str]:
         said.append(
             "The source holds sums over all ranks only: every rank shows an equal part, so ranks cannot be compared."
         )
-    excess = _excess(profile)
-    if excess is not None and abs(excess) > 0.05:
-        said.append(
-            f"Profiled, the program ran {percent(abs(excess))} {'longer' if excess > 0 else 'shorter'} than as it is: "
-            "look at what follows with that in mind."
-        )
+    if origin.as_is and math.isfinite(origin.profiled):
+        run = difference(origin.as_is, origin.profiled)
+        if run.matters:
+            said.append(
+                f"Profiled, the program ran {percent(abs(run.ratio))} {'longer' if run.ratio > 0 else 'shorter'} than "
+                "as it is: look at what follows with that in mind."
+            )
     return said
-
-
-def _excess(profile: Profile) -> float | None:
-    """How much longer the profiled run took than the median of the runs as they are."""
-    times = sorted(profile.origin.as_is)
-    if not times or not math.isfinite(profile.origin.profiled):
-        return None
-    half = len(times) // 2
-    middle = times[half] if len(times) % 2 else (times[half - 1] + times[half]) / 2
-    return profile.origin.profiled / middle - 1 if middle > 0 else None
 
 
 def origin_rows(profile: Profile) -> list[tuple[str, str]]:
@@ -206,15 +198,13 @@ def origin_rows(profile: Profile) -> list[tuple[str, str]]:
         runs = ", ".join(format_time(seconds) for seconds in origin.as_is)
         rows.append(("run time as it is", f"{runs} ({count(len(origin.as_is), 'run')})"))
     if math.isfinite(origin.profiled):
-        excess = _excess(profile)
-        change = f": {100 * excess:+.1f} % against as it is" if excess is not None else ""
+        ratio = difference(origin.as_is, origin.profiled).ratio if origin.as_is else math.nan
+        change = f": {100 * ratio:+.1f} % against as it is" if math.isfinite(ratio) else ""
         rows.append(("run time profiled", f"{format_time(origin.profiled)}{change}"))
     if math.isfinite(origin.overhead_ns):
-        calls = profile.mpi_rows["calls"]
-        spent = float(calls[calls > 0].sum()) * origin.overhead_ns * 1e-9
-        whole = float(profile.cells["time"].sum())
-        share = f", {100 * spent / whole:.2g} % of the program's time" if whole > 0 else ""
-        rows.append(("cost of recording", f"about {origin.overhead_ns:.0f} ns a call{share}"))
+        share = estimated(profile)
+        most = f", {percent(share)} of the busiest rank's time" if math.isfinite(share) else ""
+        rows.append(("cost of recording", f"about {origin.overhead_ns:.0f} ns a call{most}"))
     if own and origin.depth >= 0:
         rows.append(("call path", f"up to {count(origin.depth, 'frame')}"))
     if own:

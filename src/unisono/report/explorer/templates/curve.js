@@ -18,9 +18,11 @@
     const start = `${explorer.sizes.words(most)} takes ${format.percent(most.time / all)} of the time here. `;
     if (curve.sizes) {
       const i = nearest(curve, most.mean);
+      if (curve.setting[i] === "default") return `${start}Measured at ${format.size(curve.sizes[i])}, nothing beats the default: ${format.seconds(curve.default[i][0])}.`;
       return `${start}Measured at ${format.size(curve.sizes[i])}: ${format.seconds(curve.default[i][0])} by default, ${format.seconds(curve.tuned[i][0])} tuned, ${gainWords(curve.gain[i])} as fast, with ${curve.setting[i]}.`;
     }
     const rule = ruleAt(curve, most.mean);
+    if (rule && rule.setting === "default") return `${start}There the tuning keeps the default.`;
     return rule ? `${start}There the tuning is ${gainWords(rule.gain)} as fast as the default, with ${rule.setting}.` : `${start}The tuning has no rule for that size.`;
   }
 
@@ -85,7 +87,8 @@
     });
     chart.hover(root, (event) => {
       const rule = curve.rules[event.target.dataset.rule];
-      return rule ? [rule.last === null ? `from ${format.size(rule.first)}` : `${format.size(rule.first)} to ${format.size(rule.last)}`, `${gainWords(rule.gain)} over the default`, rule.setting] : null;
+      if (rule && rule.setting === "default") return `${start}There the tuning keeps the default.`;
+    return rule ? [rule.last === null ? `from ${format.size(rule.first)}` : `${format.size(rule.first)} to ${format.size(rule.last)}`, `${gainWords(rule.gain)} over the default`, rule.setting] : null;
     });
     place.replaceChildren(root);
   }

@@ -79,9 +79,9 @@
       const sized = sizes.reduce((total, one) => total + one.calls, 0), parts = [];
       if (!sizes.length) parts.push(calls ? "None of these calls has a message size." : "No call of MPI here.");
       else if (comm === null && calls > sized) parts.push(`${format.count(calls - sized)} of ${format.count(calls)} calls have no message size (such as Wait) and are not in it.`);
-      if (communicators.length === 1) parts.push(`Communicator: ${commWords(communicators[0].comm)}.`);
+      if (communicators.length === 1 && communicators[0].comm) parts.push(`Communicator: ${commWords(communicators[0].comm)}.`);
       if (sizes.some((one) => one.sort === explorer.sizes.MEAN)) parts.push("Sizes are means, assumed uniform: the source holds only totals.");
-      if (sizes.some((one) => one.sort === explorer.sizes.RANGE)) parts.push("Sizes beyond the first kept exactly are ranges of one power of two.");
+      if (sizes.some((one) => one.sort === explorer.sizes.RANGE)) parts.push("Some sizes are known only as ranges; a range stands at its mean.");
       if (sizes.length) parts.push("Message size as IMB counts it: per pair for alltoall and allgather, the whole vector for allreduce and bcast.");
       byId("histogram-words").textContent = parts.join(" ");
     }

@@ -1,10 +1,9 @@
 /* How numbers and names are written, and small helpers that build elements. Names are always set as text. */
 (() => {
   "use strict";
-  const threeDigits = (value) => value.toLocaleString("en-US", (() => {
-    const digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
-    return { minimumFractionDigits: digits, maximumFractionDigits: digits };
-  })());
+  const decimals = [0, 1, 2].map((digits) => new Intl.NumberFormat("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits }));
+  const threeDigits = (value) => decimals[value < 9.995 ? 2 : value < 99.95 ? 1 : 0].format(value);
+  const whole = (value) => decimals[0].format(Math.round(value));
 
   function seconds(value) {
     if (!Number.isFinite(value)) return "–";
@@ -17,7 +16,7 @@
     if (!Number.isFinite(value)) return "–";
     let unit = 0;
     while (value >= 1023.5 && unit < UNITS.length - 1) { value /= 1024; unit += 1; }
-    return (unit ? threeDigits(value) : Math.round(value).toLocaleString("en-US")) + " " + UNITS[unit];
+    return (unit ? threeDigits(value) : whole(value)) + " " + UNITS[unit];
   }
   /* A message size: exact where a unit divides it into quarters, else in bytes. */
   function size(value) {
@@ -25,10 +24,10 @@
       const step = 2 ** (10 * power);
       if (value >= step && value % (step / 4) === 0) return value / step + " " + UNITS[power];
     }
-    return Math.round(value).toLocaleString("en-US") + " B";
+    return whole(value) + " B";
   }
   const sizes = (low, high) => (low === high ? size(low) : `${size(low)} – ${size(high)}`);
-  const count = (value) => (Number.isFinite(value) ? Math.round(value).toLocaleString("en-US") : "–");
+  const count = (value) => (Number.isFinite(value) ? whole(value) : "–");
   const some = (number, noun) => `${count(number)} ${noun}${number === 1 ? "" : "s"}`;
   const percent = (share) => (Number.isFinite(share) ? (100 * share).toFixed(1) + " %" : "–");
   const ratio = (value) => (Number.isFinite(value) ? (value < 9.995 ? value.toFixed(2) : value.toFixed(1)) + "×" : "–");

@@ -95,7 +95,7 @@
 
   const details = explorer.details({ data, sums, nameOf, placeOf, choose: (node) => trees.call.select(node) });
   const search = explorer.search({ input: byId("find"), list: byId("matches"), status: byId("found"), previous: byId("previous"), next: byId("next"),
-    names: lower, tree: trees.call, value: (node) => callShown(node, false),
+    names: lower, tree: trees.call, value: (node) => callValue(node, false), text: (node) => callShown(node, false).text,
     caller: (node) => (sums.parent[node] >= 0 ? `← ${format.short(nameOf(sums.parent[node]), 40)}` : "") });
 
   function metricWords() {

@@ -4,7 +4,7 @@
   const { el, format } = explorer;
   const LISTED = 100;
 
-  explorer.search = ({ input, list, status, previous, next, names, caller, value, tree }) => {
+  explorer.search = ({ input, list, status, previous, next, names, caller, value, text, tree }) => {
     let matches = [], at = -1;
 
     function find() {
@@ -13,7 +13,7 @@
       matches = [];
       if (words.length) {
         for (let node = 0; node < names.length; node += 1) if (words.every((word) => names[node].includes(word))) matches.push(node);
-        matches.sort((a, b) => value(b).exact - value(a).exact || a - b);
+        matches.sort((a, b) => value(b) - value(a) || a - b);
       }
       tree.marked = new Set(matches);
       tree.draw();
@@ -21,12 +21,17 @@
     }
     function show() {
       const any = input.value.trim() !== "";
-      status.textContent = !any ? "" : !matches.length ? "none" : at < 0 ? `${matches.length} found` : `${at + 1} of ${matches.length}`;
+      status.textContent = !any ? "" : matches.length ? `${matches.length} found` : "none";
       previous.disabled = next.disabled = !matches.length;
       list.hidden = !any || !matches.length;
-      list.replaceChildren(...matches.slice(0, LISTED).map((node, i) => el("li", {}, el("button", { type: "button", "data-node": node, "aria-current": i === at ? "true" : null },
-        el("span", { class: "number" }, value(node).text), el("span", { class: "name" }, format.short(tree.label(node).text, 48)), el("small", {}, caller(node))))));
+      list.replaceChildren(...matches.slice(0, LISTED).map((node) => el("li", {}, el("button", { type: "button", "data-node": node },
+        el("span", { class: "number" }, text(node)), el("span", { class: "name" }, format.short(tree.label(node).text, 48)), el("small", {}, caller(node))))));
       if (matches.length > LISTED) list.append(el("li", { class: "note" }, `and ${matches.length - LISTED} more; next and previous reach them`));
+      mark();
+    }
+    function mark() {
+      if (at >= 0) status.textContent = `${at + 1} of ${matches.length}`;
+      list.querySelectorAll("button").forEach((button, i) => { if (i === at) button.setAttribute("aria-current", "true"); else button.removeAttribute("aria-current"); });
       const current = list.querySelector("[aria-current]");
       if (current) current.scrollIntoView({ block: "nearest" });
     }
@@ -34,7 +39,7 @@
       if (!matches.length) return;
       at = at < 0 ? (step > 0 ? 0 : matches.length - 1) : (at + step + matches.length) % matches.length;
       tree.select(matches[at]);
-      show();
+      mark();
     }
     input.addEventListener("input", find);
     input.addEventListener("keydown", (event) => {
@@ -57,9 +62,7 @@
       if (!button) return;
       at = matches.indexOf(Number(button.dataset.node));
       tree.select(matches[at]);
-      const focused = document.activeElement === button;
-      show();
-      if (focused) list.querySelector("[aria-current]").focus();
+      mark();
     });
     previous.addEventListener("click", () => go(-1));
     next.addEventListener("click", () => go(1));

@@ -64,6 +64,7 @@
       this.columns = { time: columns["row.time"], calls: columns["row.calls"], sent: columns["row.sent"], received: columns["row.received"],
         waiting: columns["row.waiting"], time_min: columns["row.time_min"], time_max: columns["row.time_max"] };
       this.cache = new Map();
+      this.chosen = new Map();
       this.present = this.kind.reduce((mask, kind) => mask | (1 << kind), 0);
       this.metrics = metricTree(data, this.present);
     }
@@ -101,7 +102,7 @@
     /* One value a rank (or block of ranks) for a node of the call tree, with or without what is below it. */
     overRanks([name, kinds], how, node, below) {
       const key = `${name} ${kinds} ${how} ${node} ${below}`;
-      if (this.cache.has(key)) return this.cache.get(key);
+      if (this.chosen.has(key)) return this.chosen.get(key);
       const values = this.column(name), join = JOIN[how];
       const found = new Float64Array(this.leaves).fill(START[how]);
       for (let at = node, last = below ? this.end[node] : node + 1; at < last; at += 1) {
@@ -110,7 +111,9 @@
           found[this.leaf[row]] = join(found[this.leaf[row]], values[row]);
         }
       }
-      this.cache.set(key, found);
+      /* A metric over the tree is kept for good; one choice over the ranks only as long as there are few. */
+      if (this.chosen.size > 200) this.chosen.clear();
+      this.chosen.set(key, found);
       return found;
     }
 

@@ -50,6 +50,7 @@
       const wanted = this.shown.slice(first, last).map((node, i) => this.row(node, first + i));
       const active = this.rowOf.get(this.selected);
       if (active !== undefined && (active < first || active >= last)) wanted.push(this.row(this.selected, active));
+      if (all && this.shown.length > last) wanted.push(el("div", { class: "row", role: "presentation" }, `… ${this.shown.length - last} more rows`));
       this.rows.replaceChildren(...wanted);
       this.place.setAttribute("aria-activedescendant", `${this.id}-${this.selected}`);
     }
@@ -68,15 +69,13 @@
       el("span", { class: "name" }, text), note ? el("small", {}, note) : null);
     }
 
-    refresh() { this.list(); this.draw(); }
-
+    /* Whoever hears of the choice draws what depends on it, this tree included. */
     select(node, { quiet = false, reveal = true } = {}) {
       for (let above = this.parent[node]; above >= 0; above = this.parent[above]) this.expanded[above] = 1;
       this.selected = node;
       this.list();
       if (reveal) this.show(node);
-      this.draw();
-      if (!quiet) this.chosen(node);
+      if (quiet) this.draw(); else this.chosen(node);
     }
     show(node) {
       const row = this.rowOf.get(node), { scrollTop, clientHeight } = this.place;
@@ -90,13 +89,13 @@
       this.expanded[node] = open ? 1 : 0;
       /* What is selected stays visible: a closing node takes the selection over. */
       if (!open && this.selected > node && this.selected < this.end[node]) this.selected = node;
-      this.refresh();
+      this.list();
       this.chosen(this.selected);
     }
     expandAll(open) {
       this.expanded.fill(open ? 1 : 0);
       if (!open) while (this.parent[this.selected] >= 0) this.selected = this.parent[this.selected];
-      this.refresh();
+      this.list();
       this.show(this.selected);
       this.chosen(this.selected);
     }
@@ -136,7 +135,7 @@
         " ": () => this.toggle(node),
         "*": () => {
           for (let other = 0; other < this.parent.length; other += 1) if (this.parent[other] === this.parent[node]) this.expanded[other] = 1;
-          this.refresh();
+          this.list();
           this.chosen(node);
         },
       };
