@@ -6,6 +6,7 @@ import dataclasses
 import io
 import json
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +25,7 @@ from unisono.profile.importers import import_profile
 from unisono.profile.model import Frame, Origin, Profile
 from unisono.profile.model import Path as CallPath
 from unisono.profile.show import bytes_text, overhead, seconds, show
-from unisono.profile.words import about_size, answer, caller, percent
+from unisono.profile.words import about_size, answer, caller, percent, short
 
 SAMPLES = Path(__file__).parent / "samples"
 
@@ -104,6 +105,25 @@ def test_tables_fit_and_keep_their_numbers(width: int) -> None:
     assert ("859 GB" in text) == (width >= 100)
 
 
+@pytest.mark.parametrize("width", [80, 100, 120])
+def test_long_names_give_way_to_numbers(width: int) -> None:
+    whole = synthetic(8, 20)
+    name = "void solver::Transpose<std::complex<double>, 3>::{}(solver::Field const&, unsigned long)"
+    frames = tuple(dataclasses.replace(frame, function=name.format(frame.function)) for frame in whole.frames)
+    own = row(path=1, time=50.0, calls=1)
+    whole = dataclasses.replace(whole, frames=frames, cells=np.concatenate([whole.cells, own]))
+    text = shown(whole, width)
+    assert max(len(line) for line in text.splitlines()) <= width
+    hot = text[text.index("Hot spots") :].splitlines()
+    rows = [line.split() for line in hot if re.match(r" *\d", line)]
+    for spot in hot_spots(whole)[:10]:
+        numbers = {f"{100 * spot.share:.1f}", f"{spot.calls.mean:,.0f}", spot.function.removeprefix("MPI_")}
+        assert any(numbers <= set(words) for words in rows)
+    assert "…" in text
+    assert "solver::Transpose::part_" in text
+    assert ("imbal." in hot[1]) == (width >= 100)
+
+
 def test_what_is_left_out_is_counted() -> None:
     whole = synthetic(8, 60)
     text = shown(whole, hot=3)
@@ -162,6 +182,24 @@ def test_an_empty_profile_is_shown() -> None:
 )
 def test_percent(value: float, text: str) -> None:
     assert percent(value) == text
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("transpose_x_yz", "transpose_x_yz"),
+        ("void bg::F<double>(unsigned long, bg::Vector<double>&)", "bg::F"),
+        ("solver::Field<std::vector<int>, 3>::exchange(int) const", "solver::Field::exchange"),
+        ("bg::Vector<double>::operator()(int)", "bg::Vector<double>::operator()(int)"),
+        ("!$omp parallel (main) @a.f90:3", "!$omp parallel (main) @a.f90:3"),
+        ("(outside MPI)", "(outside MPI)"),
+        ("main program", "main program"),
+        ("f(", "f"),
+        ("f>(", "f>("),
+    ],
+)
+def test_short_names(name: str, text: str) -> None:
+    assert short(name) == text
 
 
 def test_numbers_with_units() -> None:

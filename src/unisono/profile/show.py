@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 
 import numpy as np
 from rich.console import Group, RenderableType
@@ -13,7 +14,7 @@ from unisono.profile.flat import FlatRow, flat_table
 from unisono.profile.hot import HotSpot, Other, Spread, hot_spots, other
 from unisono.profile.model import UNKNOWN, Profile
 from unisono.profile.sizes import NONE
-from unisono.profile.words import Callers, answer, bin_size, percent
+from unisono.profile.words import Callers, answer, bin_size, percent, short
 
 REGIONS = 20
 HOT_SPOTS = 10
@@ -32,7 +33,7 @@ def show(profile: Profile, *, hot: int = HOT_SPOTS, regions: int = REGIONS, widt
         Text(),
         _about(profile),
         Text(),
-        _flat(profile, regions),
+        _flat(profile, regions, width),
         Text(),
     ]
     if spots:
@@ -49,7 +50,7 @@ def _about(profile: Profile) -> Table:
         table.add_row("command", Text(origin.command))
     table.add_row("ranks", Text(_ranks(profile)))
     if origin.mpi:
-        table.add_row("MPI", Text(origin.mpi))
+        table.add_row("MPI", Text(origin.mpi.partition(", package:")[0]))
     table.add_row("from", Text(" ".join(part for part in (_source(origin.source), origin.created) if part)))
     if origin.ended != "finalize":
         table.add_row("ended", Text(f"by {origin.ended}: the profile is of the time until then", style="yellow"))
@@ -91,7 +92,7 @@ def overhead(profile: Profile) -> str:
     origin = profile.origin
     parts = []
     if origin.as_is and not math.isnan(origin.profiled):
-        as_is = sorted(origin.as_is)[len(origin.as_is) // 2]
+        as_is = statistics.median(origin.as_is)
         change = origin.profiled / as_is - 1 if as_is > 0 else math.nan
         runs = "" if len(origin.as_is) == 1 else f" (median of {len(origin.as_is)})"
         parts.append(f"{seconds(as_is)} as-is{runs}, {seconds(origin.profiled)} profiled ({100 * change:+.1f} %)")
@@ -106,7 +107,7 @@ def overhead(profile: Profile) -> str:
     return "; ".join(parts)
 
 
-def _flat(profile: Profile, regions: int) -> Table:
+def _flat(profile: Profile, regions: int, width: int) -> Table:
     flat = flat_table(profile)
     table = Table(title="Flat profile", title_justify="left", title_style="bold", box=None, pad_edge=False)
     table.add_column("group", no_wrap=True)
@@ -123,7 +124,17 @@ def _flat(profile: Profile, regions: int) -> Table:
     if rest:
         time = math.fsum(row.time for row in flat.regions) - math.fsum(row.time for row in shown)
         share = 1 - math.fsum(row.share for row in shown)
-        table.add_row("", "", f"{max(0.0, time):,.2f}", f"{100 * max(0.0, share):.1f}", "", f"{rest} other regions")
+        table.add_row(
+            "",
+            "",
+            f"{max(0.0, time):,.2f}",
+            f"{100 * max(0.0, share):.1f}",
+            "",
+            "1 other region" if rest == 1 else f"{rest} other regions",
+        )
+    numbers = table.columns[:-1]
+    taken = sum(2 + max(len(str(text)) for text in (column.header, *column.cells)) for column in numbers)
+    table.columns[-1].max_width = max(12, width - taken - 2)  # names take what the numbers leave
     return table
 
 
@@ -143,43 +154,53 @@ def _hot(profile: Profile, spots: list[HotSpot], most: int, width: int) -> Group
     title = "Hot spots: MPI calls by time"
     table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     columns = ["%", "wait", "function", "ranks", "calls/rank", "message size", *(["bytes", "imbal."] if wide else [])]
-    rows = [_hot_row(profile, spot, callers)[: len(columns)] for spot in shown]
+    rows = [_numbers(profile, spot)[: len(columns) - 1] for spot in shown]
+    names = [(_name(spot), _from(profile, spot, callers)) for spot in shown]
     rest = other(profile, shown)
     if rest.count:
-        last = [
-            Text(f"{100 * rest.share:.1f}"),
-            Text(_waiting(_share(rest))),
-            Text(f"{rest.count} others", style="dim"),
-        ]
-        rows.append(last + [Text()] * (len(columns) - len(last)))
-    for at, name in enumerate(columns):
-        cells = [line.cell_len for row in rows for line in row[at].split()]
-        # only the column of names may shrink
-        least = 16 if name == "function" else max([len(name), *cells])
-        right = name not in ("function", "message size")
-        table.add_column(name, justify="right" if right else "left", min_width=least, no_wrap=True, overflow="ellipsis")
-    for row in rows:
-        table.add_row(*row)
+        rows.append([f"{100 * rest.share:.1f}", _waiting(_share(rest)), *[""] * (len(columns) - 3)])
+        names.append((Text("1 other" if rest.count == 1 else f"{rest.count} others", style="dim"), []))
+    taken = sum(
+        2 + max(len(text) for row in rows for text in [header, *row[at].split("\n")])
+        for at, header in enumerate(name for name in columns if name != "function")
+    )
+    room = max(12, width - taken - 2)  # the names take what the numbers leave
+    for name in columns:
+        left = name in ("function", "message size")
+        table.add_column(name, justify="left" if left else "right", no_wrap=True, overflow="ellipsis")
+    for (function, path), numbers in zip(names, rows, strict=True):
+        table.add_row(*numbers[:2], _named(function, path, room), *numbers[2:])
     return Group(table, Text(_legend(profile, shown, wide), style="dim"))
 
 
-def _hot_row(profile: Profile, spot: HotSpot, callers: Callers) -> list[Text]:
+def _numbers(profile: Profile, spot: HotSpot) -> list[str]:
+    """All columns but the function's."""
+    return [
+        f"{100 * spot.share:.1f}",
+        _waiting(spot.waiting_share),
+        _comm(spot),
+        _calls(spot.calls),
+        _sizes(spot),
+        bytes_text(max(spot.sent, spot.received)),
+        "-" if profile.origin.summed else f"{100 * spot.seconds.imbalance:.0f} %",
+    ]
+
+
+def _name(spot: HotSpot) -> Text:
     name = Text(spot.function.removeprefix("MPI_"), style="cyan")
     if spot.phase:
         name.append(f" [{spot.phase}]", style="magenta")
-    called = _from(profile, spot, callers)
-    if called:
-        name.append(f"\n{called}", style="dim")
-    return [
-        Text(f"{100 * spot.share:.1f}"),
-        Text(_waiting(spot.waiting_share)),
-        name,
-        Text(_comm(spot)),
-        Text(_calls(spot.calls)),
-        Text(_sizes(spot)),
-        Text(bytes_text(max(spot.sent, spot.received))),
-        Text("-" if profile.origin.summed else f"{100 * spot.seconds.imbalance:.0f} %"),
-    ]
+    return name
+
+
+def _named(name: Text, path: list[str], room: int) -> Text:
+    """The function, and below it who calls it, in one line where it fits, else in two; `room` columns wide."""
+    whole = " < ".join(path)
+    called = [whole] if len(whole) <= room else [path[0], *(f"< {frame}" for frame in path[1:])]
+    lines = [name, *(Text(line, style="dim") for line in called if line)]
+    for line in lines:
+        line.truncate(room, overflow="ellipsis")
+    return Text("\n").join(lines)
 
 
 def _legend(profile: Profile, shown: list[HotSpot], wide: bool) -> str:
@@ -207,16 +228,16 @@ def _share(rest: Other) -> float:
     return rest.waiting / rest.time if rest.time > 0 else math.nan
 
 
-def _from(profile: Profile, spot: HotSpot, callers: Callers) -> str:
-    """The two innermost frames, or the ones that matter behind a wrapper; "" where the call path is not known."""
+def _from(profile: Profile, spot: HotSpot, callers: Callers) -> list[str]:
+    """The two innermost frames, or the ones that matter behind a wrapper; [] where the call path is not known."""
     if not spot.frames:
-        return ""
+        return []
     first, *rest = spot.frames
     name, through = callers.of(spot)
     # a Cube file holds where a function begins, not where it calls
     place = f" ({first.place})" if first.place and profile.origin.source != "cubex" else ""
     above = name if through else rest[0].label if rest else ""
-    return f"{first.label}{place}" + (f" < {above}" if above else "")
+    return [short(first.label) + place, *([short(above)] if above else [])]
 
 
 def _comm(spot: HotSpot) -> str:
@@ -245,7 +266,7 @@ def _sizes(spot: HotSpot) -> str:
     rest = sized[len(shown) :]
     if rest:
         share = math.fsum(entry.time for entry in rest) / spot.time if spot.time else 0
-        lines.append(f"{len(rest)} others {percent(share)}")
+        lines.append(f"{len(rest)} more {percent(share)}")
     return "\n".join(lines)
 
 

@@ -47,6 +47,20 @@ def bin_size(entry: SizeBin) -> str:
     return f"{about_size(entry.least)}-{about_size(entry.most)}" if entry.kind == RANGE else ""
 
 
+def short(name: str) -> str:
+    """A C++ function without its result, arguments and template arguments; any other name as it is."""
+    if "(" not in name or "operator" in name or "lambda" in name or name.startswith(("(", "!")):
+        return name
+    kept, depth = [], 0
+    for letter in name:
+        depth += letter in "<("
+        if depth == 0:
+            kept.append(letter)
+        depth -= letter in ">)"
+    bare = "".join(kept).strip().removesuffix(" const")
+    return bare.rpartition(" ")[2] or name
+
+
 def main_size(spot: HotSpot) -> SizeBin | None:
     """The size that nearly all time and calls are of; None where there is none such, or no message."""
     sized = [entry for entry in spot.sizes if entry.kind != NONE]
@@ -124,8 +138,8 @@ def answer(profile: Profile, spots: Sequence[HotSpot]) -> str:
         return "There are no MPI calls in this profile."
     spot = next((entry for entry in spots if entry.name not in _ONCE), spots[0])
     name, through = caller(profile, spot, spots)
-    called = f" called from {name}" if name else ""
-    called += f" (through {through})" if through else ""
+    called = f" called from {short(name)}" if name else ""
+    called += f" (through {short(through)})" if through else ""
     size = size_phrase(spot)
     size = f", {size}," if size else ""
     begun = f"{spot.name}{called}{size} is {percent(spot.share)} of your time"
