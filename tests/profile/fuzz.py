@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from unisono.errors import UserError
 from unisono.profile.check import problem
 from unisono.profile.document import as_dict
+from unisono.profile.file import load, save
 from unisono.profile.importers import import_profile
 
 _WORDS = ("", "-1", "nan", "inf", "1e309", "1,2,3", "0", "9" * 30, "*", "@", "[unknown]", "0x12", "1_0", "é", "-", "/")
@@ -52,3 +53,5 @@ def reads_or_says_why(path: Path, text: str) -> None:
         return
     assert problem(profile) == ""
     as_dict(profile)
+    save(profile, path)
+    load(path)

@@ -146,6 +146,7 @@ def put(field: str, value: float) -> Callable[[Any], Any]:
         (edited(notes=None), "notes"),
         (edited(surprise=1), "surprise"),
         (edited(frames=[["f", "m", 2**70, "", 0, False, ""]]), "frames"),
+        (edited(frames=[["f", "m", 1, "", -1, False, ""]] * 20), "a frame's line or offset is out of range"),
         (lambda members: members.pop("pairs.npy"), "has no pairs.npy"),
         (lambda members: members.update({"profile.json": b"[" * 100_000}), "does not say format"),
         (lambda members: members.update({"profile.json": b"\xff"}), "does not say format"),
@@ -210,7 +211,7 @@ def loads_or_says_why(path: Path, data: bytes) -> None:
 
 
 @given(st.data())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_flipped_bytes_never_end_in_a_traceback(
     tmp_path_factory: pytest.TempPathFactory, whole: bytes, data: st.DataObject
 ) -> None:

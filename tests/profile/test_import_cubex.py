@@ -19,6 +19,7 @@ from tests.profile.ft import CALLS, SIZE, ft
 from unisono.errors import UserError
 from unisono.profile.check import problem
 from unisono.profile.exporters import export_profile
+from unisono.profile.file import load, save
 from unisono.profile.flat import flat_table
 from unisono.profile.hot import hot_spots
 from unisono.profile.importers import import_profile
@@ -251,7 +252,7 @@ def test_a_truncated_file_is_said_to_be_truncated(tmp_path: Path) -> None:
 
 
 @given(st.data())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_flipped_bytes_never_end_in_a_traceback(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     raw = bytearray(SAMPLE.read_bytes())
     for at, value in data.draw(
@@ -267,6 +268,8 @@ def test_flipped_bytes_never_end_in_a_traceback(tmp_path_factory: pytest.TempPat
         assert "\n" not in str(error)
     else:
         assert problem(profile) == ""
+        save(profile, path)
+        load(path)
 
 
 @pytest.mark.parametrize("name", ["time_p4.cubex", "fastest_p16.cubex", "blast_p64_bigendian.cubex"])

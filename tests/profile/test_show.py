@@ -231,6 +231,22 @@ def test_show_import_and_export_as_commands(
     assert "Note: a flame graph holds time only" in capsys.readouterr().err
 
 
+def test_names_of_files_that_a_tool_always_names_alike_come_from_their_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = tmp_path / "scorep_ft_256_sum"
+    run.mkdir()
+    (run / "profile.cubex").write_bytes((SAMPLES / "ft_p4.cubex").read_bytes())
+    for given in (run, run / "profile.cubex"):
+        assert profile_reading.import_(given, None) == 0
+        assert profile_reading.export(given, format="json", output=None) == 0
+        assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == [
+            "scorep_ft_256_sum.json",
+            "scorep_ft_256_sum.profile",
+        ]
+
+
 def test_commands_refuse_what_makes_no_sense(tmp_path: Path) -> None:
     save(ft(4, 2), tmp_path / "ft.profile")
     with pytest.raises(UserError, match="give cubex, speedscope, json"):

@@ -7,6 +7,8 @@ from pathlib import Path
 from unisono.commands.console import err, out, print_json
 from unisono.errors import UserError
 
+_ALIKE = ("profile.cubex", "summary.cubex", "scout.cubex", "scorep.score")
+
 
 def show(path: Path, *, json: bool, hot: int) -> int:
     """A profile, of Unisono or of any tool that can be imported, as tables."""
@@ -31,7 +33,7 @@ def import_(path: Path, output: Path | None) -> int:
     from unisono.profile.importers import import_profile
 
     profile = import_profile(path)
-    target = output or Path(path.name).with_suffix(EXTENSION)
+    target = output or Path(_named(path) + EXTENSION)
     save(profile, target)
     console = err()
     for note in profile.notes:
@@ -48,7 +50,7 @@ def export(path: Path, *, format: str, output: Path | None) -> int:
     if format not in EXTENSIONS:
         raise UserError(f"--format {format}: give {', '.join(EXTENSIONS)}")
     profile = import_profile(path)
-    target = output or Path(path.name).with_suffix(EXTENSIONS[format])
+    target = output or Path(_named(path) + EXTENSIONS[format])
     if target.exists() and target.samefile(path):
         raise UserError(f"{target}: is the profile itself; give another file with -o")
     lost = export_profile(profile, target, format)
@@ -57,3 +59,11 @@ def export(path: Path, *, format: str, output: Path | None) -> int:
         console.print(f"Note: {sentence}", markup=False)
     console.print(f"Written: {target}", markup=False)
     return 0
+
+
+def _named(path: Path) -> str:
+    """What to call a profile: its file without extension; the directory, where a tool names all files alike."""
+    whole = path.resolve()
+    if whole.is_dir():
+        return whole.name
+    return whole.parent.name if whole.name in _ALIKE else whole.stem

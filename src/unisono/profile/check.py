@@ -7,6 +7,9 @@ import numpy.typing as npt
 
 from unisono.profile.model import UNKNOWN, Profile
 
+_INT32 = 2**31 - 1
+_INT64 = 2**63 - 1
+
 
 def problem(profile: Profile) -> str:
     """The first thing that is wrong with a profile, as half a sentence; "" for a sound one."""
@@ -25,6 +28,11 @@ def _tree(profile: Profile) -> str:
             return f"path {index} does not come after its parent"
         if not 0 <= path.frame < len(profile.frames):
             return f"path {index} names a frame that is not there"
+    if any(not (0 <= frame.line <= _INT32 and UNKNOWN <= frame.offset <= _INT64) for frame in profile.frames):
+        return "a frame's line or offset is out of range"
+    shapes = [value for comm in profile.comms for value in (comm.size, comm.nodes, comm.created)]
+    if any(not UNKNOWN <= value <= _INT32 for value in shapes):
+        return "a communicator's shape is out of range"
     return ""
 
 

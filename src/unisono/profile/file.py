@@ -35,7 +35,7 @@ _WALL_MOST = 64 << 20
 _MEMBERS_MOST = 16
 
 Index = Annotated[int, Field(ge=-1, le=2**31 - 1)]
-Offset = Annotated[int, Field(ge=-(2**63), le=2**63 - 1)]
+Offset = Annotated[int, Field(ge=-1, le=2**63 - 1)]
 
 
 class _Strict(BaseModel):
@@ -71,7 +71,7 @@ class _Document(_Strict):
     functions: list[str]
     frames: list[tuple[str, str, Offset, str, Index, bool, str]]
     paths: list[tuple[Index, Index]]
-    comms: list[tuple[Index, Index, Offset]]
+    comms: list[tuple[Index, Index, Index]]
     phases: list[str]
     notes: list[str]
 

@@ -122,7 +122,7 @@ def _nodes(program: Element) -> Iterator[Node]:
         int(region.attrib["id"]): Region(
             _text(region, "name"),
             region.get("mod", ""),
-            max(0, int(region.get("begin", "-1"))),
+            _line(region.get("begin", "-1")),
             _text(region, "paradigm"),
             _text(region, "role"),
         )
@@ -163,6 +163,12 @@ def _locations(system: Element) -> tuple[tuple[Location, ...], bool]:
     ordered = sorted(found, key=lambda entry: entry[0])
     ranks = {rank: number for number, rank in enumerate(sorted({rank for _, rank, _, thread in ordered if thread}))}
     return tuple(Location(ranks.get(rank, -1), host, thread) for _, rank, host, thread in ordered), has_nodes
+
+
+def _line(text: str) -> int:
+    """A line of source code; 0 where there is none."""
+    line = int(text)
+    return line if 0 < line < 1 << 31 else 0
 
 
 def _text(element: Element, name: str) -> str:

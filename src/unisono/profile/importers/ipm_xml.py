@@ -106,7 +106,8 @@ def _task(element: Element, file: _File) -> None:
     task.wall = _seconds(perf.attrib["wtime"]) if perf is not None else 0.0
     file.command = file.command or (element.findtext("cmdline") or "").strip()
     if job is not None and file.nodes == UNKNOWN:
-        file.nodes = count(job.get("nhosts", "")) or UNKNOWN
+        nodes = count(job.get("nhosts", "")) or 0
+        file.nodes = nodes if 0 < nodes <= ranks else UNKNOWN
     for region in element.iter("region"):
         label = region.get("label", "")
         file.regions[int(region.get("id", "0"))] = "" if label.startswith("ipm_") else label
