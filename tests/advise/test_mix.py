@@ -42,8 +42,14 @@ def test_what_recording_added_is_not_the_programs() -> None:
     made = profile([Call("MPI_Alltoall", time=4.0, waiting=2.5)])
     slower = replace(made, origin=replace(made.origin, as_is=(8.0, 8.4, 8.2), profiled=10.2))
     assert mix_of(made).total == 40.0
-    assert mix_of(slower).total == pytest.approx(32.0)
+    found = mix_of(slower)
+    assert found.total == pytest.approx(32.0)
+    assert found.spots[0].time == pytest.approx(8.0)
+    assert found.spots[0].waiting == pytest.approx(2.0)
+    assert sum(use.time for use in found.spots[0].uses) == pytest.approx(8.0)
     assert mix_of(replace(made, origin=replace(made.origin, as_is=(12.0,), profiled=10.2))).total == 40.0
+    # no more than what was waiting can have been barriers
+    assert mix_of(replace(made, origin=replace(made.origin, as_is=(1.0,), profiled=10.2))).total == pytest.approx(30.0)
 
 
 def test_kinds_are_kept_apart() -> None:

@@ -210,6 +210,7 @@ def test_a_program_that_does_not_run(tmp_path: Path) -> None:
     (tmp_path / "mpirun").write_text("#!/bin/sh\nexit 3\n")
     with pytest.raises(UserError, match="does not run as it is"):
         fake.optimize()
+    assert not fake.files.journal.exists()
 
 
 def test_what_cannot_be_continued(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.mpi
 __all__ = ["program"]
 
 
-def test_a_program_is_profiled_and_advised_on(machine: Machine, program: Path, tmp_path: Path) -> None:  # noqa: F811
+def test_a_program_is_profiled_and_advised_on(machine: Machine, program: Path, tmp_path: Path) -> None:
     line = Command(mpi_command(machine, program), {}, None, [])
     mix = mix_of(profile_of(line, 60, machine, tmp_path))
     assert mix.world == (1, 2)
@@ -38,7 +38,7 @@ def test_a_program_is_profiled_and_advised_on(machine: Machine, program: Path, t
 @pytest.mark.parametrize("machine", ["embedded"], indirect=True)
 def test_what_a_tuning_changed_in_a_program(
     machine: Machine,
-    program: Path,  # noqa: F811
+    program: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -131,12 +131,13 @@ def mix_of(profile: Profile, nodes: int | None = None) -> Mix:
     found = [spot for spot in hot_spots(profile) if spot.function not in _OUTSIDE]
     if not found:
         raise UserError("the profile holds no MPI calls: nothing to advise on")
-    total = _total(profile)
-    if total <= 0:
-        raise UserError("the profile holds no time, so nothing can be said about a gain")
     world, notes = _world(profile, nodes)
     names = _callers(profile, found)
     spots = _completed([_spot(profile, spot, name, world) for spot, name in zip(found, names, strict=True)])
+    spots, total = _without_barriers(profile, spots)
+    if total <= 0:
+        raise UserError("the profile holds no time, so nothing can be said about a gain")
+    spots.sort(key=lambda spot: -spot.time)
     collectives = [spot for spot in spots if spot.kind == COLLECTIVE]
     if any(spot.case is None for spot in collectives):
         notes.append("the ranks of some communicators are not known; what is called on them cannot be looked up")
@@ -151,13 +152,32 @@ def mix_of(profile: Profile, nodes: int | None = None) -> Mix:
     return Mix(tuple(spots), total, profile.ranks, world, tuple(notes))
 
 
-def _total(profile: Profile) -> float:
-    """Seconds of all ranks. Telling waiting apart takes a barrier a call, which is not the program's."""
+def _without_barriers(profile: Profile, spots: Sequence[Spot]) -> tuple[list[Spot], float]:
+    """The spots and the time of all ranks, without what the profiled run took longer than runs as it is.
+
+    Telling waiting apart takes a barrier a call, which was counted as waiting and is not the program's.
+    """
     total = float(profile.wall.sum()) or float(profile.cells["time"].sum())
-    added = profile.origin.profiled - statistics.median(profile.origin.as_is) if profile.origin.as_is else math.nan
-    if not added > 0:
-        return total
-    return max(total - added * profile.ranks, total / 2)
+    waiting = math.fsum(spot.waiting for spot in spots if not math.isnan(spot.waiting))
+    as_is = profile.origin.as_is
+    added = (profile.origin.profiled - statistics.median(as_is)) * profile.ranks if as_is else 0.0
+    if not (added > 0 and waiting > 0):
+        return list(spots), total
+    cut = min(added / waiting, 1.0)
+    return [_shortened(spot, cut) for spot in spots], total - cut * waiting
+
+
+def _shortened(spot: Spot, cut: float) -> Spot:
+    """With less waiting, by a part of it."""
+    if math.isnan(spot.waiting):
+        return spot
+    uses = tuple(
+        use
+        if math.isnan(use.waiting)
+        else replace(use, time=use.time - cut * use.waiting, waiting=(1 - cut) * use.waiting)
+        for use in spot.uses
+    )
+    return replace(spot, time=spot.time - cut * spot.waiting, waiting=(1 - cut) * spot.waiting, uses=uses)
 
 
 def _world(profile: Profile, nodes: int | None) -> tuple[tuple[int, int] | None, list[str]]:

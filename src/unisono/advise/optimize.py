@@ -137,7 +137,8 @@ class Optimizer:
                     self.journal.finished = True
                 self._keep()
         finally:
-            self._keep()
+            if self.journal.rounds and self.journal.rounds[0].as_is:
+                self._keep()
         known = self._known(self.journal.rounds)
         if known is not None and not self.accepted:
             write(unchanged(known[0]), self.files.tuning)
