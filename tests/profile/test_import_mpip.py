@@ -97,6 +97,7 @@ def test_a_concise_report_has_times_but_no_calls() -> None:
         (("   1         10          2    20.00\n", ""), "does not have every task"),
         (("@--- MPI Time (seconds)", "@--- Something else"), "no complete table of MPI Time"),
         (("Isend                1    1    200", "Isend                1    1    many"), "a row with Name, Site, Rank"),
+        (("      4096      2048        64", "        64      2048      4096"), "a row with Name, Site, Rank"),
         (("Name              Site Rank  Count", "Naam              Site Rank  Count"), "columns `Name Site`"),
     ],
 )

@@ -110,7 +110,7 @@ def _row(values: dict[str, str], in_bytes: bool) -> SiteRow | None:
     total = number(values["Time"]) if "Time" in values else None
     if most is None or mean is None or least is None or site is None or rank is None or calls is None:
         return None
-    if tasks_of_site is None or ("Time" in values and total is None):
+    if tasks_of_site is None or ("Time" in values and total is None) or ("Min" in values and least > most):
         return None
     if total is None:
         # concise tables hold a mean over ranks instead of one over calls

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from unisono.errors import UserError
+from unisono.profile.check import problem
 from unisono.profile.model import Profile
 
 _HEAD = 1 << 20
@@ -19,6 +20,14 @@ def import_profile(path: Path) -> Profile:
     """
     if path.is_dir():
         path = _in_directory(path)
+    profile = _import(path)
+    wrong = problem(profile)
+    if wrong:
+        raise UserError(f"{path}: is damaged: {wrong}")
+    return profile
+
+
+def _import(path: Path) -> Profile:
     try:
         with path.open("rb") as file:
             head = file.read(_HEAD)
