@@ -171,9 +171,11 @@ def warnings(profile: Profile) -> list[str]:
     if origin.as_is and math.isfinite(origin.profiled):
         run = difference(origin.as_is, origin.profiled)
         if run.matters:
+            change = "longer" if run.ratio > 0 else "shorter"
+            barrier = "; telling waiting apart adds a barrier to every collective" if origin.split_waiting else ""
             said.append(
-                f"Profiled, the program ran {percent(abs(run.ratio))} {'longer' if run.ratio > 0 else 'shorter'} than "
-                "as it is: look at what follows with that in mind."
+                f"Profiled, the program ran {percent(abs(run.ratio))} {change} than as it is{barrier}: "
+                "look at what follows with that in mind."
             )
     return said
 

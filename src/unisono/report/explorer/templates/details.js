@@ -87,10 +87,10 @@
     }
     function curveWords(curve) {
       byId("curve-head").textContent = `What the tuning does: ${curve.title}`;
-      byId("curve-words").textContent = explorer.curve.sentence(curve, drawn.own);
+      byId("curve-words").textContent = [curve.note && `${curve.note}.`, explorer.curve.sentence(curve, drawn.own)].filter(Boolean).join(" ");
       byId("curve-keys").replaceChildren(...(curve.sizes ? [["default", "by default"], ["tuned", "tuned"]] : [["tuned", "gain over the default"]]).map(([css, text]) => el("li", {}, el("i", { class: `key ${css}` }), text)),
         el("li", {}, el("i", { class: "key program" }), curve.sizes ? `the program's own calls ${waits ? "without" : "with"} waiting; larger: more of the time` : "the program's own sizes; larger: more of the time"));
-      byId("curve-note").textContent = [curve.note && `${curve.note}.`, curve.launch && `Launched with ${curve.launch}.`, `From the tuning ${curve.from}.`].filter(Boolean).join(" ");
+      byId("curve-note").textContent = [curve.launch && `Launched with ${curve.launch}.`, `From the tuning ${curve.from}.`].filter(Boolean).join(" ");
     }
     const draw = chart.keepDrawn(byId("histogram"), drawAt);
     function drawAt(width) {

@@ -17,7 +17,7 @@
     ].filter(([, kind]) => present & kind);
     const time = add(-1, "time", "time", "s", "time", ALL, ["time", PROGRAM], { own: "own code" });
     if (present & MPI) {
-      const mpi = add(time, "mpi", "MPI", "s", "time", MPI, ["time", NONE], { own: "none of the classes below" });
+      const mpi = add(time, "mpi", "MPI", "s", "time", MPI, ["time", NONE], { own: "all in its classes" });
       for (const [label, kind] of classes) {
         const splits = kind === COLLECTIVE && known.has("waiting");
         const id = label.split(" ")[0];
@@ -36,7 +36,7 @@
       const carrying = classes.filter(([, kind]) => kind & (COLLECTIVE | POINT_TO_POINT | ONE_SIDED));
       const rest = MPI & ~carrying.reduce((mask, [, kind]) => mask | kind, 0);
       const several = carrying.length > 1;
-      const node = add(-1, id, label, "B", id, MPI, several ? [id, rest] : null, { own: several ? "none of the classes below" : "" });
+      const node = add(-1, id, label, "B", id, MPI, several ? [id, rest] : null, { own: several ? "all in its classes" : "" });
       if (several) for (const [name, kind] of carrying) add(node, `${id}-${name}`, name, "B", id, kind);
     }
     if (known.has("time_min")) add(-1, "min", "shortest call", "s", "time_min", MPI, null, { how: "min" });
