@@ -1,0 +1,363 @@
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.launch.conftest import Installed, installed
+from tests.profile.raw_samples import cell, part, raw_file
+from unisono.errors import LaunchError, UserError
+from unisono.launch.command import Command
+from unisono.profile.diagnose import nothing_recorded, program_of
+from unisono.profile.model import Profile
+from unisono.profile.preload import Launcher, Line, launcher_of, with_variables
+from unisono.profile.record import Options, Recording, record, run_through
+
+__all__ = ["installed"]
+
+LIBRARY = Path("/c/libunisono.so")
+VARIABLES = {"UNISONO_PROFILE": "/o/run"}
+
+
+def _added(text: str, kind: str, at: int = 0, env: Mapping[str, str] | None = None) -> Line:
+    return with_variables(shlex.split(text), Launcher(kind, at), LIBRARY, VARIABLES, env or {})
+
+
+# -- the command line ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "env", "wanted"),
+    [
+        ("mpirun -n 2 ./a -x", "", "mpirun -x LD_PRELOAD=/c/libunisono.so -x UNISONO_PROFILE=/o/run -n 2 ./a -x"),
+        (
+            "mpirun -n 2 ./a",
+            "/l/a.so",
+            "mpirun -x LD_PRELOAD=/l/a.so:/c/libunisono.so -x UNISONO_PROFILE=/o/run -n 2 ./a",
+        ),
+        (
+            "mpirun -x LD_PRELOAD=/u.so -n 2 ./a LD_PRELOAD=/u.so",
+            "/l/a.so",
+            "mpirun -x LD_PRELOAD=/u.so:/c/libunisono.so -x UNISONO_PROFILE=/o/run -n 2 ./a LD_PRELOAD=/u.so",
+        ),
+        (
+            "mpirun -x LD_PRELOAD ./a",
+            "/l/a.so",
+            "mpirun -x LD_PRELOAD=/l/a.so:/c/libunisono.so -x UNISONO_PROFILE=/o/run ./a",
+        ),
+        (
+            "mpirun -n 1 ./a : -x LD_PRELOAD=/u.so -n 3 ./b : -n 1 ./a",
+            "",
+            "mpirun -x LD_PRELOAD=/c/libunisono.so -x UNISONO_PROFILE=/o/run -n 1 ./a : "
+            "-x LD_PRELOAD=/u.so:/c/libunisono.so -x UNISONO_PROFILE=/o/run -n 3 ./b : "
+            "-x LD_PRELOAD=/c/libunisono.so -x UNISONO_PROFILE=/o/run -n 1 ./a",
+        ),
+    ],
+)
+def test_open_mpi(line: str, env: str, wanted: str) -> None:
+    found = _added(line, "openmpi", env={"LD_PRELOAD": env} if env else {})
+    assert shlex.join(found.argv) == wanted and found.env == {}
+
+
+def test_words_before_mpirun_stay() -> None:
+    found = _added("env A=1 mpirun -n 2 ./a", "openmpi", 2)
+    assert found.argv[:3] == ["env", "A=1", "mpirun"] and found.argv[3] == "-x"
+
+
+def test_hydra() -> None:
+    ours = "-genv UNISONO_PROFILE /o/run"
+    for line, wanted in (
+        ("mpiexec -n 2 ./a", f"mpiexec -genv LD_PRELOAD /c/libunisono.so {ours} -n 2 ./a"),
+        ("mpiexec -genv LD_PRELOAD /u.so ./a", f"mpiexec {ours} -genv LD_PRELOAD /u.so:/c/libunisono.so ./a"),
+        (
+            "mpiexec -env LD_PRELOAD /u.so ./a",
+            f"mpiexec -genv LD_PRELOAD /c/libunisono.so {ours} -env LD_PRELOAD /u.so:/c/libunisono.so ./a",
+        ),
+    ):
+        assert shlex.join(_added(line, "hydra").argv) == wanted
+
+
+@pytest.mark.parametrize(
+    ("line", "env", "wanted"),
+    [
+        ("srun -n 2 ./a", {}, "srun --export=ALL,{} -n 2 ./a"),
+        ("srun -n 2 ./a", {"SLURM_EXPORT_ENV": "HOME"}, "srun --export=HOME,{} -n 2 ./a"),
+        ("srun --export=ALL,A=1 -n 2 ./a --export=x", {}, "srun --export=ALL,A=1,{} -n 2 ./a --export=x"),
+        ("srun -n 2 --export A,B ./a", {}, "srun --export=A,B,{} -n 2 ./a"),
+    ],
+)
+def test_srun(line: str, env: dict[str, str], wanted: str) -> None:
+    ours = "UNISONO_PROFILE=/o/run,LD_PRELOAD=/c/libunisono.so"
+    found = _added(line, "srun", env=env).argv
+    exported = next(word for word in found if word.startswith("--export="))
+    assert sorted(exported.split(",")[-2:]) == sorted(ours.split(","))
+    plain = [word.rsplit(",", 2)[0] + ",{}" if word is exported else word for word in found]
+    assert shlex.join(plain) == shlex.join(shlex.split(wanted))
+
+
+def test_srun_keeps_what_the_user_preloads_and_refuses_what_cannot_be() -> None:
+    found = _added("srun --export=ALL,LD_PRELOAD=/u.so ./a", "srun").argv[1]
+    assert found.split(",")[0] == "--export=ALL" and "LD_PRELOAD=/u.so:/c/libunisono.so" in found.split(",")
+    with pytest.raises(UserError, match="--export=NONE keeps"):
+        _added("srun --export=NONE ./a", "srun")
+    with pytest.raises(UserError, match="comma"):
+        with_variables(["srun", "./a"], Launcher("srun", 0), LIBRARY, {"UNISONO_PROFILE": "/o,p/run"}, {})
+
+
+def test_scripts_and_lone_programs() -> None:
+    script = _added("./job.sh 3", "script", env={"OMPI_MCA_mca_base_env_list": "A=1", "LD_PRELOAD": "/u.so"})
+    listed = "A=1;LD_PRELOAD=/u.so:/c/libunisono.so;UNISONO_PROFILE=/o/run"
+    assert script.argv == ["./job.sh", "3"] and script.env["OMPI_MCA_mca_base_env_list"] == listed
+    assert "LD_PRELOAD" not in script.env and "no mpirun or srun" in script.notes[0]
+    alone = _added("./a", "program")
+    assert alone.env == {"LD_PRELOAD": str(LIBRARY), **VARIABLES} and "one rank" in alone.notes[0]
+
+
+def _fake(folder: Path, name: str, says: str) -> str:
+    path = folder / name
+    path.write_text(f"#!/bin/sh\necho '{says}'\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_which_launcher(tmp_path: Path) -> None:
+    open_mpi = _fake(tmp_path, "mpirun", "mpirun (Open MPI) 5.0.6")
+    mpich = _fake(tmp_path, "mpiexec.mpich", "HYDRA build details:\n    Version:          4.0.2")
+    other = _fake(tmp_path, "mpiexec", "no idea")
+    srun = _fake(tmp_path, "srun", "slurm")
+    script = _fake(tmp_path, "job", "")
+    assert launcher_of([open_mpi, "./a"]) == Launcher("openmpi", 0, open_mpi)
+    assert launcher_of(["nice", "-n", "3", mpich, "./a"]) == Launcher("hydra", 3, mpich)
+    assert launcher_of([srun, "./a"]) == Launcher("srun", 0)
+    assert launcher_of([script, "./a"]) == Launcher("script", 0)
+    assert launcher_of(["bash", "-c", "mpirun ./a"]) == Launcher("script", 0)
+    assert launcher_of([sys.executable, "a.py"]) == Launcher("program", 0)
+    for argv, because in (
+        ([], "after --"),
+        (["/no/mpirun"], "can be run"),
+        (["/no/a"], "can be run"),
+        ([other], "idea"),
+    ):
+        with pytest.raises(UserError, match=because):
+            launcher_of(argv)
+
+
+def test_options() -> None:
+    with pytest.raises(UserError, match="--depth"):
+        Options(depth=17).variables(Path("/p"))
+    with pytest.raises(UserError, match="--filter"):
+        Options(filter=Path("/no/filter")).variables(Path("/p"))
+    said = Options(3, split_waiting=True, memory=5).variables(Path("/p"))
+    assert said == {
+        "UNISONO_PROFILE": "/p",
+        "UNISONO_PROFILE_DEPTH": "3",
+        "UNISONO_PROFILE_SPLIT_WAITING": "1",
+        "UNISONO_PROFILE_MEMORY": "5",
+    }
+
+
+# -- what was recorded, and why nothing was --------------------------------------------------------------------------
+
+
+def _program(folder: Path, body: str, *flags: str, compiler: str = "cc") -> Path:
+    source, program = folder / "program.c", folder / "program"
+    source.write_text(body)
+    found = shutil.which(compiler)
+    if found is None:
+        pytest.skip(f"{compiler} is not installed")
+    subprocess.run([found, *flags, "-o", program, source], check=True, timeout=60)
+    return program
+
+
+def test_programs_that_cannot_be_recorded(tmp_path: Path) -> None:
+    inside = "int MPI_Init(int *c, char ***v) { (void)c; (void)v; return 0; }\nint PMPI_Init(void) { return 0; }\n"
+    main = "int main(int c, char **v) { return MPI_Init(&c, &v); }\n"
+    for flags in ((), ("-static",)):
+        program = _program(tmp_path, inside + main, *flags)
+        assert "has its MPI library linked into it" in nothing_recorded(program, 0)
+    program = _program(tmp_path, "int main(void) { return 0; }\n")
+    assert "is no MPI program" in nothing_recorded(program, 0)
+    opener = '#include <dlfcn.h>\nint main(void) { return dlopen("libmpi.so", RTLD_NOW) == 0; }\n'
+    program = _program(tmp_path, opener, "-ldl")
+    assert "opens one at run time" in nothing_recorded(program, 1)
+    assert "(exit status 9)" in nothing_recorded(None, 9)
+
+
+def test_the_program_of_a_command_line(tmp_path: Path) -> None:
+    sleep = Path(shutil.which("sleep") or "")
+    assert program_of(["mpirun", "-n", "2", "sleep", "5"], Launcher("openmpi", 0)) == sleep
+    assert program_of(["time", "mpiexec", "-n", "2", "sleep", "5"], Launcher("hydra", 1)) == sleep
+    assert program_of(["sleep", "5"], Launcher("program", 0)) == sleep
+    assert program_of(["./job"], Launcher("script", 0)) is None
+    assert program_of(["mpirun", "-n", "2", "/no/such"], Launcher("openmpi", 0)) is None
+
+
+class _Hand(Recording):
+    """A recording whose files are written by hand."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._prefix, self._program, self._shown = folder, folder / "run", None, "mpirun ./a"
+
+
+def test_files_of_killed_ranks(tmp_path: Path) -> None:
+    recording = _Hand(tmp_path)
+    with pytest.raises(UserError, match="nothing was recorded"):
+        recording.profile(0)
+    good = raw_file(part(0, 3, cells=[cell(1)], ended="signal SIGTERM"))
+    (tmp_path / "run.rank0.raw").write_bytes(good)
+    (tmp_path / "run.rank1.raw").write_bytes(b"")
+    (tmp_path / "run.rank10.raw").write_bytes(good[:-20])
+    found = recording.profile(143, 2.5)
+    assert found.origin.command == "mpirun ./a" and found.origin.profiled == 2.5
+    assert any(note.startswith("run.rank1.raw: is empty") for note in found.notes)
+    assert any(note.startswith("run.rank10.raw: ends in the middle") for note in found.notes)
+    (tmp_path / "run.rank0.raw").unlink()
+    with pytest.raises(UserError, match=r"run\.rank1\.raw: is empty"):
+        recording.profile(143)
+    (tmp_path / "run.raw").write_bytes(raw_file(*(part(rank, 3) for rank in range(3))))
+    assert any("no call of MPI was recorded" in note for note in recording.profile(0).notes)
+
+
+# -- running it ----------------------------------------------------------------------------------------------------
+
+
+def test_run_through_passes_signals_and_status_on(tmp_path: Path) -> None:
+    script = tmp_path / "run.py"
+    script.write_text(
+        "import os, signal, sys, time\n"
+        "def end(number, frame): os.write(1, b'ended\\n'); sys.exit(7)\n"
+        "signal.signal(int(sys.argv[1]), end)\n"
+        "os.write(1, b'ready\\n')\n"
+        "time.sleep(20)\n"
+    )
+    outer = (
+        "import sys; from unisono.launch.command import Command; from unisono.profile.record import run_through\n"
+        f"ran = run_through(Command([sys.executable, {str(script)!r}, sys.argv[1]], {{}}, None, []))\n"
+        "print(ran.exit_status, ran.signal)"
+    )
+    for number in (signal.SIGTERM, signal.SIGINT):
+        process = subprocess.Popen(
+            [sys.executable, "-c", outer, str(int(number))], stdout=subprocess.PIPE, text=True, start_new_session=True
+        )
+        with process:
+            assert process.stdout is not None and process.stdout.readline() == "ready\n"
+            process.send_signal(number)
+            assert process.stdout.read().split() == ["ended", "7", str(int(number))]
+    assert run_through(Command(["sh", "-c", "kill -9 $$"], {}, None, [])).exit_status == 137
+    before = signal.getsignal(signal.SIGTERM)
+    assert run_through(Command(["sh", "-c", "exit 3"], {}, None, [])).signal is None
+    assert signal.getsignal(signal.SIGTERM) is before
+    with pytest.raises(UserError, match="cannot be started"):
+        run_through(Command(["/no/such/program"], {}, None, []))
+
+
+_SOURCE = """
+#include <mpi.h>
+#include <stdio.h>
+#include <unistd.h>
+static char a[8192], b[8192];
+__attribute__((noinline)) static void wrapper(int bytes)
+{
+    MPI_Alltoall(a, bytes, MPI_CHAR, b, bytes, MPI_CHAR, MPI_COMM_WORLD);
+    __asm__ volatile("" ::: "memory");
+}
+__attribute__((noinline)) void transpose_one(void) { wrapper(1024); __asm__ volatile("" ::: "memory"); }
+__attribute__((noinline)) void transpose_two(void) { wrapper(512); __asm__ volatile("" ::: "memory"); }
+int main(int count, char **words)
+{
+    if (count > 1 && words[1][0] == 'e')
+        return 3;
+    MPI_Init(&count, &words);
+    for (int i = 0; i < 10; i++) {
+        transpose_one();
+        transpose_two();
+    }
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0 && printf("%d\\n", (int)getpid()) > 0)
+        fflush(stdout);
+    while (count > 1 && words[1][0] == 'l') {
+        MPI_Barrier(MPI_COMM_WORLD);
+        usleep(1000);
+    }
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+@pytest.fixture(scope="session")
+def program(installed: Installed, tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("program")
+    return str(
+        _program(folder, _SOURCE, "-g", "-O2", compiler=str(installed.machine.mpi and installed.machine.mpi.mpicc))
+    )
+
+
+def _alltoalls(profile: Profile) -> dict[tuple[str, ...], tuple[int, int]]:
+    """Functions of the path -> calls of all ranks and message size."""
+    rows = profile.mpi_rows[profile.mpi_rows["function"] == profile.functions.index("MPI_Alltoall")]
+    found: dict[tuple[str, ...], tuple[int, int]] = {}
+    for row in rows:
+        chain = tuple(frame.function for frame in profile.chain(row["path"]))
+        found[chain] = (found.get(chain, (0, 0))[0] + int(row["calls"]), int(row["size"]))
+    return found
+
+
+_CALLS = {("wrapper", "transpose_one", "main"): (20, 1024), ("wrapper", "transpose_two", "main"): (20, 512)}
+
+
+@pytest.mark.mpi
+def test_a_program_and_its_two_callers(installed: Installed, program: str, tmp_path: Path) -> None:
+    line = Command(installed.argv("-n", "2", program), {}, None, [])
+    found = record(line, 60.0, Options(), tmp_path / "out", installed.machine)
+    assert _alltoalls(found) == _CALLS
+    assert found.origin.machine["MPI"].startswith("openmpi") and found.origin.profiled > 0
+    assert program in found.origin.command and "LD_PRELOAD" not in found.origin.command
+    assert found.ranks == 2 and found.notes == () and list((tmp_path / "out").iterdir()) == []
+
+
+@pytest.mark.mpi
+def test_mpirun_in_a_script(installed: Installed, program: str, tmp_path: Path) -> None:
+    script = tmp_path / "job.sh"
+    script.write_text(f"#!/bin/sh\nexec {shlex.join(installed.argv('-n', '2', program))}\n")
+    script.chmod(0o755)
+    assert installed.machine.mpi is not None
+    line = Command([str(script)], {}, None, [])
+    with Recording(line, Options(), tmp_path, mpicc=installed.machine.mpi.mpicc) as recording:
+        done = subprocess.run([str(script)], env={**os.environ, **recording.command.env}, check=False, timeout=60)
+        assert _alltoalls(recording.profile(done.returncode)) == _CALLS
+
+
+@pytest.mark.mpi
+def test_a_program_that_fails_or_hangs(installed: Installed, program: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="fails under the recorder"):
+        record(Command(installed.argv("-n", "2", program, "early"), {}, None, []), 60.0, Options(), tmp_path)
+    with pytest.raises(LaunchError, match="hung"):
+        record(Command(installed.argv("-n", "2", program, "loop"), {}, None, []), 2.0, Options(), tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.mpi
+def test_what_was_recorded_when_a_rank_was_ended(installed: Installed, program: str, tmp_path: Path) -> None:
+    """As a batch system does at the time limit. mpirun then ends the other rank, which may find no time to write."""
+    line = Command(installed.argv("-n", "2", program, "loop"), {}, None, [])
+    with Recording(line, Options(), tmp_path) as recording:
+        with subprocess.Popen(recording.command.argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+            assert process.stdout is not None
+            rank = int(process.stdout.readline())
+            time.sleep(0.2)
+            os.kill(rank, signal.SIGTERM)
+            status = process.wait(timeout=30)
+        found = recording.profile(status)
+    assert found.origin.ended == "signal SIGTERM" and "MPI_Barrier" in found.functions
+    alltoalls = _alltoalls(found)
+    assert alltoalls.keys() == _CALLS.keys() and {calls for calls, _ in alltoalls.values()} <= {10, 20}
