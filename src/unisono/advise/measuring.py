@@ -6,9 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from unisono.decide.disqualify import NO_FAULT, disqualify
+from unisono.decide.plans import build, launches_of
+from unisono.decide.table import Table, tables
 from unisono.errors import UserError
 from unisono.machine.model import Machine
-from unisono.model import CALL_SCOPE, Case
+from unisono.model import CALL_SCOPE, DEFAULT, Case
 from unisono.study import race
 from unisono.study.begin import begin, resume, stored_study
 from unisono.study.config import Cases, Sizes, Study, read_study, ready_made
@@ -16,6 +19,9 @@ from unisono.study.data import StudyData
 from unisono.study.engine import Engine, Task
 from unisono.study.matrix import Matrix, expand
 from unisono.study.store import Store
+from unisono.study.verdict import decide_study
+from unisono.tuning import from_decision
+from unisono.tuning.model import Tuning
 
 BASE = "quick"
 """The ready-made study whose parameters are tried."""
@@ -146,3 +152,28 @@ def merged(paths: Sequence[Path]) -> StudyData:
     if whole is None:
         raise UserError("there is no study to read")
     return whole
+
+
+def tuning_of(data: StudyData) -> Tuning:
+    """What a study decides, with every plan that was measured, proven or not: a trial on the program will tell.
+
+    Raises UserError when the study holds nothing to decide from.
+    """
+    decision = decide_study(data)
+    ordered = sorted(data.samples, key=lambda s: (s.case, s.size, s.setting, s.launch))
+    failures = [launch for launch in data.launches if launch.status not in NO_FAULT]
+    out = disqualify(ordered, failures, data.refusals, data.scope)
+    kept = [sample for sample in ordered if out.keeps(sample, data.scope)]
+    plans = list(decision.plans)
+    groups: dict[tuple[int, int], dict[str, Table]] = {}
+    for case, table in tables(kept, decision.statistic).items():
+        if DEFAULT in table:
+            groups.setdefault((case.nodes, case.ppn), {})[case.collective] = table
+    for (nodes, ppn), group in groups.items():
+        there = {plan.launch for plan in plans if (plan.nodes, plan.ppn) == (nodes, ppn)}
+        possible = [
+            launch for launch in launches_of(list(group.values())) if out.allows(launch, nodes, ppn, data.scope)
+        ]
+        built = build(group, data.margin, data.confidence, possible)
+        plans += [plan for plan in built if plan.launch not in there and plan.gain]
+    return from_decision(replace(decision, plans=tuple(plans)), data)

@@ -16,7 +16,7 @@ from unisono.advise.apply import resolve
 from unisono.advise.evidence import Evidence, Now, StudyEvidence, TuningEvidence
 from unisono.advise.gaps import gaps
 from unisono.advise.journal import Journal, Round, Trial
-from unisono.advise.measuring import Wanted, merged
+from unisono.advise.measuring import Wanted, merged, tuning_of
 from unisono.advise.mix import MEASURED, Mix, mix_of
 from unisono.advise.paired import LEAST_PAIRS
 from unisono.advise.predict import Prediction
@@ -30,8 +30,7 @@ from unisono.machine.model import Machine
 from unisono.model import DEFAULT, Setting
 from unisono.profile.file import load, save
 from unisono.profile.model import Profile
-from unisono.study.verdict import decide_study
-from unisono.tuning import from_decision, read, write
+from unisono.tuning import read, write
 from unisono.tuning.model import Gain, Tuning
 
 MOST_ROUNDS = 4
@@ -243,7 +242,7 @@ class Optimizer:
         data = merged(paths) if paths else None
         if data is None or not data.samples:
             return None
-        tuning = from_decision(decide_study(data), data)
+        tuning = tuning_of(data)
         return tuning, [StudyEvidence(data, tuning), TuningEvidence(tuning)]
 
     def _advice(self, mix: Mix) -> Advice | None:
