@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pycubexr import CubexParser  # type: ignore[import-untyped]
+from pycubexr import CubexParser
 
 from tests.profile.ft import ft
 from tests.profile.synthetic import synthetic

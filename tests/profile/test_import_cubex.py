@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pycubexr import CubexParser  # type: ignore[import-untyped]
+from pycubexr import CubexParser
 
 from tests.profile import cube_parts as cube
 from tests.profile.ft import CALLS, SIZE, ft
@@ -132,6 +132,27 @@ def test_several_roots_and_derived_metrics_as_scalasca_writes_them(tmp_path: Pat
     assert times(profile)["THREADS/", 0] == 1.0
     assert {row.group for row in flat_table(profile).groups} == {"ALL", "COM", "MPI", "SCOREP"}
     assert hot_spots(profile)[0].sizes[0].size == 64
+
+
+def test_both_orders_of_several_roots_are_understood(tmp_path: Path) -> None:
+    """a(b(c)), d(e): inclusive values come as a b c d e or as a d b c e."""
+    parts = small(
+        anchor_xml=cube.anchor(
+            '<cnode id="0" calleeId="0"><cnode id="1" calleeId="1"><cnode id="2" calleeId="2"/></cnode></cnode>'
+            '<cnode id="3" calleeId="3"><cnode id="4" calleeId="4"/></cnode>',
+            [(name, "compiler") for name in "abcde"],
+        ),
+        **{"2_index": b"", "2_data": b""},
+    )
+    parts["0.index"], parts["0.data"] = cube.index(range(5)), cube.data([[1, 1]] * 5, "<u8")
+    parts["1.index"] = cube.index(range(5))
+    found = []
+    for times in ([100, 60, 30, 50, 20], [100, 50, 60, 30, 20]):
+        parts["1.data"] = cube.data([[time, time] for time in times])
+        profile = import_profile(write(tmp_path / "p.cubex", parts))
+        found.append({row.region: row.time / 2 for row in flat_table(profile).regions})
+        assert profile.wall.tolist() == [150, 150]
+    assert found == [{"a": 40, "b": 30, "c": 30, "d": 30, "e": 20}] * 2
 
 
 def test_the_order_of_inclusive_metrics_is_not_that_of_exclusive_ones(tmp_path: Path) -> None:

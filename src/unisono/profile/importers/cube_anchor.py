@@ -93,20 +93,29 @@ def deep_order(nodes: Sequence[Node]) -> list[int]:
     return list(range(len(nodes)))
 
 
-def wide_order(nodes: Sequence[Node]) -> list[int]:
-    """Position -> call path for INCLUSIVE metrics: depth first, but all children of a call path together."""
+def wide_orders(nodes: Sequence[Node]) -> list[list[int]]:
+    """Position -> call path for INCLUSIVE metrics: depth first, but all children of a call path together.
+
+    With several roots there are two such orders, each root with all below it or all roots first; which one a file has
+    is not written down: the values tell (a parent's are at least the sum of its children's).
+    """
     children: list[list[int]] = [[] for _ in nodes]
     roots: list[int] = []
     for number, node in enumerate(nodes):
         (roots if node.parent < 0 else children[node.parent]).append(number)
-    order = []
-    for root in roots:
-        order.append(root)
-        stack = [root]
-        while stack:
-            number = stack.pop()
-            order += children[number]
-            stack += reversed(children[number])
+    one_by_one = [number for root in roots for number in (root, *_below(root, children))]
+    if len(roots) == 1:
+        return [one_by_one]
+    return [one_by_one, [*roots, *(number for root in roots for number in _below(root, children))]]
+
+
+def _below(root: int, children: Sequence[Sequence[int]]) -> list[int]:
+    order: list[int] = []
+    stack = [root]
+    while stack:
+        number = stack.pop()
+        order += children[number]
+        stack += reversed(children[number])
     return order
 
 

@@ -16,7 +16,7 @@ from unisono.profile.importers.cube_anchor import (
     Region,
     deep_order,
     parse_anchor,
-    wide_order,
+    wide_orders,
 )
 from unisono.profile.importers.cube_file import VALUES_MOST, CubeFile, place
 from unisono.profile.importers.message_size import message_size
@@ -106,11 +106,21 @@ class _Reader:
         if metric is None:
             return None
         values = self.file.values(metric.number, name, metric.type, len(self.anchor.nodes), len(self.anchor.locations))
-        order = wide_order(self.anchor.nodes) if metric.kind == INCLUSIVE else deep_order(self.anchor.nodes)
-        placed = place(values, order, len(self.anchor.locations))
+        orders = wide_orders(self.anchor.nodes) if metric.kind == INCLUSIVE else [deep_order(self.anchor.nodes)]
+        candidates = [place(values, order, len(self.anchor.locations)) for order in orders]
+        placed = candidates[0] if len(candidates) == 1 else min(candidates, key=self._deficit)
         if placed is not None and name != "min_time" and not np.all(np.isfinite(placed)):
             raise UserError(f"{self.file.where}: the metric {name} has values that are no numbers; the file is damaged")
         return placed
+
+    def _deficit(self, values: _Matrix | None) -> float:
+        """By how much children have more than their parent, in all: 0 for values in their right order."""
+        if values is None:
+            return 0.0
+        own = values.copy()
+        children = np.flatnonzero(self.parents >= 0)
+        np.subtract.at(own, self.parents[children], values[children])
+        return float(-own[own < 0].sum())
 
     def _both(self, name: str, values: _Matrix) -> tuple[_Matrix, _Matrix]:
         """(inclusive, exclusive) of a metric, neither below 0."""
