@@ -11,6 +11,7 @@ enum { GROUPS_MOST = 8192, CACHED = 32, RANKS_CACHED = 64 };
 struct comms comms;
 
 static struct group groups[GROUPS_MOST]; /* those in use are the attributes */
+static struct group no_room;             /* the attribute of all that came when none was free */
 static int32_t next_free[GROUPS_MOST];
 static int32_t first_free;
 static int keyval = MPI_KEYVAL_INVALID;
@@ -40,8 +41,10 @@ static _Thread_local struct {
 static int forget(MPI_Comm comm, int key, void *value, void *extra)
 {
     (void)comm, (void)key, (void)extra;
-    int32_t i = (int32_t)((struct group *)value - groups);
     __atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
+    if (value == &no_room)
+        return MPI_SUCCESS;
+    int32_t i = (int32_t)((struct group *)value - groups);
     pthread_mutex_lock(&lock);
     next_free[i] = first_free;
     first_free = i;
@@ -123,8 +126,6 @@ static void look_at(struct group *group, MPI_Comm comm)
     else
         find_neighbours(group, comm);
     group->shape = shape_find(group->size, nodes_of(comm, group->size, group->serial));
-    if (group->shape >= 0)
-        comms.shapes[group->shape].created++;
 }
 
 /* Looked at before by this or another thread, or now. More communicators at a time than there is room for are looked at
@@ -137,12 +138,16 @@ static const struct group *find(MPI_Comm comm)
     PMPI_Comm_get_attr(comm, keyval, &group, &found);
     if (!found) {
         int32_t i = first_free;
-        group = i >= 0 ? &groups[i] : &unkept;
+        group = i >= 0 ? &groups[i] : &no_room;
+        first_free = i >= 0 ? next_free[i] : i;
         look_at(group, comm);
-        if (i >= 0) {
-            first_free = next_free[i];
-            PMPI_Comm_set_attr(comm, keyval, group);
-        }
+        if (group->shape >= 0)
+            comms.shapes[group->shape].created++;
+        PMPI_Comm_set_attr(comm, keyval, group);
+    }
+    if (group == &no_room) {
+        group = &unkept;
+        look_at(group, comm);
     }
     pthread_mutex_unlock(&lock);
     return group;

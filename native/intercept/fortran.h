@@ -1,9 +1,9 @@
-/* Open MPI's Fortran bindings: what the generated wrappers are made of.
+/* The Fortran bindings: what the generated wrappers are made of.
  *
- * They call the PMPI_ functions in C, so the C symbols never see a Fortran program. Every mangling of a name is one
- * function there (ompi_x_f), which is also what `use mpi_f08` ends in. Arguments go on as they came; handles are only
- * converted to find out how much a call moved. MPICH's and Intel MPI's bindings call the MPI_ functions in C and need
- * nothing here. */
+ * Open MPI's call the PMPI_ functions in C, so the C symbols never see a Fortran program. Every mangling of a name is one
+ * function there (ompi_x_f), which is also what most of `use mpi_f08` ends in. MPICH's and Intel MPI's bindings call the
+ * MPI_ functions in C, but for those of `use mpi_f08` without a buffer. So ompi_x_f and mpi_x_f08_ are taken.
+ * Arguments go on as they came; handles are only converted to find out how much a call moved. */
 #ifndef UNISONO_FORTRAN_H
 #define UNISONO_FORTRAN_H
 
@@ -11,24 +11,47 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The symbols of one function. Not the bare lower case name, which libraries in C use for functions of their own. */
+/* Begin the definition of Open MPI's function, and of the symbol of `use mpi_f08`. */
+#define FORTRAN_BEGIN(lower, parameters)                                                                               \
+    extern void pmpi_##lower##_ parameters;                                                                            \
+    SYMBOL void ompi_##lower##_f parameters
+
+#ifdef OPEN_MPI
+#define FORTRAN_08_PROFILED(lower) pmpi_##lower##_f08_
+#else
+#define FORTRAN_08_PROFILED(lower) pmpir_##lower##_f08_
+#endif
+#define FORTRAN_08_BEGIN(lower, parameters)                                                                            \
+    extern void FORTRAN_08_PROFILED(lower) parameters;                                                                 \
+    SYMBOL void mpi_##lower##_f08_ parameters;                                                                         \
+    void mpi_##lower##_f08_ parameters
+
+/* Other names of the first. Not the bare lower case one, which libraries in C use for functions of their own. */
 #define FORTRAN_SYMBOLS(lower, UPPER, parameters)                                                                      \
     SYMBOL void mpi_##lower##_ parameters __attribute__((alias("ompi_" #lower "_f")));                                 \
     SYMBOL void mpi_##lower##__ parameters __attribute__((alias("ompi_" #lower "_f")));                                \
     SYMBOL void MPI_##UPPER parameters __attribute__((alias("ompi_" #lower "_f")))
 
-/* The same function in the MPI library; `caller` is an address in the code that called. In the archive it is a symbol
- * that the linker finds, in the shared library one that is looked for at the first call. Ends the program if the MPI
- * library does not have what the caller was linked with. */
+/* Declares `real`, the same function in the MPI library. In the archive that is a symbol which the linker finds; in the
+ * shared library it is looked for at the first call, and the program ends if the MPI library does not have what the
+ * caller was linked with. */
 #ifdef UNISONO_STATIC
-#define FORTRAN_FIND(real, lower, caller) ((real) = pmpi_##lower##_)
+#define FORTRAN_REAL(lower, parameters) void(*real) parameters = pmpi_##lower##_
+#define FORTRAN_08_REAL(lower, parameters) void(*real) parameters = FORTRAN_08_PROFILED(lower)
 #else
-#define FORTRAN_FIND(real, lower, caller)                                                                              \
-    (*(void **)&(real) = fortran_symbol("pmpi_" #lower "_", "ompi_" #lower "_f", caller))
+#define FORTRAN_LOOK(name, other, parameters)                                                                          \
+    static void(*found) parameters;                                                                                    \
+    void(*real) parameters = __atomic_load_n(&found, __ATOMIC_RELAXED);                                                \
+    if (__builtin_expect(real == NULL, false)) {                                                                       \
+        *(void **)&real = fortran_symbol(name, other, __builtin_return_address(0));                                    \
+        __atomic_store_n(&found, real, __ATOMIC_RELAXED);                                                              \
+    }
+#define FORTRAN_REAL(lower, parameters) FORTRAN_LOOK("pmpi_" #lower "_", "ompi_" #lower "_f", parameters)
+#define FORTRAN_08_REAL(lower, parameters) FORTRAN_LOOK("mpi_" #lower "_f08_", "mpi_" #lower "_f08", parameters)
 #endif
 void *fortran_symbol(const char *name, const char *other, const void *caller);
 
-/* MPI_IN_PLACE and MPI_STATUS_IGNORE have addresses of their own in Fortran. */
+/* MPI_IN_PLACE and MPI_STATUS_IGNORE have addresses of their own in Fortran. Open MPI only. */
 bool fortran_is_in_place(const void *buffer);
 bool fortran_is_status_ignore(const void *status);
 
@@ -45,6 +68,7 @@ static inline MPI_Fint fortran_int(const void *argument)
     return *(const MPI_Fint *)argument;
 }
 
+/* The error is optional in `use mpi_f08`. */
 static inline bool fortran_failed(const void *error)
 {
     return error != NULL && fortran_int(error) != MPI_SUCCESS;

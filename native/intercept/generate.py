@@ -238,8 +238,9 @@ def converted(function: Function, statement: str) -> str:
     return "".join(f"        UNUSED {line}\n" for line in lines)
 
 
-def fortran_wrapper(function: Function) -> str:
-    """Open MPI's ompi_x_f and its other names: the C parameters by address, the error, hidden lengths of strings."""
+def fortran_wrapper(function: Function, f08: bool) -> str:
+    """The C parameters by address, the error, hidden lengths of strings: Open MPI's ompi_x_f with its other names, or
+    the symbol that `use mpi_f08` calls."""
     lower = function.name.lower()
     names = [f"f{name[1:]}" for name in function.names]
     lengths = [f"length{i}" for i, p in enumerate(function.parameters) if "char" in p.type]
@@ -254,18 +255,12 @@ def fortran_wrapper(function: Function) -> str:
         converting += "        MPI_Status arrived;\n        PMPI_Status_f2c(status, &arrived);\n"
     always = "    request_remove(PMPI_Request_f2c(fortran_int(f1)));\n" if function.kind == "request_free" else ""
     comm = f"PMPI_Comm_f2c(fortran_int(f{function.position('MPI_Comm') + 1}))" if function.kind == "collective" else ""
+    begun = f"FORTRAN{'_08' * f08}_BEGIN({lower}, ({declared}))"
+    end = "" if f08 else f"FORTRAN_SYMBOLS({lower}, {lower.upper()}, ({declared}));\n"
     return f"""
-#ifdef UNISONO_STATIC
-extern void pmpi_{lower}_({declared});
-#endif
-SYMBOL void ompi_{lower}_f({declared})
+{begun}
 {{
-    static void (*found)({declared});
-    void (*real)({declared}) = __atomic_load_n(&found, __ATOMIC_RELAXED);
-    if (__builtin_expect(real == NULL, false)) {{
-        FORTRAN_FIND(real, {lower}, __builtin_return_address(0));
-        __atomic_store_n(&found, real, __ATOMIC_RELAXED);
-    }}
+    FORTRAN{"_08" * f08}_REAL({lower}, ({declared}));
 {always}    if (!record_active[F_{function.name}] || !record_enter()) {{
         real({arguments});
         return;
@@ -280,8 +275,19 @@ SYMBOL void ompi_{lower}_f({declared})
     }}
     record_leave();
 }}
-FORTRAN_SYMBOLS({lower}, {lower.upper()}, ({declared}));
-"""
+{end}"""
+
+
+def has_08_symbol(function: Function) -> bool:
+    """Whether `use mpi_f08` has a symbol of its own for it that may end in PMPI_: those that no buffer is recorded of.
+
+    Open MPI's mpi_x_f08_ ends in ompi_x_f, but for functions with a LOGICAL argument. MPICH's ends in PMPI_x, but for
+    functions with a buffer, which are called mpi_x_f08ts_ and end in MPI_x.
+    """
+    statement = record(function, "", True)
+    buffers = [n for n, p in zip(function.names, function.parameters) if p.type in ("void *", "const void *")]
+    moves = function.kind not in ("timed", "create", "start", "startall", "request_free") and function.rule != "barrier"
+    return not moves and not any(re.search(rf"\b{name}\b", statement) for name in buffers)
 
 
 GENERATED = "/* Made by generate.py from functions.txt and mpi.h. */\n"
@@ -299,9 +305,11 @@ def write(out: Path, found: list[Function]) -> None:
         f'{GENERATED}#include "functions.h"\n\nconst char *const function_names[FUNCTIONS] = {{\n    "",\n{names}}};\n'
     )
     (out / "wrappers.c").write_text(f'{GENERATED}#include "intercept.h"\n' + "".join(map(wrapper, found)))
-    fortran = [fortran_wrapper(function) for function in found if not function.name.endswith("_c")]
+    small = [function for function in found if not function.name.endswith("_c")]
+    bindings = "".join(fortran_wrapper(function, False) for function in small)
+    f08 = "".join(fortran_wrapper(function, True) for function in small if has_08_symbol(function))
     (out / "fortran_wrappers.c").write_text(
-        f'{GENERATED}#include "fortran.h"\n#include "intercept.h"\n\n#ifdef OPEN_MPI\n{"".join(fortran)}#endif\n'
+        f'{GENERATED}#include "fortran.h"\n#include "intercept.h"\n\n#ifdef OPEN_MPI\n{bindings}#endif\n{f08}'
     )
 
 

