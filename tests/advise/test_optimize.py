@@ -200,6 +200,23 @@ def test_a_finished_one_is_only_told_again(tmp_path: Path, capsys: pytest.Captur
     assert fake.files.story.read_text().startswith("# ")
 
 
+def test_a_budget_that_ends_before_the_trials(tmp_path: Path) -> None:
+    """Measuring takes longer than it was told to."""
+    fake = Fake(tmp_path)
+    now = [0.0]
+
+    def measure(path: Path, wanted: Wanted, weights: Mapping[str, float], seconds: float) -> None:
+        fake.measure(path, wanted, weights, seconds)
+        now[0] = 3600.0
+
+    journal = open_journal(fake.files, fake.argv, HERE, metric=METRIC, pairs=3, resume=False)
+    world = World(fake.record, measure, fake.say, lambda: now[0])
+    Optimizer(journal, HERE, fake.files, 1000.0, world).run()
+    assert journal.rounds[0].trials == []
+    assert read_story(journal, fake.files).headline.startswith("Nothing is proven yet")
+    assert read(fake.files.tuning).plan[0].launch == DEFAULT
+
+
 def test_too_short_a_budget(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"--budget 3s is too short: .* a good budget is"):
         Fake(tmp_path).optimize(budget=3.0)

@@ -39,6 +39,7 @@ MOST_TRIALS = 3
 AS_IS_RUNS = 3
 LEAST_SAVING = 0.003
 """Of the program's time: less cannot be told from noise by a handful of runs."""
+SPENT = "The budget is spent: a larger one could try more."
 _PROFILING = 1.3
 """A profiled run, and reading what it wrote, take this much longer than one as it is."""
 _MEASURING = 0.6
@@ -270,7 +271,7 @@ class Optimizer:
             trial = _opened(round, prediction, tuned)
             if 2 * LEAST_PAIRS * self.journal.launch_seconds > self.left and not trial.runs:
                 round.trials.remove(trial)
-                round.ended = "The budget is spent."
+                round.ended = SPENT
                 return
             self.world.say(f"Round {number}: trying {prediction.launch}")
             self._prove(trial, line, tuned, prediction.launch)
@@ -282,7 +283,7 @@ class Optimizer:
         if round.trials:
             round.ended = "No candidate proved faster."
         elif candidates:
-            round.ended = "The budget is spent."
+            round.ended = SPENT
         else:
             round.ended = "Nothing that was measured promises a gain that could be told from noise."
 

@@ -11,7 +11,7 @@ from unisono.advise.advice import percent, percent_range
 from unisono.advise.changes import Changes, changes
 from unisono.advise.journal import Journal, Trial
 from unisono.advise.mix import Mix, mix_of
-from unisono.advise.optimize import Files
+from unisono.advise.optimize import SPENT, Files
 from unisono.decide.model import Interval
 from unisono.model import Setting
 from unisono.profile.file import load
@@ -48,7 +48,9 @@ class Story:
         proof = self.proof
         before = statistics.median(self.journal.rounds[0].as_is) if self.journal.rounds else 0.0
         if not self.accepted:
-            why = self.journal.rounds[-1].ended if self.journal.rounds else "It was interrupted before the first run."
+            why = self.journal.rounds[-1].ended if self.journal.rounds else ""
+            if not why or why == SPENT:
+                return f"Nothing is proven yet: the program stays as it is, at {before:.4g} s. {why}".rstrip()
             return f"Nothing is to be gained: the program stays as it is, at {before:.4g} s. {why}"
         now = str(Setting(self.accepted[-1].launch)) if self.accepted[-1].launch else "rules for its collectives"
         if proof is None or proof.gain is None or proof.improvement is None:
