@@ -16,9 +16,7 @@ EXACT_MOST = 64
 """Exact sizes kept for one (node, communicator): those with the most time. The others go into powers of two."""
 
 EXACT, RANGE, MEAN = range(3)
-_GROUP = ["node", "comm"]
-_KEY = np.dtype([("node", np.int64), ("comm", np.int64), ("sort", np.int64), ("size", np.int64)])
-"""`size` is the size, or the power of two of a range."""
+Index = npt.NDArray[np.int64]
 
 
 def message_table(profile: Profile, tree: CallTree) -> dict[str, Column]:
@@ -29,15 +27,13 @@ def message_table(profile: Profile, tree: CallTree) -> dict[str, Column]:
     """
     chosen = (profile.cells["function"] != NO_FUNCTION) & (profile.cells["size"] >= 0)
     cells = profile.cells[chosen]
-    key = np.zeros(len(cells), _KEY)
-    key["node"] = tree.node_of_cell[chosen]
-    key["comm"] = cells["comm"] + 1
-    key["sort"] = np.where(cells["size_min"] < 0, MEAN, np.where(cells["size_min"] == cells["size_max"], EXACT, RANGE))
-    power = _power(cells["size"])
-    key["size"] = np.where(key["sort"] == RANGE, power, cells["size"])
+    node, comm = tree.node_of_cell[chosen], cells["comm"].astype(np.int64) + 1
+    sort = np.where(cells["size_min"] < 0, MEAN, np.where(cells["size_min"] == cells["size_max"], EXACT, RANGE))
+    power = np.frexp(cells["size"].astype(np.float64))[1].astype(np.int64)  # 0 for 0, else 1 + floor(log2(size))
     seconds = cells["time"].astype(np.float64)
-    _fold(key, power, seconds)
-    found, place = np.unique(key, return_inverse=True)
+    sort = np.where(_light(_combined(node, comm), _combined(sort, cells["size"]), seconds), RANGE, sort)
+    key = _combined(node, comm, sort, np.where(sort == RANGE, power, cells["size"]))
+    found, first, place = np.unique(key, return_index=True, return_inverse=True)
     place = np.asarray(place, np.int64).reshape(-1)
 
     def total(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -47,14 +43,14 @@ def message_table(profile: Profile, tree: CallTree) -> dict[str, Column]:
     sent, received = cells["sent"].astype(np.float64), cells["received"].astype(np.float64)
     low = np.full(len(found), np.iinfo(np.int64).max)
     high = np.zeros(len(found), np.int64)
-    np.minimum.at(low, place, np.where(key["sort"] == MEAN, cells["size"], cells["size_min"]))
-    np.maximum.at(high, place, np.where(key["sort"] == MEAN, cells["size"], cells["size_max"]))
+    np.minimum.at(low, place, np.where(sort == MEAN, cells["size"], cells["size_min"]))
+    np.maximum.at(high, place, np.where(sort == MEAN, cells["size"], cells["size_max"]))
     weights = np.maximum(cells["calls"], 1).astype(np.float64)
     mean = total(cells["size"] * weights) / np.maximum(total(weights), 1)
     return {
-        "node": whole(found["node"]),
-        "comm": whole(found["comm"]),
-        "sort": whole(found["sort"]),
+        "node": whole(node[first]),
+        "comm": whole(comm[first]),
+        "sort": whole(sort[first]),
         "low": whole(low),
         "high": whole(high),
         "mean": mean.astype("f8"),
@@ -65,24 +61,22 @@ def message_table(profile: Profile, tree: CallTree) -> dict[str, Column]:
     }
 
 
-def _power(sizes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """0 for 0, else 1 + floor(log2(size))."""
-    return np.frexp(np.maximum(sizes, 0).astype(np.float64))[1].astype(np.int64)
+def _combined(*parts: Index) -> Index:
+    """One number a row, the same for rows that agree in all parts, in the order of the parts."""
+    key = np.zeros(len(parts[0]), np.int64)
+    for part in parts:
+        values, place = np.unique(part, return_inverse=True)
+        key = key * max(len(values), 1) + np.asarray(place, np.int64).reshape(-1)
+    return key
 
 
-def _fold(key: npt.NDArray[np.void], power: npt.NDArray[np.int64], seconds: npt.NDArray[np.float64]) -> None:
-    """Where one (node, communicator) has more than EXACT_MOST sizes, all but the heaviest become ranges."""
-    found, place = np.unique(key, return_inverse=True)
-    if not len(found):
-        return
+def _light(group: Index, size: Index, seconds: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+    """Rows whose size is not among the EXACT_MOST of their group that take the most time."""
+    found, first, place = np.unique(_combined(group, size), return_index=True, return_inverse=True)
     place = np.asarray(place, np.int64).reshape(-1)
-    weight = sums(place, seconds, len(found))
-    order = np.lexsort((-weight, found["comm"], found["node"]))
-    groups = found[_GROUP][order]
-    fresh = np.concatenate([[True], groups[1:] != groups[:-1]])
-    position = np.arange(len(order)) - np.maximum.accumulate(np.where(fresh, np.arange(len(order)), 0))
-    rank = np.zeros(len(found), np.int64)
-    rank[order] = position
-    light = rank[place] >= EXACT_MOST
-    key["sort"] = np.where(light, RANGE, key["sort"])
-    key["size"] = np.where(light, power, key["size"])
+    weight, groups = sums(place, seconds, len(found)), group[first]
+    order = np.lexsort((-weight, groups))
+    starts = np.searchsorted(groups[order], groups[order])
+    position = np.zeros(len(found), np.int64)
+    position[order] = np.arange(len(order)) - starts
+    return np.asarray(position[place] >= EXACT_MOST)

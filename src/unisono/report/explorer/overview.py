@@ -11,7 +11,7 @@ from typing import Any
 from unisono.profile import words
 from unisono.profile.cost import difference, estimated
 from unisono.profile.flat import FlatRow, flat_table
-from unisono.profile.hot import HotSpot, hot_spots, other
+from unisono.profile.hot import HotSpot, other
 from unisono.profile.model import UNKNOWN, Comm, Profile, collective_of
 from unisono.profile.sizes import MEAN
 from unisono.profile.words import percent
@@ -52,13 +52,13 @@ def _emptied(name: str, opening: str, closing: str) -> str:
     return text
 
 
-def answer(profile: Profile, most: int) -> str:
+def answer(profile: Profile, spots: Sequence[HotSpot]) -> str:
     """The one sentence of the profile; names cut, since they may be of any length."""
     frames = tuple(
         replace(frame, function=short(frame.function), module=short(frame.module)) for frame in profile.frames
     )
     named = replace(profile, frames=frames)
-    return words.answer(named, hot_spots(named, most))
+    return words.answer(named, [replace(spot, function=short(spot.function)) for spot in spots])
 
 
 def main_spot(spots: Sequence[HotSpot]) -> int:

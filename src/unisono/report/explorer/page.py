@@ -92,7 +92,7 @@ def content(
     root = overview.program(profile)
     spot_rows = overview.spot_rows(profile, tree, spots)
     words = {
-        "title": overview.answer(profile, overview.SPOTS_MOST),
+        "title": overview.answer(profile, spots),
         "name": name or root,
         "created": profile.origin.created[:16].replace("T", " "),
         "facts": overview.facts(profile),

@@ -128,9 +128,10 @@
     const known = Array.from(values).filter((value) => value === value), { how, unit } = metric();
     const most = known.reduce((a, b) => Math.max(a, b), 0), least = known.reduce((a, b) => Math.min(a, b), Infinity), mean = known.reduce((a, b) => a + b, 0) / known.length;
     const leaf = values.indexOf(most);
+    const block = data.block > 1 ? ` Many ranks: shown in blocks of up to ${data.block} of one node.` : "";
     byId("spread").hidden = data.summed || !known.length;
     byId("spread-words").textContent = data.summed ? "Sums over all ranks only: every rank was given an equal part." : !(most > 0) ? ""
-      : `${format.unit(least, unit)} to ${format.unit(most, unit)} (${rankName(leaf)})` + (how === "sum" ? `, mean ${format.unit(mean, unit)}; the largest is ${format.ratio(most / mean)} the mean` : "");
+      : `${format.unit(least, unit)} to ${format.unit(most, unit)} (${rankName(leaf)})` + (how === "sum" ? `, mean ${format.unit(mean, unit)}; the largest is ${format.ratio(most / mean)} the mean.` : ".") + block;
     if (byId("spread").hidden) return;
     explorer.strip(byId("spread"), { parts: [{ css: "part mpi", values: Array.from(values, (value) => (value === value ? value : 0)) }], unit, nodes: ranks.node, height: 62, axis: false, label: `Over the ranks: ${byId("spread-words").textContent}`,
       lines: (i) => [rankName(i), hosts[ranks.node[i]], format.unit(values[i], unit)].filter(Boolean), chosen: chooseRank });
