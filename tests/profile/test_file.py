@@ -155,6 +155,7 @@ def put(field: str, value: float) -> Callable[[Any], Any]:
         (array("cells.npy", put("rank", 8)), "a row names a rank"),
         (array("cells.npy", put("function", -1)), "a row names a function"),
         (array("cells.npy", put("calls", -2)), "negative calls"),
+        (array("cells.npy", put("sent", 1 << 62)), "the rows' sent is impossibly large"),
         (array("cells.npy", put("size_min", 1 << 40)), "smallest size is above its largest"),
         (array("cells.npy", put("time", float("nan"))), "time is not a number"),
         (array("cells.npy", put("waiting", float("inf"))), "waiting is not a number"),

@@ -9,6 +9,8 @@ from unisono.profile.model import UNKNOWN, Profile
 
 _INT32 = 2**31 - 1
 _INT64 = 2**63 - 1
+_SUM_MOST = 2.0**62
+"""Bytes and calls of a whole run stay below, so that they can be added up without looking."""
 
 
 def problem(profile: Profile) -> str:
@@ -50,6 +52,8 @@ def _cells(profile: Profile) -> str:
     for name in ("size", "size_min", "size_max", "calls", "sent", "received"):
         if np.any(cells[name] < UNKNOWN):
             return f"a row has a negative {name}"
+        if cells[name].astype(np.float64).sum() > _SUM_MOST:
+            return f"the rows' {name} is impossibly large"
     if np.any(cells["size_min"] > cells["size_max"]):
         return "a row's smallest size is above its largest"
     if np.any(~np.isfinite(cells["time"]) | (cells["time"] < 0)):

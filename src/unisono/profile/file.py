@@ -28,7 +28,7 @@ VERSION: Literal[1] = 1
 EXTENSION = ".profile"
 DOCUMENT = "profile.json"
 
-_JSON_MOST = 64 << 20
+_JSON_MOST = 32 << 20
 _CELLS_MOST = 2 << 30
 _PAIRS_MOST = 1 << 30
 _WALL_MOST = 64 << 20

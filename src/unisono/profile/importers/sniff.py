@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from unisono.errors import UserError
@@ -14,7 +15,7 @@ _IN_DIRECTORY = ("profile.cubex", "summary.cubex", "scout.cubex", "scorep.score"
 
 
 def import_profile(path: Path) -> Profile:
-    """The profile in a file of any known format, or in a directory as Score-P and Scalasca write it.
+    """The profile in a file of any known format, or in a directory as Score-P, Scalasca or our recorder left it.
 
     What the format does not hold is in `notes`. Raises UserError for a file that is unknown, damaged or truncated.
     """
@@ -40,7 +41,7 @@ def _import(path: Path) -> Profile:
     if head.startswith(b"UNISONO\1"):
         from unisono.profile.raw import read_raw
 
-        return read_raw([path])
+        return read_raw(_ranks_of(path))
     if head[257:262] == b"ustar" or b"anchor.xml\0" in head:
         from unisono.profile.importers.cubex import import_cubex
 
@@ -68,10 +69,22 @@ def _text(path: Path) -> Profile:
     raise UserError(f"{path}: is in no format that can be read; give {KNOWN}")
 
 
+def _ranks_of(path: Path) -> list[Path]:
+    """A run that did not end by itself left a file of every rank: one stands for all of them."""
+    prefix, mark, _ = path.name.rpartition(".rank")
+    if not mark:
+        return [path]
+    name = re.compile(re.escape(prefix + mark) + r"\d+\.raw")
+    return sorted(other for other in path.parent.iterdir() if name.fullmatch(other.name)) or [path]
+
+
 def _in_directory(path: Path) -> Path:
     for name in _IN_DIRECTORY:
         if (path / name).is_file():
             return path / name
+    parts = sorted(path.glob("*.rank*.raw"))
+    if parts:
+        return parts[0]
     raise UserError(
         f"{path}: is a directory without {', '.join(_IN_DIRECTORY[:2])} or scorep.score; give the file itself"
     )
