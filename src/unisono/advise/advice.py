@@ -28,6 +28,7 @@ SHOWN = 8
 """Hot spots in the table."""
 WORTH_NAMING = 0.02
 """Of the program's time: smaller hot spots get no sentence."""
+_ANY = "mpirun ..."
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,8 @@ class Advice:
     gap_commands: tuple[str, ...]
     apply_command: str
     """"" when nothing is chosen."""
+    try_command: str
+    """When nothing is chosen though something may gain: how to find out; else ""."""
     weights: dict[str, float]
     """Collective -> part of the program's time: what `unisono run --weights` takes."""
     evidence: tuple[str, ...]
@@ -74,7 +77,7 @@ class Advice:
         best = self.candidates[0]
         return (
             f"{spot}. Nothing is sure to gain: {_named(best.launch)} might save {percent_range(best.saving)} of the"
-            " whole. Keep it as it is, or let unisono verify tell."
+            " whole. Keep it as it is, or try it."
         )
 
     def sentences(self) -> list[str]:
@@ -119,6 +122,7 @@ class Advice:
             "sentences": self.sentences(),
             "chosen": _prediction(self.chosen) if self.chosen else None,
             "command": self.apply_command,
+            "try_command": self.try_command,
             "predictions": [_prediction(prediction) for prediction in self.predictions],
             "hot_spots": [_spot(self.mix, spot, self._of(spot)) for spot in self.mix.spots],
             "gaps": [
@@ -152,6 +156,7 @@ class Advice:
     def follow_up(self) -> list[str]:
         """What to do next, line by line: commands stand alone and indented, to be pasted."""
         lines = ["Apply it:", f"  {self.apply_command}"] if self.apply_command else []
+        lines += ["Try it:", f"  {self.try_command}"] if self.try_command else []
         if self.gaps:
             lines += ["Not measured:", *(f"  {gap.sentence}" for gap in self.gaps)]
             lines += ["Measure just that:", *(f"  {line}" for line in self.gap_commands)]
@@ -235,6 +240,8 @@ def advise(
     chosen = _chosen(found, now)
     gap_list = gaps(mix, evidences)
     weights = _weights(mix, tuning)
+    likely = chosen is None and any(prediction.saving.mid > 0 for prediction in found)
+    written = f"{again} -o program.toml"
     return Advice(
         mix=mix,
         tuning=tuning,
@@ -244,7 +251,8 @@ def advise(
         chosen=chosen,
         gaps=tuple(gap_list),
         gap_commands=tuple(commands(gap_list, cpus)),
-        apply_command="" if chosen is None else _apply(tuning, case, chosen, weights, (tuning_path, again, program)),
+        apply_command="" if chosen is None else _apply(tuning, case, chosen, weights, (tuning_path, written, program)),
+        try_command=f"{written} && unisono verify --tuning program.toml -- {program or _ANY}" if likely else "",
         weights=weights,
         evidence=tuple(evidence.name for evidence in evidences),
         notes=tuple(notes),
@@ -289,8 +297,8 @@ def _apply(
     tuning: Tuning, case: tuple[int, int], chosen: Prediction, weights: dict[str, float], words: tuple[str, str, str]
 ) -> str:
     """The command that runs the program with the chosen plan: by the tuning itself where it would choose the same."""
-    path, again, program = words
-    behind = program or "mpirun ..."
+    path, written, program = words
+    behind = program or _ANY
     run = f"unisono run --tuning {shlex.quote(path)}"
     if choose(tuning, *case).launch == chosen.launch:
         return f"{run} -- {behind}"
@@ -298,7 +306,7 @@ def _apply(
     counted = {name: weight for name, weight in weights.items() if name in plan.gain}
     if counted and choose(tuning, *case, counted).launch == chosen.launch:
         return f"{run} --weights {','.join(f'{name}={weight:g}' for name, weight in counted.items())} -- {behind}"
-    return f"{again} -o program.toml && unisono run --tuning program.toml -- {behind}"
+    return f"{written} && unisono run --tuning program.toml -- {behind}"
 
 
 def _named(launch: Setting) -> str:

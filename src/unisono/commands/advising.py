@@ -45,8 +45,9 @@ def advise_command(
     budget: str | None,
     json: bool,
 ) -> int:
-    """Prints the advice; with `output` also writes the tuning cut down to what was chosen. `budget`: first
-    measure what the tuning lacks, for so long. Exit status 0 also when the advice is to change nothing."""
+    """Prints the advice; with `output` also writes the tuning cut down to what was chosen, or else to what is worth a
+    trial. `budget`: first measure what the tuning lacks, for so long. Exit status 0 also when the advice is to change
+    nothing."""
     found = import_profile(profile)
     document = read(tuning)
     paths = list(studies)
@@ -56,9 +57,9 @@ def advise_command(
         paths = [*(paths or ([beside] if beside.is_file() else [])), measured(advice.gaps, budget, tuning.parent)]
         advice = _advice(found, profile, document, tuning, paths, nodes)
     if output is not None:
-        if advice.chosen is None:
-            raise UserError(f"{output}: not written: nothing in {tuning} is sure to make this program faster")
-        write(cut_to(document, advice.case, advice.chosen), output)
+        if not advice.candidates:
+            raise UserError(f"{output}: not written: nothing in {tuning} promises to make this program faster")
+        write(cut_to(document, advice.case, advice.candidates[0]), output)
     if json:
         print_json(advice.as_dict())
         return 0
