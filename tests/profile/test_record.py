@@ -16,7 +16,7 @@ from tests.launch.conftest import Installed, installed
 from tests.profile.raw_samples import cell, part, raw_file
 from unisono.errors import LaunchError, UserError
 from unisono.launch.command import Command
-from unisono.profile.diagnose import nothing_recorded, program_of
+from unisono.profile.diagnose import mismatch, nothing_recorded, program_of
 from unisono.profile.model import Profile
 from unisono.profile.preload import Launcher, Line, launcher_of, with_variables
 from unisono.profile.record import Options, Recording, record, run_through
@@ -173,7 +173,9 @@ def _program(folder: Path, body: str, *flags: str, compiler: str = "cc") -> Path
     found = shutil.which(compiler)
     if found is None:
         pytest.skip(f"{compiler} is not installed")
-    subprocess.run([found, *flags, "-o", program, source], check=True, timeout=60)
+    libraries = [flag for flag in flags if flag.startswith("-l")]
+    options = [flag for flag in flags if flag not in libraries]
+    subprocess.run([found, *options, "-o", program, source, *libraries], check=True, timeout=60)
     return program
 
 
@@ -198,6 +200,23 @@ def test_the_program_of_a_command_line(tmp_path: Path) -> None:
     assert program_of(["sleep", "5"], Launcher("program", 0)) == sleep
     assert program_of(["./job"], Launcher("script", 0)) is None
     assert program_of(["mpirun", "-n", "2", "/no/such"], Launcher("openmpi", 0)) is None
+
+
+def test_a_program_of_another_mpi(tmp_path: Path) -> None:
+    """Libraries of the name of MPICH's and Open MPI's, and programs that are linked with them."""
+    built = {}
+    for name, number in (("libmpi", 40), ("libmpich", 12), ("libmpi", 12)):
+        folder = tmp_path / f"{name}{number}"
+        folder.mkdir()
+        library = folder / f"{name}.so.{number}"
+        flags = ("-shared", "-fPIC", f"-Wl,-soname,{library.name}")
+        _program(folder, "int MPI_Init(void) { return 0; }\n", *flags).rename(library)
+        main = "int MPI_Init(void);\nint main(void) { return MPI_Init(); }\n"
+        built[name, number] = _program(folder, main, f"-Wl,-rpath,{folder}", f"-L{folder}", f"-l:{library.name}")
+    ours = built["libmpi", 40]
+    assert mismatch(ours, ours) is None and mismatch(None, ours) is None
+    assert "uses libmpich.so.12, but" in str(mismatch(built["libmpich", 12], ours))
+    assert mismatch(built["libmpich", 12], built["libmpi", 12]) is None
 
 
 class _Hand(Recording):

@@ -14,7 +14,8 @@ from unisono.machine.tools import ask
 from unisono.profile.preload import Launcher
 
 _LIBRARY = re.compile(r"^\s*(libmpi[\w.+-]*\.so[\w.]*|libmpich[\w.+-]*\.so[\w.]*)\s+=>", re.MULTILINE)
-_MAIN_LIBRARY = re.compile(r"^\s*(libmpi(?:ch)?\.so[\w.]*)\s+=>", re.MULTILINE)
+_MAIN_LIBRARY = re.compile(r"^\s*(libmpi(?:ch)?\.so\.(\d+)[\w.]*)\s+=>", re.MULTILINE)
+"""Its number tells families apart: 12 is MPICH and all that keep to its ABI, 40 is Open MPI 4 and 5."""
 
 
 def program_of(argv: Sequence[str], launcher: Launcher) -> Path | None:
@@ -41,7 +42,7 @@ def mismatch(program: Path | None, library: Path) -> str | None:
     if program is None:
         return None
     theirs, ours = (_MAIN_LIBRARY.search(ask(["ldd", str(path)]).out) for path in (program, library))
-    if theirs is None or ours is None or theirs[1] == ours[1]:
+    if theirs is None or ours is None or theirs[2] == ours[2]:
         return None
     return f"{program} uses {theirs[1]}, but the mpirun of this command belongs to {ours[1]}: start it with its own"
 

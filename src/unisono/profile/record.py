@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -173,9 +174,11 @@ def record(line: Command, deadline: float, options: Options, folder: Path, machi
 
 
 def machine_of(launcher: Launcher) -> Machine:
-    """The machine with the MPI of the launcher; without an MPI where it is not Open MPI, which alone we know well."""
+    """The machine with the MPI of the launcher; without an MPI where it is not an Open MPI that answers."""
     if launcher.kind == "openmpi":
-        return describe(launcher.path)
+        # A profile is not lost because ompi_info is missing.
+        with suppress(UserError):
+            return describe(launcher.path)
     return read_machine(ROOT, os.environ, None, None, affinity=os.sched_getaffinity(0))
 
 
