@@ -184,7 +184,10 @@ class _Reader:
 
     def _notes(self, has_bytes: bool) -> list[str]:
         by = self.anchor.creator or "an unknown tool"
-        notes = [f"written by {by}; neither command nor date nor the MPI are in it"]
+        notes = [
+            f"written by {by}; neither command nor date nor the MPI are in it",
+            "the time is that of the whole program, MPI_Init and MPI_Finalize included",
+        ]
         if has_bytes:
             notes += [
                 "bytes are held per call path, not per call: message sizes are means, assumed uniform",

@@ -56,6 +56,7 @@ def import_score(lines: Sequence[str], where: str) -> Profile:
         "scorep.score holds times summed over ranks: every rank was given an equal part, ranks cannot be compared",
         "scorep.score holds no call paths, message sizes, communicators or waiting; profile.cubex of the same run does"
         " hold call paths and bytes",
+        "the time is that of the whole program, MPI_Init and MPI_Finalize included",
     ]
     if not ranks:
         builder.notes.append("the number of ranks is not in it (no MPI_Init is listed): 1 was assumed")
