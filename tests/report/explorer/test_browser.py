@@ -347,6 +347,25 @@ def test_256_ranks_and_1000_call_paths_draw_only_what_is_in_view(browser: Chrome
     assert console(browser) == []
 
 
+def test_profiles_that_hold_little_still_open(browser: Chrome, profile: Profile, tmp_path: Path) -> None:
+    poor = profile.cells.copy()
+    for name in ("waiting", "time_min", "time_max"):
+        poor[name] = np.nan
+    for name in ("calls", "sent", "received", "size", "size_min", "size_max", "comm"):
+        poor[name] = -1
+    for number, cells in enumerate((poor, poor[poor["function"] == 0], poor[poor["function"] != 0], poor[:0])):
+        page = write_explorer(dataclasses.replace(profile, cells=cells), tmp_path / f"{number}.html")
+        open_explorer(browser, page)
+        for pane in ("metric", "call", "system"):
+            press(browser, pane, Keys.HOME, "*", Keys.END, Keys.HOME, Keys.ARROW_LEFT)
+        browser.execute_script(
+            "document.querySelectorAll('[data-mode], [data-by], #hottest').forEach((b) => b.click())"
+        )
+        words = browser.find_element(By.TAG_NAME, "body").text
+        assert not any(word in words for word in ("NaN", "undefined", "Infinity"))
+        assert console(browser) == []
+
+
 HOSTILE = (
     "</script><script>document.title = 'taken'</script>",
     "<img src=x onerror=\"document.title='taken'\">",
