@@ -12,7 +12,8 @@ tune: $(VENV)/.installed
 	$(BIN)/unisono tune --resume $(ARGS)
 
 test: $(VENV)/.test-installed
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 -m "not mpi and not cluster and not browser"
+	$(BIN)/python -m pytest -m "mpi or cluster or browser"
 
 lint: $(VENV)/.test-installed
 	$(BIN)/ruff check .

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from unisono.machine.describe import describe
 from unisono.machine.model import Machine
@@ -14,6 +15,10 @@ from unisono.measure.build import bench_program
 
 EMBEDDED = Path(sys.executable).parent / "mpirun"
 SYSTEM = Path("/usr/bin/mpirun")
+
+# How long an example takes says how busy the machine is, not whether the code is right.
+settings.register_profile("unisono", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unisono")
 
 
 @pytest.fixture(scope="session")

@@ -126,7 +126,7 @@ def test_a_launcher_that_stumbles_before_it_began_is_asked_again(tmp_path: Path)
     hello = tmp_path / "hello"
     hello.write_text(_said(HELLO) + "\n")
     script.write_text(
-        f'test -e "{tmp_path}/once" && exec cat "{hello}" -\n'
+        f'test -e "{tmp_path}/once" && cat "{hello}" && read quit && exit 0\n'
         f'touch "{tmp_path}/once"\n'
         'echo "The PMIx server\'s listener thread failed to start." >&2\n'
         "exit 213\n"
