@@ -14,6 +14,7 @@ from tests.profile.ft import ft
 from tests.profile.synthetic import synthetic
 from tests.profile.test_hot import profile, row, sized
 from unisono.errors import UserError
+from unisono.profile.check import DEPTH_MOST
 from unisono.profile.exporters import export_profile
 from unisono.profile.importers import import_profile
 from unisono.profile.model import NO_FUNCTION, UNKNOWN, Frame, Profile
@@ -86,7 +87,7 @@ def test_we_read_back_what_was_written(tmp_path: Path, whole: Profile) -> None:
 
 def test_a_deep_call_tree_and_names_that_xml_cannot_hold(tmp_path: Path) -> None:
     base = profile(sized(8, 2, 1.0, path=2), row(time=1.0, calls=1))
-    depth = 3000
+    depth = DEPTH_MOST - 1  # a root is added
     deep = dataclasses.replace(
         base,
         frames=(Frame("a<b>&\"c'\x01"), *(Frame(f"f{n}") for n in range(depth))),

@@ -141,6 +141,7 @@ def put(field: str, value: float) -> Callable[[Any], Any]:
         (edited(paths=[[-1, -1], [1, 0]]), "path 1 does not come after its parent"),
         (edited(paths=[[-1, -1], [0, 99]]), "path 1 names a frame"),
         (edited(paths=[]), "no root path"),
+        (edited(paths=[[-1, -1], *([n, 0] for n in range(1001))]), "path 1001 is more than 1,000 calls deep"),
         (edited(frames=[]), "names a frame"),
         (edited(comms=[]), "a row names a comm"),
         (edited(notes=None), "notes"),

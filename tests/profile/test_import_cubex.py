@@ -265,6 +265,16 @@ def test_damage_is_named(tmp_path: Path, change: Callable[[dict[str, bytes]], No
     assert "\n" not in str(caught.value)
 
 
+def test_a_call_tree_without_end_is_refused(tmp_path: Path) -> None:
+    depth = 5000
+    cnodes = "".join(f'<cnode id="{n}" calleeId="0">' for n in range(depth)) + "</cnode>" * depth
+    parts = small(anchor_xml=cube.anchor(cnodes, [("f", "compiler")]), **{"2_index": b"", "2_data": b""})
+    parts["0.index"], parts["0.data"] = cube.index([0]), cube.data([[1, 1]], "<u8")
+    parts["1.index"], parts["1.data"] = cube.index([0]), cube.data([[1, 1]])
+    with pytest.raises(UserError, match="more than 1,000 calls deep"):
+        import_profile(write(tmp_path / "p.cubex", parts))
+
+
 def test_a_truncated_file_is_said_to_be_truncated(tmp_path: Path) -> None:
     path = tmp_path / "p.cubex"
     path.write_bytes(cube.tar(small())[:700])

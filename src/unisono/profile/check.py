@@ -7,6 +7,8 @@ import numpy.typing as npt
 
 from unisono.profile.model import UNKNOWN, Profile
 
+DEPTH_MOST = 1000
+"""Recorders keep some tens of frames. Whoever follows paths up may count on an end."""
 _INT32 = 2**31 - 1
 _INT64 = 2**63 - 1
 _SUM_MOST = 2.0**62
@@ -25,9 +27,13 @@ def _tree(profile: Profile) -> str:
         return 'the first phase is not ""'
     if not profile.paths:
         return "there is no root path"
+    depth = [0]
     for index, path in enumerate(profile.paths[1:], 1):
         if not 0 <= path.parent < index:
             return f"path {index} does not come after its parent"
+        depth.append(depth[path.parent] + 1)
+        if depth[-1] > DEPTH_MOST:
+            return f"path {index} is more than {DEPTH_MOST:,} calls deep"
         if not 0 <= path.frame < len(profile.frames):
             return f"path {index} names a frame that is not there"
     if any(not (0 <= frame.line <= _INT32 and UNKNOWN <= frame.offset <= _INT64) for frame in profile.frames):
