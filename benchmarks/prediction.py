@@ -22,7 +22,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.console import Console
@@ -298,7 +298,10 @@ def one(
 ) -> None:
     """Profile, study and times of one subject."""
     path = folder / f"{subject.name}.profile"
-    save(profile_of(command(machine, subject, DEFAULT), DEADLINE, machine, folder), path)
+    line = command(machine, subject, DEFAULT)
+    walls = tuple(run(line.argv, line.env, DEADLINE).seconds for _ in range(3))
+    profile = profile_of(line, DEADLINE, machine, folder)
+    save(replace(profile, origin=replace(profile.origin, as_is=walls)), path)
     wanted = {gap.case: gap.sizes for gap in gaps(mix_of(load(path)), [], worth=0.001)}
     print(f"{subject.name}: measuring {', '.join(map(str, wanted))}", file=sys.stderr, flush=True)
     measured(folder / f"{subject.name}.db", wanted, chosen, machine, program)

@@ -15,7 +15,7 @@ from tests.tuning.samples import plan, rule, tuning
 from unisono.advise.advice import Advice, advise, cut_to, percent, percent_range
 from unisono.advise.evidence import StudyEvidence
 from unisono.advise.mix import mix_of
-from unisono.commands.advising import advise_command, differences, made_under
+from unisono.commands.advising import advise_command, differences, made_under, own_settings
 from unisono.decide.model import Interval
 from unisono.errors import UserError
 from unisono.model import Case, Setting
@@ -161,6 +161,12 @@ def test_the_profile_was_made_under_a_setting() -> None:
     assert made_under("mpirun --mca pml ucx -x UCX_RNDV_THRESH=4kb -n 4 ./app", launches) == launches[1]
     assert made_under("mpirun --mca pml ob1 -n 4 ./app", launches) is None
     assert made_under("mpirun 'unbalanced", launches) is None
+
+
+def test_settings_of_the_programs_own() -> None:
+    line = "mpirun --mca pml ob1 -x UCX_TLS=sm -x PATH -n 4 ./app --mca x"
+    assert own_settings(line) == ["--mca pml ob1", "-x UCX_TLS=sm"]
+    assert own_settings("") == own_settings("./app") == own_settings("mpirun '") == []
 
 
 @pytest.fixture

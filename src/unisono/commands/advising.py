@@ -21,6 +21,7 @@ from unisono.commands.console import err, out, print_json
 from unisono.commands.progress import StudyProgress
 from unisono.errors import UserError
 from unisono.launch.command import Command
+from unisono.launch.userline import parse
 from unisono.machine.describe import describe
 from unisono.measure.build import bench_program
 from unisono.model import Setting
@@ -76,17 +77,23 @@ def _advice(
 ) -> Advice:
     mix = mix_of(profile, nodes)
     evidences = evidence(tuning, tuning_path, studies)
+    command = profile.origin.command
+    now = made_under(command, [plan.launch for plan in tuning.plan])
     said = differences(tuning, profile)
+    if now is None and (own := own_settings(command)):
+        said.append(
+            f"the program was profiled with settings of its own ({', '.join(own)}): the gain is over the default"
+        )
     for sentence in said:
         err().print(f"Note: {sentence}", style="yellow", markup=False)
     return advise(
         mix,
         tuning,
         evidences,
-        now=made_under(profile.origin.command, [plan.launch for plan in tuning.plan]),
+        now=now,
         tuning_path=str(tuning_path),
         again=f"unisono advise {shlex.quote(str(path))} --tuning {shlex.quote(str(tuning_path))}",
-        program=profile.origin.command,
+        program=command,
         cpus=os.cpu_count(),
     )
 
@@ -149,6 +156,15 @@ def made_under(command: str, launches: Sequence[Setting]) -> Setting | None:
     said = set(words) | {f"{name}={value}" for name, value in itertools.pairwise(words)}
     fitting = [launch for launch in launches if launch and all(f"{n}={v}" in said for n, v in launch.items())]
     return max(fitting, key=len, default=None)
+
+
+def own_settings(command: str) -> list[str]:
+    """What a command line sets by itself: its MCA parameters and UCX variables."""
+    try:
+        line = parse(shlex.split(command))
+    except (ValueError, UserError):
+        return []
+    return [str(o) for o in line.options("mca", "x") if o.name == "mca" or o.values[0].startswith("UCX_")]
 
 
 def measured(found: Sequence[Gap], budget: str, folder: Path) -> Path:
