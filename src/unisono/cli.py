@@ -8,7 +8,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from unisono import __version__
+from unisono import __version__, cli_profile
 from unisono.errors import UserError
 
 app = typer.Typer(
@@ -240,6 +240,9 @@ def verify(
     raise typer.Exit(
         command(tuning, command_line, metric=metric, runs=runs, timeout=timeout, for_=for_, weights=weights, json=json)
     )
+
+
+cli_profile.add_to(app)
 
 
 def fail(message: str) -> NoReturn:

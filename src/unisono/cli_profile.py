@@ -1,0 +1,179 @@
+"""The commands around an application's profile: profile (run, show, report, import, export), advise, optimize."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+OUT = Path("unisono-out")
+_RUN = "run-program"
+_PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
+
+ProfileFile = Annotated[
+    Path, typer.Argument(metavar="P", help="A profile of Unisono, or one that can be imported (Cube, mpiP, IPM ...).")
+]
+Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")]
+
+
+class _Profile(TyperGroup):
+    """`unisono profile [OPTIONS] -- mpirun ...` runs a program; `unisono profile show P` is a command as others are."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        at = args.index("--") if "--" in args else len(args)
+        if at < len(args) and not any(word in self.commands for word in args[:at]):
+            args = [*args[:at], _RUN, *args[at:]]
+        found: list[str] = super().parse_args(ctx, args)
+        return found
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args and args[0] not in self.commands and not args[0].startswith("-"):
+            return _RUN, self.commands[_RUN], ["--", *args]
+        return super().resolve_command(ctx, args)
+
+
+profile = typer.Typer(
+    cls=_Profile,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    subcommand_metavar="-- mpirun ... | COMMAND ...",
+    epilog="Example: unisono profile --as-is 3 -- mpirun -n 8 ./app, then: unisono profile show unisono-out/app.profile",
+    help="Record what a program does in MPI, and look at it.",
+)
+
+
+@profile.callback()
+def _profile(
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="P", help="Where the profile goes.")] = OUT
+    / "app.profile",
+    as_is: Annotated[
+        int, typer.Option("--as-is", metavar="N", help="Also time N runs without the recorder, to see what it costs.")
+    ] = 0,
+    depth: Annotated[int, typer.Option(min=0, max=16, help="Frames of a call path that are kept.")] = 8,
+    split_waiting: Annotated[
+        bool,
+        typer.Option("--split-waiting", help="Measure waiting apart from transfer (a barrier before collectives)."),
+    ] = False,
+    filter: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Lines 'exclude MPI_Iprobe' or 'include MPI_*': what to record.")
+    ] = None,
+    mpicc: Annotated[
+        str | None, typer.Option(metavar="PATH", help="The compiler wrapper of the program's MPI.")
+    ] = None,
+) -> None:
+    pass
+
+
+@profile.command(_RUN, hidden=True, context_settings=_PASS_ON)
+def _run(ctx: typer.Context, command_line: Annotated[list[str], typer.Argument(metavar="-- mpirun ...")]) -> None:
+    from unisono.commands.profiling import profile as command
+
+    assert ctx.parent is not None
+    raise typer.Exit(command(command_line, **ctx.parent.params))
+
+
+@profile.command(epilog="Example: unisono profile show unisono-out/app.profile")
+def show(
+    path: ProfileFile,
+    hot: Annotated[int, typer.Option(metavar="N", help="How many hot spots to list.")] = 10,
+    json: Json = False,
+) -> None:
+    """Show a profile: the flat table, then the hot spots one row each."""
+    from unisono.commands.profile_reading import show as command
+
+    raise typer.Exit(command(path, json=json, hot=hot))
+
+
+@profile.command(epilog="Example: unisono profile report app.profile -o app.html --tuning unisono-out/tuning.toml")
+def report(
+    path: ProfileFile,
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE")] = Path("profile.html"),
+    tuning: Annotated[
+        Path | None, typer.Option(metavar="TUNING", help="Show its gains at the program's sizes.")
+    ] = None,
+    study: Annotated[
+        Path | None, typer.Option(metavar="STUDY.db", help="Show its times at the program's sizes.")
+    ] = None,
+) -> None:
+    """Write the explorer: metrics, call tree and ranks side by side, in one HTML file that opens offline."""
+    from unisono.commands.profile_report import profile_report as command
+
+    raise typer.Exit(command(path, output, tuning=tuning, study=study))
+
+
+@profile.command("import", epilog="Example: unisono profile import scorep-run/profile.cubex -o app.profile")
+def import_(
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="profile.cubex, scorep.score, mpiP or IPM output.")],
+    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="P")] = None,
+) -> None:
+    """Turn another tool's profile into one of Unisono; what its format does not hold is said."""
+    from unisono.commands.profile_reading import import_ as command
+
+    raise typer.Exit(command(path, output))
+
+
+@profile.command(epilog="Example: unisono profile export app.profile --format speedscope")
+def export(
+    path: ProfileFile,
+    format: Annotated[str, typer.Option(metavar="cubex|speedscope|json")],
+    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE")] = None,
+) -> None:
+    """Write a profile in another tool's format."""
+    from unisono.commands.profile_reading import export as command
+
+    raise typer.Exit(command(path, format=format, output=output))
+
+
+def advise(
+    path: ProfileFile,
+    tuning: Annotated[Path, typer.Option("--tuning", metavar="TUNING", help="A tuning.toml.")],
+    study: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="STUDY.db", help="Measured times to predict from; else the study beside the tuning."),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the tuning for this program.")
+    ] = None,
+    nodes: Annotated[
+        int | None, typer.Option(min=1, help="Nodes the program ran on, when the profile has no host.")
+    ] = None,
+    measure: Annotated[
+        str | None, typer.Option(metavar="4m", help="First measure what the tuning lacks, for so long.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Say what a tuning would gain for a profiled program, before applying it."""
+    from unisono.commands.advising import advise_command as command
+
+    raise typer.Exit(command(path, tuning, studies=study or [], output=output, nodes=nodes, budget=measure, json=json))
+
+
+def optimize(
+    command_line: Annotated[list[str], typer.Argument(metavar="-- mpirun ...")],
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Where everything goes.")] = OUT,
+    budget: Annotated[str, typer.Option(metavar="10m", help="Take no longer than about this.")] = "10m",
+    metric: Annotated[
+        str | None, typer.Option(metavar="REGEX", help="One group: the time in the program's output; else wall time.")
+    ] = None,
+    runs: Annotated[int, typer.Option(help="Runs of each, as-is and tuned, interleaved.")] = 5,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue what is in DIR.")] = False,
+    json: Json = False,
+) -> None:
+    """Profile a program, measure what it uses, advise, apply, verify, until nothing is left to gain."""
+    from unisono.commands.optimizing import optimize as command
+
+    raise typer.Exit(
+        command(command_line, output=output, budget=budget, metric=metric, runs=runs, resume=resume, json=json)
+    )
+
+
+def add_to(app: typer.Typer) -> None:
+    """The commands of this file, added to the program's."""
+    app.add_typer(profile, name="profile")
+    app.command(epilog="Example: unisono advise app.profile --tuning unisono-out/tuning.toml")(advise)
+    app.command(
+        context_settings=_PASS_ON,
+        epilog="Example: unisono optimize --metric 'Time in seconds = *([0-9.]+)' -- mpirun -n 8 ./app",
+    )(optimize)
