@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from tests.profile.synthetic import synthetic
 from unisono.errors import UserError
+from unisono.profile.check import PATHS_MOST
 from unisono.profile.file import load, save
 from unisono.profile.model import Frame, Profile
 
@@ -141,6 +142,7 @@ def put(field: str, value: float) -> Callable[[Any], Any]:
         (edited(paths=[[-1, -1], [1, 0]]), "path 1 does not come after its parent"),
         (edited(paths=[[-1, -1], [0, 99]]), "path 1 names a frame"),
         (edited(paths=[]), "no root path"),
+        (edited(paths=[[-1, -1]] * (PATHS_MOST + 1)), "paths: List should have at most 1048576 items"),
         (edited(paths=[[-1, -1], *([n, 0] for n in range(1001))]), "path 1001 is more than 1,000 calls deep"),
         (edited(frames=[]), "names a frame"),
         (edited(comms=[]), "a row names a comm"),

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from unisono import __version__
 from unisono.errors import UserError
 from unisono.profile.arrays import check_size, read_array, write_array
-from unisono.profile.check import problem
+from unisono.profile.check import PATHS_MOST, problem
 from unisono.profile.model import CELL, PAIR, Comm, Frame, Origin, Profile
 from unisono.profile.model import Path as CallPath
 from unisono.toml import explain_validation
@@ -69,8 +69,8 @@ class _Document(_Strict):
     made_by: str
     origin: _Origin
     functions: list[str]
-    frames: list[tuple[str, str, Offset, str, Index, bool, str]]
-    paths: list[tuple[Index, Index]]
+    frames: Annotated[list[tuple[str, str, Offset, str, Index, bool, str]], Field(max_length=PATHS_MOST)]
+    paths: Annotated[list[tuple[Index, Index]], Field(max_length=PATHS_MOST)]
     comms: list[tuple[Index, Index, Index]]
     phases: list[str]
     notes: list[str]
