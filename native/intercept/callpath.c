@@ -1,5 +1,6 @@
 #include "callpath.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -109,12 +110,15 @@ static void find_stack(struct memory *memory)
 /* NULL without memory to have: then paths are left to the compiler's unwinder. */
 static struct memory *begin_thread(void)
 {
+    const int error = errno;
     pthread_once(&once, make_key);
     struct memory *memory = take_idle();
     if (memory == NULL) {
         memory = mmap(NULL, sizeof *memory, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (memory == MAP_FAILED)
+        if (memory == MAP_FAILED) {
+            errno = error;
             return NULL;
+        }
     }
     memory->busy = false;
     memory->generation = 0;
@@ -123,6 +127,7 @@ static struct memory *begin_thread(void)
     /* Without a key the memory stays with the ended thread: 200 KiB that another could have used. */
     if (has_key)
         pthread_setspecific(at_thread_end, memory);
+    errno = error;
     return memory;
 }
 
@@ -320,7 +325,10 @@ static uint32_t slow(struct memory *memory, const struct here *here, uintptr_t c
     path->most = (uint8_t)most;
     const bool on_own_stack = here->sp >= memory->low && here->sp < memory->high;
     struct walk walk = {path, here->pc, here->sp, here->fp, on_own_stack ? memory->high : UINTPTR_MAX, NULL, false};
-    if (!walk_out(memory, &walk))
+    const int error = errno;
+    const bool found = walk_out(memory, &walk);
+    errno = error;
+    if (!found)
         return unwind(frames, most, hash);
     path->hash = hash_of(path->frame, path->frames);
     if (path->slots <= SLOTS) {

@@ -1,7 +1,10 @@
 #include "callpath_cfi.h"
 
+#include <fcntl.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
 
 /* Register numbers of the platform's DWARF supplement. */
 #if defined(__x86_64__)
@@ -393,6 +396,27 @@ static struct cfi_rule rule_of(const struct row *row)
     return rule;
 }
 
+/* Whether this is where a signal handler returns to, in code without tables: the compiler's unwinder knows it by its
+ * instructions (call sigreturn), and so it goes on there. */
+static bool is_signal_return(uintptr_t pc)
+{
+#if defined(__x86_64__)
+    static const uint8_t code[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
+#elif defined(__aarch64__)
+    static const uint8_t code[] = {0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4};
+#else
+    static const uint8_t code[] = {0};
+#endif
+    /* Where tables are wrong, `pc` may be anything: let the kernel look, which does not crash. */
+    uint8_t found[sizeof code];
+    const int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+    if (memory < 0)
+        return false;
+    const ssize_t got = pread(memory, found, sizeof found, (off_t)pc);
+    close(memory);
+    return got == (ssize_t)sizeof code && memcmp(found, code, sizeof code) == 0;
+}
+
 struct cfi_rule cfi_find(uintptr_t pc)
 {
     /* The call that returns to `pc` may be the last instruction of its function: look at its last byte. */
@@ -400,7 +424,7 @@ struct cfi_rule cfi_find(uintptr_t pc)
     struct dwarf_eh_bases bases = {NULL, NULL, NULL};
     const uint8_t *fde = pc == 0 ? NULL : _Unwind_Find_FDE((void *)target, &bases);
     if (fde == NULL)
-        return (struct cfi_rule){.kind = CFI_END};
+        return (struct cfi_rule){.kind = pc != 0 && is_signal_return(pc) ? CFI_HARD : CFI_END};
     struct entry entry = read_fde(fde);
     if (!entry.ok || entry.is_signal)
         return (struct cfi_rule){.kind = CFI_HARD};
