@@ -25,7 +25,7 @@ def sums(place: npt.NDArray[np.int64], values: npt.NDArray[np.float64], count: i
     return np.asarray(np.bincount(place, values, count), np.float64)
 
 
-_TYPES = {"u1": "u1", "u2": "u2", "u4": "u4", "f4": "f4", "f8": "f8"}
+_TYPES = ("u1", "u2", "u4", "f4", "f8")
 
 
 def whole(values: Column) -> Column:

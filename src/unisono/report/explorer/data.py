@@ -19,7 +19,7 @@ from unisono.report.explorer.kinds import KINDS
 from unisono.report.explorer.messages import message_table
 from unisono.report.explorer.names import clean
 from unisono.report.explorer.pairs import pair_table
-from unisono.report.explorer.tree import NOTHING, CallTree, call_tree
+from unisono.report.explorer.tree import NOTHING, CallTree
 
 ROWS_MOST = 1_500_000
 """Of the table by rank. A larger profile is shown in blocks of ranks."""
@@ -216,6 +216,3 @@ def page_data(
         "summed": profile.origin.summed,
     }
     return pack(document, columns)
-
-
-__all__ = ["call_tree", "page_data", "rank_table", "ranks_of"]
