@@ -9,7 +9,6 @@ from unisono.profile.model import UNKNOWN, Profile
 
 DEPTH_MOST = 1000
 """Recorders keep some tens of frames. Whoever follows paths up may count on an end."""
-PATHS_MOST = 1 << 20
 _INT32 = 2**31 - 1
 _INT64 = 2**63 - 1
 _SUM_MOST = 2.0**62
@@ -28,8 +27,6 @@ def _tree(profile: Profile) -> str:
         return 'the first phase is not ""'
     if not profile.paths:
         return "there is no root path"
-    if max(len(profile.paths), len(profile.frames)) > PATHS_MOST:
-        return f"there are more than {PATHS_MOST:,} call paths"
     depth = [0]
     for index, path in enumerate(profile.paths[1:], 1):
         if not 0 <= path.parent < index:

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from unisono import __version__
 from unisono.errors import UserError
 from unisono.profile.arrays import check_size, read_array, write_array
-from unisono.profile.check import PATHS_MOST, problem
+from unisono.profile.check import problem
 from unisono.profile.model import CELL, PAIR, Comm, Frame, Origin, Profile
 from unisono.profile.model import Path as CallPath
 from unisono.toml import explain_validation
@@ -29,6 +29,7 @@ EXTENSION = ".profile"
 DOCUMENT = "profile.json"
 
 _JSON_MOST = 32 << 20
+"""A profile of 100,000 ranks and as many call paths has ten million bytes. Parsed, the most takes 1 GB of memory."""
 _CELLS_MOST = 2 << 30
 _PAIRS_MOST = 1 << 30
 _WALL_MOST = 64 << 20
@@ -69,8 +70,8 @@ class _Document(_Strict):
     made_by: str
     origin: _Origin
     functions: list[str]
-    frames: Annotated[list[tuple[str, str, Offset, str, Index, bool, str]], Field(max_length=PATHS_MOST)]
-    paths: Annotated[list[tuple[Index, Index]], Field(max_length=PATHS_MOST)]
+    frames: list[tuple[str, str, Offset, str, Index, bool, str]]
+    paths: list[tuple[Index, Index]]
     comms: list[tuple[Index, Index, Index]]
     phases: list[str]
     notes: list[str]
@@ -80,11 +81,17 @@ def save(profile: Profile, path: Path) -> None:
     """Writes a profile; readers see the old file or the whole new one.
 
     Raises ValueError for a profile that is not sound (an index out of range: an error of the program), UserError where
-    the file cannot be written.
+    the file cannot be written or could not be read again.
     """
     wrong = problem(profile)
     if wrong:
         raise ValueError(f"not a sound profile: {wrong}")
+    text = _text(profile).encode("utf-8", "replace")  # names from a symbol table can hold bytes that are no text
+    if len(text) > _JSON_MOST:
+        raise UserError(
+            f"{path}: the names of {len(profile.frames):,} places and {len(profile.paths):,} call paths do not fit into"
+            " a profile; record fewer frames (--depth)"
+        )
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
@@ -94,7 +101,7 @@ def save(profile: Profile, path: Path) -> None:
     try:
         with os.fdopen(handle, "wb") as file:
             with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
-                archive.writestr(DOCUMENT, _text(profile))
+                archive.writestr(DOCUMENT, text)
                 write_array(archive, "cells.npy", profile.cells)
                 write_array(archive, "pairs.npy", profile.pairs)
                 write_array(archive, "wall.npy", profile.wall)
@@ -209,9 +216,7 @@ def _text(profile: Profile) -> str:
         "phases": profile.phases,
         "notes": profile.notes,
     }
-    text = json.dumps(document, allow_nan=False, separators=(",", ":"), ensure_ascii=False)
-    # names from a program's symbol table can hold bytes that are no text
-    return text.encode("utf-8", "replace").decode("utf-8")
+    return json.dumps(document, allow_nan=False, separators=(",", ":"), ensure_ascii=False)
 
 
 def _to_null(value: float) -> float | None:
