@@ -90,20 +90,18 @@ void table_reset(struct table *table)
     table->calls = table->dropped = table->time = 0;
 }
 
-/* The finalizer of MurmurHash3: every bit of the key moves every bit of the result. */
+/* Every bit of the key moves the upper half of the product, which is folded into the lower one. */
 static inline uint64_t mix(uint64_t key)
 {
-    key ^= key >> 33;
-    key *= UINT64_C(0xff51afd7ed558ccd);
-    key ^= key >> 33;
-    key *= UINT64_C(0xc4ceb9fe1a85ec53);
-    return key ^ key >> 33;
+    key *= UINT64_C(0x9e3779b97f4a7c15);
+    return key ^ key >> 32;
 }
 
 static inline uint64_t place_hash(struct place place)
 {
-    uint64_t low = (uint64_t)place.path << 32 | (uint32_t)place.comm;
-    return mix(low ^ ((uint64_t)place.function << 16 | place.phase) * UINT64_C(0x9e3779b97f4a7c15));
+    uint64_t where = (uint64_t)place.path << 32 | (uint32_t)place.comm;
+    uint64_t what = (uint64_t)place.function << 16 | place.phase;
+    return mix(where ^ what << 20);
 }
 
 static inline bool same_place(struct place place, uint32_t path, uint16_t function, uint16_t phase, int32_t comm)
@@ -116,7 +114,7 @@ uint32_t table_path(struct table *table, uint64_t hash, const void *const *frame
     if (count == 0)
         return 0;
     uint32_t *slots = table->path_index.slots;
-    uint32_t slot = (uint32_t)mix(hash) & table->path_index.mask;
+    uint32_t slot = (uint32_t)(hash ^ hash >> 32) & table->path_index.mask;
     for (; slots[slot] != 0; slot = (slot + 1) & table->path_index.mask)
         if (table->paths[slots[slot] - 1].hash == hash)
             return slots[slot] - 1;
@@ -137,7 +135,7 @@ static struct cell *cell_of(struct table *table, uint64_t hash, struct place pla
                             bool make)
 {
     uint32_t *slots = table->cell_index.slots;
-    uint32_t slot = (uint32_t)mix(hash ^ (bin != 0 ? bin : (uint64_t)size << 8)) & table->cell_index.mask;
+    uint32_t slot = (uint32_t)(mix(hash ^ (bin != 0 ? bin : (uint64_t)size << 8))) & table->cell_index.mask;
     for (; slots[slot] != 0; slot = (slot + 1) & table->cell_index.mask) {
         struct cell *cell = &table->cells[slots[slot] - 1];
         if (cell->bin == bin && (bin != 0 || cell->size_min == size) &&
