@@ -230,6 +230,7 @@ def verify(
     ] = None,
     runs: Annotated[int, typer.Option(help="Runs of each, as-is and tuned, interleaved.")] = 5,
     timeout: Annotated[str, typer.Option(help="A run that takes longer has failed.")] = "1h",
+    profile: Annotated[bool, typer.Option("--profile", help="Also profile both: which calls changed.")] = False,
     for_: For = None,
     weights: Weights = None,
     json: Json = False,
@@ -238,7 +239,17 @@ def verify(
     from unisono.commands.applying import verify as command
 
     raise typer.Exit(
-        command(tuning, command_line, metric=metric, runs=runs, timeout=timeout, for_=for_, weights=weights, json=json)
+        command(
+            tuning,
+            command_line,
+            metric=metric,
+            runs=runs,
+            timeout=timeout,
+            for_=for_,
+            weights=weights,
+            json=json,
+            profile=profile,
+        )
     )
 
 

@@ -39,7 +39,7 @@ profile = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
     subcommand_metavar="-- mpirun ... | COMMAND ...",
-    epilog="Example: unisono profile --as-is 3 -- mpirun -n 8 ./app, then: unisono profile show unisono-out/app.profile",
+    epilog="Example: unisono profile -o app.profile --as-is 3 -- mpirun -n 8 ./app, then: ... show app.profile",
     help="Record what a program does in MPI, and look at it.",
 )
 

@@ -15,6 +15,9 @@ from unisono.machine.describe import describe
 from unisono.study.config import parse_duration
 from unisono.tuning import read
 
+_PROFILED_RUNS = 3
+"""Of each, as-is and tuned: fewer cannot tell a changed call from how runs differ."""
+
 
 def export(
     path: Path,
@@ -92,8 +95,9 @@ def verify(
     for_: str | None,
     weights: str | None,
     json: bool,
+    profile: bool = False,
 ) -> int:
-    """As-is against tuned; exit status 1 when the tuned program is slower."""
+    """As-is against tuned; exit status 1 when the tuned program is slower. `profile`: also which calls changed."""
     from unisono.advise.runs import Run
     from unisono.advise.verify import verify as prove
 
@@ -114,10 +118,18 @@ def verify(
         weights=chosen_weights(for_, weights),
         progress=progress,
     )
+    changes = None
+    if profile:
+        from unisono.commands.advising import verify_profile
+
+        chosen = chosen_weights(for_, weights)
+        changes = verify_profile(path, argv, runs=_PROFILED_RUNS, timeout=timeout, chosen=chosen)
     if json:
-        print_json(found.as_dict())
+        print_json({**found.as_dict(), **({"changes": changes.as_dict()} if changes else {})})
     else:
         out().print(found.render())
+        if changes is not None:
+            out().print(changes.render())
     return found.exit_status
 
 
