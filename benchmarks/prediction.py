@@ -209,19 +209,13 @@ def outcomes(
     with Store.open(folder / f"{subject}.db") as store:
         evidence = StudyEvidence(store.data(), tuning_of(chosen, mix))
     as_is = times[DEFAULT.key]
-    usual = sorted(time for time in as_is if time == time)[len(as_is) // 2]
-    seconds = mix.total / mix.ranks
     found = []
     for setting, prediction in zip(chosen, predict(mix, [evidence], chosen), strict=True):
         pairs = [(a, t) for a, t in zip(as_is, times[setting.key], strict=True) if a == a and t == t]
         if len(pairs) < 3:
             continue
-        saving = prediction.saving
-        # The prediction is of the time from MPI_Init to MPI_Finalize, the program's own time of its main part.
-        ends = (saving.low, saving.mid, saving.high)
-        low, mid, high = (usual / (usual - min(end * seconds, 0.95 * usual)) for end in ends)
         truth = ratio_interval([a for a, _ in pairs], [t for _, t in pairs], 0.95)
-        found.append(Outcome(subject, str(setting), Interval(mid, low, high), truth))
+        found.append(Outcome(subject, str(setting), prediction.gain, truth))
     return found
 
 
