@@ -45,7 +45,7 @@ struct memory {
     struct memory *next; /* in the list of those whose thread has ended */
     uint32_t generation;
     bool busy; /* a signal handler that finds it set must not touch the rest */
-    uintptr_t low, high; /* the thread's own stack */
+    uintptr_t low, high; /* the stack it began on */
     uint8_t hint[SETS], victim[SETS];
     struct known rules[RULES];
     struct path paths[SETS][WAYS];
@@ -91,22 +91,6 @@ static struct memory *take_idle(void)
     return memory;
 }
 
-static void find_stack(struct memory *memory)
-{
-    memory->low = 0;
-    memory->high = UINTPTR_MAX;
-    pthread_attr_t attributes;
-    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
-        return;
-    void *low = NULL;
-    size_t bytes = 0;
-    if (pthread_attr_getstack(&attributes, &low, &bytes) == 0) {
-        memory->low = (uintptr_t)low;
-        memory->high = (uintptr_t)low + bytes;
-    }
-    pthread_attr_destroy(&attributes);
-}
-
 /* NULL without memory to have: then paths are left to the compiler's unwinder. */
 static struct memory *begin_thread(void)
 {
@@ -122,7 +106,7 @@ static struct memory *begin_thread(void)
     }
     memory->busy = false;
     memory->generation = 0;
-    find_stack(memory);
+    callpath_mapping((uintptr_t)__builtin_frame_address(0), &memory->low, &memory->high);
     mine = memory;
     /* Without a key the memory stays with the ended thread: 200 KiB that another could have used. */
     if (has_key)

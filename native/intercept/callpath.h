@@ -19,7 +19,7 @@
  * What would break 1 and 2 is other code at the same addresses: objects closed and others opened in their place.
  * dlclose therefore makes all threads forget (callpath_dlclose.c). Code that a just-in-time compiler replaces in place,
  * with a call of MPI that returns to the very same address out of another frame, is not noticed; on a thread's own stack
- * such a walk ends at the stack's bounds. */
+ * such a walk ends at the end of its memory. */
 #ifndef UNISONO_CALLPATH_H
 #define UNISONO_CALLPATH_H
 

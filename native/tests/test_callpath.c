@@ -319,13 +319,13 @@ static void coroutines(void)
     CHECK(munmap(place, MOST * PAGE) == 0);
 }
 
-static volatile sig_atomic_t handled;
+static int handled; /* by atomic operations: threads look at it too */
 static bool handled_right = true;
 
 static void handler(int number)
 {
     (void)number;
-    handled++;
+    __atomic_add_fetch(&handled, 1, __ATOMIC_RELAXED);
     handled_right &= probe(16);
 }
 
@@ -351,7 +351,7 @@ static void *interrupted(void *argument)
     while (!__atomic_load_n((int *)argument, __ATOMIC_ACQUIRE)) {
         for (int depth = 0; depth < 40; depth++)
             probe_once(8);
-        handled_right &= recurse(handled % 30);
+        handled_right &= recurse(__atomic_load_n(&handled, __ATOMIC_RELAXED) % 30);
     }
     return NULL;
 }
@@ -369,7 +369,7 @@ static void interruptions(void)
         if (i % 16 == 0)
             probe_once(8);
     }
-    while (handled == 0)
+    while (__atomic_load_n(&handled, __ATOMIC_RELAXED) == 0)
         probe_once(8);
     __atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
     pthread_join(thread, NULL);
