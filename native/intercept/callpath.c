@@ -108,7 +108,7 @@ static struct memory *begin_thread(void)
     memory->generation = 0;
     callpath_mapping((uintptr_t)__builtin_frame_address(0), &memory->low, &memory->high);
     mine = memory;
-    /* Without a key the memory stays with the ended thread: 200 KiB that another could have used. */
+    /* Without a key the memory stays with the ended thread: 250 KiB that another could have used. */
     if (has_key)
         pthread_setspecific(at_thread_end, memory);
     errno = error;

@@ -28,7 +28,7 @@
 enum { CALLPATH_MOST = 16 };
 
 /* At MPI_Init, in the thread that calls it: prepares this thread and the unwinder, so that nothing allocates later
- * but 200 KiB for each further thread at its first call. */
+ * but 250 KiB for each further thread at its first call. */
 void unisono_callpath_start(void);
 
 /* Up to `most` (2 to CALLPATH_MOST) return addresses, innermost first: the first is in the caller of the MPI function.
