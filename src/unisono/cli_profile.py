@@ -130,6 +130,10 @@ def advise(
     path: ProfileFile,
     tuning: Annotated[Path, typer.Option("--tuning", metavar="TUNING", help="A tuning.toml.")],
     study: Annotated[
+        bool, typer.Option("--study", help="First measure what the tuning lacks, on this machine.")
+    ] = False,
+    budget: Annotated[str, typer.Option(metavar="4m", help="With --study: measure no longer than this.")] = "4m",
+    evidence: Annotated[
         list[Path] | None,
         typer.Option(metavar="STUDY.db", help="Measured times to predict from; else the study beside the tuning."),
     ] = None,
@@ -139,15 +143,22 @@ def advise(
     nodes: Annotated[
         int | None, typer.Option(min=1, help="Nodes the program ran on, when the profile has no host.")
     ] = None,
-    measure: Annotated[
-        str | None, typer.Option(metavar="4m", help="First measure what the tuning lacks, for so long.")
-    ] = None,
     json: Json = False,
 ) -> None:
     """Say what a tuning would gain for a profiled program, before applying it."""
     from unisono.commands.advising import advise_command as command
 
-    raise typer.Exit(command(path, tuning, studies=study or [], output=output, nodes=nodes, budget=measure, json=json))
+    raise typer.Exit(
+        command(
+            path,
+            tuning,
+            studies=evidence or [],
+            output=output,
+            nodes=nodes,
+            budget=budget if study else None,
+            json=json,
+        )
+    )
 
 
 def optimize(

@@ -175,7 +175,7 @@ def measured(found: Sequence[Gap], budget: str, folder: Path) -> Path:
     program = bench_program(machine.mpi.mpicc, lambda sentence: err().print(sentence, markup=False))
     wanted = {gap.case: gap.sizes for gap in found}
     study = study_for(wanted, machine)
-    seconds = parse_duration(budget, "--measure")
+    seconds = parse_duration(budget, "--budget")
     path = folder / "gaps.db"
     with StudyProgress(err(), samples=None, budget=seconds) as progress:
         hooks = Hooks(progress.measured, progress.plan, progress.waiting)
