@@ -126,6 +126,12 @@ def test_what_is_not_known_is_said() -> None:
     assert "Waiting was not measured" in text(advised([Call("MPI_Alltoall", size=1 << 16)]))
 
 
+def test_much_waiting_is_a_warning() -> None:
+    reduce = Call("MPI_Reduce", size=16, time=0.8, waiting=0.7)
+    assert "9.8 % of the time is waiting in collectives" in text(advised([FFT, reduce]))
+    assert "is waiting in collectives" not in text(advised([FFT]))
+
+
 def test_other_ranks_than_measured() -> None:
     made = profile([FFT], comms=(Comm(4, 2),), hosts=("a", "a", "b", "b"))
     advice = advise(mix_of(made), TUNING, [])

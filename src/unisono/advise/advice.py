@@ -28,6 +28,8 @@ SHOWN = 8
 """Hot spots in the table."""
 WORTH_NAMING = 0.02
 """Of the program's time: smaller hot spots get no sentence."""
+WORTH_SAYING = 0.05
+"""Of the program's time: that much waiting is worth a warning."""
 _ANY = "mpirun ..."
 
 
@@ -111,6 +113,12 @@ class Advice:
         missing = math.fsum(gap.share for gap in self.gaps if gap.case.collective != "pingpong")
         if missing >= 0.001:
             out.append(f"{percent(missing)} of the time is in calls this tuning has no measurement for.")
+        waiting = self.mix.share(math.fsum(spot.waiting for spot in self.mix.spots if not math.isnan(spot.waiting)))
+        if waiting >= WORTH_SAYING:
+            out.append(
+                f"{percent(waiting)} of the time is waiting in collectives, which a tuning can move from call to call"
+                " beyond this interval: unisono verify --profile shows it."
+            )
         if all(math.isnan(spot.waiting) for spot in self.mix.spots):
             out.append(
                 "Waiting was not measured, so the interval is wide: unisono profile --split-waiting tells it apart."

@@ -5,14 +5,15 @@ The model, kept simple on purpose:
 - Only transfer can shrink. Of the time of a call, transfer is what is not waiting. Where waiting was measured, that is
   known; the upper end of the interval lets it shrink in the same proportion, since slow transfers may have caused it.
   Where it was not, transfer is at most what the rank that spends least in the call takes, and what the benchmark takes
-  for it (but at least half of the former); the lower end takes half of that, the upper end all of the time.
+  for it (but at least half of the former); the lower end takes half of that, the upper end all of the time. Waiting
+  that moves from one call to another (document 003's Reduce) is not predicted: `unisono verify --profile` shows it.
 - Evidence says by how much transfers change (advise.evidence), as an interval that holds between-launch noise.
 - A benchmark is not the application: caches, memory, neighbours and the moment of a call differ. Of the logarithm of
-  the benchmark's gain the application realises `TRANSFER`: those figures come from benchmarks/prediction.
+  the benchmark's gain the application realises `TRANSFER`. benchmarks/prediction tells how often such intervals hold.
 - A ping-pong is one message at a time; a program has many on their way, and waits for its partners: of that gain it
   realises `MESSAGE_TRANSFER`.
-- Sizes beyond the measured ones: up to `REACH` times as large or small count as the nearest measured, with no effect
-  added to the interval. Beyond that they count as not measured.
+- Sizes beyond the measured ones, up to `REACH` times as large or small, count as the nearest measured, and the interval
+  is widened to hold "no effect". Farther ones count as not measured.
 - What is not measured (nonblocking collectives, messages, other ranks or sizes) is touched by a launch setting all the
   same: its time may change by `UNMEASURED` either way.
 - Ends of hot spots are added as they are: a launch has one fate, so errors of its parts are not independent.
