@@ -115,6 +115,30 @@ end program
     assert [chain[-1].function for chain in chains] == ["transposes::x_yz", "transpose"]
 
 
+def test_inlined_fortran_that_addr2line_misnames(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = {
+        0x100: [("MAIN__", "ft.F90:55"), ("ft", "ft.F90:33")],
+        0x200: [("__fft_MOD_turn", "fft.f90:79"), ("check", "ft.f90:7"), ("__fft_MOD_turn", "fft.f90:48")],
+        0x300: [("__fft_MOD_pack", "fft.f90:12"), ("__fft_MOD_turn", "fft.f90:50")],
+        0x400: [("walk", "tree.c:12"), ("walk", "tree.c:14")],  # C is named rightly: recursion inlined into itself
+    }
+    lines = [line for at, all_of in said.items() for line in (hex(at - 1), *(word for one in all_of for word in one))]
+    tool = tmp_path / "addr2line"
+    tool.write_text("#!/bin/sh\n" + "".join(f"echo {line}\n" for line in lines))
+    tool.chmod(0o755)
+    program = tmp_path / "program"
+    program.touch()
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    chains = symbolise([(str(program), at) for at in said])
+    assert [[(frame.function, frame.line) for frame in chain] for chain in chains] == [
+        [("ft", 33)],
+        [("check", 7), ("fft::turn", 48)],
+        [("fft::pack", 12), ("fft::turn", 50)],
+        [("walk", 12), ("walk", 14)],
+    ]
+    assert [chain[-1].inlined for chain in chains] == [False] * 4
+
+
 def test_objects_that_cannot_be_looked_into(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = tmp_path / "text.so"
     text.write_text("not an object")

@@ -73,11 +73,25 @@ def _ask(tool: str, path: str, offsets: Sequence[int]) -> dict[int, list[tuple[s
 def _frames(path: str, offset: int, said: Sequence[tuple[str, str]]) -> tuple[Frame, ...]:
     module = path.rsplit("/", 1)[-1]
     out = []
+    said = said[1:] if _is_misnamed(said) else said
     for number, (function, place) in enumerate(said):
         file, line = _place(place)
         name = "" if function == "??" else tidy(function, file)
         out.append(Frame(name, module, offset, file, line, inlined=number < len(said) - 1))
     return tuple(out) or (Frame("", module, offset),)
+
+
+def _is_misnamed(said: Sequence[tuple[str, str]]) -> bool:
+    """Whether the innermost frame is inlined but has the name of the function it was inlined into.
+
+    addr2line (to 2.40 at least) does so with inlined procedures of Fortran 90 and later, whose names it takes for
+    decorated ones and looks up by the address instead. The place of the call in the outer function is right.
+    """
+    if len(said) < 2:
+        return False
+    (inner, place), (outer, around) = said[0], said[-1]
+    file = _place(place)[0]
+    return bool(_FORTRAN_SOURCE.search(file)) and tidy(inner, file) in ("MAIN__", tidy(outer, _place(around)[0]))
 
 
 def _place(text: str) -> tuple[str, int]:
