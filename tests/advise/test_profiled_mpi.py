@@ -9,6 +9,7 @@ import pytest
 from tests.advise.test_advise_mpi import SLOWED, mpi_command, program
 from unisono.advise.advice import advise
 from unisono.advise.evidence import TuningEvidence
+from unisono.advise.measuring import measure, merged, study_for, tuning_of
 from unisono.advise.mix import mix_of
 from unisono.advise.recording import profile_of
 from unisono.commands.advising import verify_profile
@@ -56,3 +57,16 @@ def test_a_program_that_fails_under_the_recorder(embedded: Machine, tmp_path: Pa
     line = Command([embedded.mpi.mpirun, *root, "-n", "2", "/bin/false"], {}, None, [])
     with pytest.raises(UserError):
         profile_of(line, 60, embedded, tmp_path)
+
+
+def test_just_what_is_wanted_is_measured_and_continued(embedded: Machine, bench: Path, tmp_path: Path) -> None:
+    wanted = {Case("alltoall", 1, 2): (3000,), Case("allreduce", 1, 2): (1,)}
+    study = study_for(wanted, embedded)
+    begun: list[int] = []
+    for _ in range(2):
+        measure(tmp_path / "study.db", study, wanted, embedded, bench, 2.0)
+        data = merged([tmp_path / "study.db"])
+        begun.append(len(data.launches))
+        assert {(s.case, s.size) for s in data.samples} <= {(case, max(size, 4)) for case, (size,) in wanted.items()}
+    assert 0 < begun[0] <= begun[1]
+    assert tuning_of(data).plan[0].gain
