@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 
 from tests.advise.made import Call, profile
+from tests.advise.test_optimize import keep
 from tests.decide.synthetic import Noise, scaled, study, study_data
 from tests.tuning.samples import plan, rule, tuning
 from unisono.advise.advice import Advice, advise, cut_to, percent, percent_range
@@ -21,6 +22,7 @@ from unisono.errors import UserError
 from unisono.model import Case, Setting
 from unisono.profile.file import save
 from unisono.profile.model import UNKNOWN, Comm, Profile
+from unisono.study.store import Store
 from unisono.tuning import choose, read, write
 from unisono.tuning.model import Tuning
 
@@ -201,6 +203,24 @@ def test_a_tuning_is_only_written_when_one_is_advised(files: tuple[Path, Path], 
     write(tuning(one, plan(1, 4)), files[1])
     assert run(files, tmp_path / "program.toml") == 0
     assert [p.launch for p in read(tmp_path / "program.toml").plan] == [GOOD]
+
+
+def test_studies_beside_the_tuning_are_used(
+    files: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The one it was made from, and what was measured for a program; not one of something else."""
+    keep(tmp_path / "study.db", {CASES[0]: SIZES}, 0.6)
+    keep(tmp_path / "gaps.db", {CASES[1]: SIZES}, 0.6)
+    run(files)
+    assert json.loads(capsys.readouterr().out)["evidence"] == ["study program", "tuning example"]
+    with Store.open(tmp_path / "study.db") as store:
+        document = TUNING.model_copy(update={"study": TUNING.study.model_copy(update={"id": store.meta("id")})})
+    write(document, files[1])
+    run(files)
+    assert json.loads(capsys.readouterr().out)["evidence"] == ["study program", "study program", "tuning example"]
+    run(files, studies=(tmp_path / "study.db",))
+    document_said = json.loads(capsys.readouterr().out)
+    assert document_said["evidence"] == ["study program", "tuning example"]
 
 
 def test_a_study_that_is_none(files: tuple[Path, Path]) -> None:

@@ -33,6 +33,8 @@ from unisono.study.store import Store
 from unisono.tuning import read, write
 from unisono.tuning.model import Tuning
 
+GAPS = "gaps.db"
+"""Beside a tuning: what was measured later, because a program used it."""
 LAUNCHERS = ("mpirun", "mpiexec", "orterun", "prterun")
 
 
@@ -54,8 +56,8 @@ def advise_command(
     paths = list(studies)
     advice = _advice(found, profile, document, tuning, paths, nodes)
     if budget is not None and advice.gaps:
-        beside = Outputs(tuning.parent).study
-        paths = [*(paths or ([beside] if beside.is_file() else [])), measured(advice.gaps, budget, tuning.parent)]
+        made = measured(advice.gaps, budget, tuning.parent)
+        paths = [*paths, made] if paths else []
         advice = _advice(found, profile, document, tuning, paths, nodes)
     if output is not None:
         if not advice.candidates:
@@ -92,20 +94,25 @@ def _advice(
         evidences,
         now=now,
         tuning_path=str(tuning_path),
-        again=f"unisono advise {shlex.quote(str(path))} --tuning {shlex.quote(str(tuning_path))}",
+        again=shlex.join(
+            ["unisono", "advise", str(path), "--tuning", str(tuning_path)]
+            + [word for study in studies for word in ("--evidence", str(study))]
+        ),
         program=command,
         cpus=os.cpu_count(),
     )
 
 
 def evidence(tuning: Tuning, path: Path, studies: Sequence[Path]) -> list[Evidence]:
-    """The studies named, or the one beside the tuning if the tuning was made from it; and the tuning's own gains for
-    what they lack. Raises UserError for a study that cannot be read."""
+    """The studies named; else the one beside the tuning if the tuning was made from it, and what --study measured.
+
+    And the tuning's own gains for what they lack. Raises UserError for a study that cannot be read.
+    """
     found: list[Evidence] = []
-    beside = Outputs(path.parent).study
-    for study in studies or ([beside] if beside.is_file() else []):
+    beside = [Outputs(path.parent).study, path.parent / GAPS]
+    for study in studies or [place for place in beside if place.is_file()]:
         with Store.open(study) as store:
-            if not studies and store.meta("id") != tuning.study.id:
+            if not studies and study.name != GAPS and store.meta("id") != tuning.study.id:
                 continue
             data = store.data()
         if data.samples:
@@ -168,7 +175,7 @@ def own_settings(command: str) -> list[str]:
 
 
 def measured(found: Sequence[Gap], budget: str, folder: Path) -> Path:
-    """Measures the gaps on this machine into `folder`/gaps.db, for at most `budget`; continues what is there."""
+    """Measures the gaps on this machine into a study in `folder`, for at most `budget`; continues what is there."""
     machine = describe()
     if machine.mpi is None or machine.mpi.mpicc is None:
         raise UserError("no mpicc beside this machine's mpirun, so the benchmark cannot be built")
@@ -176,7 +183,7 @@ def measured(found: Sequence[Gap], budget: str, folder: Path) -> Path:
     wanted = {gap.case: gap.sizes for gap in found}
     study = study_for(wanted, machine)
     seconds = parse_duration(budget, "--budget")
-    path = folder / "gaps.db"
+    path = folder / GAPS
     with StudyProgress(err(), samples=None, budget=seconds) as progress:
         hooks = Hooks(progress.measured, progress.plan, progress.waiting)
         measure(path, study, wanted, machine, program, seconds, hooks)
