@@ -51,6 +51,8 @@ class Advice:
     """"" when nothing is chosen."""
     try_command: str
     """When nothing is chosen though something may gain: how to find out; else ""."""
+    again: str
+    """The command that asks this question."""
     weights: dict[str, float]
     """Collective -> part of the program's time: what `unisono run --weights` takes."""
     evidence: tuple[str, ...]
@@ -168,6 +170,7 @@ class Advice:
         if self.gaps:
             lines += ["Not measured:", *(f"  {gap.sentence}" for gap in self.gaps)]
             lines += ["Measure just that:", *(f"  {line}" for line in self.gap_commands)]
+            lines += ["Or measure it and ask again:", f"  {self.again} --study"]
         return lines
 
     def _spot_table(self) -> Table:
@@ -261,6 +264,7 @@ def advise(
         gap_commands=tuple(commands(gap_list, cpus)),
         apply_command="" if chosen is None else _apply(tuning, case, chosen, weights, (tuning_path, written, program)),
         try_command=f"{written} && unisono verify --tuning program.toml -- {program or _ANY}" if likely else "",
+        again=again,
         weights=weights,
         evidence=tuple(evidence.name for evidence in evidences),
         notes=tuple(notes),
