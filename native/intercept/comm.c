@@ -199,6 +199,13 @@ static void number_nodes(void)
     comms.node = node_of_rank[comms.rank];
 }
 
+bool comms_agree(bool good)
+{
+    int mine = good, all = 0;
+    PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comms.own);
+    return all != 0;
+}
+
 static bool find_nodes(void)
 {
     MPI_Comm near;
@@ -206,10 +213,7 @@ static bool find_nodes(void)
     int32_t first = comms.rank;
     PMPI_Bcast(&first, 1, MPI_INT32_T, 0, near);
     PMPI_Comm_free(&near);
-    /* Everybody takes part in what follows, whoever has no memory. */
-    int good = node_of_rank != NULL && from != NULL && to != NULL && node_seen != NULL, all = 0;
-    PMPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, comms.own);
-    if (!all)
+    if (!comms_agree(node_of_rank != NULL && from != NULL && to != NULL && node_seen != NULL))
         return false;
     PMPI_Allgather(&first, 1, MPI_INT32_T, node_of_rank, 1, MPI_INT32_T, comms.own);
     number_nodes();

@@ -45,6 +45,9 @@ extern struct comms comms;
 /* Collective, at MPI_Init; false on all ranks if one has no memory. */
 bool comms_start(void);
 
+/* Collective: whether all ranks say so. */
+bool comms_agree(bool good);
+
 /* Collective, at MPI_Finalize. */
 void comms_end(void);
 

@@ -154,7 +154,7 @@ def record(function: Function, status: str, fortran: bool) -> str:
             return f"kind_start({head}, 1, a1, {fortran_text});"
         case "startall":
             return f"kind_start({head}, a1, a2, {fortran_text});"
-        case "request_free" | "timed":
+        case "request_free" | "timed" | "timed_buffer":
             comm = next((n for n, p in zip(a, function.parameters) if p.type == "MPI_Comm"), "MPI_COMM_NULL")
             return f"kind_timed({head}, {comm});"
         case "create":
@@ -279,15 +279,12 @@ def fortran_wrapper(function: Function, f08: bool) -> str:
 
 
 def has_08_symbol(function: Function) -> bool:
-    """Whether `use mpi_f08` has a symbol of its own for it that may end in PMPI_: those that no buffer is recorded of.
+    """Whether `use mpi_f08` has a symbol of its own for it that may end in PMPI_: those without a buffer.
 
     Open MPI's mpi_x_f08_ ends in ompi_x_f, but for functions with a LOGICAL argument. MPICH's ends in PMPI_x, but for
     functions with a buffer, which are called mpi_x_f08ts_ and end in MPI_x.
     """
-    statement = record(function, "", True)
-    buffers = [n for n, p in zip(function.names, function.parameters) if p.type in ("void *", "const void *")]
-    moves = function.kind not in ("timed", "create", "start", "startall", "request_free") and function.rule != "barrier"
-    return not moves and not any(re.search(rf"\b{name}\b", statement) for name in buffers)
+    return function.kind in ("timed", "create", "start", "startall", "request_free") or function.rule == "barrier"
 
 
 GENERATED = "/* Made by generate.py from functions.txt and mpi.h. */\n"

@@ -52,7 +52,7 @@ void life_after_init(uint64_t before)
         return;
     record_inside = true;
     PMPI_Query_thread(&level);
-    if (comms_start() && record_start(level == MPI_THREAD_MULTIPLE)) {
+    if (comms_start() && comms_agree(record_start(level == MPI_THREAD_MULTIPLE))) {
         name_spawned();
         part_start(init_ns, level);
         signals_start();
@@ -60,7 +60,7 @@ void life_after_init(uint64_t before)
         ticks_start();
         record_switch(record.settings.start);
     } else {
-        fprintf(stderr, "unisono: no memory to record calls in; there will be no profile\n");
+        fprintf(stderr, "unisono: a rank has no memory to record calls in; there will be no profile\n");
     }
     record_inside = false;
     errno = error;
@@ -129,7 +129,7 @@ void life_pcontrol(int level, const char *name)
     else if (recording != 0 && level == PCONTROL_ON)
         record_switch(true);
     else if (recording != 0 && level == PCONTROL_RESET)
-        record_reset();
+        record_reset(), ticks_restart();
     else if (recording != 0 && level >= PCONTROL_PHASE && is_name(name)) {
         if (name[0] != '\0')
             record_phase_begin(name);

@@ -31,7 +31,7 @@ static bool write_all(int file, const void *data, size_t length)
 /* One line on standard error, without stdio. */
 static void say_failed(const char *path, int error)
 {
-    char line[PATH_MAX + 128];
+    static char line[PATH_MAX + 128];
     struct bytes text = {.at = line, .limit = sizeof line};
     bytes_text(&text, "unisono: ");
     bytes_text(&text, path);
@@ -70,19 +70,25 @@ static void finish(int file, bool good, const char *unfinished, const char *path
     }
 }
 
+/* Of this rank's own part; not on the stack, since a handler's may be small. */
+static char own_path[PATH_MAX + 64], own_unfinished[PATH_MAX + 64];
+
 void output_own(const char *ended)
 {
-    char path[PATH_MAX + 64], unfinished[PATH_MAX + 64];
+    static bool busy; /* another thread may crash as well */
+    if (__atomic_test_and_set(&busy, __ATOMIC_ACQUIRE))
+        return;
     struct bytes part = part_write(ended);
-    name_file(path, comms.rank, ".raw");
-    name_file(unfinished, comms.rank, ".raw.unfinished");
-    int file = open_new(unfinished);
+    name_file(own_path, comms.rank, ".raw");
+    name_file(own_unfinished, comms.rank, ".raw.unfinished");
+    int file = open_new(own_unfinished);
     if (file < 0)
-        say_failed(path, errno);
+        say_failed(own_path, errno);
     else
         finish(file, part.at != NULL && write_all(file, magic, sizeof magic) && write_all(file, part.at, part.used),
-               unfinished, path);
+               own_unfinished, own_path);
     bytes_free(&part);
+    __atomic_clear(&busy, __ATOMIC_RELEASE);
 }
 
 /* The others' parts, one rank after the other, in pieces that any library can send. */
@@ -124,6 +130,8 @@ void output_all(void)
     char path[PATH_MAX + 64], unfinished[PATH_MAX + 64];
     struct bytes part = part_write("finalize");
     int file = -1, possible = 1;
+    if (own_path[0] != '\0')
+        unlink(own_path); /* of a crash that the program survived */
     name_file(path, NOT_KNOWN, ".raw");
     name_file(unfinished, NOT_KNOWN, ".raw.unfinished");
     if (comms.rank == 0) {

@@ -1,7 +1,8 @@
 #include "record.h"
 
-#include <string.h>
+#include <pthread.h>
 #include <sched.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "callpath.h"
@@ -18,6 +19,7 @@ static bool excluded[FUNCTIONS];
 static uint16_t phase_stack[PHASES_DEEP]; /* of the process: [depth - 1] is the current phase's number */
 static uint32_t phase_depth;
 static uint16_t phase_now;
+static pthread_mutex_t phase_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct slab *slab_of_thread(void)
 {
@@ -148,18 +150,20 @@ static uint16_t phase_number(const char *name)
 
 void record_phase_begin(const char *name)
 {
+    pthread_mutex_lock(&phase_lock);
     uint16_t number = phase_number(name);
     if (phase_depth < PHASES_DEEP)
         phase_stack[phase_depth] = number;
     phase_depth++;
     __atomic_store_n(&phase_now, number, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&phase_lock);
 }
 
 void record_phase_end(void)
 {
-    if (phase_depth == 0)
-        return;
-    phase_depth--;
+    pthread_mutex_lock(&phase_lock);
+    phase_depth -= phase_depth > 0;
     uint32_t outer = phase_depth < PHASES_DEEP ? phase_depth : PHASES_DEEP;
     __atomic_store_n(&phase_now, outer > 0 ? phase_stack[outer - 1] : 0, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&phase_lock);
 }

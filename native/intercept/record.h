@@ -79,7 +79,8 @@ static inline struct span record_begin(void)
 static inline struct span record_begin_together(MPI_Comm comm)
 {
     struct span span = record_begin();
-    if (__builtin_expect(record.settings.split_waiting, false) && !comm_group(comm)->inter) {
+    if (__builtin_expect(record.settings.split_waiting, false) && comm != MPI_COMM_NULL &&
+        !comm_group(comm)->inter) {
         PMPI_Barrier(comm);
         span.waiting = (int64_t)ticks_between(span.start, ticks_now());
     }

@@ -29,6 +29,11 @@ void ticks_start(void)
 #if defined(__x86_64__)
     ticks_even = counter_is_even();
 #endif
+    ticks_restart();
+}
+
+void ticks_restart(void)
+{
     first_tick = ticks_now();
     first_ns = ticks_clock_ns();
 }

@@ -37,7 +37,10 @@ static inline uint64_t ticks_between(uint64_t start, uint64_t end)
 /* Once, at MPI_Init. */
 void ticks_start(void);
 
-/* Nanoseconds since ticks_start, and nanoseconds a tick as of that time. Async-signal-safe. */
+/* Count from now on. */
+void ticks_restart(void);
+
+/* Nanoseconds since then, and nanoseconds a tick as of that time. Async-signal-safe. */
 uint64_t ticks_elapsed_ns(double *ns_per_tick);
 
 #endif

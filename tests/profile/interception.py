@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from unisono.profile.build import recorder
@@ -153,5 +152,9 @@ def truths(folder: Path, ranks: int, name: str = "truth") -> dict[Key, Amount]:
 
 
 def _sum(values: Sequence[Amount]) -> Amount:
-    calls, sent, received = np.asarray(values).T
-    return int(calls.sum()), *(int(column.sum()) if (column >= 0).all() else -1 for column in (sent, received))
+    calls, sent, received = ([value[i] for value in values] for i in range(3))
+    return sum(calls), _sum_known(sent), _sum_known(received)
+
+
+def _sum_known(values: Sequence[int]) -> int:
+    return sum(values) if min(values) >= 0 else -1
