@@ -42,14 +42,14 @@ TUNING: Tuning = tuning(
 )
 
 
-def advised(calls: list[Call], good: float = 0.6, bad: float = 1.2) -> Advice:
+def advised(calls: list[Call], good: float = 0.6, bad: float = 1.2, launches: int = 6) -> Advice:
     """GOOD takes `good` times as long as the default, BAD `bad` times for alltoall and a third for bcast."""
 
     def seconds(case: Case, size: int, setting: Setting) -> float:
         factor = {GOOD: good, BAD: bad if case.collective == "alltoall" else 0.33}.get(setting, 1.0)
         return scaled({})(case, size, setting) * factor
 
-    samples = study(seconds, [GOOD, BAD], cases=CASES, sizes=SIZES, launches=6, noise=Noise(0.01, 0, 0.003))
+    samples = study(seconds, [GOOD, BAD], cases=CASES, sizes=SIZES, launches=launches, noise=Noise(0.01, 0, 0.003))
     evidence = StudyEvidence(study_data(samples), TUNING)
     return advise(mix_of(profile(calls)), TUNING, [evidence], program="mpirun -n 4 ./app", cpus=4)
 
@@ -127,6 +127,14 @@ def test_what_is_not_known_is_said() -> None:
     assert "unisono advise ... --study" in said
     assert "Waiting was not measured" not in said
     assert "Waiting was not measured" in text(advised([Call("MPI_Alltoall", size=1 << 16)]))
+
+
+def test_too_few_launches_are_no_measurement() -> None:
+    advice = advised([FFT], launches=1)
+    assert advice.candidates == []
+    assert "no measurement of what this program does" in advice.headline
+    assert "were measured in too few launches" in text(advice)
+    assert "too few launches" not in text(advised([FFT]))
 
 
 def test_much_waiting_is_a_warning() -> None:

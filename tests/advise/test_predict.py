@@ -170,6 +170,12 @@ def test_one_launch_tells_nothing() -> None:
     assert "too few launches" in found.spots[0].unknown
 
 
+def test_what_the_program_has_now_was_not_measured() -> None:
+    other = Setting({"pml": "other"})
+    found = predict(mix(), [measured(0.5)], [FAST, other], now=other)[0]
+    assert (found.saving.mid, found.spots[0].effect) == (0.0, None)
+
+
 def test_without_a_study_the_tunings_own_gains_serve_with_a_wider_interval() -> None:
     study_says, tuning_says = fast(mix(), measured(0.5)).saving, fast(mix(), TuningEvidence(PLANS)).saving
     assert tuning_says.mid == pytest.approx(study_says.mid, rel=0.05)

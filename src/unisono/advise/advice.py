@@ -13,12 +13,12 @@ from rich.table import Table
 from rich.text import Text
 
 from unisono.advise.evidence import Evidence, Now
-from unisono.advise.gaps import Gap, commands, gaps
+from unisono.advise.gaps import WORTH, Gap, commands, gaps
 from unisono.advise.mix import MEASURED, MESSAGES, NONBLOCKING, Mix, Spot
-from unisono.advise.predict import Prediction, SpotPrediction, predict
+from unisono.advise.predict import TOO_FEW, Prediction, SpotPrediction, predict
 from unisono.decide.model import Interval
 from unisono.errors import UserError
-from unisono.model import Setting
+from unisono.model import DEFAULT, Setting
 from unisono.tuning.choice import choose, nearest_case
 from unisono.tuning.model import PlanModel, Tuning
 
@@ -69,12 +69,19 @@ class Advice:
         return [*([self.chosen] if self.chosen else []), *likely]
 
     @property
+    def _others(self) -> list[Prediction]:
+        """What would be a change: another launch setting, or rules under the same."""
+        same = self.now or DEFAULT
+        plans = {plan.launch: plan for plan in self.tuning.plans_for(*self.case)}
+        return [p for p in self.predictions if p.launch != same or (self.now is None and plans[p.launch].rule)]
+
+    @property
     def headline(self) -> str:
         """The sentence a reader came for: the hottest call, and what the tuning should save."""
         spot = _spot_sentence(self.mix, self.mix.spots[0])
         if self.chosen is not None:
             return f"{spot}; this tuning should save {percent_range(self.chosen.saving)} of the whole."
-        if not any(found.effect for prediction in self.predictions for found in prediction.spots):
+        if not any(found.effect for prediction in self._others for found in prediction.spots):
             return f"{spot}. This tuning has no measurement of what this program does: measure it first."
         if not self.candidates:
             return f"{spot}. Nothing that was measured would make this program faster: keep it as it is."
@@ -115,6 +122,13 @@ class Advice:
         missing = math.fsum(gap.share for gap in self.gaps if gap.case.collective != "pingpong")
         if missing >= 0.001:
             out.append(f"{percent(missing)} of the time is in calls this tuning has no measurement for.")
+        few = {found.spot for p in self._others for found in p.spots if TOO_FEW in found.unknown}
+        share = self.mix.share(math.fsum(spot.time for spot in few))
+        if share >= WORTH:
+            out.append(
+                f"Calls that take {percent(share)} of the time were measured in too few launches to tell every setting"
+                " apart from noise: measure longer, on a quiet machine."
+            )
         waiting = self.mix.share(math.fsum(spot.waiting for spot in self.mix.spots if not math.isnan(spot.waiting)))
         if waiting >= WORTH_SAYING:
             out.append(

@@ -99,7 +99,8 @@ class StudyEvidence:
         for at in range(len(launches)):
             row = at + 1
             for cell in range(len(cells)):
-                if np.array_equal(values[row, cell], values[0, cell], equal_nan=True):
+                same = np.array_equal(values[row, cell], values[0, cell], equal_nan=True)
+                if same and np.isfinite(values[0, cell]).any():
                     nothing[at][cell] = Effect(0.0, 0.0)
                 elif np.isfinite(contrast.log[row, cell]) and np.isfinite(half[row, cell]):
                     nothing[at][cell] = Effect(float(contrast.log[row, cell]), float(half[row, cell]))

@@ -40,6 +40,7 @@ REACH = 4.0
 """How far beyond the measured sizes the nearest one still says something: a factor."""
 UNMEASURED = 0.1
 """How much calls without evidence may change under another launch setting: a part of their time."""
+TOO_FEW = "measured in too few launches"
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +194,7 @@ def _prediction(
         for cell, saving, effect in zip(block.cells, each, block.effects[at], strict=False):
             parts.setdefault(cell.spot, []).append(saving)
             if effect is None:
-                lacking.setdefault(cell.spot, []).append("measured in too few launches")
+                lacking.setdefault(cell.spot, []).append(TOO_FEW)
             elif cell.outside:
                 lacking.setdefault(cell.spot, []).append("some of its sizes lie beyond the measured ones")
             else:
