@@ -131,11 +131,13 @@ def _fake(folder: Path, name: str, says: str) -> str:
 def test_which_launcher(tmp_path: Path) -> None:
     open_mpi = _fake(tmp_path, "mpirun", "mpirun (Open MPI) 5.0.6")
     mpich = _fake(tmp_path, "mpiexec.mpich", "HYDRA build details:\n    Version:          4.0.2")
+    renamed = _fake(tmp_path, "mpirun.openmpi", "mpirun.openmpi (OpenRTE) 4.1.4")
     other = _fake(tmp_path, "mpiexec", "no idea")
     srun = _fake(tmp_path, "srun", "slurm")
     script = _fake(tmp_path, "job", "")
     assert launcher_of([open_mpi, "./a"]) == Launcher("openmpi", 0, open_mpi)
     assert launcher_of(["nice", "-n", "3", mpich, "./a"]) == Launcher("hydra", 3, mpich)
+    assert launcher_of([renamed, "./a"]) == Launcher("openmpi", 0, renamed)
     assert launcher_of([srun, "./a"]) == Launcher("srun", 0)
     assert launcher_of([script, "./a"]) == Launcher("script", 0)
     assert launcher_of(["bash", "-c", "mpirun ./a"]) == Launcher("script", 0)
@@ -241,6 +243,7 @@ def test_files_of_killed_ranks(tmp_path: Path) -> None:
     (tmp_path / "run.rank0.raw").unlink()
     with pytest.raises(UserError, match=r"run\.rank1\.raw: is empty"):
         recording.profile(143)
+    assert any("/opt/app" not in note and "app has no symbols" in note for note in found.notes)
     (tmp_path / "run.raw").write_bytes(raw_file(*(part(rank, 3) for rank in range(3))))
     assert any("no call of MPI was recorded" in note for note in recording.profile(0).notes)
 
@@ -380,3 +383,30 @@ def test_what_was_recorded_when_a_rank_was_ended(installed: Installed, program: 
     assert found.origin.ended == "signal SIGTERM" and "MPI_Barrier" in found.functions
     alltoalls = _alltoalls(found)
     assert alltoalls.keys() == _CALLS.keys() and {calls for calls, _ in alltoalls.values()} <= {10, 20}
+
+
+@pytest.mark.mpi
+def test_mpich(tmp_path: Path) -> None:
+    mpirun = shutil.which("mpirun.mpich")
+    if mpirun is None or shutil.which("mpicc.mpich") is None:
+        pytest.skip("MPICH of Debian is not installed")
+    program = _program(tmp_path, _SOURCE, "-g", "-O2", compiler="mpicc.mpich")
+    with Recording(Command([mpirun, "-n", "2", str(program)], {}, None, []), Options(), tmp_path) as recording:
+        done = run_through(recording.command)
+        assert _alltoalls(recording.profile(done.exit_status)) == _CALLS
+    system = shutil.which("mpirun.openmpi")
+    if system is not None:
+        with pytest.raises(UserError, match="uses libmpich"):
+            Recording(Command([system, "-n", "2", str(program)], {}, None, []), Options(), tmp_path)
+
+
+@pytest.mark.mpi
+def test_python(installed: Installed, tmp_path: Path) -> None:
+    pytest.importorskip("mpi4py", reason="mpi4py is not installed")
+    script = tmp_path / "program.py"
+    script.write_text("from mpi4py import MPI\nMPI.COMM_WORLD.Alltoall(bytearray(2), bytearray(2))\n")
+    line = Command(installed.argv("-n", "2", sys.executable, str(script)), {}, None, [])
+    chains = _alltoalls(record(line, 60.0, Options(), tmp_path))
+    (chain,) = chains
+    assert chain[-1] == "(python)" and chain[0] in ("mpi4py.MPI.Comm.Alltoall", "(mpi4py)")
+    assert chains[chain] == (2, 1)

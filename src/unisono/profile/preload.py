@@ -52,7 +52,8 @@ def launcher_of(argv: Sequence[str]) -> Launcher:
         family, _, _ = parse_version(answer.out + answer.error)
         if family in ("mpich", "intel", "mvapich"):
             return Launcher("hydra", at, found)
-        if family in ("openmpi", "spectrum"):
+        # By the name mpirun.openmpi (Debian) Open MPI 4 calls itself OpenRTE.
+        if family in ("openmpi", "spectrum") or "(OpenRTE)" in answer.out:
             return Launcher("openmpi", at, found)
         said = (answer.error or answer.out).strip().splitlines() or ["nothing"]
         raise UserError(f"{found} --version: not the launcher of an MPI we know (it said: {said[0]})")

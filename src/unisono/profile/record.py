@@ -126,7 +126,19 @@ class Recording:
         )
         if not len(profile.mpi_rows):
             notes.append("no call of MPI was recorded: were all left out by the filter, or by MPI_Pcontrol(0)?")
+        notes += _unnamed(profile)
         return replace(profile, origin=origin, notes=(*profile.notes, *notes))
+
+
+def _unnamed(profile: Profile) -> list[str]:
+    """A note where most callers of MPI have no name."""
+    callers = [profile.frames[profile.paths[path].frame] for path in set(profile.mpi_rows["path"].tolist()) if path]
+    without = [frame for frame in callers if not frame.function]
+    if 2 * len(without) <= len(callers):
+        return []
+    if shutil.which("addr2line") is None:
+        return ["functions have no names here because addr2line is not installed (it is part of binutils)"]
+    return [f"{without[0].module or 'the program'} has no symbols, so its functions have no names: build it with -g"]
 
 
 def _compiler(launcher: Launcher, mpicc: str | None) -> str | None:
