@@ -188,6 +188,22 @@ def test_runs_of_an_interrupted_trial_are_not_repeated(tmp_path: Path) -> None:
     assert (again.rounds[0].accepted, len(again.rounds[0].trials[0].runs)) == (True, 6)
 
 
+def test_killed_between_the_last_run_of_a_trial_and_its_verdict(tmp_path: Path) -> None:
+    fake = Fake(tmp_path)
+    fake.optimize()
+    journal = Journal.load(fake.files.journal)
+    trial = journal.rounds[0].trials[0]
+    trial.verdict, trial.gain, trial.improvement = "", None, None
+    journal.rounds = journal.rounds[:1]
+    journal.rounds[0].accepted, journal.rounds[0].ended, journal.finished = False, "", False
+    journal.save(fake.files.journal)
+    fake.files.tuning.unlink()
+    before = fake.runs
+    again = fake.optimize(resume=True)
+    assert (fake.runs, again.rounds[0].accepted) == (before, True)
+    assert [plan.launch for plan in read(fake.files.tuning).plan] == [UCX]
+
+
 def test_a_finished_one_is_only_told_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     fake = Fake(tmp_path)
     fake.optimize()

@@ -25,7 +25,7 @@ from unisono.advise.predict import (
 )
 from unisono.decide.model import Interval
 from unisono.model import DEFAULT, Case, Setting
-from unisono.tuning.model import Tuning
+from unisono.tuning.model import Gain, Tuning
 
 CASE = Case("alltoall", 1, 4)
 FAST = Setting({"pml": "fast"})
@@ -162,6 +162,15 @@ def test_the_noise_of_launches_is_in_the_interval() -> None:
     assert quiet.low > 0
     assert noisy.low < 0 < noisy.high
     assert noisy.high - noisy.low > 3 * (quiet.high - quiet.low)
+
+
+@pytest.mark.parametrize(("low", "high"), [(1e-300, 1e300), (0.0, math.inf)])
+def test_an_interval_of_any_width_is_no_error(low: float, high: float) -> None:
+    wide = {"mid": 2.0, "low": low, "high": high}
+    ruled = rule("alltoall", 0, None, {}, sizes=SIZES).model_copy(update={"gain": Gain.model_validate(wide)})
+    made = tuning(plan(1, 4, {"pml": "fast"}, {"alltoall": 2.0}, (ruled,)), plan(1, 4, gain={"alltoall": 1.0}))
+    found = fast(mix(), TuningEvidence(made))
+    assert (found.saving.mid, found.spots[0].effect) == (0.0, None)
 
 
 def test_one_launch_tells_nothing() -> None:

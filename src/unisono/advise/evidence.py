@@ -29,6 +29,8 @@ CONFIDENCE = 0.9
 time. On recorded launches (benchmarks/data) 9 in 10 held what the next five launches were."""
 RUNS = 5
 """A prediction is of so many runs of the program, as `unisono verify` makes: their launches differ, too."""
+USELESS = math.log(20)
+"""Half an interval this wide (a factor of 20 either way) tells no more than no measurement."""
 WITHIN_RULE = 0.5
 """A tuning holds one gain for a range of sizes: a single size may be off by this part of its logarithm."""
 
@@ -102,7 +104,7 @@ class StudyEvidence:
                 same = np.array_equal(values[row, cell], values[0, cell], equal_nan=True)
                 if same and np.isfinite(values[0, cell]).any():
                     nothing[at][cell] = Effect(0.0, 0.0)
-                elif np.isfinite(contrast.log[row, cell]) and np.isfinite(half[row, cell]):
+                elif np.isfinite(contrast.log[row, cell]) and half[row, cell] < USELESS:
                     nothing[at][cell] = Effect(float(contrast.log[row, cell]), float(half[row, cell]))
         return nothing
 
@@ -224,7 +226,8 @@ class TuningEvidence:
         before = Effect(0.0, 0.0) if now is None else self._gains(case, now, cell)
         if after is None or before is None:
             return None
-        return Effect(after.mid - before.mid, after.half + before.half)
+        half = after.half + before.half
+        return Effect(after.mid - before.mid, half) if half < USELESS else None
 
     def _gains(self, case: Case, launch: Setting, cell: Weights) -> Effect | None:
         """Against the default, over all sizes of the cell."""

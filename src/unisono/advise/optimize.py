@@ -303,8 +303,8 @@ class Optimizer:
             progress=keep,
             earlier=list(trial.runs),
         )
+        # Not saved before what follows from it is: from all runs the verdict can be had again.
         _conclude(trial, found)
-        self._keep()
 
     def _prove_whole(self) -> None:
         """Several rounds are proven step by step; the sum is proven once more, when there is time."""
