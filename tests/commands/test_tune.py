@@ -37,7 +37,7 @@ pml = ["ucx"]
 coll = ["basic"]
 algorithm = ["ring", "binomial"]
 [method]
-launches = 3
+launches = 2
 [measure]
 seconds = 0.003
 min_repetitions = 3
@@ -150,7 +150,7 @@ def test_dry_run_prints_every_command_and_runs_nothing(study: Path, tmp_path: Pa
     done = unisono("tune", study, "--dry-run", "--method", "classic", "--mpirun", EMBEDDED, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     lines = [line for line in done.stdout.splitlines() if not line.startswith("#")]
-    assert len(lines) % 3 == 0
+    assert len(lines) % 2 == 0
     assert any("--mca pml ucx" in line for line in lines)
     assert any("coll_tuned_allreduce_algorithm" in line for line in lines)
     assert not (tmp_path / "unisono-out").exists()
@@ -196,7 +196,7 @@ def test_a_study_stopped_at_any_moment_is_resumed_without_loss(
     if how != signal.SIGKILL:
         assert running.returncode == 130
         assert "--resume" in said
-    again = unisono("tune", "--resume", "-o", out, "--mpirun", EMBEDDED, "--no-verify")
+    again = unisono("tune", "--resume", "-o", out, "--mpirun", EMBEDDED, "--no-verify", "--budget", "5s")
     assert again.returncode == 0, again.stderr
     after = triples(out / "study.db")
     assert len(after) == len(set(after))  # nothing twice

@@ -51,7 +51,7 @@ def _build(folder: Path, source: str, *flags: str, compiler: str = "cc", ending:
     _tool("addr2line")
     text, program = folder / f"program{ending}", folder / "program"
     text.write_text(source)
-    subprocess.run([_tool(compiler), *flags, "-o", program, text, "-ldl"], check=True, timeout=60)
+    subprocess.run([_tool(compiler), *flags, "-o", program, text, "-ldl"], check=True, timeout=60, cwd=folder)
     return program
 
 
