@@ -236,12 +236,16 @@ def show(found: Sequence[Outcome], conditions: Mapping[str, object]) -> None:
     held, compatible = sum(o.held for o in found), sum(o.compatible for o in found)
     width = sorted(math.log(o.predicted.high / o.predicted.low) for o in found)[len(found) // 2] if found else 0.0
     print(f"{held} of {len(found)} intervals hold the measured ratio, {compatible} overlap with its interval.")
+    known = sorted(math.log(o.measured.high / o.measured.low) for o in found)[len(found) // 2] if found else 0.0
+    if known > width:
+        print("The machine was too busy to tell: the measured ratios are known less well than they were predicted.")
     document = {
         "predictions": len(found),
         "held": held,
         "share_held": round(held / len(found), 3) if found else None,
         "compatible": compatible,
         "median_width_percent": round(100 * math.expm1(width), 2),
+        "measured_width_percent": round(100 * math.expm1(known), 2),
         "outcomes": [
             {
                 "subject": o.subject,
