@@ -23,7 +23,7 @@ Key = tuple[int, str, int, int]
 """(rank, function, size of the communicator, message size); UNKNOWN sizes are -1."""
 Amount = tuple[int, int, int]
 """(calls, sent, received)."""
-_SECONDS = 60
+_SECONDS = 150
 
 
 @dataclass(frozen=True)
