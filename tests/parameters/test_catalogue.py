@@ -16,6 +16,7 @@ from unisono.model import CALL_SCOPE, COLLECTIVES
 from unisono.parameters import catalogue, conditions
 from unisono.parameters.known import require_known
 from unisono.parameters.spelling import is_environment
+from unisono.parameters.values import require_value
 
 PARAMETERS = catalogue.load("openmpi")
 
@@ -33,6 +34,27 @@ def test_every_parameter_is_explained(name: str) -> None:
         assert parameter.remedy
     if parameter.kind == "env":
         assert re.fullmatch(r"[A-Z0-9_]+", name)
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_a_parameter_takes_its_own_values(name: str) -> None:
+    parameter = PARAMETERS[name]
+    for value in (*parameter.values, *([parameter.default] if parameter.default else [])):
+        require_value(parameter, value)
+
+
+@pytest.mark.parametrize("value", ["inf", "8192", "1.5M", "16KB", "intra:16kb,inter:128kb", "inter:auto"])
+def test_thresholds_as_ucx_reads_them(value: str) -> None:
+    require_value(PARAMETERS["UCX_RNDV_THRESH"], value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("UCX_RNDV_THRESH", "16qb"), ("UCX_RNDV_THRESH", "intra:16kb,outer:1k"), ("btl_sm_eager_limit", "4 kb")],
+)
+def test_a_value_in_an_unknown_unit_is_refused(name: str, value: str) -> None:
+    with pytest.raises(UserError, match=f"{name}: '{value}' is not a value it takes; write"):
+        require_value(PARAMETERS[name], value)
 
 
 @pytest.mark.parametrize("name", PARAMETERS)

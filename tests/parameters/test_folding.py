@@ -85,6 +85,12 @@ def test_ob1_is_the_default_without_a_fast_network_and_ucx_with_one() -> None:
     assert one({"UCX_RNDV_THRESH": "8kb"}, small())[0] == DEFAULT
 
 
+def test_a_layer_that_is_not_in_this_mpi_is_left_out() -> None:
+    kept, sentences = fold([DEFAULT, Setting({"pml": "ucs"})], small(), 1, 4)
+    assert kept == [DEFAULT]
+    assert sentences == ["pml=ucs is left out: it is not in this MPI."]
+
+
 def test_a_site_that_excludes_ucx_is_respected() -> None:
     machine = small("4.1.4", devices=[FAST], mpi=open_mpi("4.1.4", settings={"pml": "^ucx"}))
     assert one({"pml": "ob1"}, machine)[0] == DEFAULT

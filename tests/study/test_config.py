@@ -47,6 +47,9 @@ def test_defaults_are_one_node_and_all_cores() -> None:
         (SMALL + "[parameters]\nUCX_RNDV_THRESH = [{}]", "is not a value"),
         (SMALL + "[weights]\nalltoall = 1", "is not among the collectives"),
         (SMALL + "[weights]\nallreduce = 0", "nothing would count"),
+        (SMALL + "ppn = ['x']", "cases.ppn: 'x' is not a number of ranks"),
+        (SMALL + "ppn = [0]", "cases.ppn: 0 is not a number of ranks"),
+        (SMALL + "[[sizes.limit]]\ncollective = 'bcats'\nto = '8'", "unknown collective 'bcats'"),
         (SMALL + "[surprise]\nx = 1", "surprise"),
     ],
 )

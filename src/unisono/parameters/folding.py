@@ -116,6 +116,15 @@ def _components(setting: Setting, here: _Here) -> _Folded:
     return setting, ""
 
 
+def _layer(setting: Setting, here: _Here) -> _Folded:
+    """A point-to-point layer this MPI does not have: mpirun would refuse every launch with it."""
+    name = setting.get("pml")
+    present = here.machine.mpi.components.get("pml", []) if here.machine.mpi else []
+    if name is None or not present or name in present or not name.isidentifier():
+        return setting, ""
+    return None, f"pml={name} is left out: it is not in this MPI."
+
+
 def _algorithms(setting: Setting, here: _Here) -> _Folded:
     """Algorithms that refuse this number of ranks, or become another one by themselves (read in coll/base)."""
     name = setting.get("algorithm")
@@ -206,6 +215,7 @@ def _placements(setting: Setting, here: _Here) -> _Folded:
 
 
 _RULES: tuple[Callable[[Setting, _Here], _Folded], ...] = (
+    _layer,
     _components,
     _algorithms,
     _without_effect,

@@ -43,6 +43,8 @@ class Parameter(_Model):
     """Where the meaning and the values come from."""
     values: tuple[str, ...] = ()
     """Values worth trying; empty where the machine itself says (components, algorithms, devices)."""
+    takes: Literal["thresholds", "integer"] | None = None
+    """What a value must look like, where that is known (unisono.parameters.values)."""
     default: str | None = None
     """What not setting it amounts to, where that is one fixed value."""
     needs: tuple[str, ...] = ()

@@ -49,6 +49,12 @@ Size = Annotated[int, BeforeValidator(_size)]
 Duration = Annotated[float, BeforeValidator(_duration)]
 
 
+def _collective(name: str) -> str:
+    if name not in COLLECTIVES:
+        raise ValueError(f"unknown collective {name!r}; known: {', '.join(COLLECTIVES)}")
+    return name
+
+
 class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
@@ -67,13 +73,18 @@ class Cases(_Part):
     oversubscribe: bool = False
     """Allow more ranks than CPUs: works, is slower, and is said everywhere."""
 
+    @field_validator("ppn", mode="before")
+    @classmethod
+    def _ranks(cls, values: Any) -> Any:
+        for value in values if isinstance(values, list) else []:
+            if value != "cores" and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+                raise ValueError(f'{value!r} is not a number of ranks; write 1 or more, or "cores"')
+        return values
+
     @field_validator("collectives")
     @classmethod
     def _known(cls, names: list[str]) -> list[str]:
-        for name in names:
-            if name not in COLLECTIVES:
-                raise ValueError(f"unknown collective {name!r}; known: {', '.join(COLLECTIVES)}")
-        return list(dict.fromkeys(names))
+        return list(dict.fromkeys(_collective(name) for name in names))
 
 
 class SizeLimit(_Part):
@@ -82,6 +93,11 @@ class SizeLimit(_Part):
     collective: str | None = None
     ppn: int | None = None
     to: Size
+
+    @field_validator("collective")
+    @classmethod
+    def _known(cls, name: str | None) -> str | None:
+        return name if name is None else _collective(name)
 
 
 class Sizes(_Part):

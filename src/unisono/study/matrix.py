@@ -12,6 +12,7 @@ from unisono.model import CALL_SCOPE, DEFAULT, Case, Setting, call_part, launch_
 from unisono.parameters.availability import available_values
 from unisono.parameters.folding import fold
 from unisono.parameters.known import require_known
+from unisono.parameters.values import require_value
 from unisono.sizes import format_size
 from unisono.study.config import Study
 from unisono.study.memory import largest_size
@@ -63,8 +64,7 @@ def expand(study: Study, machine: Machine, *, scope: Sequence[str] = CALL_SCOPE)
     `scope` is what may be switched inside a launch, () for the documents' way of one launch a setting.
     Raises UserError for unknown parameters, more nodes than the machine has, or a ppn that does not fit.
     """
-    for name in study.parameters:
-        require_known(name, machine)
+    _check_parameters(study, machine)
     notes: dict[str, None] = {}
     cases = []
     for nodes, words in itertools.product(study.cases.nodes, study.cases.ppn):
@@ -80,6 +80,19 @@ def expand(study: Study, machine: Machine, *, scope: Sequence[str] = CALL_SCOPE)
             cases.append(CaseMatrix(case, _sizes(study, machine, case, notes), tuple(dict.fromkeys(settings))))
     kept = tuple(name for name in scope if machine.mpi is None or name in machine.mpi.call_scope)
     return Matrix(tuple(cases), tuple(notes), kept)
+
+
+def _check_parameters(study: Study, machine: Machine) -> None:
+    for name, values in study.parameters.items():
+        parameter = require_known(name, machine)
+        for value in values:
+            if value not in _EVERYTHING:
+                require_value(parameter, value)
+    varied = {"collective", "nodes", "ppn", *CALL_SCOPE, *study.parameters}
+    for rule in study.exclude:
+        for name in rule:
+            if name not in varied:
+                raise UserError(f"[[exclude]]: {name} is not varied by this study, so the exclusion would never apply")
 
 
 def _check_fits(study: Study, machine: Machine, nodes: int, ppn: int) -> None:

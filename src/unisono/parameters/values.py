@@ -1,0 +1,28 @@
+"""Whether a value is one its parameter can take, before a launch is spent on finding out.
+
+Sources: UCX, ucs/config/parser.c (memory units: a number and b, k, kb, m ...; auto; inf) and ucp_context.c (thresholds
+apart for one node and several: intra:16kb,inter:128kb); Open MPI, mca_base_var.c (integers, with k, m or g after them).
+"""
+
+from __future__ import annotations
+
+import re
+
+from unisono.errors import UserError
+from unisono.parameters.model import Parameter
+
+_MEMORY = r"(?:auto|inf|\d+(?:\.\d+)?(?:b|[kmgt]b?)?)"
+_FORMS = {
+    "thresholds": re.compile(rf"{_MEMORY}|(?:intra|inter):{_MEMORY}(?:,(?:intra|inter):{_MEMORY})?", re.IGNORECASE),
+    "integer": re.compile(r"-?\d+[kmg]?", re.IGNORECASE),
+}
+_EXAMPLES = {
+    "thresholds": "write for example 16kb, auto, inf or intra:16kb,inter:128kb",
+    "integer": "write a whole number, such as 4096 or 4k",
+}
+
+
+def require_value(parameter: Parameter, value: str) -> None:
+    """Raises UserError, with an example, for a value this parameter cannot take; nothing is refused unless known."""
+    if parameter.takes is not None and not _FORMS[parameter.takes].fullmatch(value):
+        raise UserError(f"{parameter.name}: {value!r} is not a value it takes; {_EXAMPLES[parameter.takes]}")
