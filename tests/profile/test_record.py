@@ -152,6 +152,15 @@ def test_which_launcher(tmp_path: Path) -> None:
             launcher_of(argv)
 
 
+def test_a_filter_is_read_before_anything_is_run(tmp_path: Path) -> None:
+    rules = tmp_path / "app.filter"
+    rules.write_text("# what polls\nexclude MPI_Iprobe\n\ninclude MPI_T*  # but not these\n")
+    assert Options(filter=rules).variables(tmp_path)["UNISONO_PROFILE_FILTER"] == str(rules)
+    rules.write_text("exclude MPI_Iprobe\nMPI_Reduce\n")
+    with pytest.raises(UserError, match=r"app\.filter, line 2: 'MPI_Reduce' is no rule"):
+        Options(filter=rules).variables(tmp_path)
+
+
 def test_options() -> None:
     with pytest.raises(UserError, match="--depth"):
         Options(depth=17).variables(Path("/p"))
@@ -226,6 +235,7 @@ class _Hand(Recording):
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._prefix, self._program, self._shown = folder, folder / "run", None, "mpirun ./a"
+        self._filter = None
 
 
 def test_files_of_killed_ranks(tmp_path: Path) -> None:

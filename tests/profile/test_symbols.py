@@ -89,6 +89,18 @@ def test_without_debug_information_and_with_it_in_a_file_of_its_own(tmp_path: Pa
     assert [(f.function, f.line) for f in chain] == [("inlined", 16), ("caller", 20)]
 
 
+def test_a_stripped_program_that_exports_some_functions_lends_their_names_to_no_other(tmp_path: Path) -> None:
+    exports = tmp_path / "exports"
+    exports.write_text("{ main; };")
+    program = _build(tmp_path, _SOURCE, "-O2", f"-Wl,--dynamic-list={exports}")
+    first, _ = _said(program)
+    (named,) = symbolise([(str(program), first)])
+    assert named[-1].function == "caller"
+    subprocess.run([_tool("strip"), "-s", program], check=True, timeout=20)
+    (chain,) = symbolise([(str(program), first)])
+    assert [frame.function for frame in chain] == [""]
+
+
 def test_fortran(tmp_path: Path) -> None:
     source = """
 module transposes

@@ -14,7 +14,7 @@ from unisono.machine.tools import ask
 from unisono.profile.preload import Launcher
 
 _LIBRARY = re.compile(r"^\s*(libmpi[\w.+-]*\.so[\w.]*|libmpich[\w.+-]*\.so[\w.]*)\s+=>", re.MULTILINE)
-_MAIN_LIBRARY = re.compile(r"^\s*(libmpi(?:ch)?\.so\.(\d+)[\w.]*)\s+=>", re.MULTILINE)
+_MAIN_LIBRARY = re.compile(r"^\s*(libmpi(?:ch)?\.so\.(\d+)[\w.]*)\s+=>\s*(\S+)", re.MULTILINE)
 """Its number tells families apart: 12 is MPICH and all that keep to its ABI, 40 is Open MPI 4 and 5."""
 
 
@@ -45,6 +45,20 @@ def mismatch(program: Path | None, library: Path) -> str | None:
     if theirs is None or ours is None or theirs[2] == ours[2]:
         return None
     return f"{program} uses {theirs[1]}, but the mpirun of this command belongs to {ours[1]}: start it with its own"
+
+
+def other_library(program: Path | None, library: Path) -> str | None:
+    """A sentence where the program by itself loads another file of the same MPI library than the recorder brings: then
+    the recorder's is used, unless mpirun sets the ranks' library path anyway. None where all is well."""
+    if program is None:
+        return None
+    theirs, ours = (_MAIN_LIBRARY.search(ask(["ldd", str(path)]).out) for path in (program, library))
+    if theirs is None or ours is None or theirs[2] != ours[2] or Path(theirs[3]).resolve() == Path(ours[3]).resolve():
+        return None
+    return (
+        f"{program} by itself loads {theirs[3]}, but this mpirun belongs to {ours[3]}, which is used while it is"
+        " recorded: start it with its own mpirun to record what it does otherwise"
+    )
 
 
 def nothing_recorded(program: Path | None, exit_status: int) -> str:

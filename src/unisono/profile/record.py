@@ -25,7 +25,7 @@ from unisono.machine.fingerprint import fingerprint
 from unisono.machine.model import Machine
 from unisono.machine.mpi import find_mpicc, find_mpirun
 from unisono.profile.build import recorder
-from unisono.profile.diagnose import mismatch, nothing_recorded, program_of
+from unisono.profile.diagnose import mismatch, nothing_recorded, other_library, program_of
 from unisono.profile.model import Profile
 from unisono.profile.preload import Launcher, compiler_of, launcher_of, with_variables
 from unisono.profile.raw import read_raw
@@ -54,12 +54,25 @@ class Options:
         if self.split_waiting:
             said["UNISONO_PROFILE_SPLIT_WAITING"] = "1"
         if self.filter is not None:
-            if not self.filter.is_file():
-                raise UserError(f"--filter: {self.filter} is not a file")
+            _check_filter(self.filter)
             said["UNISONO_PROFILE_FILTER"] = str(self.filter.absolute())
         if self.memory is not None:
             said["UNISONO_PROFILE_MEMORY"] = str(self.memory)
         return said
+
+
+def _check_filter(path: Path) -> None:
+    """Raises UserError for a filter the recorder would not understand (native/intercept/filter.c)."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"--filter: {path} cannot be read: {error}") from error
+    for number, line in enumerate(lines, start=1):
+        words = line.partition("#")[0].split()
+        if words and (len(words) != 2 or words[0] not in ("exclude", "include")):
+            raise UserError(
+                f"{path}, line {number}: {line.strip()!r} is no rule; write 'exclude MPI_Iprobe' or 'include MPI_*'"
+            )
 
 
 class Recording:
@@ -88,6 +101,7 @@ class Recording:
         wrong = mismatch(self._program, library)
         if wrong:
             raise UserError(wrong)
+        self._filter = options.filter
         self._shown = line.shell
         options.variables(folder)  # what is wrong with them is said before there is a folder
         try:
@@ -97,7 +111,8 @@ class Recording:
             raise UserError(f"{folder}: cannot be written: {error.strerror}") from error
         self._prefix = self._folder / "run"
         added = with_variables(line.argv, self.launcher, library, options.variables(self._prefix), base)
-        self.command = Command(added.argv, {**line.env, **added.env}, line.placement, [*line.notes, *added.notes])
+        notes = [*line.notes, *added.notes, *([doubt] if (doubt := other_library(self._program, library)) else [])]
+        self.command = Command(added.argv, {**line.env, **added.env}, line.placement, notes)
 
     def __enter__(self) -> Recording:
         return self
@@ -126,6 +141,8 @@ class Recording:
         )
         if not len(profile.mpi_rows):
             notes.append("no call of MPI was recorded: were all left out by the filter, or by MPI_Pcontrol(0)?")
+        elif self._filter is not None:
+            notes.append(f"what {self._filter} leaves out is in no row: its time counts as the program's own")
         notes += _unnamed(profile)
         return replace(profile, origin=origin, notes=(*profile.notes, *notes))
 

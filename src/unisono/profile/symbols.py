@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import os
 import re
 import shutil
@@ -9,6 +10,7 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from unisono.machine.tools import ask
 from unisono.profile.model import UNKNOWN, Frame
 
 _SECONDS = 120.0
@@ -31,6 +33,7 @@ def symbolise(places: Sequence[Place]) -> list[tuple[Frame, ...]]:
     for path, offsets in wanted.items():
         listed = sorted(offsets)
         said = _ask(tool, path, listed) if tool is not None and path.startswith("/") else {}
+        said = _without_neighbours(path, said)
         for offset in listed:
             found[path, offset] = _frames(path, offset, said.get(offset, []))
     return [found[place] for place in places]
@@ -68,6 +71,37 @@ def _ask(tool: str, path: str, offsets: Sequence[int]) -> dict[int, list[tuple[s
         else:
             break
     return answers
+
+
+def _without_neighbours(path: str, said: dict[int, list[tuple[str, str]]]) -> dict[int, list[tuple[str, str]]]:
+    """Names that come from the symbol table alone only where the address lies inside that symbol.
+
+    addr2line takes the nearest symbol before the address: in a stripped program that exports some symbols, a function
+    megabytes away.
+    """
+    doubtful = [offset for offset, frames in said.items() if frames[-1:] and _place(frames[-1][1])[0] == ""]
+    if not doubtful:
+        return said
+    spans = _spans(path)
+    starts = [first for first, _ in spans]
+    for offset in doubtful:
+        at = bisect.bisect_right(starts, offset - 1) - 1
+        # Symbols may overlap (aliases, parts): the longest that begin here come last.
+        if at < 0 or offset - 1 >= max(end for first, end in spans[max(0, at - 8) : at + 1]):
+            said[offset] = []
+    return said
+
+
+def _spans(path: str) -> list[tuple[int, int]]:
+    """First and last+1 address of every sized symbol of an object, dynamic ones included, in order."""
+    found = set()
+    for words in (["nm", "-S", "--defined-only"], ["nm", "-S", "-D", "--defined-only"]):
+        for line in ask([*words, path], timeout=_SECONDS).out.splitlines():
+            fields = line.split()
+            if len(fields) >= 4 and len(fields[2]) == 1:
+                first, size = int(fields[0], 16), int(fields[1], 16)
+                found.add((first, first + size))
+    return sorted(found)
 
 
 def _frames(path: str, offset: int, said: Sequence[tuple[str, str]]) -> tuple[Frame, ...]:
