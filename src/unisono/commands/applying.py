@@ -33,15 +33,26 @@ def export(
     mpirun: str | None,
     mpicc: str | None,
 ) -> int:
-    """Writes the files of one format; with `check`, exit status 1 when the MPI did not take them."""
-    from unisono.export import caveats
+    """Writes the files of one format; with `check`, exit status 1 when the MPI did not take them.
+
+    Files that a person edited since an earlier export are never overwritten: with `check` they are checked as they are.
+    """
+    from unisono.export import caveats, edited
     from unisono.export import export as write
     from unisono.export.check import check as check_export
 
     tuning = read(path)
     plan = choose_plan(tuning, nodes, ppn, chosen_weights(for_, weights))
     machine = describe(mpirun, mpicc)
-    files = write(tuning, format, plan, machine, output)
+    changed = edited(format, output)
+    if changed and not check:
+        raise UserError(
+            f"{changed[0]}: was edited since it was exported; see what the MPI makes of it with --check, "
+            f"or remove it to export anew"
+        )
+    for file in changed:
+        err().print(f"{file}: was edited since it was exported: kept, and checked as it is", markup=False)
+    files = changed or write(tuning, format, plan, machine, output)
     found = check_export(tuning, format, plan, machine, output) if check else None
     if json:
         print_json(

@@ -8,6 +8,7 @@ from pathlib import Path
 from unisono.errors import UserError
 from unisono.export import arguments, keyval, rules, shell
 from unisono.export.provenance import MADE_BY, provenance
+from unisono.export.seal import is_edited, sealed
 from unisono.export.words import PlanWords, plan_words
 from unisono.launch.placement import place
 from unisono.machine.model import Machine
@@ -19,6 +20,9 @@ MCA = "openmpi-mca-params.conf"
 UCX = "ucx.conf"
 SHELL = "env.sh"
 ARGUMENTS = "mpirun.txt"
+
+_NAMES = {"openmpi": (RULES, MCA), "ucx": (UCX,), "shell": (RULES, SHELL), "mpirun": (RULES, ARGUMENTS)}
+"""Format -> the files it may consist of."""
 
 
 def export(tuning: Tuning, format: str, plan: PlanModel, machine: Machine, directory: Path) -> list[Path]:
@@ -37,12 +41,17 @@ def export(tuning: Tuning, format: str, plan: PlanModel, machine: Machine, direc
     try:
         directory.mkdir(parents=True, exist_ok=True)
         for path, text in zip(paths, texts.values(), strict=True):
-            path.write_text(text, encoding="utf-8")
+            path.write_text(sealed(text), encoding="utf-8")
         if RULES not in texts and format != "ucx":
             _remove_ours(directory / RULES)
     except OSError as error:
         raise UserError(f"{error.filename or directory}: cannot be written: {error.strerror}") from error
     return paths
+
+
+def edited(format: str, directory: Path) -> list[Path]:
+    """The files of an earlier export of this format that were edited since."""
+    return [path for name in _NAMES.get(format, ()) if is_edited(path := directory.absolute() / name)]
 
 
 def _remove_ours(path: Path) -> None:

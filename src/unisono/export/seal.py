@@ -1,0 +1,30 @@
+"""Whether an exported file is still as it was exported, or a person has edited it since.
+
+The last line of every exported file is a comment with a digest of all lines above.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+_MARK = "# As exported: "
+
+
+def sealed(text: str) -> str:
+    """The text with its digest as a last comment line; `text` ends with a line break."""
+    return f"{text}{_MARK}{_digest(text)}\n"
+
+
+def is_edited(path: Path) -> bool:
+    """Whether the file was exported and then changed; False for one that is not there, not ours, or unreadable."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return False
+    above, mark, digest = text.rpartition(_MARK)
+    return bool(mark) and digest.strip() != _digest(above)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
