@@ -48,13 +48,14 @@ def machine(
     )
 
 
-def open_mpi(version: str, mpirun: str = "mpirun") -> Mpi:
+def open_mpi(version: str, mpirun: str = "mpirun", settings: dict[str, str] | None = None) -> Mpi:
     return Mpi(
         family="openmpi",
         version=version,
         mpirun=mpirun,
         components={"btl": ["self", "sm", "tcp", *(["ofi"] if version.startswith("5") else [])]},
         call_scope=["coll", "algorithm", "segment"],
+        settings=settings or {},
     )
 
 

@@ -48,6 +48,12 @@ def test_what_the_user_set_is_kept() -> None:
     ]
 
 
+def test_what_the_site_wrote_into_a_parameter_file_is_kept() -> None:
+    made = command(machine(mpi=open_mpi("5.0.11", settings={"btl": "self,sm"})), DEFAULT, 1, 2, ["bench"])
+    assert "--mca" not in made.argv
+    assert made.notes == ["btl=self,sm of a parameter file of Open MPI is kept"]
+
+
 def test_a_setting_replaces_the_environment_and_says_so() -> None:
     here = machine(mpi=open_mpi("4.1.4"), environment={"UCX_RNDV_THRESH": "8kb", "UCX_TLS": "self,sm"})
     made = command(here, Setting({"UCX_RNDV_THRESH": "16kb", "UCX_TLS": "self,sm"}), 1, 2, ["bench"])

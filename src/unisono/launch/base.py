@@ -1,6 +1,6 @@
 """What every launch gets, the default setting included, and why: all comparisons are made with these words in place.
 
-Nothing here ever replaces what the user has set in the environment.
+Nothing here ever replaces what the user has set in the environment, or the site in Open MPI's parameter files.
 """
 
 from __future__ import annotations
@@ -35,8 +35,11 @@ def base_words(machine: Machine, placement: Placement, taken: Collection[str] = 
         wanted.append(("mpi_yield_when_idle", "1", "there are more ranks than CPUs, so that waiting ranks give way"))
     for name, value, reason in wanted:
         own = machine.environment.get(f"OMPI_MCA_{name}")
+        in_files = require_mpi(machine).settings.get(name)
         if own is not None:
             words.notes.append(f"OMPI_MCA_{name}={own} of your environment is kept")
+        elif in_files is not None:
+            words.notes.append(f"{name}={in_files} of a parameter file of Open MPI is kept")
         elif name not in taken:
             words.mca[name] = value
             words.notes.append(f"{name}={value} in every launch: {reason}")
