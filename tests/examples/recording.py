@@ -11,8 +11,6 @@ from unisono.launch.process import Finished, run
 from unisono.profile.model import Profile
 from unisono.profile.record import Options, Recording
 
-USUAL = Options()
-
 
 def profiled(
     launcher: Launcher,
@@ -20,11 +18,10 @@ def profiled(
     *words: str | Path,
     cwd: Path,
     env: Mapping[str, str] | None = None,
-    options: Options = USUAL,
 ) -> tuple[Profile, Finished]:
     """The program's profile, and what it printed; it runs in `cwd` and must end well."""
     line = Command(["env", "-C", str(cwd), *launcher.line(ranks, *words)], dict(env or {}), None, [])
-    with Recording(line, options, cwd) as recording:
+    with Recording(line, Options(), cwd) as recording:
         done = run(recording.command.argv, recording.command.env, DEADLINE)
         assert done.exit_code == 0, done.stdout + done.stderr
         return recording.profile(done.exit_code, done.seconds), done
