@@ -139,9 +139,7 @@ def record(function: Function, status: str, fortran: bool) -> str:
         case "imrecv":
             return f"kind_irecv({head}, NOT_KNOWN, kind_expected(a2, a3, 0));"
         case "recv_init":
-            return (
-                f"kind_persistent({head}, comm_group(a6)->shape, kind_expected(a2, a3, a4), REQUEST_NO_TARGET, *a7);"
-            )
+            return f"kind_persistent({head}, comm_group(a6)->shape, kind_expected(a2, a3, a4), REQUEST_NO_TARGET, *a7);"
         case "sendrecv":
             return f"kind_sendrecv({head}, a2, a3, a4, kind_received(a9, {status}), a11);"
         case "sendrecv_replace":
@@ -155,7 +153,9 @@ def record(function: Function, status: str, fortran: bool) -> str:
         case "startall":
             return f"kind_start({head}, a1, a2, {fortran_text});"
         case "request_free" | "timed" | "timed_buffer":
-            comm = next((n for n, p in zip(a, function.parameters) if p.type == "MPI_Comm"), "MPI_COMM_NULL")
+            comm = next(
+                (n for n, p in zip(a, function.parameters, strict=False) if p.type == "MPI_Comm"), "MPI_COMM_NULL"
+            )
             return f"kind_timed({head}, {comm});"
         case "create":
             made = a[[p.type for p in function.parameters].index("MPI_Comm *")]
@@ -188,7 +188,7 @@ def begin(function: Function, comm: str) -> str:
 
 def wrapper(function: Function) -> str:
     names = function.names
-    declared = ", ".join(p.declared(n) for p, n in zip(function.parameters, names))
+    declared = ", ".join(p.declared(n) for p, n in zip(function.parameters, names, strict=True))
     before, passed, recorded = "", list(names), "status"
     if takes_status(function):
         before = f"    MPI_Status own, *arrived = {names[-1]} != MPI_STATUS_IGNORE ? {names[-1]} : &own;\n"
@@ -217,7 +217,7 @@ SYMBOL int MPI_{function.name}({declared})
 def converted(function: Function, statement: str) -> str:
     """Declarations of those a1 ... that the statement mentions, made from Fortran's f1 ..."""
     lines = []
-    for name, parameter in zip(function.names, function.parameters):
+    for name, parameter in zip(function.names, function.parameters, strict=True):
         if not re.search(rf"\b{name}\b", statement):
             continue
         fortran = f"f{name[1:]}"
@@ -293,9 +293,9 @@ GENERATED = "/* Made by generate.py from functions.txt and mpi.h. */\n"
 def write(out: Path, found: list[Function]) -> None:
     numbers = "".join(f"    F_{function.name},\n" for function in found)
     (out / "functions.h").write_text(
-        f"{GENERATED}#ifndef UNISONO_FUNCTIONS_H\n#define UNISONO_FUNCTIONS_H\n\nenum function {{\n    F_NONE,\n{numbers}"
-        "    FUNCTIONS\n};\n\n/* Their C names; [F_NONE] is \"\". */\nextern const char *const function_names[FUNCTIONS];\n"
-        "\n#endif\n"
+        f"{GENERATED}#ifndef UNISONO_FUNCTIONS_H\n#define UNISONO_FUNCTIONS_H\n\n"
+        f"enum function {{\n    F_NONE,\n{numbers}    FUNCTIONS\n}};\n\n"
+        '/* Their C names; [F_NONE] is "". */\nextern const char *const function_names[FUNCTIONS];\n\n#endif\n'
     )
     names = "".join(f'    "MPI_{function.name}",\n' for function in found)
     (out / "functions.c").write_text(
