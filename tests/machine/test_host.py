@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.machine import trees
 from unisono.machine.environment import read_environment
-from unisono.machine.host import cpu_model, parse_fields, parse_os_release, read_host, read_memory
+from unisono.machine.host import cpu_model, parse_fields, parse_os_release, read_cpu_quota, read_host, read_memory
 
 GIB = 1 << 30
 
@@ -121,6 +121,37 @@ def test_a_cgroup_v1_limit(tmp_path: Path) -> None:
         },
     )
     assert read_memory(tmp_path) == (8 * GIB, 0)
+
+
+def test_the_strictest_cpu_quota_of_a_unified_cgroup(tmp_path: Path) -> None:
+    trees.write(
+        tmp_path,
+        {
+            "proc/self/cgroup": "0::/pod/box\n",
+            "sys/fs/cgroup/cgroup.controllers": "cpu memory\n",
+            "sys/fs/cgroup/pod/cpu.max": "150000 100000\n",
+            "sys/fs/cgroup/pod/box/cpu.max": "max 100000\n",
+        },
+    )
+    assert read_cpu_quota(tmp_path) == 1.5
+
+
+def test_a_cpu_quota_of_the_first_kind_of_cgroup(tmp_path: Path) -> None:
+    box = "sys/fs/cgroup/cpu/box"
+    trees.write(
+        tmp_path,
+        {
+            "proc/self/cgroup": "4:cpu,cpuacct:/box\n",
+            f"{box}/cpu.cfs_quota_us": "400000\n",
+            f"{box}/cpu.cfs_period_us": "100000\n",
+            "sys/fs/cgroup/cpu/cpu.cfs_quota_us": "-1\n",
+        },
+    )
+    assert read_cpu_quota(tmp_path) == 4.0
+
+
+def test_no_cpu_quota(tmp_path: Path) -> None:
+    assert read_cpu_quota(tmp_path) is None
 
 
 def test_no_files_no_memory(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from unisono.commands.progress import StudyProgress
 from unisono.errors import UserError
 from unisono.launch.hosts import parse_hosts
 from unisono.machine.describe import describe, load
+from unisono.machine.limits import quota_sentence
 from unisono.machine.model import Machine
 from unisono.measure.build import bench_program
 from unisono.study import classic, race
@@ -125,6 +126,8 @@ def _say(console: Console, store: Store, study: Study, matrix: Matrix, continuin
     )
     for note in matrix.notes:
         console.print(f"  {note}", style="dim", markup=False)
+    if (quota := quota_sentence(machine)) is not None:
+        console.print(f"CPU quota: {quota}.", style="yellow", markup=False)
     busy = os.getloadavg()[0]
     if busy > _QUIET_LOAD * len(machine.cpus):
         console.print(

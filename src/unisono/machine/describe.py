@@ -61,6 +61,7 @@ def read_machine(
         caches=topology.caches,
         memory_bytes=host.memory_bytes,
         memory_available_bytes=host.memory_available_bytes,
+        cpu_quota=host.cpu_quota,
         governor=host.governor,
         kernel=host.kernel,
         os=host.os,

@@ -6,6 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from unisono.machine.files import format_cpu_list
+from unisono.machine.limits import quota_sentence
 from unisono.machine.model import Machine
 from unisono.machine.picture import topology_text
 from unisono.sizes import format_size
@@ -33,6 +34,7 @@ def machine_rows(machine: Machine) -> list[tuple[str, str]]:
         ("Caches", "; ".join(_cache(c.level, c.bytes, c.shared_by) for c in machine.caches) or "not exposed"),
         ("Governor", governor(machine)),
         ("Memory", f"{_gib(machine.memory_bytes)}, {_gib(machine.memory_available_bytes)} available"),
+        *([("CPU quota", quota)] if (quota := quota_sentence(machine)) else []),
         (
             "System",
             ", ".join(part for part in (machine.os, f"Linux {machine.kernel}" if machine.kernel else "") if part),

@@ -34,6 +34,7 @@ class Host:
     virtual: str | None
     memory_bytes: int
     memory_available_bytes: int
+    cpu_quota: float | None
 
 
 def read_host(root: Path) -> Host:
@@ -47,6 +48,7 @@ def read_host(root: Path) -> Host:
         virtual=read_virtual(root),
         memory_bytes=total,
         memory_available_bytes=available,
+        cpu_quota=read_cpu_quota(root),
     )
 
 
@@ -138,13 +140,32 @@ def _kilobytes(text: str) -> int:
     return int(number) * 1024 if number.isascii() and number.isdigit() else 0
 
 
+def read_cpu_quota(root: Path) -> float | None:
+    """CPUs' worth of time a second that a cgroup limits this process to (containers, batch systems); None: no limit.
+
+    cpu.max of cgroup v2 holds "quota period", cpu.cfs_quota_us and cpu.cfs_period_us of v1 the two; the strictest of
+    the process's own cgroup and all above it holds.
+    """
+    limits = []
+    for directory, unified in _cgroup_directories(root, "cpu"):
+        if unified:
+            quota, _, period = (read_text(root, f"{directory}/cpu.max") or "max").partition(" ")
+        else:
+            quota = read_text(root, f"{directory}/cpu.cfs_quota_us") or "-1"
+            period = read_text(root, f"{directory}/cpu.cfs_period_us") or ""
+        if quota.isdecimal() and period.isdecimal() and int(period):
+            limits.append(int(quota) / int(period))
+    return min(limits, default=None)
+
+
 def _memory_cgroups(root: Path) -> list[tuple[int, int]]:
     """(limit, used) of the process's memory cgroup and of every one above it that has a limit.
 
     Used leaves out the page cache the kernel can drop at once (inactive_file).
     """
     found = []
-    for directory, limit_file, used_file, cache_key in _cgroup_directories(root):
+    for directory, unified in _cgroup_directories(root, "memory"):
+        limit_file, used_file, cache_key = _MEMORY_FILES[unified]
         limit = read_int(root, f"{directory}/{limit_file}")
         if limit is None or limit >= _UNLIMITED:
             continue
@@ -155,27 +176,28 @@ def _memory_cgroups(root: Path) -> list[tuple[int, int]]:
     return found
 
 
-def _cgroup_directories(root: Path) -> list[tuple[str, str, str, str]]:
+_MEMORY_FILES = {
+    True: ("memory.max", "memory.current", "inactive_file"),
+    False: ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+}
+"""Of a unified (v2) or a v1 cgroup: limit, used, and the line of memory.stat to leave out."""
+
+
+def _cgroup_directories(root: Path, controller: str) -> list[tuple[str, bool]]:
+    """(directory, whether it is v2) of the cgroup that controls this process, and of every one above it."""
     mount = "sys/fs/cgroup"
     found = []
     for line in (read_text(root, "proc/self/cgroup") or "").splitlines():
         number, _, rest = line.partition(":")
         controllers, _, path = rest.partition(":")
-        if number == "0":
+        unified = number == "0"
+        if unified:
             base = mount if list_directory(root, mount) and "unified" not in list_directory(root, mount) else ""
-            names = ("memory.max", "memory.current", "inactive_file")
-        elif "memory" in controllers.split(","):
-            base, names = (
-                f"{mount}/memory",
-                (
-                    "memory.limit_in_bytes",
-                    "memory.usage_in_bytes",
-                    "total_inactive_file",
-                ),
-            )
+        elif controller in controllers.split(","):
+            base = f"{mount}/{controller}"
         else:
             continue
         if base:
             parts = [part for part in path.split("/") if part and part != ".."]
-            found += [("/".join([base, *parts[:depth]]), *names) for depth in range(len(parts), -1, -1)]
+            found += [("/".join([base, *parts[:depth]]), unified) for depth in range(len(parts), -1, -1)]
     return found

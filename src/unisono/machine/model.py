@@ -102,6 +102,8 @@ class Machine(_Model):
     caches: list[Cache] = Field(default_factory=list)
     memory_bytes: int
     memory_available_bytes: int
+    cpu_quota: float | None = None
+    """CPUs' worth of time a cgroup limits this process to; None where there is no limit."""
     governor: str | None = None
     kernel: str = ""
     os: str = ""

@@ -16,6 +16,7 @@ from typing import Protocol
 from unisono.errors import LaunchError
 from unisono.launch.command import Command, command
 from unisono.launch.placement import check
+from unisono.machine.limits import outside_sentence
 from unisono.machine.model import Machine
 from unisono.measure.session import Session, Timing
 from unisono.measure.steady import Steady
@@ -177,7 +178,9 @@ class Engine:
                 hello = session.hello.document
                 wrong = check(line.placement, hello["where"])
                 if wrong is not None:
-                    raise LaunchError("wrong placement", wrong)
+                    used = {int(cpu) for where in hello["where"] for cpu in where["cpus"]}
+                    advice = outside_sentence(self._machine, used)
+                    raise LaunchError("wrong placement", f"{wrong}; {advice}" if advice else wrong)
                 self._limits(session, task, launch)
                 defined: dict[str, int] = {}
                 warm: set[str] = set()

@@ -1,0 +1,40 @@
+"""Limits on the CPUs this process may use that the launcher of an MPI does not heed, said so that people can act."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from unisono.machine.files import format_cpu_list
+from unisono.machine.model import Machine
+from unisono.machine.version import at_least
+
+
+def quota_sentence(machine: Machine) -> str | None:
+    """What a CPU quota below the number of CPUs means; None when there is no such quota."""
+    if machine.cpu_quota is None or machine.cpu_quota >= len(machine.cpus):
+        return None
+    whole = int(machine.cpu_quota)
+    advice = f"study at most {whole} (--ppn {whole})" if whole >= 2 else "ask for more"
+    return (
+        f"a container or batch system allows {machine.cpu_quota:g} CPUs' time on {len(machine.cpus)} CPUs: "
+        f"more ranks than that are stopped in turns, and timings show it; {advice}"
+    )
+
+
+def outside_sentence(machine: Machine, used: Iterable[int]) -> str | None:
+    """What to do when ranks use CPUs that are not among ours; None when they do not.
+
+    mpirun of Open MPI 4.1 and 5.0 binds ranks over the whole node whatever the affinity mask it was started with.
+    """
+    ours = [cpu.cpu for cpu in machine.cpus]
+    outside = set(used) - set(ours)
+    if not outside or machine.mpi is None:
+        return None
+    variable = (
+        "PRTE_MCA_hwloc_default_cpu_list" if at_least(machine.mpi.version, "5") else "OMPI_MCA_hwloc_base_cpu_list"
+    )
+    listed = format_cpu_list(ours)
+    return (
+        f"CPU {format_cpu_list(outside)} is outside CPUs {listed}, which this process was given (taskset, numactl): "
+        f"mpirun does not heed that; start without it, or also set {variable}={listed}"
+    )

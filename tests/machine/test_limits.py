@@ -1,0 +1,36 @@
+"""What is said of limits the launcher does not heed."""
+
+from __future__ import annotations
+
+from tests.tuning.samples import machine
+from unisono.machine.doctor import machine_rows
+from unisono.machine.limits import outside_sentence, quota_sentence
+
+
+def test_a_quota_is_said_with_what_to_do() -> None:
+    here = machine(cpus=8).model_copy(update={"cpu_quota": 2.5})
+    said = quota_sentence(here)
+    assert said is not None
+    assert "2.5 CPUs' time on 8 CPUs" in said
+    assert "--ppn 2" in said
+    assert dict(machine_rows(here))["CPU quota"] == said
+
+
+def test_a_quota_of_all_cpus_is_no_limit() -> None:
+    assert quota_sentence(machine(cpus=4).model_copy(update={"cpu_quota": 4.0})) is None
+    assert quota_sentence(machine(cpus=4)) is None
+    assert "CPU quota" not in dict(machine_rows(machine(cpus=4)))
+
+
+def test_ranks_outside_the_affinity_mask_name_the_variable_of_this_mpi() -> None:
+    five = outside_sentence(machine("5.0.11", cpus=2), [0, 1, 2, 3])
+    assert five is not None
+    assert five.startswith("CPU 2-3 is outside CPUs 0-1")
+    assert five.endswith("PRTE_MCA_hwloc_default_cpu_list=0-1")
+    four = outside_sentence(machine("4.1.4", cpus=2), [3])
+    assert four is not None
+    assert four.endswith("OMPI_MCA_hwloc_base_cpu_list=0-1")
+
+
+def test_ranks_inside_the_mask_need_no_advice() -> None:
+    assert outside_sentence(machine(cpus=4), [0, 3]) is None
