@@ -150,8 +150,9 @@ class Comparison:
 def _cell(row: Row | None) -> str:
     if row is None:
         return ""
-    high = f"{row.gain.high:.2f}" if math.isfinite(row.gain.high) else "?"
-    return f"{row.gain.mid:.2f}x ({row.gain.low:.2f} to {high}){'*' if row.significant else ' '}"
+    if not math.isfinite(row.gain.high):
+        return f"{row.gain.mid:.2f}x (interval unknown) "
+    return f"{row.gain.mid:.2f}x ({row.gain.low:.2f} to {row.gain.high:.2f}){'*' if row.significant else ' '}"
 
 
 def _case_dict(case: Case) -> dict[str, Any]:
