@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
@@ -265,7 +267,10 @@ def fail(message: str) -> NoReturn:
 def main(arguments: list[str] | None = None) -> Any:
     """Entry point: exit status 0, 1 (the answer is no), 2 (bad input or environment), 130 (interrupted)."""
     try:
-        return app(arguments, standalone_mode=True)
+        try:
+            return app(arguments, standalone_mode=True)
+        finally:
+            sys.stdout.flush()
     except UserError as error:
         fail(str(error))
     except KeyboardInterrupt:
@@ -275,6 +280,12 @@ def main(arguments: list[str] | None = None) -> Any:
         # The reader (head, less) has seen enough; Python would complain again when it flushes stdout.
         sys.stderr.close()
         sys.exit(0)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        # What is left in the buffer goes nowhere, or Python would complain again when it flushes stdout.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        fail(f"{error.filename or 'the output'}: cannot be written: {error.strerror}")
 
 
 if __name__ == "__main__":

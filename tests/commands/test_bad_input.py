@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.commands.program import refused, unisono
+from tests.commands.program import PROGRAM, refused, unisono
 from tests.conftest import EMBEDDED
 from tests.tuning.samples import plan, rule, tuned, tuning
 from unisono.tuning.document import write
@@ -102,6 +103,14 @@ def test_a_rules_file_edited_by_hand_is_kept(tmp_path: Path) -> None:
     assert "kept, and checked as it is" in said
     assert "openmpi-rules.conf: line" in said
     assert rules_file.read_text() == broken
+
+
+@pytest.mark.parametrize("words", ["--version", "doctor --json"])
+def test_output_that_cannot_be_written(words: str) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([PROGRAM, *words.split()], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == "unisono: the output: cannot be written: No space left on device\n"
 
 
 def test_no_mpi_at_all_says_how_to_get_one(tmp_path: Path) -> None:
