@@ -117,7 +117,10 @@ def test_a_hang_is_killed_with_all_that_left_the_group() -> None:
     outer = f"import subprocess,sys; subprocess.Popen([sys.executable, '-c', {inner!r}]); print('started', flush=True)"
     with Process(["sh", "-c", f'{sys.executable} -c "$0"; sleep 600', outer], {}) as process:
         assert process.read_line(PATIENCE) == "started"
-        assert len(tree.members(process.pid, process.launch_id)) == 3
+        deadline = time.monotonic() + PATIENCE
+        while len(tree.members(process.pid, process.launch_id)) != 3:  # sh, its sleep, and the child
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
         with pytest.raises(LaunchError) as error:
             process.read_line(0.5)
     assert error.value.status == "hung"

@@ -20,8 +20,9 @@ from unisono.advise.paired import orders
 from unisono.decide.model import Interval
 from unisono.errors import UserError
 from unisono.launch.command import Command
-from unisono.profile.hot import HotSpot, hot_spots
+from unisono.profile.hot import hot_spots
 from unisono.profile.model import Profile
+from unisono.profile.words import Callers
 
 LEAST_SHARE = 0.005
 """A change is worth naming from this part of the program's time on."""
@@ -132,16 +133,34 @@ def changes(before: Sequence[Profile], after: Sequence[Profile], tuned: Collecti
     return Changes(tuple(calls), total_before, total_after, (len(before), len(after)))
 
 
-def _calls(profile: Profile) -> dict[Key, HotSpot]:
-    found: dict[Key, HotSpot] = {}
-    for spot in hot_spots(profile):
+@dataclass
+class _Call:
+    """One call in one run; seconds of all ranks together."""
+
+    collective: str | None
+    where: str
+    time: float = 0.0
+    waiting: float = 0.0
+    """NaN where not measured."""
+
+
+def _calls(profile: Profile) -> dict[Key, _Call]:
+    """Call sites of one line are told apart by a run's addresses only, so they are taken together."""
+    found: dict[Key, _Call] = {}
+    spots = hot_spots(profile)
+    callers = Callers(profile, spots)
+    for spot in spots:
         comm = (spot.comm.size, spot.comm.nodes) if spot.comm is not None else (0, 0)
-        found.setdefault((spot.function, tuple(f.label for f in spot.frames), *comm, spot.phase), spot)
+        frames = tuple(f"{frame.label} {frame.place}" for frame in spot.frames)
+        where = callers.of(spot)[0] + (f" in {spot.phase}" if spot.phase else "")
+        call = found.setdefault((spot.function, frames, *comm, spot.phase), _Call(spot.collective, where))
+        call.time += spot.time
+        call.waiting += spot.waiting
     return found
 
 
 def _change(
-    key: Key, sides: Sequence[Sequence[dict[Key, HotSpot]]], total: float, tuned: Collection[str], several: bool
+    key: Key, sides: Sequence[Sequence[dict[Key, _Call]]], total: float, tuned: Collection[str], several: bool
 ) -> CallChange:
     times = [[run[key].time if key in run else 0.0 for run in side] for side in sides]
     waits = [[run[key].waiting for run in side if key in run] for side in sides]
@@ -152,19 +171,19 @@ def _change(
     if not several:
         apart = abs(now.mid - was.mid) > LEAST_CHANGE * max(was.mid, now.mid)
     changed = apart and abs(share) >= LEAST_SHARE
-    collective = next((run[key].collective for side in sides for run in side if key in run), None)
+    call = next(run[key] for side in sides for run in side if key in run)
     moved = waiting_now - waiting_was
     by_waiting = not math.isnan(moved) and abs(moved) > abs(now.mid - was.mid) / 2
     return CallChange(
         function=key[0],
-        where=key[1][0] if key[1] else "",
+        where=call.where,
         before=was,
         after=now,
         waiting_before=waiting_was,
         waiting_after=waiting_now,
         share=share,
         changed=changed,
-        side_effect=changed and (collective not in tuned or by_waiting),
+        side_effect=changed and (call.collective not in tuned or by_waiting),
     )
 
 

@@ -50,7 +50,7 @@ def advise_command(
 ) -> int:
     """Prints the advice; with `output` also writes the tuning cut down to what was chosen, or else to what is worth a
     trial. `budget`: first measure what the tuning lacks, for so long. Exit status 0 also when the advice is to change
-    nothing."""
+    nothing, but 1 when `output` was to be written and there is nothing to write."""
     found = import_profile(profile)
     document = read(tuning)
     paths = list(studies)
@@ -59,18 +59,19 @@ def advise_command(
         made = measured(advice.gaps, budget, tuning.parent)
         paths = [*paths, made] if paths else []
         advice = _advice(found, profile, document, tuning, paths, nodes)
-    if output is not None:
-        if not advice.candidates:
-            raise UserError(f"{output}: not written: nothing in {tuning} promises to make this program faster")
+    if output is not None and advice.candidates:
         write(cut_to(document, advice.case, advice.candidates[0]), output)
     if json:
         print_json(advice.as_dict())
-        return 0
-    console = out()
-    console.print(advice.render())
-    console.print()
-    for line in advice.follow_up():
-        console.print(line, markup=False, soft_wrap=True)
+    else:
+        console = out()
+        console.print(advice.render())
+        console.print()
+        for line in advice.follow_up():
+            console.print(line, markup=False, soft_wrap=True)
+    if output is not None and not advice.candidates:
+        err().print(f"{output}: not written: nothing in {tuning} promises to make this program faster", markup=False)
+        return 1
     return 0
 
 
