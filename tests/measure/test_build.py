@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import os
 import shutil
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -110,3 +112,40 @@ def test_built_once_also_when_two_build_at_once(embedded: Machine, cache: Path) 
     assert said == []
     assert [path.name for path in programs[0].parent.iterdir()] == [build.PROGRAM_NAME]
     assert programs[0].is_relative_to(cache)
+
+
+def test_builds_unused_for_a_month_go_but_the_newest_few_stay(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def make(mpicc: str, source: Path, folder: Path, target: build.Target) -> Path:
+        (folder / "out").touch()
+        return folder / "out"
+
+    monkeypatch.setattr(build, "_build", make)
+    now = time.time()
+    month = 30 * 24 * 3600
+    for number in range(8):
+        old = cache / f"old{number}" / "unisono-bench"
+        old.parent.mkdir(parents=True)
+        old.touch()
+        os.utime(old, (now, now - (number + 1) * month - 60))
+    (cache / "old7" / "build-of-another-process").mkdir()
+    recent = cache / "recent" / "unisono-bench"
+    recent.parent.mkdir()
+    recent.touch()
+    other = cache / "old8" / "libunisono.so"
+    other.parent.mkdir()
+    other.touch()
+    os.utime(other, (0, 0))
+    kept = bench_program(_fake_mpicc(cache.parent, "true"))
+    left = {path.parent.name for path in cache.glob("*/unisono-bench")}
+    assert left == {kept.parent.name, "recent", "old0", "old1", "old2"}
+    assert {path.name for path in cache.iterdir()} == {*left, "old7", "old8"}
+
+
+def test_using_a_build_renews_its_date(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mpicc = _fake_mpicc(cache.parent, "true")
+    kept = cache / build._key(mpicc, native_source()) / "unisono-bench"
+    kept.parent.mkdir(parents=True)
+    kept.touch()
+    os.utime(kept, (0, 0))
+    assert bench_program(mpicc) == kept
+    assert time.time() - kept.stat().st_mtime < 3600

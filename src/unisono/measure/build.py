@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +20,8 @@ from unisono.errors import UserError
 PROGRAM_NAME = "unisono-bench"
 _ERROR_LINES = 12
 _BUILD_SECONDS = 600
+_KEPT = 5
+_UNUSED_SECONDS = 30 * 24 * 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +51,16 @@ def built(target: Target, mpicc: str | None, progress: Callable[[str], None] | N
 
     Kept in ${XDG_CACHE_HOME:-~/.cache}/unisono/<key>/, the key being made of the sources, what mpicc calls, and the
     compiler's version, so several MPIs live side by side and an update rebuilds. Several processes may build at once:
-    each builds by itself and the finished file is put in place in one step. Raises UserError, with the compiler's
-    last lines when it fails.
+    each builds by itself and the finished file is put in place in one step. Builds nobody uses any more are removed.
+    Raises UserError, with the compiler's last lines when it fails.
     """
     if mpicc is None:
         raise UserError("no mpicc was found beside this MPI; name one with --mpicc, or install its development package")
     source = native_source()
     kept = _cache() / _key(mpicc, source, target) / Path(target.file).name
     if kept.exists():
+        with contextlib.suppress(OSError):  # a cache that is only read from
+            os.utime(kept)
         return kept
     if progress is not None:
         progress(f"Building {kept.name} with {mpicc}")
@@ -64,7 +70,25 @@ def built(target: Target, mpicc: str | None, progress: Callable[[str], None] | N
             _build(mpicc, source, Path(folder), target).replace(kept)
     except OSError as error:
         raise UserError(f"{error.filename or kept.parent}: cannot keep {target.what}: {error.strerror}") from error
+    _prune(kept)
     return kept
+
+
+def _prune(built: Path) -> None:
+    """Removes builds of the same file that nobody has asked for in a month, but never the newest few.
+
+    Every use renews a build's date, so none that a running study needs is old enough; one that is being removed or
+    replaced by somebody else at this moment is left to them.
+    """
+    dated = []
+    for path in built.parent.parent.glob(f"*/{built.name}"):
+        with contextlib.suppress(OSError):
+            dated.append((path.stat().st_mtime, path))
+    for date, path in sorted(dated, reverse=True)[_KEPT:]:
+        if time.time() - date > _UNUSED_SECONDS:
+            with contextlib.suppress(OSError):
+                path.unlink()
+                path.parent.rmdir()
 
 
 def native_source() -> Path:
