@@ -88,6 +88,14 @@ def test_every_metric_of_every_rank_is_exact(profile: Profile) -> None:
     assert np.nanmin(table.columns["time_min"]) == pytest.approx(shortest, rel=1e-6)
 
 
+def test_what_is_received_is_left_out_where_its_greater_part_is_unknown() -> None:
+    rows = [{"function": 1, "calls": 1, "received": 8}, {"function": 2, "calls": 9, "received": UNKNOWN}]
+    profile = small(rows)
+    assert "received" in rank_table(profile, call_tree(profile)).known
+    later = dataclasses.replace(profile, functions=("", "MPI_Recv", "MPI_Irecv"))
+    assert "received" not in rank_table(later, call_tree(later)).known
+
+
 def test_a_call_in_two_phases_is_two_nodes_with_a_tree_each() -> None:
     paths = (Path(UNKNOWN, UNKNOWN), Path(0, 1))
     rows = [{"path": 1, "function": 1, "phase": phase, "calls": 1, "time": 1.0 + phase} for phase in (0, 1)]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unisono.profile.model import NO_FUNCTION, Profile
+from unisono.profile.model import NO_FUNCTION, UNKNOWN, Profile
 from unisono.report.explorer.blob import Column, pack, single, sums, whole
 from unisono.report.explorer.kinds import KINDS
 from unisono.report.explorer.messages import message_table
@@ -117,14 +117,21 @@ def rank_table(profile: Profile, tree: CallTree, rows_most: int = ROWS_MOST) -> 
     return RankTable(ranks, np.asarray(start, np.int64), columns, known)
 
 
+_RECEIVES_LATER = {"MPI_Irecv", "MPI_Imrecv", "MPI_Isendrecv", "MPI_Isendrecv_replace", "MPI_Start", "MPI_Startall"}
+"""What they receive is known when they complete, which is not recorded."""
+
+
 def _known(profile: Profile) -> dict[str, bool]:
     cells = profile.cells
     mpi = cells["function"] != NO_FUNCTION
+    later = [index for index, name in enumerate(profile.functions) if name in _RECEIVES_LATER]
+    lost = bool(np.any(np.isin(cells["function"], later) & (cells["received"] == UNKNOWN)))
     return {
         "calls": bool(np.any(cells["calls"] > 0)),
         "visits": bool(np.any(cells["calls"][~mpi] > 0)),
         "sent": bool(np.any(cells["sent"] > 0)),
-        "received": bool(np.any(cells["received"] > 0)),
+        # A sum without its greater part would mislead; what is sent is received, and known.
+        "received": bool(np.any(cells["received"] > 0)) and not lost,
         "waiting": bool(np.any(~np.isnan(cells["waiting"]))),
         "time_min": bool(np.any(~np.isnan(cells["time_min"]))),
         "time_max": bool(np.any(~np.isnan(cells["time_max"]))),
