@@ -272,14 +272,14 @@ def launch_command(
     machine: Machine, task: Task, scope: Sequence[str], program: Sequence[str], oversubscribe: bool
 ) -> Command:
     """The mpirun line of a task. A setting's call-scope part is forced at launch when it is not swept inside."""
-    extra = dict(sweep_words(machine)) if scope else {}
-    forced = call_part(task.setting)
-    if not scope and forced:
+    if scope:
+        # What this MPI does not switch inside a launch, such as the component before 5.0.4, is the launch's own.
+        extra, setting = dict(sweep_words(machine)), launch_part(task.setting, scope)
+    else:
         # Without sweeping, a task holds one collective under one setting, as in the documents.
-        extra.update(call_as_launch(forced, task.items[0].case.collective, machine))
-    return command(
-        machine, launch_part(task.setting), task.nodes, task.ppn, program, oversubscribe=oversubscribe, extra_mca=extra
-    )
+        forced, setting = call_part(task.setting), launch_part(task.setting)
+        extra = call_as_launch(forced, task.items[0].case.collective, machine) if forced else {}
+    return command(machine, setting, task.nodes, task.ppn, program, oversubscribe=oversubscribe, extra_mca=extra)
 
 
 def _without(item: Item, drop: Callable[[Item, Setting], bool]) -> Item:

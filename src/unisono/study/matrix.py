@@ -10,6 +10,7 @@ from unisono.errors import UserError
 from unisono.machine.model import Machine
 from unisono.model import CALL_SCOPE, DEFAULT, Case, Setting, call_part, launch_part
 from unisono.parameters.availability import available_values
+from unisono.parameters.defaults import default_component
 from unisono.parameters.folding import fold
 from unisono.parameters.known import require_known
 from unisono.parameters.values import require_value
@@ -78,8 +79,28 @@ def expand(study: Study, machine: Machine, *, scope: Sequence[str] = CALL_SCOPE)
             settings, said = fold([DEFAULT, *wanted], machine, nodes, ppn, collective)
             notes.update(dict.fromkeys(said))
             cases.append(CaseMatrix(case, _sizes(study, machine, case, notes), tuple(dict.fromkeys(settings))))
-    kept = tuple(name for name in scope if machine.mpi is None or name in machine.mpi.call_scope)
-    return Matrix(tuple(cases), tuple(notes), kept)
+    return Matrix(tuple(cases), tuple(notes), _switched(scope, machine, cases))
+
+
+def _switched(scope: Sequence[str], machine: Machine, cases: Sequence[CaseMatrix]) -> tuple[str, ...]:
+    """What of `scope` this MPI switches inside a launch.
+
+    Before Open MPI 5.0.4 that is not the component. But coll=tuned, which comes with every algorithm, needs no
+    switching where coll/tuned serves by itself: its algorithms are then swept in launches that prefer nothing.
+    """
+    if machine.mpi is None:
+        return tuple(scope)
+    inside = set(machine.mpi.call_scope)
+    if "algorithm" in inside and all(_tuned_serves(setting, machine, c.case) for c in cases for setting in c.settings):
+        inside.add("coll")
+    return tuple(name for name in scope if name in inside)
+
+
+def _tuned_serves(setting: Setting, machine: Machine, case: Case) -> bool:
+    """Whether what the setting says of the component is what happens without saying it."""
+    if "coll" not in setting:
+        return True
+    return setting["coll"] == "tuned" == default_component(machine, case.nodes, case.ppn, launch_part(setting))
 
 
 def _check_parameters(study: Study, machine: Machine) -> None:

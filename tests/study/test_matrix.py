@@ -1,0 +1,72 @@
+"""What is switched inside a launch, and what the launch itself must then say."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.study.machines import machine
+from unisono.errors import UserError
+from unisono.launch.command import Command
+from unisono.machine.model import Machine
+from unisono.model import CALL_SCOPE
+from unisono.study.config import Study, parse_study
+from unisono.study.engine import Item, Task, launch_command
+from unisono.study.matrix import expand
+
+STUDY = """
+[study]
+name = "small"
+[cases]
+collectives = ["bcast"]
+[parameters]
+algorithm = "all"
+"""
+
+
+def before_5_0_4() -> Machine:
+    here = machine(version="4.1.4")
+    assert here.mpi is not None
+    return here.model_copy(update={"mpi": here.mpi.model_copy(update={"call_scope": ["algorithm", "segment"]})})
+
+
+def study(more: str = "") -> Study:
+    return parse_study(STUDY + more, "s.toml")
+
+
+def lines(wanted: Study, here: Machine) -> list[list[str]]:
+    """The mpirun lines of one round."""
+    matrix = expand(wanted, here)
+    (case,) = matrix.cases
+    tasks = [
+        Task(launch, case.case.nodes, case.case.ppn, 1, (Item(case.case, 8, tuple(case.under(launch, matrix.scope))),))
+        for launch in case.launch_settings(matrix.scope)
+    ]
+    made: list[Command] = [launch_command(here, task, matrix.scope, ["bench"], False) for task in tasks]
+    return [line.argv for line in made]
+
+
+def test_algorithms_of_the_component_that_serves_anyway_need_no_launch_of_their_own() -> None:
+    assert expand(study(), before_5_0_4()).scope == CALL_SCOPE
+    (line,) = lines(study(), before_5_0_4())
+    assert "coll_tuned_priority" not in line
+
+
+def test_a_component_that_is_not_switched_inside_a_launch_is_asked_for_by_the_launch() -> None:
+    wanted = study('coll = ["sm"]')
+    assert expand(wanted, before_5_0_4()).scope == ("algorithm", "segment")
+    said = [" ".join(line) for line in lines(wanted, before_5_0_4())]
+    assert len(said) == 3
+    assert sum("--mca coll_sm_priority 100" in line for line in said) == 1
+    assert sum("--mca coll_tuned_priority 100" in line for line in said) == 1
+
+
+def test_a_component_that_is_switched_inside_needs_one_launch() -> None:
+    wanted = study('coll = ["sm"]')
+    (line,) = lines(wanted, machine())
+    assert not [word for word in line if word.endswith("_priority")]
+
+
+def test_an_exclusion_that_could_never_apply_is_refused() -> None:
+    with pytest.raises(UserError, match="placemnt is not varied"):
+        expand(study('[[exclude]]\nplacemnt = "cyclic"'), machine())
+    expand(study('[[exclude]]\nalgorithm = "chain"\ncoll = "tuned"'), machine())
