@@ -39,7 +39,7 @@ def dry(tmp_path: Path, text: str, *more: str) -> str:
         (STUDY + '[sizes]\nto = "1 furlong"', "is not a size"),
         (STUDY + '[parameters]\nUCX_RNDV_TRESH = ["16kb"]', "UCX_RNDV_THRESH"),
         (STUDY + '[parameters]\nUCX_RNDV_THRESH = ["16qb"]', "'16qb' is not a value it takes"),
-        (STUDY + '[[exclude]]\nplacemnt = "cyclic"', "placemnt is not varied"),
+        (STUDY + '[[exclude]]\nplacemnt = "cyclic"', "did you mean placement"),
         (STUDY + "[parameters]\nNPS = [1, 4]", "boot"),
         (STUDY + '[parameters]\nplacement = ["diagonal"]', "diagonal"),
         (STUDY.replace("ppn = [2]", "ppn = [4096]"), "does not fit"),

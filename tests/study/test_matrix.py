@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.study.machines import machine
@@ -66,7 +68,13 @@ def test_a_component_that_is_switched_inside_needs_one_launch() -> None:
     assert not [word for word in line if word.endswith("_priority")]
 
 
-def test_an_exclusion_that_could_never_apply_is_refused() -> None:
-    with pytest.raises(UserError, match="placemnt is not varied"):
+def test_an_exclusion_of_a_parameter_nobody_knows_is_refused() -> None:
+    with pytest.raises(UserError, match="placemnt: is not a parameter known here; did you mean placement"):
         expand(study('[[exclude]]\nplacemnt = "cyclic"'), machine())
-    expand(study('[[exclude]]\nalgorithm = "chain"\ncoll = "tuned"'), machine())
+    expand(study('[[exclude]]\nalgorithm = "chain"\ncoll_hcoll_enable = 1\nppn = 2'), machine())
+
+
+def test_the_example_of_the_documentation_can_be_planned() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "study-files.md").read_text(encoding="utf-8")
+    example = text.split("```toml\n")[1].split("```")[0]
+    assert expand(parse_study(example, "study-files.md"), machine(cores=8, numa=2, nodes=4)).cases

@@ -109,11 +109,9 @@ def _check_parameters(study: Study, machine: Machine) -> None:
         for value in values:
             if value not in _EVERYTHING:
                 require_value(parameter, value)
-    varied = {"collective", "nodes", "ppn", *CALL_SCOPE, *study.parameters}
-    for rule in study.exclude:
-        for name in rule:
-            if name not in varied:
-                raise UserError(f"[[exclude]]: {name} is not varied by this study, so the exclusion would never apply")
+    for name in itertools.chain(*study.exclude):
+        if name not in ("collective", "nodes", "ppn"):
+            require_known(name, machine)
 
 
 def _check_fits(study: Study, machine: Machine, nodes: int, ppn: int) -> None:
