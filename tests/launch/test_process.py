@@ -63,6 +63,13 @@ def test_a_launcher_that_never_starts_is_given_up(tmp_path: Path) -> None:
     assert len(count.read_text().split()) == 3
 
 
+def test_a_launcher_that_declined_and_stays_is_not_waited_for() -> None:
+    said = 'echo "An error occurred in MPI_Init" >&2; sleep 600'
+    with Process(["sh", "-c", said], {}) as process, pytest.raises(LaunchError) as error:
+        process.read_line(600, declined=0.3)
+    assert error.value.status == "refused"
+
+
 def test_a_program_that_fails_is_not_run_again(tmp_path: Path) -> None:
     count = tmp_path / "count"
     done = run(["sh", "-c", 'echo once >> "$1"; exit 4', "sh", str(count)], {}, PATIENCE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import secrets
 import select
@@ -86,8 +87,9 @@ class Process:
         assert self._popen.stdin is not None
         self._popen.stdin.close()
 
-    def read_line(self, deadline: float) -> str:
-        """The next line of stdout, without its end; waits up to `deadline` seconds.
+    def read_line(self, deadline: float, *, declined: float = math.inf) -> str:
+        """The next line of stdout, without its end; waits up to `deadline` seconds, and no more than `declined` once
+        mpirun or MPI_Init has said on stderr that it will not: mpirun 5.0.11 now and then stays after that.
 
         Raises LaunchError: "hung" at the deadline (everything is killed by then), "crashed" or "refused" when the
         launch ended instead of answering.
@@ -96,7 +98,7 @@ class Process:
         scanned = 0
         while (newline := self._buffer.find(b"\n", scanned)) < 0:
             scanned = len(self._buffer)
-            if not self._fill(end, deadline):
+            if not self._fill(end, deadline, declined):
                 break
         if newline < 0 and not self._buffer:
             raise self._ended()
@@ -146,7 +148,7 @@ class Process:
     ) -> None:
         self.kill()
 
-    def _fill(self, end: float, deadline: float) -> bool:
+    def _fill(self, end: float, deadline: float, declined: float = math.inf) -> bool:
         """Read what there is into the buffer, waiting until `end`; False when there will be no more."""
         assert self._popen.stdout is not None
         if self._output_ended:
@@ -166,10 +168,12 @@ class Process:
                 return False
             if left <= 0:
                 raise self._hung(deadline)
+            if declined < left and refusal(self.stderr):
+                end = time.monotonic() + declined
 
     def _hung(self, deadline: float) -> LaunchError:
         self.kill()
-        # mpirun 5.0.11 now and then stays after all ranks gave up in MPI_Init: what they said is the reason.
+        # When ranks gave up in MPI_Init and mpirun stayed, what they said is the reason.
         if declined := refusal(self.stderr):
             return declined
         last = self.stderr.strip().splitlines()[-1:]

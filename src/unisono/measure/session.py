@@ -30,6 +30,8 @@ _GRACE = 10.0
 _DEFINE_DEADLINE = 30.0
 _LIMITS_DEADLINE = 120.0
 _CLOSE_DEADLINE = 10.0
+_DECLINED = 10.0
+"""Seconds a launch may still take to begin after a text that usually says it will not."""
 _LARGEST_ID = 1023
 _WARM_UP_MOST = 256 << 10
 """Message size in bytes up to which a path is warmed up: larger messages outlast the effect by far."""
@@ -166,7 +168,7 @@ class Session:
     def _greet(self, startup: float) -> Hello:
         end = time.monotonic() + startup
         while True:
-            answer = self._answer(end)
+            answer = self._answer(end, declined=_DECLINED)
             if "hello" in answer:
                 return parse_hello(answer)
 
@@ -189,9 +191,9 @@ class Session:
                 raise LaunchError("protocol", f"{verb} was answered with {dict(answer)}")
             answers.append(answer)
 
-    def _answer(self, end: float) -> Answer:
+    def _answer(self, end: float, *, declined: float = math.inf) -> Answer:
         while True:
-            answer = parse_line(self._process.read_line(max(0.0, end - time.monotonic())))
+            answer = parse_line(self._process.read_line(max(0.0, end - time.monotonic()), declined=declined))
             if answer is not None:
                 return answer
 

@@ -89,7 +89,10 @@ def test_every_metric_of_every_rank_is_exact(profile: Profile) -> None:
 
 
 def test_what_is_received_is_left_out_where_its_greater_part_is_unknown() -> None:
-    rows = [{"function": 1, "calls": 1, "received": 8}, {"function": 2, "calls": 9, "received": UNKNOWN}]
+    rows: list[dict[str, float]] = [
+        {"function": 1, "calls": 1, "received": 8},
+        {"function": 2, "calls": 9, "received": UNKNOWN},
+    ]
     profile = small(rows)
     assert "received" in rank_table(profile, call_tree(profile)).known
     later = dataclasses.replace(profile, functions=("", "MPI_Recv", "MPI_Irecv"))
