@@ -5,8 +5,8 @@ from __future__ import annotations
 from unisono.study.config import Study
 from unisono.study.engine import Task
 
-RACE_LAUNCHES = 10.0
-RACE_SAMPLES = 6.5
+RACE_LAUNCHES = 6.5
+RACE_SAMPLES = 4.5
 """Launches and samples of a race, in those of its first round (quick and search-cost on a 2-core VM)."""
 
 _START = 0.4
