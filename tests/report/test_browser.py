@@ -100,7 +100,9 @@ def test_steps_switch_between_gain_and_time(opened: Chrome) -> None:
     assert opened.execute_script(title) == "time"
 
 
-def test_theme_follows_the_system_and_the_button(opened: Chrome) -> None:
+def test_theme_follows_the_system_and_the_button(opened: Chrome, page: Path) -> None:
+    opened.execute_script("localStorage.clear()")  # pages of other tests remember their choice for all
+    open_page(opened, page)
     paper = "return getComputedStyle(document.body).backgroundColor"
     curve = (
         "return document.querySelector('details.case[open] .plot')"
