@@ -83,7 +83,7 @@ def test_differences_beyond_noise() -> None:
 
 def test_wrong_input(tmp_path: Path) -> None:
     output = tmp_path / "p.profile"
-    for argv, because in (([], "after --"), (["--", "/no/mpirun"], "can be run")):
+    for argv, because in (([], "behind --"), (["--", "/no/mpirun"], "can be run")):
         with pytest.raises(UserError, match=because):
             profile(argv, output)
     with pytest.raises(UserError, match="--as-is"):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from unisono.decide.disqualify import NO_FAULT, disqualify
@@ -12,12 +12,11 @@ from unisono.decide.table import Table, tables
 from unisono.errors import UserError
 from unisono.machine.model import Machine
 from unisono.model import CALL_SCOPE, DEFAULT, Case
-from unisono.study import race
 from unisono.study.begin import begin, resume, stored_study
 from unisono.study.config import Cases, Sizes, Study, read_study, ready_made
 from unisono.study.data import StudyData
-from unisono.study.engine import Engine, Task
 from unisono.study.matrix import Matrix, expand
+from unisono.study.search import Hooks, search
 from unisono.study.store import Store
 from unisono.study.verdict import decide_study
 from unisono.tuning import from_decision
@@ -31,15 +30,6 @@ _NUMBER = 4
 
 Wanted = Mapping[Case, Sequence[int]]
 """Case -> message sizes."""
-
-
-@dataclass(frozen=True, slots=True)
-class Hooks:
-    """What hears of a measurement's progress: see study.engine.Engine and study.race.run."""
-
-    measured: Callable[[Task, int], None] = lambda task, samples: None
-    planned: Callable[[int], None] = lambda samples: None
-    waiting: Callable[[float, float], None] = lambda state, usual: None
 
 
 def study_for(wanted: Wanted, machine: Machine, weights: Mapping[str, float] | None = None) -> Study:
@@ -104,25 +94,10 @@ def measure(
 ) -> bool:
     """Measures into the study at `path`, continuing one that is there, for at most `budget` seconds; whether the
     search came to its end. `program` is unisono-bench. Raises UserError as `begin` and `resume` do."""
-    said = hooks or Hooks()
     matrix = matrix_for(study, machine, wanted)
     opened = resume(path, machine, asked=None, force=False) if path.exists() else begin(path, study, machine, matrix)
     with opened as store:
-        asked = stored_study(store)
-        engine = Engine(
-            store,
-            machine,
-            program,
-            scope=matrix.scope,
-            measure=asked.measuring,
-            oversubscribe=asked.cases.oversubscribe,
-            budget=budget,
-            progress=said.measured,
-            waiting=said.waiting,
-        )
-        settled = race.run(matrix, asked, engine, said.planned)
-        engine.conclude()
-        return settled
+        return search(store, stored_study(store), matrix, machine, program, budget, hooks or Hooks())
 
 
 def merged(paths: Sequence[Path]) -> StudyData:

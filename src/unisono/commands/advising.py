@@ -14,11 +14,12 @@ from unisono.advise.apply import resolve
 from unisono.advise.changes import Changes, changes, profiled
 from unisono.advise.evidence import Evidence, StudyEvidence, TuningEvidence
 from unisono.advise.gaps import Gap
-from unisono.advise.measuring import Hooks, measure, study_for
+from unisono.advise.measuring import measure, study_for
 from unisono.advise.mix import mix_of
 from unisono.advise.recording import profile_of
 from unisono.commands.console import err, out, print_json
 from unisono.commands.progress import StudyProgress
+from unisono.commands.userline import mpirun_of, words_of
 from unisono.errors import UserError
 from unisono.launch.command import Command
 from unisono.launch.userline import parse
@@ -29,13 +30,13 @@ from unisono.profile.importers import import_profile
 from unisono.profile.model import Profile
 from unisono.study.config import parse_duration
 from unisono.study.files import Outputs
+from unisono.study.search import Hooks
 from unisono.study.store import Store
 from unisono.tuning import read, write
 from unisono.tuning.model import Tuning
 
 GAPS = "gaps.db"
 """Beside a tuning: what was measured later, because a program used it."""
-LAUNCHERS = ("mpirun", "mpiexec", "orterun", "prterun")
 
 
 def advise_command(
@@ -126,9 +127,9 @@ def verify_profile(
 ) -> Changes:
     """For `unisono verify --profile`: the program as it is and with the tuning, `runs` profiled runs of each in turns,
     and which calls changed. Raises UserError when a run fails or cannot be recorded."""
-    words = argv[1:] if argv and argv[0] == "--" else list(argv)
+    words = words_of(argv)
     document = read(tuning)
-    machine = describe(words[0] if words and Path(words[0]).name in LAUNCHERS else None)
+    machine = describe(mpirun_of(words))
     line, applied = resolve(document, words, machine, chosen)
     deadline = parse_duration(timeout, "--timeout")
     console = err()

@@ -9,6 +9,7 @@ from pathlib import Path
 from unisono.commands.choosing import plan as choose_plan
 from unisono.commands.choosing import weights as chosen_weights
 from unisono.commands.console import err, out, print_json
+from unisono.commands.userline import mpirun_of, words_of
 from unisono.errors import UserError
 from unisono.launch.command import Command
 from unisono.machine.describe import describe
@@ -78,7 +79,7 @@ def run(path: Path, argv: list[str], *, for_: str | None, weights: str | None, p
     from unisono.advise.apply import apply
 
     tuning = read(path)
-    line = apply(tuning, _launcher(argv), describe(_mpirun_of(argv)), chosen_weights(for_, weights))
+    line = apply(tuning, words_of(argv), describe(mpirun_of(words_of(argv))), chosen_weights(for_, weights))
     if print_only:
         print(line.shell)  # noqa: T201 - one line to paste, however long: no console that wraps it
         return 0
@@ -121,8 +122,8 @@ def verify(
 
     found = prove(
         tuning,
-        _launcher(argv),
-        describe(_mpirun_of(argv)),
+        words_of(argv),
+        describe(mpirun_of(words_of(argv))),
         metric=metric,
         runs=runs,
         deadline=parse_duration(timeout, "--timeout"),
@@ -142,16 +143,3 @@ def verify(
         if changes is not None:
             out().print(changes.render())
     return found.exit_status
-
-
-def _launcher(argv: list[str]) -> list[str]:
-    words = argv[1:] if argv and argv[0] == "--" else list(argv)
-    if not words:
-        raise UserError("give the command line to run behind --, for example: -- mpirun -n 8 ./app")
-    return words
-
-
-def _mpirun_of(argv: list[str]) -> str | None:
-    """The launcher the user's command line starts, whose MPI is the one to speak to; None for srun and the like."""
-    first = _launcher(argv)[0]
-    return first if Path(first).name in ("mpirun", "mpiexec", "orterun", "prterun") else None

@@ -9,13 +9,13 @@ from pathlib import Path
 from types import FrameType
 
 from unisono.advise.journal import Journal
-from unisono.advise.measuring import Hooks, Wanted, measure, study_for
+from unisono.advise.measuring import Wanted, measure, study_for
 from unisono.advise.optimize import Files, Optimizer, World, open_journal
 from unisono.advise.recording import profile_of
 from unisono.advise.story import read_story
-from unisono.commands.advising import LAUNCHERS
 from unisono.commands.console import err, out, print_json
 from unisono.commands.progress import StudyProgress
+from unisono.commands.userline import mpirun_of, words_of
 from unisono.errors import UserError
 from unisono.launch.command import Command
 from unisono.machine.describe import describe
@@ -23,6 +23,7 @@ from unisono.machine.model import Machine
 from unisono.measure.build import bench_program
 from unisono.profile.model import Profile
 from unisono.study.config import parse_duration
+from unisono.study.search import Hooks
 
 
 def optimize(
@@ -36,12 +37,10 @@ def optimize(
     json: bool,
 ) -> int:
     """Exit status 0, also when nothing is to be gained; KeyboardInterrupt and UserError are left to the caller."""
-    words = argv[1:] if argv and argv[0] == "--" else list(argv)
-    if not words:
-        raise UserError("give the command line to optimize behind --, for example: -- mpirun -n 8 ./app")
+    words = words_of(argv)
     seconds = parse_duration(budget, "--budget")
     files = Files(output)
-    machine = describe(words[0] if Path(words[0]).name in LAUNCHERS else None)
+    machine = describe(mpirun_of(words))
     journal = open_journal(files, words, machine, metric=metric, pairs=runs, resume=resume)
     with _interruptible(files):
         Optimizer(journal, machine, files, seconds, _world(machine, files)).run()

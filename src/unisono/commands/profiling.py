@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from unisono.commands.console import err
+from unisono.commands.userline import words_of
 from unisono.errors import UserError
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def profile(
     from unisono.launch.command import Command
     from unisono.profile.record import Options, Recording
 
-    words = argv[1:] if argv[:1] == ["--"] else list(argv)
+    words = words_of(argv)
     if as_is < 0:
         raise UserError(f"--as-is: {as_is} runs; give 0 or more")
     line = Command(words, {}, None, [])

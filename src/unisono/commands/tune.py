@@ -22,12 +22,11 @@ from unisono.machine.describe import describe, load
 from unisono.machine.limits import quota_sentence
 from unisono.machine.model import Machine
 from unisono.measure.build import bench_program
-from unisono.study import classic, race
 from unisono.study.begin import begin, resume, stored_study
 from unisono.study.config import Study
-from unisono.study.engine import Engine
 from unisono.study.files import Outputs
 from unisono.study.matrix import Matrix, expand
+from unisono.study.search import Hooks, search
 from unisono.study.store import Store
 
 _QUIET_LOAD = 0.5
@@ -150,23 +149,8 @@ def _measure(wishes: Wishes, store: Store, study: Study, machine: Machine, matri
     estimate = planning.estimate(study, matrix)
     budget = planning.budget(study, wishes.budget)
     with StudyProgress(err(), samples=estimate.samples, budget=budget) as progress:
-        engine = Engine(
-            store,
-            machine,
-            program,
-            scope=matrix.scope,
-            measure=study.measuring,
-            oversubscribe=study.cases.oversubscribe,
-            budget=budget,
-            progress=progress.measured,
-            waiting=progress.waiting,
-        )
-        if study.method.name == "classic":
-            settled = classic.run(matrix, study, engine)
-        else:
-            settled = race.run(matrix, study, engine, progress.plan)
-        engine.conclude()
-        return settled
+        hooks = Hooks(progress.measured, progress.plan, progress.waiting)
+        return search(store, study, matrix, machine, program, budget, hooks)
 
 
 @contextmanager

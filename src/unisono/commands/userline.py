@@ -1,0 +1,22 @@
+"""The command line a user gives behind --."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from unisono.errors import UserError
+
+_LAUNCHERS = ("mpirun", "mpiexec", "orterun", "prterun")
+
+
+def words_of(argv: list[str]) -> list[str]:
+    """Without the -- that stands before it. Raises UserError when there is nothing."""
+    words = argv[1:] if argv[:1] == ["--"] else list(argv)
+    if not words:
+        raise UserError("give the command line to run behind --, for example: -- mpirun -n 8 ./app")
+    return words
+
+
+def mpirun_of(words: list[str]) -> str | None:
+    """The launcher it starts, whose MPI is the one to speak to; None for srun and the like."""
+    return words[0] if Path(words[0]).name in _LAUNCHERS else None

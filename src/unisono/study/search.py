@@ -1,0 +1,53 @@
+"""Runs a study's search, whichever its method is, on the real machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from unisono.machine.model import Machine
+from unisono.study import classic, race
+from unisono.study.config import Study
+from unisono.study.engine import Engine, Task
+from unisono.study.matrix import Matrix
+from unisono.study.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Hooks:
+    """What hears of a measurement's progress: see study.engine.Engine and study.race.run."""
+
+    measured: Callable[[Task, int], None] = lambda task, samples: None
+    planned: Callable[[int], None] = lambda samples: None
+    waiting: Callable[[float, float], None] = lambda state, usual: None
+
+
+def search(
+    store: Store,
+    study: Study,
+    matrix: Matrix,
+    machine: Machine,
+    program: Path,
+    budget: float | None,
+    hooks: Hooks,
+) -> bool:
+    """Measures into `store` for at most `budget` seconds; whether the search came to its end before. `program` is
+    unisono-bench."""
+    engine = Engine(
+        store,
+        machine,
+        program,
+        scope=matrix.scope,
+        measure=study.measuring,
+        oversubscribe=study.cases.oversubscribe,
+        budget=budget,
+        progress=hooks.measured,
+        waiting=hooks.waiting,
+    )
+    if study.method.name == "classic":
+        settled = classic.run(matrix, study, engine)
+    else:
+        settled = race.run(matrix, study, engine, hooks.planned)
+    engine.conclude()
+    return settled
