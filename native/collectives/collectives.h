@@ -1,0 +1,126 @@
+/* Our collectives: what an algorithm is given, and what it says of itself.
+ *
+ * Algorithms see contiguous bytes. Datatypes, MPI_IN_PLACE, large counts and error handlers are dealt with before, by
+ * dispatch, so that an algorithm is only who sends what to whom. */
+#ifndef UNISONO_COLLECTIVES_H
+#define UNISONO_COLLECTIVES_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fabric.h"
+#include "topology.h"
+
+enum collective {
+    COLL_ALLGATHER,
+    COLL_ALLGATHERV,
+    COLL_ALLREDUCE,
+    COLL_ALLTOALL,
+    COLL_ALLTOALLV,
+    COLL_BARRIER,
+    COLL_BCAST,
+    COLL_REDUCE,
+    COLLECTIVES
+};
+
+/* In lower case, as everywhere in Unisono. */
+extern const char *const collective_names[COLLECTIVES];
+
+/* How elements are combined. */
+struct reduction {
+    MPI_Op op;
+    MPI_Datatype type;
+    int64_t element; /* bytes; size and extent are the same, or the call is not served */
+    bool commutative;
+    /* result[i] = left[i] op right[i]; any of the three may be the same memory, but may not overlap otherwise. `left`
+       is of lower ranks than `right`, which matters to operations that are not commutative. Made by reduction_set(). */
+    void (*combine)(const struct reduction *reduction, const void *left, const void *right, void *result,
+                    int64_t count);
+};
+
+/* One call. Sizes are bytes. What the others' arguments may differ in is said; all else is the same on every rank. */
+struct call {
+    enum collective collective;
+    int root;      /* bcast, reduce */
+    int64_t bytes; /* the message size as IMB counts it: the vector of bcast, reduce, allreduce; what one rank
+                      contributes to allgather; what one rank has for one other in alltoall; of allgatherv the total
+                      over all ranks divided by the ranks, rounded up; 0 for alltoallv and barrier */
+
+    /* Data goes from `send` to `receive`, both contiguous. They overlap only where said:
+       bcast      `receive` is the buffer on all ranks, on the root what is sent; `send` is not used.
+       reduce     `receive` counts on the root alone, elsewhere it is NULL; on the root they may be equal.
+       allreduce  they may be equal.
+       allgather  `send` may be this rank's own place in `receive`; so in allgatherv.
+       alltoall   never; so in alltoallv. */
+    const void *send;
+    void *receive;
+
+    /* allgatherv: receive_*, of `ranks` entries, are the same everywhere. alltoallv: all four are a rank's own. */
+    const int64_t *send_bytes, *send_at; /* by rank: how many bytes, where in `send` */
+    const int64_t *receive_bytes, *receive_at;
+
+    /* reduce, allreduce */
+    int64_t count;
+    struct reduction reduction;
+};
+
+struct node; /* the node transport: node/node.h */
+
+/* The ranks of one communicator, as our collectives see them. */
+struct coll_comm {
+    MPI_Comm comm; /* private: all our messages, errors are returned */
+    int rank, ranks;
+    struct topology topology;
+    struct fabric fabric;
+    struct node *node;  /* the ranks of this rank's node; never NULL */
+    struct scratch *scratch;
+    struct costs {      /* seconds; measured by the study, in the rules, or what is usual */
+        double node_latency, node_byte, fabric_latency, fabric_byte;
+    } costs;
+};
+
+/* Collective over the ranks of `user`, which is an intracommunicator: a private communicator, topology, transports. The
+ * same answer on all ranks; on failure *made is NULL and nothing is left behind. MPI error codes. */
+int coll_comm_create(MPI_Comm user, struct coll_comm **made);
+/* Local but for freeing the private communicator. */
+void coll_comm_free(struct coll_comm *comm);
+
+/* Memory that is kept from call to call, at least so many bytes, aligned to a page; NULL: none left. Of one `which` at a
+ * time there is one. */
+enum { SCRATCH_PACK_SEND, SCRATCH_PACK_RECEIVE, SCRATCH_WORK, SCRATCH_OTHER, SCRATCHES };
+void *coll_scratch(struct coll_comm *comm, int which, int64_t bytes);
+
+/* What the choice of an algorithm may depend on: the same on every rank. */
+struct shape {
+    int64_t bytes;    /* as in a call */
+    int64_t element;  /* reductions */
+    bool commutative; /* reductions; true otherwise */
+    int root;
+};
+
+/* One row of the table. An algorithm is one file: pure functions that say who sends what to whom at each step, which
+ * can be tested without MPI, and the loop that runs them. Its name is that of the file and of the object. */
+struct algorithm {
+    const char *name; /* "bcast_pull": the collective and what is particular */
+    enum collective collective;
+    const char *meaning;   /* one sentence for people */
+    const char *reference; /* paper, book or document; "" if it is our own */
+    int64_t segment;       /* the segment size that is used when 0 is asked for; 0: it has no segments */
+    /* Whether it can serve this; whether it is good at it is the business of cost. */
+    bool (*applies)(const struct coll_comm *comm, const struct shape *shape);
+    /* Seconds by a model of latency and bandwidth (comm->costs), for the choice where nothing was measured. */
+    double (*cost)(const struct coll_comm *comm, const struct shape *shape);
+    /* MPI error code. `segment`: bytes, never 0 where the algorithm has segments. */
+    int (*run)(struct coll_comm *comm, const struct call *call, int64_t segment);
+};
+
+/* NULL at the end. */
+const struct algorithm *algorithm_at(int index);
+/* By the name's part after the collective's ("pull" of bcast); NULL: none. */
+const struct algorithm *algorithm_find(enum collective collective, const char *name);
+/* COLLECTIVES: no such name. */
+enum collective collective_find(const char *name);
+
+#endif

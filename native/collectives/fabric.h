@@ -1,0 +1,28 @@
+/* The fabric transport: messages on a private communicator. Bytes are counted in 64 bits; MPI error codes. */
+#ifndef UNISONO_FABRIC_H
+#define UNISONO_FABRIC_H
+
+#include <mpi.h>
+#include <stdint.h>
+
+/* One for each purpose, so that a message of one phase never meets the receive of another. */
+enum fabric_tag { FABRIC_DATA = 1, FABRIC_SECOND, FABRIC_NODE, FABRIC_SETUP };
+
+struct fabric {
+    MPI_Comm comm;
+};
+
+int fabric_send(const struct fabric *fabric, const void *data, int64_t bytes, int to, int tag);
+int fabric_receive(const struct fabric *fabric, void *data, int64_t bytes, int from, int tag);
+/* Both at once. Of 0 bytes, none is sent; so with a negative rank. */
+int fabric_exchange(const struct fabric *fabric, const void *send, int64_t send_bytes, int to, void *receive,
+                    int64_t receive_bytes, int from, int tag);
+int fabric_start_send(const struct fabric *fabric, const void *data, int64_t bytes, int to, int tag,
+                      MPI_Request *request);
+int fabric_start_receive(const struct fabric *fabric, void *data, int64_t bytes, int from, int tag,
+                         MPI_Request *request);
+int fabric_wait(int count, MPI_Request *requests);
+/* Lets the library move what it still has to: for those that wait for flags in memory. */
+void fabric_progress(const struct fabric *fabric);
+
+#endif

@@ -1,0 +1,39 @@
+#include <string.h>
+
+#include "collectives.h"
+
+#define ALGORITHM(name) extern const struct algorithm name;
+#include "algorithms.def"
+#undef ALGORITHM
+
+#define ALGORITHM(name) &name,
+static const struct algorithm *const table[] = {
+#include "algorithms.def"
+    NULL,
+};
+#undef ALGORITHM
+
+const char *const collective_names[COLLECTIVES] = {"allgather", "allgatherv", "allreduce", "alltoall",
+                                                   "alltoallv", "barrier",    "bcast",     "reduce"};
+
+const struct algorithm *algorithm_at(int index)
+{
+    return table[index];
+}
+
+const struct algorithm *algorithm_find(enum collective collective, const char *name)
+{
+    size_t skip = strlen(collective_names[collective]) + 1;
+    for (int i = 0; table[i] != NULL; i++)
+        if (table[i]->collective == collective && strcmp(table[i]->name + skip, name) == 0)
+            return table[i];
+    return NULL;
+}
+
+enum collective collective_find(const char *name)
+{
+    int i = 0;
+    while (i < COLLECTIVES && strcmp(collective_names[i], name) != 0)
+        i++;
+    return (enum collective)i;
+}

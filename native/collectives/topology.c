@@ -1,0 +1,125 @@
+#include "topology.h"
+
+#include <stdlib.h>
+
+static MPI_Group world = MPI_GROUP_NULL;
+static int world_ranks;
+static int *world_node; /* rank in the world -> its node's lowest rank in the world */
+
+int topology_start(void)
+{
+    int rank;
+    PMPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm near;
+    int error = PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &near);
+    if (error != MPI_SUCCESS)
+        return error;
+    int first = rank;
+    PMPI_Bcast(&first, 1, MPI_INT, 0, near);
+    PMPI_Comm_free(&near);
+    world_node = malloc((size_t)world_ranks * sizeof *world_node);
+    int good = world_node != NULL, all = 0;
+    PMPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (!all) {
+        topology_end();
+        return MPI_ERR_NO_MEM;
+    }
+    PMPI_Allgather(&first, 1, MPI_INT, world_node, 1, MPI_INT, MPI_COMM_WORLD);
+    return PMPI_Comm_group(MPI_COMM_WORLD, &world);
+}
+
+void topology_end(void)
+{
+    if (world != MPI_GROUP_NULL)
+        PMPI_Group_free(&world);
+    free(world_node);
+    world_node = NULL;
+}
+
+/* Every rank's number in the world; false when one was not there at MPI_Init. */
+static bool in_world(MPI_Comm comm, int ranks, int *own, int *theirs)
+{
+    MPI_Group group;
+    for (int rank = 0; rank < ranks; rank++)
+        own[rank] = rank;
+    PMPI_Comm_group(comm, &group);
+    PMPI_Group_translate_ranks(group, ranks, own, world, theirs);
+    PMPI_Group_free(&group);
+    for (int rank = 0; rank < ranks; rank++)
+        if (theirs[rank] == MPI_UNDEFINED)
+            return false;
+    return true;
+}
+
+/* Numbers the nodes by their lowest ranks here and counts the ranks of each into first[node + 1]. `seen`, by the world's
+   rank, is all -1 and left so. */
+static int number_nodes(const int *theirs, int ranks, int *node_of, int *local_of, int *first, int *seen)
+{
+    int nodes = 0;
+    for (int rank = 0; rank < ranks; rank++) {
+        int *node = &seen[world_node[theirs[rank]]];
+        if (*node < 0) {
+            *node = nodes++;
+            first[nodes] = 0;
+        }
+        node_of[rank] = *node;
+        local_of[rank] = first[*node + 1]++;
+    }
+    for (int rank = 0; rank < ranks; rank++)
+        seen[world_node[theirs[rank]]] = -1;
+    first[0] = 0;
+    return nodes;
+}
+
+static void describe(struct topology *topology, const int *first, const int *members)
+{
+    topology->node = topology->node_of[topology->rank];
+    topology->local = topology->local_of[topology->rank];
+    topology->locals = topology_locals(topology, topology->node);
+    topology->most = topology->least = first[1];
+    for (int node = 1; node < topology->nodes; node++) {
+        int here = topology_locals(topology, node);
+        topology->most = here > topology->most ? here : topology->most;
+        topology->least = here < topology->least ? here : topology->least;
+    }
+    topology->regular = topology->most == topology->least;
+    topology->blocked = topology->regular;
+    for (int i = 0; i < topology->ranks; i++)
+        topology->blocked = topology->blocked && members[i] == i;
+}
+
+bool topology_create(struct topology *topology, MPI_Comm comm)
+{
+    int ranks, rank;
+    PMPI_Comm_size(comm, &ranks);
+    PMPI_Comm_rank(comm, &rank);
+    size_t room = (size_t)ranks;
+    int *node_of = malloc((4 * room + 1) * sizeof *node_of);
+    int *work = malloc((2 * room + (size_t)world_ranks) * sizeof *work);
+    if (node_of == NULL || work == NULL || !in_world(comm, ranks, work, work + room)) {
+        free(node_of);
+        free(work);
+        return false;
+    }
+    int *local_of = node_of + room, *members = local_of + room, *first = members + room;
+    int *seen = work + 2 * room;
+    for (int i = 0; i < world_ranks; i++)
+        seen[i] = -1;
+    int nodes = number_nodes(work + room, ranks, node_of, local_of, first, seen);
+    for (int node = 0; node < nodes; node++)
+        first[node + 1] += first[node];
+    for (int i = 0; i < ranks; i++)
+        members[first[node_of[i]] + local_of[i]] = i;
+    free(work);
+    *topology = (struct topology){.rank = rank, .ranks = ranks, .nodes = nodes, .node_of = node_of,
+                                  .local_of = local_of, .first = first, .members = members};
+    describe(topology, first, members);
+    return true;
+}
+
+void topology_free(struct topology *topology)
+{
+    free((void *)(uintptr_t)topology->node_of); /* the start of the one block that all four are in */
+    *topology = (struct topology){0};
+}

@@ -1,0 +1,43 @@
+/* Which ranks of a communicator share a node, and where the nodes are. Values are the same on all ranks but for those of
+ * this rank. */
+#ifndef UNISONO_TOPOLOGY_H
+#define UNISONO_TOPOLOGY_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct topology {
+    int rank, ranks;
+    int nodes;              /* numbered in order of their lowest ranks in this communicator */
+    int node;               /* this rank's */
+    int local, locals;      /* this rank's place on its node, and how many ranks the node has */
+    int most, least;        /* ranks on a node */
+    bool regular;           /* most == least */
+    bool blocked;           /* regular, and rank = node * most + local */
+    const int *node_of;     /* rank -> node */
+    const int *local_of;    /* rank -> place on its node */
+    const int *first;       /* node -> where its ranks begin in `members`; first[nodes] == ranks */
+    const int *members;     /* ranks by node, ascending within a node */
+};
+
+/* The world, once, before any other; collective over MPI_COMM_WORLD. */
+int topology_start(void);
+void topology_end(void);
+
+/* Local: communicators are looked at through the world. False when a rank was not in MPI_COMM_WORLD, or no memory. */
+bool topology_create(struct topology *topology, MPI_Comm comm);
+void topology_free(struct topology *topology);
+
+/* The rank at this place of this node. */
+static inline int topology_rank(const struct topology *topology, int node, int local)
+{
+    return topology->members[topology->first[node] + local];
+}
+
+static inline int topology_locals(const struct topology *topology, int node)
+{
+    return topology->first[node + 1] - topology->first[node];
+}
+
+#endif

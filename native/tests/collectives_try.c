@@ -1,0 +1,195 @@
+/* One algorithm against the MPI library underneath, on MPI_COMM_WORLD: is it right, and how fast?
+ *
+ *     mpirun -n 2 collectives_try bcast pull 8 4096 1048576       (`all` for the algorithm: every one that applies)
+ *
+ * Prints, for each size, microseconds of the slowest rank (median): ours, the library's, the library's over ours. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives.h"
+#include "reduction.h"
+
+enum { MOST_ROUNDS = 2000, LEAST_ROUNDS = 15 };
+
+static int rank, ranks;
+
+struct data {
+    char *send, *receive, *expected;
+    int64_t *counts, *at;     /* allgatherv: of the blocks; alltoallv: of what is sent and of what is received */
+    int *int_counts, *int_at;
+    size_t room;
+};
+
+static int64_t block(enum collective collective, int64_t bytes, int from, int to)
+{
+    int64_t varied = bytes / 2 + bytes * ((from + 2 * to) % ranks) / ranks;
+    return collective == COLL_ALLTOALLV ? varied : collective == COLL_ALLGATHERV ? bytes / 2 + bytes * from / ranks
+                                                                                 : bytes;
+}
+
+static void fill(char *memory, size_t bytes, unsigned seed, int is_number)
+{
+    for (size_t i = 0; i < bytes; i++)
+        memory[i] = (char)(i * 7 + seed * 31 + (i >> 8));
+    for (size_t i = 0; is_number && i < bytes / sizeof(double); i++)
+        ((double *)(void *)memory)[i] = (double)((i * 5 + seed) % 1000);
+}
+
+/* Fills in the v's of this rank; what its buffers need. */
+static void arrange(struct data *data, struct call *call, int64_t bytes)
+{
+    int64_t *v[4];
+    for (int k = 0; k < 4; k++)
+        v[k] = data->counts + (size_t)k * (size_t)ranks;
+    int64_t out = 0, in = 0;
+    for (int i = 0; i < ranks; i++) {
+        v[0][i] = block(call->collective, bytes, rank, i);
+        v[2][i] = block(call->collective, bytes, i, rank);
+        v[1][i] = out, v[3][i] = in;
+        out += v[0][i], in += v[2][i];
+        for (int k = 0; k < 4; k++)
+            data->int_counts[k * ranks + i] = (int)v[k][i];
+    }
+    call->send_bytes = v[0], call->send_at = v[1], call->receive_bytes = v[2], call->receive_at = v[3];
+    call->bytes = call->collective == COLL_ALLGATHERV ? (in + ranks - 1) / ranks
+                  : call->collective == COLL_ALLTOALLV || call->collective == COLL_BARRIER ? 0
+                                                                                           : bytes;
+}
+
+static void library(const struct data *data, const struct call *call, char *receive)
+{
+    const int *v = data->int_counts;
+    int bytes = (int)call->bytes, number = (int)call->count;
+    switch (call->collective) {
+    case COLL_BCAST: PMPI_Bcast(receive, bytes, MPI_BYTE, call->root, MPI_COMM_WORLD); break;
+    case COLL_REDUCE:
+        PMPI_Reduce(call->send, receive, number, MPI_DOUBLE, MPI_SUM, call->root, MPI_COMM_WORLD);
+        break;
+    case COLL_ALLREDUCE: PMPI_Allreduce(call->send, receive, number, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); break;
+    case COLL_ALLGATHER:
+        PMPI_Allgather(call->send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, MPI_COMM_WORLD);
+        break;
+    case COLL_ALLTOALL:
+        PMPI_Alltoall(call->send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, MPI_COMM_WORLD);
+        break;
+    case COLL_ALLGATHERV:
+        PMPI_Allgatherv(call->send, v[0], MPI_BYTE, receive, v + 2 * ranks, v + 3 * ranks, MPI_BYTE, MPI_COMM_WORLD);
+        break;
+    case COLL_ALLTOALLV:
+        PMPI_Alltoallv(call->send, v, v + ranks, MPI_BYTE, receive, v + 2 * ranks, v + 3 * ranks, MPI_BYTE,
+                       MPI_COMM_WORLD);
+        break;
+    default: PMPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Every rank's median, the slowest of them; in microseconds. */
+static double slowest(double *seconds, int count)
+{
+    double median, worst;
+    qsort(seconds, (size_t)count, sizeof *seconds, compare);
+    median = seconds[count / 2] * 1e6;
+    PMPI_Allreduce(&median, &worst, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return worst;
+}
+
+static int is_right(struct coll_comm *comm, const struct algorithm *algorithm, struct data *data, struct call *call)
+{
+    int good = 1, all;
+    for (int round = 0; round < 6; round++) {
+        int is_number = call->collective == COLL_ALLREDUCE || call->collective == COLL_REDUCE;
+        call->root = round % ranks;
+        fill(data->send, data->room, (unsigned)(rank * 3 + round), is_number);
+        fill(data->receive, data->room, (unsigned)(rank + 100 + round), 0);
+        memcpy(data->expected, data->receive, data->room);
+        call->receive = data->receive;
+        library(data, call, data->expected);
+        int error = algorithm->run(comm, call, algorithm->segment);
+        good = good && error == MPI_SUCCESS &&
+               (memcmp(data->expected, data->receive, data->room) == 0 ||
+                (call->collective == COLL_REDUCE && rank != call->root));
+    }
+    call->root = 0;
+    PMPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    return all;
+}
+
+static void try(struct coll_comm *comm, const struct algorithm *algorithm, int64_t bytes)
+{
+    static double times[2][MOST_ROUNDS];
+    struct data data = {0};
+    struct call call = {.collective = algorithm->collective};
+    data.counts = calloc(4 * (size_t)ranks, sizeof *data.counts);
+    data.int_counts = calloc(4 * (size_t)ranks, sizeof *data.int_counts);
+    bytes = call.collective == COLL_ALLREDUCE || call.collective == COLL_REDUCE ? (bytes + 7) / 8 * 8 : bytes;
+    arrange(&data, &call, bytes);
+    data.room = ((size_t)(2 * bytes) * (size_t)ranks + 4096) / 4096 * 4096;
+    data.send = aligned_alloc(4096, data.room);
+    data.receive = aligned_alloc(4096, data.room);
+    data.expected = aligned_alloc(4096, data.room);
+    call.send = data.send;
+    call.count = bytes / 8;
+    reduction_set(&call.reduction, MPI_DOUBLE, MPI_SUM);
+    struct shape shape = {call.bytes, call.reduction.element, true, 0};
+    if (!algorithm->applies(comm, &shape)) {
+        if (rank == 0)
+            printf("%-28s %9lld B  does not apply\n", algorithm->name, (long long)bytes);
+        goto end;
+    }
+    int right = is_right(comm, algorithm, &data, &call), rounds = 0;
+    double begun = PMPI_Wtime(), spent = 0;
+    for (; rounds < MOST_ROUNDS && (rounds < LEAST_ROUNDS || spent < 0.5); rounds++) {
+        for (int which = 0; which < 2; which++) {
+            PMPI_Barrier(MPI_COMM_WORLD);
+            double start = PMPI_Wtime();
+            if (which == 0)
+                algorithm->run(comm, &call, algorithm->segment);
+            else
+                library(&data, &call, data.expected);
+            times[which][rounds] = PMPI_Wtime() - start;
+        }
+        spent = PMPI_Wtime() - begun;
+        PMPI_Bcast(&spent, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    }
+    double ours = slowest(times[0], rounds), theirs = slowest(times[1], rounds);
+    if (rank == 0)
+        printf("%-28s %9lld B  ours %10.2f us  library %10.2f us  ratio %5.2f  model %10.2f us  %s\n", algorithm->name,
+               (long long)bytes, ours, theirs, theirs / ours, algorithm->cost(comm, &shape) * 1e6,
+               right ? "right" : "WRONG");
+    fflush(stdout);
+end:
+    free(data.send), free(data.receive), free(data.expected), free(data.counts), free(data.int_counts);
+}
+
+int main(int argc, char **argv)
+{
+    struct coll_comm *comm;
+    PMPI_Init(&argc, &argv);
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    enum collective collective = argc > 3 ? collective_find(argv[1]) : COLLECTIVES;
+    if (collective == COLLECTIVES || topology_start() != MPI_SUCCESS ||
+        coll_comm_create(MPI_COMM_WORLD, &comm) != MPI_SUCCESS) {
+        fprintf(stderr, "collectives_try COLLECTIVE ALGORITHM|all BYTES...\n");
+        PMPI_Abort(MPI_COMM_WORLD, 2);
+        return 2;
+    }
+    for (int i = 0; algorithm_at(i) != NULL; i++) {
+        const struct algorithm *algorithm = algorithm_at(i);
+        if (algorithm->collective == collective &&
+            (strcmp(argv[2], "all") == 0 || algorithm_find(collective, argv[2]) == algorithm))
+            for (int k = 3; k < argc; k++)
+                try(comm, algorithm, strtoll(argv[k], NULL, 10));
+    }
+    coll_comm_free(comm);
+    topology_end();
+    PMPI_Finalize();
+    return 0;
+}
