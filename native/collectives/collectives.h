@@ -88,8 +88,17 @@ int coll_comm_create(MPI_Comm user, struct coll_comm **made);
 void coll_comm_free(struct coll_comm *comm);
 
 /* Memory that is kept from call to call, at least so many bytes, aligned to a page; NULL: none left. Of one `which` at a
- * time there is one. */
-enum { SCRATCH_PACK_SEND, SCRATCH_PACK_RECEIVE, SCRATCH_WORK, SCRATCH_OTHER, SCRATCHES };
+ * time there is one: PACK_* belong to dispatch, WORK and OTHER to the algorithm, NODE to the phases of node/, MESSAGES to
+ * those of group/. */
+enum {
+    SCRATCH_PACK_SEND,
+    SCRATCH_PACK_RECEIVE,
+    SCRATCH_WORK,
+    SCRATCH_OTHER,
+    SCRATCH_NODE,
+    SCRATCH_MESSAGES,
+    SCRATCHES
+};
 void *coll_scratch(struct coll_comm *comm, int which, int64_t bytes);
 
 /* What the choice of an algorithm may depend on: the same on every rank. */

@@ -1,80 +1,99 @@
 #include "fabric.h"
 
-/* Messages longer than this travel as several, so that no count exceeds an int. */
+#include <stdbool.h>
+
+/* What a count of MPI_BYTE can say with room to spare; longer messages are one element of a type of their own. */
 static const int64_t longest = INT64_C(1) << 30;
 
-int fabric_send(const struct fabric *fabric, const void *data, int64_t bytes, int to, int tag)
+/* A type of exactly so many bytes. */
+static int long_type(int64_t bytes, MPI_Datatype *type)
 {
-    const char *at = data;
-    int error = MPI_SUCCESS;
-    for (; bytes > 0 && error == MPI_SUCCESS; at += longest, bytes -= longest)
-        error = PMPI_Send(at, (int)(bytes < longest ? bytes : longest), MPI_BYTE, to, tag, fabric->comm);
-    return error;
+    MPI_Datatype piece;
+    int lengths[2] = {(int)(bytes / longest), (int)(bytes % longest)};
+    MPI_Aint at[2] = {0, (MPI_Aint)(bytes - bytes % longest)};
+    int error = PMPI_Type_contiguous((int)longest, MPI_BYTE, &piece);
+    if (error != MPI_SUCCESS)
+        return error;
+    MPI_Datatype types[2] = {piece, MPI_BYTE};
+    error = PMPI_Type_create_struct(2, lengths, at, types, type);
+    PMPI_Type_free(&piece);
+    return error == MPI_SUCCESS ? PMPI_Type_commit(type) : error;
 }
 
-int fabric_receive(const struct fabric *fabric, void *data, int64_t bytes, int from, int tag)
-{
-    char *at = data;
-    int error = MPI_SUCCESS;
-    for (; bytes > 0 && error == MPI_SUCCESS; at += longest, bytes -= longest)
-        error = PMPI_Recv(at, (int)(bytes < longest ? bytes : longest), MPI_BYTE, from, tag, fabric->comm,
-                          MPI_STATUS_IGNORE);
-    return error;
-}
-
-/* One message of a long transfer; none when there is nothing (left) to send. */
-static int start(const struct fabric *fabric, char *data, int64_t bytes, int peer, int tag, int sends,
+static int start(const struct fabric *fabric, void *data, int64_t bytes, int peer, int tag, bool sends,
                  MPI_Request *request)
 {
     *request = MPI_REQUEST_NULL;
     if (bytes <= 0 || peer < 0)
         return MPI_SUCCESS;
-    int count = (int)(bytes < longest ? bytes : longest);
-    if (sends)
-        return PMPI_Isend(data, count, MPI_BYTE, peer, tag, fabric->comm, request);
-    return PMPI_Irecv(data, count, MPI_BYTE, peer, tag, fabric->comm, request);
-}
-
-int fabric_exchange(const struct fabric *fabric, const void *send, int64_t send_bytes, int to, void *receive,
-                    int64_t receive_bytes, int from, int tag)
-{
-    char *out = (char *)(uintptr_t)send, *in = receive;
-    while ((send_bytes > 0 && to >= 0) || (receive_bytes > 0 && from >= 0)) {
-        MPI_Request requests[2];
-        int error = start(fabric, in, receive_bytes, from, tag, 0, &requests[0]);
-        if (error == MPI_SUCCESS)
-            error = start(fabric, out, send_bytes, to, tag, 1, &requests[1]);
-        if (error == MPI_SUCCESS)
-            error = fabric_wait(2, requests);
-        if (error != MPI_SUCCESS)
-            return error;
-        in += longest, out += longest;
-        receive_bytes -= longest, send_bytes -= longest;
+    MPI_Datatype type = MPI_BYTE;
+    int count = (int)bytes, error = MPI_SUCCESS;
+    if (bytes > longest) {
+        count = 1;
+        error = long_type(bytes, &type);
     }
-    return MPI_SUCCESS;
+    if (error == MPI_SUCCESS && sends)
+        error = PMPI_Isend(data, count, type, peer, tag, fabric->comm, request);
+    else if (error == MPI_SUCCESS)
+        error = PMPI_Irecv(data, count, type, peer, tag, fabric->comm, request);
+    if (type != MPI_BYTE)
+        PMPI_Type_free(&type); /* lives until the message is through */
+    return error;
 }
 
 int fabric_start_send(const struct fabric *fabric, const void *data, int64_t bytes, int to, int tag,
                       MPI_Request *request)
 {
-    const char *at = data;
-    for (; bytes > longest; at += longest, bytes -= longest) {
-        int error = PMPI_Send(at, (int)longest, MPI_BYTE, to, tag, fabric->comm);
-        if (error != MPI_SUCCESS)
-            return error;
-    }
-    return start(fabric, (char *)(uintptr_t)at, bytes, to, tag, 1, request);
+    return start(fabric, (void *)(uintptr_t)data, bytes, to, tag, true, request);
 }
 
 int fabric_start_receive(const struct fabric *fabric, void *data, int64_t bytes, int from, int tag,
                          MPI_Request *request)
 {
-    return start(fabric, data, bytes, from, tag, 0, request);
+    return start(fabric, data, bytes, from, tag, false, request);
+}
+
+int fabric_send(const struct fabric *fabric, const void *data, int64_t bytes, int to, int tag)
+{
+    if (bytes <= 0 || to < 0)
+        return MPI_SUCCESS;
+    if (bytes <= longest)
+        return PMPI_Send(data, (int)bytes, MPI_BYTE, to, tag, fabric->comm);
+    MPI_Request request;
+    int error = fabric_start_send(fabric, data, bytes, to, tag, &request);
+    return error == MPI_SUCCESS ? fabric_wait(1, &request) : error;
+}
+
+int fabric_receive(const struct fabric *fabric, void *data, int64_t bytes, int from, int tag)
+{
+    if (bytes <= 0 || from < 0)
+        return MPI_SUCCESS;
+    if (bytes <= longest)
+        return PMPI_Recv(data, (int)bytes, MPI_BYTE, from, tag, fabric->comm, MPI_STATUS_IGNORE);
+    MPI_Request request;
+    int error = fabric_start_receive(fabric, data, bytes, from, tag, &request);
+    return error == MPI_SUCCESS ? fabric_wait(1, &request) : error;
+}
+
+int fabric_exchange(const struct fabric *fabric, const void *send, int64_t send_bytes, int to, void *receive,
+                    int64_t receive_bytes, int from, int tag)
+{
+    MPI_Request request;
+    int error = fabric_start_receive(fabric, receive, receive_bytes, from, tag, &request);
+    if (error == MPI_SUCCESS)
+        error = fabric_send(fabric, send, send_bytes, to, tag);
+    return error == MPI_SUCCESS ? fabric_wait(1, &request) : error;
 }
 
 int fabric_wait(int count, MPI_Request *requests)
 {
-    return PMPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
+    /* Not MPI_Waitall: what it says of an error may be MPI_ERR_IN_STATUS, which is of no use without the statuses. */
+    int error = MPI_SUCCESS;
+    for (int i = 0; i < count; i++) {
+        int one = requests[i] == MPI_REQUEST_NULL ? MPI_SUCCESS : PMPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+        error = error == MPI_SUCCESS ? one : error;
+    }
+    return error;
 }
 
 void fabric_progress(const struct fabric *fabric)

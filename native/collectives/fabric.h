@@ -14,7 +14,7 @@ struct fabric {
 
 int fabric_send(const struct fabric *fabric, const void *data, int64_t bytes, int to, int tag);
 int fabric_receive(const struct fabric *fabric, void *data, int64_t bytes, int from, int tag);
-/* Both at once. Of 0 bytes, none is sent; so with a negative rank. */
+/* Both at once. In all of these, of 0 bytes no message is sent; so with a negative rank. */
 int fabric_exchange(const struct fabric *fabric, const void *send, int64_t send_bytes, int to, void *receive,
                     int64_t receive_bytes, int from, int tag);
 int fabric_start_send(const struct fabric *fabric, const void *data, int64_t bytes, int to, int tag,

@@ -1,0 +1,100 @@
+#include "messages.h"
+
+#include <stdlib.h>
+
+#include "../group/group.h"
+
+/* A reduction of more bytes than this is cut into as many parts as there are ranks. */
+static const int64_t long_vector = 32768;
+
+int messages_barrier(struct coll_comm *comm)
+{
+    struct group group = group_node(comm);
+    return group_barrier(&group);
+}
+
+int messages_bcast(struct coll_comm *comm, int root, void *data, int64_t bytes)
+{
+    struct group group = group_node(comm);
+    return group_bcast_tree(&group, root, data, bytes);
+}
+
+int messages_reduce(struct coll_comm *comm, int root, const void *send, void *receive, int64_t count,
+                    const struct reduction *reduction)
+{
+    struct group group = group_node(comm);
+    return group_reduce_tree(&group, root, send, receive, count, reduction);
+}
+
+/* Each rank combines its part of the vector, and everybody gets all parts. */
+static int allreduce_by_parts(const struct group *group, const void *send, void *receive, int64_t count,
+                              const struct reduction *reduction)
+{
+    int size = group->size;
+    int64_t element = reduction->element, *at = malloc((3 * (size_t)size + 1) * sizeof *at);
+    if (at == NULL)
+        return MPI_ERR_NO_MEM;
+    int64_t *bytes = at + size + 1, *where = bytes + size;
+    for (int i = 0; i <= size; i++)
+        at[i] = count / size * i + count % size * i / size;
+    for (int i = 0; i < size; i++) {
+        bytes[i] = (at[i + 1] - at[i]) * element;
+        where[i] = at[i] * element;
+    }
+    char *mine = (char *)receive + where[group->me];
+    /* Parts that others still want are not overwritten: what arrives is kept apart until all has been sent. */
+    int error = group_reduce_scatter_linear(group, send, mine, at, reduction);
+    struct blocks blocks = {.bytes = bytes, .at = where};
+    if (error == MPI_SUCCESS)
+        error = group_allgather_ring(group, mine, receive, &blocks);
+    free(at);
+    return error;
+}
+
+int messages_allreduce(struct coll_comm *comm, const void *send, void *receive, int64_t count,
+                       const struct reduction *reduction)
+{
+    struct group group = group_node(comm);
+    if (group.size > 2 && count * reduction->element > long_vector)
+        return allreduce_by_parts(&group, send, receive, count, reduction);
+    return group_allreduce_doubling(&group, send, receive, count, reduction);
+}
+
+int messages_reduce_scatter(struct coll_comm *comm, const void *send, void *receive, const int64_t *counts_at,
+                            const struct reduction *reduction)
+{
+    struct group group = group_node(comm);
+    return group_reduce_scatter_linear(&group, send, receive, counts_at, reduction);
+}
+
+int messages_gather(struct coll_comm *comm, int root, const void *send, void *receive, int64_t each,
+                    const int64_t *bytes, const int64_t *at)
+{
+    struct group group = group_node(comm);
+    struct blocks blocks = {each, bytes, at};
+    return group_gather(&group, root, send, receive, &blocks);
+}
+
+int messages_scatter(struct coll_comm *comm, int root, const void *send, void *receive, int64_t each,
+                     const int64_t *bytes, const int64_t *at)
+{
+    struct group group = group_node(comm);
+    struct blocks blocks = {each, bytes, at};
+    return group_scatter(&group, root, send, receive, &blocks);
+}
+
+int messages_allgather(struct coll_comm *comm, const void *send, void *receive, int64_t each, const int64_t *bytes,
+                       const int64_t *at)
+{
+    struct group group = group_node(comm);
+    struct blocks blocks = {each, bytes, at};
+    return group_allgather(&group, send, receive, &blocks);
+}
+
+int messages_alltoallv(struct coll_comm *comm, const void *send, const int64_t *send_bytes, const int64_t *send_at,
+                       void *receive, const int64_t *receive_bytes, const int64_t *receive_at)
+{
+    struct group group = group_node(comm);
+    struct blocks out = {.bytes = send_bytes, .at = send_at}, in = {.bytes = receive_bytes, .at = receive_at};
+    return group_alltoallv(&group, send, &out, receive, &in);
+}
