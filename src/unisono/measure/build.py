@@ -32,13 +32,13 @@ class Target:
     """CMake's."""
     file: str
     """What comes out of it, in the build folder."""
-    sources: str
-    """Folder of native/ that it is made of."""
+    sources: tuple[str, ...]
+    """Folders of native/ that it is made of."""
     what: str
     """For people."""
 
 
-BENCH = Target(PROGRAM_NAME, f"bench/{PROGRAM_NAME}", "bench", "the benchmark")
+BENCH = Target(PROGRAM_NAME, f"bench/{PROGRAM_NAME}", ("bench", "common"), "the benchmark")
 
 
 def bench_program(mpicc: str | None, progress: Callable[[str], None] | None = None) -> Path:
@@ -116,8 +116,9 @@ def _cache() -> Path:
 
 def _key(mpicc: str, source: Path, target: Target = BENCH) -> str:
     digest = hashlib.sha256()
-    for path in sorted([source / "CMakeLists.txt", *(source / target.sources).rglob("*")]):
-        if path.suffix in (".c", ".h", ".py", ".txt"):
+    files = [path for folder in target.sources for path in (source / folder).rglob("*")]
+    for path in sorted([source / "CMakeLists.txt", *files]):
+        if path.suffix in (".c", ".h", ".def", ".py", ".txt"):
             digest.update(str(path.relative_to(source)).encode() + b"\0" + path.read_bytes() + b"\0")
     wrapper = shutil.which(mpicc)
     if wrapper is None:

@@ -1,4 +1,4 @@
-"""libunisono.so, the recorder, for the machine's own MPI."""
+"""libunisono.so, which records calls and serves collectives, for the machine's own MPI."""
 
 from __future__ import annotations
 
@@ -8,7 +8,12 @@ from pathlib import Path
 from unisono.measure.build import Target, built
 
 LIBRARY_NAME = "libunisono.so"
-RECORDER = Target("unisono", f"intercept/{LIBRARY_NAME}", "intercept", "the recorder")
+RECORDER = Target(
+    "unisono",
+    f"intercept/{LIBRARY_NAME}",
+    ("collectives", "common", "dispatch", "intercept"),
+    "the library",
+)
 
 
 def recorder(mpicc: str | None, progress: Callable[[str], None] | None = None) -> Path:

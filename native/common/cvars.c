@@ -11,12 +11,12 @@
 bool cvars_open(void)
 {
     int provided;
-    return MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) == MPI_SUCCESS;
+    return PMPI_T_init_thread(MPI_THREAD_SINGLE, &provided) == MPI_SUCCESS;
 }
 
 void cvars_close(void)
 {
-    MPI_T_finalize();
+    PMPI_T_finalize();
 }
 
 static bool from_boolean(const char *text, int64_t *value)
@@ -36,12 +36,12 @@ static bool from_name(MPI_T_enum names, const char *text, int64_t *value)
     char name[256];
     int length = sizeof name;
     int items;
-    if (names == MPI_T_ENUM_NULL || MPI_T_enum_get_info(names, &items, name, &length) != MPI_SUCCESS)
+    if (names == MPI_T_ENUM_NULL || PMPI_T_enum_get_info(names, &items, name, &length) != MPI_SUCCESS)
         return false;
     for (int i = 0; i < items; i++) {
         int number;
         length = sizeof name;
-        if (MPI_T_enum_get_item(names, i, &number, name, &length) == MPI_SUCCESS && strcmp(name, text) == 0) {
+        if (PMPI_T_enum_get_item(names, i, &number, name, &length) == MPI_SUCCESS && strcmp(name, text) == 0) {
             *value = number;
             return true;
         }
@@ -99,12 +99,18 @@ static int access_cvar(int index, char *bytes, bool write)
 {
     MPI_T_cvar_handle handle;
     int count;
-    int error = MPI_T_cvar_handle_alloc(index, NULL, &handle, &count);
+    int error = PMPI_T_cvar_handle_alloc(index, NULL, &handle, &count);
     if (error != MPI_SUCCESS)
         return error;
-    error = write ? MPI_T_cvar_write(handle, bytes) : MPI_T_cvar_read(handle, bytes);
-    MPI_T_cvar_handle_free(&handle);
+    error = write ? PMPI_T_cvar_write(handle, bytes) : PMPI_T_cvar_read(handle, bytes);
+    PMPI_T_cvar_handle_free(&handle);
     return error;
+}
+
+bool cvars_known(const char *name)
+{
+    int index;
+    return PMPI_T_cvar_get_index(name, &index) == MPI_SUCCESS;
 }
 
 bool cvars_write(struct cvars *cvars, const char *name, const char *value, struct problem *problem)
@@ -113,13 +119,11 @@ bool cvars_write(struct cvars *cvars, const char *name, const char *value, struc
     int name_length = sizeof ignored, index, verbosity, bind, scope;
     MPI_Datatype type;
     MPI_T_enum names;
-    if (MPI_T_cvar_get_index(name, &index) != MPI_SUCCESS)
+    if (PMPI_T_cvar_get_index(name, &index) != MPI_SUCCESS)
         return problem_set(problem, "this MPI library has no variable %.100s", name);
-    if (MPI_T_cvar_get_info(index, ignored, &name_length, &verbosity, &type, &names, NULL, NULL, &bind, &scope) !=
+    if (PMPI_T_cvar_get_info(index, ignored, &name_length, &verbosity, &type, &names, NULL, NULL, &bind, &scope) !=
         MPI_SUCCESS)
         return problem_set(problem, "%.100s cannot be described by the MPI library", name);
-    if (scope == MPI_T_SCOPE_CONSTANT || scope == MPI_T_SCOPE_READONLY)
-        return explain(MPI_T_ERR_CVAR_SET_NEVER, name, problem);
     if (bind != MPI_T_BIND_NO_OBJECT)
         return problem_set(problem, "%.100s belongs to an object, not to the library", name);
     if (cvars->count == CVARS_MAX)
@@ -132,6 +136,10 @@ bool cvars_write(struct cvars *cvars, const char *name, const char *value, struc
     memset(change->before, 0, sizeof change->before);
     if (!explain(access_cvar(index, change->before, false), name, problem))
         return false;
+    if (memcmp(change->before, bytes, CVAR_TEXT) == 0)
+        return true;
+    if (scope == MPI_T_SCOPE_CONSTANT || scope == MPI_T_SCOPE_READONLY)
+        return explain(MPI_T_ERR_CVAR_SET_NEVER, name, problem);
     if (!explain(access_cvar(index, bytes, true), name, problem))
         return false;
     cvars->count++;

@@ -23,7 +23,10 @@ struct cvars {
 bool cvars_open(void);
 void cvars_close(void);
 
-/* Writes a variable of integer, unsigned, bool, double, enumerated or string type. */
+bool cvars_known(const char *name);
+
+/* Writes a variable of integer, unsigned, bool, double, enumerated or string type. One that holds the value already is
+ * left alone, whether it could be written or not. */
 bool cvars_write(struct cvars *cvars, const char *name, const char *value, struct problem *problem);
 
 /* Puts everything back, last change first. */
