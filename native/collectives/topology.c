@@ -1,14 +1,46 @@
 #include "topology.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "coordinates.h"
 
 static MPI_Group world = MPI_GROUP_NULL;
 static int world_ranks;
 static int *world_node; /* rank in the world -> its node's lowest rank in the world */
+static int *world_place; /* rank in the world -> where its node is; -1: not known */
+static struct torus machine; /* of no dimensions: nothing is known */
+
+/* The lowest rank of the node that this rank is said to be of (topology.h). */
+static int fake_first(const char *nodes, int rank)
+{
+    if (nodes[0] == '%') {
+        int count = atoi(nodes + 1);
+        return count > 0 ? rank % count : 0;
+    }
+    const char *at = nodes;
+    for (int first = 0;;) {
+        int here = atoi(at) > 0 ? atoi(at) : 1;
+        if (rank < first + here)
+            return first;
+        first += here;
+        at = strchr(at, ',');
+        at = at == NULL ? nodes : at + 1;
+    }
+}
+
+/* This node's number, in order of the lowest ranks. */
+static int number_of_node(int first)
+{
+    int number = 0;
+    for (int rank = 0; rank < first; rank++)
+        number += world_node[rank] == rank;
+    return number;
+}
 
 int topology_start(void)
 {
-    int rank;
+    int rank, here;
     PMPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm near;
@@ -17,16 +49,21 @@ int topology_start(void)
         return error;
     int first = rank;
     PMPI_Bcast(&first, 1, MPI_INT, 0, near);
+    PMPI_Comm_size(near, &here);
+    if (here == world_ranks && getenv("UNISONO_FAKE_NODES") != NULL)
+        first = fake_first(getenv("UNISONO_FAKE_NODES"), rank);
     PMPI_Comm_free(&near);
     world_node = malloc((size_t)world_ranks * sizeof *world_node);
-    int good = world_node != NULL, all = 0;
+    world_place = malloc((size_t)world_ranks * sizeof *world_place);
+    int good = world_node != NULL && world_place != NULL, all = 0;
     PMPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (!all) {
         topology_end();
         return MPI_ERR_NO_MEM;
     }
     PMPI_Allgather(&first, 1, MPI_INT, world_node, 1, MPI_INT, MPI_COMM_WORLD);
-    return PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    return coordinates_start(number_of_node(first), &machine, world_place);
 }
 
 void topology_end(void)
@@ -34,7 +71,9 @@ void topology_end(void)
     if (world != MPI_GROUP_NULL)
         PMPI_Group_free(&world);
     free(world_node);
-    world_node = NULL;
+    free(world_place);
+    world_node = world_place = NULL;
+    machine.dimensions = 0;
 }
 
 /* Every rank's number in the world; false when one was not there at MPI_Init. */
@@ -84,9 +123,20 @@ static void describe(struct topology *topology, const int *first, const int *mem
         topology->least = here < topology->least ? here : topology->least;
     }
     topology->regular = topology->most == topology->least;
-    topology->blocked = topology->regular;
+    topology->in_order = true;
     for (int i = 0; i < topology->ranks; i++)
-        topology->blocked = topology->blocked && members[i] == i;
+        topology->in_order = topology->in_order && members[i] == i;
+    topology->blocked = topology->regular && topology->in_order;
+}
+
+/* The nodes on the machine; no cuboid is no mistake. */
+static void place_nodes(struct topology *topology, const int *theirs, int *at)
+{
+    if (machine.dimensions == 0)
+        return;
+    for (int node = 0; node < topology->nodes; node++)
+        at[node] = world_place[theirs[topology_rank(topology, node, 0)]];
+    cuboid_create(&topology->cuboid, &machine, at, topology->nodes);
 }
 
 bool topology_create(struct topology *topology, MPI_Comm comm)
@@ -111,15 +161,17 @@ bool topology_create(struct topology *topology, MPI_Comm comm)
         first[node + 1] += first[node];
     for (int i = 0; i < ranks; i++)
         members[first[node_of[i]] + local_of[i]] = i;
-    free(work);
     *topology = (struct topology){.rank = rank, .ranks = ranks, .nodes = nodes, .node_of = node_of,
                                   .local_of = local_of, .first = first, .members = members};
     describe(topology, first, members);
+    place_nodes(topology, work + room, work);
+    free(work);
     return true;
 }
 
 void topology_free(struct topology *topology)
 {
+    cuboid_free(&topology->cuboid);
     free((void *)(uintptr_t)topology->node_of); /* the start of the one block that all four are in */
     *topology = (struct topology){0};
 }

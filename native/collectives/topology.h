@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "torus.h"
+
 struct topology {
     int rank, ranks;
     int nodes;              /* numbered in order of their lowest ranks in this communicator */
@@ -14,14 +16,19 @@ struct topology {
     int local, locals;      /* this rank's place on its node, and how many ranks the node has */
     int most, least;        /* ranks on a node */
     bool regular;           /* most == least */
-    bool blocked;           /* regular, and rank = node * most + local */
+    bool in_order;          /* members[i] == i: the ranks of a node follow one another */
+    bool blocked;           /* in order and regular: rank = node * most + local */
     const int *node_of;     /* rank -> node */
     const int *local_of;    /* rank -> place on its node */
     const int *first;       /* node -> where its ranks begin in `members`; first[nodes] == ranks */
     const int *members;     /* ranks by node, ascending within a node */
+    struct cuboid cuboid;   /* the nodes as a box on a torus or mesh; node_at is NULL when they are none (coordinates.h) */
 };
 
-/* The world, once, before any other; collective over MPI_COMM_WORLD. */
+/* The world, once, before any other; collective over MPI_COMM_WORLD.
+ *
+ * For tests: where all ranks are on one machine, the environment variable UNISONO_FAKE_NODES makes several nodes of it.
+ * "2": every two ranks are a node; "2,1,3": nodes of so many ranks, over and over; "%3": three nodes, in turn. */
 int topology_start(void);
 void topology_end(void);
 
