@@ -172,7 +172,7 @@ def compare(
 @app.command(epilog="Example: unisono export tuning.toml --format openmpi -o /etc/openmpi --check")
 def export(
     tuning: TuningFile,
-    format: Annotated[str, typer.Option(metavar="openmpi|ucx|shell|mpirun")],
+    format: Annotated[str, typer.Option(metavar="openmpi|ucx|shell|mpirun|rules")],
     output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR")] = OUT / "export",
     check: Annotated[bool, typer.Option("--check", help="Launch, and show that the MPI really took it.")] = False,
     for_: For = None,
@@ -183,7 +183,7 @@ def export(
     mpirun: Mpirun = None,
     mpicc: Mpicc = None,
 ) -> None:
-    """Write a tuning in the form an MPI reads."""
+    """Write a tuning in the form an MPI, or our own library (rules), reads."""
     from unisono.commands.applying import export as command
 
     raise typer.Exit(

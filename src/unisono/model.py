@@ -98,18 +98,38 @@ CALL_SCOPE = ("coll", "algorithm", "segment")
 """Parameters that can change between two calls of one launch. Everything else in a setting needs a launch.
 
 `coll` is the preferred component; `algorithm` (by name) and `segment` (bytes) are coll/tuned's and always come
-with coll=tuned. How many of the three an MPI really switches inside a launch is in `Mpi.call_scope`.
+with coll=tuned, or ours with coll=unisono. How many of the three an MPI really switches inside a launch is in
+`Mpi.call_scope`; ours are always switched inside.
 """
+
+PRELOAD = "preload"
+"""The launch-scope parameter that puts a library into the ranks. A plan with preload=unisono may use anything for any
+call; one without only what Open MPI's own files can say."""
+
+UNISONO = "unisono"
+"""Its value, and that of `coll` for our own collectives."""
+
+DISPATCHED = ("allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "barrier", "bcast", "reduce")
+"""The collectives that our library can give to whatever its rules name (native/collectives/table.c)."""
 
 
 def launch_part(setting: Setting, call_scope: Sequence[str] = CALL_SCOPE) -> Setting:
     """What of a setting is fixed when mpirun starts."""
-    return setting.without(*call_scope)
+    return setting.without(*_inside(setting, call_scope))
 
 
 def call_part(setting: Setting, call_scope: Sequence[str] = CALL_SCOPE) -> Setting:
     """What of a setting can be switched inside one launch."""
-    return setting.only(*call_scope)
+    return setting.only(*_inside(setting, call_scope))
+
+
+def _inside(setting: Setting, call_scope: Sequence[str]) -> Sequence[str]:
+    return CALL_SCOPE if call_scope and is_ours(setting) else call_scope
+
+
+def is_ours(setting: Mapping[str, str]) -> bool:
+    """Whether one of our own algorithms serves the call."""
+    return setting.get("coll") == UNISONO
 
 
 @dataclass(frozen=True, slots=True)

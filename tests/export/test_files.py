@@ -8,7 +8,7 @@ import pytest
 
 from tests.tuning.samples import machine, plan, rule, tuned, tuning
 from unisono.errors import UserError
-from unisono.export import FORMATS, arguments, caveats, edited, export, keyval, rules, shell
+from unisono.export import FORMATS, arguments, caveats, dispatch, edited, export, keyval, rules, shell
 from unisono.tuning.model import Tuning
 
 
@@ -56,6 +56,7 @@ readers = {
     "ucx.conf": keyval.read,
     "env.sh": shell.read,
     "mpirun.txt": arguments.read,
+    "unisono-rules.conf": dispatch.read,
 }
 
 

@@ -5,21 +5,31 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from unisono.errors import UserError
-from unisono.export import rules
+from unisono.export import dispatch, rules
 from unisono.export.provenance import provenance
-from unisono.export.words import PlanWords, plan_words, rules_words
+from unisono.export.words import plan_words, rules_words
 from unisono.launch.command import Command
 from unisono.launch.job import describe_job
 from unisono.launch.rewrite import with_setting
 from unisono.machine.model import Machine
+from unisono.parameters.spelling import require_mpi
+from unisono.profile.build import recorder
+from unisono.profile.diagnose import mismatch, program_of
+from unisono.profile.preload import launcher_of, with_variables
 from unisono.tuning.choice import choose, measured_cases, nearest_case
 from unisono.tuning.model import PlanModel, Tuning
 from unisono.tuning.stale import stale
+
+RULES_VARIABLE = "UNISONO_RULES"
+"""Names the rules file of our library to it."""
+
+Progress = Callable[[str], None] | None
+"""Hears of a build."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +38,36 @@ class Applied:
 
     plan: PlanModel
     rules_file: Path | None
+    """Of coll/tuned."""
     extra_mca: Mapping[str, str]
-    """The MCA parameters that name the rules file, for launches of the plan."""
+    """The MCA parameters that name the rules file, or that our library needs, for launches of the plan."""
     notes: tuple[str, ...]
     """What the plan's words cannot do, and where the tuning does not fit; one sentence each."""
+    serving_file: Path | None = None
+    """The rules of our own library, which the ranks then need."""
+
+    @property
+    def is_default(self) -> bool:
+        """Whether nothing at all is set."""
+        return self.plan.launch.is_default and self.rules_file is None
+
+    def serving(self, line: Command, machine: Machine, env: Mapping[str, str], progress: Progress = None) -> Command:
+        """The command line with our library and its rules in the ranks, where the plan needs them.
+
+        The library is built on first use (`progress` gets a sentence then). Raises UserError when it cannot be, when
+        the line's program belongs to another MPI, and as profile.preload.with_variables does.
+        """
+        if self.serving_file is None:
+            return line
+        launcher = launcher_of(line.argv)
+        library = recorder(require_mpi(machine).mpicc, progress)
+        program = program_of(line.argv, launcher)
+        wrong = mismatch(program, library)
+        if wrong:
+            raise UserError(wrong)
+        variables = {RULES_VARIABLE: str(self.serving_file)}
+        added = with_variables(line.argv, launcher, library, variables, {**env, **line.env})
+        return replace(line, argv=added.argv, env={**line.env, **added.env}, notes=[*line.notes, *added.notes])
 
 
 def apply(
@@ -40,13 +76,14 @@ def apply(
     machine: Machine,
     weights: Mapping[str, float] | None = None,
     env: Mapping[str, str] | None = None,
+    progress: Progress = None,
 ) -> Command:
     """`argv` (mpirun ... or srun ...) with the plan for its number of ranks, or the nearest that was measured.
 
     The rules file is written where it outlives the run and other nodes see it: the user's cache directory. `env`
-    stands for os.environ. Raises UserError for a command line that cannot be understood.
+    stands for os.environ. Raises UserError for a command line that cannot be understood, and as `Applied.serving`.
     """
-    return resolve(tuning, argv, machine, weights, env)[0]
+    return resolve(tuning, argv, machine, weights, env, progress)[0]
 
 
 def resolve(
@@ -55,6 +92,7 @@ def resolve(
     machine: Machine,
     weights: Mapping[str, float] | None = None,
     env: Mapping[str, str] | None = None,
+    progress: Progress = None,
 ) -> tuple[Command, Applied]:
     """The same, and what it was made of."""
     job = describe_job(argv, machine, env)
@@ -68,7 +106,8 @@ def resolve(
         )
     applied = apply_plan(tuning, choose(tuning, *case, weights), machine)
     line = with_setting(argv, applied.plan.launch, machine, applied.extra_mca, env)
-    if applied.plan.launch.is_default and applied.rules_file is None:
+    line = applied.serving(line, machine, os.environ if env is None else env, progress)
+    if applied.is_default:
         notes.append("the default is the best setting that was measured for this; nothing is added")
     stale_notes = [f"the tuning may be stale: {sentence}" for sentence in stale(tuning, machine)]
     return replace(line, notes=[*stale_notes, *notes, *applied.notes, *line.notes]), applied
@@ -78,14 +117,14 @@ def apply_plan(tuning: Tuning, plan: PlanModel, machine: Machine) -> Applied:
     """The plan's rules as a file and the words that name it. Raises UserError as plan_words does, and when the file
     cannot be kept."""
     words = plan_words(tuning, plan, machine)
-    path = _keep_rules(tuning, plan, words) if words.rules else None
-    return Applied(plan, path, rules_words(path) if path else {}, words.notes)
+    head = provenance(tuning, plan)
+    path = _keep(rules.write(words.rules, head)) if words.rules else None
+    serving = _keep(dispatch.write(words.serving, head)) if words.serving else None
+    return Applied(plan, path, {**words.serving_mca, **(rules_words(path) if path else {})}, words.notes, serving)
 
 
-def _keep_rules(tuning: Tuning, plan: PlanModel, words: PlanWords) -> Path:
-    """The rules file, named by its content: the same rules are one file, and no run's file changes under it."""
-    assert words.rules is not None
-    text = rules.write(words.rules, provenance(tuning, plan))
+def _keep(text: str) -> Path:
+    """A rules file, named by its content: the same rules are one file, and no run's file changes under it."""
     folder = cache_folder()
     path = folder / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.conf"
     try:

@@ -7,6 +7,7 @@ itself. Nothing is switched inside a launch, so the whole chain is proven, not o
 from __future__ import annotations
 
 import math
+import os
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -190,23 +191,19 @@ def verify_tuning(
         statistic=tuning.study.statistic,
         crowded=tuning.conditions.oversubscribed,
         progress=progress,
-        total=2 * pairs * sum(not _is_default(one) for one in applied),
+        total=2 * pairs * sum(not one.is_default for one in applied),
     )
     level = tuning.study.confidence if confidence is None else confidence
     cases: list[CaseProof] = []
     for one in applied:
         plan = one.plan
-        if _is_default(one):
+        if one.is_default:
             same = Interval(1.0, 1.0, 1.0)
             cases += [CaseProof(name, plan.nodes, plan.ppn, same, 0, ()) for name in plan.gain]
         else:
             found = prover.run(one, measured_points(tuning, plan), seed)
             cases += _case_proofs(plan, found, level, prover.notes)
     return Proof(level, tuple(cases), tuple(prover.failures), tuple(prover.commands), tuple(prover.notes))
-
-
-def _is_default(applied: Applied) -> bool:
-    return applied.plan.launch.is_default and applied.rules_file is None
 
 
 def measured_points(tuning: Tuning, plan: PlanModel) -> list[Point]:
@@ -243,7 +240,11 @@ class _Prover:
     def run(self, applied: Applied, points: Sequence[Point], seed: int) -> _Case:
         """All pairs of one case, or as many as make sense."""
         plan = applied.plan
-        sides = {False: self._line(plan, DEFAULT, {}), True: self._line(plan, plan.launch, applied.extra_mca)}
+        with_plan = self._line(plan, plan.launch, applied.extra_mca)
+        sides = {
+            False: self._line(plan, DEFAULT, {}),
+            True: applied.serving(with_plan, self.machine, os.environ),
+        }
         self.commands += [line.shell for line in sides.values()]
         self.notes += [note for note in [*applied.notes, *sides[True].notes] if note not in self.notes]
         found = _Case(points)

@@ -38,13 +38,15 @@ def export(
 
     Files that a person edited since an earlier export are never overwritten: with `check` they are checked as they are.
     """
-    from unisono.export import caveats, edited
+    from unisono.export import caveats, edited, exportable
     from unisono.export import export as write
     from unisono.export.check import check as check_export
 
     tuning = read(path)
-    plan = choose_plan(tuning, nodes, ppn, chosen_weights(for_, weights))
+    chosen = chosen_weights(for_, weights)
+    plan, instead = exportable(tuning, choose_plan(tuning, nodes, ppn, chosen), format, chosen)
     machine = describe(mpirun, mpicc)
+    notes = [*instead, *caveats(tuning, plan, machine)]
     changed = edited(format, output)
     if changed and not check:
         raise UserError(
@@ -59,7 +61,7 @@ def export(
         print_json(
             {
                 "files": [str(file) for file in files],
-                "notes": caveats(tuning, plan, machine),
+                "notes": notes,
                 "check": found.as_dict() if found else None,
             }
         )
@@ -67,7 +69,7 @@ def export(
         console = out()
         for file in files:
             console.print(str(file), markup=False)
-        for note in caveats(tuning, plan, machine):
+        for note in notes:
             err().print(f"Note: {note}", markup=False)
         if found is not None:
             console.print(found.table())
@@ -79,7 +81,11 @@ def run(path: Path, argv: list[str], *, for_: str | None, weights: str | None, p
     from unisono.advise.apply import apply
 
     tuning = read(path)
-    line = apply(tuning, words_of(argv), describe(mpirun_of(words_of(argv))), chosen_weights(for_, weights))
+    machine = describe(mpirun_of(words_of(argv)))
+    weighted = chosen_weights(for_, weights)
+    line = apply(
+        tuning, words_of(argv), machine, weighted, progress=lambda sentence: err().print(sentence, markup=False)
+    )
     if print_only:
         print(line.shell)  # noqa: T201 - one line to paste, however long: no console that wraps it
         return 0

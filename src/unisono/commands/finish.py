@@ -15,7 +15,7 @@ from unisono.advise.prove import Proof, Step, verify_tuning
 from unisono.commands.console import err
 from unisono.decide.model import Decision
 from unisono.errors import UserError
-from unisono.export import FORMATS, export
+from unisono.export import FORMATS, OURS, export, exportable
 from unisono.machine.model import Machine
 from unisono.report.report import write_report
 from unisono.study.config import Study
@@ -59,7 +59,7 @@ class Outcome:
         for path, what in (
             (self.files.report, "the report: open it in a browser"),
             (self.files.tuning, "the tuning: unisono show, lookup, run, verify, export"),
-            (self.files.export, "the same as Open MPI, UCX, a shell and mpirun read it"),
+            (self.files.export, "the same as Open MPI, UCX, a shell, mpirun and our library read it"),
             (self.files.study, "everything measured: unisono report, compare, tune --resume"),
         ):
             table.add_row(str(path), what)
@@ -76,8 +76,10 @@ def finish(
     write(tuning, files.tuning)
     for nodes, ppn in tuning.cases():
         folder = files.export if len(tuning.cases()) == 1 else files.export / f"{nodes}x{ppn}"
+        chosen = choose(tuning, nodes, ppn)
         for format in FORMATS:
-            export(tuning, format, choose(tuning, nodes, ppn), machine, folder)
+            if format != OURS or chosen.needs_library:
+                export(tuning, format, exportable(tuning, chosen, format)[0], machine, folder)
     proof = _prove(tuning, machine, program, study) if verify else None
     if proof is not None:
         store.set_meta("verification", proof.as_dict())

@@ -1,18 +1,21 @@
-"""Writing a tuning in the forms an MPI reads: `unisono export`."""
+"""Writing a tuning in the forms an MPI, or our own library, reads: `unisono export`."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from unisono.errors import UserError
-from unisono.export import arguments, keyval, rules, shell
+from unisono.export import arguments, dispatch, keyval, rules, shell
 from unisono.export.provenance import MADE_BY, provenance
 from unisono.export.seal import is_edited, sealed
 from unisono.export.words import PlanWords, plan_words
 from unisono.launch.placement import place
 from unisono.machine.model import Machine
 from unisono.parameters.spelling import require_mpi
+from unisono.profile.build import LIBRARY_NAME
+from unisono.tuning.choice import choose
 from unisono.tuning.model import PlanModel, Tuning
 
 RULES = "openmpi-rules.conf"
@@ -20,20 +23,32 @@ MCA = "openmpi-mca-params.conf"
 UCX = "ucx.conf"
 SHELL = "env.sh"
 ARGUMENTS = "mpirun.txt"
+SERVING = "unisono-rules.conf"
+OURS = "rules"
+"""The format that our own library reads."""
 
-_NAMES = {"openmpi": (RULES, MCA), "ucx": (UCX,), "shell": (RULES, SHELL), "mpirun": (RULES, ARGUMENTS)}
+_NAMES = {
+    "openmpi": (RULES, MCA),
+    "ucx": (UCX,),
+    "shell": (RULES, SHELL),
+    "mpirun": (RULES, ARGUMENTS),
+    OURS: (SERVING,),
+}
 """Format -> the files it may consist of."""
 
 
 def export(tuning: Tuning, format: str, plan: PlanModel, machine: Machine, directory: Path) -> list[Path]:
     """Writes the files of one format into `directory` and returns their paths.
 
-    Raises UserError for an unknown format, for what this machine's MPI has no word for, and when the directory cannot
-    be written.
+    A plan that needs our library can only be written for it (`exportable` gives the one for the others). Raises
+    UserError for an unknown format, for what this machine's MPI has no word for, and when the directory cannot be
+    written.
     """
     writer = _WRITERS.get(format)
     if writer is None:
         raise UserError(f"format: {format!r} is unknown; known: {', '.join(_WRITERS)}")
+    if plan.needs_library and format != OURS:
+        raise UserError(f"format {format}: this plan needs our library; export it with --format {OURS}")
     words = plan_words(tuning, plan, machine)
     directory = directory.absolute()
     texts = writer(words, [*provenance(tuning, plan), *words.notes, ""], plan, machine, directory)
@@ -42,7 +57,7 @@ def export(tuning: Tuning, format: str, plan: PlanModel, machine: Machine, direc
         directory.mkdir(parents=True, exist_ok=True)
         for path, text in zip(paths, texts.values(), strict=True):
             path.write_text(sealed(text), encoding="utf-8")
-        if RULES not in texts and format != "ucx":
+        if RULES not in texts and format not in ("ucx", OURS):
             _remove_ours(directory / RULES)
     except OSError as error:
         raise UserError(f"{error.filename or directory}: cannot be written: {error.strerror}") from error
@@ -58,6 +73,27 @@ def _remove_ours(path: Path) -> None:
     """A rules file of an earlier export, which nothing names any more."""
     if path.is_file() and path.read_text(encoding="utf-8", errors="replace").startswith(MADE_BY):
         path.unlink()
+
+
+def exportable(
+    tuning: Tuning, plan: PlanModel, format: str, weights: Mapping[str, float] | None = None
+) -> tuple[PlanModel, list[str]]:
+    """The plan that a format can say, and a sentence when it is not the one given.
+
+    What the MPI's own files cannot express, because it takes our library, becomes the best plan without it.
+    """
+    if not plan.needs_library or format == OURS:
+        return plan, []
+    instead = choose(tuning, plan.nodes, plan.ppn, weights, library=False)
+    lost = [
+        f"{name} {gain} instead of {plan.gain[name]}"
+        for name, gain in instead.gain.items()
+        if name in plan.gain and plan.gain[name].mid > gain.mid
+    ]
+    return instead, [
+        "The best plan needs our library (unisono run, or --format rules), which no file of the MPI can ask for: this "
+        f"is the best without it, {instead.launch}" + (f"; gains {', '.join(lost)}" if lost else "")
+    ]
 
 
 def caveats(tuning: Tuning, plan: PlanModel, machine: Machine) -> list[str]:
@@ -137,11 +173,28 @@ def _dash_x(env: Mapping[str, str]) -> str:
     return " ".join(f"-x {name}" for name in env)
 
 
+def _serving(words: PlanWords, head: list[str], plan: PlanModel, machine: Machine, directory: Path) -> dict[str, str]:
+    comments = [
+        *head,
+        "Our library reads this when it is in the ranks and UNISONO_RULES names this file; unisono run does both:",
+        f"    mpirun -x LD_PRELOAD=.../{LIBRARY_NAME} -x UNISONO_RULES={directory / SERVING} ...",
+        "UNISONO_VERBOSE=1 lists at the end which implementation served how many calls.",
+    ]
+    rest = arguments.words(words.mca, words.env, [])
+    if rest or plan.launch.get("placement"):
+        comments.append(f"The plan also wants, which is not in here: {shlex.join(rest)}".rstrip(": "))
+        comments += _placement_comment(plan, machine)
+    if words.rules:
+        comments.append("Rules for other collectives are coll/tuned's own; unisono run gives it those too.")
+    return {SERVING: dispatch.write(words.serving or dispatch.Rules(()), comments)}
+
+
 _WRITERS: dict[str, Callable[[PlanWords, list[str], PlanModel, Machine, Path], dict[str, str]]] = {
     "openmpi": _openmpi,
     "ucx": _ucx,
     "shell": _shell,
     "mpirun": _mpirun,
+    OURS: _serving,
 }
 
 FORMATS = tuple(_WRITERS)

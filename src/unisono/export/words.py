@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from unisono.export.compiled import compile_rules, plans_under
+from unisono.export.dispatch import Rules
 from unisono.export.rules import RulesFile
+from unisono.export.serving import compile_serving, other_collectives
 from unisono.launch.command import launch_scope_words
 from unisono.machine.model import Machine, Mpi
 from unisono.machine.version import at_least
-from unisono.parameters.spelling import require_mpi
+from unisono.parameters.spelling import require_mpi, sweep_words
 from unisono.tuning.model import PlanModel, Tuning
 
 RULES_FILE = "coll_tuned_dynamic_rules_filename"
@@ -28,7 +30,11 @@ class PlanWords:
     placement: str | None
     """The policy; its words for mpirun depend on the hosts."""
     rules: RulesFile | None
-    """None: no collective needs any."""
+    """Of coll/tuned. None: no collective needs any."""
+    serving: Rules | None
+    """Of our own library, which has to be preloaded then."""
+    serving_mca: Mapping[str, str]
+    """Those of `mca` without which our library could not switch coll/tuned's algorithms."""
     notes: tuple[str, ...]
     """One sentence for each thing these words cannot or may not do."""
 
@@ -46,13 +52,25 @@ def plan_words(tuning: Tuning, plan: PlanModel, machine: Machine) -> PlanWords:
     """Raises UserError when this MPI has no word for a setting, or not the algorithm a rule names."""
     mpi = require_mpi(machine)
     words = launch_scope_words(plan.launch, machine)
-    rules, notes = compile_rules(plans_under(tuning, plan), mpi)
+    plans = plans_under(tuning, plan)
+    serving: Rules | None = None
+    notes: list[str] = []
+    serving_mca: dict[str, str] = {}
+    if plan.needs_library:
+        serving, notes = compile_serving(tuning, plan, mpi)
+        plans = other_collectives(plans)
+        if any(use.startswith("tuned/") for rule in serving.rules for use in rule.use):
+            serving_mca = sweep_words(machine)
+    rules, more = compile_rules(plans, mpi)
+    notes += more
     notes += _han_in_front(rules, plan, mpi)
     return PlanWords(
-        mca=words.mca,
+        mca={**serving_mca, **words.mca},
         env=words.env,
         placement=plan.launch.get("placement"),
         rules=rules if rules.collectives else None,
+        serving=serving,
+        serving_mca=serving_mca,
         notes=tuple(notes),
     )
 

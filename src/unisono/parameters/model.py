@@ -35,7 +35,7 @@ class Parameter(_Model):
     """
 
     name: str
-    kind: Literal["env", "mca", "component", "algorithm", "placement", "boot"]
+    kind: Literal["env", "mca", "component", "algorithm", "placement", "preload", "boot"]
     scope: Literal["boot", "launch", "call"]
     meaning: str
     """One sentence."""

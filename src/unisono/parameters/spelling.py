@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from unisono.errors import UserError
 from unisono.machine.model import Machine, Mpi
 from unisono.machine.version import at_least, version_tuple
-from unisono.model import CALL_SCOPE, Setting, call_part
+from unisono.model import CALL_SCOPE, PRELOAD, Setting, call_part, is_ours
 from unisono.parameters import catalogue
 from unisono.parameters.defaults import has_fast_network
 
@@ -31,10 +32,13 @@ class LaunchWords:
 
 @dataclass(frozen=True)
 class CallWords:
-    """What of a setting is switched inside a launch: the component to prefer, and MPI_T variables to write."""
+    """What of a setting is switched inside a launch: the component to prefer, MPI_T variables to write, and what our
+    library is to use."""
 
     prefer: str | None = None
     variables: dict[str, str] = field(default_factory=dict)
+    use: str | None = None
+    """An implementation in the words of our library's rules; it must be preloaded then."""
 
 
 def is_environment(name: str) -> bool:
@@ -45,12 +49,13 @@ def launch_words(setting: Mapping[str, str], machine: Machine, call_scope: Seque
     """The launch-scope part of a setting, placement excluded.
 
     What is in `call_scope` is left to `call_words`; None means all this MPI switches inside a launch. With () a
-    preferred component serves the whole launch. Raises UserError when a value has no spelling in this MPI.
+    preferred component serves the whole launch. A library to preload is no word for the MPI, see profile.preload.
+    Raises UserError when a value has no spelling in this MPI.
     """
     mpi = require_mpi(machine)
     words = LaunchWords()
     for name, value in setting.items():
-        if name == "placement" or name in (mpi.call_scope if call_scope is None else call_scope):
+        if name in ("placement", PRELOAD) or name in (mpi.call_scope if call_scope is None else call_scope):
             continue
         if name in ("algorithm", "segment"):
             raise UserError(f"{name}={value}: belongs to one collective and cannot hold for a whole launch")
@@ -83,11 +88,38 @@ UCX_ANYWHERE = {"opal_common_ucx_tls": "any", "opal_common_ucx_devices": "any"}
 def call_words(setting: Mapping[str, str], collective: str, machine: Machine) -> CallWords:
     """The call-scope part of a setting for one collective; nothing at all for a setting without one."""
     mpi = require_mpi(machine)
+    if is_ours(setting):
+        return CallWords(use=implementation(setting))
     part = call_part(Setting(setting), mpi.call_scope)
     variables = _algorithm_words(part, collective, mpi)
     if variables and at_least(mpi.version, WITHIN_A_LAUNCH):
         variables = {"coll_tuned_use_dynamic_rules": "1", **variables}
     return CallWords(prefer=part.get("coll"), variables=variables)
+
+
+def implementation(call: Mapping[str, str]) -> str:
+    """A call-scope setting as our library's rules write it: unisono/pull, tuned/ring:65536, han, or mpi for nothing."""
+    name = call.get("coll", "tuned" if "algorithm" in call else "mpi")
+    if "algorithm" not in call:
+        return name
+    segment = f":{call['segment']}" if call.get("segment", "0") != "0" else ""
+    return f"{name}/{call['algorithm']}{segment}"
+
+
+def of_implementation(word: str) -> Setting:
+    """The setting `implementation` wrote. Raises UserError for a word that is none."""
+    match = _IMPLEMENTATION.fullmatch(word)
+    if match is None:
+        raise UserError(f"{word!r} is no implementation; write mpi, unisono/NAME, tuned/NAME:SEGMENT or a component")
+    if word == "mpi":
+        return Setting()
+    names = {"coll": match["coll"] or word, "algorithm": match["algorithm"], "segment": match["segment"]}
+    return Setting({name: value for name, value in names.items() if value is not None})
+
+
+_IMPLEMENTATION = re.compile(
+    r"(?P<coll>unisono|tuned)/(?P<algorithm>[A-Za-z0-9_]+)(:(?P<segment>[1-9][0-9]*))?|[a-z][a-z0-9_]*"
+)
 
 
 def call_as_launch(setting: Mapping[str, str], collective: str, machine: Machine) -> dict[str, str]:

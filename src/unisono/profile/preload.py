@@ -1,11 +1,13 @@
-"""The recorder's variables on a user's own command line, in the words of whatever starts the ranks there.
+"""Our library and its variables on a user's own command line, in the words of whatever starts the ranks there.
 
-The variables are for the ranks alone: LD_PRELOAD in the environment of mpirun, srun or a shell would put the recorder,
-and with it the MPI library, into those programs too.
+The variables are for the ranks alone: LD_PRELOAD in the environment of mpirun, srun or a shell would put the library,
+and with it the MPI library, into those programs too. Whoever adds the library to a line that has it already adds only
+the variables.
 """
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -116,7 +118,9 @@ def with_variables(
 
 
 def _joined(theirs: str | None, ours: str) -> str:
-    return f"{theirs}:{ours}" if theirs else ours
+    if not theirs:
+        return ours
+    return theirs if ours in re.split("[: ]", theirs) else f"{theirs}:{ours}"
 
 
 def _openmpi(argv: Sequence[str], at: int, library: str, variables: Mapping[str, str], env: Mapping[str, str]) -> Line:
@@ -135,7 +139,7 @@ def _openmpi(argv: Sequence[str], at: int, library: str, variables: Mapping[str,
                 where = options.index(option.values[0])
                 del options[where - 1 : where + 1]
             elif name in variables:
-                raise UserError(f"-x {option.values[0]}: this is what Unisono sets to record; leave it out")
+                raise UserError(f"-x {option.values[0]}: this is what Unisono sets itself here; leave it out")
         exports = [word for item in {PRELOAD: preload, **variables}.items() for word in ("-x", "=".join(item))]
         words += [*line.argv[begin : context.start], *exports, *options, *context.program]
         begin = end

@@ -6,14 +6,18 @@ import math
 
 from unisono import __version__
 from unisono.decide.model import Decision, Finding, Interval, Plan, Rule
+from unisono.errors import LaunchError
 from unisono.machine.fingerprint import fingerprint
+from unisono.measure.protocol import parse_limits
 from unisono.study.data import StudyData
 from unisono.tuning.model import (
     FORMAT,
     VERSION,
     Conditions,
+    Costs,
     FindingModel,
     Gain,
+    JointModel,
     PlanModel,
     RuleModel,
     StudyPart,
@@ -47,10 +51,37 @@ def from_decision(decision: Decision, study: StudyData) -> Tuning:
             notes=study.notes,
         ),
         machine=fingerprint(study.machine),
+        costs=costs(study),
         weights={name: float(decision.weights.get(name, 0.0 if decision.weights else 1.0)) for name in collectives},
         plan=tuple(_plan(plan) for plan in decision.plans),
         finding=tuple(_finding(finding) for finding in decision.findings),
     )
+
+
+_TYPICAL = 256 << 10
+"""Bytes at which a copy is what the model means by one: beyond the start of it, within a node's caches."""
+
+
+def costs(study: StudyData) -> Costs:
+    """What one message and one byte cost, from the limits measured in the study's own launches."""
+    found: dict[str, float] = {}
+    for (_, ppn), document in study.limits.items():
+        try:
+            limits = parse_limits(document)
+        except LaunchError:
+            continue  # stored by a benchmark that said it in another form
+        if limits.latency_ns:
+            found["node_latency"] = limits.latency_ns * 1e-9
+        if limits.copy_rates:
+            rate = min(limits.copy_rates, key=lambda rate: abs(math.log(rate.bytes / _TYPICAL)))
+            if rate.gbps_all > 0:
+                found["node_byte"] = ppn / (rate.gbps_all * 1e9)
+        if limits.link is not None:
+            found["fabric_latency"] = limits.link.latency_ns * 1e-9
+            best = max((rate.gbps_one for rate in limits.link.bandwidth), default=0.0)
+            if best > 0:
+                found["fabric_byte"] = 1 / (best * 1e9)
+    return Costs(**{name: _round(value) for name, value in found.items() if value > 0})
 
 
 def _plan(plan: Plan) -> PlanModel:
@@ -59,6 +90,7 @@ def _plan(plan: Plan) -> PlanModel:
         ppn=plan.ppn,
         launch=plan.launch,
         gain={name: _gain(gain) for name, gain in plan.gain.items()},
+        joint=plan.joint and JointModel(gain=_gain(plan.joint.gain), weights=dict(plan.joint.weights)),
         rule=tuple(_rule(rule) for rule in plan.rules),
     )
 

@@ -64,15 +64,22 @@ def measured_cases(tuning: Tuning) -> str:
     return ", ".join(f"{nodes} x {ppn}" for nodes, ppn in tuning.cases())
 
 
-def choose(tuning: Tuning, nodes: int, ppn: int, weights: Mapping[str, float] | None = None) -> PlanModel:
+def choose(
+    tuning: Tuning, nodes: int, ppn: int, weights: Mapping[str, float] | None = None, *, library: bool = True
+) -> PlanModel:
     """The plan to use for a measured (nodes, ppn): see decide.plans.choose, with the study's own margin.
+
+    `library` False: of those that do without ours, which is what the MPI's own files can say.
 
     `weights` (collective -> share of the time, any scale) replace those of the document. A document cut down to one
     plan has no choice. Raises UserError for a case or collective that was not measured.
     """
-    plans = list(tuning.plans_for(nodes, ppn))
+    plans = [plan for plan in tuning.plans_for(nodes, ppn) if library or not plan.needs_library]
     if not plans:
-        raise UserError(f"{tuning.name}: has no plan for {nodes} x {ppn} ranks; it has {measured_cases(tuning)}")
+        without = "" if library else " without our library"
+        raise UserError(
+            f"{tuning.name}: has no plan{without} for {nodes} x {ppn} ranks; it has {measured_cases(tuning)}"
+        )
     used = dict(tuning.weights if weights is None else weights)
     for name, weight in used.items():
         if name not in tuning.collectives():

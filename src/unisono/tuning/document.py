@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from unisono.errors import UserError
 from unisono.sizes import format_size
 from unisono.toml import parse_toml
-from unisono.tuning.model import FORMAT, VERSION, FindingModel, Gain, PlanModel, RuleModel, Tuning
+from unisono.tuning.model import FORMAT, VERSION, FindingModel, Gain, JointModel, PlanModel, RuleModel, Tuning
 
 _HEAD = """\
 # A Unisono tuning: what to set so that this MPI communicates fastest on this machine, and the evidence for it.
@@ -23,7 +23,10 @@ _HEAD = """\
 #                The first plan of each (nodes, ppn) is the best under [weights]; {} sets nothing: the default.
 # [[plan.rule]]  for message sizes from..to of one collective: what to use under that plan. No `to`: no upper end;
 #                an empty `call`: what the MPI does by itself. Sizes no rule names stay as they are.
+# preload        with preload = "unisono" in its launch a plan is carried out by our library (`unisono run` puts it into
+#                the ranks), call by call: coll = "unisono" is one of our algorithms, any other coll one of the MPI's.
 # gain           time of the default / time with this: above 1 is faster. low..high is the confidence interval.
+# joint          the same for several collectives together, weighted so; judged by launch, so it is narrower than theirs.
 # sizes          message sizes as IMB counts them: per pair for alltoall, allgather, gather and scatter, the whole
 #                vector for allreduce, reduce and bcast.
 #
@@ -80,7 +83,7 @@ def write(tuning: Tuning, path: Path) -> None:
 
 def render(tuning: Tuning) -> str:
     """The document as text; `parse` gives the same tuning back."""
-    study, conditions = tuning.study, tuning.conditions
+    study, conditions, costs = tuning.study, tuning.conditions, tuning.costs.items()
     lines = [
         _HEAD,
         f"format = {_text(tuning.format)}",
@@ -106,6 +109,7 @@ def render(tuning: Tuning) -> str:
         "[machine]",
         *(f"{_key(name)} = {_text(value)}" for name, value in tuning.machine.items()),
         "",
+        *(["[costs]  # seconds", *(f"{name} = {value!r}" for name, value in costs), ""] if costs else []),
         "[weights]",
         *(f"{_key(name)} = {weight!r}" for name, weight in tuning.weights.items()),
     ]
@@ -123,6 +127,7 @@ def _plan(plan: PlanModel) -> list[str]:
         f"nodes = {plan.nodes}",
         f"ppn = {plan.ppn}",
         f"launch = {_table(plan.launch)}",
+        *([f"joint = {_joint(plan.joint)}"] if plan.joint else []),
         "[plan.gain]",
         *(f"{_key(name)} = {_gain(gain)}" for name, gain in plan.gain.items()),
     ]
@@ -181,6 +186,11 @@ def _table(values: Mapping[str, str]) -> str:
 
 def _gain(gain: Gain) -> str:
     return f"{{ mid = {gain.mid!r}, low = {gain.low!r}, high = {gain.high!r} }}"
+
+
+def _joint(joint: JointModel) -> str:
+    weights = ", ".join(f"{_key(name)} = {weight!r}" for name, weight in joint.weights.items())
+    return f"{{ gain = {_gain(joint.gain)}, weights = {{ {weights} }} }}"
 
 
 def _explain(text: str, where: str, error: ValidationError) -> str:

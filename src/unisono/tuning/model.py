@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Annotated, Any, Literal
@@ -18,8 +19,8 @@ from pydantic import (
     model_validator,
 )
 
-from unisono.decide.model import Interval, Plan, Rule
-from unisono.model import CALL_SCOPE, COLLECTIVES, Case, Setting
+from unisono.decide.model import Interval, Joint, Plan, Rule
+from unisono.model import CALL_SCOPE, COLLECTIVES, DISPATCHED, PRELOAD, UNISONO, Case, Setting, is_ours
 from unisono.sizes import format_size
 from unisono.study.config import Size
 from unisono.tuning.names import check_value_names
@@ -78,7 +79,8 @@ class RuleModel(_Part):
     first: Size = Field(validation_alias=AliasChoices("from", "first"), serialization_alias="from")
     last: Size | None = Field(default=None, validation_alias=AliasChoices("to", "last"), serialization_alias="to")
     call: SettingField = Setting()
-    """coll, algorithm and segment; empty: whatever the MPI does by itself."""
+    """coll, algorithm and segment; empty: whatever the MPI does by itself. coll=unisono is one of our own algorithms,
+    any other a component, coll/tuned with or without an algorithm."""
     gain: Gain
     sizes: tuple[Size, ...] = ()
     """The measured sizes that support it."""
@@ -88,8 +90,12 @@ class RuleModel(_Part):
     @classmethod
     def _call_scope(cls, call: Setting) -> Setting:
         check_value_names(call, CALL_SCOPE)
-        if ("algorithm" in call or "segment" in call) and call.get("coll") != "tuned":
-            raise ValueError('algorithm and segment are those of coll/tuned: write coll = "tuned" beside them')
+        if ("algorithm" in call or "segment" in call) and call.get("coll") not in ("tuned", UNISONO):
+            raise ValueError('algorithm and segment are those of coll/tuned or ours: write coll = "tuned" or "unisono"')
+        if is_ours(call) and "algorithm" not in call:
+            raise ValueError('coll = "unisono" needs the algorithm: write algorithm = "NAME" beside it')
+        if "algorithm" in call and not re.fullmatch(r"[A-Za-z0-9_]+", call["algorithm"]):
+            raise ValueError(f"algorithm: {call['algorithm']!r} is not the name of an algorithm")
         if "segment" in call and not call["segment"].isdecimal():
             raise ValueError(f"segment: {call['segment']!r} is not a number of bytes")
         return call
@@ -112,6 +118,15 @@ class RuleModel(_Part):
         return f"{format_size(self.first)} to {format_size(self.last)}"
 
 
+class JointModel(_Part):
+    """What a plan gains for several collectives together, judged by launch: more surely known than each by itself."""
+
+    gain: Gain
+    """Weighted geometric mean."""
+    weights: dict[Collective, Annotated[float, Field(gt=0)]] = Field(min_length=1)
+    """The weighting it holds for; another is bounded by it as far as it is alike (decide.choosing.mean_log)."""
+
+
 class PlanModel(_Part):
     """One launch-scope setting and the best call-scope rules under it, for all collectives of one (nodes, ppn)."""
 
@@ -120,6 +135,7 @@ class PlanModel(_Part):
     launch: SettingField = Setting()
     gain: dict[Collective, Gain]
     """Collective -> geometric mean over its sizes, rules applied."""
+    joint: JointModel | None = None
     rule: tuple[RuleModel, ...] = ()
 
     @field_validator("launch")
@@ -129,7 +145,29 @@ class PlanModel(_Part):
             if name in launch:
                 raise ValueError(f"{name} belongs into a rule's call, not into launch")
         check_value_names(launch)
+        if launch.get(PRELOAD, UNISONO) != UNISONO:
+            raise ValueError(f'{PRELOAD}: {launch[PRELOAD]!r} is not known; the library there is, is "{UNISONO}"')
+        if is_ours(launch):
+            raise ValueError(f'coll = "{UNISONO}" belongs into a rule\'s call; in launch write {PRELOAD} = "{UNISONO}"')
         return launch
+
+    @model_validator(mode="after")
+    def _served(self) -> PlanModel:
+        for rule in self.rule:
+            if is_ours(rule.call) and not self.needs_library:
+                raise ValueError(
+                    f'{rule.collective}: coll = "{UNISONO}" needs {PRELOAD} = "{UNISONO}" in the plan\'s launch'
+                )
+            if is_ours(rule.call) and rule.collective not in DISPATCHED:
+                raise ValueError(f"{rule.collective}: our library serves {', '.join(DISPATCHED)}")
+        return self
+
+    @model_validator(mode="after")
+    def _joint_of_its_own(self) -> PlanModel:
+        for name in self.joint.weights if self.joint else ():
+            if name not in self.gain:
+                raise ValueError(f"joint: weighs {name}, for which the plan has no gain")
+        return self
 
     @model_validator(mode="after")
     def _no_overlap(self) -> PlanModel:
@@ -146,6 +184,11 @@ class PlanModel(_Part):
     @property
     def ranks(self) -> int:
         return self.nodes * self.ppn
+
+    @property
+    def needs_library(self) -> bool:
+        """Whether it is ours to carry out: libunisono.so in the ranks, with rules of its own."""
+        return PRELOAD in self.launch
 
     def rules_for(self, collective: str) -> tuple[RuleModel, ...]:
         return tuple(rule for rule in self.rule if rule.collective == collective)
@@ -171,6 +214,11 @@ class PlanModel(_Part):
                     launches=rule.launches,
                 )
                 for rule in self.rule
+            ),
+            joint=self.joint
+            and Joint(
+                dict(self.joint.weights),
+                Interval(self.joint.gain.mid, self.joint.gain.low, self.joint.gain.high),
             ),
         )
 
@@ -200,6 +248,23 @@ class Conditions(_Part):
     notes: tuple[str, ...] = ()
 
 
+class Costs(_Part):
+    """What our cost model reckons with where no rule says what to use; in seconds, measured with the study."""
+
+    node_latency: Annotated[float, Field(gt=0)] | None = None
+    """One way between two ranks of a node."""
+    node_byte: Annotated[float, Field(gt=0)] | None = None
+    """A byte copied within a node, by every rank at once."""
+    fabric_latency: Annotated[float, Field(gt=0)] | None = None
+    """Half a round trip between two nodes."""
+    fabric_byte: Annotated[float, Field(gt=0)] | None = None
+    """A byte between two nodes, by one pair of ranks."""
+
+    def items(self) -> list[tuple[str, float]]:
+        """Those that are known."""
+        return [(name, value) for name, value in self.model_dump().items() if value is not None]
+
+
 class FindingModel(_Part):
     kind: str
     text: str
@@ -223,6 +288,7 @@ class Tuning(_Part):
     conditions: Conditions = Conditions()
     machine: dict[str, str] = {}
     """The fingerprint of the machine it was measured on."""
+    costs: Costs = Costs()
     weights: dict[Collective, Annotated[float, Field(ge=0)]] = {}
     """Collective -> how much it counts when one launch setting is chosen for all."""
     plan: tuple[PlanModel, ...] = Field(min_length=1)

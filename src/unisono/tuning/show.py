@@ -7,8 +7,9 @@ from rich.table import Table
 from rich.text import Text
 
 from unisono.sizes import format_size
+from unisono.tuning import words
 from unisono.tuning.choice import choose
-from unisono.tuning.model import Gain, PlanModel, RuleModel, Tuning
+from unisono.tuning.model import Gain, PlanModel, Tuning
 
 
 def show(tuning: Tuning) -> Group:
@@ -53,17 +54,22 @@ def _plans(tuning: Tuning, nodes: int, ppn: int, best: PlanModel) -> Table:
     for plan in tuning.plans_for(nodes, ppn):
         table.add_row(
             ">" if plan is best else "",
-            Text(str(plan.launch)),
+            Text(words.launch(plan.launch)),
             *(_gain(plan.gain.get(name)) for name in collectives),
             style="bold" if plan is best else "",
         )
     table.caption = "gain over the default (time of the default / time with it); > is the one to use"
     table.caption_justify = "left"
+    if best.needs_library:
+        table.caption += (
+            "\nour library: unisono run puts libunisono.so into the ranks, and it serves calls as the rules below say; "
+            f"without it the best is {words.launch(choose(tuning, nodes, ppn, library=False).launch)}"
+        )
     return table
 
 
 def _rules(plan: PlanModel) -> Table:
-    table = Table(title=f"What to use under {plan.launch}", title_justify="left")
+    table = Table(title=f"What to use under {words.launch(plan.launch)}", title_justify="left")
     for name in ("collective", "message size"):
         table.add_column(name)
     table.add_column("use", overflow="fold")
@@ -73,23 +79,11 @@ def _rules(plan: PlanModel) -> Table:
     for rule in plan.rule:
         name = rule.collective if rule.collective != last else ""
         last = rule.collective
-        table.add_row(
-            name, rule.range_text(), Text(_use(rule)), _gain(rule.gain), ", ".join(map(format_size, rule.sizes))
-        )
+        sizes = ", ".join(map(format_size, rule.sizes))
+        table.add_row(name, rule.range_text(), Text(words.use(rule.call)), _gain(rule.gain), sizes)
     if not plan.rule:
-        table.add_row("all", "all sizes", "what the MPI does by itself", "", "")
+        table.add_row("all", "all sizes", words.BY_ITSELF, "", "")
     return table
-
-
-def _use(rule: RuleModel) -> str:
-    if rule.call.is_default:
-        return "what the MPI does by itself"
-    words = rule.call.get("coll", "")
-    if "algorithm" in rule.call:
-        words += f" {rule.call['algorithm']}"
-    if "segment" in rule.call:
-        words += f", segments of {format_size(int(rule.call['segment']))}"
-    return words
 
 
 def _gain(gain: Gain | None) -> Text:

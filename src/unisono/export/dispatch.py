@@ -1,0 +1,144 @@
+"""The rules file of our own library: what it holds, and its text form, written and read.
+
+    unisono-rules 1
+    cost node_latency 1.2e-07 node_byte 1.1e-10
+    alltoall 1 2 0 4095 unisono/pull,mpi
+
+A rule is a collective, nodes and ranks a node (`*`: any; `384@8x8x6` a shape of nodes), message sizes from..to in bytes
+as IMB counts them (`max`: no end), and implementations, of which the first that applies serves. `#` begins a comment.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from unisono.errors import UserError
+from unisono.model import DISPATCHED, Setting
+from unisono.parameters.spelling import of_implementation
+
+HEADER = "unisono-rules 1"
+COSTS = ("node_latency", "node_byte", "fabric_latency", "fabric_byte")
+"""Seconds: what the library's cost model may be told."""
+
+_NODES = re.compile(r"\*|[1-9][0-9]*(@[1-9][0-9]*(x[1-9][0-9]*)*)?")
+_PPN = re.compile(r"\*|[1-9][0-9]*")
+_SIZE = re.compile(r"0|[1-9][0-9]*")
+_LARGEST = (1 << 63) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """`nodes` and `ppn` as the file writes them; `last` None: no upper end."""
+
+    collective: str
+    nodes: str
+    ppn: str
+    first: int
+    last: int | None
+    use: tuple[str, ...]
+
+    def covers(self, size: int) -> bool:
+        return self.first <= size and (self.last is None or size <= self.last)
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    rules: tuple[Rule, ...]
+    costs: Mapping[str, float] = field(default_factory=dict)
+
+    def find(self, collective: str, nodes: int, ppn: int, size: int) -> tuple[str, ...]:
+        """What the library uses for a call: rules for just these ranks go before those for any; ("mpi",) without."""
+        for at in ((str(nodes), str(ppn)), (str(nodes), "*"), ("*", str(ppn)), ("*", "*")):
+            for rule in self.rules:
+                if (rule.collective, rule.nodes, rule.ppn) == (collective, *at) and rule.covers(size):
+                    return rule.use
+        return ("mpi",)
+
+
+def write(rules: Rules, comments: Sequence[str] = ()) -> str:
+    """The file's text."""
+    lines = [HEADER, *(f"# {line}".rstrip() for line in comments)]
+    if rules.costs:
+        lines.append(" ".join(["cost", *(f"{name} {value!r}" for name, value in rules.costs.items())]))
+    for rule in rules.rules:
+        last = "max" if rule.last is None else str(rule.last)
+        lines.append(f"{rule.collective} {rule.nodes} {rule.ppn} {rule.first} {last} {','.join(rule.use)}")
+    return "\n".join(lines) + "\n"
+
+
+def read(text: str, where: str) -> Rules:
+    """The rules in a file's text. Raises UserError with `where`, the line, and what was expected there."""
+    rules: list[Rule] = []
+    costs: dict[str, float] = {}
+    begun = False
+    for number, line in enumerate(text.splitlines(), start=1):
+        words = line.partition("#")[0].split()
+        if not words:
+            continue
+        try:
+            if not begun:
+                if words != HEADER.split():
+                    raise UserError(f"{' '.join(words)!r} is not how our rules begin; the first line is {HEADER!r}")
+                begun = True
+            elif words[0] == "cost":
+                costs.update(_costs(words[1:]))
+            else:
+                rules.append(_rule(words, rules))
+        except UserError as error:
+            raise UserError(f"{where}: line {number}: {error}") from None
+    if not begun:
+        raise UserError(f"{where}: is empty; the first line is {HEADER!r}")
+    return Rules(tuple(rules), costs)
+
+
+def _costs(words: Sequence[str]) -> dict[str, float]:
+    if not words or len(words) % 2:
+        raise UserError("cost: write a name and seconds, for example: cost node_latency 1.2e-07")
+    found = {}
+    for name, value in zip(words[::2], words[1::2], strict=True):
+        if name not in COSTS:
+            raise UserError(f"cost: {name!r} is not known; known are {', '.join(COSTS)}")
+        try:
+            found[name] = float(value)
+        except ValueError:
+            found[name] = math.nan
+        if not 0 < found[name] < math.inf:
+            raise UserError(f"cost {name}: {value!r} is not a number of seconds above 0")
+    return found
+
+
+def _rule(words: Sequence[str], before: Sequence[Rule]) -> Rule:
+    if len(words) != 6:
+        raise UserError(f"a rule is COLLECTIVE NODES PPN FROM TO IMPLEMENTATION[,...]; these are {len(words)} words")
+    collective, nodes, ppn, first, last, use = words
+    if collective not in DISPATCHED:
+        raise UserError(f"{collective!r} is not served; there are {', '.join(DISPATCHED)}")
+    if not _NODES.fullmatch(nodes) or not _PPN.fullmatch(ppn):
+        raise UserError(f"{nodes} {ppn}: write numbers of nodes and of ranks a node, or *")
+    count, _, shape = nodes.partition("@")
+    if shape and math.prod(map(int, shape.split("x"))) != int(count):
+        raise UserError(f"{nodes}: {shape} is not a shape of {count} nodes")
+    rule = Rule(collective, nodes, ppn, _size(first), None if last == "max" else _size(last), tuple(use.split(",")))
+    if rule.last is not None and rule.last < rule.first:
+        raise UserError(f"from {first} is above to {last}")
+    for word in rule.use:
+        of_implementation(word)
+    for other in before:
+        same = (other.collective, other.nodes, other.ppn) == (collective, nodes, ppn)
+        if same and other.covers(max(rule.first, other.first)) and rule.covers(max(rule.first, other.first)):
+            raise UserError(f"{collective} {nodes} {ppn}: {max(rule.first, other.first)} bytes have a rule already")
+    return rule
+
+
+def _size(word: str) -> int:
+    if not _SIZE.fullmatch(word) or int(word) > _LARGEST:
+        raise UserError(f"{word!r} is not a number of bytes")
+    return int(word)
+
+
+def setting_of(use: Sequence[str]) -> Setting:
+    """The call-scope setting of what a rule would rather use."""
+    return of_implementation(use[0])

@@ -1,0 +1,78 @@
+"""Plans compiled into our own library's rules, with a sentence for everything they cannot say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from unisono.errors import UserError
+from unisono.export.dispatch import Rule, Rules
+from unisono.machine.model import Mpi
+from unisono.machine.version import at_least
+from unisono.model import DISPATCHED, is_ours
+from unisono.parameters.spelling import implementation
+from unisono.tuning.model import PlanModel, RuleModel, Tuning
+
+WITHOUT_SIZE = ("alltoallv", "barrier")
+"""Of these no rank knows a size that all the others know too, so one rule has to serve all sizes."""
+
+_PREFERS = "5.0.4"
+"""From this Open MPI on a copy of a communicator can prefer a component."""
+
+
+def compile_serving(tuning: Tuning, plan: PlanModel, mpi: Mpi) -> tuple[Rules, list[str]]:
+    """The rules of the plan and of all plans with its launch setting for other ranks, and what is left out.
+
+    Ranks nobody measured have no rule, so the MPI serves them untouched. Raises UserError for an algorithm that this
+    MPI does not have.
+    """
+    notes: list[str] = []
+    rules: list[Rule] = []
+    for collective in DISPATCHED:
+        for other in _with_its_launch(tuning, plan):
+            rules += _rules(collective, other, mpi, notes)
+    return Rules(tuple(rules), dict(tuning.costs.items())), notes
+
+
+def _with_its_launch(tuning: Tuning, plan: PlanModel) -> list[PlanModel]:
+    others = [other for other in tuning.plan if other.launch == plan.launch and other != plan]
+    return sorted([plan, *others], key=lambda each: (each.nodes, each.ppn))
+
+
+def _rules(collective: str, plan: PlanModel, mpi: Mpi, notes: list[str]) -> list[Rule]:
+    named = sorted(plan.rules_for(collective), key=lambda rule: rule.first)
+    if not any(rule.call for rule in named):
+        return []
+    if collective in WITHOUT_SIZE and (len({rule.call for rule in named}) > 1 or named[-1].last is not None):
+        notes.append(
+            f"{collective} on {plan.nodes} x {plan.ppn} ranks: rules by message size are left out, because its ranks "
+            "do not know the size all of them agree on"
+        )
+        return []
+    if collective in WITHOUT_SIZE:
+        named = [named[0].model_copy(update={"first": 0, "last": None})]
+    return [_rule(rule, plan, mpi, notes) for rule in named if rule.call]
+
+
+def _rule(rule: RuleModel, plan: PlanModel, mpi: Mpi, notes: list[str]) -> Rule:
+    call = rule.call
+    use = implementation(call)
+    where = f"{rule.collective}, {rule.range_text()} on {plan.nodes} x {plan.ppn} ranks"
+    if call["coll"] == "tuned" and "algorithm" in call:
+        known = mpi.algorithms.get(rule.collective, {})
+        if call["algorithm"] not in known:
+            raise UserError(
+                f"{rule.collective}: coll/tuned of Open MPI {mpi.version} has no algorithm {call['algorithm']!r}; "
+                f"it has {', '.join(known) or 'none'}"
+            )
+    elif not is_ours(call) and not at_least(mpi.version, _PREFERS):
+        notes.append(f"{where}: {use} is left out, because Open MPI {mpi.version} prefers no component call by call")
+        use = "mpi"
+    return Rule(rule.collective, str(plan.nodes), str(plan.ppn), rule.first, rule.last, (use,))
+
+
+def other_collectives(plans: Sequence[PlanModel]) -> list[PlanModel]:
+    """The plans with only the rules that our library cannot carry out: those stay with coll/tuned's own file."""
+    return [
+        plan.model_copy(update={"rule": tuple(rule for rule in plan.rule if rule.collective not in DISPATCHED)})
+        for plan in plans
+    ]

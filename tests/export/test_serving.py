@@ -1,0 +1,133 @@
+"""Plans as rules of our own library, and what the MPI's own files get instead."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.tuning.samples import machine, plan, rule, tuned, tuning
+from unisono.errors import UserError
+from unisono.export import caveats, dispatch, export, exportable, rules
+from unisono.export.serving import compile_serving
+from unisono.export.words import plan_words
+from unisono.machine.model import Mpi
+from unisono.parameters.spelling import require_mpi
+from unisono.tuning.model import Costs, PlanModel, RuleModel, Tuning
+
+LIBRARY = {"preload": "unisono"}
+
+
+def ours(algorithm: str, **more: str) -> dict[str, str]:
+    return {"coll": "unisono", "algorithm": algorithm, **more}
+
+
+def with_library(*given: RuleModel, launch: dict[str, str] | None = None, ppn: int = 4, gain: float = 1.6) -> PlanModel:
+    gains = {"allreduce": gain, "alltoall": gain}
+    return plan(ppn=ppn, launch={**(launch or {}), **LIBRARY}, gain=gains, rules=given)
+
+
+COMPOSED = with_library(
+    rule("allreduce", 0, 4095, ours("slices"), sizes=(8, 1024)),
+    rule("allreduce", 4096, None, {"coll": "sm"}, sizes=(4096, 65536)),
+    rule("alltoall", 0, 1023, ours("pull", segment="16384"), sizes=(8, 512)),
+    rule("alltoall", 1024, 65535, tuned("pairwise"), sizes=(1024, 32768)),
+)
+WITHOUT = plan(gain={"allreduce": 1.1, "alltoall": 1.2}, rules=(rule("allreduce", 0, None, tuned("ring")),))
+
+
+def composed() -> Tuning:
+    return tuning(COMPOSED, WITHOUT).model_copy(update={"costs": Costs(node_latency=1.5e-7)})
+
+
+def mpi(version: str = "5.0.11") -> Mpi:
+    return require_mpi(machine(version))
+
+
+def test_a_plan_may_compose_anything_by_size() -> None:
+    found, notes = compile_serving(composed(), COMPOSED, mpi())
+    assert notes == []
+    assert found.costs == {"node_latency": 1.5e-7}
+    used = {(c, size): found.find(c, 1, 4, size)[0] for c in ("allreduce", "alltoall") for size in (8, 4096, 1 << 20)}
+    assert used == {
+        ("allreduce", 8): "unisono/slices",
+        ("allreduce", 4096): "sm",
+        ("allreduce", 1 << 20): "sm",
+        ("alltoall", 8): "unisono/pull:16384",
+        ("alltoall", 4096): "tuned/pairwise",
+        ("alltoall", 1 << 20): "mpi",
+    }
+    assert found.find("allreduce", 1, 8, 8) == ("mpi",)
+
+
+def test_one_file_serves_all_ranks_that_were_measured_under_the_same_launch_setting() -> None:
+    other = with_library(rule("bcast", 0, None, ours("tree")), ppn=2)
+    found, _ = compile_serving(tuning(COMPOSED, other, WITHOUT), COMPOSED, mpi())
+    assert found.find("bcast", 1, 2, 8) == ("unisono/tree",)
+    assert found.find("allreduce", 1, 4, 8) == ("unisono/slices",)
+
+
+def test_collectives_without_a_common_size_have_one_rule_or_none() -> None:
+    some = with_library(rule("alltoallv", 0, 99, ours("pull")), rule("barrier", 0, None, ours("flags"), sizes=(0,)))
+    found, notes = compile_serving(tuning(some, plan()), some, mpi())
+    assert [(one.collective, one.first, one.last) for one in found.rules] == [("barrier", 0, None)]
+    assert len(notes) == 1
+    assert notes[0].startswith("alltoallv on 1 x 4 ranks: rules by message size are left out")
+    whole = with_library(rule("alltoallv", 8, 99, ours("pull")), rule("alltoallv", 100, None, ours("pull")))
+    found, notes = compile_serving(tuning(whole, plan()), whole, mpi())
+    assert [(one.collective, one.first, one.last) for one in found.rules] == [("alltoallv", 0, None)]
+    assert notes == []
+
+
+def test_what_this_mpi_cannot_do_is_said() -> None:
+    found, notes = compile_serving(composed(), COMPOSED, mpi("4.1.4"))
+    assert found.find("allreduce", 1, 4, 4096) == ("mpi",)
+    assert "sm is left out" in notes[0]
+    wrong = with_library(rule("alltoall", 0, None, tuned("unheard_of")))
+    with pytest.raises(UserError, match="unheard_of"):
+        compile_serving(tuning(wrong, plan()), wrong, mpi())
+
+
+def test_an_older_open_mpi_is_told_to_look_at_forced_algorithms() -> None:
+    assert plan_words(composed(), COMPOSED, machine("4.1.4")).mca == {"coll_tuned_use_dynamic_rules": "1"}
+    assert plan_words(composed(), COMPOSED, machine("5.0.11")).mca == {}
+
+
+def test_collectives_our_library_does_not_know_stay_with_tuned() -> None:
+    both = with_library(rule("gather", 0, None, tuned("binomial")), rule("allreduce", 0, None, ours("slices")))
+    words = plan_words(tuning(both, plan()), both, machine())
+    assert words.rules is not None
+    assert [c.collective for c in words.rules.collectives] == ["gather"]
+    assert words.serving is not None
+    assert [one.collective for one in words.serving.rules] == ["allreduce"]
+
+
+def test_the_exported_file_says_how_to_use_it(tmp_path: Path) -> None:
+    made = with_library(rule("allreduce", 0, None, ours("slices")), launch={"pml": "ucx"})
+    (path,) = export(tuning(made, plan()), "rules", made, machine(), tmp_path)
+    text = path.read_text()
+    assert dispatch.read(text, str(path)).find("allreduce", 1, 4, 8) == ("unisono/slices",)
+    assert f"UNISONO_RULES={path}" in text
+    assert "--mca pml ucx" in text
+    assert text.splitlines()[0] == dispatch.HEADER
+
+
+@pytest.mark.parametrize("format", ["openmpi", "ucx", "shell", "mpirun"])
+def test_the_mpis_own_forms_get_the_best_plan_without(format: str, tmp_path: Path) -> None:
+    made = composed()
+    with pytest.raises(UserError, match="--format rules"):
+        export(made, format, COMPOSED, machine(), tmp_path)
+    instead, (said,) = exportable(made, COMPOSED, format)
+    assert instead is WITHOUT
+    assert "the best without it, default" in said
+    assert "alltoall 1.20x" in said
+    for path in export(made, format, instead, machine(), tmp_path):
+        assert "unisono/" not in path.read_text()
+        if path.name == "openmpi-rules.conf":
+            assert rules.read(path.read_text(), str(path)).collectives
+
+
+def test_nothing_changes_for_plans_without() -> None:
+    assert exportable(composed(), WITHOUT, "openmpi") == (WITHOUT, [])
+    assert exportable(composed(), COMPOSED, "rules") == (COMPOSED, [])
+    assert caveats(composed(), COMPOSED, machine()) == []
