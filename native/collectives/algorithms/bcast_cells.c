@@ -1,0 +1,30 @@
+#include "../node/node.h"
+#include "../node/bcast.h"
+#include "../node/cells.h"
+
+static bool applies(const struct coll_comm *comm, const struct shape *shape)
+{
+    (void)shape;
+    return comm->topology.nodes == 1 && node_shares(comm->node);
+}
+
+static double cost(const struct coll_comm *comm, const struct shape *shape)
+{
+    return comm->costs.node_latency + (double)shape->bytes * comm->costs.node_byte;
+}
+
+static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
+{
+    (void)segment;
+    return node_bcast_cells(comm, call->root, call->receive, call->bytes);
+}
+
+const struct algorithm bcast_cells = {
+    .name = "bcast_cells",
+    .collective = COLL_BCAST,
+    .meaning = "Through cells of shared memory, of which the root writes one while the others read those before.",
+    .reference = "",
+    .applies = applies,
+    .cost = cost,
+    .run = run,
+};

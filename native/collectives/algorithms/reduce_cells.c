@@ -1,0 +1,29 @@
+#include "../node/node.h"
+#include "../node/reduce.h"
+#include "../node/cells.h"
+
+static bool applies(const struct coll_comm *comm, const struct shape *shape)
+{
+    return comm->topology.nodes == 1 && node_shares(comm->node) && shape->element <= comm->node->cell_bytes;
+}
+
+static double cost(const struct coll_comm *comm, const struct shape *shape)
+{
+    return comm->costs.node_latency + (double)shape->bytes * comm->costs.node_byte * comm->ranks;
+}
+
+static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
+{
+    (void)segment;
+    return node_reduce_cells(comm, call->root, call->send, call->receive, call->count, &call->reduction);
+}
+
+const struct algorithm reduce_cells = {
+    .name = "reduce_cells",
+    .collective = COLL_REDUCE,
+    .meaning = "Everybody writes its vector into shared memory, the root combines them.",
+    .reference = "",
+    .applies = applies,
+    .cost = cost,
+    .run = run,
+};

@@ -1,0 +1,12 @@
+/* Ways to broadcast on one node, in shared memory. */
+#ifndef UNISONO_NODE_BCAST_H
+#define UNISONO_NODE_BCAST_H
+
+#include "../collectives.h"
+
+/* In the cache line of the flag: at most LINE_ROOM bytes. */
+int node_bcast_inline(struct coll_comm *comm, int root, void *data, int64_t bytes);
+/* Through cells, of which the root writes one while the others read those before. */
+int node_bcast_cells(struct coll_comm *comm, int root, void *data, int64_t bytes);
+
+#endif

@@ -1,0 +1,126 @@
+/* How the ranks of a node speak through shared memory: steps, lines and cells.
+ *
+ * Everything goes in steps, which all ranks of the node count alike: a phase takes as many as it needs
+ * (node_steps), the same on all. In one step each rank may post one line (a counter with a few bytes of payload in the
+ * same cache line) and with it one cell (up to `cell_bytes` of data), and all may read what others post in that step. A
+ * rank says with node_pass() that it has done with reading all steps below a number. Lines and cells are rings: before
+ * a rank writes its line or cell of a step it waits until all have passed the step that had the same place
+ * (line_room, cell_room).
+ *
+ *     uint64_t step = node_steps(node, 1);
+ *     if (writes) {
+ *         line_room(comm, step);                   cell_room(comm, step) if it writes its cell
+ *         memcpy(line_of(node, node->rank, step)->payload, data, bytes);
+ *         line_post(node, step);
+ *     } else
+ *         memcpy(data, line_wait(comm, root, step)->payload, bytes);
+ *     node_pass(node, step + 1);
+ *
+ * Every rank must pass every step in the end, read or not. All counters only grow, and each has one writer. */
+#ifndef UNISONO_NODE_CELLS_H
+#define UNISONO_NODE_CELLS_H
+
+#include <sched.h>
+#include <stdatomic.h>
+
+#include "../collectives.h"
+#include "pull.h"
+#include "segment.h"
+#include "wait.h"
+
+/* 128: processors fetch neighbours of a cache line in pairs. A cell of CELLS is reused after so many steps. */
+enum { LINE_BYTES = 128, LINE_ROOM = LINE_BYTES - 8, LINES = 16, CELLS = 8 };
+
+struct line {
+    _Alignas(LINE_BYTES) _Atomic uint64_t count; /* the last step posted here, plus 1 */
+    unsigned char payload[LINE_ROOM];
+};
+
+/* One rank's, in the first segment. */
+struct shared_rank {
+    struct line passed; /* count: this rank reads nothing more of steps below */
+    struct line lines[LINES];
+    cpu_set_t cpus; /* those it may run on */
+};
+
+struct node {
+    bool shared;           /* else everything goes by messages */
+    bool crowded;          /* more ranks than CPUs they may run on */
+    int rank, ranks;       /* topology.local, .locals */
+    struct segment first;  /* struct shared_rank of each */
+    struct segment second; /* cells; made when first needed */
+    enum { CELLS_UNTRIED, CELLS_NONE, CELLS_MADE } cells;
+    int64_t cell_bytes;
+    uint64_t step;     /* the next nobody has taken */
+    uint64_t known;    /* all ranks have passed the steps below */
+    struct pull pull; /* whether, and how, ranks read one another's memory */
+};
+
+/* Whether there are cells: makes them when called for the first time. Collective over the node; the same on all. */
+bool cells_ready(struct coll_comm *comm);
+
+static inline struct shared_rank *shared_rank(const struct node *node, int local)
+{
+    return (struct shared_rank *)(void *)segment_of(&node->first, local);
+}
+
+/* Takes so many steps: the number of the first. */
+static inline uint64_t node_steps(struct node *node, uint64_t steps)
+{
+    uint64_t step = node->step;
+    node->step += steps;
+    return step;
+}
+
+static inline struct line *line_of(const struct node *node, int local, uint64_t step)
+{
+    return &shared_rank(node, local)->lines[step % LINES];
+}
+
+static inline unsigned char *cell_of(const struct node *node, int local, uint64_t step)
+{
+    return (unsigned char *)segment_of(&node->second, local) + (int64_t)(step % CELLS) * node->cell_bytes;
+}
+
+/* Waits until all have passed every step below. */
+void node_await_passed(struct coll_comm *comm, uint64_t step);
+
+static inline void line_room(struct coll_comm *comm, uint64_t step)
+{
+    if (comm->node->known + LINES < step + 1)
+        node_await_passed(comm, step + 1 - LINES);
+}
+
+static inline void cell_room(struct coll_comm *comm, uint64_t step)
+{
+    if (comm->node->known + CELLS < step + 1)
+        node_await_passed(comm, step + 1 - CELLS);
+}
+
+/* Others may read this rank's line, and its cell, of the step. */
+static inline void line_post(const struct node *node, uint64_t step)
+{
+    atomic_store_explicit(&line_of(node, node->rank, step)->count, step + 1, memory_order_release);
+}
+
+static inline const struct line *line_wait(struct coll_comm *comm, int local, uint64_t step)
+{
+    const struct line *line = line_of(comm->node, local, step);
+    wait_for(comm, &line->count, step + 1);
+    return line;
+}
+
+/* This rank reads nothing more of steps below. */
+static inline void node_pass(struct node *node, uint64_t step)
+{
+    atomic_store_explicit(&shared_rank(node, node->rank)->passed.count, step, memory_order_release);
+}
+
+/* All ranks have passed the steps below, as one knows who has seen all of them post something of a later phase. */
+static inline void node_know(struct node *node, uint64_t step)
+{
+    if (node->known < step)
+        node->known = step;
+}
+
+#endif

@@ -1,0 +1,123 @@
+#include "node.h"
+
+#include <stdlib.h>
+
+#include "allreduce.h"
+#include "barrier.h"
+#include "bcast.h"
+#include "cells.h"
+#include "messages.h"
+#include "reduce.h"
+
+/* Cells of all ranks of a node together take no more than this. */
+static const int64_t most_cells = INT64_C(32) << 20, largest_cell = 32 << 10, smallest_cell = 4 << 10;
+
+#ifndef UNISONO_SIMULATED
+/* Everybody says where it may run; whether that is enough for all. */
+static void look_for_crowd(struct coll_comm *comm)
+{
+    struct node *node = comm->node;
+    cpu_set_t all;
+    CPU_ZERO(&all);
+    sched_getaffinity(0, sizeof all, &shared_rank(node, node->rank)->cpus);
+    node->crowded = true;
+    uint64_t step = node_steps(node, 1);
+    line_post(node, step);
+    for (int local = 0; local < node->ranks; local++) {
+        line_wait(comm, local, step);
+        CPU_OR(&all, &all, &shared_rank(node, local)->cpus);
+    }
+    node_pass(node, step + 1);
+    node->crowded = CPU_COUNT(&all) < node->ranks;
+}
+#endif
+
+int node_create(struct coll_comm *comm)
+{
+    struct node *node = comm->node = calloc(1, sizeof *node);
+    if (node == NULL)
+        return MPI_ERR_NO_MEM;
+    node->rank = comm->topology.local;
+    node->ranks = comm->topology.locals;
+    node->cell_bytes = largest_cell;
+    while (node->cell_bytes > smallest_cell && node->cell_bytes * CELLS * node->ranks > most_cells)
+        node->cell_bytes /= 2;
+#ifndef UNISONO_SIMULATED
+    node->shared = node->ranks > 1 && segment_create(&node->first, comm, sizeof(struct shared_rank));
+    if (node->shared)
+        look_for_crowd(comm);
+    pull_create(&node->pull, comm, node->shared || node->ranks == 1);
+#endif
+    return MPI_SUCCESS;
+}
+
+void node_free(struct coll_comm *comm)
+{
+    pull_free(&comm->node->pull);
+    segment_free(&comm->node->first);
+    segment_free(&comm->node->second);
+    free(comm->node);
+    comm->node = NULL;
+}
+
+bool node_shares(const struct node *node)
+{
+    return node->shared;
+}
+
+bool node_pulls(const struct node *node)
+{
+    return node->pull.works;
+}
+
+void node_await_passed(struct coll_comm *comm, uint64_t step)
+{
+    struct node *node = comm->node;
+    uint64_t least = UINT64_MAX;
+    for (int i = 1; i < node->ranks; i++) {
+        const struct line *passed = &shared_rank(node, (node->rank + i) % node->ranks)->passed;
+        wait_for(comm, &passed->count, step);
+        uint64_t count = atomic_load_explicit(&passed->count, memory_order_acquire);
+        least = count < least ? count : least;
+    }
+    node->known = least;
+}
+
+bool cells_ready(struct coll_comm *comm)
+{
+    struct node *node = comm->node;
+    if (node->cells == CELLS_UNTRIED) {
+        bool made = node->shared && segment_create(&node->second, comm, node->cell_bytes * CELLS);
+        node->cells = made ? CELLS_MADE : CELLS_NONE;
+    }
+    return node->cells == CELLS_MADE;
+}
+
+int node_barrier(struct coll_comm *comm)
+{
+    return comm->node->shared ? node_barrier_flags(comm) : messages_barrier(comm);
+}
+
+int node_gather(struct coll_comm *comm, int root, const void *send, void *receive, int64_t each, const int64_t *bytes,
+                const int64_t *at)
+{
+    return messages_gather(comm, root, send, receive, each, bytes, at);
+}
+
+int node_scatter(struct coll_comm *comm, int root, const void *send, void *receive, int64_t each, const int64_t *bytes,
+                 const int64_t *at)
+{
+    return messages_scatter(comm, root, send, receive, each, bytes, at);
+}
+
+int node_allgather(struct coll_comm *comm, const void *send, void *receive, int64_t each, const int64_t *bytes,
+                   const int64_t *at)
+{
+    return messages_allgather(comm, send, receive, each, bytes, at);
+}
+
+int node_alltoallv(struct coll_comm *comm, const void *send, const int64_t *send_bytes, const int64_t *send_at,
+                   void *receive, const int64_t *receive_bytes, const int64_t *receive_at)
+{
+    return messages_alltoallv(comm, send, send_bytes, send_at, receive, receive_bytes, receive_at);
+}

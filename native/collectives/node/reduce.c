@@ -1,0 +1,64 @@
+#include "reduce.h"
+
+#include <string.h>
+
+#include "cells.h"
+#include "messages.h"
+#include "node.h"
+
+int node_reduce_cells(struct coll_comm *comm, int root, const void *send, void *receive, int64_t count,
+                 const struct reduction *reduction)
+{
+    struct node *node = comm->node;
+    int64_t each = cells_ready(comm) ? node->cell_bytes / reduction->element : 0;
+    if (each == 0)
+        return messages_reduce(comm, root, send, receive, count, reduction);
+    uint64_t step = node_steps(node, (uint64_t)((count + each - 1) / each));
+    const char *from = send;
+    char *to = receive;
+    for (; count > 0; count -= each, step++) {
+        int64_t piece = count < each ? count : each;
+        if (node->rank == root) {
+            const void *own = from;
+            if (from == to && root > 1) { /* what is combined before comes to lie over it */
+                cell_room(comm, step);
+                own = memcpy(cell_of(node, root, step), from, (size_t)(piece * reduction->element));
+            }
+            const void *left = own;
+            if (root != 0) {
+                line_wait(comm, 0, step);
+                left = cell_of(node, 0, step);
+            }
+            for (int local = 1; local < node->ranks; local++, left = to) {
+                const void *right = own;
+                if (local != root) {
+                    line_wait(comm, local, step);
+                    right = cell_of(node, local, step);
+                }
+                reduction->combine(reduction, left, right, to, piece);
+            }
+            to += each * reduction->element;
+        } else {
+            cell_room(comm, step);
+            memcpy(cell_of(node, node->rank, step), from, (size_t)(piece * reduction->element));
+            line_post(node, step);
+        }
+        node_pass(node, step + 1);
+        from += each * reduction->element;
+    }
+    return MPI_SUCCESS;
+}
+
+int node_reduce(struct coll_comm *comm, int root, const void *send, void *receive, int64_t count,
+                const struct reduction *reduction)
+{
+    if (!comm->node->shared)
+        return messages_reduce(comm, root, send, receive, count, reduction);
+    return node_reduce_cells(comm, root, send, receive, count, reduction);
+}
+
+int node_reduce_scatter(struct coll_comm *comm, const void *send, void *receive, const int64_t *counts_at,
+                        const struct reduction *reduction)
+{
+    return messages_reduce_scatter(comm, send, receive, counts_at, reduction);
+}

@@ -1,0 +1,79 @@
+#include "segment.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "../../common/shared_memory.h"
+
+static int peer(const struct coll_comm *comm, int local)
+{
+    return topology_rank(&comm->topology, comm->topology.node, local);
+}
+
+/* What local 0 says, told to all. False: messages fail. */
+static bool tell(const struct coll_comm *comm, void *data, int64_t bytes)
+{
+    bool good = true;
+    if (comm->topology.local != 0)
+        return fabric_receive(&comm->fabric, data, bytes, peer(comm, 0), FABRIC_SETUP) == MPI_SUCCESS;
+    for (int local = 1; local < comm->topology.locals; local++)
+        good = fabric_send(&comm->fabric, data, bytes, peer(comm, local), FABRIC_SETUP) == MPI_SUCCESS && good;
+    return good;
+}
+
+/* Whether it is so on all: the answer is the same on all. */
+static bool agree(const struct coll_comm *comm, bool good)
+{
+    char all = good, theirs;
+    if (comm->topology.local != 0)
+        fabric_send(&comm->fabric, &all, 1, peer(comm, 0), FABRIC_SETUP);
+    else
+        for (int local = 1; local < comm->topology.locals; local++) {
+            int error = fabric_receive(&comm->fabric, &theirs, 1, peer(comm, local), FABRIC_SETUP);
+            all = all && error == MPI_SUCCESS && theirs;
+        }
+    return tell(comm, &all, 1) && all;
+}
+
+/* This rank's part of the file and the whole in its memory. */
+static bool take(struct segment *segment, const struct coll_comm *comm, int file)
+{
+    size_t each = (size_t)segment->each;
+    if (file < 0 || shared_memory_fill(file, each * (size_t)comm->topology.local, each) != 0)
+        return false;
+    segment->base = shared_memory_map(file, (size_t)segment->bytes);
+    return segment->base != NULL;
+}
+
+bool segment_create(struct segment *segment, struct coll_comm *comm, int64_t each)
+{
+    int64_t page = sysconf(_SC_PAGESIZE), rounded = (each + page - 1) / page * page;
+    *segment = (struct segment){.each = rounded, .bytes = rounded * comm->topology.locals};
+    char name[SHARED_NAME_BYTES] = "";
+    int file = -1;
+    if (comm->topology.local == 0) {
+        shared_memory_name(name);
+        file = shared_memory_open(name, true);
+    }
+    bool good = tell(comm, name, sizeof name);
+    if (comm->topology.local != 0 && good)
+        file = shared_memory_open(name, false);
+    good = take(segment, comm, file) && good;
+    good = agree(comm, good);
+    if (comm->topology.local == 0 && file >= 0)
+        shm_unlink(name);
+    if (file >= 0)
+        close(file);
+    if (!good)
+        segment_free(segment);
+    return good;
+}
+
+void segment_free(struct segment *segment)
+{
+    if (segment->base != NULL)
+        munmap(segment->base, (size_t)segment->bytes);
+    *segment = (struct segment){0};
+}

@@ -1,0 +1,22 @@
+/* Memory that the ranks of one node share: a part of each rank, in memory near it. */
+#ifndef UNISONO_NODE_SEGMENT_H
+#define UNISONO_NODE_SEGMENT_H
+
+#include "../collectives.h"
+
+struct segment {
+    char *base; /* NULL: none */
+    int64_t each, bytes;
+};
+
+/* Collective over the ranks of a node, by messages: `each` bytes of zeros for each, in whole pages. False on all of them
+ * when one of them cannot have it. It has no name once everybody has it, so nothing is left by a process that dies. */
+bool segment_create(struct segment *segment, struct coll_comm *comm, int64_t each);
+void segment_free(struct segment *segment);
+
+static inline char *segment_of(const struct segment *segment, int local)
+{
+    return segment->base + local * segment->each;
+}
+
+#endif

@@ -1,0 +1,31 @@
+/* Waiting for another rank's counter: spin, let the library move what it still has to, give the CPU away. */
+#ifndef UNISONO_NODE_WAIT_H
+#define UNISONO_NODE_WAIT_H
+
+#include <stdatomic.h>
+
+#include "../collectives.h"
+
+static inline void cpu_pause(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ __volatile__("yield");
+#endif
+}
+
+/* The rest of wait_for, once it is known that one has to wait. */
+void wait_longer(struct coll_comm *comm, const _Atomic uint64_t *counter, uint64_t value);
+
+/* Until the counter has reached the value: what its writer wrote before can be read then. */
+static inline void wait_for(struct coll_comm *comm, const _Atomic uint64_t *counter, uint64_t value)
+{
+    if (atomic_load_explicit(counter, memory_order_acquire) < value)
+        wait_longer(comm, counter, value);
+}
+
+/* One turn of waiting for something else; `turn` counts from 0. */
+void wait_turn(struct coll_comm *comm, unsigned turn);
+
+#endif

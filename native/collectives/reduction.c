@@ -1,0 +1,134 @@
+#include "reduction.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "combine.h"
+
+static void local_reduce(const struct reduction *reduction, const char *left, char *right, int64_t count)
+{
+    for (int64_t done = 0; done < count; done += INT_MAX) {
+        int64_t piece = count - done < INT_MAX ? count - done : INT_MAX;
+        PMPI_Reduce_local(left + done * reduction->element, right + done * reduction->element, (int)piece,
+                          reduction->type, reduction->op);
+    }
+}
+
+/* The library combines into the right operand. When the result is to lie over the left one, pieces of the right one are
+   copied first. */
+static void combine_by_library(const struct reduction *reduction, const void *left, const void *right, void *result,
+                               int64_t count)
+{
+    int64_t element = reduction->element;
+    if (result != left || right == left) {
+        if (result != right)
+            memcpy(result, right, (size_t)(count * element));
+        local_reduce(reduction, left, result, count);
+        return;
+    }
+    char room[4096] __attribute__((aligned(64)));
+    int64_t each = element > 0 && element <= (int64_t)sizeof room ? (int64_t)sizeof room / element : 1;
+    char *copy = element <= (int64_t)sizeof room ? room : malloc((size_t)element);
+    if (copy == NULL) /* as the libraries themselves do when they have no memory in the midst of a reduction */
+        abort();
+    const char *from = right;
+    char *to = result;
+    for (; count > 0; count -= each, from += each * element, to += each * element) {
+        int64_t piece = count < each ? count : each;
+        memcpy(copy, from, (size_t)(piece * element));
+        local_reduce(reduction, to, copy, piece);
+        memcpy(to, copy, (size_t)(piece * element));
+    }
+    if (copy != room)
+        free(copy);
+}
+
+static enum element of_integer(int64_t bytes, bool is_signed)
+{
+    enum element first = is_signed ? INT8 : UINT8;
+    return bytes == 1 ? first : bytes == 2 ? first + 1 : bytes == 4 ? first + 2 : bytes == 8 ? first + 3 : ELEMENTS;
+}
+
+static enum element of_real(int64_t bytes)
+{
+    return bytes == 4 ? FLOAT : bytes == 8 ? DOUBLE : ELEMENTS;
+}
+
+/* ELEMENTS: not one of those we have loops for. MPI_CHAR and MPI_BYTE are no numbers to MPI. */
+static enum element element_of(MPI_Datatype type, int64_t bytes)
+{
+    if (type == MPI_DOUBLE || type == MPI_FLOAT)
+        return of_real(bytes);
+    if (type == MPI_INT || type == MPI_LONG || type == MPI_LONG_LONG || type == MPI_INT64_T || type == MPI_INT32_T ||
+        type == MPI_SHORT || type == MPI_SIGNED_CHAR || type == MPI_INT8_T || type == MPI_INT16_T || type == MPI_AINT ||
+        type == MPI_OFFSET || type == MPI_COUNT)
+        return of_integer(bytes, true);
+    if (type == MPI_UNSIGNED || type == MPI_UNSIGNED_LONG || type == MPI_UNSIGNED_LONG_LONG || type == MPI_UINT64_T ||
+        type == MPI_UINT32_T || type == MPI_UNSIGNED_SHORT || type == MPI_UNSIGNED_CHAR || type == MPI_UINT8_T ||
+        type == MPI_UINT16_T)
+        return of_integer(bytes, false);
+    if (type == MPI_REAL || type == MPI_DOUBLE_PRECISION)
+        return of_real(bytes);
+    return type == MPI_INTEGER ? of_integer(bytes, true) : ELEMENTS;
+}
+
+/* Whether the library keeps the left one of two numbers that do not compare; it need not treat all counts alike, and
+   then it is asked itself. */
+static enum operation ordered(MPI_Op op, enum operation left, enum operation right)
+{
+    enum { COUNT = 67 };
+    double in[COUNT], out[COUNT];
+    bool keeps_left = true, keeps_right = true;
+    for (int i = 0; i < COUNT; i++)
+        in[i] = i % 3 == 0 ? (double)NAN : i % 3 == 1 ? 1 : 0.0, out[i] = i % 3 == 1 ? (double)NAN : i % 3 ? -0.0 : 1;
+    PMPI_Reduce_local(in, out, COUNT, MPI_DOUBLE, op);
+    for (int i = 0; i < COUNT; i++) {
+        bool is_left = i % 3 == 0 ? isnan(out[i]) : i % 3 == 1 ? out[i] == 1 : !signbit(out[i]);
+        keeps_left = keeps_left && is_left;
+        keeps_right = keeps_right && !is_left;
+    }
+    return keeps_left ? left : keeps_right ? right : OPERATIONS;
+}
+
+/* OPERATIONS: none of ours. */
+static enum operation operation_of(MPI_Op op, enum element element)
+{
+    static int least = -1, greatest = -1; /* equal whoever finds them out */
+    bool is_real = element == FLOAT || element == DOUBLE;
+    if (op == MPI_SUM)
+        return SUM;
+    if (op == MPI_MAX && is_real)
+        return (enum operation)(greatest < 0 ? greatest = ordered(op, MAX_LEFT, MAX_RIGHT) : greatest);
+    if (op == MPI_MIN && is_real)
+        return (enum operation)(least < 0 ? least = ordered(op, MIN_LEFT, MIN_RIGHT) : least);
+    return op == MPI_MAX    ? MAX_LEFT
+           : op == MPI_MIN  ? MIN_LEFT
+           : op == MPI_PROD ? PROD
+           : op == MPI_BAND ? BAND
+           : op == MPI_BOR  ? BOR
+           : op == MPI_BXOR ? BXOR
+           : op == MPI_LAND ? LAND
+           : op == MPI_LOR  ? LOR
+           : op == MPI_LXOR ? LXOR
+                            : OPERATIONS;
+}
+
+bool reduction_set(struct reduction *reduction, MPI_Datatype type, MPI_Op op)
+{
+    int bytes, commutes = 0;
+    MPI_Aint low, extent;
+    *reduction = (struct reduction){.op = op, .type = type, .combine = combine_by_library};
+    if (PMPI_Type_size(type, &bytes) != MPI_SUCCESS || PMPI_Type_get_extent(type, &low, &extent) != MPI_SUCCESS ||
+        low != 0 || extent != bytes || bytes <= 0 || PMPI_Op_commutative(op, &commutes) != MPI_SUCCESS)
+        return false;
+    reduction->element = bytes;
+    reduction->commutative = commutes;
+    enum element element = element_of(type, bytes);
+    enum operation operation = element < ELEMENTS ? operation_of(op, element) : OPERATIONS;
+    combine *combine = operation < OPERATIONS ? combine_find(operation, element) : NULL;
+    if (combine != NULL)
+        reduction->combine = combine;
+    return true;
+}
