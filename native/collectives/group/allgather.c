@@ -13,18 +13,27 @@ static void own_block(const struct group *group, const void *send, void *receive
         memcpy(place, send, (size_t)bytes);
 }
 
-int group_allgather_ring(const struct group *group, const void *send, void *receive, const struct blocks *blocks)
+int group_allgather_ring(const struct group *group, const void *send, void *receive, const struct blocks *blocks,
+                         const struct arrival *arrival)
 {
+    const struct fabric *fabric = &group->comm->fabric;
     int size = group->size, error = MPI_SUCCESS;
     own_block(group, send, receive, blocks);
     int right = group_rank(group, (group->me + 1) % size), left = group_rank(group, (group->me + size - 1) % size);
     for (int step = 0; step < size - 1 && error == MPI_SUCCESS; step++) {
         int out = (group->me - step + size) % size, in = (group->me - step - 1 + size) % size;
-        error = fabric_exchange(&group->comm->fabric, (char *)receive + blocks_at(blocks, out),
-                                blocks_bytes(blocks, out), right, (char *)receive + blocks_at(blocks, in),
-                                blocks_bytes(blocks, in), left, group->tag);
+        MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+        error = fabric_start_receive(fabric, (char *)receive + blocks_at(blocks, in), blocks_bytes(blocks, in), left,
+                                     group->tag, &requests[0]);
+        if (error == MPI_SUCCESS)
+            error = fabric_start_send(fabric, (char *)receive + blocks_at(blocks, out), blocks_bytes(blocks, out),
+                                      right, group->tag, &requests[1]);
+        if (error == MPI_SUCCESS)
+            error = arrival_tell(arrival, out);
+        if (error == MPI_SUCCESS)
+            error = fabric_wait(2, requests);
     }
-    return error;
+    return error == MPI_SUCCESS ? arrival_tell(arrival, (group->me + 1) % size) : error;
 }
 
 int group_allgather_bruck(const struct group *group, const void *send, void *receive, int64_t each)
@@ -52,5 +61,5 @@ int group_allgather(const struct group *group, const void *send, void *receive, 
 {
     if (blocks->bytes == NULL && blocks->each <= small_block && group->size > 2)
         return group_allgather_bruck(group, send, receive, blocks->each);
-    return group_allgather_ring(group, send, receive, blocks);
+    return group_allgather_ring(group, send, receive, blocks, NULL);
 }

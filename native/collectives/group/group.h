@@ -71,10 +71,25 @@ static inline int64_t blocks_at(const struct blocks *blocks, int i)
     return blocks->bytes == NULL ? i * blocks->each : blocks->at[i];
 }
 
+/* Told on every member, with the number of each block that is there, while the next is on its way. */
+struct arrival {
+    int (*tell)(void *context, int block);
+    void *context;
+};
+
+static inline int arrival_tell(const struct arrival *arrival, int block)
+{
+    return arrival == NULL ? MPI_SUCCESS : arrival->tell(arrival->context, block);
+}
+
 int group_barrier(const struct group *group);
 
-/* Binomial tree. */
-int group_bcast_tree(const struct group *group, int root, void *data, int64_t bytes);
+/* Broadcasts. A k-nomial tree, k = `radix`; a chain (1 child) or a tree of up to 8 children through which segments follow
+   one another; one block for each member and then a ring, in which block i is part_of(bytes, i - root, size). */
+int group_bcast_tree(const struct group *group, int root, void *data, int64_t bytes, int radix);
+int group_bcast_pipeline(const struct group *group, int root, void *data, int64_t bytes, int64_t segment, int children,
+                         const struct arrival *arrival);
+int group_bcast_scatter(const struct group *group, int root, void *data, int64_t bytes, const struct arrival *arrival);
 
 /* Linear: the root has one message with every other. `send` (`receive`) of the root may be its own block in place. */
 int group_gather(const struct group *group, int root, const void *send, void *receive, const struct blocks *blocks);
@@ -82,21 +97,34 @@ int group_scatter(const struct group *group, int root, const void *send, void *r
 
 /* `send` may be the own block in `receive`. By size and number of members one of the two below. */
 int group_allgather(const struct group *group, const void *send, void *receive, const struct blocks *blocks);
-int group_allgather_ring(const struct group *group, const void *send, void *receive, const struct blocks *blocks);
+/* Block me first, then me - 1, me - 2 ... Tells of the own one too. */
+int group_allgather_ring(const struct group *group, const void *send, void *receive, const struct blocks *blocks,
+                         const struct arrival *arrival);
 /* Blocks of one size: ceil(log2 size) messages. */
 int group_allgather_bruck(const struct group *group, const void *send, void *receive, int64_t each);
 
-/* One partner after the other, both ways at once. All sizes and places are by member. */
-int group_alltoallv(const struct group *group, const void *send, const struct blocks *out, void *receive,
-                    const struct blocks *in);
+/* All sizes and places are by member. One partner after the other, both ways at once; or up to `most` at once. */
+int group_alltoall_pairwise(const struct group *group, const void *send, const struct blocks *out, void *receive,
+                            const struct blocks *in);
+int group_alltoall_spread(const struct group *group, const void *send, const struct blocks *out, void *receive,
+                          const struct blocks *in, int most);
+/* Blocks of one size: ceil(log2 size) messages of half of all there is. */
+int group_alltoall_bruck(const struct group *group, const void *send, void *receive, int64_t each);
 
-/* Binomial tree; `receive` on the root alone, may be its `send`. In order of the members' numbers unless the operation is
-   commutative. */
+/* `receive` on the root alone, may be its `send`. In order of the members' numbers unless the operation is commutative.
+   Binomial tree; a chain through which segments follow one another, which is in order only if it is to member 0. */
 int group_reduce_tree(const struct group *group, int root, const void *send, void *receive, int64_t count,
                       const struct reduction *reduction);
-/* In order of the members' numbers, and the same bits on all. `send` and `receive` may be equal. */
+int group_reduce_chain(const struct group *group, int root, const void *send, void *receive, int64_t count,
+                       const struct reduction *reduction, int64_t segment);
+/* The same bits on all. `send` and `receive` may be equal. Recursive doubling, and halving and doubling, are in order of
+   the members' numbers; the ring is for commutative operations. */
 int group_allreduce_doubling(const struct group *group, const void *send, void *receive, int64_t count,
                              const struct reduction *reduction);
+int group_allreduce_halving(const struct group *group, const void *send, void *receive, int64_t count,
+                            const struct reduction *reduction);
+int group_allreduce_ring(const struct group *group, const void *send, void *receive, int64_t count,
+                         const struct reduction *reduction);
 /* Member i gets elements [at[i], at[i + 1]) of the combined vector, in order of the members' numbers. `receive` may be
    the own part of `send`. */
 int group_reduce_scatter_linear(const struct group *group, const void *send, void *receive, const int64_t *at,

@@ -21,7 +21,7 @@ int group_reduce_scatter_linear(const struct group *group, const void *send, voi
         where[size + i] = at[i] * element;
     }
     struct blocks out = {.bytes = where, .at = where + size}, in = {.each = own * element};
-    int error = group_alltoallv(group, send, &out, work, &in);
+    int error = group_alltoall_pairwise(group, send, &out, work, &in);
     free(where);
     if (error != MPI_SUCCESS || own == 0)
         return error;

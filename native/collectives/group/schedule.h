@@ -1,8 +1,24 @@
-/* Who sends what to whom: pure functions, tested without MPI (tests/test_coll_schedules.c). */
+/* Who sends what to whom: pure functions, tested without MPI (tests/test_coll_schedules.c). `place` is a member's number
+ * counted from the root. */
 #ifndef UNISONO_GROUP_SCHEDULE_H
 #define UNISONO_GROUP_SCHEDULE_H
 
 #include <stdint.h>
+
+/* k-nomial tree: the subtree of a place that is not 0 has up to `step` places, a power of the radix; its children are at
+   place + i * step / radix^j, 0 < i < radix. */
+static inline int tree_step(int size, int place, int radix)
+{
+    int step = 1;
+    while (step < size && place % (step * radix) == 0)
+        step *= radix;
+    return step;
+}
+
+static inline int tree_parent(int place, int step, int radix)
+{
+    return place - place % (step * radix);
+}
 
 /* The largest power of two that is not above `size`. */
 static inline int power_below(int size)
@@ -39,6 +55,39 @@ static inline int unfold(int size, int number)
 {
     int extra = size - power_below(size);
     return number < extra ? 2 * number : number + extra;
+}
+
+struct span {
+    int64_t from, to;
+};
+
+/* Recursive halving: what is left of a vector of `count` for this number after exchanges with number ^ 1, ^ 2, ... below
+   `power`. */
+static inline struct span halved(int64_t count, int number, int power)
+{
+    struct span span = {0, count};
+    for (int bit = 1; bit < power; bit *= 2) {
+        int64_t middle = span.from + (span.to - span.from) / 2;
+        if (number & bit)
+            span.from = middle;
+        else
+            span.to = middle;
+    }
+    return span;
+}
+
+/* The i-th of `parts` nearly equal parts. */
+static inline struct span part_of(int64_t count, int i, int parts)
+{
+    int64_t each = count / parts, rest = count % parts;
+    int64_t from = i * each + (i < rest ? i : rest);
+    return (struct span){from, from + each + (i < rest)};
+}
+
+/* Bruck's alltoall: whether the block for the place at this distance travels in the step of `bit`. */
+static inline int bruck_travels(int distance, int bit)
+{
+    return (distance & bit) != 0;
 }
 
 #endif

@@ -16,7 +16,7 @@ int messages_barrier(struct coll_comm *comm)
 int messages_bcast(struct coll_comm *comm, int root, void *data, int64_t bytes)
 {
     struct group group = group_node(comm);
-    return group_bcast_tree(&group, root, data, bytes);
+    return group_bcast_tree(&group, root, data, bytes, 2);
 }
 
 int messages_reduce(struct coll_comm *comm, int root, const void *send, void *receive, int64_t count,
@@ -46,7 +46,7 @@ static int allreduce_by_parts(const struct group *group, const void *send, void 
     int error = group_reduce_scatter_linear(group, send, mine, at, reduction);
     struct blocks blocks = {.bytes = bytes, .at = where};
     if (error == MPI_SUCCESS)
-        error = group_allgather_ring(group, mine, receive, &blocks);
+        error = group_allgather_ring(group, mine, receive, &blocks, NULL);
     free(at);
     return error;
 }
@@ -96,5 +96,5 @@ int messages_alltoallv(struct coll_comm *comm, const void *send, const int64_t *
 {
     struct group group = group_node(comm);
     struct blocks out = {.bytes = send_bytes, .at = send_at}, in = {.bytes = receive_bytes, .at = receive_at};
-    return group_alltoallv(&group, send, &out, receive, &in);
+    return group_alltoall_pairwise(&group, send, &out, receive, &in);
 }

@@ -1,0 +1,92 @@
+#include <string.h>
+
+#include "group.h"
+
+/* Segments on their way at once. */
+enum { WINDOW = 3 };
+
+struct chain {
+    const struct group *group;
+    const struct reduction *reduction;
+    const char *send;
+    char *result, *room; /* the whole vector, on the root; else and for what arrives, WINDOW segments */
+    int64_t count, piece; /* elements */
+    int segments, from, to;
+    MPI_Request in[WINDOW], out[WINDOW];
+};
+
+static int64_t length(const struct chain *chain, int segment)
+{
+    int64_t left = chain->count - segment * chain->piece;
+    return left < chain->piece ? left : chain->piece;
+}
+
+static char *room_at(const struct chain *chain, int segment)
+{
+    return chain->room + segment % WINDOW * chain->piece * chain->reduction->element;
+}
+
+/* Its room is that of the segment WINDOW before it, which must have left. */
+static int receive(struct chain *chain, int segment)
+{
+    if (segment >= chain->segments)
+        return MPI_SUCCESS;
+    int error = fabric_wait(1, &chain->out[segment % WINDOW]);
+    if (error != MPI_SUCCESS)
+        return error;
+    return fabric_start_receive(&chain->group->comm->fabric, room_at(chain, segment),
+                                length(chain, segment) * chain->reduction->element, chain->from, chain->group->tag,
+                                &chain->in[segment % WINDOW]);
+}
+
+static int pass_on(struct chain *chain, int segment)
+{
+    int64_t element = chain->reduction->element, count = length(chain, segment);
+    const char *own = chain->send + segment * chain->piece * element, *out = own;
+    int error = fabric_wait(1, &chain->in[segment % WINDOW]);
+    if (error != MPI_SUCCESS)
+        return error;
+    if (chain->from >= 0) {
+        char *room = chain->to < 0 ? chain->result + segment * chain->piece * element : room_at(chain, segment);
+        chain->reduction->combine(chain->reduction, own, room_at(chain, segment), room, count);
+        out = room;
+    }
+    return fabric_start_send(&chain->group->comm->fabric, out, count * element, chain->to, chain->group->tag,
+                             &chain->out[segment % WINDOW]);
+}
+
+/* From the last place down to the root, at place 0: each combines what it has, on the left, with what has come. */
+int group_reduce_chain(const struct group *group, int root, const void *send, void *receive_at, int64_t count,
+                       const struct reduction *reduction, int64_t segment)
+{
+    int size = group->size, place = (group->me - root + size) % size, error = MPI_SUCCESS;
+    int64_t piece = segment / reduction->element > 0 ? segment / reduction->element : 1;
+    struct chain chain = {.group = group, .reduction = reduction, .send = send, .result = receive_at, .count = count,
+                          .piece = piece < count ? piece : count, .from = -1, .to = -1};
+    if (count == 0)
+        return MPI_SUCCESS;
+    if (size == 1) {
+        if (send != receive_at)
+            memcpy(receive_at, send, (size_t)(count * reduction->element));
+        return MPI_SUCCESS;
+    }
+    chain.segments = (int)((count + chain.piece - 1) / chain.piece);
+    chain.room = coll_scratch(group->comm, SCRATCH_MESSAGES, WINDOW * chain.piece * reduction->element);
+    if (chain.room == NULL)
+        return MPI_ERR_NO_MEM;
+    if (place + 1 < size)
+        chain.from = group_rank(group, (group->me + 1) % size);
+    if (place > 0)
+        chain.to = group_rank(group, (group->me - 1 + size) % size);
+    for (int i = 0; i < WINDOW; i++)
+        chain.in[i] = chain.out[i] = MPI_REQUEST_NULL;
+    /* One slot less than the window is posted ahead, so that the wait for the room of the next is for an older send. */
+    for (int i = 0; i < WINDOW - 1 && error == MPI_SUCCESS; i++)
+        error = receive(&chain, i);
+    for (int i = 0; i < chain.segments && error == MPI_SUCCESS; i++) {
+        error = receive(&chain, i + WINDOW - 1);
+        if (error == MPI_SUCCESS)
+            error = pass_on(&chain, i);
+    }
+    return error == MPI_SUCCESS ? fabric_wait(WINDOW, chain.out) : error;
+}
