@@ -1,0 +1,204 @@
+#include "cg.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE = 8 }; /* doubles of a cache line: threads' sums do not share one */
+
+/* The numbers of a colour that are thread's. */
+struct range {
+    int32_t from, to;
+};
+
+static struct range share(const struct order *order, int colour, int thread)
+{
+    int at = colour * order->threads + thread;
+    return (struct range){order->first[at], order->last[at]};
+}
+
+double *vector_create(const struct system *system, bool first_touch)
+{
+    const struct order *order = system->order;
+    const size_t bytes = ((size_t)system->mesh->total * 3 + 1) * sizeof(double);
+    double *vector = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    if (vector == NULL)
+        return NULL;
+    if (first_touch) {
+#pragma omp parallel num_threads(order->threads)
+        for (int colour = 0; colour < order->colours; colour++) {
+            struct range own = share(order, colour, omp_get_thread_num());
+            memset(vector + 3 * (int64_t)own.from, 0, (size_t)(own.to - own.from) * 3 * sizeof *vector);
+        }
+        memset(vector + 3 * (int64_t)system->mesh->owned, 0, bytes - (size_t)system->mesh->owned * 3 * sizeof *vector);
+    } else {
+        memset(vector, 0, bytes);
+    }
+    return vector;
+}
+
+void system_product(const struct system *system, double *vector, double *product)
+{
+    const struct order *order = system->order;
+    halo_exchange(system->halo, vector);
+#pragma omp parallel num_threads(order->threads)
+    for (int colour = 0; colour < order->colours; colour++) {
+        struct range own = share(order, colour, omp_get_thread_num());
+        system->kernels->product(system->matrix, vector, product, own.from, own.to);
+    }
+}
+
+/* z = M^-1 r. */
+static void precondition(const struct system *system, const double *r, double *z, struct times *times)
+{
+    const struct order *order = system->order;
+    double begun = MPI_Wtime(), turned = 0;
+#pragma omp parallel num_threads(order->threads)
+    {
+        const int thread = omp_get_thread_num();
+        for (int colour = 0; colour < order->colours; colour++) {
+            struct range own = share(order, colour, thread);
+            system->kernels->forward(system->matrix, r, z, own.from, own.to);
+#pragma omp barrier
+        }
+#pragma omp master
+        turned = MPI_Wtime();
+        /* The last colour has nothing after it. */
+        for (int colour = order->colours - 2; colour >= 0; colour--) {
+            struct range own = share(order, colour, thread);
+            system->kernels->backward(system->matrix, z, own.from, own.to);
+#pragma omp barrier
+        }
+    }
+    times->forward += turned - begun;
+    times->backward += MPI_Wtime() - turned;
+}
+
+/* One pass over the vectors, by each thread over its own numbers. Returns this process's sum. */
+enum pass { PASS_DOT, PASS_DIRECTION, PASS_STEP };
+
+struct vectors {
+    double *x, *r, *z, *p, *q;
+};
+
+static double over_range(enum pass pass, const struct vectors *v, double factor, struct range own)
+{
+    double sum = 0;
+    const int64_t from = 3 * (int64_t)own.from, to = 3 * (int64_t)own.to;
+    switch (pass) {
+    case PASS_DOT: /* r z */
+        for (int64_t i = from; i < to; i++)
+            sum += v->r[i] * v->z[i];
+        break;
+    case PASS_DIRECTION: /* p = z + beta p */
+        for (int64_t i = from; i < to; i++)
+            v->p[i] = v->z[i] + factor * v->p[i];
+        break;
+    case PASS_STEP: /* x += alpha p, r -= alpha q; r r */
+        for (int64_t i = from; i < to; i++) {
+            v->x[i] += factor * v->p[i];
+            v->r[i] -= factor * v->q[i];
+            sum += v->r[i] * v->r[i];
+        }
+    }
+    return sum;
+}
+
+static double sweep(const struct system *system, enum pass pass, const struct vectors *v, double factor, double *partial)
+{
+    const struct order *order = system->order;
+#pragma omp parallel num_threads(order->threads)
+    {
+        const int thread = omp_get_thread_num();
+        double sum = 0;
+        for (int colour = 0; colour < order->colours; colour++)
+            sum += over_range(pass, v, factor, share(order, colour, thread));
+        partial[thread * LINE] = sum;
+    }
+    double sum = 0;
+    for (int thread = 0; thread < order->threads; thread++)
+        sum += partial[thread * LINE];
+    return sum;
+}
+
+static double everywhere(const struct system *system, double sum, struct times *times)
+{
+    double all, begun = MPI_Wtime();
+    MPI_Allreduce(&sum, &all, 1, MPI_DOUBLE, MPI_SUM, system->comm);
+    times->allreduce += MPI_Wtime() - begun;
+    return all;
+}
+
+static double dot(const struct system *system, double *left, double *right, double *partial, struct times *times)
+{
+    const struct vectors v = {.r = left, .z = right};
+    double begun = MPI_Wtime();
+    double own = sweep(system, PASS_DOT, &v, 0, partial);
+    times->dots += MPI_Wtime() - begun;
+    return everywhere(system, own, times);
+}
+
+static double timed(const struct system *system, enum pass pass, const struct vectors *v, double factor, double *partial,
+                    double *seconds)
+{
+    double begun = MPI_Wtime(), sum = sweep(system, pass, v, factor, partial);
+    *seconds += MPI_Wtime() - begun;
+    return sum;
+}
+
+static void iterate(const struct system *system, const struct vectors *v, double norm, double tolerance, int limit,
+                    double *partial, double *history, struct outcome *outcome)
+{
+    struct times *times = &outcome->times;
+    double rho_before = 1;
+    outcome->end = CG_LIMIT;
+    while (outcome->iterations < limit) {
+        precondition(system, v->r, v->z, times);
+        double rho = dot(system, v->r, v->z, partial, times);
+        timed(system, PASS_DIRECTION, v, outcome->iterations == 0 ? 0 : rho / rho_before, partial, &times->vectors);
+        double exchanged = system->halo->pack_seconds + system->halo->exchange_seconds, begun = MPI_Wtime();
+        system_product(system, v->p, v->q);
+        times->product += MPI_Wtime() - begun - (system->halo->pack_seconds + system->halo->exchange_seconds - exchanged);
+        double curvature = dot(system, v->p, v->q, partial, times);
+        if (!(curvature > 0) || !(rho > 0)) { /* not positive definite, or not a number */
+            outcome->end = CG_BROKEN;
+            return;
+        }
+        double square = timed(system, PASS_STEP, v, rho / curvature, partial, &times->vectors);
+        outcome->residual = sqrt(everywhere(system, square, times)) / norm;
+        history[outcome->iterations++] = outcome->residual;
+        rho_before = rho;
+        if (outcome->residual <= tolerance) {
+            outcome->end = CG_CONVERGED;
+            return;
+        }
+    }
+}
+
+struct outcome cg_solve(const struct system *system, const double *load, double *x, double tolerance, int limit,
+                        bool first_touch, double *history)
+{
+    struct outcome outcome = {.residual = 1};
+    struct vectors v = {x, vector_create(system, first_touch), vector_create(system, first_touch),
+                        vector_create(system, first_touch), vector_create(system, first_touch)};
+    double *partial = calloc((size_t)system->order->threads * LINE, sizeof *partial);
+    int good = v.r != NULL && v.z != NULL && v.p != NULL && v.q != NULL && partial != NULL, all;
+    MPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, system->comm);
+    outcome.end = CG_NO_MEMORY;
+    if (all) {
+        memcpy(v.r, load, (size_t)system->mesh->owned * 3 * sizeof *load);
+        double norm = sqrt(dot(system, v.r, v.r, partial, &outcome.times));
+        outcome.times = (struct times){0};
+        system->halo->pack_seconds = system->halo->exchange_seconds = 0;
+        MPI_Barrier(system->comm);
+        double begun = MPI_Wtime();
+        if (norm > 0)
+            iterate(system, &v, norm, tolerance, limit, partial, history, &outcome);
+        else
+            outcome.end = CG_CONVERGED, outcome.residual = 0;
+        outcome.times.total = MPI_Wtime() - begun;
+    }
+    free(v.r), free(v.z), free(v.p), free(v.q), free(partial);
+    return outcome;
+}

@@ -1,0 +1,50 @@
+/* Conjugate gradients, preconditioned by symmetric Gauss-Seidel within each process (document 004, section 2).
+ *
+ * M = (D + L) D^-1 (D + U) with D, L, U of the matrix itself: no factorisation, and external values are ignored, so the
+ * preconditioner does not communicate. Sums are taken in the order of threads and then by MPI_Allreduce: the same from run to run. */
+#ifndef UNISONO_SOLVER_CG_H
+#define UNISONO_SOLVER_CG_H
+
+#include <mpi.h>
+#include <stdbool.h>
+
+#include "halo.h"
+#include "kernels.h"
+#include "matrix.h"
+#include "order.h"
+
+struct system {
+    const struct mesh *mesh;
+    const struct order *order;
+    const struct matrix *matrix;
+    const struct kernels *kernels;
+    struct halo *halo;
+    MPI_Comm comm;
+};
+
+/* Seconds of this process. */
+struct times {
+    double total, product, forward, backward, dots, vectors, allreduce;
+};
+
+enum cg_end { CG_CONVERGED, CG_LIMIT, CG_BROKEN, CG_NO_MEMORY };
+
+struct outcome {
+    enum cg_end end;
+    int iterations;
+    double residual; /* |r| / |b| */
+    struct times times;
+};
+
+/* Vectors with 3 values a node, external nodes included, each placed by the thread that will use it (or by the first thread,
+ * without `first_touch`); zeros. NULL: no memory. */
+double *vector_create(const struct system *system, bool first_touch);
+
+/* Solves A x = load from x = 0; `history` gets the relative residual after each iteration, `limit` values. Collective. */
+struct outcome cg_solve(const struct system *system, const double *load, double *x, double tolerance, int limit,
+                        bool first_touch, double *history);
+
+/* product = A vector, halo included. Collective. */
+void system_product(const struct system *system, double *vector, double *product);
+
+#endif

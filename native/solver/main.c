@@ -1,0 +1,156 @@
+/* unisono-solver: see options.c for its command line, cg.h for the method. */
+#include <math.h>
+#include <mpi.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bandwidth.h"
+#include "report.h"
+
+static MPI_Comm comm;
+static int rank, ranks;
+
+/* Ends the whole program with status 2 and one line from the first rank that has a problem. */
+static void stop_if(bool is_bad, const char *problem)
+{
+    int first = is_bad ? rank : ranks, lowest;
+    MPI_Allreduce(&first, &lowest, 1, MPI_INT, MPI_MIN, comm);
+    if (lowest == ranks)
+        return;
+    if (rank == lowest)
+        fprintf(stderr, "unisono-solver: %s\n", problem);
+    MPI_Finalize();
+    exit(2);
+}
+
+static void check_parts(struct options *options)
+{
+    char problem[PROBLEM_TEXT] = "";
+    const int64_t *nodes = options->nodes;
+    int *parts = options->parts;
+    if (parts[0] == 0 && !mesh_divide(nodes, ranks, parts))
+        snprintf(problem, sizeof problem, "%lld x %lld x %lld nodes cannot be cut into %d boxes: use fewer processes or more nodes",
+                 (long long)nodes[0], (long long)nodes[1], (long long)nodes[2], ranks);
+    else if ((int64_t)parts[0] * parts[1] * parts[2] != ranks)
+        snprintf(problem, sizeof problem, "--parts %dx%dx%d: that is %lld boxes, there are %d processes", parts[0], parts[1],
+                 parts[2], (long long)parts[0] * parts[1] * parts[2], ranks);
+    for (int d = 0; d < 3 && problem[0] == '\0'; d++)
+        if (parts[d] > nodes[d])
+            snprintf(problem, sizeof problem, "--parts %dx%dx%d: more boxes than nodes in direction %c", parts[0], parts[1],
+                     parts[2], 'x' + d);
+    stop_if(problem[0] != '\0', problem);
+}
+
+/* Bytes this node can still give; 0: not known. */
+static double memory_available(void)
+{
+    FILE *file = fopen("/proc/meminfo", "r");
+    char line[256];
+    double kib = 0;
+    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+        if (sscanf(line, "MemAvailable: %lf kB", &kib) == 1)
+            break;
+    if (file != NULL)
+        fclose(file);
+    return kib * 1024;
+}
+
+/* The node's processes together against the node's memory, before anything is allocated. */
+static double check_memory(const struct mesh *mesh, int *locals)
+{
+    MPI_Comm node;
+    char problem[PROBLEM_TEXT] = "";
+    double own = (double)matrix_bytes(mesh), needed, available = memory_available(), least;
+    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
+    MPI_Comm_size(node, locals);
+    MPI_Allreduce(&own, &needed, 1, MPI_DOUBLE, MPI_SUM, node);
+    MPI_Allreduce(&available, &least, 1, MPI_DOUBLE, MPI_MIN, node);
+    MPI_Comm_free(&node);
+    if (least > 0 && needed > 0.95 * least)
+        snprintf(problem, sizeof problem, "this takes %.1f GB on a node that has %.1f GB left: use fewer nodes of the mesh, or more of the cluster",
+                 needed / 1e9, least / 1e9);
+    stop_if(problem[0] != '\0', problem);
+    return least > 0 ? (least - needed) / *locals : 1e9;
+}
+
+/* Uniform tension: u = stress / young * (-poisson x, -poisson y, z), which linear elements can express exactly. */
+static double error_of(const struct system *system, const struct options *options, const double *x)
+{
+    const struct mesh *mesh = system->mesh;
+    double worst[2] = {0, 0}, all[2];
+    for (int32_t i = 0; i < mesh->owned; i++) {
+        int32_t place[3];
+        mesh_place(mesh, system->order->node[i], place);
+        for (int d = 0; d < 3; d++) {
+            double at = (double)(mesh->low[d] + place[d]) * options->stress / options->young;
+            double exact = d < 2 ? -options->poisson * at : at;
+            worst[0] = fmax(worst[0], fabs(x[3 * (int64_t)i + d] - exact));
+            worst[1] = fmax(worst[1], fabs(exact));
+        }
+    }
+    MPI_Allreduce(worst, all, 2, MPI_DOUBLE, MPI_MAX, comm);
+    return all[1] > 0 ? all[0] / all[1] : all[0];
+}
+
+static int solve(struct options *options)
+{
+    struct mesh mesh;
+    struct order order;
+    struct matrix matrix = {0};
+    struct halo halo;
+    struct result result = {.threads = options->threads > 0 ? options->threads : omp_get_max_threads()};
+    struct system system = {&mesh, &order, &matrix, kernels_find(options->kernels), &halo, comm};
+    const struct material material = {options->young, options->poisson};
+    int locals;
+    omp_set_num_threads(result.threads);
+    stop_if(system.kernels == NULL, "--kernels: give auto, portable, or avx2 or avx512 where the processor has them");
+    check_parts(options);
+    stop_if(!mesh_create(&mesh, options->nodes, options->parts, rank), "a process has too many nodes: use more processes");
+    double spare = check_memory(&mesh, &locals);
+    const double wanted = 256e6 / locals, triad = fmin(wanted, spare / 6);
+    result.bandwidth[0] = bandwidth_triad(comm, result.threads, triad);
+    MPI_Barrier(comm);
+    double begun = MPI_Wtime();
+    bool good = order_create(&order, &mesh, options->ordering, options->colours, result.threads, options->contiguous) &&
+                matrix_create(&matrix, &mesh, &order, &material, options->first_touch) &&
+                halo_create(&halo, &mesh, &order, options->threaded_packing, comm);
+    double *load = good ? vector_create(&system, options->first_touch) : NULL;
+    double *x = good ? vector_create(&system, options->first_touch) : NULL;
+    double *history = calloc((size_t)options->limit, sizeof *history);
+    stop_if(load == NULL || x == NULL || history == NULL, "no memory");
+    matrix_load(&mesh, &order, options->stress, load);
+    result.setup_seconds = MPI_Wtime() - begun;
+    result.history = history;
+    result.outcome = cg_solve(&system, load, x, options->tolerance, options->limit, options->first_touch, history);
+    stop_if(result.outcome.end == CG_NO_MEMORY, "no memory");
+    result.error = error_of(&system, options, x);
+    result.bandwidth[1] = bandwidth_triad(comm, result.threads, triad);
+    report_print(options, &system, &result);
+    free(load), free(x), free(history);
+    halo_free(&halo);
+    matrix_free(&matrix);
+    order_free(&order);
+    mesh_free(&mesh);
+    return result.outcome.end == CG_CONVERGED ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options;
+    char problem[PROBLEM_TEXT] = "";
+    int provided;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+    comm = MPI_COMM_WORLD;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    stop_if(!options_read(&options, argc, argv, problem), problem);
+    int status = 0;
+    if (!options.help)
+        status = solve(&options);
+    else if (rank == 0)
+        fputs(options_help, stdout);
+    MPI_Finalize();
+    return status;
+}

@@ -1,0 +1,26 @@
+/* The command line of unisono-solver. */
+#ifndef UNISONO_SOLVER_OPTIONS_H
+#define UNISONO_SOLVER_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "order.h"
+
+enum { PROBLEM_TEXT = 256 };
+
+struct options {
+    int64_t nodes[3];
+    int parts[3]; /* all 0: chosen */
+    enum ordering ordering;
+    int colours, limit, threads; /* threads 0: as OpenMP says */
+    double tolerance, young, poisson, stress;
+    bool threaded_packing, contiguous, first_touch, json, help;
+    const char *kernels;
+};
+
+/* False with a sentence that says what is wrong and what would be right. */
+bool options_read(struct options *options, int argc, char **argv, char problem[PROBLEM_TEXT]);
+extern const char options_help[];
+
+#endif

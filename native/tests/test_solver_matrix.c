@@ -1,0 +1,140 @@
+/* The element, the matrix and its kernels: symmetric, positive definite, rigid motions free of force, all forms alike. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "element.h"
+#include "kernels.h"
+#include "matrix.h"
+
+static double random_value(unsigned *state)
+{
+    *state = *state * 1664525u + 1013904223u;
+    return (double)(*state >> 8) / (1 << 24) - 0.5;
+}
+
+static void check_element(void)
+{
+    double stiffness[8][8][3][3];
+    element_stiffness(2.5, 0.3, stiffness);
+    for (int a = 0; a < 8; a++)
+        for (int i = 0; i < 3; i++) {
+            double moved[3] = {0, 0, 0}, turned = 0;
+            for (int b = 0; b < 8; b++) {
+                for (int k = 0; k < 3; k++) {
+                    moved[k] += stiffness[a][b][i][k];
+                    CHECK(fabs(stiffness[a][b][i][k] - stiffness[b][a][k][i]) < 1e-14);
+                }
+                turned += stiffness[a][b][i][0] * -(b >> 1 & 1) + stiffness[a][b][i][1] * (b & 1);
+            }
+            CHECK(fabs(moved[0]) + fabs(moved[1]) + fabs(moved[2]) < 1e-14 && fabs(turned) < 1e-14);
+        }
+    CHECK(stiffness[0][0][0][0] > 0);
+}
+
+struct box {
+    struct mesh mesh;
+    struct order order;
+    struct matrix matrix;
+};
+
+static void make(struct box *box, enum ordering ordering, int threads)
+{
+    const int64_t nodes[3] = {6, 5, 7};
+    const int parts[3] = {1, 1, 1};
+    const struct material material = {1, 0.3};
+    CHECK(mesh_create(&box->mesh, nodes, parts, 0));
+    CHECK(order_create(&box->order, &box->mesh, ordering, 10, threads, true));
+    CHECK(matrix_create(&box->matrix, &box->mesh, &box->order, &material, threads > 1));
+}
+
+static void discard(struct box *box)
+{
+    matrix_free(&box->matrix);
+    order_free(&box->order);
+    mesh_free(&box->mesh);
+}
+
+/* z = M^-1 r by sweeps over the colours. */
+static void precondition(const struct box *box, const struct kernels *kernels, const double *r, double *z)
+{
+    const struct order *order = &box->order;
+    for (int c = 0; c < order->colours; c++)
+        for (int t = 0; t < order->threads; t++)
+            kernels->forward(&box->matrix, r, z, order->first[c * order->threads + t], order->last[c * order->threads + t]);
+    for (int c = order->colours - 1; c >= 0; c--)
+        for (int t = 0; t < order->threads; t++)
+            kernels->backward(&box->matrix, z, order->first[c * order->threads + t], order->last[c * order->threads + t]);
+}
+
+/* M z, written as the formula (D + L) D^-1 (D + U) z: r must come out. */
+static double formula_error(const struct box *box, const double *r, const double *z)
+{
+    const struct matrix *matrix = &box->matrix;
+    size_t n = 3 * (size_t)matrix->rows;
+    double *w = calloc(n, sizeof *w), worst = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        const struct part *part = pass == 0 ? &matrix->upper : &matrix->lower;
+        for (int32_t row = 0; row < matrix->rows; row++) {
+            double sum[3] = {0, 0, 0};
+            for (int64_t k = part->start[row]; k < part->start[row + 1]; k++)
+                for (int i = 0; i < 9; i++)
+                    sum[i / 3] += part->value[9 * k + i] * (pass == 0 ? z : w)[3 * part->column[k] + i % 3];
+            for (int i = 0; pass == 0 && i < 3; i++) { /* w = z + D^-1 U z */
+                w[3 * row + i] = z[3 * row + i];
+                for (int k = 0; k < 3; k++)
+                    w[3 * row + i] += matrix->inverse[9 * row + 3 * i + k] * sum[k];
+            }
+            for (int i = 0; pass == 1 && i < 3; i++) { /* D w + L w = r */
+                for (int k = 0; k < 3; k++)
+                    sum[i] += matrix->diagonal[9 * row + 3 * i + k] * w[3 * row + k];
+                worst = fmax(worst, fabs(sum[i] - r[3 * row + i]));
+            }
+        }
+    }
+    free(w);
+    return worst;
+}
+
+static void check_matrix(enum ordering ordering, int threads, const char *form)
+{
+    const struct kernels *kernels = kernels_find(form), *plain = kernels_find("portable");
+    if (kernels == NULL)
+        return;
+    struct box box;
+    make(&box, ordering, threads);
+    size_t n = 3 * (size_t)box.matrix.rows;
+    double *v[6], xy = 0, yx = 0, xx = 0, difference = 0;
+    unsigned state = 7;
+    for (int k = 0; k < 6; k++)
+        v[k] = calloc(n + 1, sizeof *v[k]);
+    for (size_t i = 0; i < n; i++)
+        v[0][i] = random_value(&state), v[1][i] = random_value(&state);
+    kernels->product(&box.matrix, v[0], v[2], 0, box.matrix.rows);
+    kernels->product(&box.matrix, v[1], v[3], 0, box.matrix.rows);
+    plain->product(&box.matrix, v[0], v[4], 0, box.matrix.rows);
+    for (size_t i = 0; i < n; i++) {
+        yx += v[1][i] * v[2][i], xy += v[0][i] * v[3][i], xx += v[0][i] * v[2][i];
+        difference = fmax(difference, fabs(v[4][i] - v[2][i]));
+    }
+    CHECK(fabs(xy - yx) < 1e-12 * fabs(xx) && xx > 0);
+    CHECK(difference < 1e-13);
+    precondition(&box, kernels, v[0], v[5]);
+    CHECK(formula_error(&box, v[0], v[5]) < 1e-12);
+    for (int k = 0; k < 6; k++)
+        free(v[k]);
+    discard(&box);
+}
+
+int main(void)
+{
+    const char *forms[] = {"portable", "avx2", "avx512"};
+    check_element();
+    for (int ordering = 0; ordering < ORDERINGS; ordering++)
+        for (int form = 0; form < 3; form++)
+            for (int threads = 1; threads <= 3; threads++)
+                check_matrix((enum ordering)ordering, threads, forms[form]);
+    CHECK(kernels_find("quantum") == NULL && kernels_find("auto") != NULL);
+    return verdict();
+}
