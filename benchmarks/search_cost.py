@@ -28,9 +28,9 @@ from rich.console import Console
 from rich.table import Table
 
 from unisono.commands.planning import find
+from unisono.decide.choosing import choose
 from unisono.decide.decide import decide
 from unisono.decide.model import Decision, Plan
-from unisono.decide.plans import choose
 from unisono.machine.describe import describe
 from unisono.measure.build import bench_program
 from unisono.model import CALL_SCOPE, Case, Sample, Setting, launch_part

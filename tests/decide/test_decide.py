@@ -8,7 +8,8 @@ import pytest
 
 from tests.decide import synthetic
 from tests.decide.synthetic import SIZES, Noise, flat, random_landscape, scaled, study
-from unisono.decide.decide import counted, decide
+from unisono.decide.decide import decide
+from unisono.decide.joint import counted
 from unisono.decide.model import Decision
 from unisono.errors import UserError
 from unisono.model import CALL_SCOPE, DEFAULT, Case, Setting

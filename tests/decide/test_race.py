@@ -10,10 +10,10 @@ import pytest
 
 from tests.decide import synthetic
 from tests.decide.synthetic import SIZES, Bench, Landscape, Noise, flat, random_landscape, scaled, study
+from unisono.decide.choosing import choose
 from unisono.decide.contenders import expected_improvement
 from unisono.decide.decide import decide
 from unisono.decide.model import Decision, Plan
-from unisono.decide.plans import choose
 from unisono.decide.race import RaceConfig, RaceState, first_sizes, survivors
 from unisono.model import CALL_SCOPE, DEFAULT, Case, Sample, Setting, launch_part
 from unisono.study.data import LaunchRow, Refusal

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tests.tuning.samples import machine
-from unisono.decide.model import Decision, Finding, Interval, Plan, Rule
+from unisono.decide.model import Decision, Finding, Interval, Joint, Plan, Rule
 from unisono.model import Case, Setting
 from unisono.study.data import LaunchRow, StudyData
 from unisono.tuning import from_decision, stale
@@ -35,6 +37,7 @@ CASE = Case("allreduce", 1, 4)
 RULE = Rule(
     CASE, 4096, None, Setting({"coll": "tuned", "algorithm": "ring"}), Interval(1.23456, 1.1, 1.4), (4096, 8192), 3
 )
+JOINT = Joint({"allreduce": 2.0}, Interval(1.23456, 1.15, 1.25))
 DECISION = Decision(
     method="race",
     margin=0.03,
@@ -42,7 +45,7 @@ DECISION = Decision(
     statistic="median",
     estimates=(),
     plans=(
-        Plan(1, 4, Setting({"pml": "ucx"}), {"allreduce": Interval(1.2, 1.1, 1.3)}, (RULE,)),
+        Plan(1, 4, Setting({"pml": "ucx"}), {"allreduce": Interval(1.2, 1.1, 1.3)}, (RULE,), JOINT),
         Plan(1, 4, Setting(), {"allreduce": Interval(1.0, 1.0, 1.0)}, ()),
     ),
     findings=(
@@ -63,6 +66,9 @@ def test_everything_decided_is_in_the_document() -> None:
     assert [p.launch for p in made.plan] == [Setting({"pml": "ucx"}), Setting()]
     assert made.plan[0].rule[0].call == RULE.call
     assert made.plan[0].rule[0].gain.mid == 1.235  # four digits
+    assert made.plan[0].joint is not None
+    assert made.plan[0].joint.gain.mid == 1.235
+    assert made.plan[1].joint is None
     assert made.weights == {"allreduce": 1.0}
     assert made.finding[0].collective == "allreduce"
     assert made.finding[1].collective is None
@@ -80,6 +86,17 @@ def test_a_plan_goes_back_to_what_deciding_knows() -> None:
     assert again.launch == DECISION.plans[0].launch
     assert again.rules[0].case == CASE
     assert again.rules[0].sizes == RULE.sizes
+    assert again.joint is not None
+    assert again.joint.weights == JOINT.weights
+    assert again.joint.gain.low == JOINT.gain.low
+
+
+def test_ping_pong_weighs_nothing_unless_asked_for() -> None:
+    both = {name: Interval(1.0, 1.0, 1.0) for name in ("allreduce", "pingpong")}
+    decision = replace(DECISION, plans=(Plan(1, 4, Setting(), both, ()),))
+    assert from_decision(decision, study()).weights == {"allreduce": 1.0, "pingpong": 0.0}
+    asked = replace(decision, weights={"pingpong": 2.0})
+    assert from_decision(asked, study()).weights == {"allreduce": 0.0, "pingpong": 2.0}
 
 
 def test_a_tuning_goes_stale_when_the_machine_changes() -> None:

@@ -12,7 +12,7 @@ from unisono.errors import UserError
 from unisono.model import Setting
 from unisono.tuning import choose, lookup
 from unisono.tuning.choice import nearest_case
-from unisono.tuning.model import Gain, PlanModel
+from unisono.tuning.model import Gain, JointModel, PlanModel
 
 
 def test_the_choice_follows_the_weights() -> None:
@@ -29,6 +29,18 @@ def test_the_documents_own_weights_are_used_unless_others_are_given() -> None:
     made = tuning(weights={"allreduce": 1.0, "alltoall": 0.0})
     assert choose(made, 1, 4).launch == Setting()
     assert choose(made, 1, 4, {"alltoall": 1}).launch != Setting()
+
+
+def test_what_is_sure_of_all_together_serves_its_own_weighting() -> None:
+    """Neither collective alone is sure to gain; both together are, as the study weighed them and edited weights too."""
+    joint = JointModel(gain=Gain(mid=1.15, low=1.1, high=1.2), weights={"allreduce": 1.0, "alltoall": 1.0})
+    gains = {name: Gain(mid=1.15, low=1.0, high=1.3) for name in ("allreduce", "alltoall")}
+    better = plan(launch={"pml": "ob1"}).model_copy(update={"gain": gains, "joint": joint})
+    made = tuning(better, plan())
+    assert choose(made, 1, 4, {"allreduce": 2, "alltoall": 2}) is better
+    assert choose(made, 1, 4, {"allreduce": 1, "alltoall": 2}) is better
+    assert choose(made, 1, 4, {"allreduce": 1, "alltoall": 9}).launch == Setting()
+    assert choose(made, 1, 4, {"alltoall": 1}).launch == Setting()
 
 
 def test_the_default_launch_setting_is_kept_unless_surely_beaten() -> None:

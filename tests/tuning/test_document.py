@@ -14,7 +14,7 @@ from unisono.errors import UserError
 from unisono.model import COLLECTIVES, Setting
 from unisono.tuning import read, render, write
 from unisono.tuning.document import parse
-from unisono.tuning.model import Conditions, FindingModel, Gain, PlanModel, RuleModel, StudyPart, Tuning
+from unisono.tuning.model import Conditions, FindingModel, Gain, JointModel, PlanModel, RuleModel, StudyPart, Tuning
 
 _words = st.text(min_size=1, max_size=20)
 _values = st.text(st.characters(exclude_categories=("Cc", "Cs")), min_size=1, max_size=12).filter(str.strip)
@@ -52,6 +52,11 @@ def rules(draw: st.DrawFn, collective: str) -> list[RuleModel]:
     return out
 
 
+def joints(collectives: list[str]) -> st.SearchStrategy[JointModel]:
+    weights = st.dictionaries(st.sampled_from(collectives), st.floats(0.001, 100), min_size=1)
+    return st.builds(JointModel, gain=gains(), weights=weights)
+
+
 @st.composite
 def plans(draw: st.DrawFn, ppn: int) -> PlanModel:
     collectives = draw(st.sets(st.sampled_from(sorted(COLLECTIVES)), min_size=1, max_size=3))
@@ -60,6 +65,7 @@ def plans(draw: st.DrawFn, ppn: int) -> PlanModel:
         ppn=ppn,
         launch=Setting(draw(st.dictionaries(_names, _values, max_size=3))),
         gain={name: draw(gains()) for name in sorted(collectives)},
+        joint=draw(st.none() | joints(sorted(collectives))),
         rule=tuple(one for name in sorted(collectives) for one in draw(rules(name))),
     )
 

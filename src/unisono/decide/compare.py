@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unisono.decide import sentences
+from unisono.decide.choosing import choose
 from unisono.decide.claims import Verdict, verdicts
 from unisono.decide.disqualify import disqualify
 from unisono.decide.model import Finding, Interval, Plan
-from unisono.decide.plans import base_of, build, choose, launches_of
+from unisono.decide.plans import base_of, build, launches_of
 from unisono.decide.robust import Counts, Floats
 from unisono.decide.statistics import contrasts, interval, locations
 from unisono.decide.table import filled, size_weights, tables

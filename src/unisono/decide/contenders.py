@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
-from unisono.decide.plans import Course, aligned, base_of, bridged, calls_of, compared, evaluate
+from unisono.decide.plans import Course, Evaluation, aligned, base_of, bridged, calls_of, compared, evaluate
 from unisono.decide.robust import Counts, Flags, Floats
 from unisono.decide.statistics import Prior, contrasts
 from unisono.decide.table import Table, filled
@@ -31,15 +31,6 @@ def expected_improvement(difference: float | Floats, error: float | Floats) -> F
     density = np.exp(-0.5 * ahead**2) / math.sqrt(2 * math.pi)
     result: Floats = np.where(known, safe * (density + ahead * ndtr(ahead)), 0.0)
     return result
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A plan for one case: mean log gain over the default, its standard error, and how many launches that rests on."""
-
-    gain: float
-    error: float
-    launches: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +58,7 @@ class Contenders:
         self._calls = {launch: calls for launch in launches if (calls := self._rank(launch)) is not None}
         self.evaluation = evaluate(table, launches, margin, confidence)
         self._proven = {course.launch: course for course in self.evaluation.courses}
-        self.entries = self._enter()
+        self.possible = self._with_best_choices()
 
     def _rank(self, launch: Setting) -> _Calls | None:
         """A plan's algorithms, compared within its own launches."""
@@ -81,7 +72,7 @@ class Contenders:
         best = np.where(np.isfinite(fit.log), fit.log, -np.inf).argmax(axis=0)
         return _Calls(settings, fit.log, fit.error, measured, best)
 
-    def _enter(self) -> dict[Setting, Entry]:
+    def _with_best_choices(self) -> Evaluation:
         """Every plan with its best choices against the default, all sizes it was measured at together."""
         table = self._table
         default = np.isfinite(self._logs[table.row(DEFAULT)]).any(axis=-1)
@@ -93,17 +84,7 @@ class Contenders:
                 told = aligned(self._logs[rows], table.rounds)
                 logs = bridged(np.stack([told[calls.best[size], size] for size in sizes]), told[0, sizes])
                 courses.append(Course(launch, calls.settings[0], (), tuple(int(size) for size in sizes), logs))
-        evaluation = compared(table, self._logs, courses, PRIOR)
-        found = {}
-        for row, course in enumerate(courses, start=1):
-            at = row, evaluation.cells[course.sizes]
-            if math.isfinite(evaluation.contrast.log[at]):
-                found[course.launch] = Entry(
-                    float(evaluation.contrast.log[at]),
-                    float(evaluation.contrast.error[at]),
-                    int(evaluation.contrast.launches[at]),
-                )
-        return found
+        return compared(table, self._logs, courses, PRIOR)
 
     def base(self, launch: Setting) -> Setting | None:
         """What must be measured for a plan at every size."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from unisono.decide.choosing import ordered, worthwhile
 from unisono.decide.disqualify import Disqualified, disqualify
 from unisono.decide.findings import findings
+from unisono.decide.joint import counted
 from unisono.decide.model import Decision, Finding, Plan, Step
-from unisono.decide.plans import build, launches_of, ordered, worthwhile
+from unisono.decide.plans import build, launches_of
 from unisono.decide.select import estimates
 from unisono.decide.stepwise import Selection, select
 from unisono.decide.table import Table, tables
@@ -100,13 +102,5 @@ def _plans(
     margin: float,
     confidence: float,
 ) -> list[Plan]:
-    every = build(group, margin, confidence, launches)
+    every = build(group, margin, confidence, launches, weights)
     return ordered(worthwhile(every, margin), counted(group, weights), margin)
-
-
-def counted(collectives: Mapping[str, object], weights: Mapping[str, float] | None) -> dict[str, float]:
-    """The weights of the collectives there are; ping-pong counts only when asked for, or when there is nothing else."""
-    if weights and any(weights.get(name, 0) > 0 for name in collectives):
-        return {name: weights[name] for name in collectives if weights.get(name, 0) > 0}
-    real = [name for name in collectives if name != "pingpong"] or list(collectives)
-    return dict.fromkeys(real, 1.0)

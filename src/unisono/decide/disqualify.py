@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from unisono.decide import sentences
 from unisono.decide.model import Finding
-from unisono.model import Case, Sample, Setting, launch_part
+from unisono.model import PRELOAD, Case, Sample, Setting, launch_part
 from unisono.study.data import LaunchRow, Refusal
 
 _UNSTABLE = ("crashed", "hung")
@@ -36,6 +36,7 @@ class Disqualified:
         """Whether a plan may have this launch part: a component that is wrong anywhere must not serve everything."""
         if launch.is_default:
             return True
+        launch = launch.without(PRELOAD)
         own = {launch, launch.without("coll")} - {Setting()}
         if any(setting in own for _, setting in self.calls):
             return False
@@ -63,8 +64,8 @@ def disqualify(
     cases |= {launch.id: (launch.nodes, launch.ppn) for launch in failures}
     blamed = set()
     for refusal in refusals:
-        if refusal.reason.startswith("memory"):
-            continue
+        if refusal.reason.startswith(("memory:", "use:")):
+            continue  # nobody's fault: there, or for that size only
         blamed.add(refusal.launch)
         if (refusal.collective, refusal.setting) not in calls and refusal.launch in cases:
             case = Case(refusal.collective, *cases[refusal.launch])

@@ -49,6 +49,16 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
+class Joint:
+    """What a plan gains for several collectives together, judged by launch (unisono.decide.joint)."""
+
+    weights: Mapping[str, float]
+    """Collective -> how much it counts, any scale."""
+    gain: Interval
+    """Weighted geometric mean."""
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """One launch-scope setting with the best call-scope rules under it, for all cases of one (nodes, ppn)."""
 
@@ -58,6 +68,8 @@ class Plan:
     gain: Mapping[str, Interval]
     """Collective -> geometric mean over its sizes, rules applied."""
     rules: tuple[Rule, ...]
+    joint: Joint | None = None
+    """None: a single collective counts, or this plan was not measured for all that do."""
 
 
 @dataclass(frozen=True, slots=True)

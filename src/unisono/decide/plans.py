@@ -6,31 +6,28 @@ prefer it, and those without a component where it serves anyway (then launch|{co
 never measured). A component that does not implement a collective leaves it as it is without the component.
 
 Gains are not flattered by having been chosen. Which of several algorithms serves a range is decided, for the estimate,
-without the launch it is then judged on. And the best of many plans is best partly by luck: if the winner changes when
-a round is left out, its gain (and that of any as good) is cut to what winners chosen without a round make of it.
+without the launch it is then judged on, and the winner's luck is taken off (unisono.decide.luck). Which plan to take is
+unisono.decide.choosing's.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from unisono.decide.joint import joint_gains
+from unisono.decide.luck import cut, modest
 from unisono.decide.model import Interval, Plan, Rule
 from unisono.decide.robust import Counts, Floats
 from unisono.decide.select import boundary, segments
-from unisono.decide.statistics import Contrast, Prior, contrasts, interval
+from unisono.decide.statistics import Contrast, Prior, contrasts
 from unisono.decide.table import Table, filled
-from unisono.errors import UserError
 from unisono.model import DEFAULT, Setting
 
 COVERAGE = 0.5
 """A plan has a gain for a collective when it was measured on at least this share of the default's sizes."""
-TIE = 0.01
-"""Plans whose mean log gains differ by less are equally good; the simplest is taken."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +43,11 @@ class Course:
     """Indices of the table's sizes the plan was measured at."""
     logs: Floats
     """Log seconds over those sizes x launches, every launch judged without having taken part in the choice."""
+
+    @property
+    def plain(self) -> bool:
+        """Whether this is what the default does by itself, under another name or under the default's own."""
+        return self.base.is_default and all(setting.is_default for _, _, setting in self.spans)
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,43 +190,51 @@ def _mean(logs: Floats, weights: Floats, sizes: Sequence[int]) -> Floats:
 
 
 def build(
-    tables: Mapping[str, Table], margin: float, confidence: float, launches: Sequence[Setting] | None = None
+    tables: Mapping[str, Table],
+    margin: float,
+    confidence: float,
+    launches: Sequence[Setting] | None = None,
+    weights: Mapping[str, float] | None = None,
 ) -> list[Plan]:
     """All plans of one (nodes, ppn): collective -> table, each holding the default. In the order of their launch part.
 
-    `launches` restricts them to some launch parts; the default's is always there.
+    `launches` restricts them to some launch parts; the default's is always there. `weights` are those of the joint gain
+    (see joint.counted).
     """
     wanted = launches_of(list(tables.values())) if launches is None else sorted({DEFAULT, *launches})
-    return assemble([evaluate(table, wanted, margin, confidence) for table in tables.values()], wanted, confidence)
+    evaluations = [evaluate(table, wanted, margin, confidence) for table in tables.values()]
+    return assemble(evaluations, wanted, confidence, weights)
 
 
-def assemble(evaluations: Sequence[Evaluation], wanted: Sequence[Setting], confidence: float) -> list[Plan]:
+def assemble(
+    evaluations: Sequence[Evaluation],
+    wanted: Sequence[Setting],
+    confidence: float,
+    weights: Mapping[str, float] | None = None,
+) -> list[Plan]:
     """Plans with these launch parts out of the evaluations of each collective."""
     gains: dict[Setting, dict[str, Interval]] = {launch: {} for launch in wanted}
     rules: dict[Setting, list[Rule]] = {launch: [] for launch in wanted}
     for evaluation in evaluations:
         collective = evaluation.table.case.collective
-        cut = _cut(evaluation)
+        columns = [0, *(evaluation.cells[course.sizes] for course in evaluation.courses)]
+        cuts = cut(evaluation.contrast, evaluation.values, evaluation.table.rounds, columns)
         half = evaluation.contrast.half(confidence)
         for row, course in enumerate(evaluation.courses, start=1):
-            column = evaluation.cells[course.sizes]
-            gains[course.launch][collective] = _gain(evaluation.contrast, half, row, column, cut[row], course)
-            rules[course.launch] += _rules(evaluation, half, row, cut[row], course)
+            gains[course.launch][collective] = _gain(evaluation.contrast, half, row, columns[row], cuts[row], course)
+            rules[course.launch] += _rules(evaluation, half, row, cuts[row], course)
+    together = joint_gains(evaluations, weights, confidence)
     case = evaluations[0].table.case
-    return [Plan(case.nodes, case.ppn, launch, gains[launch], tuple(rules[launch])) for launch in wanted]
+    return [
+        Plan(case.nodes, case.ppn, launch, gains[launch], tuple(rules[launch]), together.get(launch))
+        for launch in wanted
+    ]
 
 
 def _gain(contrast: Contrast, half: Floats, row: int, column: int, cut: float, course: Course) -> Interval:
-    if course.base.is_default and all(setting.is_default for _, _, setting in course.spans):
+    if course.plain:
         return Interval(1.0, 1.0, 1.0)
-    return _modest(float(contrast.log[row, column]), float(half[row, column]), cut)
-
-
-def _modest(log: float, half: float, cut: float) -> Interval:
-    """The interval with its middle cut by luck, but no further than its end: the intervals hold for all plans at once
-    (`Contrast.half`), so the ends need no correction for the best having been picked out."""
-    whole = interval(log, half)
-    return Interval(math.exp(log - min(cut, half)), whole.low, whole.high)
+    return modest(float(contrast.log[row, column]), float(half[row, column]), cut)
 
 
 def _rules(evaluation: Evaluation, half: Floats, row: int, cut: float, course: Course) -> list[Rule]:
@@ -242,135 +252,9 @@ def _rules(evaluation: Evaluation, half: Floats, row: int, cut: float, course: C
                 call=setting.only("coll", "algorithm", "segment") if "algorithm" in setting else DEFAULT,
                 gain=Interval(1.0, 1.0, 1.0)
                 if setting.is_default
-                else _modest(float(evaluation.contrast.log[row, column]), float(half[row, column]), cut),
+                else modest(float(evaluation.contrast.log[row, column]), float(half[row, column]), cut),
                 sizes=tuple(sizes[first : last + 1]),
                 launches=int(evaluation.contrast.launches[row, column]),
             )
         )
     return rules
-
-
-def _cut(evaluation: Evaluation) -> Floats:
-    """How much of each row's log gain is the luck of the winner (rows as in the contrast)."""
-    rows = len(evaluation.courses) + 1
-    cut = np.zeros(rows)
-    columns = [0, *(evaluation.cells[course.sizes] for course in evaluation.courses)]
-    scores = np.array([evaluation.contrast.log[row, columns[row]] for row in range(rows)])
-    scores[0] = 0.0
-    if rows < 3 or not np.isfinite(scores[1:]).any():
-        return cut
-    gains = _round_gains(evaluation, columns)
-    best = int(np.nanargmax(scores))
-    luck = []
-    for number in range(gains.shape[1]):
-        others = np.delete(gains, number, axis=1)
-        counts = np.isfinite(others).sum(axis=1)
-        means = np.where(counts > 0, np.nansum(others, axis=1) / np.maximum(counts, 1), -np.inf)
-        means = np.where(np.isfinite(gains[:, number]), means, -np.inf)
-        winner = int(np.argmax(means))
-        if np.isfinite(means[winner]) and np.isfinite(gains[best, number]):
-            luck.append(gains[best, number] - gains[winner, number])
-    if luck:
-        cap = max(scores[best] - max(float(np.mean(luck)), 0.0), 0.0)
-        cut = np.where(np.isfinite(scores), np.maximum(scores - cap, 0.0), 0.0)
-        cut[0] = 0.0
-    return cut
-
-
-def _round_gains(evaluation: Evaluation, columns: Sequence[int]) -> Floats:
-    """Log gain over the default of each row in each round: rows x rounds."""
-    rounds: Counts = evaluation.table.rounds
-    numbers = np.unique(rounds)
-    gains = np.full((len(columns), numbers.size), np.nan)
-    for position, number in enumerate(numbers):
-        here = rounds == number
-        for row, column in enumerate(columns):
-            pair = evaluation.values[[0, row], column][:, here]
-            counts = np.isfinite(pair).sum(axis=1)
-            if counts.all():
-                means = np.nansum(pair, axis=1) / counts
-                gains[row, position] = means[0] - means[1]
-    return gains
-
-
-class Choosable(Protocol):
-    """What can be chosen from: a Plan, or what a tuning stores of one. `gain` holds objects with mid and low."""
-
-    @property
-    def launch(self) -> Mapping[str, str]: ...
-
-    @property
-    def gain(self) -> Mapping[Any, Any]: ...
-
-
-P = TypeVar("P", bound=Choosable)
-
-
-def choose(plans: Sequence[P], weights: Mapping[str, float] | None = None, margin: float = 0.03) -> P:
-    """The plan with the greatest weighted mean log gain, if it is sure to beat the default launch setting's.
-
-    `weights`: collective -> how much it counts (none: all alike). The plan for the default launch setting is kept
-    unless the lower bound of another's mean gain beats the mean gain of that plan (1 when it has no rules) by `margin`.
-    Launches are common to all collectives, so lower bounds are averaged as they are. A plan without a gain for a
-    collective that counts is not eligible. Of plans as good as the best (within 1 %) the simplest is taken. Raises
-    UserError without a plan for the default launch setting, or when no weight counts.
-    """
-    default = next((plan for plan in plans if not plan.launch), None)
-    if default is None:
-        raise UserError("there is no plan for the default launch setting to compare with; a study always measures it")
-    counted = {name: weight for name, weight in (weights or dict.fromkeys(default.gain, 1.0)).items() if weight > 0}
-    if not counted:
-        raise UserError("weights: all are 0, so nothing would count")
-    mark = hurdle(default, counted, margin)
-    sure = [plan for plan in plans if mean_log(plan, counted, "low") > mark]
-    if not sure:
-        return default
-    best = max(mean_log(plan, counted, "mid") for plan in sure)
-    good = [plan for plan in sure if mean_log(plan, counted, "mid") >= best - TIE]
-    return min(good, key=lambda plan: (len(plan.launch), -mean_log(plan, counted, "mid")))
-
-
-def mean_log(plan: Choosable, weights: Mapping[str, float], end: str) -> float:
-    """Weighted mean of the log gains' "mid" or "low"; minus infinity when a collective lacks or nothing is known."""
-    if any(name not in plan.gain for name in weights):
-        return -math.inf
-    return sum(weight * _log(getattr(plan.gain[name], end)) for name, weight in weights.items()) / sum(weights.values())
-
-
-def hurdle(default: Choosable, weights: Mapping[str, float], margin: float) -> float:
-    """What the lower bound of a plan's mean log gain must beat for it to be chosen."""
-    return math.log1p(margin) + max(mean_log(default, weights, "mid"), 0.0)
-
-
-def _log(value: float) -> float:
-    return math.log(value) if value > 0 else -math.inf
-
-
-def worthwhile(plans: Sequence[Plan], margin: float) -> list[Plan]:
-    """The default's plan and every plan some weighting could choose: proven for a collective, and not beaten in all.
-
-    A plan is beaten when another, as simple or simpler, gains at least as much in every collective.
-    """
-    kept = [plan for plan in plans if not plan.launch]
-    marks = {name: (1 + margin) * max(gain.mid, 1.0) for plan in kept for name, gain in plan.gain.items()}
-    rest = [p for p in plans if p.launch and any(g.low > marks.get(name, math.inf) for name, g in p.gain.items())]
-    for plan in rest:
-        if not any(_beats(other, plan) for other in [*rest, *kept] if other is not plan):
-            kept.append(plan)
-    return kept
-
-
-def _beats(other: Plan, plan: Plan) -> bool:
-    if set(other.gain) != set(plan.gain) or len(other.launch) > len(plan.launch):
-        return False
-    pairs = [(other.gain[name].mid, plan.gain[name].mid) for name in plan.gain]
-    better = any(a > b for a, b in pairs) or len(other.launch) < len(plan.launch) or other.launch < plan.launch
-    return better and all(a >= b for a, b in pairs)
-
-
-def ordered(plans: Sequence[Plan], weights: Mapping[str, float], margin: float) -> list[Plan]:
-    """The chosen plan first, then by weighted mean log gain; plans without a gain that counts last."""
-
-    first = choose(plans, weights, margin)
-    rest = sorted((p for p in plans if p is not first), key=lambda p: (-mean_log(p, weights, "mid"), p.launch))
-    return [first, *rest]

@@ -20,11 +20,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from unisono.decide.contenders import Contenders, expected_improvement
-from unisono.decide.decide import counted
+from unisono.decide.choosing import hurdle, mean_log
+from unisono.decide.contenders import PRIOR, Contenders, expected_improvement
 from unisono.decide.disqualify import NO_FAULT, Disqualified, disqualify
+from unisono.decide.joint import counted, joined
 from unisono.decide.model import Plan
-from unisono.decide.plans import assemble, hurdle, launches_of, mean_log
+from unisono.decide.plans import assemble, launches_of
 from unisono.decide.table import Table, tables
 from unisono.model import CALL_SCOPE, DEFAULT, Case, Sample, Setting, launch_part
 from unisono.study.data import LaunchRow, Refusal
@@ -213,7 +214,7 @@ class _Group:
         objectives = {"all collectives together": self._weights} if len(self._weights) > 1 else {}
         objectives |= {name: {name: 1.0} for name in self._weights}
         evaluations = [contenders.evaluation for contenders in self._contenders.values()]
-        plans = assemble(evaluations, self._launches, config.confidence)
+        plans = assemble(evaluations, self._launches, config.confidence, self._weights)
         # To be chosen, a plan must beat the default launch setting's by the margin.
         credit = math.log1p(config.margin)
         for objective, weights in objectives.items():
@@ -253,17 +254,13 @@ class _Group:
 
     def _scores(self, weights: Mapping[str, float]) -> dict[Setting, tuple[float, float, int]]:
         """Plan -> mean log gain, its standard error, launches; only plans measured for all these collectives."""
-        total = sum(weights.values())
-        plans = set.intersection(*(set(self._contenders[name].entries) for name in weights))
-        found = {}
-        for launch in sorted(plans):
-            entries = {name: self._contenders[name].entries[launch] for name in weights}
-            found[launch] = (
-                sum(weight * entries[name].gain for name, weight in weights.items()) / total,
-                sum(weight * entries[name].error for name, weight in weights.items()) / total,
-                min(entry.launches for entry in entries.values()),
-            )
-        return found
+        found = joined([self._contenders[name].possible for name in weights], weights, PRIOR)
+        fit = found.contrast
+        return {
+            launch: (float(fit.log[row, column]), float(fit.error[row, column]), int(fit.launches[row, column]))
+            for row, (launch, column) in enumerate(zip(found.launches, found.columns[1:], strict=True), start=1)
+            if math.isfinite(fit.log[row, column])
+        }
 
 
 def _under(launch: Setting) -> str:

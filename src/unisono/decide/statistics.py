@@ -137,16 +137,16 @@ def contrasts(values: Floats, reference: int, rounds: Counts, prior: Prior | Non
 
     apart = np.flatnonzero(~shared & np.any(measured, axis=1))
     if apart.size:
-        by_round = _by_round(values, rounds)
-        met: Flags = np.any(np.isfinite(by_round), axis=1)
+        rounded = by_round(values, rounds)
+        met: Flags = np.any(np.isfinite(rounded), axis=1)
         paired: Flags = np.any(met[apart] & met[reference], axis=1)
         clusters = _clusters(measured)
-        for rows, table in ((apart[paired], by_round), (apart[~paired], values)):
+        for rows, table in ((apart[paired], rounded), (apart[~paired], values)):
             if rows.size:
                 members = np.concatenate(([reference], rows))
                 stack = table[members].transpose(1, 0, 2)
                 _fill(
-                    result, rows, _against_first(stack, clusters[members], table is by_round, FLOOR_BETWEEN, sd[1], dof)
+                    result, rows, _against_first(stack, clusters[members], table is rounded, FLOOR_BETWEEN, sd[1], dof)
                 )
     result.log[reference] = np.where(present[reference].any(axis=-1), 0.0, np.nan)
     result.error[reference] = 0.0
@@ -170,9 +170,9 @@ def _fill(result: Contrast, rows: Counts, fit: Contrast) -> None:
     result.launches[rows] = fit.launches
 
 
-def _by_round(values: Floats, rounds: Counts) -> Floats:
-    """Mean over the launches of each round: rows x cells x rounds."""
-    numbers = np.unique(rounds)
+def by_round(values: Floats, rounds: Counts, numbers: Counts | None = None) -> Floats:
+    """Mean over the launches of each round: rows x cells x rounds. `numbers`: which rounds; all there are if None."""
+    numbers = np.unique(rounds) if numbers is None else numbers
     result = np.full((*values.shape[:2], numbers.size), np.nan)
     for index, number in enumerate(numbers):
         part = values[:, :, rounds == number]

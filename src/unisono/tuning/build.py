@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from unisono import __version__
+from unisono.decide.joint import counted
 from unisono.decide.model import Decision, Finding, Interval, Plan, Rule
 from unisono.errors import LaunchError
 from unisono.machine.fingerprint import fingerprint
@@ -30,6 +31,7 @@ def from_decision(decision: Decision, study: StudyData) -> Tuning:
     done = [launch for launch in study.launches if launch.status == "done"]
     ranks = {launch.nodes * launch.ppn for launch in done} or {plan.nodes * plan.ppn for plan in decision.plans}
     collectives = list(dict.fromkeys(name for plan in decision.plans for name in plan.gain))
+    weights = counted(dict.fromkeys(collectives), decision.weights)
     return Tuning(
         format=FORMAT,
         version=VERSION,
@@ -52,7 +54,7 @@ def from_decision(decision: Decision, study: StudyData) -> Tuning:
         ),
         machine=fingerprint(study.machine),
         costs=costs(study),
-        weights={name: float(decision.weights.get(name, 0.0 if decision.weights else 1.0)) for name in collectives},
+        weights={name: float(weights.get(name, 0.0)) for name in collectives},
         plan=tuple(_plan(plan) for plan in decision.plans),
         finding=tuple(_finding(finding) for finding in decision.findings),
     )
@@ -90,7 +92,7 @@ def _plan(plan: Plan) -> PlanModel:
         ppn=plan.ppn,
         launch=plan.launch,
         gain={name: _gain(gain) for name, gain in plan.gain.items()},
-        joint=plan.joint and JointModel(gain=_gain(plan.joint.gain), weights=dict(plan.joint.weights)),
+        joint=JointModel(gain=_gain(plan.joint.gain), weights=dict(plan.joint.weights)) if plan.joint else None,
         rule=tuple(_rule(rule) for rule in plan.rules),
     )
 

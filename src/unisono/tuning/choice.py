@@ -67,7 +67,7 @@ def measured_cases(tuning: Tuning) -> str:
 def choose(
     tuning: Tuning, nodes: int, ppn: int, weights: Mapping[str, float] | None = None, *, library: bool = True
 ) -> PlanModel:
-    """The plan to use for a measured (nodes, ppn): see decide.plans.choose, with the study's own margin.
+    """The plan to use for a measured (nodes, ppn): see decide.choosing.choose, with the study's own margin.
 
     `library` False: of those that do without ours, which is what the MPI's own files can say.
 
@@ -90,7 +90,7 @@ def choose(
         raise UserError("weights: all are 0, so nothing would count")
     if len(plans) == 1:
         return plans[0]
-    from unisono.decide.plans import choose as choose_plan  # imports numpy, which reading a tuning does without
+    from unisono.decide.choosing import choose as choose_plan  # imports numpy, which reading a tuning does without
 
     return choose_plan(plans, used, tuning.study.margin)
 

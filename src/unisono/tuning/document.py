@@ -26,7 +26,7 @@ _HEAD = """\
 # preload        with preload = "unisono" in its launch a plan is carried out by our library (`unisono run` puts it into
 #                the ranks), call by call: coll = "unisono" is one of our algorithms, any other coll one of the MPI's.
 # gain           time of the default / time with this: above 1 is faster. low..high is the confidence interval.
-# joint          the same for several collectives together, weighted so; judged by launch, so it is narrower than theirs.
+# joint          the same for several collectives together, weighted so; judged by launch, hence narrower than theirs.
 # sizes          message sizes as IMB counts them: per pair for alltoall, allgather, gather and scatter, the whole
 #                vector for allreduce, reduce and bcast.
 #

@@ -198,6 +198,7 @@ class PlanModel(_Part):
 
     def to_plan(self) -> Plan:
         """The same as deciding knows it."""
+        joint = self.joint
         return Plan(
             nodes=self.nodes,
             ppn=self.ppn,
@@ -215,11 +216,9 @@ class PlanModel(_Part):
                 )
                 for rule in self.rule
             ),
-            joint=self.joint
-            and Joint(
-                dict(self.joint.weights),
-                Interval(self.joint.gain.mid, self.joint.gain.low, self.joint.gain.high),
-            ),
+            joint=Joint(dict(joint.weights), Interval(joint.gain.mid, joint.gain.low, joint.gain.high))
+            if joint
+            else None,
         )
 
     def __str__(self) -> str:
