@@ -182,8 +182,8 @@ def takes_status(function: Function) -> bool:
 
 def begin(function: Function, comm: str) -> str:
     if function.kind == "collective" and not function.nonblocking and not function.persistent:
-        return f"record_begin_together({comm})"
-    return "record_begin()"
+        return f"record_begin_together(span, {comm})"
+    return "record_begin(span)"
 
 
 def wrapper(function: Function) -> str:
@@ -200,7 +200,8 @@ SYMBOL int MPI_{function.name}({declared})
 {{
 {always}    if (!record_active[F_{function.name}] || !record_enter())
         return REAL({function.name})({", ".join(names)});
-{before}    struct span begun = {begin(function, comm)}, *span = &begun;
+{before}    struct span begun, *span = &begun;
+    {begin(function, comm)};
     int status = REAL({function.name})({", ".join(passed)});
     record_end(span);
     if (status != MPI_SUCCESS)
@@ -265,7 +266,8 @@ def fortran_wrapper(function: Function, f08: bool) -> str:
         real({arguments});
         return;
     }}
-{before}    struct span begun = {begin(function, comm)}, *span = &begun;
+{before}    struct span begun, *span = &begun;
+    {begin(function, comm)};
     real({passed});
     record_end(span);
     if (fortran_failed(error))

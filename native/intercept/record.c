@@ -53,13 +53,19 @@ void record_call(enum function function, int32_t shape, const struct amount *amo
         count = unisono_callpath(frames, record.settings.depth, &hash);
     struct slab *slab = slab_of_thread();
     slab_take(slab);
-    struct place place = {.path = table_path(&slab->table, hash, frames, count, &lost),
-                          .function = (uint16_t)function,
-                          .phase = __atomic_load_n(&phase_now, __ATOMIC_RELAXED),
-                          .comm = shape};
+    uint32_t path = count > 0 ? table_path(&slab->table, hash, frames, count, &lost) : 0;
+    struct place place = place_of(path, (uint16_t)function, __atomic_load_n(&phase_now, __ATOMIC_RELAXED), shape);
     table_add(&slab->table, place, amount, ticks_between(span->start, span->end), span->waiting);
     record.paths_lost += lost;
     slab_give(slab);
+}
+
+int64_t record_wait(MPI_Comm comm, uint64_t start)
+{
+    if (comm == MPI_COMM_NULL || comm_group(comm)->inter)
+        return NOT_KNOWN;
+    PMPI_Barrier(comm);
+    return (int64_t)ticks_between(start, ticks_now());
 }
 
 static inline void pair_add(struct pair *pair, int64_t bytes)
@@ -103,7 +109,8 @@ static void rehearse(void)
     for (int round = 0; round < 3; round++) {
         uint64_t start = ticks_clock_ns();
         for (int i = 0; i < REHEARSALS; i++) {
-            struct span span = record_begin();
+            struct span span;
+            record_begin(&span);
             const struct group *group = comm_group(MPI_COMM_WORLD);
             record_end(&span);
             record_call(F_Allreduce, group->shape, &amount, &span);

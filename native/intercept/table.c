@@ -99,14 +99,13 @@ static inline uint64_t mix(uint64_t key)
 
 static inline uint64_t place_hash(struct place place)
 {
-    uint64_t where = (uint64_t)place.path << 32 | (uint32_t)place.comm;
-    uint64_t what = (uint64_t)place.function << 16 | place.phase;
-    return mix(where ^ what << 20);
+    return mix(place.where ^ place.what << 20);
 }
 
 static inline bool same_place(struct place place, uint32_t path, uint16_t function, uint16_t phase, int32_t comm)
 {
-    return place.path == path && place.function == function && place.phase == phase && place.comm == comm;
+    struct place other = place_of(path, function, phase, comm);
+    return place.where == other.where && place.what == other.what;
 }
 
 uint32_t table_path(struct table *table, uint64_t hash, const void *const *frames, uint32_t count, bool *lost)
@@ -131,8 +130,8 @@ uint32_t table_path(struct table *table, uint64_t hash, const void *const *frame
 }
 
 /* The cell of this exact place, size and bin, made if there is room and `make`; else NULL. */
-static struct cell *cell_of(struct table *table, uint64_t hash, struct place place, int64_t size, uint32_t bin,
-                            bool make)
+static inline struct cell *cell_of(struct table *table, uint64_t hash, struct place place, int64_t size, uint32_t bin,
+                                   bool make)
 {
     uint32_t *slots = table->cell_index.slots;
     uint32_t slot = (uint32_t)(mix(hash ^ (bin != 0 ? bin : (uint64_t)size << 8))) & table->cell_index.mask;
@@ -145,10 +144,10 @@ static struct cell *cell_of(struct table *table, uint64_t hash, struct place pla
     if (!make || table->cell_count == table->cell_limit)
         return NULL;
     struct cell *cell = &table->cells[table->cell_count];
-    *cell = (struct cell){.path = place.path,
-                          .function = place.function,
-                          .phase = place.phase,
-                          .comm = place.comm,
+    *cell = (struct cell){.path = (uint32_t)(place.where >> 32),
+                          .function = (uint16_t)(place.what >> 16),
+                          .phase = (uint16_t)place.what,
+                          .comm = (int32_t)place.where,
                           .bin = bin,
                           .size_min = size,
                           .size_max = size,
@@ -171,8 +170,10 @@ static uint32_t *sizes_of(struct table *table, uint64_t hash, struct place place
     if (table->site_count == table->site_limit)
         return NULL;
     struct site *site = &table->sites[table->site_count];
-    *site =
-        (struct site){.path = place.path, .function = place.function, .phase = place.phase, .comm = place.comm};
+    *site = (struct site){.path = (uint32_t)(place.where >> 32),
+                          .function = (uint16_t)(place.what >> 16),
+                          .phase = (uint16_t)place.what,
+                          .comm = (int32_t)place.where};
     slots[slot] = ++table->site_count;
     return &site->sizes;
 }

@@ -19,7 +19,7 @@ static inline uint64_t ticks_clock_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static inline uint64_t ticks_now(void)
+static inline __attribute__((always_inline)) uint64_t ticks_now(void)
 {
 #if defined(__x86_64__)
     if (ticks_even)

@@ -5,7 +5,7 @@
 #include "check.h"
 #include "table.h"
 
-static const struct place here = {.path = 1, .function = 2, .phase = 3, .comm = 4};
+static struct place here;
 
 static void add(struct table *table, struct place place, int64_t size, uint64_t ticks)
 {
@@ -42,11 +42,8 @@ static void places_differ_in_every_part(void)
 {
     struct table table;
     CHECK(table_create(&table, 1 << 20));
-    struct place places[] = {here, here, here, here, here};
-    places[1].path++;
-    places[2].function++;
-    places[3].phase++;
-    places[4].comm = NOT_KNOWN;
+    struct place places[] = {here, place_of(2, 2, 3, 4), place_of(1, 3, 3, 4), place_of(1, 2, 4, 4),
+                             place_of(1, 2, 3, NOT_KNOWN)};
     for (int i = 0; i < 5; i++)
         add(&table, places[i], 1, 1);
     CHECK(table.cell_count == 5 && table.site_count == 5);
@@ -71,9 +68,7 @@ static void sixteen_sizes_then_bins(void)
     const struct cell *bin = holding(&table, 700);
     CHECK(bin != NULL && bin->calls == 3 && bin->size_min == 600 && bin->size_max == 1023 && bin->size_sum == 2623);
     CHECK(holding(&table, 1024) != bin && holding(&table, 140)->calls == 2);
-    struct place other = here;
-    other.function = 9;
-    add(&table, other, 1000, 1); /* another site has its own sixteen */
+    add(&table, place_of(1, 9, 3, 4), 1000, 1); /* another site has its own sixteen */
     CHECK(table.cells[table.cell_count - 1].size_min == 1000 && table.cells[table.cell_count - 1].bin == 0);
     table_free(&table);
 }
@@ -97,9 +92,7 @@ static void full(void)
     CHECK(table_create(&table, 64 << 10));
     uint64_t calls = 100000, counted = 0;
     for (uint64_t i = 0; i < calls; i++) {
-        struct place place = here;
-        place.path = (uint32_t)i;
-        add(&table, place, 1, 1);
+        add(&table, place_of((uint32_t)i, 2, 3, 4), 1, 1);
         add(&table, here, 1, 1);
     }
     for (uint32_t i = 0; i < table.cell_count; i++)
@@ -149,8 +142,7 @@ static void many_at_random(void)
     srand(1);
     for (int i = 0; i < CALLS; i++) {
         int kind = rand() % KINDS, time = rand() % 1000;
-        struct place place = {.path = (uint32_t)kind / 10, .function = (uint16_t)(kind % 5), .comm = kind % 2};
-        add(&table, place, kind, (uint64_t)time);
+        add(&table, place_of((uint32_t)kind / 10, (uint16_t)(kind % 5), 0, kind % 2), kind, (uint64_t)time);
         calls[kind]++;
         ticks[kind] += (uint64_t)time;
     }
@@ -165,6 +157,7 @@ static void many_at_random(void)
 
 int main(void)
 {
+    here = place_of(1, 2, 3, 4);
     one_cell();
     places_differ_in_every_part();
     sixteen_sizes_then_bins();
