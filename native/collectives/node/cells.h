@@ -53,6 +53,8 @@ struct node {
     int64_t cell_bytes;
     uint64_t step;     /* the next nobody has taken */
     uint64_t known;    /* all ranks have passed the steps below */
+    struct pairs *pairs; /* pairs.h; NULL: not yet, or refused */
+    bool pairs_refused;
     struct pull pull; /* whether, and how, ranks read one another's memory */
 };
 

@@ -7,6 +7,7 @@
 #include "bcast.h"
 #include "cells.h"
 #include "messages.h"
+#include "pairs.h"
 #include "reduce.h"
 
 /* Cells of all ranks of a node together take no more than this. */
@@ -53,6 +54,7 @@ int node_create(struct coll_comm *comm)
 
 void node_free(struct coll_comm *comm)
 {
+    pairs_free(comm->node);
     pull_free(&comm->node->pull);
     segment_free(&comm->node->first);
     segment_free(&comm->node->second);
@@ -96,28 +98,4 @@ bool cells_ready(struct coll_comm *comm)
 int node_barrier(struct coll_comm *comm)
 {
     return comm->node->shared ? node_barrier_flags(comm) : messages_barrier(comm);
-}
-
-int node_gather(struct coll_comm *comm, int root, const void *send, void *receive, int64_t each, const int64_t *bytes,
-                const int64_t *at)
-{
-    return messages_gather(comm, root, send, receive, each, bytes, at);
-}
-
-int node_scatter(struct coll_comm *comm, int root, const void *send, void *receive, int64_t each, const int64_t *bytes,
-                 const int64_t *at)
-{
-    return messages_scatter(comm, root, send, receive, each, bytes, at);
-}
-
-int node_allgather(struct coll_comm *comm, const void *send, void *receive, int64_t each, const int64_t *bytes,
-                   const int64_t *at)
-{
-    return messages_allgather(comm, send, receive, each, bytes, at);
-}
-
-int node_alltoallv(struct coll_comm *comm, const void *send, const int64_t *send_bytes, const int64_t *send_at,
-                   void *receive, const int64_t *receive_bytes, const int64_t *receive_at)
-{
-    return messages_alltoallv(comm, send, send_bytes, send_at, receive, receive_bytes, receive_at);
 }

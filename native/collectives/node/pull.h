@@ -1,5 +1,5 @@
-/* Single copy: reading and writing the memory of another rank of the node (process_vm_readv, process_vm_writev), with no
- * segment in between.
+/* Single copy: reading and writing the memory of another rank of the node (process_vm_readv, process_vm_writev), with
+ * no segment in between.
  *
  * Whether the system permits it is found by really reading and writing, once, and agreed.
  * MPI error codes: where permission is lost later, or the other rank is gone, a call says MPI_ERR_OTHER and what was to

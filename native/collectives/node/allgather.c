@@ -1,0 +1,131 @@
+#include "allgather.h"
+
+#include <string.h>
+
+#include "cells.h"
+#include "copy.h"
+#include "exchange.h"
+#include "messages.h"
+#include "node.h"
+
+int node_allgather_inline(struct coll_comm *comm, const void *send, void *receive, int64_t each)
+{
+    struct node *node = comm->node;
+    uint64_t step = node_steps(node, 1);
+    size_t bytes = (size_t)each;
+    char *own = (char *)receive + node->rank * each;
+    line_room(comm, step);
+    memcpy(line_of(node, node->rank, step)->payload, send, bytes);
+    line_post(node, step);
+    if (own != send)
+        memcpy(own, send, bytes);
+    for (int i = 1; i < node->ranks; i++) {
+        int from = node->rank + i < node->ranks ? node->rank + i : node->rank + i - node->ranks;
+        memcpy((char *)receive + from * each, line_wait(comm, from, step)->payload, bytes);
+    }
+    node_know(node, step);
+    node_pass(node, step + 1);
+    return MPI_SUCCESS;
+}
+
+/* Posts the piece of this rank's block that begins at `offset`, and puts it into its own place. */
+static void post_piece(struct coll_comm *comm, uint64_t step, const char *send, char *own, int64_t offset,
+                       int64_t bytes, bool streaming)
+{
+    struct node *node = comm->node;
+    int64_t piece = bytes - offset < node->cell_bytes ? bytes - offset : node->cell_bytes;
+    if (piece <= 0)
+        return;
+    line_room(comm, step);
+    if (bytes <= LINE_ROOM)
+        memcpy(line_of(node, node->rank, step)->payload, send, (size_t)bytes);
+    else {
+        cell_room(comm, step);
+        memcpy(cell_of(node, node->rank, step), send + offset, (size_t)piece);
+    }
+    line_post(node, step);
+    if (own != send)
+        copy_piece(own + offset, send + offset, piece, streaming);
+}
+
+static void read_piece(struct coll_comm *comm, uint64_t step, int from, char *to, int64_t offset, int64_t bytes,
+                       bool streaming)
+{
+    struct node *node = comm->node;
+    int64_t piece = bytes - offset < node->cell_bytes ? bytes - offset : node->cell_bytes;
+    if (piece <= 0)
+        return;
+    const struct line *line = line_wait(comm, from, step);
+    if (bytes <= LINE_ROOM)
+        memcpy(to, line->payload, (size_t)bytes);
+    else
+        copy_piece(to + offset, cell_of(node, from, step), piece, streaming);
+}
+
+int node_allgather_cells(struct coll_comm *comm, const void *send, void *receive, int64_t each, const int64_t *bytes,
+                         const int64_t *at)
+{
+    struct node *node = comm->node;
+    const struct flow blocks = {-1, each, bytes, at};
+    char *to = receive;
+    int64_t longest = 0, all = 0;
+    if (!cells_ready(comm))
+        return messages_allgather(comm, send, receive, each, bytes, at);
+    for (int local = 0; local < node->ranks; local++) {
+        int64_t block = flow_bytes(&blocks, local);
+        longest = block > longest ? block : longest;
+        all += block;
+    }
+    bool streaming = all >= copy_streams_from(node->ranks);
+    uint64_t step = node_steps(node, (uint64_t)((longest + node->cell_bytes - 1) / node->cell_bytes));
+    for (int64_t offset = 0; offset < longest; offset += node->cell_bytes, step++) {
+        post_piece(comm, step, send, to + flow_at(&blocks, node->rank), offset, flow_bytes(&blocks, node->rank),
+                   streaming);
+        for (int i = 1; i < node->ranks; i++) {
+            int from = node->rank + i < node->ranks ? node->rank + i : node->rank + i - node->ranks;
+            read_piece(comm, step, from, to + flow_at(&blocks, from), offset, flow_bytes(&blocks, from), streaming);
+        }
+        node_pass(node, step + 1);
+    }
+    return MPI_SUCCESS;
+}
+
+int node_allgather_pull(struct coll_comm *comm, const void *send, void *receive, int64_t each, const int64_t *bytes,
+                        const int64_t *at)
+{
+    struct node *node = comm->node;
+    const struct flow blocks = {-1, each, bytes, at};
+    const uint64_t step = node_steps(node, 2), address = pull_address(send);
+    int error = MPI_SUCCESS;
+    char *to = receive, *own = to + flow_at(&blocks, node->rank);
+    line_room(comm, step);
+    memcpy(line_of(node, node->rank, step)->payload, &address, sizeof address);
+    line_post(node, step);
+    if (own != send)
+        copy_piece(own, send, flow_bytes(&blocks, node->rank), false);
+    for (int i = 1; i < node->ranks; i++) {
+        int from = (node->rank + i) % node->ranks;
+        uint64_t theirs;
+        memcpy(&theirs, line_wait(comm, from, step)->payload, sizeof theirs);
+        int failed = pull_read(&node->pull, from, theirs, to + flow_at(&blocks, from), flow_bytes(&blocks, from));
+        error = error ? error : failed;
+    }
+    node_know(node, step);
+    node_pass(node, step + 1);
+    /* Nobody leaves before all have what is to be read in its memory. */
+    line_room(comm, step + 1);
+    line_post(node, step + 1);
+    for (int i = 1; i < node->ranks; i++)
+        line_wait(comm, (node->rank + i) % node->ranks, step + 1);
+    node_know(node, step + 1);
+    node_pass(node, step + 2);
+    return error;
+}
+
+int node_allgather(struct coll_comm *comm, const void *send, void *receive, int64_t each, const int64_t *bytes,
+                   const int64_t *at)
+{
+    if (bytes == NULL && each <= LINE_ROOM && comm->node->shared)
+        return node_allgather_inline(comm, send, receive, each);
+    return node_allgather_cells(comm, send, receive, each, bytes, at);
+}

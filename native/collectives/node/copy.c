@@ -1,0 +1,89 @@
+#include "copy.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* A cache of the last level where the system says nothing. */
+static const int64_t usual_cache = INT64_C(32) << 20;
+
+/* The largest cache a core sees. sysconf() is not asked: under hypervisors it counts those of the whole machine. */
+static int64_t last_cache(void)
+{
+    long long kilobytes = 0;
+    FILE *file = fopen("/sys/devices/system/cpu/cpu0/cache/index3/size", "r");
+    if (file == NULL)
+        return usual_cache;
+    if (fscanf(file, "%lldK", &kilobytes) != 1)
+        kilobytes = 0;
+    fclose(file);
+    return kilobytes > 0 ? kilobytes << 10 : usual_cache;
+}
+
+int64_t copy_streams_from(int ranks)
+{
+    static _Atomic int64_t cache;
+    int64_t bytes = atomic_load_explicit(&cache, memory_order_relaxed);
+    if (bytes == 0) {
+        bytes = last_cache();
+        atomic_store_explicit(&cache, bytes, memory_order_relaxed);
+    }
+    return bytes / ranks;
+}
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <immintrin.h>
+
+enum { WIDE = 64 };
+
+/* Whole vectors, where the destination is aligned to one. */
+__attribute__((target("avx512f"))) static size_t stream_avx512(char *to, const char *from, size_t bytes)
+{
+    size_t i = 0;
+    for (; i + 4 * WIDE <= bytes; i += 4 * WIDE) {
+        __m512i a = _mm512_loadu_si512(from + i), b = _mm512_loadu_si512(from + i + WIDE);
+        __m512i c = _mm512_loadu_si512(from + i + 2 * WIDE), d = _mm512_loadu_si512(from + i + 3 * WIDE);
+        _mm512_stream_si512((void *)(to + i), a);
+        _mm512_stream_si512((void *)(to + i + WIDE), b);
+        _mm512_stream_si512((void *)(to + i + 2 * WIDE), c);
+        _mm512_stream_si512((void *)(to + i + 3 * WIDE), d);
+    }
+    return i;
+}
+
+__attribute__((target("avx2"))) static size_t stream_avx2(char *to, const char *from, size_t bytes)
+{
+    size_t i = 0;
+    for (; i + WIDE <= bytes; i += WIDE) {
+        __m256i a = _mm256_loadu_si256((const void *)(from + i));
+        __m256i b = _mm256_loadu_si256((const void *)(from + i + WIDE / 2));
+        _mm256_stream_si256((void *)(to + i), a);
+        _mm256_stream_si256((void *)(to + i + WIDE / 2), b);
+    }
+    return i;
+}
+
+void copy_streaming(void *to, const void *from, size_t bytes)
+{
+    char *out = to;
+    const char *in = from;
+    size_t head = (WIDE - (uintptr_t)out % WIDE) % WIDE, done;
+    head = head < bytes ? head : bytes;
+    memcpy(out, in, head);
+    out += head, in += head, bytes -= head;
+    if (__builtin_cpu_supports("avx512f"))
+        done = stream_avx512(out, in, bytes);
+    else
+        done = __builtin_cpu_supports("avx2") ? stream_avx2(out, in, bytes) : 0;
+    _mm_sfence(); /* stores past the cache are not ordered by a release */
+    memcpy(out + done, in + done, bytes - done);
+}
+
+#else
+
+void copy_streaming(void *to, const void *from, size_t bytes)
+{
+    memcpy(to, from, bytes);
+}
+
+#endif

@@ -1,0 +1,29 @@
+/* Copying what is longer than a cache.
+ *
+ * Pieces of a long transfer are copied one by one, and memcpy sees only the piece: it brings every line of the
+ * destination into the cache before it overwrites it, and throws out what would be wanted again. Stores past the cache
+ * (non-temporal) spare memory that traffic. Below the size of the cache they are slower, as the destination must come
+ * back from memory when it is used. */
+#ifndef UNISONO_NODE_COPY_H
+#define UNISONO_NODE_COPY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Destinations of at least so many bytes of one rank are written past the cache, which `ranks` ranks fill at once. */
+int64_t copy_streams_from(int ranks);
+
+/* Past the cache; what follows a release after it is ordered as after any other store. */
+void copy_streaming(void *to, const void *from, size_t bytes);
+
+static inline void copy_piece(void *to, const void *from, int64_t bytes, bool streaming)
+{
+    if (streaming)
+        copy_streaming(to, from, (size_t)bytes);
+    else if (bytes > 0)
+        memcpy(to, from, (size_t)bytes);
+}
+
+#endif

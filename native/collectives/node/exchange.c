@@ -1,0 +1,200 @@
+#include "exchange.h"
+
+#include <string.h>
+
+#include "copy.h"
+
+/* One exchange that goes on. */
+struct state {
+    struct coll_comm *comm;
+    struct pairs *pairs;
+    const char *send;
+    char *receive;
+    int64_t pull_from;
+    bool streaming; /* what is received is more than the caches hold */
+    int open;       /* messages that are not yet sent, or received, to the end */
+    int error;
+};
+
+/* A cell whose last content has been taken; -1: none. */
+static int free_cell(struct pairs *pairs)
+{
+    for (int i = 0; i < PAIR_CELLS; i++) {
+        int cell = (pairs->next_cell + i) % PAIR_CELLS;
+        int to = pairs->uses[cell].to;
+        if (to < 0 || pair_taken(&pairs->pairs[to], pairs->uses[cell].number)) {
+            pairs->next_cell = (cell + 1) % PAIR_CELLS;
+            return cell;
+        }
+    }
+    return -1;
+}
+
+static int64_t piece_of(const struct pairs *pairs, int64_t left)
+{
+    return left < pairs->cell_bytes ? left : pairs->cell_bytes;
+}
+
+/* Sends the next piece to a rank, if there is room for it. */
+static bool send_piece(struct state *state, int to)
+{
+    struct pairs *pairs = state->pairs;
+    struct pair *pair = &pairs->pairs[to];
+    if (!pair_room(pair))
+        return false;
+    const char *from = state->send + pair->at_out;
+    struct pair_line *line = pair_line(pair);
+    int64_t piece = pair->left_out;
+    enum way way = exchange_way(pair->left_out, state->pull_from);
+    if (way == WAY_INLINE)
+        memcpy(line->payload, from, (size_t)piece);
+    else if (way == WAY_PULL) {
+        uint64_t address = pull_address(from);
+        memcpy(line->payload, &address, sizeof address);
+        pair->lent = pair->sent + 1;
+    } else {
+        int cell = free_cell(pairs);
+        if (cell < 0)
+            return false;
+        piece = piece_of(pairs, pair->left_out);
+        memcpy(pair_cell(pairs, state->comm->node->rank, cell), from, (size_t)piece);
+        pairs->uses[cell].to = to;
+        pairs->uses[cell].number = pair->sent;
+        line->payload[0] = (unsigned char)cell;
+    }
+    pair_post(pair, line);
+    pair->at_out += piece;
+    pair->left_out -= piece;
+    state->open -= pair->left_out == 0;
+    return true;
+}
+
+/* Receives the next piece of a rank, if it has come. */
+static bool receive_piece(struct state *state, int from)
+{
+    struct pairs *pairs = state->pairs;
+    struct pair *pair = &pairs->pairs[from];
+    const struct pair_line *line = pair_came(pair);
+    if (line == NULL)
+        return false;
+    char *to = state->receive + pair->at_in;
+    int64_t piece = pair->left_in;
+    enum way way = exchange_way(pair->left_in, state->pull_from);
+    if (way == WAY_INLINE)
+        memcpy(to, line->payload, (size_t)piece);
+    else if (way == WAY_PULL) {
+        uint64_t address;
+        memcpy(&address, line->payload, sizeof address);
+        int error = pull_read(&state->comm->node->pull, from, address, to, piece);
+        state->error = state->error ? state->error : error; /* the sender must have its memory back all the same */
+    } else {
+        piece = piece_of(pairs, pair->left_in);
+        copy_piece(to, pair_cell(pairs, from, line->payload[0]), piece, state->streaming);
+    }
+    pair_take(pair);
+    pair->at_in += piece;
+    pair->left_in -= piece;
+    state->open -= pair->left_in == 0;
+    return true;
+}
+
+static void copy_own(const struct state *state, const struct flow *out, const struct flow *in)
+{
+    int me = state->comm->node->rank;
+    int64_t bytes = flow_bytes(out, me);
+    if (bytes == 0)
+        return;
+    const char *from = state->send + flow_at(out, me);
+    char *to = state->receive + flow_at(in, me);
+    if (from != to)
+        copy_piece(to, from, bytes, state->streaming);
+}
+
+static void start(struct state *state, const struct flow *out, const struct flow *in)
+{
+    int64_t all = 0;
+    for (int local = 0; local < state->comm->node->ranks; local++) {
+        struct pair *pair = &state->pairs->pairs[local];
+        bool other = local != state->comm->node->rank;
+        pair->at_out = flow_at(out, local), pair->left_out = other ? flow_bytes(out, local) : 0;
+        pair->at_in = flow_at(in, local), pair->left_in = other ? flow_bytes(in, local) : 0;
+        state->open += (pair->left_out > 0) + (pair->left_in > 0);
+        all += pair->left_in;
+    }
+    state->streaming = all >= state->pairs->streams_from;
+}
+
+/* One piece to each that still gets something, and of each that still has something. Ranks begin with different
+   partners: sending to those above, receiving from those below. */
+static bool sweep(struct state *state)
+{
+    int me = state->comm->node->rank, ranks = state->comm->node->ranks;
+    bool moved = false;
+    for (int i = 1; i < ranks && state->open > 0; i++) {
+        int to = me + i < ranks ? me + i : me + i - ranks, from = me >= i ? me - i : me - i + ranks;
+        if (state->pairs->pairs[to].left_out > 0)
+            moved = send_piece(state, to) || moved;
+        if (state->pairs->pairs[from].left_in > 0)
+            moved = receive_piece(state, from) || moved;
+    }
+    return moved;
+}
+
+/* Whoever lent its memory waits until it has it back. */
+static void await_lent(struct state *state)
+{
+    for (int local = 0; local < state->comm->node->ranks; local++) {
+        struct pair *pair = &state->pairs->pairs[local];
+        for (unsigned turn = 0; pair->lent > 0 && !pair_taken(pair, pair->lent - 1); turn += turn < 1u << 30)
+            wait_turn(state->comm, turn);
+        pair->lent = 0;
+    }
+}
+
+int exchange(struct coll_comm *comm, const void *send, const struct flow *out, void *receive, const struct flow *in,
+             int64_t pull_from)
+{
+    struct state state = {comm, comm->node->pairs, send, receive, pull_from, false, 0, MPI_SUCCESS};
+    start(&state, out, in);
+    if (state.open > 0)
+        sweep(&state);
+    copy_own(&state, out, in);
+    for (unsigned turn = 0; state.open > 0;) {
+        if (sweep(&state))
+            turn = 0;
+        else
+            wait_turn(comm, turn++);
+    }
+    if (pull_from != INT64_MAX)
+        await_lent(&state);
+    return state.error;
+}
+
+int exchange_inline(struct coll_comm *comm, const void *send, void *receive, int64_t each)
+{
+    struct pairs *pairs = comm->node->pairs;
+    int me = comm->node->rank, ranks = comm->node->ranks;
+    size_t bytes = (size_t)each;
+    if (bytes == 0)
+        return MPI_SUCCESS;
+    for (int i = 1; i < ranks; i++) {
+        int to = me + i < ranks ? me + i : me + i - ranks;
+        struct pair *pair = &pairs->pairs[to];
+        for (unsigned turn = 0; !pair_room(pair); turn++)
+            wait_turn(comm, turn);
+        struct pair_line *line = pair_line(pair);
+        memcpy(line->payload, (const char *)send + to * each, bytes);
+        pair_post(pair, line);
+    }
+    memcpy((char *)receive + me * each, (const char *)send + me * each, bytes);
+    for (int i = 1; i < ranks; i++) {
+        int from = me >= i ? me - i : me - i + ranks;
+        struct pair *pair = &pairs->pairs[from];
+        const struct pair_line *line = pair_came(pair);
+        for (unsigned turn = 0; line == NULL; line = pair_came(pair), turn++)
+            wait_turn(comm, turn);
+        memcpy((char *)receive + from * each, line->payload, bytes);
+        pair_take(pair);
+    }
+    return MPI_SUCCESS;
+}

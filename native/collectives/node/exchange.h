@@ -1,0 +1,46 @@
+/* Bytes from every rank of a node to every other, through the queues of pairs.h: what alltoall, alltoallv, gather and
+ * scatter of one node are. */
+#ifndef UNISONO_NODE_EXCHANGE_H
+#define UNISONO_NODE_EXCHANGE_H
+
+#include "pairs.h"
+
+/* What one rank has for, or gets from, each local number. `only` of the node, at the beginning, or (-1) all of them:
+ * bytes[i] at at[i], or `each` one after the other where bytes is NULL. */
+struct flow {
+    int only;
+    int64_t each;
+    const int64_t *bytes, *at;
+};
+
+static inline int64_t flow_bytes(const struct flow *flow, int local)
+{
+    if (flow->only >= 0)
+        return local == flow->only ? flow->each : 0;
+    return flow->bytes ? flow->bytes[local] : flow->each;
+}
+
+static inline int64_t flow_at(const struct flow *flow, int local)
+{
+    if (flow->only >= 0)
+        return 0;
+    return flow->bytes ? flow->at[local] : flow->each * local;
+}
+
+/* How one message of so many bytes goes: its sender and its receiver come to the same. */
+enum way { WAY_INLINE, WAY_CELLS, WAY_PULL };
+
+static inline enum way exchange_way(int64_t bytes, int64_t pull_from)
+{
+    return bytes <= PAIR_ROOM ? WAY_INLINE : bytes < pull_from ? WAY_CELLS : WAY_PULL;
+}
+
+/* Messages of fewer bytes than `pull_from` (the same on all ranks of the node; INT64_MAX: never) go through lines and
+ * cells, others are read by their receiver where they are. Only when pairs_ready(), and node_pulls() if any is to be
+ * read. What a rank has for itself is copied, unless it is there already. MPI error codes. */
+int exchange(struct coll_comm *comm, const void *send, const struct flow *out, void *receive, const struct flow *in,
+             int64_t pull_from);
+/* The same, in lines alone: each <= PAIR_ROOM for all. */
+int exchange_inline(struct coll_comm *comm, const void *send, void *receive, int64_t each);
+
+#endif
