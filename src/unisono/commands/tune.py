@@ -22,10 +22,11 @@ from unisono.machine.describe import describe, load
 from unisono.machine.limits import quota_sentence
 from unisono.machine.model import Machine
 from unisono.measure.build import bench_program
-from unisono.study.begin import begin, resume, stored_study
+from unisono.study.begin import begin, resume, stored_candidates, stored_study
 from unisono.study.config import Study
 from unisono.study.files import Outputs
 from unisono.study.matrix import Matrix, expand
+from unisono.study.ours import Ours, prepare
 from unisono.study.search import Hooks, search
 from unisono.study.store import Store
 
@@ -67,12 +68,17 @@ def tune(wishes: Wishes) -> int:
     study = _study(wishes, continuing)
     if wishes.dry_run:
         return planning.show(study or _stored(files.study), machine, json=wishes.json)
-    with _terminated_like_interrupted(), _opened(files.study, study, machine, wishes, continuing) as store:
+    held = _held(files.study) if continuing else None
+    asked = study or (held[0] if held else None)
+    assert asked is not None  # either the command line or the file holds one
+    expand(asked, machine, scope=planning.scope(asked))  # what is wrong with it is said before anything is built
+    program = _program(machine)
+    ours = _ours(asked, machine, program, held[1] if held else None)
+    with _terminated_like_interrupted(), _opened(files.study, study, machine, wishes, continuing, ours) as store:
         asked = stored_study(store)
-        matrix = expand(asked, store.machine, scope=planning.scope(asked))
+        matrix = _matrix(asked, store.machine, ours)
         _say(err(), store, asked, matrix, continuing)
-        program = _program(machine)
-        settled = _measure(wishes, store, asked, machine, matrix, program)
+        settled = _measure(wishes, store, asked, machine, matrix, program, ours)
         outcome = finish(store, asked, machine, program, files, settled=settled, verify=wishes.verify)
     if wishes.json:
         print_json(outcome.as_dict())
@@ -105,15 +111,37 @@ def _study(wishes: Wishes, continuing: bool) -> Study | None:
 
 
 def _stored(path: Path) -> Study:
+    return _held(path)[0]
+
+
+def _held(path: Path) -> tuple[Study, str | None]:
+    """The study in a file, and what our library offered when it began."""
     with Store.open(path) as store:
-        return stored_study(store)
+        return stored_study(store), stored_candidates(store)
 
 
-def _opened(path: Path, study: Study | None, machine: Machine, wishes: Wishes, continuing: bool) -> Store:
+def _ours(study: Study, machine: Machine, program: Path, stored: str | None) -> Ours | None:
+    """Our library with what it offers; a study can do without, unless it began with it."""
+    try:
+        return prepare(study, machine, program, stored=stored, progress=_build_progress)
+    except UserError as error:
+        if stored is not None:
+            raise
+        err().print(f"Going on without our own collectives: {error}", style="yellow", markup=False)
+        return None
+
+
+def _matrix(study: Study, machine: Machine, ours: Ours | None) -> Matrix:
+    return expand(study, machine, scope=planning.scope(study), ours=ours.candidates if ours else None)
+
+
+def _opened(
+    path: Path, study: Study | None, machine: Machine, wishes: Wishes, continuing: bool, ours: Ours | None
+) -> Store:
     if continuing:
         return resume(path, machine, asked=study, force=wishes.force)
     assert study is not None
-    return begin(path, study, machine, expand(study, machine, scope=planning.scope(study)))
+    return begin(path, study, machine, _matrix(study, machine, ours), ours)
 
 
 def _say(console: Console, store: Store, study: Study, matrix: Matrix, continuing: bool) -> None:
@@ -141,16 +169,28 @@ def _program(machine: Machine) -> Path:
     mpi = machine.mpi
     if mpi is None or mpi.mpicc is None:
         raise UserError("no mpicc beside this mpirun: give one with --mpicc, it builds the benchmark")
-    return bench_program(mpi.mpicc, lambda sentence: err().print(sentence, markup=False))
+    return bench_program(mpi.mpicc, _build_progress)
 
 
-def _measure(wishes: Wishes, store: Store, study: Study, machine: Machine, matrix: Matrix, program: Path) -> bool:
+def _build_progress(sentence: str) -> None:
+    err().print(sentence, markup=False)
+
+
+def _measure(
+    wishes: Wishes,
+    store: Store,
+    study: Study,
+    machine: Machine,
+    matrix: Matrix,
+    program: Path,
+    ours: Ours | None,
+) -> bool:
     """Whether the search came to its end; False when the budget ended it first."""
     estimate = planning.estimate(study, matrix)
     budget = planning.budget(study, wishes.budget)
     with StudyProgress(err(), samples=estimate.samples, budget=budget) as progress:
         hooks = Hooks(progress.measured, progress.plan, progress.waiting)
-        return search(store, study, matrix, machine, program, budget, hooks)
+        return search(store, study, matrix, machine, program, budget, hooks, ours)
 
 
 @contextmanager
