@@ -20,7 +20,7 @@ from unisono.decide.plans import Course, base_of, evaluate
 from unisono.decide.robust import Floats
 from unisono.decide.statistics import contrasts
 from unisono.decide.table import Table, filled, tables
-from unisono.model import DEFAULT, Case, Setting
+from unisono.model import DEFAULT, PRELOAD, Case, Setting
 from unisono.study.data import StudyData
 from unisono.tuning.model import Gain, PlanModel, RuleModel, Tuning
 
@@ -150,7 +150,7 @@ def _under(table: Table, logs: Floats, launch: Setting, plan: PlanModel | None, 
                 judged[course.sizes[at]] = (setting, course.logs[at])
     for index, size in enumerate(table.sizes):
         rule = plan.rule_at(table.case.collective, size) if plan is not None else None
-        setting = launch.without("coll") | rule.call if rule is not None and rule.call else base
+        setting = launch.without("coll", PRELOAD) | rule.call if rule is not None and rule.call else base
         if index in judged and judged[index][0] == setting:
             found[index] = judged[index][1]
         elif setting in table:

@@ -12,10 +12,11 @@ from unisono.decide.table import Table, tables
 from unisono.errors import UserError
 from unisono.machine.model import Machine
 from unisono.model import CALL_SCOPE, DEFAULT, Case
-from unisono.study.begin import begin, resume, stored_study
+from unisono.study.begin import begin, resume, stored_candidates, stored_study
 from unisono.study.config import Cases, Sizes, Study, read_study, ready_made
 from unisono.study.data import StudyData
 from unisono.study.matrix import Matrix, expand
+from unisono.study.ours import Ours, prepare
 from unisono.study.search import Hooks, search
 from unisono.study.store import Store
 from unisono.study.verdict import decide_study
@@ -68,11 +69,11 @@ def adjusted(wanted: Wanted) -> dict[Case, tuple[int, ...]]:
     }
 
 
-def matrix_for(study: Study, machine: Machine, wanted: Wanted) -> Matrix:
+def matrix_for(study: Study, machine: Machine, wanted: Wanted, ours: Ours | None = None) -> Matrix:
     """What the study measures: of all its combinations only the cases and sizes that are wanted. Raises UserError as
     `expand` does, and when nothing of it fits in memory."""
     asked = adjusted(wanted)
-    whole = expand(study, machine, scope=CALL_SCOPE)
+    whole = expand(study, machine, scope=CALL_SCOPE, ours=ours.candidates if ours else None)
     kept = []
     for c in whole.cases:
         sizes = tuple(size for size in c.sizes if size in asked.get(c.case, ()))
@@ -94,10 +95,18 @@ def measure(
 ) -> bool:
     """Measures into the study at `path`, continuing one that is there, for at most `budget` seconds; whether the
     search came to its end. `program` is unisono-bench. Raises UserError as `begin` and `resume` do."""
-    matrix = matrix_for(study, machine, wanted)
-    opened = resume(path, machine, asked=None, force=False) if path.exists() else begin(path, study, machine, matrix)
+    stored = None
+    if path.exists():
+        with Store.open(path) as store:
+            stored = stored_candidates(store)
+    ours = prepare(study, machine, program, stored=stored)
+    matrix = matrix_for(study, machine, wanted, ours)
+    if path.exists():
+        opened = resume(path, machine, asked=None, force=False)
+    else:
+        opened = begin(path, study, machine, matrix, ours)
     with opened as store:
-        return search(store, stored_study(store), matrix, machine, program, budget, hooks or Hooks())
+        return search(store, stored_study(store), matrix, machine, program, budget, hooks or Hooks(), ours)
 
 
 def merged(paths: Sequence[Path]) -> StudyData:

@@ -12,15 +12,18 @@ from rich.console import Console
 
 from unisono.commands.console import out, print_json
 from unisono.errors import UserError
+from unisono.launch.command import Command
 from unisono.machine.model import Machine
 from unisono.measure.build import PROGRAM_NAME
 from unisono.model import CALL_SCOPE
+from unisono.profile.build import LIBRARY_NAME
 from unisono.sizes import format_size, parse_size
 from unisono.study import classic, race
 from unisono.study.config import Study, parse_duration, read_study, ready_made, ready_made_names
 from unisono.study.engine import Task, launch_command
 from unisono.study.estimate import RACE_LAUNCHES, RACE_SAMPLES, start_seconds, work_seconds
 from unisono.study.matrix import Matrix, expand
+from unisono.study.ours import preloaded, wants_library
 from unisono.toml import explain_validation
 
 
@@ -115,9 +118,7 @@ def show(study: Study, machine: Machine, *, json: bool) -> int:
     """--dry-run: every command line, what is measured in it, and how long it should take."""
     matrix = expand(study, machine, scope=scope(study))
     tasks = planned(study, matrix)
-    lines = [
-        (launch_command(machine, task, matrix.scope, [PROGRAM_NAME], study.cases.oversubscribe), task) for task in tasks
-    ]
+    lines = [(_line(study, machine, matrix, task), task) for task in tasks]
     total = estimate(study, matrix)
     if json:
         print_json(
@@ -149,6 +150,11 @@ def show(study: Study, machine: Machine, *, json: bool) -> int:
     return 0
 
 
+def _line(study: Study, machine: Machine, matrix: Matrix, task: Task) -> Command:
+    line = launch_command(machine, task, matrix.scope, [PROGRAM_NAME], study.cases.oversubscribe)
+    return preloaded(line, Path(LIBRARY_NAME)) if wants_library(study) else line
+
+
 def _print(
     console: Console,
     study: Study,
@@ -163,6 +169,8 @@ def _print(
     say(f"# Study {study.study.name} on {machine.name}, method {study.method.name}")
     for note in matrix.notes:
         say(f"# {note}")
+    if wants_library(study):
+        say("# Our own algorithms come on top: which can serve these ranks is asked of the library when it starts.")
     say("# What is measured:")
     for c in matrix.cases:
         say(

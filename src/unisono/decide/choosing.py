@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeVar
 
 from unisono.decide.model import Plan
 from unisono.errors import UserError
+from unisono.model import PRELOAD
 
 TIE = 0.01
 """Plans whose mean log gains differ by less are equally good; the simplest is taken."""
@@ -100,7 +101,7 @@ def worthwhile(plans: Sequence[Plan], margin: float) -> list[Plan]:
     not beaten in all.
 
     A plan is beaten when another, as simple or simpler, gains at least as much in every collective and is proven
-    wherever it is.
+    wherever it is. One that does without our library is beaten by others without only.
     """
     kept = [plan for plan in plans if not plan.launch]
     goals = [{name: 1.0} for plan in kept for name in plan.gain]
@@ -122,6 +123,8 @@ def worthwhile(plans: Sequence[Plan], margin: float) -> list[Plan]:
 def _beats(other: Plan, plan: Plan) -> bool:
     if set(other.gain) != set(plan.gain) or len(other.launch) > len(plan.launch):
         return False
+    if PRELOAD in other.launch and PRELOAD not in plan.launch:
+        return False  # without our library the other is no choice
     pairs = [(other.gain[name].mid, plan.gain[name].mid) for name in plan.gain]
     better = any(a > b for a, b in pairs) or len(other.launch) < len(plan.launch) or other.launch < plan.launch
     return better and all(a >= b for a, b in pairs)

@@ -64,7 +64,7 @@ def disqualify(
     cases |= {launch.id: (launch.nodes, launch.ppn) for launch in failures}
     blamed = set()
     for refusal in refusals:
-        if refusal.reason.startswith(("memory:", "use:")):
+        if refusal.reason.startswith(("memory", "use:")):
             continue  # nobody's fault: there, or for that size only
         blamed.add(refusal.launch)
         if (refusal.collective, refusal.setting) not in calls and refusal.launch in cases:

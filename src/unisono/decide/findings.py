@@ -21,7 +21,7 @@ from unisono.decide.model import Finding, Interval
 from unisono.decide.statistics import locations
 from unisono.decide.stepwise import is_component
 from unisono.decide.table import Table, filled
-from unisono.model import DEFAULT, Setting
+from unisono.model import DEFAULT, UNISONO, Setting, is_ours
 
 SINGULAR = 1.5
 """How many times off its neighbours' line a size must be to be a singular point."""
@@ -90,7 +90,7 @@ def _contexts(table: Table, fixed: tuple[Setting, ...]) -> list[Context]:
         if "algorithm" in setting:
             rest = setting.without("algorithm", "segment", "coll")
             segment = f", segment {setting['segment']}" if "segment" in setting else ""
-            groups["algorithm"][rest][setting["algorithm"] + segment] = setting
+            groups[UNISONO if is_ours(setting) else "algorithm"][rest][setting["algorithm"] + segment] = setting
             continue
         for name in setting:
             groups[name][setting.without(name)][setting[name]] = setting
@@ -207,10 +207,10 @@ def _quiet_ends(table: Table, context: Context, said: dict[str, Verdict]) -> lis
     measured = sorted({index for verdict in said.values() for index in verdict.measured})
     sizes = [table.sizes[index] for index in measured]
     low, high = min(claim.first for claim in claims), max(claim.last for claim in claims)
-    limit = math.exp(max(verdict.resolution for verdict in said.values()))
+    limit = math.exp(min(max(verdict.resolution for verdict in said.values()), 700.0))
     found = []
     for end in ([i for i in measured if i < low], [i for i in measured if i > high]):
-        if len(end) >= 2 and math.isfinite(limit):
+        if len(end) >= 2 and limit <= sentences.TOO_VAGUE:
             first, last = table.sizes[end[0]], table.sizes[end[-1]]
             place = sentences.where(first, last, sizes)
             text = sentences.same(table.case, context.parameter + sentences.under(context.rest), [], place, limit)
@@ -259,7 +259,8 @@ def singular_points(table: Table, confidence: float, settings: Iterable[Setting]
 def _singular(table: Table, setting: Setting, column: int, log: float, half: float) -> Finding:
     size = table.sizes[column]
     if "algorithm" in setting:
-        parameter, what = "algorithm", sentences.subject("algorithm", setting["algorithm"])
+        parameter = UNISONO if is_ours(setting) else "algorithm"
+        what = sentences.subject(parameter, setting["algorithm"])
     elif len(setting) == 1:
         parameter = next(iter(setting))
         what = sentences.subject(parameter, setting[parameter])
@@ -269,7 +270,7 @@ def _singular(table: Table, setting: Setting, column: int, log: float, half: flo
         kind="singular point",
         case=table.case,
         parameter=parameter,
-        value=setting.get(parameter, ""),
+        value=setting.get("algorithm" if parameter == UNISONO else parameter, ""),
         text=sentences.singular(table.case, what, size, math.exp(log)),
         first=size,
         last=size,

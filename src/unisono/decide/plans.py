@@ -5,6 +5,10 @@ launch part is launch | {coll: X}. coll/tuned's algorithms become rules of plans
 prefer it, and those without a component where it serves anyway (then launch|{coll: tuned} was folded into launch and
 never measured). A component that does not implement a collective leaves it as it is without the component.
 
+Where our own algorithms were measured, our library was in all launches, and there are plans that it carries out: their
+launch part is launch | {preload: unisono}, and their rules may name, size by size, whatever was switched inside the
+launches of that launch part: our algorithms, coll/tuned's, other components.
+
 Gains are not flattered by having been chosen. Which of several algorithms serves a range is decided, for the estimate,
 without the launch it is then judged on, and the winner's luck is taken off (unisono.decide.luck). Which plan to take is
 unisono.decide.choosing's.
@@ -24,7 +28,7 @@ from unisono.decide.robust import Counts, Floats
 from unisono.decide.select import boundary, segments
 from unisono.decide.statistics import Contrast, Prior, contrasts
 from unisono.decide.table import Table, filled
-from unisono.model import DEFAULT, Setting
+from unisono.model import CALL_SCOPE, DEFAULT, DISPATCHED, PRELOAD, UNISONO, Setting, is_ours
 
 COVERAGE = 0.5
 """A plan has a gain for a collective when it was measured on at least this share of the default's sizes."""
@@ -70,11 +74,20 @@ def launches_of(tables: Sequence[Table]) -> list[Setting]:
     for setting in measured:
         key = setting.without("algorithm", "segment")
         found.add(key if key in measured else key.without("coll"))
+    if any(is_ours(setting) for setting in measured):
+        carried = [launch | {PRELOAD: UNISONO} for launch in found if "coll" not in launch]
+        found |= {ours for ours in carried if any(_needed(table, ours) for table in tables)}
     return sorted(found)
+
+
+def _needed(table: Table, launch: Setting) -> bool:
+    """Whether our library can use more under a launch part than the MPI's own files can say."""
+    return set(calls_of(table, launch)) > set(calls_of(table, launch.without(PRELOAD)))
 
 
 def base_of(table: Table, launch: Setting) -> Setting | None:
     """The measured setting that is what happens by itself under a plan's launch part; None: never measured."""
+    launch = launch.without(PRELOAD)
     for candidate in (launch, launch.without("coll")):
         if candidate in table:
             return candidate
@@ -82,12 +95,33 @@ def base_of(table: Table, launch: Setting) -> Setting | None:
 
 
 def calls_of(table: Table, launch: Setting) -> list[Setting]:
-    """The measured settings (launch part included) that coll/tuned's rules could switch to under a plan."""
+    """The measured settings (launch part included) that coll/tuned's rules, or our library's, could switch to under a
+    plan."""
+    if PRELOAD in launch:
+        return _served(table, launch.without(PRELOAD))
     tuned = launch.without("coll") | {"coll": "tuned"}
     base = base_of(table, launch)
     if launch.get("coll") != "tuned" and (base is None or "coll" in base or tuned in table):
         return []
     return [s for s in table.settings if "algorithm" in s and s.without("algorithm", "segment") == tuned]
+
+
+def _served(table: Table, launch: Setting) -> list[Setting]:
+    """What our library could switch to: whatever was switched inside launches of this launch part."""
+    rules = calls_of(table, launch)
+    base = base_of(table, launch)
+    if base is None or table.case.collective not in DISPATCHED:
+        return rules
+    there = np.isfinite(table.logs[table.row(base)]).any(axis=0)
+    inside = [
+        s
+        for s in table.settings
+        if "coll" in s
+        and s not in rules
+        and s.without(*CALL_SCOPE) == launch
+        and bool((np.isfinite(table.logs[table.row(s)]).any(axis=0) & there).any())
+    ]
+    return [*rules, *inside]
 
 
 def evaluate(table: Table, launches: Sequence[Setting], margin: float, confidence: float) -> Evaluation:
@@ -249,7 +283,7 @@ def _rules(evaluation: Evaluation, half: Floats, row: int, cut: float, course: C
                 case=table.case,
                 first=boundary(sizes[first - 1], sizes[first]) if first else 0,
                 last=end,
-                call=setting.only("coll", "algorithm", "segment") if "algorithm" in setting else DEFAULT,
+                call=DEFAULT if setting == course.base else setting.only(*CALL_SCOPE),
                 gain=Interval(1.0, 1.0, 1.0)
                 if setting.is_default
                 else modest(float(evaluation.contrast.log[row, column]), float(half[row, column]), cut),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from unisono.errors import UserError
-from unisono.model import DEFAULT, Case, Setting
+from unisono.model import DEFAULT, UNISONO, Case, Setting
 from unisono.sizes import format_size, parse_size
 
 
@@ -45,11 +45,13 @@ def where(first: int, last: int, sizes: Sequence[int]) -> str:
 
 
 def subject(parameter: str, value: str) -> str:
-    """A value as people say it: "hcoll", "tuned's ring", "cyclic placement", "UCX_RNDV_THRESH=16kb"."""
+    """A value as people say it: "hcoll", "tuned's ring", "our pull", "cyclic placement", "UCX_RNDV_THRESH=16kb"."""
     if parameter in ("coll", "setting"):
         return value
     if parameter == "algorithm":
         return f"tuned's {value}"
+    if parameter == UNISONO:
+        return f"our {value}"
     if parameter == "placement":
         return f"{value} placement"
     return f"{parameter}={value}"

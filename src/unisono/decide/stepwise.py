@@ -22,7 +22,7 @@ from unisono.decide.claims import verdicts
 from unisono.decide.model import Step
 from unisono.decide.sentences import order
 from unisono.decide.table import Table
-from unisono.model import DEFAULT, Setting
+from unisono.model import DEFAULT, UNISONO, Setting
 
 NOT_SET = "not set"
 """How a step names the absence of the parameter it compares."""
@@ -49,7 +49,7 @@ def trimmed(values: Sequence[float]) -> float:
 
 
 def is_component(name: str) -> bool:
-    return name in ("coll", "algorithm", "segment") or name.startswith("coll_")
+    return name in ("coll", "algorithm", "segment", UNISONO) or name.startswith("coll_")
 
 
 def select(table: Table, margin: float, confidence: float) -> Selection:

@@ -79,6 +79,27 @@ class _RefusedMessage(_Message):
     refused: str
 
 
+class _AlgorithmMessage(_Message):
+    algorithm: str
+    coll: str
+    segment: int
+    meaning: str = ""
+    reference: str = ""
+
+
+@dataclass(frozen=True)
+class OwnAlgorithm:
+    """One of our own algorithms that can serve the ranks of a launch."""
+
+    collective: str
+    name: str
+    """Without the collective: "pull"."""
+    segment: int = 0
+    """Bytes it cuts messages into unless told otherwise; 0: it has no segments."""
+    meaning: str = ""
+    reference: str = ""
+
+
 class Rate(_Message):
     """GB/s (1e9 bytes a second) at one size: one rank alone, all together."""
 
@@ -235,6 +256,11 @@ def parse_sample(answer: Answer) -> Timing:
         entry_spread=sample.entry_spread_ns * 1e-9,
         raw=raw,
     )
+
+
+def parse_algorithm(answer: Answer) -> OwnAlgorithm:
+    said = _typed(_AlgorithmMessage, answer)
+    return OwnAlgorithm(said.coll, said.algorithm, said.segment, said.meaning, said.reference)
 
 
 def parse_limits(answer: Answer) -> Limits:

@@ -16,14 +16,16 @@ from unisono.measure.protocol import (
     Answer,
     Hello,
     Limits,
+    OwnAlgorithm,
     Timing,
+    parse_algorithm,
     parse_hello,
     parse_limits,
     parse_line,
     parse_sample,
 )
 
-__all__ = ["Hello", "Limits", "Session", "Timing"]
+__all__ = ["Hello", "Limits", "OwnAlgorithm", "Session", "Timing"]
 
 _GRACE = 10.0
 """Seconds the driver waits past the benchmark's own deadline, at which its ranks end themselves and say where."""
@@ -47,7 +49,7 @@ class Session:
     """
 
     def __init__(self, argv: Sequence[str], env: Mapping[str, str], *, startup: float = 60.0) -> None:
-        self._defined: dict[tuple[str | None, tuple[tuple[str, str], ...]], int] = {(None, ()): 0}
+        self._defined: dict[tuple[str, ...], int] = {(): 0}
         for tries_left in reversed(range(STUMBLES)):
             self._process = Process(argv, env)
             try:
@@ -61,23 +63,32 @@ class Session:
                 self._process.kill()
                 raise
 
-    def define(self, prefer: str | None = None, variables: Mapping[str, str] | None = None) -> int:
+    def define(
+        self, prefer: str | None = None, variables: Mapping[str, str] | None = None, use: str | None = None
+    ) -> int:
         """The id of a call-scope setting; nothing at all is the default, 0. Asking again gives the same id.
 
-        Raises ValueError, with the benchmark's sentence, when the MPI library cannot be set that way.
+        `use` is COLLECTIVE:IMPLEMENTATION for our library, which must be in the ranks. Raises ValueError, with the
+        benchmark's sentence, when the MPI library, or ours, cannot be set that way.
         """
-        key = (prefer, tuple(sorted((variables or {}).items())))
+        words = [f"prefer={prefer}"] if prefer else []
+        words += [f"use={use}"] if use else []
+        words += [f"var.{name}={value}" for name, value in sorted((variables or {}).items())]
+        key = tuple(words)
         if key in self._defined:
             return self._defined[key]
         new = len(self._defined)
         if new > _LARGEST_ID:
             raise ValueError(f"more than {_LARGEST_ID} settings in one launch")
-        words = ([f"prefer={prefer}"] if prefer else []) + [f"var.{name}={value}" for name, value in key[1]]
         if any(re.search(r"\s", word) for word in words):
             raise ValueError(f"a setting of a call cannot contain spaces: {' '.join(words)}")
         self._ask(f"define id={new} {' '.join(words)}", _DEFINE_DEADLINE)
         self._defined[key] = new
         return new
+
+    def algorithms(self) -> list[OwnAlgorithm]:
+        """Our own algorithms that can serve these ranks; none where our library is not in them."""
+        return [parse_algorithm(answer) for answer in self._ask("algorithms", _DEFINE_DEADLINE)]
 
     def measure(
         self,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from unisono.machine.model import Machine
 from unisono.machine.version import at_least
-from unisono.model import Setting
+from unisono.model import Setting, is_ours
 from unisono.parameters import catalogue, conditions
 from unisono.parameters.conditions import Unmet
 from unisono.parameters.defaults import default_component, default_pml, default_value, usable, value_of
@@ -80,7 +80,7 @@ def _fold_one(setting: Setting, here: _Here) -> tuple[Setting | None, list[str]]
 def _components(setting: Setting, here: _Here) -> _Folded:
     """The preferred component: is it here, does it serve these ranks, is it the one that serves anyway?"""
     name = setting.get("coll")
-    if name is None:
+    if name is None or is_ours(setting):
         return setting, ""
     mpi = here.machine.mpi
     present = usable(here.machine, "coll")
@@ -129,7 +129,7 @@ def _algorithms(setting: Setting, here: _Here) -> _Folded:
     """Algorithms that refuse this number of ranks, or become another one by themselves (read in coll/base)."""
     name = setting.get("algorithm")
     mpi = here.machine.mpi
-    if name is None or mpi is None:
+    if name is None or mpi is None or is_ours(setting):
         return setting, ""
     if here.collective is not None and name not in mpi.algorithms.get(here.collective, {}):
         return None, f"algorithm={name} is left out for {here.collective}: coll/tuned has no such algorithm for it."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from unisono.errors import UserError
@@ -9,11 +10,12 @@ from unisono.machine.fingerprint import differences
 from unisono.machine.model import Machine
 from unisono.study.config import Study
 from unisono.study.matrix import Matrix
+from unisono.study.ours import Ours, as_text
 from unisono.study.store import Store
 
 
-def begin(path: Path, study: Study, machine: Machine, matrix: Matrix) -> Store:
-    """A new study file for this matrix. Raises UserError as `Store.create` does."""
+def begin(path: Path, study: Study, machine: Machine, matrix: Matrix, ours: Ours | None = None) -> Store:
+    """A new study file for this matrix, made with what `ours` offers. Raises UserError as `Store.create` does."""
     store = Store.create(
         path,
         name=study.study.name,
@@ -25,11 +27,18 @@ def begin(path: Path, study: Study, machine: Machine, matrix: Matrix) -> Store:
             "confidence": study.method.confidence,
             "weights": study.weights,
             "scope": matrix.scope,
+            **({"ours": as_text(ours.candidates)} if ours is not None else {}),
         },
     )
     for note in matrix.notes:
         store.add_note(note)
     return store
+
+
+def stored_candidates(store: Store) -> str | None:
+    """What our library offered when the study began, as text; None for a study without it."""
+    text = store.meta_or_none("ours")
+    return None if text is None else str(json.loads(text))
 
 
 def stored_study(store: Store) -> Study:

@@ -23,6 +23,7 @@ from unisono.measure.steady import Steady
 from unisono.model import Case, Sample, Setting, call_part, launch_part
 from unisono.parameters.spelling import call_as_launch, call_words, sweep_words
 from unisono.study.config import Measure
+from unisono.study.ours import Ours
 from unisono.study.store import Statistics, Store
 
 _STARTUP_TRIES = 2
@@ -92,18 +93,20 @@ class Engine:
         scope: Sequence[str],
         measure: Measure,
         oversubscribe: bool,
+        ours: Ours | None = None,
         budget: float | None = None,
         progress: Callable[[Task, int], None] = lambda task, samples: None,
         waiting: Callable[[float, float], None] = lambda state, usual: None,
     ) -> None:
-        """`budget`: seconds after which no further sample is begun. `progress` hears of every item as it is stored,
-        `waiting` when the machine is not in its usual state (see measure.steady)."""
+        """`ours` goes into every launch. `budget`: seconds after which no further sample is begun. `progress` hears of
+        every item as it is stored, `waiting` when the machine is not in its usual state (see measure.steady)."""
         self._store = store
         self._machine = machine
         self._program = program
         self._scope = tuple(scope)
         self._measure = measure
         self._oversubscribe = oversubscribe
+        self._ours = ours
         self._progress = progress
         self._start = time.monotonic()
         self._budget = math.inf if budget is None else budget
@@ -167,6 +170,7 @@ class Engine:
 
     def _launch(self, task: Task) -> None:
         line = launch_command(self._machine, task, self._scope, [str(self._program)], self._oversubscribe)
+        line = self._ours.into(line) if self._ours is not None else line
         assert line.placement is not None  # launch_command places by the machine's description
         crowded = line.placement.oversubscribed
         launch = self._store.begin_launch(task.setting, task.nodes, task.ppn, task.round, line.shell, crowded)
@@ -218,13 +222,15 @@ class Engine:
         for setting in item.settings:
             words = call_words(call_part(setting, self._scope), item.case.collective, self._machine)
             key = repr(words)
+            use = f"{item.case.collective}:{words.use}" if words.use else None
             try:
                 if key not in defined:
-                    defined[key] = session.define(words.prefer, words.variables)
+                    defined[key] = session.define(words.prefer, words.variables, use)
                 ids[defined[key]] = setting
             except ValueError as error:
                 self._guilty.add((item.case.collective, setting))
-                self._store.add_refusal(launch, item.case.collective, item.size, setting, str(error))
+                reason = f"use: {error}" if words.use else str(error)
+                self._store.add_refusal(launch, item.case.collective, item.size, setting, reason)
         if not ids:
             return
         m = self._measure
@@ -265,7 +271,7 @@ class Engine:
 
 def _only_here(reason: str) -> bool:
     """Whether a refusal concerns one message size or moment, so that the setting may still be measured elsewhere."""
-    return reason.startswith(("memory:", "size:", "noise:", "deadline:"))
+    return reason.startswith(("memory:", "size:", "use:", "noise:", "deadline:"))
 
 
 def launch_command(

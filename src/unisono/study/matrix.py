@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from unisono.errors import UserError
 from unisono.machine.model import Machine
-from unisono.model import CALL_SCOPE, DEFAULT, Case, Setting, call_part, launch_part
+from unisono.measure.protocol import OwnAlgorithm
+from unisono.model import CALL_SCOPE, DEFAULT, UNISONO, Case, Setting, call_part, is_ours, launch_part
 from unisono.parameters.availability import available_values
 from unisono.parameters.defaults import default_component
 from unisono.parameters.folding import fold
@@ -17,6 +18,7 @@ from unisono.parameters.values import require_value
 from unisono.sizes import format_size
 from unisono.study.config import Study
 from unisono.study.memory import largest_size
+from unisono.study.ours import PREFIX, Candidates
 
 _EVERYTHING = ("all", "available")
 
@@ -59,14 +61,20 @@ class Matrix:
         return sum(len(c.sizes) * len(c.settings) for c in self.cases)
 
 
-def expand(study: Study, machine: Machine, *, scope: Sequence[str] = CALL_SCOPE) -> Matrix:
+def expand(
+    study: Study, machine: Machine, *, scope: Sequence[str] = CALL_SCOPE, ours: Candidates | None = None
+) -> Matrix:
     """Everything the study asks for that has a distinct effect on this machine.
 
-    `scope` is what may be switched inside a launch, () for the documents' way of one launch a setting.
+    `scope` is what may be switched inside a launch, () for the documents' way of one launch a setting. `ours` is what
+    our own library offers on the study's ranks, None while it was not asked.
     Raises UserError for unknown parameters, more nodes than the machine has, or a ppn that does not fit.
     """
     _check_parameters(study, machine)
     notes: dict[str, None] = {}
+    offered = ours or {}
+    if scope:
+        _check_ours(study, offered if ours else None)
     cases = []
     for nodes, words in itertools.product(study.cases.nodes, study.cases.ppn):
         ppn = machine.cores if words == "cores" else words
@@ -75,7 +83,8 @@ def expand(study: Study, machine: Machine, *, scope: Sequence[str] = CALL_SCOPE)
             if nodes * ppn < 2:
                 raise UserError("one rank has nobody to communicate with: ask for a ppn of 2 or more, or more nodes")
             case = Case(collective, nodes, ppn)
-            wanted = [s for s in _combinations(study, machine, collective) if not _excluded(study, case, s)]
+            listed = offered.get((nodes, ppn), {}).get(collective, ()) if scope else ()
+            wanted = [s for s in _combinations(study, machine, collective, listed) if not _excluded(study, case, s)]
             settings, said = fold([DEFAULT, *wanted], machine, nodes, ppn, collective)
             notes.update(dict.fromkeys(said))
             cases.append(CaseMatrix(case, _sizes(study, machine, case, notes), tuple(dict.fromkeys(settings))))
@@ -98,7 +107,7 @@ def _switched(scope: Sequence[str], machine: Machine, cases: Sequence[CaseMatrix
 
 def _tuned_serves(setting: Setting, machine: Machine, case: Case) -> bool:
     """Whether what the setting says of the component is what happens without saying it."""
-    if "coll" not in setting:
+    if "coll" not in setting or is_ours(setting):
         return True
     return setting["coll"] == "tuned" == default_component(machine, case.nodes, case.ppn, launch_part(setting))
 
@@ -143,13 +152,13 @@ def _sizes(study: Study, machine: Machine, case: Case, notes: dict[str, None]) -
     return tuple(kept)
 
 
-def _combinations(study: Study, machine: Machine, collective: str) -> Iterator[Setting]:
+def _combinations(study: Study, machine: Machine, collective: str, ours: Sequence[OwnAlgorithm]) -> Iterator[Setting]:
     """Every launch-scope combination, alone and with every component and every algorithm."""
     at_launch = {name: values for name, values in study.parameters.items() if name not in CALL_SCOPE}
     listed = {name: _values(name, values, machine, collective) for name, values in at_launch.items()}
     # "all" of a parameter that cannot be varied here is nothing, and must not take everything else with it.
     chosen = {name: values for name, values in listed.items() if values}
-    inside = list(_call_settings(study, machine, collective))
+    inside = [*_call_settings(study, machine, collective), *_own_settings(study, ours)]
     for values in itertools.product(*chosen.values()):
         launch = Setting(dict(zip(chosen, values, strict=True)))
         for call in inside:
@@ -163,12 +172,41 @@ def _call_settings(study: Study, machine: Machine, collective: str) -> Iterator[
     yield DEFAULT
     wanted = study.parameters
     components = _values("coll", wanted.get("coll", []), machine, collective)
-    yield from (Setting({"coll": component}) for component in components)
+    yield from (Setting({"coll": component}) for component in components if component != UNISONO)
     segments = wanted.get("segment", [])
     for algorithm in _values("algorithm", wanted.get("algorithm", []), machine, collective):
+        if algorithm.startswith(PREFIX):
+            continue
         forced = Setting({"coll": "tuned", "algorithm": algorithm})
         yield forced
         yield from (forced | {"segment": segment} for segment in segments if segment != "0")
+
+
+def _own_settings(study: Study, ours: Sequence[OwnAlgorithm]) -> Iterator[Setting]:
+    """Our own algorithms: all with coll = "unisono" or "all", else those the study names; with the study's segments
+    where they have any."""
+    named = {name.removeprefix(PREFIX) for name in study.parameters.get("algorithm", ()) if name.startswith(PREFIX)}
+    every = any(value in (*_EVERYTHING, UNISONO) for value in study.parameters.get("coll", ()))
+    for one in ours:
+        if every or one.name in named:
+            use = Setting({"coll": UNISONO, "algorithm": one.name})
+            yield use
+            segments = study.parameters.get("segment", ()) if one.segment else ()
+            yield from (use | {"segment": each} for each in segments if each not in ("0", str(one.segment)))
+
+
+def _check_ours(study: Study, offered: Candidates | None) -> None:
+    """Raises UserError for one of our algorithms that nobody knows."""
+    wanted = [name for name in study.parameters.get("algorithm", ()) if name.startswith(PREFIX)]
+    if not wanted or offered is None:
+        return
+    known = {one.name for group in offered.values() for listed in group.values() for one in listed}
+    for name in wanted:
+        if name.removeprefix(PREFIX) not in known:
+            raise UserError(
+                f"algorithm: our library has no {name!r} that can serve these ranks;"
+                f" it has {', '.join(PREFIX + each for each in sorted(known)) or 'none'}"
+            )
 
 
 def _values(name: str, values: Sequence[str], machine: Machine, collective: str) -> list[str]:

@@ -11,6 +11,7 @@ from unisono.study import classic, race
 from unisono.study.config import Study
 from unisono.study.engine import Engine, Task
 from unisono.study.matrix import Matrix
+from unisono.study.ours import Ours
 from unisono.study.store import Store
 
 
@@ -31,9 +32,10 @@ def search(
     program: Path,
     budget: float | None,
     hooks: Hooks,
+    ours: Ours | None = None,
 ) -> bool:
     """Measures into `store` for at most `budget` seconds; whether the search came to its end before. `program` is
-    unisono-bench."""
+    unisono-bench, `ours` our library where the study wants it."""
     engine = Engine(
         store,
         machine,
@@ -41,6 +43,7 @@ def search(
         scope=matrix.scope,
         measure=study.measuring,
         oversubscribe=study.cases.oversubscribe,
+        ours=ours,
         budget=budget,
         progress=hooks.measured,
         waiting=hooks.waiting,

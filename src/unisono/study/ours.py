@@ -1,0 +1,136 @@
+"""Our own algorithms as candidates of a study: which there are is asked of the library itself, on the study's ranks."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from unisono.errors import LaunchError
+from unisono.launch.command import Command, command
+from unisono.machine.model import Machine
+from unisono.measure.session import OwnAlgorithm, Session
+from unisono.model import DEFAULT, UNISONO
+from unisono.parameters.spelling import require_mpi, sweep_words
+from unisono.profile.build import recorder
+from unisono.profile.preload import Launcher, with_variables
+from unisono.study.config import Study
+
+Candidates = Mapping[tuple[int, int], Mapping[str, tuple[OwnAlgorithm, ...]]]
+"""(nodes, ppn) -> collective -> what can serve it on these ranks."""
+
+PREFIX = f"{UNISONO}/"
+"""Begins the name of one of ours among a study's algorithms."""
+
+_OFF = {"UNISONO_RULES": "", "UNISONO_FORCE": "", "UNISONO_PROFILE": ""}
+"""What the user may have set for programs, and must not change what is measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ours:
+    """The library that goes into every launch of a study, and what it offers."""
+
+    library: Path
+    candidates: Candidates
+
+    def into(self, line: Command) -> Command:
+        """The launch with the library in its ranks, which leaves every call to the MPI until it is told otherwise."""
+        return preloaded(line, self.library)
+
+
+def preloaded(line: Command, library: Path) -> Command:
+    """mpirun's command line with a library in the ranks."""
+    unset = {name: value for name, value in _OFF.items() if os.environ.get(name)}
+    added = with_variables(line.argv, Launcher("openmpi", 0, line.argv[0]), library, unset, {**os.environ, **line.env})
+    return replace(line, argv=added.argv, env={**line.env, **added.env})
+
+
+def wants_library(study: Study) -> bool:
+    """Whether a study compares what only our library can switch call by call: components and our own algorithms.
+
+    The documents' procedure, which switches nothing inside a launch, never does.
+    """
+    if study.method.name == "classic":
+        return False
+    return bool(study.parameters.get("coll")) or any(
+        name.startswith(PREFIX) for name in study.parameters.get("algorithm", ())
+    )
+
+
+def prepare(
+    study: Study,
+    machine: Machine,
+    program: Path,
+    *,
+    stored: str | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Ours | None:
+    """The library for a study and what it offers; None for a study without. `stored` is `as_text` of the study when it
+    began: a study that is continued keeps its candidates.
+
+    Raises UserError when the library cannot be built, LaunchError when it cannot be asked.
+    """
+    if not wants_library(study):
+        return None
+    library = recorder(require_mpi(machine).mpicc, progress)
+    if stored is not None:
+        return Ours(library, from_text(stored))
+    return Ours(library, ask(study, machine, program, library))
+
+
+def ask(study: Study, machine: Machine, program: Path, library: Path) -> Candidates:
+    """One launch for every (nodes, ppn). Ranks that cannot be launched offer nothing: the study will say why."""
+    found: dict[tuple[int, int], Mapping[str, tuple[OwnAlgorithm, ...]]] = {}
+    for nodes, ppn in groups(study, machine):
+        try:
+            line = command(
+                machine,
+                DEFAULT,
+                nodes,
+                ppn,
+                [str(program)],
+                oversubscribe=study.cases.oversubscribe,
+                extra_mca=sweep_words(machine),
+            )
+            line = preloaded(line, library)
+            with Session(line.argv, line.env) as session:
+                found[nodes, ppn] = by_collective(session.algorithms())
+        except LaunchError:
+            found[nodes, ppn] = {}
+    return found
+
+
+def groups(study: Study, machine: Machine) -> list[tuple[int, int]]:
+    """The (nodes, ppn) of a study that this machine can have."""
+    all_of_them = (
+        (nodes, machine.cores if ppn == "cores" else ppn) for nodes in study.cases.nodes for ppn in study.cases.ppn
+    )
+    fits = len(machine.cpus) if not study.cases.oversubscribe else 1 << 30
+    return [(n, p) for n, p in dict.fromkeys(all_of_them) if n <= len(machine.nodes) and p <= fits and n * p > 1]
+
+
+def by_collective(found: Iterable[OwnAlgorithm]) -> dict[str, tuple[OwnAlgorithm, ...]]:
+    listed: dict[str, list[OwnAlgorithm]] = {}
+    for one in found:
+        listed.setdefault(one.collective, []).append(one)
+    return {collective: tuple(these) for collective, these in listed.items()}
+
+
+def as_text(candidates: Candidates) -> str:
+    """For keeping with the study."""
+    rows = [
+        {"nodes": nodes, "ppn": ppn, **asdict(one)}
+        for (nodes, ppn), listed in candidates.items()
+        for these in listed.values()
+        for one in these
+    ]
+    return json.dumps(rows)
+
+
+def from_text(text: str) -> Candidates:
+    found: dict[tuple[int, int], list[OwnAlgorithm]] = {}
+    for row in json.loads(text):
+        found.setdefault((row.pop("nodes"), row.pop("ppn")), []).append(OwnAlgorithm(**row))
+    return {group: by_collective(these) for group, these in found.items()}
