@@ -12,5 +12,6 @@ int node_barrier_flags(struct coll_comm *comm)
         line_wait(comm, (node->rank + i) % node->ranks, step);
     node_know(node, step);
     node_pass(node, step + 1);
+    line_prepare(node);
     return MPI_SUCCESS;
 }

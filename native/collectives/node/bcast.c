@@ -17,6 +17,7 @@ int node_bcast_inline(struct coll_comm *comm, int root, void *data, int64_t byte
     } else
         memcpy(data, line_wait(comm, root, step)->payload, (size_t)bytes);
     node_pass(node, step + 1);
+    line_prepare(node);
     return MPI_SUCCESS;
 }
 
@@ -40,6 +41,8 @@ int node_bcast_cells(struct coll_comm *comm, int root, void *data, int64_t bytes
         }
         node_pass(node, step + 1);
     }
+    if (node->rank == root)
+        cell_prepare(node, at - (char *)data);
     return MPI_SUCCESS;
 }
 

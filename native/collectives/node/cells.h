@@ -118,6 +118,24 @@ static inline void node_pass(struct node *node, uint64_t step)
     atomic_store_explicit(&shared_rank(node, node->rank)->passed.count, step, memory_order_release);
 }
 
+/* Fetches this rank's line of the next step, and so many bytes of its cell, to be written: the others have them since they
+ * read them last, and taking them away would be what the next call waits for. */
+static inline void line_prepare(const struct node *node)
+{
+    const struct line *line = line_of(node, node->rank, node->step);
+    cpu_prepare_write(line);
+    cpu_prepare_write(line->payload + LINE_ROOM / 2);
+}
+
+static inline void cell_prepare(const struct node *node, int64_t bytes)
+{
+    const int64_t most = 4096, line = 64;
+    const unsigned char *cell = cell_of(node, node->rank, node->step);
+    line_prepare(node);
+    for (int64_t at = 0; at < bytes && at < most; at += line)
+        cpu_prepare_write(cell + at);
+}
+
 /* All ranks have passed the steps below, as one knows who has seen all of them post something of a later phase. */
 static inline void node_know(struct node *node, uint64_t step)
 {

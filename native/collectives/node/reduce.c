@@ -46,6 +46,8 @@ int node_reduce_cells(struct coll_comm *comm, int root, const void *send, void *
         node_pass(node, step + 1);
         from += each * reduction->element;
     }
+    if (node->rank != root)
+        cell_prepare(node, from - (const char *)send);
     return MPI_SUCCESS;
 }
 

@@ -15,6 +15,17 @@ static inline void cpu_pause(void)
 #endif
 }
 
+/* Fetches a cache line that will be written, without waiting for it. Not __builtin_prefetch: for most targets that
+ * fetches for reading, and it is taking the line from the readers that takes long. */
+static inline void cpu_prepare_write(const void *memory)
+{
+#if defined(__x86_64__)
+    __asm__ __volatile__("prefetchw %0" : : "m"(*(const char *)memory));
+#else
+    __builtin_prefetch(memory, 1);
+#endif
+}
+
 /* The rest of wait_for, once it is known that one has to wait. */
 void wait_longer(struct coll_comm *comm, const _Atomic uint64_t *counter, uint64_t value);
 

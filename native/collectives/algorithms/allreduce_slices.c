@@ -1,0 +1,29 @@
+#include "../node/node.h"
+#include "../node/allreduce.h"
+#include "../node/cells.h"
+
+static bool applies(const struct coll_comm *comm, const struct shape *shape)
+{
+    return comm->topology.nodes == 1 && node_shares(comm->node) && shape->element <= comm->node->cell_bytes;
+}
+
+static double cost(const struct coll_comm *comm, const struct shape *shape)
+{
+    return comm->costs.node_latency + (double)shape->bytes * comm->costs.node_byte * (0.5 + 0.5 * comm->ranks);
+}
+
+static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
+{
+    return node_allreduce_slices(comm, call->send, call->receive, call->count, &call->reduction, segment);
+}
+
+const struct algorithm allreduce_slices = {
+    .name = "allreduce_slices",
+    .collective = COLL_ALLREDUCE,
+    .meaning = "In chunks through shared memory; of each chunk every rank combines one slice for all.",
+    .reference = "",
+    .segment = 16384,
+    .applies = applies,
+    .cost = cost,
+    .run = run,
+};
