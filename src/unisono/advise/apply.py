@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,6 +23,7 @@ from unisono.profile.preload import launcher_of, with_variables
 from unisono.tuning.choice import choose, measured_cases, nearest_case
 from unisono.tuning.model import PlanModel, Tuning
 from unisono.tuning.stale import stale
+from unisono.writing import write
 
 RULES_VARIABLE = "UNISONO_RULES"
 """Names the rules file of our library to it."""
@@ -125,17 +125,8 @@ def apply_plan(tuning: Tuning, plan: PlanModel, machine: Machine) -> Applied:
 
 def _keep(text: str) -> Path:
     """A rules file, named by its content: the same rules are one file, and no run's file changes under it."""
-    folder = cache_folder()
-    path = folder / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.conf"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=folder, delete=False) as stream:
-            stream.write(text)
-        Path(stream.name).chmod(0o644)
-        Path(stream.name).replace(path)
-    except OSError as error:
-        raise UserError(f"{folder}: the rules file cannot be kept there: {error.strerror}") from error
-    return path
+    path = cache_folder() / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.conf"
+    return write(path, text, "set XDG_CACHE_HOME to a directory that can")
 
 
 def cache_folder() -> Path:

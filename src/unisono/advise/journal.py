@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from pathlib import Path
 from typing import Literal
 
@@ -13,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from unisono.advise.runs import Run
 from unisono.errors import UserError
 from unisono.toml import explain_validation
+from unisono.writing import write
 
 FORMAT: Literal["unisono-optimization"] = "unisono-optimization"
 VERSION: Literal[1] = 1
@@ -74,15 +73,7 @@ class Journal(_Part):
 
     def save(self, path: Path) -> None:
         """Put in place as a whole. Raises UserError when that is not possible."""
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-            with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-                stream.write(self.model_dump_json(indent=1) + "\n")
-            Path(name).chmod(0o644)
-            Path(name).replace(path)
-        except OSError as error:
-            raise UserError(f"{path}: cannot be written: {error.strerror}") from error
+        write(path, self.model_dump_json(indent=1) + "\n")
 
     @classmethod
     def load(cls, path: Path) -> Journal:

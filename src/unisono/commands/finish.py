@@ -15,7 +15,7 @@ from unisono.advise.prove import Proof, Step, verify_tuning
 from unisono.commands.console import err
 from unisono.decide.model import Decision
 from unisono.errors import UserError
-from unisono.export import FORMATS, OURS, export, exportable
+from unisono.export import FORMATS, OURS, edited, export, exportable
 from unisono.machine.model import Machine
 from unisono.report.report import write_report
 from unisono.study.config import Study
@@ -74,17 +74,29 @@ def finish(
     decision = decide_study(data)
     tuning = from_decision(decision, data)
     write(tuning, files.tuning)
-    for nodes, ppn in tuning.cases():
-        folder = files.export if len(tuning.cases()) == 1 else files.export / f"{nodes}x{ppn}"
-        chosen = choose(tuning, nodes, ppn)
-        for format in FORMATS:
-            if format != OURS or chosen.needs_library:
-                export(tuning, format, exportable(tuning, chosen, format)[0], machine, folder)
+    for path in export_all(tuning, machine, files.export):
+        err().print(
+            f"{path}: was edited since it was exported: kept; remove it and resume to have it anew", markup=False
+        )
     proof = _prove(tuning, machine, program, study) if verify else None
     if proof is not None:
         store.set_meta("verification", proof.as_dict())
     write_report(data, decision, files.report, tuning=tuning, verification=proof.as_dict() if proof else None)
     return Outcome(files, decision, tuning, proof, settled)
+
+
+def export_all(tuning: Tuning, machine: Machine, directory: Path) -> list[Path]:
+    """Writes all formats for every (nodes, ppn); returns the files that a person has edited, which are kept."""
+    kept = []
+    for nodes, ppn in tuning.cases():
+        folder = directory if len(tuning.cases()) == 1 else directory / f"{nodes}x{ppn}"
+        mine = sorted({path for format in FORMATS for path in edited(format, folder)})
+        chosen = choose(tuning, nodes, ppn)
+        for format in FORMATS:
+            if format != OURS or chosen.needs_library:
+                export(tuning, format, exportable(tuning, chosen, format)[0], machine, folder, keep=mine)
+        kept += mine
+    return kept
 
 
 def _prove(tuning: Tuning, machine: Machine, program: Path, study: Study) -> Proof | None:

@@ -24,6 +24,7 @@ from unisono.measure.build import bench_program
 from unisono.profile.model import Profile
 from unisono.study.config import parse_duration
 from unisono.study.search import Hooks
+from unisono.writing import write
 
 
 def optimize(
@@ -52,10 +53,7 @@ def tell(journal: Journal, files: Files, *, json: bool) -> None:
     """Writes the story and prints it."""
     story = read_story(journal, files)
     text = story.markdown()
-    try:
-        files.story.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"{files.story}: cannot be written: {error.strerror}") from error
+    write(files.story, text)
     if json:
         print_json(story.as_dict())
         return

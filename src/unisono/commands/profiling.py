@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from unisono.commands.console import err
 from unisono.commands.userline import words_of
 from unisono.errors import UserError
+from unisono.writing import write
 
 if TYPE_CHECKING:
     from unisono.launch.command import Command
@@ -145,10 +146,7 @@ class _Runs:
         functions = costly(found) if seen.ratio > 0 else []
         if functions:
             path = self.output.with_suffix(".filter")
-            try:
-                path.write_text(filter_text(functions), encoding="utf-8")
-            except OSError as error:
-                raise UserError(f"{path}: cannot be written: {error.strerror}") from error
+            write(path, filter_text(functions))
             names = ", ".join(one.function for one in functions[:4])
             said.append(
                 f"Many short calls cost the most: {names} (about {sum(one.seconds for one in functions):.3g} s). "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 from unisono.errors import UserError
@@ -17,6 +17,7 @@ from unisono.parameters.spelling import require_mpi
 from unisono.profile.build import LIBRARY_NAME
 from unisono.tuning.choice import choose
 from unisono.tuning.model import PlanModel, Tuning
+from unisono.writing import write
 
 RULES = "openmpi-rules.conf"
 MCA = "openmpi-mca-params.conf"
@@ -37,8 +38,10 @@ _NAMES = {
 """Format -> the files it may consist of."""
 
 
-def export(tuning: Tuning, format: str, plan: PlanModel, machine: Machine, directory: Path) -> list[Path]:
-    """Writes the files of one format into `directory` and returns their paths.
+def export(
+    tuning: Tuning, format: str, plan: PlanModel, machine: Machine, directory: Path, keep: Collection[Path] = ()
+) -> list[Path]:
+    """Writes the files of one format into `directory` and returns their paths. Files in `keep` are left as they are.
 
     A plan that needs our library can only be written for it (`exportable` gives the one for the others). Raises
     UserError for an unknown format, for what this machine's MPI has no word for, and when the directory cannot be
@@ -53,14 +56,11 @@ def export(tuning: Tuning, format: str, plan: PlanModel, machine: Machine, direc
     directory = directory.absolute()
     texts = writer(words, [*provenance(tuning, plan), *words.notes, ""], plan, machine, directory)
     paths = [directory / name for name in texts]
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        for path, text in zip(paths, texts.values(), strict=True):
-            path.write_text(sealed(text), encoding="utf-8")
-        if RULES not in texts and format not in ("ucx", OURS):
-            _remove_ours(directory / RULES)
-    except OSError as error:
-        raise UserError(f"{error.filename or directory}: cannot be written: {error.strerror}") from error
+    for path, text in zip(paths, texts.values(), strict=True):
+        if path not in keep:
+            write(path, sealed(text))
+    if RULES not in texts and format not in ("ucx", OURS) and directory / RULES not in keep:
+        _remove_ours(directory / RULES)
     return paths
 
 
@@ -71,8 +71,11 @@ def edited(format: str, directory: Path) -> list[Path]:
 
 def _remove_ours(path: Path) -> None:
     """A rules file of an earlier export, which nothing names any more."""
-    if path.is_file() and path.read_text(encoding="utf-8", errors="replace").startswith(MADE_BY):
-        path.unlink()
+    try:
+        if path.is_file() and path.read_text(encoding="utf-8", errors="replace").startswith(MADE_BY):
+            path.unlink()
+    except OSError as error:
+        raise UserError(f"{path}: cannot be removed: {error.strerror}") from error
 
 
 def exportable(

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 from unisono.errors import UserError
 from unisono.machine.model import Mpi
 from unisono.machine.version import at_least
+from unisono.writing import write
 
 if TYPE_CHECKING:
     from unisono.launch.placement import Placement
@@ -116,14 +117,6 @@ def _written(text: str) -> Path:
     """The rank file in the cache, named after its content, so that a command line shown once can be run again."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     path = cache / "unisono" / f"rankfile-{hashlib.sha256(text.encode()).hexdigest()[:12]}.txt"
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if not path.exists():
-            partial = path.with_suffix(f".{os.getpid()}")
-            partial.write_text(text)
-            partial.replace(path)
-    except OSError as error:
-        raise UserError(
-            f"{path}: cannot be written ({error.strerror}); set XDG_CACHE_HOME to a directory that can"
-        ) from error
+    if not path.exists():
+        write(path, text, "set XDG_CACHE_HOME to a directory that can")
     return path

@@ -5,8 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-import os
-import tempfile
 import zipfile
 import zlib
 from pathlib import Path
@@ -22,6 +20,7 @@ from unisono.profile.check import problem
 from unisono.profile.model import CELL, PAIR, Comm, Frame, Origin, Profile
 from unisono.profile.model import Path as CallPath
 from unisono.toml import explain_validation
+from unisono.writing import written
 
 FORMAT: Literal["unisono-profile"] = "unisono-profile"
 VERSION: Literal[1] = 1
@@ -92,27 +91,11 @@ def save(profile: Profile, path: Path) -> None:
             f"{path}: the names of {len(profile.frames):,} places and {len(profile.paths):,} call paths do not fit into"
             " a profile; record fewer frames (--depth)"
         )
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    except OSError as error:
-        raise UserError(f"{path}: cannot be written: {error.strerror}") from error
-    part = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
-                archive.writestr(DOCUMENT, text)
-                write_array(archive, "cells.npy", profile.cells)
-                write_array(archive, "pairs.npy", profile.pairs)
-                write_array(archive, "wall.npy", profile.wall)
-            file.flush()
-            os.fsync(file.fileno())
-        part.chmod(0o644)
-        part.replace(path)
-    except OSError as error:
-        raise UserError(f"{path}: cannot be written: {error.strerror}") from error
-    finally:
-        part.unlink(missing_ok=True)
+    with written(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
+        archive.writestr(DOCUMENT, text)
+        write_array(archive, "cells.npy", profile.cells)
+        write_array(archive, "pairs.npy", profile.pairs)
+        write_array(archive, "wall.npy", profile.wall)
 
 
 def load(path: Path) -> Profile:

@@ -7,11 +7,9 @@ JSON inside a script element has every "<" written as an escape, so that no text
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Mapping
 from importlib import resources
-from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -82,20 +80,3 @@ def render(template: str, values: Mapping[str, Any]) -> str:
 
 def _asset(name: str) -> str:
     return resources.files("unisono.report").joinpath("templates", name).read_text("utf-8")
-
-
-def write(path: Path, content: str) -> Path:
-    """In one step: whoever looks sees the old file or the new one. Raises UserError when it cannot be written."""
-    path = Path(path)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            part.write_text(content, "utf-8")
-            part.replace(path)
-        except OSError:
-            part.unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise UserError(f"{path}: cannot write the report: {error.strerror or error}") from error
-    return path

@@ -17,6 +17,7 @@ from unisono.report.topology import draw
 from unisono.report.view import case_views
 from unisono.study.data import StudyData
 from unisono.tuning import Tuning, render
+from unisono.writing import write
 
 
 def write_report(
@@ -32,7 +33,7 @@ def write_report(
     `tuning` is shown as the document it is written as; `verification` is what proving the decision on fresh launches
     found (its form: proof.py). Raises UserError when the file cannot be written.
     """
-    return page.write(path, page.render("report.html.j2", content(study, decision, tuning, verification)))
+    return write(path, page.render("report.html.j2", content(study, decision, tuning, verification)))
 
 
 def write_comparison_report(comparison: Comparison, studies: Sequence[StudyData], path: Path) -> Path:
@@ -40,7 +41,7 @@ def write_comparison_report(comparison: Comparison, studies: Sequence[StudyData]
 
     Raises UserError when the file cannot be written.
     """
-    return page.write(path, page.render("comparison.html.j2", comparing.content(comparison, studies)))
+    return write(path, page.render("comparison.html.j2", comparing.content(comparison, studies)))
 
 
 def content(

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from pydantic import ValidationError
 
+from unisono import writing
 from unisono.errors import UserError
 from unisono.sizes import format_size
 from unisono.toml import parse_toml
@@ -65,20 +64,7 @@ def parse(text: str, where: str) -> Tuning:
 
 def write(tuning: Tuning, path: Path) -> None:
     """Put the document in place as a whole, never half of it. Raises UserError when that is not possible."""
-    text = render(tuning)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-                stream.write(text)
-            Path(name).chmod(0o644)
-            Path(name).replace(path)
-        except OSError:
-            Path(name).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise UserError(f"{path}: cannot be written: {error.strerror}") from error
+    writing.write(path, render(tuning))
 
 
 def render(tuning: Tuning) -> str:

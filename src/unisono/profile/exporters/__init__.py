@@ -7,6 +7,7 @@ from pathlib import Path
 
 from unisono.errors import UserError
 from unisono.profile.model import Profile
+from unisono.writing import write
 
 EXTENSIONS = {"cubex": ".cubex", "speedscope": ".speedscope.json", "json": ".json"}
 """Format -> how its files are called."""
@@ -18,16 +19,7 @@ def export_profile(profile: Profile, path: Path, format: str) -> tuple[str, ...]
     Raises UserError for another format, and where the file cannot be written.
     """
     writer, lost = _writer(format)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_name(f".{path.name}.part")
-        try:
-            part.write_bytes(writer(profile))
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
-    except OSError as error:
-        raise UserError(f"{path}: cannot be written: {error.strerror}") from error
+    write(path, writer(profile))
     return lost
 
 

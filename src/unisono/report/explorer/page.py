@@ -26,6 +26,7 @@ from unisono.report.explorer.names import cleaned
 from unisono.report.explorer.tree import call_tree
 from unisono.report.view import CaseView
 from unisono.tuning.model import Tuning
+from unisono.writing import write
 
 SCRIPTS = (
     "unpack",
@@ -57,7 +58,7 @@ def write_explorer(
     `name` is what to call the profile; with a `tuning` its curve stands beside the program's message sizes, in
     seconds where `views` (the cases of its study) hold them. Raises UserError when the file cannot be written.
     """
-    return page.write(path, render(profile, name=name, tuning=tuning, views=views))
+    return write(path, render(profile, name=name, tuning=tuning, views=views))
 
 
 def render(
