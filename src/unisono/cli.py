@@ -264,6 +264,12 @@ def fail(message: str) -> NoReturn:
     sys.exit(2)
 
 
+def _leave_quietly() -> NoReturn:
+    """The reader has seen enough: what is left in the buffer goes nowhere, or Python would complain when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno())  # type: ignore[union-attr]
+    sys.exit(0)
+
+
 def main(arguments: list[str] | None = None) -> Any:
     """Entry point: exit status 0, 1 (the answer is no), 2 (bad input or environment), 130 (interrupted)."""
     try:
@@ -271,15 +277,18 @@ def main(arguments: list[str] | None = None) -> Any:
             return app(arguments, standalone_mode=True)
         finally:
             sys.stdout.flush()
+    except SystemExit as error:
+        # rich and click end with 1 when the reader (head, less) has seen enough; that is no failure of ours.
+        if isinstance(error.__context__, BrokenPipeError):
+            _leave_quietly()
+        raise
     except UserError as error:
         fail(str(error))
     except KeyboardInterrupt:
         sys.stderr.write("unisono: interrupted\n")
         sys.exit(130)
     except BrokenPipeError:
-        # The reader (head, less) has seen enough; Python would complain again when it flushes stdout.
-        sys.stderr.close()
-        sys.exit(0)
+        _leave_quietly()
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
