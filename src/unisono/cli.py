@@ -68,6 +68,70 @@ def doctor(json: Json = False, mpirun: Mpirun = None, mpicc: Mpicc = None, hosts
     command(json=json, mpirun=mpirun, mpicc=mpicc, hosts=hosts)
 
 
+@app.command(
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+    epilog="Example: unisono hybrid --size 64 --layouts all, or: "
+    "unisono hybrid --metric 'time = ([0-9.]+)' -- ./app --ranks {ranks} --threads {threads}",
+)
+def hybrid(
+    command_line: Annotated[
+        list[str] | None, typer.Argument(metavar="[-- COMMAND]", help="Your program; without one, unisono-solver.")
+    ] = None,
+    size: Annotated[str, typer.Option(metavar="N|XxYxZ", help="The solver's cube, in nodes of the mesh.")] = "64",
+    metric: Annotated[
+        str | None, typer.Option(metavar="REGEX", help="Finds the program's seconds in its output; else wall time.")
+    ] = None,
+    layouts: Annotated[
+        str, typer.Option(metavar="flat,4x4,8x2|all", help="Threads x processes of a node; all that fill it if 'all'.")
+    ] = "all",
+    numa: Annotated[
+        str, typer.Option(metavar="auto|all|NAMES", help="none, local, socket-local, socket-interleave.")
+    ] = "auto",
+    packing: Annotated[
+        str, typer.Option(metavar="single|threads|both", help="Who packs the solver's halo.")
+    ] = "single",
+    links: Annotated[
+        str | None, typer.Option(metavar="1,4", help="Also these numbers of links a message (UCX_MAX_*_RAILS).")
+    ] = None,
+    nodes: Annotated[str, typer.Option(metavar="1,2,4", help="Numbers of nodes.")] = "1",
+    rounds: Annotated[int, typer.Option(help="Launches of each.")] = 5,
+    timeout: Annotated[str, typer.Option(metavar="10m", help="A launch that takes longer hangs.")] = "10m",
+    budget: Annotated[str | None, typer.Option(metavar="10m", help="Begin no launch after this.")] = None,
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Where everything goes.")] = OUT,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue what is in DIR, or begin.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print every command line; run nothing.")] = False,
+    json: Json = False,
+    mpirun: Mpirun = None,
+    mpicc: Mpicc = None,
+    hosts: Hosts = None,
+) -> None:
+    """Find the fastest layout, processes x threads, and say why the others lose."""
+    from unisono.commands.hybrid import Wishes
+    from unisono.commands.hybrid import hybrid as command
+
+    wishes = Wishes(
+        argv=command_line or [],
+        size=size,
+        metric=metric,
+        layouts=layouts,
+        numa=numa,
+        packing=packing,
+        links=links,
+        nodes=nodes,
+        rounds=rounds,
+        timeout=timeout,
+        budget=budget,
+        output=output,
+        resume=resume,
+        dry_run=dry_run,
+        json=json,
+        mpirun=mpirun,
+        mpicc=mpicc,
+        hosts=hosts,
+    )
+    raise typer.Exit(command(wishes))
+
+
 @app.command(epilog="Example: unisono tune quick --budget 4m, or: unisono tune my-study.toml --dry-run")
 def tune(
     study: Annotated[
@@ -155,6 +219,23 @@ def lookup(
     from unisono.commands.reading import lookup as command
 
     command(tuning, collective=collective, nodes=nodes, ppn=ppn, size=size, json=json)
+
+
+@app.command(epilog="Example: unisono explain tuning.toml --collective alltoall --size 4K")
+def explain(
+    tuning: TuningFile,
+    collective: Annotated[str, typer.Option(help="Which collective.")],
+    size: Annotated[str, typer.Option(help="Message size, as IMB counts it.")],
+    nodes: Annotated[int | None, typer.Option(min=1, help="Which case, when the tuning has several.")] = None,
+    ppn: Annotated[int | None, typer.Option(min=1, help="Which case, when the tuning has several.")] = None,
+    for_: For = None,
+    weights: Weights = None,
+    json: Json = False,
+) -> None:
+    """Say what will be used for one call and why: the plan, its rule, the evidence, and what else there was."""
+    from unisono.commands.explaining import explain as command
+
+    command(tuning, collective=collective, size=size, nodes=nodes, ppn=ppn, for_=for_, weights=weights, json=json)
 
 
 @app.command(epilog="Example: unisono compare nps1/study.db nps4/study.db -o comparison.html")

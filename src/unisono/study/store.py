@@ -263,6 +263,11 @@ class Store:
             samples.append(Sample(launch=launch, round=round, case=case, size=size, setting=setting(key), **statistics))
         return samples
 
+    def hellos(self) -> dict[int, Mapping[str, Any]]:
+        """Launch -> what the program said of itself, where it did."""
+        rows = self._db.execute("SELECT id, hello FROM launch WHERE hello IS NOT NULL")
+        return {row[0]: json.loads(row[1]) for row in rows}
+
     def refusals(self) -> list[Refusal]:
         rows = self._db.execute("SELECT launch, collective, size, setting, reason FROM refusal")
         return [Refusal(r[0], r[1], r[2], Setting.from_key(r[3]), r[4]) for r in rows]

@@ -1,0 +1,208 @@
+"""Which variant is best, how sure that is, and why the others lose."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from unisono.decide.model import Interval
+from unisono.decide.statistics import compare
+from unisono.hybrid.run import Result
+from unisono.hybrid.solver import PARTS
+from unisono.hybrid.variants import Variant
+
+DRIFT = 1.25
+"""Rounds whose memory bandwidth differs by more than this make a comparison of memory-bound layouts worthless."""
+_WORTH_SAYING = 0.02
+"""Of the reference's time: smaller shares explain nothing."""
+
+_WORDS = {
+    "computing": "computing",
+    "halo_pack": "packing the halo",
+    "halo_exchange": "exchanging the halo",
+    "allreduce": "allreduce (and waiting in it)",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Rank:
+    """A variant in the ranking of one number of nodes."""
+
+    variant: Variant
+    seconds: float
+    """Median over its launches."""
+    gain: Interval
+    """Reference / this; above 1 is faster than the reference."""
+    launches: int
+    gflops: float | None
+    speedup: float | None
+    """Document 004's figure: GFLOPS over the reference's on the fewest cores, times those cores (D6)."""
+    parts: Mapping[str, float]
+    """Seconds by part, median over launches; empty for a user's program."""
+    iterations: float | None
+    why: str
+    """One sentence against the best; "" for the best itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    reference: Variant
+    ranks: tuple[Rank, ...]
+    """Best first, by number of nodes."""
+    conclusion: str
+    drift: float | None
+    """Largest over smallest bandwidth of the rounds; None: not measured."""
+    concluded: bool
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "reference": self.reference.name,
+            "conclusion": self.conclusion,
+            "concluded": self.concluded,
+            "bandwidth_drift": self.drift,
+            "ranking": [
+                {
+                    "nodes": rank.variant.nodes,
+                    "threads": rank.variant.layout.threads,
+                    "processes": rank.variant.layout.processes,
+                    "setting": dict(rank.variant.setting),
+                    "seconds": rank.seconds,
+                    "gain": [rank.gain.mid, rank.gain.low, _finite(rank.gain.high)],
+                    "launches": rank.launches,
+                    "gflops": rank.gflops,
+                    "speedup": rank.speedup,
+                    "iterations": rank.iterations,
+                    "parts": dict(rank.parts),
+                    "why": rank.why,
+                }
+                for rank in self.ranks
+            ],
+        }
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def bandwidth_drift(results: Sequence[Result]) -> float | None:
+    """How much the memory bandwidth differs between rounds: every launch's own triad (the better of before and after)
+    over what its variant usually has, averaged over a round; largest over smallest."""
+    triads: dict[Variant, list[tuple[int, float]]] = {}
+    for result in results:
+        if result.answer:
+            best = max(float(result.answer["triad_before"]), float(result.answer["triad_after"]))
+            triads.setdefault(result.variant, []).append((result.round, best))
+    rounds: dict[int, list[float]] = {}
+    for of_variant in triads.values():
+        usual = statistics.median(value for _, value in of_variant)
+        for round, value in of_variant:
+            if value > 0 and usual > 0:
+                rounds.setdefault(round, []).append(math.log(value / usual))
+    means = [statistics.fmean(values) for values in rounds.values()]
+    return math.exp(max(means) - min(means)) if len(means) > 1 else None
+
+
+def decide(results: Sequence[Result], variants: Sequence[Variant], confidence: float) -> Decision | None:
+    """None when nothing was measured. The reference is the first variant that was: flat MPI where it is compared."""
+    measured = [variant for variant in variants if any(r.variant == variant for r in results)]
+    if not measured:
+        return None
+    reference = measured[0]
+    ranks: list[Rank] = []
+    for nodes in dict.fromkeys(variant.nodes for variant in measured):
+        ranks += _ranking([r for r in results if r.variant.nodes == nodes], measured, nodes, confidence)
+    base = next(rank for rank in ranks if rank.variant == reference)
+    ranks = [_with_speedup(rank, base) for rank in ranks]
+    drift = bandwidth_drift(results)
+    drifted = drift is not None and drift > DRIFT
+    return Decision(reference, tuple(ranks), _conclusion(ranks, drift, drifted), drift, not drifted)
+
+
+def _ranking(results: Sequence[Result], measured: Sequence[Variant], nodes: int, confidence: float) -> list[Rank]:
+    here = [variant for variant in measured if variant.nodes == nodes]
+    cell: dict[Any, dict[int, float]] = {}
+    rounds: dict[int, int] = {}
+    # Launches of one round run close together; every launch has a number of its own.
+    for number, result in enumerate(results):
+        if result.seconds is not None:
+            cell.setdefault(result.variant.setting, {})[number] = result.seconds
+            rounds[number] = result.round
+    gains = compare(cell, here[0].setting, rounds, confidence)
+    found = [_rank(variant, [r for r in results if r.variant == variant], gains[variant.setting]) for variant in here]
+    found.sort(key=lambda rank: rank.seconds)
+    best = found[0]
+    behind = compare(cell, best.variant.setting, rounds, confidence)
+    return [best, *(replace(rank, why=_why(rank, best, behind[rank.variant.setting])) for rank in found[1:])]
+
+
+def _rank(variant: Variant, results: Sequence[Result], gain: Interval) -> Rank:
+    answers = [result.answer for result in results if result.answer]
+    parts: dict[str, float] = {}
+    if answers:
+        of_part = {part: statistics.median(float(a["parts_seconds"][part][0]) for a in answers) for part in PARTS}
+        parts = {
+            "computing": sum(of_part[part] for part in ("product", "forward", "backward", "dots", "vectors")),
+            **{part: of_part[part] for part in ("halo_pack", "halo_exchange", "allreduce")},
+        }
+    return Rank(
+        variant=variant,
+        seconds=statistics.median(result.seconds for result in results if result.seconds is not None),
+        gain=gain,
+        launches=len(results),
+        gflops=statistics.median(float(a["gflops"]) for a in answers) if answers else None,
+        speedup=None,
+        parts=parts,
+        iterations=statistics.median(float(a["iterations"]) for a in answers) if answers else None,
+        why="",
+    )
+
+
+def _why(rank: Rank, best: Rank, behind: Interval) -> str:
+    """ "HB 2x1 takes 12 % longer than flat MPI: packing the halo +10 %". Parts are of the best one's time; `behind` is
+    best / this."""
+    if behind.high >= 1:
+        return f"{rank.variant.name} is not told apart from {best.variant.name}"
+    longer = rank.seconds / best.seconds - 1
+    said = f"{rank.variant.name} takes {longer:.0%} longer than {best.variant.name}"
+    if not rank.parts or not best.parts:
+        return said
+    reasons = []
+    if rank.iterations and best.iterations and abs(rank.iterations / best.iterations - 1) >= _WORTH_SAYING:
+        more = rank.iterations / best.iterations - 1
+        reasons.append(f"{abs(more):.0%} {'more' if more > 0 else 'fewer'} iterations")
+    changes = {part: (rank.parts[part] - best.parts[part]) / best.seconds for part in rank.parts}
+    for part, change in sorted(changes.items(), key=lambda item: -abs(item[1])):
+        if abs(change) >= _WORTH_SAYING:
+            reasons.append(f"{_WORDS[part]} {change:+.0%}")
+    return f"{said}: {', '.join(reasons)}" if reasons else said
+
+
+def _with_speedup(rank: Rank, base: Rank) -> Rank:
+    work = rank.gflops / base.gflops if rank.gflops and base.gflops else base.seconds / rank.seconds
+    return replace(rank, speedup=work * base.variant.nodes * base.variant.layout.cores)
+
+
+def _conclusion(ranks: Sequence[Rank], drift: float | None, drifted: bool) -> str:
+    if drifted:
+        return (
+            f"No conclusion: the machine's memory bandwidth drifted by a factor of {drift:.2f} between rounds of this "
+            f"study (more than {DRIFT}). Run it again when the machine is quiet; what was measured is kept."
+        )
+    sentences = []
+    for nodes in dict.fromkeys(rank.variant.nodes for rank in ranks):
+        here = [rank for rank in ranks if rank.variant.nodes == nodes]
+        best = here[0]
+        where = f"On {nodes} node{'s' * (nodes > 1)}" if len({r.variant.nodes for r in ranks}) > 1 else "Here"
+        if best.gain.low > 1:
+            sentences.append(
+                f"{where}, {best.variant.name} is the fastest: {best.gain.mid:.2f} times as fast as the reference "
+                f"({best.gain.low:.2f} to {best.gain.high:.2f})."
+            )
+        elif len(here) > 1:
+            sentences.append(f"{where}, nothing is proven faster than the reference.")
+        else:
+            sentences.append(f"{where}, only {best.variant.name} was measured.")
+    return " ".join(sentences)

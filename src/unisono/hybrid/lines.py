@@ -1,0 +1,73 @@
+"""The command line of a variant: threads bound to cores by the launcher, memory placed by numactl."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from unisono.errors import UserError
+from unisono.hybrid import policies
+from unisono.hybrid.layouts import Layout
+from unisono.hybrid.variants import Variant
+from unisono.launch.command import Command, command
+from unisono.machine.model import Machine
+
+_LAUNCHERS = ("mpirun", "mpiexec", "orterun", "prterun", "srun", "aprun")
+_FIELD = re.compile(r"\{(\w*)\}")
+
+
+def binding(launcher: str, layout: Layout) -> list[str]:
+    """Words that give each of a layout's processes its threads' cores, next to one another.
+
+    `launcher`: "openmpi" (4 and 5 alike), "hydra" (MPICH, Intel MPI) or "srun".
+    """
+    if launcher == "openmpi":
+        return ["--map-by", f"ppr:{layout.processes}:node:PE={layout.threads}", "--bind-to", "core"]
+    if launcher == "hydra":
+        return ["-ppn", str(layout.processes), "-bind-to", f"core:{layout.threads}"]
+    if launcher == "srun":
+        return [
+            *("--ntasks-per-node", str(layout.processes), "--cpus-per-task", str(layout.threads)),
+            "--cpu-bind=cores",
+        ]
+    raise ValueError(launcher)
+
+
+def threads_environment(layout: Layout) -> dict[str, str]:
+    """OpenMP 5.2, 21.1: how many threads, and that they stay where they begin."""
+    return {"OMP_NUM_THREADS": str(layout.threads), "OMP_PLACES": "cores", "OMP_PROC_BIND": "close"}
+
+
+def line(machine: Machine, variant: Variant, program: Sequence[str]) -> Command:
+    """mpirun for a program (its words, without a launcher). Raises UserError as launch.command does."""
+    layout = variant.layout
+    placed = [*policies.words(variant.numa, layout, machine), *program]
+    made = command(machine, variant.links, variant.nodes, layout.processes, placed)
+    exports = [word for item in threads_environment(layout).items() for word in ("-x", "=".join(item))]
+    argv = [made.argv[0], *binding("openmpi", layout), *exports, *made.argv[1:]]
+    return Command(argv, made.env, made.placement, made.notes)
+
+
+def own_line(machine: Machine, variant: Variant, words: Sequence[str]) -> Command:
+    """A user's command with {ranks}, {threads}, {processes} (of a node) and {nodes} put in. A command that names no
+    launcher gets ours. Raises UserError for an unknown field."""
+    layout = variant.layout
+    values = {
+        "ranks": variant.nodes * layout.processes,
+        "threads": layout.threads,
+        "processes": layout.processes,
+        "nodes": variant.nodes,
+    }
+
+    def put(match: re.Match[str]) -> str:
+        if match[1] not in values:
+            raise UserError(f"{match[0]}: write {{ranks}}, {{threads}}, {{processes}} or {{nodes}}")
+        return str(values[match[1]])
+
+    filled = [_FIELD.sub(put, word) for word in words]
+    if not any(Path(word).name.partition(".")[0] in _LAUNCHERS for word in filled):
+        return line(machine, variant, filled)
+    if not any("{" in word for word in words):
+        raise UserError("the command starts its ranks itself: say how many with {ranks}, and {threads} if it needs it")
+    return Command(filled, threads_environment(layout), None, [])

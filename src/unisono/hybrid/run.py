@@ -1,0 +1,130 @@
+"""Runs variants in turns, one launch each a round, and keeps every result in the study file at once."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from unisono.advise.runs import Metric
+from unisono.errors import LaunchError, UserError
+from unisono.hybrid.solver import answer_of
+from unisono.hybrid.variants import Variant
+from unisono.launch.command import Command
+from unisono.launch.failure import explain
+from unisono.launch.process import run as run_process
+from unisono.study.store import Statistics, Store
+
+COLLECTIVE = "program"
+"""What a sample of a whole program is filed under; its message size is 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One launch. `seconds` is the metric; None: it failed, `reason` says how."""
+
+    round: int
+    variant: Variant
+    seconds: float | None
+    reason: str
+    answer: dict[str, Any]
+    """What the solver printed; of a user's program {}."""
+
+
+def order(variants: Sequence[Variant], round: int) -> list[Variant]:
+    """Another one each round, the same whenever it is asked."""
+    mixed = list(variants)
+    random.Random(round).shuffle(mixed)
+    return mixed
+
+
+def measure(
+    store: Store,
+    variants: Sequence[Variant],
+    line_of: Callable[[Variant], Command],
+    metric: Metric | None,
+    *,
+    rounds: int,
+    deadline: float,
+    budget: float | None,
+    progress: Callable[[Result, int, int], None] = lambda result, done, total: None,
+) -> bool:
+    """`rounds` launches of every variant; `metric` None: unisono-solver's own answer. What an earlier run of the driver
+    measured is not measured again. False when the budget (seconds) ended it first."""
+    held = {(r.round, r.variant) for r in results(store, variants)}
+    begun, total, done = time.monotonic(), rounds * len(variants), len(held)
+    hopeless = _failures(store, variants)
+    for round in range(rounds):
+        for variant in order(variants, round):
+            if (round, variant) in held or hopeless.get(variant, 0) >= 2:
+                continue
+            if budget is not None and time.monotonic() - begun > budget:
+                return False
+            result = _launch(store, round, variant, line_of(variant), metric, deadline)
+            if result.seconds is None:
+                hopeless[variant] = hopeless.get(variant, 0) + 1
+            done += 1
+            progress(result, done, total)
+    return True
+
+
+def _launch(
+    store: Store, round: int, variant: Variant, line: Command, metric: Metric | None, deadline: float
+) -> Result:
+    """One launch, kept whatever happens to it."""
+    processes = variant.layout.processes
+    launch = store.begin_launch(variant.setting, variant.nodes, processes, round, line.shell, False)
+    status, reason, stderr = "interrupted", "the driver stopped", ""
+    answer: dict[str, Any] = {}
+    seconds, took, begun = None, 0.0, time.monotonic()
+    try:
+        finished = run_process(line.argv, line.env, deadline)
+        took, stderr = finished.seconds, finished.stderr
+        if finished.exit_code != 0:
+            raise explain(finished.exit_code, finished.stderr)
+        if metric is None:
+            answer = answer_of(finished.stdout)
+            seconds = float(answer["seconds"])
+        else:
+            seconds = finished.seconds if metric.pattern is None else metric.find(f"{finished.stdout}\n{stderr}")
+        status, reason = (
+            ("done", "") if seconds is not None else ("no metric", f"{metric and metric.name!r}: not found")
+        )
+    except LaunchError as error:
+        status, reason = error.status, error.reason
+    except UserError as error:
+        status, reason = "protocol", str(error)
+    finally:
+        with store.together():
+            if seconds is not None:
+                store.add_sample(launch, COLLECTIVE, 0, variant.setting, _single(seconds), b"")
+            store.end_launch(launch, status, reason, took or time.monotonic() - begun, stderr, answer or None)
+    return Result(round, variant, seconds, reason, answer)
+
+
+def _single(seconds: float) -> Statistics:
+    s = seconds
+    return Statistics(1, 0, "program", s, s, s, s, s, s, s, correct=None)
+
+
+def results(store: Store, variants: Sequence[Variant]) -> list[Result]:
+    """Everything measured so far for these variants, by this run of the driver and those before."""
+    known = {(v.setting, v.nodes): v for v in variants}
+    answers = store.hellos()
+    return [
+        Result(sample.round, known[key], sample.median, "", dict(answers.get(sample.launch) or {}))
+        for sample in store.samples()
+        if (key := (sample.setting, sample.case.nodes)) in known
+    ]
+
+
+def _failures(store: Store, variants: Sequence[Variant]) -> dict[Variant, int]:
+    known = {(v.setting, v.nodes): v for v in variants}
+    found: dict[Variant, int] = {}
+    for launch in store.launches():
+        variant = known.get((launch.setting, launch.nodes))
+        if variant is not None and launch.status not in ("done", "interrupted", "running"):
+            found[variant] = found.get(variant, 0) + 1
+    return found

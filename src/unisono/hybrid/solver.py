@@ -1,0 +1,41 @@
+"""unisono-solver: built by the machine's own mpicc, its command line for a variant, its answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from unisono.errors import UserError
+from unisono.measure.build import Target, built
+
+SOLVER = Target("unisono-solver", "solver/unisono-solver", ("solver",), "the solver")
+
+PARTS = ("product", "forward", "backward", "dots", "vectors", "halo_pack", "halo_exchange", "allreduce")
+"""Where the solver's time goes, as it names them."""
+
+
+def solver_program(mpicc: str | None, progress: Callable[[str], None] | None = None) -> Path:
+    """The solver for this mpicc, built on first use and kept. Raises UserError as measure.build.built does."""
+    return built(SOLVER, mpicc, progress)
+
+
+def solver_words(program: Path, nodes: str, threads: int, packing: str, extra: list[str]) -> list[str]:
+    return [
+        *(str(program), "--nodes", nodes, "--threads", str(threads), "--packing", packing),
+        *(extra or ()),
+        "--json",
+    ]
+
+
+def answer_of(output: str) -> dict[str, Any]:
+    """The JSON object the solver prints. Raises UserError when there is none."""
+    for line in reversed(output.splitlines()):
+        if line.startswith('{"solver"'):
+            try:
+                answer: dict[str, Any] = json.loads(line)
+            except json.JSONDecodeError as error:
+                raise UserError(f"the solver's answer is damaged: {error}") from error
+            return answer
+    raise UserError("the solver gave no answer")

@@ -1,0 +1,88 @@
+"""What is compared: layouts, each with NUMA policies, ways to pack the halo, and link settings that exist here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from unisono.errors import UserError
+from unisono.hybrid.layouts import Layout, chosen_layouts
+from unisono.hybrid.policies import chosen_policies
+from unisono.machine.model import Machine
+from unisono.model import Setting
+from unisono.parameters.defaults import has_fast_network
+
+LINKS = ("UCX_MAX_RNDV_RAILS", "UCX_MAX_EAGER_RAILS")
+"""Over how many links one message may be spread: today's form of MX_BONDING in document 004."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One way to run the program on a number of nodes."""
+
+    nodes: int
+    layout: Layout
+    numa: str
+    packing: str
+    """"single" or "threads"; of the solver alone."""
+    links: Setting
+
+    @property
+    def setting(self) -> Setting:
+        """As it is stored: what differs from what happens by itself."""
+        values = {"layout": self.layout.name}
+        if self.numa != "none":
+            values["numa"] = self.numa
+        if self.packing != "single":
+            values["packing"] = self.packing
+        return Setting(values) | self.links
+
+    @property
+    def name(self) -> str:
+        """For people: "HB 8x2, packed by threads"."""
+        words = [self.layout.words]
+        if self.numa not in ("none", "auto"):
+            words.append(self.numa)
+        if self.packing == "threads":
+            words.append("packed by threads")
+        words += [f"{name}={value}" for name, value in self.links.items()]
+        return ", ".join(words)
+
+
+def variants(
+    machine: Machine, *, layouts: str, numa: str, packing: str, links: Sequence[str], nodes: Sequence[int], solver: bool
+) -> tuple[list[Variant], list[str]]:
+    """All combinations that fit and differ, flat MPI first, with a sentence for each that was left out.
+
+    `packing`: "single", "threads" or "both" (the solver alone; threads pack only where there are several). `links`:
+    values for how many links a message may use. Raises UserError for what cannot be meant.
+    """
+    if packing not in ("single", "threads", "both"):
+        raise UserError(f"packing: {packing!r} is unknown; write single, threads or both")
+    for count in nodes:
+        if not 1 <= count <= len(machine.nodes):
+            raise UserError(f"nodes: {count} asked for, {machine.name} is described with {len(machine.nodes)}")
+    chosen, notes = chosen_layouts(layouts, machine.cores)
+    policies, folded = chosen_policies(numa, machine)
+    spread = _links(links, machine, max(nodes), folded)
+    ways = ["single", "threads"] if packing == "both" else [packing]
+    found: list[Variant] = []
+    for count in nodes:
+        for layout in sorted(chosen):
+            for policy in policies:
+                for way in ways if solver and layout.threads > 1 else ["single"]:
+                    found += [Variant(count, layout, policy, way, link) for link in spread]
+    return list(dict.fromkeys(found)), [*notes, *folded]
+
+
+def _links(values: Sequence[str], machine: Machine, most_nodes: int, notes: list[str]) -> list[Setting]:
+    if not values:
+        return [Setting()]
+    for value in values:
+        if not value.isdecimal() or not 1 <= int(value) <= 64:
+            raise UserError(f"links: {value!r} is not a number of links from 1 to 64")
+    if most_nodes == 1 or not has_fast_network(machine):
+        why = "everything is on one node" if most_nodes == 1 else "there is no RDMA network here"
+        notes.append(f"Numbers of links are not compared: {why}.")
+        return [Setting()]
+    return [Setting(), *(Setting(dict.fromkeys(LINKS, value)) for value in values)]

@@ -1,0 +1,102 @@
+"""Ranking, reasons, and when no conclusion is drawn: from made-up launches."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from tests.hybrid.conftest import node
+from unisono.hybrid.decide import bandwidth_drift, decide
+from unisono.hybrid.run import Result, order
+from unisono.hybrid.variants import Variant, variants
+
+MACHINE = node(cores=4, numa=1)
+
+
+def all_variants(packing: str = "single") -> list[Variant]:
+    return variants(MACHINE, layouts="all", numa="auto", packing=packing, links=[], nodes=[1], solver=True)[0]
+
+
+def answer(seconds: float, triad: float = 20.0, pack: float = 0.0, iterations: int = 100) -> dict[str, Any]:
+    parts = {part: [(seconds - pack) / 5, 0.0] for part in ("product", "forward", "backward", "dots", "vectors")}
+    parts |= {"halo_pack": [pack, pack], "halo_exchange": [0.0, 0.0], "allreduce": [0.0, 0.0]}
+    return {
+        "seconds": seconds, "gflops": 10 / seconds, "iterations": iterations, "triad_before": triad * 0.9,
+        "triad_after": triad, "parts_seconds": parts,
+    }  # fmt: skip
+
+
+def launches(times: dict[Variant, float], rounds: int = 6, noise: float = 0.01, **more: Any) -> list[Result]:
+    draw = random.Random(3)
+    found = []
+    for round in range(rounds):
+        for variant in order(list(times), round):
+            seconds = times[variant] * (1 + draw.gauss(0, noise))
+            found.append(Result(round, variant, seconds, "", answer(seconds, **more)))
+    return found
+
+
+def test_the_faster_layout_wins_and_the_reason_is_told() -> None:
+    flat, two, four = all_variants()
+    results = launches({flat: 1.0, two: 0.8, four: 1.2})
+    for index, result in enumerate(results):
+        if result.variant == four and result.seconds is not None:
+            results[index] = Result(result.round, four, result.seconds, "", answer(result.seconds, pack=0.3))
+    found = decide(results, [flat, two, four], 0.95)
+    assert found is not None
+    assert found.concluded
+    assert [rank.variant for rank in found.ranks] == [two, flat, four]
+    assert found.ranks[0].gain.low > 1.2
+    assert "HB 2x2 is the fastest: 1.25 times" in found.conclusion
+    assert "packing the halo +3" in found.ranks[2].why
+    assert found.ranks[0].speedup == pytest.approx(4 * 1.25, rel=0.05)
+
+
+def test_equal_layouts_are_not_told_apart() -> None:
+    flat, two, _ = all_variants()
+    found = decide(launches({flat: 1.0, two: 1.0}, noise=0.05), [flat, two], 0.95)
+    assert found is not None
+    assert "nothing is proven faster" in found.conclusion
+    assert "not told apart" in found.ranks[1].why
+
+
+def test_a_machine_that_drifted_gives_no_conclusion() -> None:
+    flat, two, _ = all_variants()
+    results = [
+        Result(r.round, r.variant, r.seconds, "", answer(r.seconds or 1, triad=30.0 if r.round < 3 else 20.0))
+        for r in launches({flat: 1.0, two: 0.5})
+    ]
+    found = decide(results, [flat, two], 0.95)
+    assert found is not None
+    assert not found.concluded
+    assert found.drift == pytest.approx(1.5, rel=0.01)
+    assert found.conclusion.startswith("No conclusion: the machine's memory bandwidth drifted by a factor of 1.50")
+
+
+def test_more_iterations_are_a_reason() -> None:
+    flat, two, _ = all_variants()
+    results = launches({two: 1.0}) + [
+        Result(r.round, flat, r.seconds, "", answer(r.seconds or 0, iterations=126)) for r in launches({flat: 1.3})
+    ]
+    found = decide(results, [flat, two], 0.95)
+    assert found is not None
+    assert "26% more iterations" in found.ranks[1].why
+
+
+def test_a_users_program_has_no_parts_and_no_bandwidth() -> None:
+    flat, two, _ = all_variants()
+    results = [Result(r.round, r.variant, r.seconds, "", {}) for r in launches({flat: 1.0, two: 0.7})]
+    found = decide(results, [flat, two], 0.95)
+    assert found is not None
+    assert bandwidth_drift(results) is None
+    assert found.concluded
+    assert (
+        found.ranks[1].why
+        == f"flat MPI takes {found.ranks[1].seconds / found.ranks[0].seconds - 1:.0%} longer than HB 2x2"
+    )
+
+
+def test_nothing_measured_is_no_decision() -> None:
+    assert decide([], all_variants(), 0.95) is None
