@@ -20,8 +20,14 @@ COLLECTIVES: dict[str, str] = {
     "reduce_scatter_block": "what each rank receives (per pair)",
     "barrier": "none (0)",
     "pingpong": "one message between rank 0 and the farthest rank",
+    "allreduce5": "the whole vector of each of five allreduces in a row; the time is that of one (document 004)",
+    "halo26": "what each rank sends to each of its up to 26 neighbours in a cube of ranks (document 004)",
 }
 """Every operation that is measured, and what its message size counts (the convention of IMB)."""
+
+
+MICROBENCHMARKS = ("pingpong", "allreduce5", "halo26")
+"""No collectives of MPI: measured when asked for, and never weighed against collectives."""
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -111,6 +117,10 @@ UNISONO = "unisono"
 
 DISPATCHED = ("allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "barrier", "bcast", "reduce")
 """The collectives that our library can give to whatever its rules name (native/collectives/table.c)."""
+
+
+WITHOUT_SIZE = ("alltoallv", "barrier")
+"""Collectives whose ranks know no size that all of them agree on: whoever chooses call by call has one rule for all."""
 
 
 def launch_part(setting: Setting, call_scope: Sequence[str] = CALL_SCOPE) -> Setting:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from unisono.errors import UserError
-from unisono.export.message_bytes import ONE_RULE, WITHOUT_SIZE, has_rules, message_bytes
+from unisono.export.message_bytes import ONE_RULE, has_rules, message_bytes
 from unisono.export.rules import COLLECTIVE_IDS, CollectiveRules, CommRules, MessageRule, RulesFile
 from unisono.machine.model import Mpi
+from unisono.model import WITHOUT_SIZE
 from unisono.tuning.model import PlanModel, RuleModel, Tuning
 
 _FIXED = MessageRule(0, 0)

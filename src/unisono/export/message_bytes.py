@@ -7,15 +7,13 @@ Read in `coll_tuned_decision_dynamic.c` (4.1 and 5.0) and found the same by trip
 from __future__ import annotations
 
 from unisono.errors import UserError
+from unisono.model import WITHOUT_SIZE
 
 _VECTOR = ("allreduce", "reduce", "bcast", "allgatherv")
 """type x count; allgatherv: the mean contribution, total / ranks."""
 
 _TIMES_RANKS = ("allgather", "alltoall", "gather", "scatter", "reduce_scatter_block")
 """type x count x ranks."""
-
-WITHOUT_SIZE = ("alltoallv", "barrier")
-"""Always looked up at 0 bytes: one rule has to serve all sizes."""
 
 ROOT_DISAGREES = ("gather", "scatter")
 """The size comes from the send arguments, which are not significant on every rank (gather with MPI_IN_PLACE at the

@@ -8,12 +8,9 @@ from unisono.errors import UserError
 from unisono.export.dispatch import Rule, Rules
 from unisono.machine.model import Mpi
 from unisono.machine.version import at_least
-from unisono.model import DISPATCHED, is_ours
+from unisono.model import DISPATCHED, WITHOUT_SIZE, is_ours
 from unisono.parameters.spelling import implementation
 from unisono.tuning.model import PlanModel, RuleModel, Tuning
-
-WITHOUT_SIZE = ("alltoallv", "barrier")
-"""Of these no rank knows a size that all the others know too, so one rule has to serve all sizes."""
 
 _PREFERS = "5.0.4"
 """From this Open MPI on a copy of a communicator can prefer a component."""

@@ -1,0 +1,196 @@
+"""What a tuning will use for one call, and why: `unisono explain`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from unisono.model import PRELOAD, WITHOUT_SIZE, Setting
+from unisono.parameters.spelling import implementation
+from unisono.sizes import format_size
+from unisono.tuning import words
+from unisono.tuning.choice import Lookup, choose, lookup
+from unisono.tuning.model import Gain, PlanModel, RuleModel, Tuning
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """What another plan of the tuning would use for the call."""
+
+    launch: Setting
+    call: Setting
+    gain: Gain
+
+    @property
+    def words(self) -> str:
+        return _under(words.use(self.call), self.launch)
+
+
+@dataclass(frozen=True)
+class Explanation:
+    found: Lookup
+    study: str
+    margin: float
+    confidence: float
+    others: tuple[Other, ...]
+    """What the other plans would use, best first; the default launch setting's is always among them."""
+    without: Lookup | None
+    """The same question without our library; None where the plan does without it anyway."""
+    alone: Lookup | None
+    """What this collective alone would choose, where that is another plan."""
+
+    @property
+    def use(self) -> str:
+        """ "our pull, with our library"."""
+        return _under(words.use(self._call), self.found.plan.launch)
+
+    @property
+    def rule_line(self) -> str | None:
+        """The line of our library's rules file that serves it; None where our library does not."""
+        plan, rule = self.found.plan, self.found.rule
+        if not plan.needs_library or rule is None or not rule.call:
+            return None
+        first, last = (0, None) if rule.collective in WITHOUT_SIZE else (rule.first, rule.last)
+        what = f"{rule.collective} {plan.nodes} {plan.ppn} {first} {'max' if last is None else last}"
+        return f"{what} {implementation(rule.call)}"
+
+    @property
+    def _call(self) -> Setting:
+        return self.found.rule.call if self.found.rule else Setting()
+
+    def sentences(self) -> list[str]:
+        """Why, one sentence each."""
+        found, rule = self.found, self.found.rule
+        share = f"{self.confidence:.0%}"
+        if rule is None:
+            said = [
+                f"No rule names {format_size(found.size)}: the MPI decides by itself. Over all sizes of "
+                f"{found.collective} the plan takes {_times(found.gain)} ({share} interval)."
+            ]
+            if found.plan.launch.without(PRELOAD).is_default:
+                said = [f"No rule names {format_size(found.size)}: the MPI decides by itself, as without a tuning."]
+        elif not rule.call and found.plan.launch.is_default:
+            said = [f"Nothing that was measured is faster than the default by more than {self.margin:.0%} for sure."]
+        else:
+            sizes = ", ".join(format_size(size) for size in rule.sizes)
+            said = [
+                f"For this range, {rule.range_text()}, it takes {_times(rule.gain)} ({share} interval), measured at {sizes} in "
+                f"{rule.launches} launches."
+            ]
+        said += [f"Note: {note}." for note in found.notes]
+        said.append(
+            f"The default is kept unless beaten by more than {self.margin:.0%} with {share} confidence; sizes of one "
+            f"rule are judged together, without the launch that chose (study {self.study})."
+        )
+        if self.alone is not None:
+            said.append(
+                f"The launch setting is chosen for all collectives together; for {found.collective} alone it would be "
+                f"{words.launch(self.alone.plan.launch)}, with a gain of {self.alone.gain}: --for {found.collective}."
+            )
+        return said
+
+    def run_sentences(self) -> list[str]:
+        """What `unisono run` does for it, and what is left without our library."""
+        rest = self.found.plan.launch.without(PRELOAD)
+        sets = f"sets {rest}" if rest else "sets nothing else"
+        if not self.found.plan.needs_library:
+            if self.found.plan.launch.is_default and not self._call:
+                return ["unisono run adds nothing."]
+            rules = " and names a rules file for coll/tuned" if self._call else ""
+            return [f"unisono run {sets if rest else 'sets no parameter of a launch'}{rules}."]
+        line = f' with the rule "{self.rule_line}"' if self.rule_line else ", which leaves this call to the MPI"
+        said = [f"unisono run puts libunisono.so into the ranks{line}, and {sets}."]
+        if self.without is not None:
+            call = self.without.rule.call if self.without.rule else Setting()
+            said.append(
+                f"Without our library: {_under(words.use(call), self.without.plan.launch)}, "
+                f"{_times(_gain_at(self.without.plan, self.without.collective, self.without.size))}"
+                " (export --format openmpi, ucx, shell or mpirun)."
+            )
+        return said
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            **self.found.as_dict(),
+            "use": self.use,
+            "needs_library": self.found.plan.needs_library,
+            "rule": self.rule_line,
+            "evidence": _evidence(self.found.rule),
+            "why": self.sentences(),
+            "run": self.run_sentences(),
+            "others": [
+                {"launch": dict(other.launch), "call": dict(other.call), "gain": _gain(other.gain)}
+                for other in self.others
+            ],
+            "without_library": self.without.as_dict() if self.without else None,
+        }
+
+
+def explain(
+    tuning: Tuning,
+    collective: str,
+    nodes: int,
+    ppn: int,
+    size: int,
+    weights: Mapping[str, float] | None = None,
+) -> Explanation:
+    """`weights` choose the launch setting, as for `unisono run`; without them the tuning's own do. Raises UserError
+    as `lookup` does."""
+    used = dict(tuning.weights) if weights is None else dict(weights)
+    found = lookup(tuning, collective, nodes, ppn, size, used)
+    alone = lookup(tuning, collective, nodes, ppn, size)
+    others = [
+        other
+        for plan in tuning.plans_for(found.plan.nodes, found.plan.ppn)
+        if plan is not found.plan and (other := _other(plan, collective, size)) is not None
+    ]
+    without = None
+    if found.plan.needs_library:
+        plan = choose(tuning, found.plan.nodes, found.plan.ppn, used, library=False)
+        without = Lookup(collective, nodes, ppn, size, plan, plan.rule_at(collective, size), found.notes)
+    return Explanation(
+        found=found,
+        study=f"{tuning.study.name}, {tuning.conditions.launches} launches",
+        margin=tuning.study.margin,
+        confidence=tuning.study.confidence,
+        others=tuple(sorted(others, key=lambda other: -other.gain.mid)),
+        without=without if without is None or collective in without.plan.gain else None,
+        alone=alone if alone.plan is not found.plan else None,
+    )
+
+
+def _other(plan: PlanModel, collective: str, size: int) -> Other | None:
+    if collective not in plan.gain:
+        return None
+    rule = plan.rule_at(collective, size)
+    return Other(plan.launch, rule.call if rule else Setting(), _gain_at(plan, collective, size))
+
+
+def _gain_at(plan: PlanModel, collective: str, size: int) -> Gain:
+    """The rule's; without one nothing under the default launch setting, else what the plan gains over all sizes."""
+    rule = plan.rule_at(collective, size)
+    if rule is None and plan.launch.without(PRELOAD).is_default:
+        return Gain(mid=1, low=1, high=1)
+    return rule.gain if rule else plan.gain[collective]
+
+
+def _under(use: str, launch: Setting) -> str:
+    return use if launch.is_default else f"{use}, under {words.launch(launch)}"
+
+
+def _times(gain: Gain) -> str:
+    """ "66% of the default's time: 1.52x as fast, 1.40x to 1.63x"."""
+    if gain.mid == gain.low == gain.high == 1:
+        return "as long as the default"
+    return f"{1 / gain.mid:.0%} of the default's time: {gain.mid:.2f}x as fast, {gain.low:.2f}x to {gain.high:.2f}x"
+
+
+def _gain(gain: Gain) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(gain.model_dump_json())  # an open end is null
+    return document
+
+
+def _evidence(rule: RuleModel | None) -> dict[str, Any] | None:
+    return None if rule is None else {"sizes": list(rule.sizes), "launches": rule.launches}

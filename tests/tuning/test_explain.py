@@ -1,0 +1,88 @@
+"""What will be used for a call and why: words and figures are those of the tuning."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.export.test_serving import COMPOSED, WITHOUT, composed, mpi
+from tests.tuning.samples import plan, tuning
+from unisono.commands.explaining import explain as command
+from unisono.errors import UserError
+from unisono.export import dispatch
+from unisono.export.serving import compile_serving
+from unisono.model import Setting
+from unisono.tuning import write
+from unisono.tuning.explain import explain
+
+
+def test_one_of_ours() -> None:
+    found = explain(composed(), "allreduce", 1, 4, 512)
+    assert found.found.plan is COMPOSED
+    assert found.use == "our slices, under our library"
+    why = " ".join(found.sentences())
+    assert "up to 4,095 B" in why or "4095" in why
+    assert "1.50x as fast, 1.35x to 1.65x" in why
+    assert "8 B, 1 KiB in 4 launches" in why
+    run = " ".join(found.run_sentences())
+    assert "puts libunisono.so into the ranks" in run
+    assert "Without our library: tuned ring" in run
+
+
+def test_the_rule_it_names_is_the_one_that_is_exported() -> None:
+    rules, _ = compile_serving(composed(), COMPOSED, mpi())
+    text = dispatch.write(rules)
+    for collective, size in (("allreduce", 8), ("allreduce", 4096), ("alltoall", 1000)):
+        line = explain(composed(), collective, 1, 4, size).rule_line
+        assert line is not None
+        assert f"\n{line}\n" in text
+
+
+def test_a_component_and_a_size_without_a_rule() -> None:
+    assert explain(composed(), "allreduce", 1, 4, 1 << 20).use == "component sm, under our library"
+    left = explain(composed(), "alltoall", 1, 4, 1 << 20)
+    assert "No rule names 1 MiB" in left.sentences()[0]
+    assert left.rule_line is None
+
+
+def test_a_plan_without_our_library() -> None:
+    made = tuning(WITHOUT)
+    found = explain(made, "allreduce", 1, 4, 512)
+    assert found.without is None
+    assert found.use == "tuned ring"
+    assert found.run_sentences() == ["unisono run sets no parameter of a launch and names a rules file for coll/tuned."]
+
+
+def test_nothing_to_gain() -> None:
+    found = explain(tuning(plan()), "alltoall", 1, 4, 512)
+    assert found.run_sentences() == ["unisono run adds nothing."]
+    assert "the MPI decides by itself, as without a tuning" in found.sentences()[0]
+    assert [other.gain.mid for other in explain(composed(), "alltoall", 1, 4, 512).others] == [1.0]
+
+
+def test_the_choice_for_this_collective_alone_is_said_where_it_differs() -> None:
+    ucx = plan(launch={"pml": "ucx"}, gain={"allreduce": 2.0, "alltoall": 0.4})
+    found = explain(tuning(plan(), ucx), "allreduce", 1, 4, 512)
+    assert found.found.plan.launch == Setting()
+    assert "for allreduce alone it would be pml=ucx, with a gain of 2.00x" in " ".join(found.sentences())
+    assert [other.launch for other in found.others] == [Setting({"pml": "ucx"})]
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "tuning.toml"
+    write(composed(), path)
+    asked = {"collective": "alltoall", "size": "512", "nodes": None, "ppn": None, "for_": None, "weights": None}
+    command(path, **asked, json=False)  # type: ignore[arg-type]
+    text = re.sub(r"\s+", " ", capsys.readouterr().out)
+    assert "alltoall of 512 B on 1 x 4 ranks: our pull, segments of 16 KiB, under our library" in text
+    assert "What else was measured" in text
+    command(path, **asked, json=True)  # type: ignore[arg-type]
+    document = json.loads(capsys.readouterr().out)
+    assert document["call"] == {"coll": "unisono", "algorithm": "pull", "segment": "16384"}
+    assert document["rule"] == "alltoall 1 4 0 1023 unisono/pull:16384"
+    assert document["without_library"]["launch"] == {}
+    with pytest.raises(UserError, match="gather was not measured"):
+        command(path, **{**asked, "collective": "gather"}, json=False)  # type: ignore[arg-type]
