@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.tuning.samples import machine
 from unisono.machine.doctor import machine_rows
-from unisono.machine.limits import outside_sentence, quota_sentence
+from unisono.machine.limits import outside_sentence, over_quota, quota_sentence
 
 
 def test_a_quota_is_said_with_what_to_do() -> None:
@@ -19,6 +19,12 @@ def test_a_quota_is_said_with_what_to_do() -> None:
 def test_a_quota_of_all_cpus_is_no_limit() -> None:
     assert quota_sentence(machine(cpus=4).model_copy(update={"cpu_quota": 4.0})) is None
     assert quota_sentence(machine(cpus=4)) is None
+
+
+def test_more_ranks_than_the_quota_are_too_many() -> None:
+    here = machine(cpus=4).model_copy(update={"cpu_quota": 2.5})
+    assert [over_quota(here, ppn) for ppn in (2, 3, 4)] == [False, True, True]
+    assert not over_quota(machine(cpus=4), 4)
     assert "CPU quota" not in dict(machine_rows(machine(cpus=4)))
 
 

@@ -64,6 +64,16 @@ def test_a_launch_stores_every_sample_with_its_limits(run: Run) -> None:
     assert data.limits[(1, 2)]["latency_ns"] > 0
 
 
+def test_more_ranks_than_a_quota_allows_count_as_oversubscribed(tmp_path: Path, embedded: Machine, bench: Path) -> None:
+    meta = {"margin": 0.03, "confidence": 0.95, "weights": {}, "scope": SCOPE}
+    for quota, crowded in ((1.5, True), (2.0, False)):
+        limited = embedded.model_copy(update={"cpu_quota": quota})
+        path = tmp_path / f"{quota}.db"
+        with Store.create(path, name="t", config="{}", method="race", machine=limited, meta=meta) as store:
+            Engine(store, limited, bench, scope=SCOPE, measure=QUICK, oversubscribe=False).run(task(DEFAULT))
+            assert [launch.oversubscribed for launch in store.launches()] == [crowded]
+
+
 def test_an_interrupted_round_is_continued_not_repeated(run: Run) -> None:
     """Nothing measured is lost, nothing is measured twice."""
     run(task(DEFAULT)).close()

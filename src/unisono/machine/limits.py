@@ -9,6 +9,11 @@ from unisono.machine.model import Machine
 from unisono.machine.version import at_least
 
 
+def over_quota(machine: Machine, ppn: int) -> bool:
+    """Whether that many ranks of a node together may not run all the time, although each has a CPU of its own."""
+    return machine.cpu_quota is not None and ppn > machine.cpu_quota
+
+
 def quota_sentence(machine: Machine) -> str | None:
     """What a CPU quota below the number of CPUs means; None when there is no such quota."""
     if machine.cpu_quota is None or machine.cpu_quota >= len(machine.cpus):

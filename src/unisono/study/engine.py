@@ -16,7 +16,7 @@ from typing import Protocol
 from unisono.errors import LaunchError
 from unisono.launch.command import Command, command
 from unisono.launch.placement import check
-from unisono.machine.limits import outside_sentence
+from unisono.machine.limits import outside_sentence, over_quota
 from unisono.machine.model import Machine
 from unisono.measure.session import Session, Timing
 from unisono.measure.steady import Steady
@@ -172,7 +172,7 @@ class Engine:
         line = launch_command(self._machine, task, self._scope, [str(self._program)], self._oversubscribe)
         line = self._ours.into(line) if self._ours is not None else line
         assert line.placement is not None  # launch_command places by the machine's description
-        crowded = line.placement.oversubscribed
+        crowded = line.placement.oversubscribed or over_quota(self._machine, task.ppn)
         launch = self._store.begin_launch(task.setting, task.nodes, task.ppn, task.round, line.shell, crowded)
         began = time.monotonic()
         status, reason, stderr, hello = "interrupted", "the driver stopped", "", None
