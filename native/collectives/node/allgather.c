@@ -68,7 +68,7 @@ int node_allgather_cells(struct coll_comm *comm, const void *send, void *receive
     struct node *node = comm->node;
     const struct flow blocks = {-1, each, bytes, at};
     char *to = receive;
-    int64_t longest = 0, all = 0;
+    int64_t longest = 0, all = flow_bytes(&blocks, node->rank);
     if (!cells_ready(comm))
         return messages_allgather(comm, send, receive, each, bytes, at);
     for (int local = 0; local < node->ranks; local++) {

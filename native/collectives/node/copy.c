@@ -28,7 +28,7 @@ int64_t copy_streams_from(int ranks)
         bytes = last_cache();
         atomic_store_explicit(&cache, bytes, memory_order_relaxed);
     }
-    return bytes / ranks;
+    return 2 * bytes / ranks;
 }
 
 #if defined(__x86_64__) && defined(__GNUC__)

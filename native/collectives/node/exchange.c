@@ -11,7 +11,7 @@ struct state {
     const char *send;
     char *receive;
     int64_t pull_from;
-    bool streaming; /* what is received is more than the caches hold */
+    bool streaming; /* stores go past the cache */
     int open;       /* messages that are not yet sent, or received, to the end */
     int error;
 };
@@ -119,7 +119,7 @@ static void start(struct state *state, const struct flow *out, const struct flow
         pair->at_out = flow_at(out, local), pair->left_out = other ? flow_bytes(out, local) : 0;
         pair->at_in = flow_at(in, local), pair->left_in = other ? flow_bytes(in, local) : 0;
         state->open += (pair->left_out > 0) + (pair->left_in > 0);
-        all += pair->left_in;
+        all += flow_bytes(out, local) + flow_bytes(in, local);
     }
     state->streaming = all >= state->pairs->streams_from;
 }
