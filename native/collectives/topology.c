@@ -41,6 +41,8 @@ static int number_of_node(int first)
 int topology_start(void)
 {
     int rank, here;
+    if (world_node != NULL)
+        return MPI_SUCCESS;
     PMPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm near;
@@ -74,6 +76,11 @@ void topology_end(void)
     free(world_place);
     world_node = world_place = NULL;
     machine.dimensions = 0;
+}
+
+int topology_first_on_node(int rank)
+{
+    return world_node[rank];
 }
 
 /* Every rank's number in the world; false when one was not there at MPI_Init. */

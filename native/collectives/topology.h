@@ -25,12 +25,15 @@ struct topology {
     struct cuboid cuboid;   /* the nodes as a box on a torus or mesh; node_at is NULL when they are none (coordinates.h) */
 };
 
-/* The world, once, before any other; collective over MPI_COMM_WORLD.
+/* The world, before any other; collective over MPI_COMM_WORLD. Does nothing the second time.
  *
  * For tests: where all ranks are on one machine, the environment variable UNISONO_FAKE_NODES makes several nodes of it.
  * "2": every two ranks are a node; "2,1,3": nodes of so many ranks, over and over; "%3": three nodes, in turn. */
 int topology_start(void);
 void topology_end(void);
+
+/* The lowest rank of MPI_COMM_WORLD on the node of this one. */
+int topology_first_on_node(int rank);
 
 /* Local: communicators are looked at through the world. False when a rank was not in MPI_COMM_WORLD, or no memory. */
 bool topology_create(struct topology *topology, MPI_Comm comm);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "amount.h"
+#include "topology.h"
 
 enum { GROUPS_MOST = 8192, CACHED = 32, RANKS_CACHED = 64 };
 
@@ -189,16 +190,6 @@ int comm_world_rank(const struct group *group, MPI_Comm comm, int rank)
     return ranks_cache[slot].world_rank;
 }
 
-/* Numbers the nodes by their first ranks. `node_of_rank` comes with every rank's first rank on its node. */
-static void number_nodes(void)
-{
-    for (int rank = 0; rank < comms.ranks; rank++) {
-        int first = node_of_rank[rank];
-        node_of_rank[rank] = first == rank ? comms.nodes++ : node_of_rank[first];
-    }
-    comms.node = node_of_rank[comms.rank];
-}
-
 bool comms_agree(bool good)
 {
     int mine = good, all = 0;
@@ -206,17 +197,18 @@ bool comms_agree(bool good)
     return all != 0;
 }
 
+/* Numbers the nodes by their first ranks. */
 static bool find_nodes(void)
 {
-    MPI_Comm near;
-    PMPI_Comm_split_type(comms.own, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &near);
-    int32_t first = comms.rank;
-    PMPI_Bcast(&first, 1, MPI_INT32_T, 0, near);
-    PMPI_Comm_free(&near);
     if (!comms_agree(node_of_rank != NULL && from != NULL && to != NULL && node_seen != NULL))
         return false;
-    PMPI_Allgather(&first, 1, MPI_INT32_T, node_of_rank, 1, MPI_INT32_T, comms.own);
-    number_nodes();
+    if (topology_start() != MPI_SUCCESS)
+        return false;
+    for (int rank = 0; rank < comms.ranks; rank++) {
+        int first = topology_first_on_node(rank);
+        node_of_rank[rank] = first == rank ? comms.nodes++ : node_of_rank[first];
+    }
+    comms.node = node_of_rank[comms.rank];
     return true;
 }
 

@@ -44,6 +44,7 @@ static struct {
     const void *at[MANGLINGS];
 } in_place = {.names = {"mpi_fortran_in_place_", "mpi_fortran_in_place", "mpi_fortran_in_place__",
                         "MPI_FORTRAN_IN_PLACE"}},
+  bottom = {.names = {"mpi_fortran_bottom_", "mpi_fortran_bottom", "mpi_fortran_bottom__", "MPI_FORTRAN_BOTTOM"}},
   status_ignore = {.names = {"mpi_fortran_status_ignore_", "mpi_fortran_status_ignore", "mpi_fortran_status_ignore__",
                              "MPI_FORTRAN_STATUS_IGNORE"}};
 static pthread_once_t sentinels = PTHREAD_ONCE_INIT;
@@ -59,6 +60,7 @@ static void find_sentinels(void)
 {
     for (int i = 0; i < MANGLINGS; i++) {
         in_place.at[i] = variable(in_place.names[i]);
+        bottom.at[i] = variable(bottom.names[i]);
         status_ignore.at[i] = variable(status_ignore.names[i]);
     }
 }
@@ -69,6 +71,15 @@ bool fortran_is_in_place(const void *buffer)
     bool is = false;
     for (int i = 0; i < MANGLINGS; i++)
         is |= buffer == in_place.at[i];
+    return is && buffer != NULL;
+}
+
+bool fortran_is_bottom(const void *buffer)
+{
+    pthread_once(&sentinels, find_sentinels);
+    bool is = false;
+    for (int i = 0; i < MANGLINGS; i++)
+        is |= buffer == bottom.at[i];
     return is && buffer != NULL;
 }
 

@@ -51,16 +51,17 @@
 #endif
 void *fortran_symbol(const char *name, const char *other, const void *caller);
 
-/* MPI_IN_PLACE and MPI_STATUS_IGNORE have addresses of their own in Fortran. Open MPI only. */
+/* MPI_IN_PLACE, MPI_BOTTOM and MPI_STATUS_IGNORE have addresses of their own in Fortran. Open MPI only. */
 bool fortran_is_in_place(const void *buffer);
+bool fortran_is_bottom(const void *buffer);
 bool fortran_is_status_ignore(const void *status);
 
 /* Some rules are macros that leave arguments out. */
 #define UNUSED __attribute__((unused))
 
-static inline const void *fortran_buffer(const void *buffer)
+static inline void *fortran_buffer(void *buffer)
 {
-    return fortran_is_in_place(buffer) ? MPI_IN_PLACE : buffer;
+    return fortran_is_in_place(buffer) ? MPI_IN_PLACE : fortran_is_bottom(buffer) ? MPI_BOTTOM : buffer;
 }
 
 static inline MPI_Fint fortran_int(const void *argument)

@@ -18,6 +18,9 @@ from pathlib import Path
 DECLARATION = re.compile(r"\bint\s+MPI_(\w+)\s*\(([^()]*)\)")
 PARAMETER = re.compile(r"^(?P<type>.*?)(?P<name>\w+)\s*(?P<array>(\[\d*\]\s*)*)$", re.DOTALL)
 
+SERVED = ("Allgather", "Allgatherv", "Allreduce", "Alltoall", "Alltoallv", "Barrier", "Bcast", "Reduce")
+"""What native/dispatch serves."""
+
 
 @dataclass(frozen=True)
 class Parameter:
@@ -54,6 +57,11 @@ class Function:
     @property
     def persistent(self) -> bool:
         return "_init" in self.name
+
+    @property
+    def served(self) -> bool:
+        """Whether dispatch may take it over."""
+        return self.name.removesuffix("_c") in SERVED
 
     @property
     def names(self) -> list[str]:
@@ -186,6 +194,36 @@ def begin(function: Function, comm: str) -> str:
     return "record_begin(span)"
 
 
+def dispatched(function: Function) -> str:
+    """The call of dispatch.h's function; arguments as C has them, the communicator is `used`."""
+    a, parameters = function.names, function.parameters
+    vector = f"dispatch_vector{'_c' if function.name.endswith('_c') else ''}"
+    words = []
+    for i, parameter in enumerate(parameters):
+        if parameter.array:  # counts, followed by displacements
+            words += [f"{vector}({a[i]}, {a[i + 1]})"] if not parameters[i - 1].array else []
+        else:
+            words.append("&used" if parameter.type == "MPI_Comm" else a[i])
+    return f"dispatch_{function.rule}({', '.join([*words, '&status'])})"
+
+
+def on(function: Function) -> str:
+    """Where a call goes on that may be served: the function on_NAME."""
+    declared = ", ".join(p.declared(n) for p, n in zip(function.parameters, function.names, strict=True))
+    comm = function.argument("MPI_Comm")
+    passed = ", ".join("used" if name == comm else name for name in function.names)
+    return f"""
+static int on_{function.name}({declared})
+{{
+    MPI_Comm used = {comm};
+    int status = MPI_SUCCESS;
+    if (dispatch_active && {dispatched(function)})
+        return status;
+    return dispatch_returned({comm}, used, REAL({function.name})({passed}));
+}}
+"""
+
+
 def wrapper(function: Function) -> str:
     names = function.names
     declared = ", ".join(p.declared(n) for p, n in zip(function.parameters, names, strict=True))
@@ -195,14 +233,20 @@ def wrapper(function: Function) -> str:
         passed[-1] = recorded = "arrived"
     always = "    request_remove(*a1);\n" if function.kind == "request_free" else ""
     comm = function.argument("MPI_Comm") if function.kind == "collective" else ""
-    return f"""
+    real, ways = f"REAL({function.name})", ""
+    if function.served:
+        real, ways = f"on_{function.name}", on(function)
+        always = f"""    if (!(record_active[F_{function.name}] | dispatch_active))
+        return REAL({function.name})({", ".join(names)});
+"""
+    return f"""{ways}
 SYMBOL int MPI_{function.name}({declared})
 {{
 {always}    if (!record_active[F_{function.name}] || !record_enter())
-        return REAL({function.name})({", ".join(names)});
+        return {real}({", ".join(names)});
 {before}    struct span begun, *span = &begun;
     {begin(function, comm)};
-    int status = REAL({function.name})({", ".join(passed)});
+    int status = {real}({", ".join(passed)});
     record_end(span);
     if (status != MPI_SUCCESS)
         kind_timed(F_{function.name}, span, MPI_COMM_NULL);
@@ -233,10 +277,46 @@ def converted(function: Function, statement: str) -> str:
                 kind = parameter.type.removeprefix("MPI_").removesuffix(" *")
                 lines.append(f"MPI_{kind} c{name} = PMPI_{kind}_f2c(fortran_int({fortran})), *{name} = &c{name};")
             case "void *" | "const void *":
-                lines.append(f"const void *{name} = fortran_buffer({fortran});")
+                lines.append(f"void *{name} = fortran_buffer({fortran});")
             case other:
                 lines.append(f"{other}{'*' if parameter.array else ''} {name} = {fortran};")
     return "".join(f"        UNUSED {line}\n" for line in lines)
+
+
+def fortran_on(function: Function, f08: bool, name: str) -> str:
+    """`on` for Fortran. Arguments go on as they came but for a copy's communicator.
+
+    Open MPI's symbols of `use mpi_f08` come by ompi_x_f, which then dispatches.
+    """
+    names = [f"f{n[1:]}" for n in function.names]
+    types = ", ".join("void *" for _ in [*names, "error"])
+    declared = ", ".join(f"void *{n}" for n in [*names, "error"])
+    comm = names[function.position("MPI_Comm")]
+    statement = dispatched(function)
+    passed = ", ".join(["&copy" if n == comm else n for n in names] + ["&failed"])
+    guard = ("#ifdef OPEN_MPI\n    real({0});\n#else\n", "#endif\n") if f08 else ("", "")
+    return f"""
+static void {name}(void (*real)({types}), {declared})
+{{
+{guard[0].format(", ".join([*names, "error"]))}    MPI_Comm user = PMPI_Comm_f2c(fortran_int({comm})), used = user;
+    int status = MPI_SUCCESS;
+    bool served = false;
+    if (dispatch_active) {{
+{converted(function, statement)}        served = {statement};
+    }}
+    if (!served && used == user) {{
+        real({", ".join([*names, "error"])});
+        return;
+    }}
+    if (!served) {{
+        MPI_Fint copy = PMPI_Comm_c2f(used), failed = MPI_SUCCESS;
+        real({passed});
+        status = dispatch_returned(user, used, (int)failed);
+    }}
+    if (error != NULL)
+        *(MPI_Fint *)error = (MPI_Fint)status;
+{guard[1]}}}
+"""
 
 
 def fortran_wrapper(function: Function, f08: bool) -> str:
@@ -257,18 +337,28 @@ def fortran_wrapper(function: Function, f08: bool) -> str:
     always = "    request_remove(PMPI_Request_f2c(fortran_int(f1)));\n" if function.kind == "request_free" else ""
     comm = f"PMPI_Comm_f2c(fortran_int(f{function.position('MPI_Comm') + 1}))" if function.kind == "collective" else ""
     begun = f"FORTRAN{'_08' * f08}_BEGIN({lower}, ({declared}))"
+    suffix = "_f08" if f08 else "_f"
+    real, ways = "real", ""
+    if function.served:
+        real, ways = f"on_{lower}{suffix}", fortran_on(function, f08, f"on_{lower}{suffix}")
+        arguments, passed = f"real, {arguments}", f"real, {passed}"
+        always = f"""    if (!(record_active[F_{function.name}] | dispatch_active)) {{
+        real({arguments.removeprefix("real, ")});
+        return;
+    }}
+"""
     end = "" if f08 else f"FORTRAN_SYMBOLS({lower}, {lower.upper()}, ({declared}));\n"
-    return f"""
+    return f"""{ways}
 {begun}
 {{
     FORTRAN{"_08" * f08}_REAL({lower}, ({declared}));
 {always}    if (!record_active[F_{function.name}] || !record_enter()) {{
-        real({arguments});
+        {real}({arguments});
         return;
     }}
 {before}    struct span begun, *span = &begun;
     {begin(function, comm)};
-    real({passed});
+    {real}({passed});
     record_end(span);
     if (fortran_failed(error))
         kind_timed(F_{function.name}, span, MPI_COMM_NULL);

@@ -2,11 +2,12 @@
 #ifndef UNISONO_INTERCEPT_H
 #define UNISONO_INTERCEPT_H
 
+#include "dispatch.h"
 #include "kinds.h"
 
 #define SYMBOL __attribute__((visibility("default")))
 
-/* Where a call goes on to: the one place at which a layer between the program and the MPI library can take it over. */
+/* Where a call goes on to in the end; those that dispatch.h serves pass by there (on_NAME of the generated wrappers). */
 #define REAL(function) PMPI_##function
 
 #endif

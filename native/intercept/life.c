@@ -12,6 +12,7 @@
 #include "output.h"
 #include "part.h"
 #include "signals.h"
+#include "topology.h"
 #include "unisono.h"
 
 enum { PCONTROL_OFF, PCONTROL_ON, PCONTROL_RESET, PCONTROL_PHASE };
@@ -46,6 +47,7 @@ void life_after_init(uint64_t before)
     if (recording != 0) /* already: a Fortran binding that calls MPI_Init in C */
         return;
     uint64_t init_ns = ticks_clock_ns() - before;
+    dispatch_start();
     int error = errno, level = MPI_THREAD_SINGLE;
     settings_read(&record.settings, complain);
     if (record.settings.prefix[0] == '\0')
@@ -85,6 +87,8 @@ void life_before_finalize(void)
         comms_end();
         record_inside = false;
     }
+    dispatch_finish();
+    topology_end();
     errno = error;
 }
 

@@ -1,4 +1,4 @@
-/* What a program may tell Unisono's profiler. Without it (libunisono.so neither preloaded nor linked) these do not exist:
+/* What a program may tell Unisono's profiler, and what it may ask of Unisono's collectives. Without it (libunisono.so neither preloaded nor linked) these do not exist:
  * link with -lunisono, or use MPI_Pcontrol, which every MPI has:
  *
  *     MPI_Pcontrol(0)          stop recording           MPI_Pcontrol(3, "name")  = unisono_phase_begin("name")
@@ -9,6 +9,8 @@
 #ifndef UNISONO_H
 #define UNISONO_H
 
+#include <mpi.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -17,6 +19,28 @@ extern "C" {
  * counts. They are the process's, not the thread's. */
 void unisono_phase_begin(const char *name);
 void unisono_phase_end(void);
+
+/* From now on this communicator's calls of a collective ("allreduce") are served by this implementation, as the rules file
+ * writes it ("unisono/slices:16384", "tuned/ring", "han", "mpi"), and by the MPI library where it does not apply; "" takes
+ * that back. Collective over `comm`, with the same words on all ranks; the first such call of a run must be over all ranks
+ * of MPI_COMM_WORLD, unless UNISONO_RULES, UNISONO_FORCE or UNISONO_COLLECTIVES is set. 0, or 1 on all ranks: there is no such collective or implementation, or it can
+ * serve nothing on this communicator; then all is as before. */
+int unisono_use(MPI_Comm comm, const char *collective, const char *implementation);
+
+/* 1 if a message of so many bytes (as IMB counts them) would be served by something else than the MPI library untouched;
+ * `element`: bytes of an element, of reductions. Collective over `comm`, the same answer on all ranks. */
+int unisono_applies(MPI_Comm comm, const char *collective, long long bytes, int element);
+
+/* One of our algorithms. */
+struct unisono_algorithm {
+    const char *collective, *name; /* "allreduce", "slices" */
+    const char *meaning, *reference;
+    long long segment; /* bytes, when none is asked for; 0: it has none */
+    int applies;       /* whether it can serve some size on the communicator */
+};
+
+/* Number `index`, from 0. Collective over `comm`. 0, or 1: there are no more. */
+int unisono_algorithm(MPI_Comm comm, int index, struct unisono_algorithm *answer);
 
 #ifdef __cplusplus
 }

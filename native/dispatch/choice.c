@@ -1,0 +1,175 @@
+#include "choice.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* -1: the rule is not for this place; else the greater, the more exactly it is. */
+static int fit(const struct rule *rule, const struct place *place)
+{
+    if (rule->nodes != ANY && rule->nodes != place->nodes)
+        return -1;
+    if (rule->ppn != ANY && rule->ppn != place->ppn)
+        return -1;
+    if (rule->dimensions > 0 && (rule->dimensions != place->dimensions ||
+                                 memcmp(rule->extent, place->extent, sizeof rule->extent) != 0))
+        return -1;
+    return 4 * (rule->nodes != ANY) + 2 * (rule->ppn != ANY) + (rule->dimensions > 0);
+}
+
+static const struct rule *best(const struct rules *rules, enum collective collective, const struct place *place,
+                               int64_t bytes)
+{
+    const struct rule *found = NULL;
+    int found_fit = -1;
+    for (int i = 0; i < rules->count; i++) {
+        const struct rule *rule = &rules->rule[i];
+        if (rule->collective != collective || bytes < rule->from || bytes > rule->to)
+            continue;
+        int its = fit(rule, place);
+        if (its > found_fit) {
+            found = rule;
+            found_fit = its;
+        }
+    }
+    return found;
+}
+
+static int compare(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static bool same(const struct range *a, const struct range *b)
+{
+    return a->count == b->count &&
+           memcmp(a->implementation, b->implementation, (size_t)a->count * sizeof a->implementation[0]) == 0;
+}
+
+/* The next range, which begins where the last one ends; one that is like the last only makes that longer. */
+static void append(struct choice *choice, const struct range *range)
+{
+    if (choice->count > 0 && same(&choice->range[choice->count - 1], range))
+        choice->range[choice->count - 1].to = range->to;
+    else
+        choice->range[choice->count++] = *range;
+}
+
+/* Nothing to look up when all is mpi's. */
+static void simplify(struct choice *choice)
+{
+    bool plain = true;
+    for (int i = 0; i < choice->count; i++)
+        plain = plain && choice->range[i].implementation[0]->kind == BY_MPI;
+    if (plain)
+        choice_free(choice);
+}
+
+bool choice_from_rules(struct choice *choice, const struct rules *rules, enum collective collective,
+                       const struct place *place)
+{
+    int64_t *begins = malloc((2 * (size_t)rules->count + 1) * sizeof *begins);
+    int count = 0;
+    *choice = (struct choice){0};
+    if (begins == NULL)
+        return false;
+    begins[count++] = 0;
+    for (int i = 0; i < rules->count; i++) {
+        const struct rule *rule = &rules->rule[i];
+        if (rule->collective != collective || fit(rule, place) < 0)
+            continue;
+        begins[count++] = rule->from;
+        if (rule->to != INT64_MAX)
+            begins[count++] = rule->to + 1;
+    }
+    qsort(begins, (size_t)count, sizeof *begins, compare);
+    choice->range = calloc((size_t)count, sizeof *choice->range);
+    for (int i = 0; i < count && choice->range != NULL; i++) {
+        if (i + 1 < count && begins[i + 1] == begins[i])
+            continue;
+        const struct rule *rule = best(rules, collective, place, begins[i]);
+        struct range range = {.to = i + 1 < count ? begins[i + 1] - 1 : INT64_MAX, .count = 1};
+        range.implementation[0] = implementation_mpi(collective);
+        if (rule != NULL) {
+            range.count = rule->count;
+            memcpy(range.implementation, rule->implementation, sizeof range.implementation);
+        }
+        append(choice, &range);
+    }
+    free(begins);
+    bool good = choice->range != NULL;
+    simplify(choice);
+    return good;
+}
+
+/* The implementation that is this algorithm of ours. */
+static const struct implementation *implementation_of(const struct algorithm *algorithm)
+{
+    char word[WORD_BYTES] = "unisono/";
+    struct problem problem = {""};
+    size_t skip = strlen(collective_names[algorithm->collective]) + 1, used = strlen(word);
+    strncat(word, algorithm->name + skip, sizeof word - used - 1);
+    return implementation_find(algorithm->collective, word, strlen(word), &problem);
+}
+
+static const struct implementation *quickest(const struct coll_comm *comm, enum collective collective,
+                                             const struct shape *shape)
+{
+    const struct algorithm *found = NULL;
+    double least = 0;
+    for (int i = 0; algorithm_at(i) != NULL; i++) {
+        const struct algorithm *algorithm = algorithm_at(i);
+        if (algorithm->collective != collective || !algorithm->applies(comm, shape))
+            continue;
+        double cost = algorithm->cost(comm, shape);
+        if (found == NULL || cost < least) {
+            found = algorithm;
+            least = cost;
+        }
+    }
+    return found != NULL ? implementation_of(found) : NULL;
+}
+
+bool choice_from_costs(struct choice *choice, const struct coll_comm *comm, enum collective collective)
+{
+    enum { DOUBLINGS = 40, STEPS = 2 * DOUBLINGS + 1 };
+    *choice = (struct choice){0};
+    choice->range = calloc(STEPS, sizeof *choice->range);
+    if (choice->range == NULL)
+        return false;
+    for (int step = 0; step < STEPS; step++) {
+        /* 0, then the powers of two and, between each two, a half more. */
+        int64_t power = INT64_C(1) << step / 2, next = step % 2 == 0 ? power + power / 2 : 2 * power;
+        int64_t bytes = step == 0 ? 0 : step % 2 == 0 ? power : power + power / 2;
+        struct range range = {.to = step + 1 == STEPS ? INT64_MAX : step == 0 ? 0 : next - 1};
+        if (range.to < bytes)
+            continue;
+        struct shape shape = {bytes, 8, true, 0}, ordered = {bytes, 8, false, 0};
+        const struct implementation *one = quickest(comm, collective, &shape);
+        const struct implementation *other =
+            collective == COLL_ALLREDUCE || collective == COLL_REDUCE ? quickest(comm, collective, &ordered) : one;
+        if (one != NULL)
+            range.implementation[range.count++] = one;
+        if (other != NULL && other != one)
+            range.implementation[range.count++] = other;
+        range.implementation[range.count++] = implementation_mpi(collective);
+        append(choice, &range);
+    }
+    simplify(choice);
+    return true;
+}
+
+bool choice_of_one(struct choice *choice, const struct implementation *implementation)
+{
+    *choice = (struct choice){.count = 1, .range = calloc(1, sizeof *choice->range)};
+    if (choice->range == NULL)
+        return false;
+    choice->range[0] = (struct range){.to = INT64_MAX, .count = 1, .implementation = {implementation}};
+    return true;
+}
+
+void choice_free(struct choice *choice)
+{
+    free(choice->range);
+    *choice = (struct choice){0};
+}

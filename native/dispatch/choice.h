@@ -1,0 +1,52 @@
+/* Which implementation serves a message of a size: the rules, or the cost model, made into ranges once for a
+ * communicator and a collective, so that choosing is a look into a short table. */
+#ifndef UNISONO_CHOICE_H
+#define UNISONO_CHOICE_H
+
+#include "rules.h"
+
+/* From the last range's end to `to`: the first of these that applies. */
+struct range {
+    int64_t to;
+    int count;
+    const struct implementation *implementation[RULE_WORDS];
+};
+
+/* Without ranges everything is `mpi`'s. The last range has no end. */
+struct choice {
+    int count;
+    struct range *range;
+};
+
+/* What rules are looked up by. */
+struct place {
+    int nodes, ppn;           /* ppn is 0 where nodes have different numbers of ranks */
+    int dimensions;           /* of the box that the nodes are; 0: none */
+    int extent[TORUS_MOST];
+};
+
+/* False: no memory. */
+bool choice_from_rules(struct choice *choice, const struct rules *rules, enum collective collective,
+                       const struct place *place);
+/* The quickest of ours by their own cost models. */
+bool choice_from_costs(struct choice *choice, const struct coll_comm *comm, enum collective collective);
+bool choice_of_one(struct choice *choice, const struct implementation *implementation);
+void choice_free(struct choice *choice);
+
+/* NULL: mpi. */
+static inline const struct range *choice_at(const struct choice *choice, int64_t bytes)
+{
+    int low = 0, high = choice->count;
+    if (high == 0)
+        return NULL;
+    while (high - low > 1) {
+        int middle = (low + high - 1) / 2;
+        if (bytes <= choice->range[middle].to)
+            high = middle + 1;
+        else
+            low = middle + 1;
+    }
+    return &choice->range[low];
+}
+
+#endif

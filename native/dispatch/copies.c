@@ -1,0 +1,111 @@
+#include "copies.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cvars.h"
+#include "prefer.h"
+
+/* Control variables are the process's: one thread at a time may change them. */
+static pthread_mutex_t variables = PTHREAD_MUTEX_INITIALIZER;
+static bool is_open;
+
+enum { HAN_BY_DEFAULT = 50000, NAME_BYTES = 128 };
+
+bool copies_same(const struct implementation *a, const struct implementation *b)
+{
+    return a == b || (a->kind == BY_COMPONENT && b->kind == BY_COMPONENT && strcmp(a->name, b->name) == 0);
+}
+
+/* Components that are there but would leave all to others on such a communicator. */
+static bool would_serve(const char *component, const struct topology *topology)
+{
+    if (strcmp(component, "han") == 0)
+        return topology->nodes > 1 && topology->most > 1;
+    if (strcmp(component, "sm") == 0)
+        return topology->nodes == 1;
+    return true;
+}
+
+static bool can_prefer(const char *component, const struct topology *topology)
+{
+    char name[NAME_BYTES];
+    struct problem problem = {""};
+    snprintf(name, sizeof name, "coll_%s_priority", component);
+    return prefer_possible(&problem) && cvars_known(name) && would_serve(component, topology);
+}
+
+/* Has coll/tuned take this algorithm in the communicators that are made from now on. */
+static bool force(const struct implementation *implementation, struct cvars *changes)
+{
+    const char *collective = collective_names[implementation->collective];
+    char name[NAME_BYTES], segment[32];
+    struct problem problem = {""};
+    if (!cvars_write(changes, "coll_tuned_use_dynamic_rules", "1", &problem))
+        return false;
+    snprintf(name, sizeof name, "coll_tuned_%s_algorithm", collective);
+    if (!cvars_write(changes, name, implementation->name, &problem))
+        return false;
+    if (implementation->segment == 0)
+        return true;
+    snprintf(name, sizeof name, "coll_tuned_%s_algorithm_segmentsize", collective);
+    snprintf(segment, sizeof segment, "%lld", (long long)implementation->segment);
+    return cvars_write(changes, name, segment, &problem);
+}
+
+static bool agree(bool mine, MPI_Comm comm)
+{
+    int good = mine, all = 0;
+    return PMPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS && all;
+}
+
+/* With several nodes, han would come before tuned where it cannot be told not to. */
+static bool reaches_tuned(const struct topology *topology)
+{
+    struct problem problem = {""};
+    int version = prefer_openmpi_version();
+    return version != 0 && (version < HAN_BY_DEFAULT || topology->nodes == 1 || prefer_possible(&problem));
+}
+
+static MPI_Comm copy_tuned(const struct coll_comm *ours, const struct implementation *implementation)
+{
+    static struct cvars changes; /* under the lock */
+    struct problem problem = {""};
+    MPI_Comm copy = MPI_COMM_NULL;
+    bool held = pthread_mutex_trylock(&variables) == 0; /* waiting here could be waiting for each other */
+    bool good = held && reaches_tuned(&ours->topology);
+    if (held)
+        changes.count = 0;
+    good = good && force(implementation, &changes);
+    if (agree(good, ours->comm) &&
+        prefer_dup(ours->comm, prefer_possible(&problem) ? "tuned" : NULL, &copy) != MPI_SUCCESS)
+        copy = MPI_COMM_NULL;
+    if (held) {
+        cvars_restore(&changes, &problem);
+        pthread_mutex_unlock(&variables);
+    }
+    return copy;
+}
+
+MPI_Comm copies_make(const struct coll_comm *ours, const struct implementation *implementation)
+{
+    MPI_Comm copy = MPI_COMM_NULL;
+    if (!__atomic_load_n(&is_open, __ATOMIC_ACQUIRE) && cvars_open())
+        __atomic_store_n(&is_open, true, __ATOMIC_RELEASE);
+    if (!agree(is_open, ours->comm))
+        return MPI_COMM_NULL;
+    if (implementation->kind == BY_TUNED)
+        return copy_tuned(ours, implementation);
+    if (!agree(can_prefer(implementation->name, &ours->topology), ours->comm) ||
+        prefer_dup(ours->comm, implementation->name, &copy) != MPI_SUCCESS)
+        return MPI_COMM_NULL;
+    return copy;
+}
+
+void copies_end(void)
+{
+    if (is_open)
+        cvars_close();
+    is_open = false;
+}

@@ -1,0 +1,17 @@
+/* Copies of a communicator on which the MPI library serves with a component or an algorithm of our choice. */
+#ifndef UNISONO_COPIES_H
+#define UNISONO_COPIES_H
+
+#include "implementation.h"
+
+/* Whether one copy is good for both. */
+bool copies_same(const struct implementation *a, const struct implementation *b);
+
+/* Collective, the same answer on all ranks: a copy of the private communicator, which runs no callback of the program.
+ * MPI_COMM_NULL: this MPI, or this communicator, cannot have it. */
+MPI_Comm copies_make(const struct coll_comm *ours, const struct implementation *implementation);
+
+/* At MPI_Finalize. */
+void copies_end(void);
+
+#endif

@@ -1,0 +1,55 @@
+/* From the symbols to what serves a call: ours, a copy of the communicator on which the MPI library takes another way, or
+ * the MPI library untouched.
+ *
+ * Each function takes the MPI function's own arguments, in C's form. True: the call has been served, *error is what it
+ * returns. False: it is the MPI library's, on *comm, which may have become a copy: then what the library returns goes
+ * through dispatch_returned(). */
+#ifndef UNISONO_DISPATCH_H
+#define UNISONO_DISPATCH_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Whether any call may be served. False without rules, UNISONO_COLLECTIVES, UNISONO_FORCE and unisono_use(). */
+extern unsigned char dispatch_active;
+
+void dispatch_start(void);  /* after MPI_Init; collective */
+void dispatch_finish(void); /* before MPI_Finalize; collective */
+
+/* Counts and displacements by rank, of either width. */
+struct dispatch_vector {
+    const int *counts, *at;
+    const MPI_Count *long_counts;
+    const MPI_Aint *long_at;
+};
+
+static inline struct dispatch_vector dispatch_vector(const int *counts, const int *at)
+{
+    return (struct dispatch_vector){.counts = counts, .at = at};
+}
+
+static inline struct dispatch_vector dispatch_vector_c(const MPI_Count *counts, const MPI_Aint *at)
+{
+    return (struct dispatch_vector){.long_counts = counts, .long_at = at};
+}
+
+bool dispatch_barrier(MPI_Comm *comm, int *error);
+bool dispatch_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm *comm, int *error);
+bool dispatch_reduce(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
+                     MPI_Comm *comm, int *error);
+bool dispatch_allreduce(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm *comm,
+                        int *error);
+bool dispatch_allgather(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
+                        MPI_Datatype type, MPI_Comm *comm, int *error);
+bool dispatch_allgatherv(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
+                         struct dispatch_vector blocks, MPI_Datatype type, MPI_Comm *comm, int *error);
+bool dispatch_alltoall(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
+                       MPI_Datatype type, MPI_Comm *comm, int *error);
+bool dispatch_alltoallv(const void *send, struct dispatch_vector send_blocks, MPI_Datatype send_type, void *receive,
+                        struct dispatch_vector blocks, MPI_Datatype type, MPI_Comm *comm, int *error);
+
+/* What a call on a copy returned, for the program: its own communicator's error handler hears of it. */
+int dispatch_returned(MPI_Comm user, MPI_Comm used, int error);
+
+#endif

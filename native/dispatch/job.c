@@ -1,0 +1,197 @@
+#include "job.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "copies.h"
+#include "dispatch.h"
+#include "measure.h"
+#include "state.h"
+#include "types.h"
+#include "verbose.h"
+
+enum { RULES_MOST = 64 << 20 };
+
+struct job job;
+unsigned char dispatch_active;
+
+static int world_rank(void)
+{
+    int rank;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return rank;
+}
+
+/* What is wrong with something that all ranks see alike is said once. */
+static void complain(const char *what, int line, const char *sentence)
+{
+    if (world_rank() != 0)
+        return;
+    if (line > 0)
+        fprintf(stderr, "unisono: %s:%d: %s; all collectives are left to the MPI library\n", what, line, sentence);
+    else
+        fprintf(stderr, "unisono: %s: %s; all collectives are left to the MPI library\n", what, sentence);
+}
+
+/* The whole file; NULL with errno. */
+static char *read_file(const char *path, int *length)
+{
+    FILE *file = fopen(path, "rb");
+    if (file == NULL)
+        return NULL;
+    char *text = NULL;
+    size_t used = 0, room = 0;
+    do {
+        if (used == room) {
+            char *bigger = room < RULES_MOST ? realloc(text, room = room == 0 ? 65536 : 2 * room) : NULL;
+            if (bigger == NULL) {
+                free(text);
+                fclose(file);
+                errno = EFBIG;
+                return NULL;
+            }
+            text = bigger;
+        }
+        used += fread(text + used, 1, room - used, file);
+    } while (used == room);
+    bool bad = ferror(file);
+    fclose(file);
+    if (bad) {
+        free(text);
+        errno = EIO;
+        return NULL;
+    }
+    *length = (int)used;
+    return text;
+}
+
+/* Rank 0's file on all ranks; NULL on all of them. */
+static char *share_file(const char *path, int *bytes)
+{
+    int length = -1, good, all;
+    char *text = NULL;
+    if (world_rank() == 0 && (text = read_file(path, &length)) == NULL)
+        complain(path, 0, strerror(errno));
+    PMPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (length < 0)
+        return NULL;
+    if (text == NULL)
+        text = malloc((size_t)length + 1);
+    good = text != NULL;
+    PMPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (!all) {
+        free(text);
+        return NULL;
+    }
+    PMPI_Bcast(text, length, MPI_BYTE, 0, MPI_COMM_WORLD);
+    *bytes = length;
+    return text;
+}
+
+static bool read_rules(const char *path)
+{
+    struct problem problem = {""};
+    int line, bytes;
+    char *text = share_file(path, &bytes);
+    if (text == NULL)
+        return false;
+    bool good = rules_parse(&job.rules, text, (size_t)bytes, &line, &problem);
+    if (!good)
+        complain(path, line, problem.text);
+    free(text);
+    return good;
+}
+
+static const char *given(const char *name)
+{
+    const char *text = getenv(name);
+    return text != NULL && text[0] != '\0' ? text : NULL;
+}
+
+/* UNISONO_COLLECTIVES: on unless it says otherwise, where there are rules. False: it is neither on nor off. */
+static bool read_switch(const char *rules)
+{
+    const char *text = given("UNISONO_COLLECTIVES");
+    job.is_on = text == NULL ? rules != NULL : strcmp(text, "on") == 0;
+    if (text == NULL || job.is_on || strcmp(text, "off") == 0)
+        return true;
+    complain("UNISONO_COLLECTIVES", 0, "it is on or off");
+    return false;
+}
+
+/* The environment is the same on all ranks, or the launcher was told otherwise: rank 0's counts. */
+static bool read_environment(void)
+{
+    struct problem problem = {""};
+    const char *rules = given("UNISONO_RULES"), *forced = given("UNISONO_FORCE"), *verbose = given("UNISONO_VERBOSE");
+    job.verbose = verbose != NULL && strcmp(verbose, "0") != 0;
+    if (!read_switch(rules))
+        return false;
+    if (job.is_on && rules != NULL && !read_rules(rules))
+        return false;
+    job.has_rules = job.is_on && rules != NULL;
+    if (forced != NULL && !rules_parse_forced(&job.forced, forced, &problem)) {
+        complain("UNISONO_FORCE", 0, problem.text);
+        return false;
+    }
+    return true;
+}
+
+bool job_prepare(void)
+{
+    if (job.started)
+        return true;
+    int level = MPI_THREAD_SINGLE, good, all = 0;
+    PMPI_Query_thread(&level);
+    job.multiple = level == MPI_THREAD_MULTIPLE;
+    good = topology_start() == MPI_SUCCESS && state_start() && types_start();
+    PMPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    job.started = all;
+    return job.started;
+}
+
+void dispatch_start(void)
+{
+    int finalized = 0, wanted = 0;
+    if (job.asked)
+        return;
+    job.asked = true;
+    PMPI_Finalized(&finalized);
+    static const char *const names[] = {"UNISONO_RULES", "UNISONO_FORCE", "UNISONO_COLLECTIVES", "UNISONO_VERBOSE"};
+    for (int i = 0; i < 4; i++)
+        wanted |= given(names[i]) != NULL;
+    if (finalized || !wanted)
+        return;
+    bool good = read_environment() && job_prepare();
+    if (good && job.is_on && !job.has_rules)
+        job.has_costs = measure_costs(&job.costs);
+    if (job.has_rules && job.rules.has_costs) {
+        job.costs = job.rules.costs;
+        job.has_costs = true;
+    }
+    dispatch_active = good && (job.is_on || job.forced.count > 0 || job.verbose);
+}
+
+void dispatch_finish(void)
+{
+    if (!job.started)
+        return;
+    dispatch_active = false;
+    if (job.verbose && world_rank() == 0)
+        verbose_print();
+    state_finish();
+    types_finish();
+    copies_end();
+    rules_free(&job.rules);
+    rules_free(&job.forced);
+    job.started = false;
+}
+
+int dispatch_returned(MPI_Comm user, MPI_Comm used, int error)
+{
+    if (error != MPI_SUCCESS && used != user)
+        PMPI_Comm_call_errhandler(user, error);
+    return error;
+}

@@ -1,0 +1,24 @@
+/* What is the same for all communicators of a run: the rules, what the environment asks for, costs. */
+#ifndef UNISONO_JOB_H
+#define UNISONO_JOB_H
+
+#include "rules.h"
+
+struct job {
+    bool asked;         /* the environment has been looked at */
+    bool started;       /* the world's nodes are known: communicators can be looked at */
+    bool is_on;         /* rules or costs choose */
+    bool has_rules;
+    bool verbose;
+    bool multiple;      /* MPI_THREAD_MULTIPLE */
+    bool has_costs;
+    struct rules rules;
+    struct rules forced; /* UNISONO_FORCE: before the rules */
+    struct costs costs;
+};
+extern struct job job;
+
+/* Collective over MPI_COMM_WORLD, unless it has been done. */
+bool job_prepare(void);
+
+#endif

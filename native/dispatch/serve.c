@@ -1,0 +1,89 @@
+#include "serve.h"
+
+#include "job.h"
+#include "reduction.h"
+#include "verbose.h"
+
+/* The first of the range that applies; a copy's communicator in *copy. */
+static const struct implementation *first(struct state *state, const struct range *range, const struct shape *shape,
+                                          bool possible, MPI_Comm *copy)
+{
+    for (int i = 0; i < range->count; i++) {
+        const struct implementation *one = range->implementation[i];
+        if (one->kind == BY_MPI)
+            return one;
+        if (state->ours == NULL && !state_equip(state))
+            return NULL;
+        if (one->kind == BY_OURS) {
+            if (possible && one->algorithm->applies(state->ours, shape))
+                return one;
+        } else {
+            MPI_Comm other = state_copy(state, one);
+            if (other != MPI_COMM_NULL) {
+                *copy = other;
+                return one;
+            }
+        }
+    }
+    return NULL;
+}
+
+const struct implementation *serve_would(struct state *state, enum collective collective, const struct shape *shape)
+{
+    const struct range *range = state_range(state, collective, shape->bytes);
+    MPI_Comm copy;
+    return range != NULL ? first(state, range, shape, true, &copy) : NULL;
+}
+
+const struct implementation *serve_choose(struct state *state, const struct call *call, bool possible, MPI_Comm *comm)
+{
+    bool sized = call->collective != COLL_BARRIER && call->collective != COLL_ALLTOALLV;
+    if (call->bytes < 0)
+        return NULL;
+    const struct range *range = NULL;
+    if (!sized || (call->bytes > 0 && call->bytes <= SERVE_LONGEST))
+        range = state_range(state, call->collective, call->bytes);
+    bool reduces = call->collective == COLL_REDUCE || call->collective == COLL_ALLREDUCE;
+    const struct shape shape = {.bytes = call->bytes,
+                                .element = reduces ? call->reduction.element : 0,
+                                .commutative = reduces ? call->reduction.commutative : true,
+                                .root = call->root};
+    const struct implementation *chosen = range != NULL ? first(state, range, &shape, possible, comm) : NULL;
+    if (__builtin_expect(job.verbose, false))
+        verbose_count(chosen != NULL ? chosen : implementation_mpi(call->collective), call->bytes);
+    return chosen != NULL && chosen->kind == BY_OURS ? chosen : NULL;
+}
+
+bool serve_reduction(struct state *state, struct reduction *reduction, MPI_Datatype type, MPI_Op op,
+                     const struct layout *layout)
+{
+    struct reduction *last = &state->reduction;
+    bool kept = last->combine != NULL && last->type == type && last->op == op &&
+                types_op(layout->kind, op) == OP_PREDEFINED; /* others may have been freed and their handles be others' */
+    if (!kept && !reduction_set(last, type, op)) {
+        last->combine = NULL;
+        return false;
+    }
+    *reduction = *last;
+    return true;
+}
+
+int serve_room(struct state *state, int which, int64_t bytes, void **room)
+{
+    *room = coll_scratch(state->ours, which, bytes);
+    return *room != NULL ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+}
+
+int serve_run(struct state *state, const struct call *call, const struct implementation *ours)
+{
+    const struct algorithm *algorithm = ours->algorithm;
+    return algorithm->run(state->ours, call, ours->segment != 0 ? ours->segment : algorithm->segment);
+}
+
+bool serve_end(struct state *state, int failed, int *error)
+{
+    *error = failed;
+    if (__builtin_expect(failed != MPI_SUCCESS, false))
+        PMPI_Comm_call_errhandler(state->user, failed);
+    return true;
+}

@@ -1,0 +1,64 @@
+/* What dispatch knows of one communicator of the program, kept with it as an attribute.
+ *
+ * Made in steps, each at a call that all ranks make and on values that are equal on all of them: the first calls are only
+ * counted, so that communicators that do not live long cost next to nothing; then the rules are looked at, which is
+ * local; our private communicator and the copies are made when something that they serve is chosen for the first time. */
+#ifndef UNISONO_STATE_H
+#define UNISONO_STATE_H
+
+#include "choice.h"
+
+enum {
+    COPIES_MOST = 16,
+    EQUIPPED_MOST = 256, /* communicators at a time that have a private one */
+    CALLS_BEFORE = 3,    /* the call at which a communicator that is not MPI_COMM_WORLD is looked at */
+};
+
+struct copy {
+    const struct implementation *implementation;
+    MPI_Comm comm; /* MPI_COMM_NULL: cannot be had */
+};
+
+struct state {
+    MPI_Comm user;
+    int rank, ranks;
+    int calls;
+    bool ready;             /* choices may be looked up */
+    bool failed;            /* cannot be equipped */
+    struct place place;
+    struct coll_comm *ours; /* NULL until it is needed */
+    unsigned chosen;        /* bit: the collective's choice has been made */
+    struct choice choice[COLLECTIVES];
+    int copies;
+    struct copy copy[COPIES_MOST];
+    struct reduction reduction; /* the last one; combine is NULL before */
+    int64_t *vectors; /* four of `ranks`, for the v's; NULL until then */
+    struct state *newer, *older;
+};
+
+bool state_start(void);
+/* Collective over all communicators that are left. */
+void state_finish(void);
+
+/* Counts a collective call; NULL: it is the MPI library's. */
+struct state *state_find(MPI_Comm comm);
+
+/* The same at once; NULL also when the communicator is none that we can serve. */
+struct state *state_now(MPI_Comm comm);
+
+/* Collective: gets `ours`. The same answer on all ranks. */
+bool state_equip(struct state *state);
+
+/* What serves a message of this size; NULL: mpi. Collective the first time. */
+const struct range *state_range(struct state *state, enum collective collective, int64_t bytes);
+
+/* From now on. Takes over what is in `choice`; without ranges, what the rules say counts again. */
+void state_force(struct state *state, enum collective collective, struct choice *choice);
+
+/* Collective: the copy on which the MPI library serves with this; MPI_COMM_NULL: it cannot. */
+MPI_Comm state_copy(struct state *state, const struct implementation *implementation);
+
+/* Four arrays of `ranks` for the v's; NULL: no memory. */
+int64_t *state_vectors(struct state *state);
+
+#endif

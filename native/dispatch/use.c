@@ -1,0 +1,84 @@
+/* What a program may ask of dispatch by itself (unisono.h). */
+#include "unisono.h"
+
+#include <string.h>
+
+#include "dispatch.h"
+#include "job.h"
+#include "serve.h"
+#include "state.h"
+
+#define SYMBOL __attribute__((visibility("default")))
+
+/* The first call of a run finds the nodes, for which all ranks are needed. */
+static struct state *state_of(MPI_Comm comm)
+{
+    int ranks, world, inter = 1;
+    if (comm == MPI_COMM_NULL || PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter)
+        return NULL;
+    PMPI_Comm_size(comm, &ranks);
+    PMPI_Comm_size(MPI_COMM_WORLD, &world);
+    if (!job.started && (ranks != world || !job_prepare()))
+        return NULL;
+    return state_now(comm);
+}
+
+static bool applies_somewhere(struct state *state, const struct implementation *one)
+{
+    if (one->kind == BY_MPI)
+        return true;
+    if (!state_equip(state))
+        return false;
+    if (one->kind != BY_OURS)
+        return state_copy(state, one) != MPI_COMM_NULL;
+    for (int64_t bytes = 0; bytes <= INT64_C(1) << 30; bytes = bytes == 0 ? 8 : 2 * bytes)
+        if (one->algorithm->applies(state->ours, &(struct shape){bytes, 8, true, 0}))
+            return true;
+    return false;
+}
+
+SYMBOL int unisono_use(MPI_Comm comm, const char *collective, const char *implementation)
+{
+    enum collective which = collective_find(collective);
+    struct state *state = state_of(comm);
+    struct problem problem = {""};
+    struct choice made = {0};
+    if (which == COLLECTIVES || state == NULL)
+        return 1;
+    if (implementation[0] != '\0') {
+        const struct implementation *one =
+            implementation_find(which, implementation, strlen(implementation), &problem);
+        if (one == NULL || !applies_somewhere(state, one) || !choice_of_one(&made, one))
+            return 1;
+    }
+    state_force(state, which, &made);
+    dispatch_active = true;
+    return 0;
+}
+
+SYMBOL int unisono_applies(MPI_Comm comm, const char *collective, long long bytes, int element)
+{
+    enum collective which = collective_find(collective);
+    struct state *state = state_of(comm);
+    struct shape shape = {bytes, element, true, 0};
+    if (which == COLLECTIVES || state == NULL)
+        return 0;
+    const struct implementation *one = serve_would(state, which, &shape);
+    return one != NULL && one->kind != BY_MPI;
+}
+
+SYMBOL int unisono_algorithm(MPI_Comm comm, int index, struct unisono_algorithm *answer)
+{
+    const struct algorithm *algorithm = algorithm_at(index);
+    struct state *state = state_of(comm);
+    if (algorithm == NULL)
+        return 1;
+    *answer = (struct unisono_algorithm){.collective = collective_names[algorithm->collective],
+                                         .name = strchr(algorithm->name, '_') + 1,
+                                         .meaning = algorithm->meaning,
+                                         .reference = algorithm->reference,
+                                         .segment = algorithm->segment};
+    struct implementation one = {.kind = BY_OURS, .algorithm = algorithm};
+    answer->applies = state != NULL && applies_somewhere(state, &one);
+    return 0;
+}
