@@ -238,23 +238,6 @@ def explain(
     command(tuning, collective=collective, size=size, nodes=nodes, ppn=ppn, for_=for_, weights=weights, json=json)
 
 
-@app.command(epilog="Example: unisono explain tuning.toml --collective alltoall --size 4K")
-def explain(
-    tuning: TuningFile,
-    collective: Annotated[str, typer.Option(help="Which collective.")],
-    size: Annotated[str, typer.Option(help="Message size, as IMB counts it.")],
-    nodes: Annotated[int | None, typer.Option(min=1, help="Which case, when the tuning has several.")] = None,
-    ppn: Annotated[int | None, typer.Option(min=1, help="Which case, when the tuning has several.")] = None,
-    for_: For = None,
-    weights: Weights = None,
-    json: Json = False,
-) -> None:
-    """Say what will be used for one call and why: the plan, its rule, the evidence, and what else there was."""
-    from unisono.commands.explaining import explain as command
-
-    command(tuning, collective=collective, size=size, nodes=nodes, ppn=ppn, for_=for_, weights=weights, json=json)
-
-
 @app.command(epilog="Example: unisono compare nps1/study.db nps4/study.db -o comparison.html")
 def compare(
     studies: Annotated[list[Path], typer.Argument(metavar="A.db B.db ...")],

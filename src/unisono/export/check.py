@@ -5,6 +5,7 @@
 - Rules: by tripwires (see unisono.export.tripwire), at the ends of every rule's range and on a smaller communicator.
 - A preferred component: from Open MPI's account of which component serves what.
 - Placement: from every rank's own affinity mask.
+- Our own library's rules: from its list of who served what (unisono.export.served).
 """
 
 from __future__ import annotations
@@ -22,10 +23,12 @@ from rich.text import Text
 from unisono.errors import LaunchError, UserError
 from unisono.export import seen
 from unisono.export.calls import Point, rule_points, watched
+from unisono.export.files import OURS
 from unisono.export.handed import Handed, handed
 from unisono.export.probe import Answers, ask, probe_program
 from unisono.export.rules import Entry, entries
 from unisono.export.seen import Item
+from unisono.export.served import check_served
 from unisono.export.tripwire import variants
 from unisono.export.words import RULES_FILE, PlanWords, plan_words
 from unisono.launch.command import Command
@@ -78,11 +81,16 @@ def check(
     plan's ranks do not fit (unless it was measured oversubscribed); a launch that fails is an answer, not an error.
     """
     words = plan_words(tuning, plan, machine)
+    crowded = tuning.conditions.oversubscribed
+    if format == OURS:
+        served, commands = check_served(plan, words, machine, directory, deadline, crowded=crowded)
+        nothing = Item("every call", "mpi", "mpi", True, "the file has no rule for these ranks")
+        return Check(format, tuple(served) or (nothing,), tuple(commands))
     files = handed(format, directory, words, machine)
     rules_text = _rules_text(files)
     found = watched(entries(rules_text, str(files.rules_file)), plan.ranks) if rules_text is not None else []
     points = rule_points(plan, words.rules, found)
-    runner = _Runner(machine, plan, files, deadline, crowded=tuning.conditions.oversubscribed)
+    runner = _Runner(machine, plan, files, deadline, crowded=crowded)
     try:
         items = list(_items(runner, words, files, points, rules_text, found))
     except LaunchError as error:

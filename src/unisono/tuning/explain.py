@@ -76,8 +76,8 @@ class Explanation:
         else:
             sizes = ", ".join(format_size(size) for size in rule.sizes)
             said = [
-                f"For this range, {rule.range_text()}, it takes {_times(rule.gain)} ({share} interval), measured at {sizes} in "
-                f"{rule.launches} launches."
+                f"For this range, {rule.range_text()}, it takes {_times(rule.gain)} ({share} interval), measured at "
+                f"{sizes} in {rule.launches} launches."
             ]
         said += [f"Note: {note}." for note in found.notes]
         said.append(

@@ -1,0 +1,126 @@
+"""Does our library really serve as its exported rules say? Launches with them and reads its own list of who served.
+
+With UNISONO_VERBOSE=1 the library lists at the end, for rank 0:
+
+    unisono:   allreduce   8..4096   unisono/slices   12
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from unisono.errors import LaunchError, UserError
+from unisono.export import dispatch
+from unisono.export.files import SERVING
+from unisono.export.probe import ask, probe_program
+from unisono.export.seen import Item
+from unisono.export.words import PlanWords
+from unisono.launch.command import command
+from unisono.machine.model import Machine
+from unisono.model import WITHOUT_SIZE
+from unisono.parameters.spelling import require_mpi
+from unisono.profile.build import recorder
+from unisono.profile.preload import Launcher, with_variables
+from unisono.sizes import format_size
+from unisono.tuning.model import PlanModel
+
+_ROW = re.compile(
+    r"^unisono:\s+(?P<collective>[a-z]+)\s+(?P<first>any|\d+)(\.\.(?P<last>\d+))?\s+(?P<word>\S+)\s+(?P<calls>\d+)\s*$",
+    re.MULTILINE,
+)
+_MOST_BYTES = 64 << 20
+"""Of a rank's buffers in one call; larger sizes are not tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Calls of one collective that one implementation served; `first` and `last` None: of any size."""
+
+    collective: str
+    first: int | None
+    last: int | None
+    word: str
+    calls: int
+
+    def covers(self, size: int) -> bool:
+        return self.first is None or self.last is None or self.first <= size <= self.last
+
+
+def rows(text: str) -> list[Row]:
+    """What the library listed at the end of a run; empty when it listed nothing."""
+    found = []
+    for match in _ROW.finditer(text):
+        first = None if match["first"] == "any" else int(match["first"])
+        last = int(match["last"]) if match["last"] else first
+        found.append(Row(match["collective"], first, last, match["word"], int(match["calls"])))
+    return found
+
+
+def check_served(
+    plan: PlanModel, words: PlanWords, machine: Machine, directory: Path, deadline: float, *, crowded: bool
+) -> tuple[list[Item], list[str]]:
+    """What was seen of the rules file in `directory`, as it is now, and the command line that showed it.
+
+    Raises UserError for a file that is missing or broken (with the line), and as check.check does.
+    """
+    path = directory.absolute() / SERVING
+    try:
+        rules = dispatch.read(path.read_text(encoding="utf-8"), str(path))
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    wanted = words.serving or dispatch.Rules(())
+    calls = _calls(plan, wanted, rules)
+    program = [str(probe_program(machine)), *(f"call={collective}:{size}" for collective, size in calls)]
+    line = command(
+        machine, plan.launch, plan.nodes, plan.ppn, program, oversubscribe=crowded, extra_mca=words.serving_mca
+    )
+    variables = {"UNISONO_RULES": str(path), "UNISONO_VERBOSE": "1"}
+    library = recorder(require_mpi(machine).mpicc)
+    added = with_variables(line.argv, Launcher("openmpi", 0, line.argv[0]), library, variables, os.environ)
+    try:
+        listed = rows(ask(added.argv, {**line.env, **added.env}, deadline).output)
+    except LaunchError as error:
+        return [Item("launch", "runs", error.status, False, error.reason)], [line.shell]
+    return items(calls, listed, bool(calls)), [" ".join(added.argv)]
+
+
+def items(calls: Mapping[tuple[str, int], str], listed: Sequence[Row], named: bool) -> list[Item]:
+    """For every call, (collective, size) -> the implementation wanted, who served it."""
+    if named and not listed:
+        reason = "the library listed nothing: it was not in the ranks, or the file is not the one it read"
+        return [Item("rules file", "read", "not read", False, reason)]
+    out = []
+    for (collective, size), word in calls.items():
+        here = [row.word for row in listed if row.collective == collective and row.covers(size)]
+        others = [other for other in here if other not in (word, "mpi")]
+        taken = word in here or (word == "mpi" and not others)
+        what = collective if collective in WITHOUT_SIZE else f"{collective} of {format_size(size)}"
+        found = word if taken else ", ".join(others or here) or "not served by the library"
+        out.append(Item(what, word, found, taken, "" if taken else "another rule comes first, or it does not apply"))
+    return out
+
+
+def _calls(plan: PlanModel, wanted: dispatch.Rules, found: dispatch.Rules) -> dict[tuple[str, int], str]:
+    """The ends of every range of the plan's rules, and of those in the file, with what the plan wants there."""
+    calls: dict[tuple[str, int], str] = {}
+    here = (str(plan.nodes), str(plan.ppn))
+    for rule in [*wanted.rules, *found.rules]:
+        if rule.nodes not in (here[0], "*") or rule.ppn not in (here[1], "*"):
+            continue
+        for size in sorted(_sizes(rule, plan)):
+            calls[rule.collective, size] = wanted.find(rule.collective, plan.nodes, plan.ppn, size)[0]
+    return calls
+
+
+def _sizes(rule: dispatch.Rule, plan: PlanModel) -> set[int]:
+    """To try: both ends of a rule, and the smallest and largest size that was measured of it. Calls without data need
+    not be served by anybody."""
+    if rule.collective in WITHOUT_SIZE:
+        return {0} if rule.collective == "barrier" else {1}
+    measured = [size for each in plan.rules_for(rule.collective) for size in each.sizes if rule.covers(size)]
+    ends = [rule.first, *measured[:1], *measured[-1:], *([] if rule.last is None else [rule.last])]
+    return {max(size, 1) for size in ends if size * plan.ranks <= _MOST_BYTES}
