@@ -1,3 +1,4 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "group.h"
@@ -36,30 +37,49 @@ int group_allgather_ring(const struct group *group, const void *send, void *rece
     return error == MPI_SUCCESS ? arrival_tell(arrival, (group->me + 1) % size) : error;
 }
 
-int group_allgather_bruck(const struct group *group, const void *send, void *receive, int64_t each)
+/* `starts[i]`: where, of the blocks from the own one on around, the i-th begins. */
+static void add_up(const struct group *group, const struct blocks *blocks, int64_t *starts)
+{
+    starts[0] = 0;
+    for (int i = 0; i < group->size; i++)
+        starts[i + 1] = starts[i] + blocks_bytes(blocks, (group->me + i) % group->size);
+}
+
+static int bruck(const struct group *group, char *work, const int64_t *starts)
 {
     int size = group->size, me = group->me, error = MPI_SUCCESS;
-    char *work = coll_scratch(group->comm, SCRATCH_MESSAGES, size * each);
-    if (work == NULL)
-        return MPI_ERR_NO_MEM;
-    if (each > 0)
-        memcpy(work, send, (size_t)each);
-    /* work[i] is the block of member me + i. */
     for (int have = 1; have < size && error == MPI_SUCCESS; have *= 2) {
-        int64_t bytes = (have < size - have ? have : size - have) * each;
-        error = fabric_exchange(&group->comm->fabric, work, bytes, group_rank(group, (me - have + size) % size),
-                                work + have * each, bytes, group_rank(group, (me + have) % size), group->tag);
+        int more = have < size - have ? have : size - have;
+        error = fabric_exchange(&group->comm->fabric, work, starts[more], group_rank(group, (me - have + size) % size),
+                                work + starts[have], starts[have + more] - starts[have],
+                                group_rank(group, (me + have) % size), group->tag);
     }
-    if (each > 0) {
-        memcpy((char *)receive + me * each, work, (size_t)((size - me) * each));
-        memcpy(receive, work + (size - me) * each, (size_t)(me * each));
+    return error;
+}
+
+int group_allgather_bruck(const struct group *group, const void *send, void *receive, const struct blocks *blocks)
+{
+    int size = group->size, error = MPI_ERR_NO_MEM;
+    int64_t *starts = malloc(((size_t)size + 1) * sizeof *starts);
+    char *work = NULL;
+    if (starts != NULL) {
+        add_up(group, blocks, starts);
+        work = coll_scratch(group->comm, SCRATCH_MESSAGES, starts[size] + 1);
     }
+    if (work != NULL) {
+        memcpy(work, send, (size_t)starts[1]);
+        error = bruck(group, work, starts);
+        for (int i = 0; i < size; i++)
+            memcpy((char *)receive + blocks_at(blocks, (group->me + i) % size), work + starts[i],
+                   (size_t)(starts[i + 1] - starts[i]));
+    }
+    free(starts);
     return error;
 }
 
 int group_allgather(const struct group *group, const void *send, void *receive, const struct blocks *blocks)
 {
     if (blocks->bytes == NULL && blocks->each <= small_block && group->size > 2)
-        return group_allgather_bruck(group, send, receive, blocks->each);
+        return group_allgather_bruck(group, send, receive, blocks);
     return group_allgather_ring(group, send, receive, blocks, NULL);
 }

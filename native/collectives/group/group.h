@@ -100,8 +100,8 @@ int group_allgather(const struct group *group, const void *send, void *receive, 
 /* Block me first, then me - 1, me - 2 ... Tells of the own one too. */
 int group_allgather_ring(const struct group *group, const void *send, void *receive, const struct blocks *blocks,
                          const struct arrival *arrival);
-/* Blocks of one size: ceil(log2 size) messages. */
-int group_allgather_bruck(const struct group *group, const void *send, void *receive, int64_t each);
+/* ceil(log2 size) messages. */
+int group_allgather_bruck(const struct group *group, const void *send, void *receive, const struct blocks *blocks);
 
 /* All sizes and places are by member. One partner after the other, both ways at once; or up to `most` at once. */
 int group_alltoall_pairwise(const struct group *group, const void *send, const struct blocks *out, void *receive,
@@ -112,11 +112,14 @@ int group_alltoall_spread(const struct group *group, const void *send, const str
 int group_alltoall_bruck(const struct group *group, const void *send, void *receive, int64_t each);
 
 /* `receive` on the root alone, may be its `send`. In order of the members' numbers unless the operation is commutative.
-   Binomial tree; a chain through which segments follow one another, which is in order only if it is to member 0. */
+   Binomial tree; a chain through which segments follow one another, which is in order only if it is to member 0, and
+   which says which segment of `send` it needs next. */
 int group_reduce_tree(const struct group *group, int root, const void *send, void *receive, int64_t count,
                       const struct reduction *reduction);
 int group_reduce_chain(const struct group *group, int root, const void *send, void *receive, int64_t count,
-                       const struct reduction *reduction, int64_t segment);
+                       const struct reduction *reduction, int64_t segment, const struct arrival *need);
+/* Elements in one of its segments. */
+int64_t group_chain_piece(int64_t count, const struct reduction *reduction, int64_t segment);
 /* The same bits on all. `send` and `receive` may be equal. Recursive doubling, and halving and doubling, are in order of
    the members' numbers; the ring is for commutative operations. */
 int group_allreduce_doubling(const struct group *group, const void *send, void *receive, int64_t count,

@@ -3,7 +3,7 @@
 #include "group.h"
 
 /* Segments on their way at once. */
-enum { WINDOW = 3 };
+enum { WINDOW = 4 };
 
 struct chain {
     const struct group *group;
@@ -11,6 +11,7 @@ struct chain {
     const char *send;
     char *result, *room; /* the whole vector, on the root; else and for what arrives, WINDOW segments */
     int64_t count, piece; /* elements */
+    const struct arrival *need;
     int segments, from, to;
     MPI_Request in[WINDOW], out[WINDOW];
 };
@@ -43,33 +44,38 @@ static int pass_on(struct chain *chain, int segment)
 {
     int64_t element = chain->reduction->element, count = length(chain, segment);
     const char *own = chain->send + segment * chain->piece * element, *out = own;
-    int error = fabric_wait(1, &chain->in[segment % WINDOW]);
+    char *there = chain->result == NULL ? NULL : chain->result + segment * chain->piece * element;
+    int error = arrival_tell(chain->need, segment);
+    if (error == MPI_SUCCESS)
+        error = fabric_wait(1, &chain->in[segment % WINDOW]);
     if (error != MPI_SUCCESS)
         return error;
     if (chain->from >= 0) {
-        char *room = chain->to < 0 ? chain->result + segment * chain->piece * element : room_at(chain, segment);
+        char *room = chain->to < 0 ? there : room_at(chain, segment);
         chain->reduction->combine(chain->reduction, own, room_at(chain, segment), room, count);
         out = room;
+    } else if (chain->to < 0 && there != own) {
+        memcpy(there, own, (size_t)(count * element));
     }
     return fabric_start_send(&chain->group->comm->fabric, out, count * element, chain->to, chain->group->tag,
                              &chain->out[segment % WINDOW]);
 }
 
+int64_t group_chain_piece(int64_t count, const struct reduction *reduction, int64_t segment)
+{
+    int64_t piece = segment / reduction->element > 0 ? segment / reduction->element : 1;
+    return piece < count ? piece : count;
+}
+
 /* From the last place down to the root, at place 0: each combines what it has, on the left, with what has come. */
 int group_reduce_chain(const struct group *group, int root, const void *send, void *receive_at, int64_t count,
-                       const struct reduction *reduction, int64_t segment)
+                       const struct reduction *reduction, int64_t segment, const struct arrival *need)
 {
     int size = group->size, place = (group->me - root + size) % size, error = MPI_SUCCESS;
-    int64_t piece = segment / reduction->element > 0 ? segment / reduction->element : 1;
     struct chain chain = {.group = group, .reduction = reduction, .send = send, .result = receive_at, .count = count,
-                          .piece = piece < count ? piece : count, .from = -1, .to = -1};
+                          .piece = group_chain_piece(count, reduction, segment), .need = need, .from = -1, .to = -1};
     if (count == 0)
         return MPI_SUCCESS;
-    if (size == 1) {
-        if (send != receive_at)
-            memcpy(receive_at, send, (size_t)(count * reduction->element));
-        return MPI_SUCCESS;
-    }
     chain.segments = (int)((count + chain.piece - 1) / chain.piece);
     chain.room = coll_scratch(group->comm, SCRATCH_MESSAGES, WINDOW * chain.piece * reduction->element);
     if (chain.room == NULL)
@@ -80,13 +86,13 @@ int group_reduce_chain(const struct group *group, int root, const void *send, vo
         chain.to = group_rank(group, (group->me - 1 + size) % size);
     for (int i = 0; i < WINDOW; i++)
         chain.in[i] = chain.out[i] = MPI_REQUEST_NULL;
-    /* One slot less than the window is posted ahead, so that the wait for the room of the next is for an older send. */
+    /* One less than the window is posted ahead: the room of the next is that of the send before the one just started. */
     for (int i = 0; i < WINDOW - 1 && error == MPI_SUCCESS; i++)
         error = receive(&chain, i);
     for (int i = 0; i < chain.segments && error == MPI_SUCCESS; i++) {
-        error = receive(&chain, i + WINDOW - 1);
+        error = pass_on(&chain, i);
         if (error == MPI_SUCCESS)
-            error = pass_on(&chain, i);
+            error = receive(&chain, i + WINDOW - 1);
     }
     return error == MPI_SUCCESS ? fabric_wait(WINDOW, chain.out) : error;
 }

@@ -1,0 +1,40 @@
+#include "../group/nodes.h"
+
+static bool applies(const struct coll_comm *comm, const struct shape *shape)
+{
+    (void)shape;
+    return comm->ranks > 1;
+}
+
+static double cost(const struct coll_comm *comm, const struct shape *shape)
+{
+    return cost_fabric(comm, cost_levels(comm->ranks, 2), (double)shape->bytes * (comm->ranks - 1));
+}
+
+static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
+{
+    (void)segment;
+    struct group all = group_everybody(comm);
+    struct blocks blocks = nodes_blocks(call);
+    return group_allgather_bruck(&all, call->send, call->receive, &blocks);
+}
+
+const struct algorithm allgather_flat_bruck = {
+    .name = "allgather_flat_bruck",
+    .collective = COLL_ALLGATHER,
+    .meaning = "Bruck over all ranks, as if each had a node to itself.",
+    .reference = "Bruck et al.: Efficient algorithms for all-to-all communications in multiport message-passing systems (1997)",
+    .applies = applies,
+    .cost = cost,
+    .run = run,
+};
+
+const struct algorithm allgatherv_flat_bruck = {
+    .name = "allgatherv_flat_bruck",
+    .collective = COLL_ALLGATHERV,
+    .meaning = "Bruck over all ranks, as if each had a node to itself.",
+    .reference = "Bruck et al.: Efficient algorithms for all-to-all communications in multiport message-passing systems (1997)",
+    .applies = applies,
+    .cost = cost,
+    .run = run,
+};

@@ -1,0 +1,78 @@
+#include "../group/nodes.h"
+
+static bool applies(const struct coll_comm *comm, const struct shape *shape)
+{
+    (void)shape;
+    return nodes_several(comm) && comm->topology.regular;
+}
+
+static double cost(const struct coll_comm *comm, const struct shape *shape)
+{
+    int nodes = comm->topology.nodes;
+    double all = (double)shape->bytes * comm->ranks;
+    return cost_fabric(comm, nodes - 1, all * (nodes - 1) / nodes) + nodes * cost_node(comm, all / nodes / 4);
+}
+
+struct context {
+    struct coll_comm *comm;
+    const struct call *call;
+    int64_t *lane_bytes, *lane_at;   /* by node: the ranks of this lane */
+    int64_t *local_bytes, *local_at; /* by local number: the ranks of one node */
+};
+
+/* The blocks of a node's ranks have come, each to one of us. */
+static int to_node(void *given, int node)
+{
+    struct context *context = given;
+    const struct topology *topology = &context->comm->topology;
+    struct blocks blocks = nodes_blocks(context->call);
+    for (int local = 0; local < topology->locals; local++) {
+        int rank = topology_rank(topology, node, local);
+        context->local_bytes[local] = blocks_bytes(&blocks, rank);
+        context->local_at[local] = blocks_at(&blocks, rank);
+    }
+    char *receive = context->call->receive;
+    return node_allgather(context->comm, receive + context->lane_at[node], receive, 0, context->local_bytes,
+                          context->local_at);
+}
+
+static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
+{
+    (void)segment;
+    const struct topology *topology = &comm->topology;
+    size_t nodes = (size_t)topology->nodes, locals = (size_t)topology->locals;
+    int64_t *room = malloc(2 * (nodes + locals) * sizeof *room);
+    if (room == NULL)
+        return MPI_ERR_NO_MEM;
+    struct context context = {comm, call, room, room + nodes, room + 2 * nodes, room + 2 * nodes + locals};
+    struct blocks blocks = nodes_blocks(call), lane_blocks = {.bytes = room, .at = room + nodes};
+    struct group lane = group_lane(comm, topology->local);
+    for (int node = 0; node < lane.size; node++) {
+        context.lane_bytes[node] = blocks_bytes(&blocks, group_rank(&lane, node));
+        context.lane_at[node] = blocks_at(&blocks, group_rank(&lane, node));
+    }
+    struct arrival arrival = {to_node, &context};
+    int error = group_allgather_ring(&lane, call->send, call->receive, &lane_blocks, locals > 1 ? &arrival : NULL);
+    free(room);
+    return error;
+}
+
+const struct algorithm allgather_lanes = {
+    .name = "allgather_lanes",
+    .collective = COLL_ALLGATHER,
+    .meaning = "Each rank of a node hands around a ring of nodes its own blocks; what has come is exchanged on the node meanwhile.",
+    .reference = "Traff, Hunold: Decomposing MPI collectives for exploiting multi-lane communication (2020)",
+    .applies = applies,
+    .cost = cost,
+    .run = run,
+};
+
+const struct algorithm allgatherv_lanes = {
+    .name = "allgatherv_lanes",
+    .collective = COLL_ALLGATHERV,
+    .meaning = "Each rank of a node hands around a ring of nodes its own blocks; what has come is exchanged on the node meanwhile.",
+    .reference = "Traff, Hunold: Decomposing MPI collectives for exploiting multi-lane communication (2020)",
+    .applies = applies,
+    .cost = cost,
+    .run = run,
+};

@@ -1,0 +1,52 @@
+#include "../group/allgather_nodes.h"
+#include "../group/nodes.h"
+
+static bool applies(const struct coll_comm *comm, const struct shape *shape)
+{
+    (void)shape;
+    return nodes_several(comm);
+}
+
+static double cost(const struct coll_comm *comm, const struct shape *shape)
+{
+    int nodes = comm->topology.nodes;
+    double all = (double)shape->bytes * comm->ranks;
+    return cost_fabric(comm, cost_levels(nodes, 2), all * (nodes - 1) / nodes) + cost_node(comm, all / nodes) +
+           2 * cost_node(comm, all);
+}
+
+static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
+{
+    (void)segment;
+    struct by_node by_node;
+    struct group leaders = group_lane(comm, 0);
+    int error = by_node_start(&by_node, comm, call), last = comm->topology.nodes - 1;
+    if (error == MPI_SUCCESS && leaders.me >= 0) {
+        struct blocks blocks = {.bytes = by_node.node_bytes, .at = by_node.node_at};
+        error = group_allgather_bruck(&leaders, by_node.all + by_node.node_at[leaders.me], by_node.all, &blocks);
+    }
+    if (error == MPI_SUCCESS)
+        error = node_bcast(comm, 0, by_node.all, by_node.node_at[last] + by_node.node_bytes[last]);
+    by_node_end(&by_node, call, error == MPI_SUCCESS);
+    return error;
+}
+
+const struct algorithm allgather_leader = {
+    .name = "allgather_leader",
+    .collective = COLL_ALLGATHER,
+    .meaning = "Gathered on each node, Bruck over one rank of each, handed out on each node.",
+    .reference = "Bruck et al.: Efficient algorithms for all-to-all communications in multiport message-passing systems (1997)",
+    .applies = applies,
+    .cost = cost,
+    .run = run,
+};
+
+const struct algorithm allgatherv_leader = {
+    .name = "allgatherv_leader",
+    .collective = COLL_ALLGATHERV,
+    .meaning = "Gathered on each node, Bruck over one rank of each, handed out on each node.",
+    .reference = "Bruck et al.: Efficient algorithms for all-to-all communications in multiport message-passing systems (1997)",
+    .applies = applies,
+    .cost = cost,
+    .run = run,
+};

@@ -1,0 +1,60 @@
+#include "../group/allgather_nodes.h"
+#include "../group/nodes.h"
+
+static bool applies(const struct coll_comm *comm, const struct shape *shape)
+{
+    (void)shape;
+    return nodes_several(comm);
+}
+
+static double cost(const struct coll_comm *comm, const struct shape *shape)
+{
+    int nodes = comm->topology.nodes;
+    double all = (double)shape->bytes * comm->ranks;
+    return cost_fabric(comm, nodes - 1, all * (nodes - 1) / nodes) + 2 * cost_node(comm, all / nodes) +
+           cost_node(comm, all) / 4;
+}
+
+static int to_node(void *given, int node)
+{
+    const struct by_node *by_node = given;
+    return node_bcast(by_node->comm, 0, by_node->all + by_node->node_at[node], by_node->node_bytes[node]);
+}
+
+static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
+{
+    (void)segment;
+    struct by_node by_node;
+    struct group leaders = group_lane(comm, 0);
+    int error = by_node_start(&by_node, comm, call), nodes = comm->topology.nodes, node = comm->topology.node;
+    if (error == MPI_SUCCESS && leaders.me >= 0) {
+        struct blocks blocks = {.bytes = by_node.node_bytes, .at = by_node.node_at};
+        struct arrival arrival = {to_node, &by_node};
+        error = group_allgather_ring(&leaders, by_node.all + by_node.node_at[node], by_node.all, &blocks,
+                                     comm->topology.locals > 1 ? &arrival : NULL);
+    } else
+        for (int i = 0; i < nodes && error == MPI_SUCCESS; i++)
+            error = to_node(&by_node, (node - i + nodes) % nodes);
+    by_node_end(&by_node, call, error == MPI_SUCCESS);
+    return error;
+}
+
+const struct algorithm allgather_ring = {
+    .name = "allgather_ring",
+    .collective = COLL_ALLGATHER,
+    .meaning = "Gathered on each node; a ring of one rank of each hands the nodes' parts around, to the node while the next comes.",
+    .reference = "Chan et al.: Collective communication: theory, practice, and experience (2007)",
+    .applies = applies,
+    .cost = cost,
+    .run = run,
+};
+
+const struct algorithm allgatherv_ring = {
+    .name = "allgatherv_ring",
+    .collective = COLL_ALLGATHERV,
+    .meaning = "Gathered on each node; a ring of one rank of each hands the nodes' parts around, to the node while the next comes.",
+    .reference = "Chan et al.: Collective communication: theory, practice, and experience (2007)",
+    .applies = applies,
+    .cost = cost,
+    .run = run,
+};

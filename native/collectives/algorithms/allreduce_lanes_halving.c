@@ -1,0 +1,29 @@
+#include "../group/allreduce_nodes.h"
+#include "../group/nodes.h"
+
+static bool applies(const struct coll_comm *comm, const struct shape *shape)
+{
+    return nodes_several(comm) && comm->topology.least > 1 && nodes_keep_order(comm, shape);
+}
+
+static double cost(const struct coll_comm *comm, const struct shape *shape)
+{
+    double bytes = (double)shape->bytes;
+    return cost_lanes(comm, bytes) + cost_halving(comm, comm->topology.nodes, bytes);
+}
+
+static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
+{
+    (void)segment;
+    return allreduce_through_lanes(comm, call, group_allreduce_halving);
+}
+
+const struct algorithm allreduce_lanes_halving = {
+    .name = "allreduce_lanes_halving",
+    .collective = COLL_ALLREDUCE,
+    .meaning = "Each rank of a node combines its part of the vector and drives recursive halving and doubling with it.",
+    .reference = "Traff, Hunold: Decomposing MPI collectives for exploiting multi-lane communication (2020)",
+    .applies = applies,
+    .cost = cost,
+    .run = run,
+};

@@ -1,0 +1,34 @@
+#include "../group/bcast_segments.h"
+#include "../group/nodes.h"
+
+enum { SEGMENT = 32768, CHILDREN = 2 };
+
+static bool applies(const struct coll_comm *comm, const struct shape *shape)
+{
+    (void)shape;
+    return nodes_several(comm);
+}
+
+static double cost(const struct coll_comm *comm, const struct shape *shape)
+{
+    double bytes = (double)shape->bytes, piece = bytes < SEGMENT ? bytes : SEGMENT;
+    double hops = cost_levels(comm->topology.nodes + 1, 2) - 2;
+    return cost_fabric(comm, hops + 1 + bytes / SEGMENT, hops * CHILDREN * piece + CHILDREN * bytes) +
+           cost_node(comm, piece);
+}
+
+static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
+{
+    return bcast_segments(comm, call, segment, CHILDREN);
+}
+
+const struct algorithm bcast_binary = {
+    .name = "bcast_binary",
+    .collective = COLL_BCAST,
+    .meaning = "Segments follow one another down a binary tree of nodes, and to the ranks of each.",
+    .reference = "Pjesivac-Grbovic et al.: Performance analysis of MPI collective operations (2007)",
+    .segment = SEGMENT,
+    .applies = applies,
+    .cost = cost,
+    .run = run,
+};

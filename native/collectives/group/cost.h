@@ -1,0 +1,36 @@
+/* What phases cost, by latency and bandwidth alone: seconds. The ranks of a node share its way into the fabric. */
+#ifndef UNISONO_GROUP_COST_H
+#define UNISONO_GROUP_COST_H
+
+#include "../collectives.h"
+
+/* ceil(log(n) / log(radix)) */
+static inline int cost_levels(int n, int radix)
+{
+    int levels = 0;
+    for (int64_t reach = 1; reach < n; reach *= radix)
+        levels++;
+    return levels;
+}
+
+/* `messages` one after the other, which move so many bytes into (or out of) the busiest node. */
+static inline double cost_fabric(const struct coll_comm *comm, double messages, double bytes)
+{
+    return messages * comm->costs.fabric_latency + bytes * comm->costs.fabric_byte;
+}
+
+/* One phase on the node: everybody hears of everybody, and the busiest rank copies so many bytes. */
+static inline double cost_node(const struct coll_comm *comm, double bytes)
+{
+    if (comm->topology.most == 1)
+        return 0;
+    return comm->costs.node_latency * (1 + 0.1 * comm->topology.most) + bytes * comm->costs.node_byte;
+}
+
+/* Of what a rank sends to all others, the share that leaves the node. */
+static inline double cost_away(const struct coll_comm *comm)
+{
+    return (double)(comm->ranks - comm->topology.most) / (comm->ranks > 1 ? comm->ranks - 1 : 1);
+}
+
+#endif

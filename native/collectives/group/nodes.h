@@ -1,0 +1,64 @@
+/* What algorithms over several nodes have in common. */
+#ifndef UNISONO_GROUP_NODES_H
+#define UNISONO_GROUP_NODES_H
+
+#include <stdlib.h>
+
+#include "../node/node.h"
+#include "cost.h"
+#include "group.h"
+#include "schedule.h"
+
+/* Whether combining on nodes first keeps the order that the operation needs. */
+static inline bool nodes_keep_order(const struct coll_comm *comm, const struct shape *shape)
+{
+    return shape->commutative || comm->topology.in_order;
+}
+
+static inline bool nodes_several(const struct coll_comm *comm)
+{
+    return comm->topology.nodes > 1;
+}
+
+/* A vector cut into one part for each lane: there are as many lanes as the smallest node has ranks. By local number; what
+   is beyond the lanes has nothing. */
+struct lanes {
+    int count;
+    int64_t *from;         /* locals + 1, in elements */
+    int64_t *bytes, *at;   /* locals */
+    int64_t memory[];
+};
+
+/* NULL: no memory. To be given to free(). */
+static inline struct lanes *lanes_create(const struct coll_comm *comm, int64_t count, int64_t element)
+{
+    size_t locals = (size_t)comm->topology.locals;
+    struct lanes *lanes = malloc(sizeof *lanes + (3 * locals + 1) * sizeof(int64_t));
+    if (lanes == NULL)
+        return NULL;
+    lanes->count = comm->topology.least;
+    lanes->from = lanes->memory;
+    lanes->bytes = lanes->from + locals + 1;
+    lanes->at = lanes->bytes + locals;
+    lanes->from[0] = 0;
+    for (int local = 0; local < comm->topology.locals; local++) {
+        struct span span = {count, count};
+        if (local < lanes->count)
+            span = part_of(count, local, lanes->count);
+        lanes->from[local + 1] = span.to;
+        lanes->bytes[local] = (span.to - span.from) * element;
+        lanes->at[local] = span.from * element;
+    }
+    return lanes;
+}
+
+/* The blocks of an allgather(v), by rank. */
+static inline struct blocks nodes_blocks(const struct call *call)
+{
+    struct blocks blocks = {.each = call->bytes};
+    if (call->collective == COLL_ALLGATHERV)
+        blocks = (struct blocks){.bytes = call->receive_bytes, .at = call->receive_at};
+    return blocks;
+}
+
+#endif
