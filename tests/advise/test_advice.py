@@ -13,11 +13,10 @@ from tests.advise.made import Call, profile
 from tests.advise.test_optimize import keep
 from tests.decide.synthetic import Noise, scaled, study, study_data
 from tests.tuning.samples import plan, rule, tuning
-from unisono.advise.advice import Advice, advise, cut_to, percent, percent_range
+from unisono.advise.advice import Advice, advise, cut_to
 from unisono.advise.evidence import StudyEvidence
 from unisono.advise.mix import mix_of
 from unisono.commands.advising import advise_command, differences, made_under, own_settings
-from unisono.decide.model import Interval
 from unisono.errors import UserError
 from unisono.model import Case, Setting
 from unisono.profile.file import save
@@ -157,19 +156,6 @@ def test_unknown_ranks_need_an_answer_only_when_there_is_a_choice() -> None:
     assert advise(mix_of(made), TUNING, []).case == (1, 4)
     with pytest.raises(UserError, match="--nodes"):
         advise(mix_of(made), tuning(*TUNING.plan, plan(2, 2)), [])
-
-
-@pytest.mark.parametrize(
-    ("share", "words"),
-    [(0.398, "40 %"), (0.064, "6.4 %"), (0.0, "0 %"), (-0.031, "-3.1 %"), (0.0702, "7 %"), (-0.00001, "0 %")],
-)
-def test_percent(share: float, words: str) -> None:
-    assert percent(share) == words
-
-
-def test_percent_range() -> None:
-    assert percent_range(Interval(0.12, 0.0912, 0.141)) == "9.1 to 14 %"
-    assert percent_range(Interval(0.0, 0.0, 0.0)) == "0 %"
 
 
 def test_the_profile_was_made_under_a_setting() -> None:

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from tests.advise.made import Call, profile
-from unisono.advise.changes import Changes, changes, profiled, seconds
+from unisono.advise.changes import Changes, changes, profiled
 from unisono.errors import UserError
 from unisono.launch.command import Command
 from unisono.profile.model import Profile
@@ -89,8 +89,3 @@ def test_both_sides_are_profiled_in_turns() -> None:
     assert (len(before), len(after)) == (4, 4)
     assert all({order[at], order[at + 1]} == {"as-is", "tuned"} for at in range(0, 8, 2))
     assert order[::2].count("tuned") == 2
-
-
-@pytest.mark.parametrize(("value", "words"), [(3631.2, "3631 s"), (12.34, "12.3 s"), (0.0045, "4.5 ms"), (0.0, "0 s")])
-def test_seconds(value: float, words: str) -> None:
-    assert seconds(value) == words

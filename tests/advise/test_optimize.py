@@ -116,7 +116,7 @@ def test_a_gain_is_found_proven_and_kept(tmp_path: Path) -> None:
     assert fake.log == ["profile", "measure alltoall, 1 x 4 ranks", "profile"]
     assert [plan.launch for plan in read(fake.files.tuning).plan] == [UCX]
     story = read_story(journal, fake.files)
-    assert story.headline.startswith("25.0% faster with pml=ucx: 1 s before, 0.8 s after")
+    assert story.headline.startswith("25 % faster with pml=ucx: 1 s before, 0.8 s after")
     text = story.markdown()
     assert "unisono run --tuning" in text
     assert "| Alltoall from transpose | 1 x 4 | 64 KiB a peer | 10 | 40 % | 5 % |" in text
@@ -146,7 +146,7 @@ def test_a_program_that_hardly_communicates_is_not_measured(tmp_path: Path) -> N
     fake = Fake(tmp_path, calls=(Call("MPI_Alltoall", time=0.01), Call("MPI_File_write", time=4.0, size=UNKNOWN)))
     journal = fake.optimize()
     assert fake.log == ["profile"]
-    assert "Communication takes 0.1%" in journal.rounds[0].ended
+    assert "Communication takes 0.1 %" in journal.rounds[0].ended
     assert not fake.files.tuning.exists()
     assert "Nothing is to be gained" in read_story(journal, fake.files).markdown()
 

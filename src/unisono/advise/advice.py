@@ -16,7 +16,7 @@ from unisono.advise.evidence import Evidence, Now
 from unisono.advise.gaps import WORTH, Gap, commands, gaps
 from unisono.advise.mix import MEASURED, MESSAGES, NONBLOCKING, Mix, Spot
 from unisono.advise.predict import TOO_FEW, Prediction, SpotPrediction, predict
-from unisono.decide.model import Interval
+from unisono.display import percent, percent_range
 from unisono.errors import UserError
 from unisono.model import DEFAULT, Setting
 from unisono.tuning.choice import choose, nearest_case
@@ -337,18 +337,6 @@ def _apply(
 
 def _named(launch: Setting) -> str:
     return str(launch) if launch else "the default launch setting with its rules"
-
-
-def percent(share: float) -> str:
-    """ "40 %", "6.4 %", "0.3 %"."""
-    value = 100 * share
-    return f"{value:.0f} %" if abs(value) >= 9.95 else f"{round(value, 1) + 0:g} %"
-
-
-def percent_range(interval: Interval) -> str:
-    """ "9 to 14 %"."""
-    low, high = percent(interval.low), percent(interval.high)
-    return low if low == high else f"{low.removesuffix(' %')} to {high}"
 
 
 def _spot_sentence(mix: Mix, spot: Spot) -> str:

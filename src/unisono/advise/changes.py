@@ -18,6 +18,7 @@ from rich.text import Text
 
 from unisono.advise.paired import orders
 from unisono.decide.model import Interval
+from unisono.display import seconds
 from unisono.errors import UserError
 from unisono.launch.command import Command
 from unisono.profile.hot import hot_spots
@@ -196,13 +197,6 @@ def _remark(call: CallChange) -> str:
 
 def _number(value: float) -> float | None:
     return None if math.isnan(value) else value
-
-
-def seconds(value: float) -> str:
-    """ "3631 s", "12.3 s", "4.5 ms"."""
-    if abs(value) >= 100:
-        return f"{value:.0f} s"
-    return f"{value:.3g} s" if abs(value) >= 0.1 or value == 0 else f"{1000 * value:.3g} ms"
 
 
 def profiled(

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from unisono.advise.evidence import Evidence
 from unisono.advise.mix import MEASURED, Mix
 from unisono.advise.predict import best_source, outside, unmeasured
+from unisono.display import percent
 from unisono.model import Case
 from unisono.sizes import format_size
 
@@ -32,7 +33,8 @@ class Gap:
     @property
     def sentence(self) -> str:
         sizes = ", ".join(map(format_size, self.sizes)) if self.sizes != (0,) else ""
-        return f"{self.case}{f' at {sizes}' if sizes else ''}: {self.share:.1%} of the time; {'; '.join(self.reasons)}"
+        where = f"{self.case} at {sizes}" if sizes else str(self.case)
+        return f"{where}: {percent(self.share)} of the time; {'; '.join(self.reasons)}"
 
 
 def gaps(mix: Mix, evidences: Sequence[Evidence], worth: float = WORTH) -> list[Gap]:

@@ -23,6 +23,7 @@ from unisono.advise.predict import Prediction
 from unisono.advise.runs import Metric, Run, Verification
 from unisono.advise.verify import compare, timed_run
 from unisono.decide.model import Interval
+from unisono.display import percent
 from unisono.errors import UserError
 from unisono.launch.command import Command
 from unisono.machine.fingerprint import differences, fingerprint
@@ -171,7 +172,7 @@ class Optimizer:
         mix = mix_of(load(self.files.directory / round.profile))
         share = mix.share(mix.time(*MEASURED))
         if share < LEAST_SAVING:
-            round.ended = f"Communication takes {share:.1%} of the time: too little for a gain to be seen."
+            round.ended = f"Communication takes {percent(share)} of the time: too little for a gain to be seen."
             return
         if not round.measured:
             self._measure(number, round, mix)

@@ -7,12 +7,12 @@ import statistics
 from dataclasses import dataclass
 from typing import Any
 
-from unisono.advise.advice import percent, percent_range
 from unisono.advise.changes import Changes, changes
 from unisono.advise.journal import Journal, Trial
 from unisono.advise.mix import Mix, mix_of
 from unisono.advise.optimize import SPENT, Files
 from unisono.decide.model import Interval
+from unisono.display import percent, percent_range
 from unisono.model import Setting
 from unisono.profile.file import load
 from unisono.profile.model import Profile
@@ -59,8 +59,8 @@ class Story:
         mid, low, high = proof.gain
         after = statistics.median(run.value for run in proof.runs if run.tuned and run.value is not None)
         return (
-            f"{proof.improvement:.1%} faster with {now}: {before:.4g} s before, {after:.4g} s after; before / after is"
-            f" {mid:.3f} ({low:.3f} to {high:.3f} with 95 % confidence)."
+            f"{percent(proof.improvement)} faster with {now}: {before:.4g} s before, {after:.4g} s after; before /"
+            f" after is {mid:.3f} ({low:.3f} to {high:.3f} with 95 % confidence)."
         )
 
     @property

@@ -10,11 +10,12 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from unisono.display import data_amount, percent, seconds, signed_percent
 from unisono.profile.flat import FlatRow, flat_table
 from unisono.profile.hot import HotSpot, Other, Spread, hot_spots, other
 from unisono.profile.model import UNKNOWN, Profile
 from unisono.profile.sizes import NONE
-from unisono.profile.words import Callers, answer, bin_size, percent, short
+from unisono.profile.words import Callers, answer, bin_size, short
 
 REGIONS = 20
 HOT_SPOTS = 10
@@ -95,7 +96,7 @@ def overhead(profile: Profile) -> str:
         as_is = statistics.median(origin.as_is)
         change = origin.profiled / as_is - 1 if as_is > 0 else math.nan
         runs = "" if len(origin.as_is) == 1 else f" (median of {len(origin.as_is)})"
-        parts.append(f"{seconds(as_is)} as-is{runs}, {seconds(origin.profiled)} profiled ({100 * change:+.1f} %)")
+        parts.append(f"{seconds(as_is)} as-is{runs}, {seconds(origin.profiled)} profiled ({signed_percent(change)})")
     if not math.isnan(origin.overhead_ns):
         calls = profile.mpi_rows["calls"]
         per_rank = np.bincount(profile.mpi_rows["rank"], np.maximum(calls, 0), max(1, profile.ranks))
@@ -181,7 +182,7 @@ def _numbers(profile: Profile, spot: HotSpot) -> list[str]:
         _comm(spot),
         _calls(spot.calls),
         _sizes(spot),
-        bytes_text(max(spot.sent, spot.received)),
+        data_amount(max(spot.sent, spot.received)),
         "-" if profile.origin.summed else f"{100 * spot.seconds.imbalance:.0f} %",
     ]
 
@@ -268,23 +269,3 @@ def _sizes(spot: HotSpot) -> str:
         share = math.fsum(entry.time for entry in rest) / spot.time if spot.time else 0
         lines.append(f"{len(rest)} more {percent(share)}")
     return "\n".join(lines)
-
-
-def seconds(value: float) -> str:
-    """With a unit that leaves one to three digits before the point: "486 ns", "24.2 us", "0.53 s", "8,211 s"."""
-    if value == 0:
-        return "0 s"
-    for limit, factor, unit in ((1e-6, 1e9, "ns"), (1e-3, 1e6, "us"), (0.1, 1e3, "ms")):
-        if value < limit:
-            return f"{value * factor:.3g} {unit}" if value * factor < 999.5 else f"{value * factor:.0f} {unit}"
-    return f"{value:.2f} s" if value < 1000 else f"{value:,.0f} s"
-
-
-def bytes_text(value: int) -> str:
-    """In powers of ten, as tools of this kind say it: "860 GB"."""
-    if value < 0:
-        return "?"
-    for limit, unit in ((1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
-        if value >= limit:
-            return f"{value / limit:.3g} {unit}" if value < 1000 * limit else f"{value / limit:.0f} {unit}"
-    return f"{value} B"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from unisono.display import percent
 from unisono.profile.hot import HotSpot
 from unisono.profile.model import UNKNOWN, Profile
 from unisono.profile.sizes import EXACT, MEAN, NONE, RANGE, SizeBin
@@ -16,16 +17,6 @@ PER_RANK = ("allgather", "allgatherv", "gather", "scatter", "reduce_scatter_bloc
 MAIN_SHARE = 0.9
 """A size is the hot spot's one size when it takes this part of its time and of its calls."""
 _WRAPPERS_MOST = 3
-
-
-def percent(share: float) -> str:
-    """0.398 -> "40 %", 0.064 -> "6.4 %", 0.0004 -> "<0.1 %"; NaN -> "?"."""
-    if math.isnan(share):
-        return "?"
-    if 0 < share < 0.0005:
-        return "<0.1 %"
-    value = 100 * share
-    return f"{value:.0f} %" if value >= 9.95 or value == 0 else f"{value:.1f} %"
 
 
 def about_size(size: int) -> str:

@@ -41,7 +41,7 @@ def transposes() -> Profile:
 def test_the_answer_is_one_sentence_however_long_the_names_are() -> None:
     profile = transposes()
     assert overview.answer(profile, hot_spots(profile)) == (
-        "Alltoall called from my_alltoall, 512 KiB a peer, is 40 % of your time; 7.0 % of that is waiting."
+        "Alltoall called from my_alltoall, 512 KiB a peer, is 40 % of your time; 7 % of that is waiting."
     )
     frames = tuple(dataclasses.replace(frame, function=frame.function * 1000) for frame in profile.frames)
     functions = tuple(name * 1000 for name in profile.functions)

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from unisono.display import percent
 from unisono.profile import words
 from unisono.profile.cost import difference, estimated
 from unisono.profile.flat import FlatRow, flat_table
 from unisono.profile.hot import HotSpot, other
 from unisono.profile.model import UNKNOWN, Comm, Profile, collective_of
 from unisono.profile.sizes import MEAN
-from unisono.profile.words import percent
 from unisono.report.explorer.tree import CallTree
 from unisono.report.text import count, format_duration, format_time, join
 
