@@ -88,13 +88,14 @@ int coll_comm_create(MPI_Comm user, struct coll_comm **made);
 void coll_comm_free(struct coll_comm *comm);
 
 /* Memory that is kept from call to call, at least so many bytes, aligned to a page; NULL: none left. Of one `which` at a
- * time there is one: PACK_* belong to dispatch, WORK and OTHER to the algorithm, NODE to the phases of node/, MESSAGES to
+ * time there is one: PACK_* belong to dispatch, WORK, OTHER and MORE to the algorithm, NODE to the phases of node/, MESSAGES to
  * those of group/. */
 enum {
     SCRATCH_PACK_SEND,
     SCRATCH_PACK_RECEIVE,
     SCRATCH_WORK,
     SCRATCH_OTHER,
+    SCRATCH_MORE,
     SCRATCH_NODE,
     SCRATCH_MESSAGES,
     SCRATCHES

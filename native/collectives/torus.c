@@ -39,7 +39,7 @@ int torus_add(const struct torus *torus, int place, int offset, int sign)
 
 int torus_step(const struct torus *torus, int place, int dimension, int sign)
 {
-    int at[TORUS_MOST];
+    int at[TORUS_MOST] = {0};
     torus_at(torus, place, at);
     at[dimension] = (at[dimension] + (sign > 0 ? 1 : torus->extent[dimension] - 1)) % torus->extent[dimension];
     return torus_place(torus, at);
@@ -47,7 +47,7 @@ int torus_step(const struct torus *torus, int place, int dimension, int sign)
 
 int torus_distance(const struct torus *torus, int offset, int dimension)
 {
-    int at[TORUS_MOST], extent = torus->extent[dimension];
+    int at[TORUS_MOST] = {0}, extent = torus->extent[dimension];
     torus_at(torus, offset, at);
     return torus->wraps[dimension] && at[dimension] > extent / 2 ? at[dimension] - extent : at[dimension];
 }

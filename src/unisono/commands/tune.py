@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import os
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 
 from rich.console import Console
 
 from unisono.commands import planning
 from unisono.commands.console import err, out, print_json
 from unisono.commands.finish import finish
+from unisono.commands.interrupted import terminated_like_interrupted
 from unisono.commands.progress import StudyProgress
 from unisono.errors import UserError
 from unisono.launch.hosts import parse_hosts
@@ -74,7 +71,7 @@ def tune(wishes: Wishes) -> int:
     expand(asked, machine, scope=planning.scope(asked))  # what is wrong with it is said before anything is built
     program = _program(machine)
     ours = _ours(asked, machine, program, held[1] if held else None)
-    with _terminated_like_interrupted(), _opened(files.study, study, machine, wishes, continuing, ours) as store:
+    with terminated_like_interrupted(), _opened(files.study, study, machine, wishes, continuing, ours) as store:
         asked = stored_study(store)
         matrix = _matrix(asked, store.machine, ours)
         _say(err(), store, asked, matrix, continuing)
@@ -191,20 +188,3 @@ def _measure(
     with StudyProgress(err(), samples=estimate.samples, budget=budget) as progress:
         hooks = Hooks(progress.measured, progress.plan, progress.waiting)
         return search(store, study, matrix, machine, program, budget, hooks, ours)
-
-
-@contextmanager
-def _terminated_like_interrupted() -> Iterator[None]:
-    """A batch system's SIGTERM ends a study as Ctrl-C does: everything measured is kept, resumable."""
-
-    def interrupt(signum: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    except KeyboardInterrupt:
-        err().print("Interrupted; everything measured is kept. Continue with the same command and --resume.")
-        raise
-    finally:
-        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,29 @@
+#include "torus_allgather.h"
+
+static bool applies(const struct coll_comm *comm, const struct shape *shape)
+{
+    (void)shape;
+    return torus_rings_apply(comm);
+}
+
+static double cost(const struct coll_comm *comm, const struct shape *shape)
+{
+    return torus_rings_cost(comm, shape->bytes);
+}
+
+static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
+{
+    (void)segment;
+    return torus_rings(comm, call);
+}
+
+const struct algorithm allgather_rings = {
+    .name = "allgather_rings",
+    .collective = COLL_ALLGATHER,
+    .meaning = "Rings in one dimension after the other, parts of the data in all dimensions and both directions "
+               "at once, each process its own; then the node shares.",
+    .reference = "Barnett et al., Global combine on mesh architectures, 1993 (dimension by dimension); parts in turned orders are ours",
+    .applies = applies,
+    .cost = cost,
+    .run = run,
+};

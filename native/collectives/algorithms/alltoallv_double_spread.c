@@ -1,0 +1,30 @@
+#include "torus_exchange.h"
+
+static bool applies(const struct coll_comm *comm, const struct shape *shape)
+{
+    (void)shape;
+    return torus_applies(comm) && comm->topology.regular;
+}
+
+/* A quarter more than the bound: half-way round, routers take one way (torus_spread.h). */
+static double cost(const struct coll_comm *comm, const struct shape *shape)
+{
+    return torus_exchange_cost(comm, shape->bytes, comm->topology.most * ((comm->topology.nodes - 1.0) / 2), 1.25);
+}
+
+static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
+{
+    (void)segment;
+    return torus_exchange(comm, call, SPREAD_DOUBLE);
+}
+
+const struct algorithm alltoallv_double_spread = {
+    .name = "alltoallv_double_spread",
+    .collective = COLL_ALLTOALLV,
+    .meaning = "A spread in two opposite directions at once: for few processes a node, which one message each "
+               "would not fill.",
+    .reference = "document 002 (B5, B7)",
+    .applies = applies,
+    .cost = cost,
+    .run = run,
+};

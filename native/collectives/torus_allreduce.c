@@ -1,0 +1,117 @@
+#include "torus_allreduce.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "node/node.h"
+
+void torus_slices(int64_t count, int slices, int drivers, int locals, int64_t *at)
+{
+    at[0] = 0;
+    for (int local = 0; local < locals; local++)
+        at[local + 1] = at[local];
+    for (int slice = 0; slice < slices; slice++)
+        for (int local = torus_driver(slice, slices, drivers); local < locals; local++)
+            at[local + 1] = torus_slice(count, slices, slice + 1);
+}
+
+int torus_to_drivers(struct coll_comm *comm, const struct call *call, int drivers, const int64_t *at)
+{
+    const struct topology *topology = &comm->topology;
+    int64_t element = call->reduction.element;
+    char *all = call->receive;
+    if (topology->locals == 1) {
+        if (call->send != all)
+            memcpy(all, call->send, (size_t)(call->count * element));
+        return MPI_SUCCESS;
+    }
+    if (drivers == 1)
+        return node_reduce(comm, 0, call->send, call->receive, call->count, &call->reduction);
+    /* A part of its own: `receive` may be `send`, which others still read. */
+    int64_t from = at[topology->local], bytes = (at[topology->local + 1] - from) * element;
+    char *part = coll_scratch(comm, SCRATCH_OTHER, bytes + 1);
+    if (part == NULL)
+        return MPI_ERR_NO_MEM;
+    int error = node_reduce_scatter(comm, call->send, part, at, &call->reduction);
+    memcpy(all + from * element, part, (size_t)bytes);
+    return error;
+}
+
+int torus_from_drivers(struct coll_comm *comm, const struct call *call, int drivers, const int64_t *at)
+{
+    int locals = comm->topology.locals;
+    int64_t element = call->reduction.element;
+    char *all = call->receive;
+    if (locals == 1)
+        return MPI_SUCCESS;
+    if (drivers == 1)
+        return node_bcast(comm, 0, all, call->count * element);
+    int64_t *bytes = malloc(2 * (size_t)locals * sizeof *bytes), *where = bytes + locals;
+    if (bytes == NULL)
+        return MPI_ERR_NO_MEM;
+    for (int local = 0; local < locals; local++) {
+        bytes[local] = (at[local + 1] - at[local]) * element;
+        where[local] = at[local] * element;
+    }
+    int error = node_allgather(comm, all + where[comm->topology.local], all, 0, bytes, where);
+    free(bytes);
+    return error;
+}
+
+/* This rank's slices through their trees. */
+static int through_trees(struct coll_comm *comm, struct torus_way way, const struct call *call, int64_t segment)
+{
+    const struct cuboid *cuboid = &comm->topology.cuboid;
+    int trees = torus_way_trees(comm, way), drivers = torus_way_drivers(comm, way), mine = 0;
+    struct stream streams[2 * TORUS_MOST];
+    int64_t element = call->reduction.element, room = 0;
+    segment = (segment + element - 1) / element * element;
+    for (int tree = 0; tree < trees; tree++) {
+        if (torus_driver(tree, trees, drivers) != comm->topology.local)
+            continue;
+        struct stream *stream = &streams[mine++];
+        torus_stream(comm, way, tree, cuboid->node_at[0], 0, stream);
+        int64_t from = torus_slice(call->count, trees, tree), to = torus_slice(call->count, trees, tree + 1);
+        stream->data = (char *)call->receive + from * element;
+        stream->bytes = (to - from) * element;
+        stream->segment = segment < stream->bytes || stream->bytes == 0 ? segment : stream->bytes;
+        stream->unit = element, stream->of = 1, stream->index = 0;
+        stream->reduction = &call->reduction;
+        room += stream->segment * stream->child_count * FLOW_WINDOW;
+    }
+    char *scratch = coll_scratch(comm, SCRATCH_WORK, room + 1);
+    if (scratch == NULL)
+        return MPI_ERR_NO_MEM;
+    for (int i = 0; i < mine; i++) {
+        streams[i].arriving = scratch;
+        scratch += streams[i].segment * streams[i].child_count * FLOW_WINDOW;
+    }
+    struct flow flow;
+    int error = flow_begin(&flow, &comm->fabric, streams, mine);
+    flow_offer(&flow, INT64_MAX);
+    return flow_end(&flow, error);
+}
+
+int torus_allreduce(struct coll_comm *comm, struct torus_way way, const struct call *call, int64_t segment)
+{
+    int trees = torus_way_trees(comm, way), drivers = torus_way_drivers(comm, way), locals = comm->topology.locals;
+    int64_t *at = malloc(((size_t)locals + 1) * sizeof *at);
+    if (at == NULL)
+        return MPI_ERR_NO_MEM;
+    torus_slices(call->count, trees, drivers, locals, at);
+    int error = torus_to_drivers(comm, call, drivers, at);
+    if (error == MPI_SUCCESS && comm->topology.local < drivers)
+        error = through_trees(comm, way, call, segment);
+    if (error == MPI_SUCCESS)
+        error = torus_from_drivers(comm, call, drivers, at);
+    free(at);
+    return error;
+}
+
+double torus_allreduce_cost(const struct coll_comm *comm, struct torus_way way, int64_t bytes, int64_t segment)
+{
+    double pass = torus_pass_cost(comm, way, bytes, segment), node = comm->costs.node_latency * 4;
+    int most = comm->topology.most, drivers = torus_way_drivers(comm, way);
+    node += most > 1 ? (double)bytes * comm->costs.node_byte * (most / (double)drivers + most / 2.0) : 0;
+    return 2 * pass + node;
+}

@@ -1,0 +1,154 @@
+#include "torus_bcast.h"
+
+#include <stdlib.h>
+
+#include "node/node.h"
+
+/* Streams have two tags each, for up and down. */
+enum { FIRST_TAG = 64, UNIT = 64 };
+
+int torus_way_trees(const struct coll_comm *comm, struct torus_way way)
+{
+    return way.links ? trees_count(&comm->topology.cuboid.torus) : 1;
+}
+
+int torus_way_drivers(const struct coll_comm *comm, struct torus_way way)
+{
+    int trees = torus_way_trees(comm, way), least = comm->topology.least;
+    return !way.several ? 1 : trees < least ? trees : least;
+}
+
+void torus_stream(const struct coll_comm *comm, struct torus_way way, int tree, int root_node, int root_local,
+                  struct stream *stream)
+{
+    const struct topology *topology = &comm->topology;
+    const struct cuboid *cuboid = &topology->cuboid;
+    int trees = torus_way_trees(comm, way), drivers = torus_way_drivers(comm, way);
+    int local = torus_driver(tree, trees, drivers), places[TREE_CHILDREN];
+    int root = cuboid->place_of[root_node], here = cuboid->place_of[topology->node];
+    int parent = way.links ? tree_parent(&cuboid->torus, tree, root, here)
+                           : short_tree_parent(&cuboid->torus, root, here);
+    *stream = (struct stream){.parent = -1, .tag = FIRST_TAG + 2 * tree, .unit = UNIT};
+    stream->child_count = way.links ? tree_children(&cuboid->torus, tree, root, here, places)
+                                    : short_tree_children(&cuboid->torus, root, here, places);
+    if (parent >= 0) {
+        int node = cuboid->node_at[parent];
+        stream->parent = topology_rank(topology, node, drivers == 1 && node == root_node ? root_local : local);
+    }
+    for (int i = 0; i < stream->child_count; i++)
+        stream->children[i] = topology_rank(topology, cuboid->node_at[places[i]], local);
+}
+
+/* What one rank has to do with one broadcast. */
+struct passing {
+    struct coll_comm *comm;
+    char *data;
+    int64_t bytes, chunk;
+    int root_local, drivers, trees, driver; /* driver: this rank's number among them, or -1 */
+    bool at_root;
+    struct stream streams[2 * TORUS_MOST];
+    struct flow flow;
+    int64_t *parts; /* of a chunk: bytes and places by local number */
+};
+
+static int share(struct passing *passing, int64_t round)
+{
+    struct coll_comm *comm = passing->comm;
+    int64_t base = round * passing->chunk, left = passing->bytes - base;
+    int64_t here = left < passing->chunk ? left : passing->chunk;
+    int locals = comm->topology.locals;
+    if (passing->drivers == 1)
+        return node_bcast(comm, passing->at_root ? passing->root_local : 0, passing->data + base, here);
+    int64_t *bytes = passing->parts, *at = bytes + locals;
+    for (int local = 0; local < locals; local++)
+        bytes[local] = at[local] = 0;
+    /* As the streams cut it: the same for all, though only drivers have them. */
+    struct stream any = {.bytes = passing->bytes, .segment = passing->chunk / passing->trees, .unit = UNIT,
+                         .of = passing->trees};
+    for (int tree = passing->trees - 1; tree >= 0; tree--) {
+        int64_t part;
+        int local = torus_driver(tree, passing->trees, passing->drivers);
+        any.index = tree;
+        at[local] = stream_at(&any, round, &part) - base;
+        bytes[local] += part;
+    }
+    char *chunk = passing->data + base;
+    return node_allgather(comm, chunk + at[comm->topology.local], chunk, 0, bytes, at);
+}
+
+static int one_round(struct passing *passing, int64_t round, int64_t rounds, int64_t lag)
+{
+    struct coll_comm *comm = passing->comm;
+    bool early = passing->at_root && passing->drivers > 1;
+    int error = MPI_SUCCESS;
+    if (round < rounds && early) {
+        int64_t base = round * passing->chunk, left = passing->bytes - base;
+        error = node_bcast(comm, passing->root_local, passing->data + base, left < passing->chunk ? left : passing->chunk);
+    }
+    if (error == MPI_SUCCESS && passing->driver >= 0) {
+        if (passing->at_root)
+            flow_offer(&passing->flow, round + 1);
+        error = flow_until(&passing->flow, round + 1 - lag);
+    }
+    if (error == MPI_SUCCESS && round >= lag && !early && comm->topology.locals > 1)
+        error = share(passing, round - lag);
+    return error;
+}
+
+int torus_bcast(struct coll_comm *comm, struct torus_way way, int root, void *data, int64_t bytes, int64_t segment)
+{
+    const struct topology *topology = &comm->topology;
+    struct passing passing = {.comm = comm, .data = data, .bytes = bytes, .root_local = topology->local_of[root],
+                              .drivers = torus_way_drivers(comm, way), .trees = torus_way_trees(comm, way),
+                              .at_root = topology->node == topology->node_of[root]};
+    segment = (segment + UNIT - 1) / UNIT * UNIT;
+    /* A vector that is less than a chunk is one. */
+    int64_t most = (bytes + passing.trees - 1) / passing.trees;
+    segment = segment < most || most < 1 ? segment : (most + UNIT - 1) / UNIT * UNIT;
+    passing.chunk = segment * passing.trees;
+    passing.driver = topology->local < passing.drivers ? topology->local : -1;
+    if (passing.drivers == 1 && passing.at_root)
+        passing.driver = topology->local == passing.root_local ? 0 : -1;
+    int mine = 0;
+    for (int tree = 0; tree < passing.trees && passing.driver >= 0; tree++) {
+        if (torus_driver(tree, passing.trees, passing.drivers) != passing.driver)
+            continue;
+        struct stream *stream = &passing.streams[mine++];
+        torus_stream(comm, way, tree, topology->node_of[root], passing.root_local, stream);
+        stream->data = data, stream->bytes = bytes, stream->segment = segment;
+        stream->of = passing.trees, stream->index = tree;
+    }
+    passing.parts = malloc(2 * (size_t)topology->locals * sizeof *passing.parts);
+    int64_t rounds = (bytes + passing.chunk - 1) / passing.chunk;
+    /* Nodes share a chunk when every tree has had time to bring it; until then, data only pass through. */
+    int64_t depth = way.links ? trees_depth(&topology->cuboid.torus) : short_tree_depth(&topology->cuboid.torus);
+    int64_t lag = way.several && depth + 1 < rounds ? depth + 1 : rounds;
+    int error = passing.parts == NULL ? MPI_ERR_NO_MEM
+                                      : flow_begin(&passing.flow, &comm->fabric, passing.streams, mine);
+    for (int64_t round = 0; round < rounds + lag && error == MPI_SUCCESS; round++)
+        error = one_round(&passing, round, rounds, lag);
+    error = flow_end(&passing.flow, error);
+    free(passing.parts);
+    return error;
+}
+
+double torus_pass_cost(const struct coll_comm *comm, struct torus_way way, int64_t bytes, int64_t segment)
+{
+    const struct torus *torus = &comm->topology.cuboid.torus;
+    int trees = torus_way_trees(comm, way);
+    double depth = way.links ? trees_depth(torus) : short_tree_depth(torus);
+    double part = (double)bytes / trees, piece = part < (double)segment ? part : (double)segment;
+    /* The short tree's root sends each segment to all its children; every link tree has ports of its own. */
+    double fan = way.links ? 1 : depth, pieces = piece > 0 ? part / piece : 1;
+    return (depth + (pieces - 1) * fan) * (comm->costs.fabric_latency + piece * comm->costs.fabric_byte);
+}
+
+double torus_bcast_cost(const struct coll_comm *comm, struct torus_way way, int64_t bytes, int64_t segment)
+{
+    double pass = torus_pass_cost(comm, way, bytes, segment);
+    if (comm->topology.most == 1)
+        return pass;
+    double share = comm->costs.node_latency * 3 + (double)bytes * comm->costs.node_byte * comm->topology.most / 2;
+    /* Together the slower of the two, apart their sum. */
+    return way.several && bytes > 8 * segment ? (pass > share ? pass : share) + pass / 8 : pass + share;
+}

@@ -1,0 +1,39 @@
+/* Broadcast down trees over a cuboid of nodes, and what of it allreduce and allgather are made of. */
+#ifndef UNISONO_TORUS_BCAST_H
+#define UNISONO_TORUS_BCAST_H
+
+#include "collectives.h"
+#include "torus_flow.h"
+
+struct torus_way {
+    bool links;   /* link trees; else the short tree (torus_trees.h) */
+    bool several; /* several processes of a node drive the trees, and its phases overlap; else one, and after it the node */
+};
+
+/* How many trees, and how many processes of a node drive them: the same on all ranks. */
+int torus_way_trees(const struct coll_comm *comm, struct torus_way way);
+int torus_way_drivers(const struct coll_comm *comm, struct torus_way way);
+/* Which of the drivers has this tree. */
+static inline int torus_driver(int tree, int trees, int drivers)
+{
+    return tree * drivers / trees;
+}
+
+/* The stream of a tree, without data: who is above and below of this node's driver. `root_local`: who drives at the root's
+ * node, if one drives all. */
+void torus_stream(const struct coll_comm *comm, struct torus_way way, int tree, int root_node, int root_local,
+                  struct stream *stream);
+
+int torus_bcast(struct coll_comm *comm, struct torus_way way, int root, void *data, int64_t bytes, int64_t segment);
+
+/* Seconds of one pass down over the nodes; of a broadcast with what the nodes do. */
+double torus_pass_cost(const struct coll_comm *comm, struct torus_way way, int64_t bytes, int64_t segment);
+double torus_bcast_cost(const struct coll_comm *comm, struct torus_way way, int64_t bytes, int64_t segment);
+
+/* There is a cuboid of several nodes. */
+static inline bool torus_applies(const struct coll_comm *comm)
+{
+    return comm->topology.cuboid.node_at != NULL && comm->topology.nodes > 1;
+}
+
+#endif
