@@ -137,6 +137,11 @@ def _inside(setting: Setting, call_scope: Sequence[str]) -> Sequence[str]:
     return CALL_SCOPE if call_scope and is_ours(setting) else call_scope
 
 
+def as_measured(launch: Setting) -> Setting:
+    """The launch part that stands for a plan's in a study: our library leaves alone what it is not told to serve."""
+    return launch.without(PRELOAD)
+
+
 def is_ours(setting: Mapping[str, str]) -> bool:
     """Whether one of our own algorithms serves the call."""
     return setting.get("coll") == UNISONO

@@ -26,7 +26,7 @@ from unisono.decide.robust import Counts, Floats
 from unisono.decide.statistics import contrasts, interval, locations
 from unisono.decide.table import filled, size_weights, tables
 from unisono.errors import UserError
-from unisono.model import DEFAULT, Case, Setting
+from unisono.model import DEFAULT, Case, Setting, as_measured
 from unisono.sizes import format_size
 from unisono.study.data import StudyData
 
@@ -253,7 +253,7 @@ class _Side:
         plan = self._chosen[case]
         rule = next(r for r in plan.rules if r.case == case and r.first <= size and (r.last is None or size <= r.last))
         base = base_of(self.tables[case], plan.launch)
-        return (plan.launch | rule.call) if rule.call else (base if base is not None else DEFAULT)
+        return (as_measured(plan.launch) | rule.call) if rule.call else (base if base is not None else DEFAULT)
 
     def logs(self, case: Case, size: int, kind: str) -> Floats:
         """Log seconds by launch."""

@@ -10,7 +10,7 @@ from typing import Any
 import unisono
 from unisono.decide.model import Decision
 from unisono.machine.model import Machine, Mpi
-from unisono.model import DEFAULT, Setting
+from unisono.model import DEFAULT, Setting, as_measured
 from unisono.report.text import count, format_duration, format_range, join, short_setting
 from unisono.report.view import chosen_plans
 from unisono.sizes import format_size
@@ -191,7 +191,7 @@ def commands(study: StudyData, decision: Decision) -> list[tuple[str, str]]:
         ),
     ]
     for (nodes, ppn), plan in chosen_plans(decision).items():
-        launched = [("the default", DEFAULT), ("the chosen setting", plan.launch)]
+        launched = [("the default", DEFAULT), ("the chosen setting", as_measured(plan.launch))]
         for name, setting in launched if plan.launch else launched[:1]:
             row = _done(study.launches, nodes, ppn, setting)
             if row is not None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from unisono.decide.model import Decision
 from unisono.errors import UserError
-from unisono.model import CALL_SCOPE, DEFAULT, Setting
+from unisono.model import CALL_SCOPE, DEFAULT, Setting, as_measured
 from unisono.report.axes import (
     Figure,
     hover_frame,
@@ -109,7 +109,7 @@ def _parameters(view: CaseView) -> list[str]:
 
 def _race_comparison(view: CaseView, name: str) -> _Comparison | None:
     """The values of one parameter with the others at the chosen plan's, else at the default's."""
-    for base in dict.fromkeys((view.plan.launch, DEFAULT)):
+    for base in dict.fromkeys((as_measured(view.plan.launch), DEFAULT)):
         fixed = base.without(name)
         if name == "algorithm":
             fixed = fixed | {"coll": "tuned"}

@@ -9,6 +9,7 @@ from unisono.decide.model import Decision, Plan
 from unisono.measure.protocol import Limits
 from unisono.model import DEFAULT, Case
 from unisono.report.axes import zoom_groups
+from unisono.report.envelope import envelope, envelope_figure, rows
 from unisono.report.figures_heatmap import gain_map
 from unisono.report.figures_latency import latency_figure, rule_words
 from unisono.report.figures_limits import bandwidth, core_latency, distance
@@ -38,10 +39,22 @@ def decision_shapes(views: Sequence[CaseView], decision: Decision) -> list[dict[
                 "axis": ratio_axis(scale) if any(r["mark"] for case in cases for r in case["rules"]) else "",
                 "collectives": collectives,
                 "cases": cases,
+                **_envelopes(of_shape(views, nodes, ppn)),
                 "plans": [_plan_row(p, collectives) for p in decision.plans if (p.nodes, p.ppn) == (nodes, ppn)],
             }
         )
     return shapes
+
+
+def _envelopes(views: Sequence[CaseView]) -> dict[str, Any]:
+    """How far the chosen curves are from the best of everything."""
+    found = [one for view in views if (one := envelope(view)) is not None]
+    drawn = envelope_figure(found)
+    return {
+        "envelope": rows(found),
+        "envelope_figure": drawn[0] if drawn else None,
+        "envelope_legend": drawn[1] if drawn else [],
+    }
 
 
 def _plan_row(plan: Plan, collectives: Sequence[str]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from unisono.decide.model import Decision, Estimate, Interval, Plan, Rule
 from unisono.decide.table import size_weights
-from unisono.model import DEFAULT, Case, Setting
+from unisono.model import DEFAULT, Case, Setting, as_measured
 from unisono.report.limit import floors
 from unisono.study.data import StudyData
 
@@ -42,8 +42,8 @@ class CaseView:
         """What the plan uses for messages of `size` bytes."""
         for rule in self.rules:
             if rule.first <= size and (rule.last is None or size <= rule.last):
-                return self.plan.launch | rule.call
-        return self.plan.launch
+                return as_measured(self.plan.launch) | rule.call
+        return as_measured(self.plan.launch)
 
     @property
     def chosen(self) -> list[Estimate]:

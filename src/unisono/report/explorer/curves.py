@@ -16,7 +16,7 @@ import numpy as np
 
 from unisono.decide.model import Estimate, Interval
 from unisono.errors import UserError
-from unisono.model import Case
+from unisono.model import Case, as_measured
 from unisono.profile.model import NO_FUNCTION, UNKNOWN, Profile, collective_of
 from unisono.report.text import short_setting, significant
 from unisono.report.view import CaseView
@@ -73,7 +73,7 @@ def _curve(found: Lookup, comm: int, shape: tuple[int, int], tuning: Tuning, vie
                 "first": rule.first,
                 "last": rule.last,
                 "gain": _interval(Interval(rule.gain.mid, rule.gain.low, rule.gain.high)),
-                "setting": short_setting(plan.launch | rule.call),
+                "setting": short_setting(as_measured(plan.launch) | rule.call),
                 "sizes": list(rule.sizes),
             }
             for rule in sorted(plan.rules_for(found.collective), key=lambda rule: rule.first)
