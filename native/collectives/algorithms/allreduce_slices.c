@@ -4,7 +4,7 @@
 
 static bool applies(const struct coll_comm *comm, const struct shape *shape)
 {
-    return comm->topology.nodes == 1 && node_shares(comm->node) && shape->element <= comm->node->cell_bytes;
+    return comm->topology.nodes == 1 && node_shares(comm->node) && shape->element * comm->ranks <= comm->node->cell_bytes;
 }
 
 static double cost(const struct coll_comm *comm, const struct shape *shape)
@@ -22,7 +22,7 @@ const struct algorithm allreduce_slices = {
     .collective = COLL_ALLREDUCE,
     .meaning = "In chunks through shared memory; of each chunk every rank combines one slice for all.",
     .reference = "",
-    .segment = 16384,
+    .segment = 32768,
     .applies = applies,
     .cost = cost,
     .run = run,

@@ -15,8 +15,7 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
 
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 {
-    (void)segment;
-    return node_bcast_cells(comm, call->root, call->receive, call->bytes);
+    return node_bcast_cells(comm, call->root, call->receive, call->bytes, segment);
 }
 
 const struct algorithm bcast_cells = {
@@ -24,6 +23,7 @@ const struct algorithm bcast_cells = {
     .collective = COLL_BCAST,
     .meaning = "Through cells of shared memory, of which the root writes one while the others read those before.",
     .reference = "",
+    .segment = 16384,
     .applies = applies,
     .cost = cost,
     .run = run,

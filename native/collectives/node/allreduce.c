@@ -5,6 +5,7 @@
 #include "cells.h"
 #include "messages.h"
 #include "node.h"
+#include "slices.h"
 
 /* Whether this rank's own elements are lost when those of the ranks before it are combined into the result. */
 static bool overwrites(const struct node *node, const void *send, const void *receive)
@@ -62,114 +63,90 @@ int node_allreduce_cells(struct coll_comm *comm, const void *send, void *receive
     return MPI_SUCCESS;
 }
 
-/* A vector that goes through cells in chunks, of which each rank combines one slice. */
-struct slices {
-    struct coll_comm *comm;
-    const struct reduction *reduction;
-    const char *send;
-    char *receive;
-    int64_t count, each; /* elements in all, in a chunk */
-    uint64_t step;       /* chunk c: in step + 2c everybody posts what it has, in the next one its slice combined */
-};
-
-static int64_t chunk_count(const struct slices *slices, int64_t chunk)
-{
-    int64_t left = slices->count - chunk * slices->each;
-    return left < slices->each ? left : slices->each;
-}
-
-/* Where the slice of a rank begins, in bytes from the chunk's begin. */
-static int64_t slice_at(const struct slices *slices, int64_t chunk, int local)
-{
-    return chunk_count(slices, chunk) * local / slices->comm->node->ranks * slices->reduction->element;
-}
-
-static int64_t chunk_at(const struct slices *slices, int64_t chunk)
-{
-    return chunk * slices->each * slices->reduction->element;
-}
-
-/* What the others are to combine. */
-static void offer(const struct slices *slices, int64_t chunk)
-{
-    struct node *node = slices->comm->node;
-    uint64_t step = slices->step + 2 * (uint64_t)chunk;
-    const char *from = slices->send + chunk_at(slices, chunk);
-    int64_t begin = slice_at(slices, chunk, node->rank), end = slice_at(slices, chunk, node->rank + 1);
-    int64_t all = chunk_count(slices, chunk) * slices->reduction->element;
-    if (overwrites(node, slices->send, slices->receive))
-        begin = end;
-    cell_room(slices->comm, step);
-    unsigned char *cell = cell_of(node, node->rank, step);
-    memcpy(cell, from, (size_t)begin);
-    memcpy(cell + end, from + end, (size_t)(all - end));
-    line_post(node, step);
-}
-
-static void combine_slice(const struct slices *slices, int64_t chunk)
-{
-    struct coll_comm *comm = slices->comm;
-    struct node *node = comm->node;
-    uint64_t step = slices->step + 2 * (uint64_t)chunk;
-    int64_t begin = slice_at(slices, chunk, node->rank), bytes = slice_at(slices, chunk, node->rank + 1) - begin;
-    int64_t count = bytes / slices->reduction->element;
-    char *to = slices->receive + chunk_at(slices, chunk) + begin;
-    const void *own = overwrites(node, slices->send, slices->receive)
-                          ? (const void *)(cell_of(node, node->rank, step) + begin)
-                          : slices->send + chunk_at(slices, chunk) + begin;
-    line_wait(comm, 0, step);
-    const void *left = node->rank == 0 ? own : cell_of(node, 0, step) + begin;
-    for (int local = 1; local < node->ranks; local++, left = to) {
-        line_wait(comm, local, step);
-        const void *right = local == node->rank ? own : cell_of(node, local, step) + begin;
-        slices->reduction->combine(slices->reduction, left, right, to, count);
-    }
-    cell_room(comm, step + 1);
-    memcpy(cell_of(node, node->rank, step + 1), to, (size_t)bytes);
-    line_post(node, step + 1);
-}
-
-static void collect(const struct slices *slices, int64_t chunk)
-{
-    struct node *node = slices->comm->node;
-    uint64_t step = slices->step + 2 * (uint64_t)chunk + 1;
-    char *to = slices->receive + chunk_at(slices, chunk);
-    for (int i = 1; i < node->ranks; i++) {
-        int local = (node->rank + i) % node->ranks;
-        int64_t begin = slice_at(slices, chunk, local), end = slice_at(slices, chunk, local + 1);
-        line_wait(slices->comm, local, step);
-        memcpy(to + begin, cell_of(node, local, step), (size_t)(end - begin));
-    }
-    node_pass(node, step + 1);
-}
-
 int node_allreduce_slices(struct coll_comm *comm, const void *send, void *receive, int64_t count,
                           const struct reduction *reduction, int64_t segment)
 {
+    struct slices slices = {.which = SLICES_ALL, .send = send, .receive = receive, .count = count, .segment = segment,
+                            .reduction = reduction};
+    return node_slices_fit(comm, reduction->element) ? node_slices(comm, &slices)
+                                                     : messages_allreduce(comm, send, receive, count, reduction);
+}
+
+/* Groups of so many consecutive ranks, the last one smaller. */
+static int group_size(int ranks)
+{
+    int size = 1;
+    while (size * size < ranks)
+        size++;
+    return size;
+}
+
+/* What this rank posts in a step: in its line, or in its cell when that is too small. */
+static void *post_at(struct coll_comm *comm, uint64_t step, int64_t bytes)
+{
     struct node *node = comm->node;
-    int64_t bytes = segment > 0 && segment < node->cell_bytes ? segment : node->cell_bytes;
-    int64_t each = cells_ready(comm) ? bytes / reduction->element : 0;
-    if (each == 0)
-        return messages_allreduce(comm, send, receive, count, reduction);
-    int64_t chunks = (count + each - 1) / each;
-    struct slices slices = {comm, reduction, send, receive, count, each, node_steps(node, 2 * (uint64_t)chunks)};
-    for (int64_t chunk = 0; chunk < chunks + 2; chunk++) {
-        if (chunk < chunks)
-            offer(&slices, chunk);
-        if (chunk > 0 && chunk <= chunks)
-            combine_slice(&slices, chunk - 1);
-        if (chunk > 1)
-            collect(&slices, chunk - 2);
+    if (bytes <= LINE_ROOM) {
+        line_room(comm, step);
+        return line_of(node, node->rank, step)->payload;
     }
+    cell_room(comm, step);
+    return cell_of(node, node->rank, step);
+}
+
+static const void *posted_by(struct coll_comm *comm, int local, uint64_t step, int64_t bytes)
+{
+    const struct line *line = line_wait(comm, local, step);
+    return bytes <= LINE_ROOM ? (const void *)line->payload : cell_of(comm->node, local, step);
+}
+
+/* Combines what ranks first, first + stride ... below `end` posted. */
+static void combine_posted(struct coll_comm *comm, uint64_t step, int first, int end, int stride, void *result,
+                           int64_t count, const struct reduction *reduction)
+{
+    int64_t bytes = count * reduction->element;
+    const void *left = posted_by(comm, first, step, bytes);
+    if (first + stride >= end)
+        memcpy(result, left, (size_t)bytes);
+    for (int local = first + stride; local < end; local += stride, left = result)
+        reduction->combine(reduction, left, posted_by(comm, local, step, bytes), result, count);
+}
+
+int node_allreduce_groups(struct coll_comm *comm, const void *send, void *receive, int64_t count,
+                          const struct reduction *reduction)
+{
+    struct node *node = comm->node;
+    int64_t bytes = count * reduction->element;
+    if (bytes > LINE_ROOM && (!cells_ready(comm) || bytes > node->cell_bytes))
+        return messages_allreduce(comm, send, receive, count, reduction);
+    uint64_t step = node_steps(node, 2);
+    int size = group_size(node->ranks), first = node->rank / size * size;
+    int end = first + size < node->ranks ? first + size : node->ranks;
+    memcpy(post_at(comm, step, bytes), send, (size_t)bytes);
+    line_post(node, step);
+    if (node->rank == first) {
+        void *room = post_at(comm, step + 1, bytes);
+        combine_posted(comm, step, first, end, 1, room, count, reduction);
+        line_post(node, step + 1);
+    }
+    combine_posted(comm, step + 1, 0, node->ranks, size, receive, count, reduction);
+    node_know(node, step); /* leaders post what they combine when all of their group have come this far */
+    node_pass(node, step + 2);
+    line_prepare(node);
     return MPI_SUCCESS;
 }
 
 int node_allreduce(struct coll_comm *comm, const void *send, void *receive, int64_t count,
                    const struct reduction *reduction)
 {
-    if (!comm->node->shared)
+    const struct node *node = comm->node;
+    int64_t bytes = count * reduction->element;
+    if (!node->shared)
         return messages_allreduce(comm, send, receive, count, reduction);
-    if (count * reduction->element <= LINE_ROOM)
+    if (node->ranks > ALLREDUCE_FLAT_RANKS && bytes <= ALLREDUCE_GROUPS_BYTES)
+        return node_allreduce_groups(comm, send, receive, count, reduction);
+    if (bytes <= LINE_ROOM)
         return node_allreduce_inline(comm, send, receive, count, reduction);
-    return node_allreduce_cells(comm, send, receive, count, reduction);
+    if (bytes <= ALLREDUCE_FLAT_BYTES / node->ranks)
+        return node_allreduce_cells(comm, send, receive, count, reduction);
+    return node_allreduce_slices(comm, send, receive, count, reduction, 0);
 }

@@ -14,5 +14,13 @@ int node_allreduce_cells(struct coll_comm *comm, const void *send, void *receive
  * 0: a cell. */
 int node_allreduce_slices(struct coll_comm *comm, const void *send, void *receive, int64_t count,
                           const struct reduction *reduction, int64_t segment);
+/* In two levels: of each group of about sqrt(ranks) one rank combines what they post, everybody what those post. At most
+ * a cell. */
+int node_allreduce_groups(struct coll_comm *comm, const void *send, void *receive, int64_t count,
+                          const struct reduction *reduction);
+
+/* From where on node_allreduce prefers another way: two levels above so many ranks and up to so many bytes; slices above
+ * so many bytes of all ranks together. */
+enum { ALLREDUCE_FLAT_RANKS = 24, ALLREDUCE_GROUPS_BYTES = 2048, ALLREDUCE_FLAT_BYTES = 24576 };
 
 #endif

@@ -6,6 +6,8 @@
 #include "messages.h"
 #include "node.h"
 
+static const int64_t page = 4096;
+
 int node_bcast_inline(struct coll_comm *comm, int root, void *data, int64_t bytes)
 {
     struct node *node = comm->node;
@@ -21,16 +23,16 @@ int node_bcast_inline(struct coll_comm *comm, int root, void *data, int64_t byte
     return MPI_SUCCESS;
 }
 
-int node_bcast_cells(struct coll_comm *comm, int root, void *data, int64_t bytes)
+int node_bcast_cells(struct coll_comm *comm, int root, void *data, int64_t bytes, int64_t segment)
 {
     struct node *node = comm->node;
     if (!cells_ready(comm))
         return messages_bcast(comm, root, data, bytes);
-    int64_t pieces = (bytes + node->cell_bytes - 1) / node->cell_bytes;
-    uint64_t step = node_steps(node, (uint64_t)pieces);
+    int64_t most = segment > 0 && segment < node->cell_bytes ? segment : node->cell_bytes;
+    uint64_t step = node_steps(node, (uint64_t)((bytes + most - 1) / most));
     char *at = data;
-    for (; bytes > 0; bytes -= node->cell_bytes, at += node->cell_bytes, step++) {
-        size_t piece = (size_t)(bytes < node->cell_bytes ? bytes : node->cell_bytes);
+    for (; bytes > 0; bytes -= most, at += most, step++) {
+        size_t piece = (size_t)(bytes < most ? bytes : most);
         if (node->rank == root) {
             cell_room(comm, step);
             memcpy(cell_of(node, root, step), at, piece);
@@ -46,11 +48,56 @@ int node_bcast_cells(struct coll_comm *comm, int root, void *data, int64_t bytes
     return MPI_SUCCESS;
 }
 
+/* Where the posted data of a rank is in its own memory. */
+static uint64_t *address_in(const struct node *node, int local, uint64_t step)
+{
+    return (uint64_t *)(void *)line_of(node, local, step)->payload;
+}
+
+/* The root writes the last part of everybody's while they read what is before, so that all copy alike. */
+static int write_rest(struct coll_comm *comm, uint64_t step, const char *data, int64_t read, int64_t bytes)
+{
+    struct node *node = comm->node;
+    int error = MPI_SUCCESS;
+    for (int i = 1; i < node->ranks; i++) {
+        int local = (node->rank + i) % node->ranks;
+        line_wait(comm, local, step);
+        int failed = pull_write(&node->pull, local, *address_in(node, local, step) + (uint64_t)read, data + read, bytes - read);
+        error = failed ? failed : error;
+    }
+    return error;
+}
+
+int node_bcast_pull(struct coll_comm *comm, int root, void *data, int64_t bytes)
+{
+    struct node *node = comm->node;
+    if (!node->pull.works)
+        return node_bcast_cells(comm, root, data, bytes, 0);
+    uint64_t step = node_steps(node, 2);
+    int64_t read = bytes / node->ranks * (node->ranks - 1) / page * page;
+    int error;
+    line_room(comm, step + 1);
+    *address_in(node, node->rank, step) = pull_address(data);
+    line_post(node, step);
+    if (node->rank == root)
+        error = write_rest(comm, step, data, read, bytes);
+    else {
+        line_wait(comm, root, step);
+        error = pull_read(&node->pull, root, *address_in(node, root, step), data, read);
+    }
+    line_post(node, step + 1); /* done with the others' memory */
+    for (int local = 0; local < node->ranks; local++)
+        if (node->rank == root || local == root)
+            line_wait(comm, local, step + 1);
+    node_pass(node, step + 2);
+    return error;
+}
+
 int node_bcast(struct coll_comm *comm, int root, void *data, int64_t bytes)
 {
     if (!comm->node->shared)
         return messages_bcast(comm, root, data, bytes);
     if (bytes <= LINE_ROOM)
         return node_bcast_inline(comm, root, data, bytes);
-    return node_bcast_cells(comm, root, data, bytes);
+    return node_bcast_cells(comm, root, data, bytes, 0);
 }

@@ -5,6 +5,7 @@
 #include "cells.h"
 #include "messages.h"
 #include "node.h"
+#include "slices.h"
 
 int node_reduce_cells(struct coll_comm *comm, int root, const void *send, void *receive, int64_t count,
                  const struct reduction *reduction)
@@ -51,16 +52,31 @@ int node_reduce_cells(struct coll_comm *comm, int root, const void *send, void *
     return MPI_SUCCESS;
 }
 
+int node_reduce_slices(struct coll_comm *comm, int root, const void *send, void *receive, int64_t count,
+                       const struct reduction *reduction, int64_t segment)
+{
+    struct slices slices = {.which = SLICES_ROOT, .root = root, .send = send, .receive = receive, .count = count,
+                            .segment = segment, .reduction = reduction};
+    return node_slices_fit(comm, reduction->element) ? node_slices(comm, &slices)
+                                                     : messages_reduce(comm, root, send, receive, count, reduction);
+}
+
 int node_reduce(struct coll_comm *comm, int root, const void *send, void *receive, int64_t count,
                 const struct reduction *reduction)
 {
     if (!comm->node->shared)
         return messages_reduce(comm, root, send, receive, count, reduction);
+    if (comm->node->ranks > REDUCE_ROOT_RANKS && count * reduction->element > REDUCE_ROOT_BYTES)
+        return node_reduce_slices(comm, root, send, receive, count, reduction, 0);
     return node_reduce_cells(comm, root, send, receive, count, reduction);
 }
 
 int node_reduce_scatter(struct coll_comm *comm, const void *send, void *receive, const int64_t *counts_at,
                         const struct reduction *reduction)
 {
-    return messages_reduce_scatter(comm, send, receive, counts_at, reduction);
+    struct slices slices = {.which = SLICES_OWN, .send = send, .receive = receive, .at = counts_at,
+                            .reduction = reduction};
+    if (!comm->node->shared || !node_slices_fit(comm, reduction->element))
+        return messages_reduce_scatter(comm, send, receive, counts_at, reduction);
+    return node_slices(comm, &slices);
 }

@@ -1,0 +1,29 @@
+#include "../node/node.h"
+#include "../node/allreduce.h"
+#include "../node/cells.h"
+
+static bool applies(const struct coll_comm *comm, const struct shape *shape)
+{
+    return comm->topology.nodes == 1 && node_shares(comm->node) && shape->bytes <= comm->node->cell_bytes;
+}
+
+static double cost(const struct coll_comm *comm, const struct shape *shape)
+{
+    return comm->costs.node_latency + (double)shape->bytes * comm->costs.node_byte * (0.5 + 0.5 * comm->ranks);
+}
+
+static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
+{
+    (void)segment;
+    return node_allreduce_groups(comm, call->send, call->receive, call->count, &call->reduction);
+}
+
+const struct algorithm allreduce_groups = {
+    .name = "allreduce_groups",
+    .collective = COLL_ALLREDUCE,
+    .meaning = "In two levels: of each group of neighbours one combines for them, everybody combines what those post.",
+    .reference = "",
+    .applies = applies,
+    .cost = cost,
+    .run = run,
+};

@@ -1,0 +1,145 @@
+#include "slices.h"
+
+#include "cells.h"
+#include "copy.h"
+#include "node.h"
+
+/* Of chunk c, everybody posts in step first + 2c what the others are to combine, and in the next one its slice of the
+ * chunk, combined. A chunk is a part of each slice; they lie one after the other in a cell. */
+struct work {
+    struct coll_comm *comm;
+    const struct slices *slices;
+    int64_t element, part; /* bytes of one, elements of a slice in one chunk */
+    uint64_t first;
+    bool streaming; /* the result is longer than what a cache holds */
+};
+
+static int64_t slice_begin(const struct work *work, int local)
+{
+    const struct slices *slices = work->slices;
+    int64_t ranks = work->comm->node->ranks;
+    /* Not count * local / ranks, which may overflow. */
+    return slices->at ? slices->at[local] : slices->count / ranks * local + slices->count % ranks * local / ranks;
+}
+
+/* Elements of a slice before this chunk. */
+static int64_t before(const struct work *work, int64_t chunk)
+{
+    return chunk * work->part;
+}
+
+/* Elements of a rank's slice in this chunk. */
+static int64_t within(const struct work *work, int local, int64_t chunk)
+{
+    int64_t left = slice_begin(work, local + 1) - slice_begin(work, local) - before(work, chunk);
+    return left < 0 ? 0 : left < work->part ? left : work->part;
+}
+
+static int64_t chunks(const struct work *work)
+{
+    int64_t longest = 0;
+    for (int local = 0; local < work->comm->node->ranks; local++) {
+        int64_t length = slice_begin(work, local + 1) - slice_begin(work, local);
+        longest = length > longest ? length : longest;
+    }
+    return (longest + work->part - 1) / work->part;
+}
+
+/* Bytes from the vector's begin to the part of a rank's slice that is in this chunk. */
+static int64_t place(const struct work *work, int local, int64_t chunk)
+{
+    return (slice_begin(work, local) + before(work, chunk)) * work->element;
+}
+
+static uint64_t offered(const struct work *work, int64_t chunk)
+{
+    return work->first + 2 * (uint64_t)chunk;
+}
+
+static const unsigned char *part_of(const struct work *work, int local, int of, uint64_t step)
+{
+    return cell_of(work->comm->node, local, step) + of * work->part * work->element;
+}
+
+static void offer(const struct work *work, int64_t chunk)
+{
+    struct node *node = work->comm->node;
+    uint64_t step = offered(work, chunk);
+    cell_room(work->comm, step);
+    for (int local = 0; local < node->ranks; local++)
+        if (local != node->rank)
+            copy_piece(cell_of(node, node->rank, step) + local * work->part * work->element,
+                       (const char *)work->slices->send + place(work, local, chunk),
+                       within(work, local, chunk) * work->element, false);
+    line_post(node, step);
+}
+
+static void combine_own(const struct work *work, int64_t chunk)
+{
+    struct node *node = work->comm->node;
+    const struct reduction *reduction = work->slices->reduction;
+    uint64_t step = offered(work, chunk);
+    int64_t count = within(work, node->rank, chunk);
+    const void *own = (const char *)work->slices->send + place(work, node->rank, chunk);
+    cell_room(work->comm, step + 1);
+    unsigned char *result = cell_of(node, node->rank, step + 1);
+    const void *left = own;
+    for (int local = 0; local < node->ranks; local++) {
+        const void *right = own;
+        if (local != node->rank) {
+            line_wait(work->comm, local, step);
+            right = part_of(work, local, node->rank, step);
+        }
+        if (local > 0)
+            reduction->combine(reduction, left, right, result, count);
+        left = local > 0 ? result : right;
+    }
+    line_post(node, step + 1);
+}
+
+static void collect(const struct work *work, int64_t chunk)
+{
+    struct node *node = work->comm->node;
+    const struct slices *slices = work->slices;
+    uint64_t step = offered(work, chunk) + 1;
+    for (int i = 0; i < node->ranks; i++) {
+        int local = (node->rank + i) % node->ranks;
+        if (slices->which == SLICES_OWN ? i > 0 : slices->which == SLICES_ROOT && node->rank != slices->root)
+            continue;
+        int64_t at = slices->which == SLICES_OWN ? before(work, chunk) * work->element : place(work, local, chunk);
+        if (i > 0)
+            line_wait(work->comm, local, step);
+        copy_piece((char *)slices->receive + at, cell_of(node, local, step),
+                   within(work, local, chunk) * work->element, work->streaming);
+    }
+    node_pass(node, step + 1);
+}
+
+int node_slices(struct coll_comm *comm, const struct slices *slices)
+{
+    struct node *node = comm->node;
+    struct work work = {comm, slices, slices->reduction->element, .part = 0};
+    int64_t bytes = slices->segment > 0 && slices->segment < node->cell_bytes ? slices->segment : node->cell_bytes;
+    int64_t line = 64 / work.element > 0 ? 64 / work.element : 1;
+    work.part = bytes / work.element / node->ranks;
+    work.part = work.part > line ? work.part / line * line : work.part;
+    int64_t all = chunks(&work);
+    work.first = node_steps(node, 2 * (uint64_t)all);
+    int64_t result = (slice_begin(&work, node->ranks) - slice_begin(&work, 0)) * work.element;
+    work.streaming = result >= copy_streams_from(node->ranks);
+    /* A chunk ahead in each of the three, so that what one waits for was posted long ago. */
+    for (int64_t chunk = 0; chunk < all + 2; chunk++) {
+        if (chunk < all)
+            offer(&work, chunk);
+        if (chunk > 0 && chunk <= all)
+            combine_own(&work, chunk - 1);
+        if (chunk > 1)
+            collect(&work, chunk - 2);
+    }
+    return MPI_SUCCESS;
+}
+
+bool node_slices_fit(struct coll_comm *comm, int64_t element)
+{
+    return cells_ready(comm) && element * comm->node->ranks <= comm->node->cell_bytes;
+}
