@@ -30,11 +30,11 @@ static int fake_first(const char *nodes, int rank)
 }
 
 /* This node's number, in order of the lowest ranks. */
-static int number_of_node(int first)
+static int number_of_node(const int *node, int first)
 {
     int number = 0;
     for (int rank = 0; rank < first; rank++)
-        number += world_node[rank] == rank;
+        number += node[rank] == rank;
     return number;
 }
 
@@ -55,17 +55,25 @@ int topology_start(void)
     if (here == world_ranks && getenv("UNISONO_FAKE_NODES") != NULL)
         first = fake_first(getenv("UNISONO_FAKE_NODES"), rank);
     PMPI_Comm_free(&near);
-    world_node = malloc((size_t)world_ranks * sizeof *world_node);
-    world_place = malloc((size_t)world_ranks * sizeof *world_place);
-    int good = world_node != NULL && world_place != NULL, all = 0;
+    int *node = malloc((size_t)world_ranks * sizeof *node), *place = malloc((size_t)world_ranks * sizeof *place);
+    int good = node != NULL && place != NULL, all = 0;
+    struct torus torus = {0};
     PMPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    if (!all) {
-        topology_end();
-        return MPI_ERR_NO_MEM;
+    error = all ? PMPI_Allgather(&first, 1, MPI_INT, node, 1, MPI_INT, MPI_COMM_WORLD) : MPI_ERR_NO_MEM;
+    if (error == MPI_SUCCESS)
+        error = coordinates_start(number_of_node(node, first), &torus, place);
+    if (error == MPI_SUCCESS)
+        error = PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    if (error != MPI_SUCCESS) {
+        free(node);
+        free(place);
+        return error;
     }
-    PMPI_Allgather(&first, 1, MPI_INT, world_node, 1, MPI_INT, MPI_COMM_WORLD);
-    PMPI_Comm_group(MPI_COMM_WORLD, &world);
-    return coordinates_start(number_of_node(first), &machine, world_place);
+    /* Only now: under a simulator ranks may share these variables. */
+    machine = torus;
+    world_node = node;
+    world_place = place;
+    return MPI_SUCCESS;
 }
 
 void topology_end(void)

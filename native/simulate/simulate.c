@@ -1,0 +1,209 @@
+/* Our collectives and the simulator's own, on a machine that SimGrid simulates (unisono.simulate):
+ *
+ *     smpirun ... simulate check RATE COLLECTIVE ALGORITHM[,ALGORITHM...] BYTES...
+ *     smpirun ... simulate time RATE COLLECTIVE ALGORITHM[,ALGORITHM...] BYTES...
+ *
+ * ALGORITHM: of ours, without the collective's name; `all`; or `smpi`, what smpirun's options chose. RATE: bytes a second
+ * that a process copies. Prints lines `@ COLLECTIVE ALGORITHM BYTES RESULT`: seconds, from a common start to the end of the
+ * last rank; or `right`, `WRONG`; or `no` when the algorithm does not apply. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collectives.h"
+#include "copies.h"
+#include "reduction.h"
+
+struct job {
+    struct coll_comm *comm;
+    struct call call;
+    int rank, ranks;
+    bool check;
+    char *send, *receive, *expected;
+    size_t room;
+    int64_t *counts;
+    int *int_counts; /* the same as int: four times `ranks` */
+};
+
+static bool reduces(enum collective collective)
+{
+    return collective == COLL_ALLREDUCE || collective == COLL_REDUCE;
+}
+
+/* What `from` has for `to`; varies where the collective lets it. */
+static int64_t block(const struct job *job, int64_t bytes, int from, int to)
+{
+    if (!job->check || (job->call.collective != COLL_ALLTOALLV && job->call.collective != COLL_ALLGATHERV))
+        return bytes;
+    return (from * 7 + (job->call.collective == COLL_ALLTOALLV ? to * 3 : 0)) % 5 * bytes / 2;
+}
+
+/* Element-wise sums of small whole numbers are the same in any order. */
+static void fill(const struct job *job, int round)
+{
+    for (size_t i = 0; i < job->room; i++)
+        job->send[i] = (char)(i * 7 + (unsigned)(job->rank * 31 + round) + (i >> 8));
+    for (size_t i = 0; reduces(job->call.collective) && i < job->room / sizeof(double); i++)
+        ((double *)(void *)job->send)[i] = (double)((i * 5 + (unsigned)(job->rank + round)) % 1000);
+}
+
+static void arrange(struct job *job, int64_t bytes)
+{
+    struct call *call = &job->call;
+    int64_t *v[4], out = 0, in = 0;
+    for (int k = 0; k < 4; k++)
+        v[k] = job->counts + (size_t)k * (size_t)job->ranks;
+    for (int i = 0; i < job->ranks; i++) {
+        v[0][i] = block(job, bytes, job->rank, i);
+        v[2][i] = block(job, bytes, i, job->rank);
+        v[1][i] = out, v[3][i] = in;
+        out += v[0][i], in += v[2][i];
+        for (int k = 0; k < 4; k++)
+            job->int_counts[k * job->ranks + i] = (int)v[k][i];
+    }
+    call->send_bytes = v[0], call->send_at = v[1], call->receive_bytes = v[2], call->receive_at = v[3];
+    bool many = call->collective != COLL_BCAST && !reduces(call->collective);
+    job->room = (size_t)(many ? (out > in ? out : in) : bytes) + 64;
+    call->bytes = call->collective == COLL_ALLGATHERV ? (in + job->ranks - 1) / job->ranks
+                  : call->collective == COLL_ALLTOALLV || call->collective == COLL_BARRIER ? 0 : bytes;
+    call->count = bytes / (int64_t)sizeof(double);
+}
+
+static void simulators_own(const struct job *job, char *receive)
+{
+    const struct call *call = &job->call;
+    const int *v = job->int_counts;
+    int bytes = (int)call->bytes, number = (int)call->count, n = job->ranks;
+    const void *send = call->send;
+    switch (call->collective) {
+    case COLL_BCAST: MPI_Bcast(receive, bytes, MPI_BYTE, call->root, MPI_COMM_WORLD); break;
+    case COLL_REDUCE: MPI_Reduce(send, receive, number, MPI_DOUBLE, MPI_SUM, call->root, MPI_COMM_WORLD); break;
+    case COLL_ALLREDUCE: MPI_Allreduce(send, receive, number, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); break;
+    case COLL_ALLGATHER: MPI_Allgather(send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, MPI_COMM_WORLD); break;
+    case COLL_ALLTOALL: MPI_Alltoall(send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, MPI_COMM_WORLD); break;
+    case COLL_ALLGATHERV:
+        MPI_Allgatherv(send, v[0], MPI_BYTE, receive, v + 2 * n, v + 3 * n, MPI_BYTE, MPI_COMM_WORLD);
+        break;
+    case COLL_ALLTOALLV:
+        MPI_Alltoallv(send, v, v + n, MPI_BYTE, receive, v + 2 * n, v + 3 * n, MPI_BYTE, MPI_COMM_WORLD);
+        break;
+    default: MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
+/* Against the simulator's own, with several roots. */
+static bool is_right(struct job *job, const struct algorithm *algorithm)
+{
+    int good = 1, all, roots[] = {0, job->ranks - 1, job->ranks / 2, job->ranks / 3};
+    for (int round = 0; round < 4; round++) {
+        job->call.root = roots[round];
+        fill(job, round);
+        memset(job->receive, 99, job->room);
+        if (job->call.collective == COLL_BCAST && job->rank == job->call.root)
+            memcpy(job->receive, job->send, job->room);
+        memcpy(job->expected, job->receive, job->room);
+        simulators_own(job, job->expected);
+        int error = algorithm->run(job->comm, &job->call, algorithm->segment);
+        bool counts = job->call.collective != COLL_REDUCE || job->rank == job->call.root;
+        good = good && error == MPI_SUCCESS && (!counts || memcmp(job->expected, job->receive, job->room) == 0);
+    }
+    PMPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    return all;
+}
+
+/* Seconds from a common start to the last rank's end. The second run counts: the first makes what is kept. */
+static double seconds_of(struct job *job, const struct algorithm *algorithm)
+{
+    double last = 0;
+    for (int round = 0; round < 2; round++) {
+        double now = MPI_Wtime(), start, end;
+        PMPI_Allreduce(&now, &start, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+        start += 0.01;
+        usleep((useconds_t)((start - MPI_Wtime()) * 1e6));
+        start = MPI_Wtime();
+        if (algorithm == NULL)
+            simulators_own(job, job->receive);
+        else
+            algorithm->run(job->comm, &job->call, algorithm->segment);
+        now = MPI_Wtime() - start;
+        PMPI_Allreduce(&now, &end, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+        last = end;
+    }
+    return last;
+}
+
+static void try(struct job *job, const struct algorithm *algorithm, int64_t bytes)
+{
+    bytes = reduces(job->call.collective) ? (bytes + 7) / 8 * 8 : bytes;
+    arrange(job, bytes);
+    job->send = copies_room(job->room);
+    job->receive = copies_room(job->room);
+    job->expected = job->check ? malloc(job->room) : NULL;
+    job->call.send = job->send, job->call.receive = job->receive, job->call.root = 0;
+    reduction_set(&job->call.reduction, MPI_DOUBLE, MPI_SUM);
+    if (!job->check)
+        job->call.reduction.combine = copies_combine;
+    struct shape shape = {job->call.bytes, job->call.reduction.element, true, 0};
+    char result[40] = "no";
+    if (algorithm == NULL || algorithm->applies(job->comm, &shape)) {
+        if (job->check)
+            snprintf(result, sizeof result, "%s", is_right(job, algorithm) ? "right" : "WRONG");
+        else
+            snprintf(result, sizeof result, "%.9g", seconds_of(job, algorithm));
+    }
+    if (job->rank == 0) {
+        const char *name = algorithm == NULL ? "smpi" : strchr(algorithm->name, '_') + 1;
+        printf("@ %s %s %lld %s\n", collective_names[job->call.collective], name, (long long)bytes, result);
+        fflush(stdout);
+    }
+    copies_free(job->send), copies_free(job->receive), free(job->expected);
+}
+
+/* Whether a list with commas has the word. */
+static bool listed(const char *list, const char *word)
+{
+    size_t length = strlen(word);
+    for (const char *at = list; (at = strstr(at, word)) != NULL; at += length)
+        if ((at == list || at[-1] == ',') && (at[length] == '\0' || at[length] == ','))
+            return true;
+    return false;
+}
+
+int main(int argc, char **argv)
+{
+    struct job job = {0};
+    MPI_Init(&argc, &argv);
+    PMPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &job.ranks);
+    enum collective collective = argc > 5 ? collective_find(argv[3]) : COLLECTIVES;
+    job.check = argc > 1 && strcmp(argv[1], "check") == 0;
+    if (collective == COLLECTIVES) {
+        if (job.rank == 0)
+            fprintf(stderr, "simulate check|time RATE COLLECTIVE ALGORITHM[,...] BYTES...\n");
+        MPI_Finalize();
+        return 2;
+    }
+    copies_set(strtod(argv[2], NULL), job.check);
+    job.call.collective = collective;
+    job.counts = calloc(4 * (size_t)job.ranks, sizeof *job.counts);
+    job.int_counts = calloc(4 * (size_t)job.ranks, sizeof *job.int_counts);
+    if (topology_start() != MPI_SUCCESS || coll_comm_create(MPI_COMM_WORLD, &job.comm) != MPI_SUCCESS)
+        PMPI_Abort(MPI_COMM_WORLD, 2);
+    for (int k = 5; k < argc; k++) {
+        if (!job.check && listed(argv[4], "smpi"))
+            try(&job, NULL, strtoll(argv[k], NULL, 10));
+        for (int i = 0; algorithm_at(i) != NULL; i++) {
+            const struct algorithm *algorithm = algorithm_at(i);
+            if (algorithm->collective == collective &&
+                (strcmp(argv[4], "all") == 0 || listed(argv[4], strchr(algorithm->name, '_') + 1)))
+                try(&job, algorithm, strtoll(argv[k], NULL, 10));
+        }
+    }
+    /* Ranks share the static variables that these free. */
+    PMPI_Barrier(MPI_COMM_WORLD);
+    coll_comm_free(job.comm);
+    free(job.counts), free(job.int_counts);
+    MPI_Finalize();
+    return 0;
+}
