@@ -18,7 +18,7 @@ from unisono.decide.luck import cut, modest
 from unisono.decide.model import Interval, Joint
 from unisono.decide.robust import Counts, Floats
 from unisono.decide.statistics import Contrast, Prior, by_round, contrasts
-from unisono.model import Setting
+from unisono.model import MICROBENCHMARKS, Setting
 
 if TYPE_CHECKING:
     from unisono.decide.plans import Evaluation
@@ -45,7 +45,7 @@ def counted(collectives: Mapping[str, object], weights: Mapping[str, float] | No
     """The weights of the collectives there are; ping-pong counts only when asked for, or when there is nothing else."""
     if weights and any(weights.get(name, 0) > 0 for name in collectives):
         return {name: weights[name] for name in collectives if weights.get(name, 0) > 0}
-    real = [name for name in collectives if name != "pingpong"] or list(collectives)
+    real = [name for name in collectives if name not in MICROBENCHMARKS] or list(collectives)
     return dict.fromkeys(real, 1.0)
 
 

@@ -28,7 +28,7 @@ def floor(limits: Limits, collective: str, nodes: int, ppn: int, size: int) -> f
       | reduce | (q - 1) n | - |
       | allgather(v), alltoall(v), reduce_scatter_block | q (q - 1) m | - |
       | gather, scatter | (q - 1) m | - |
-      | pingpong | - | m |
+      | pingpong, halo26 (at least one neighbour) | - | m |
 
       (A reduction has to read each of q contributions to an element but one from another rank; an allreduce brings
       the result to the q - 1 others too. A collective over several nodes does at least this within a node, except a
@@ -71,6 +71,8 @@ def _copies(limits: Limits, collective: str, nodes: int, ppn: int, size: int) ->
         "scatter": ((q - 1) * n, 0),
         "pingpong": (0, n),
         "barrier": (0, 0),
+        "allreduce5": (2 * (q - 1) * n, 0),
+        "halo26": (0, n),
     }.get(collective, (q * (q - 1) * n, 0))
     each = max(together // q, alone)
     rates = limits.copy_rates
@@ -86,6 +88,8 @@ def _link_volume(collective: str, nodes: int, ppn: int, size: int) -> float:
         "alltoallv": float(ppn * ppn * (nodes - 1) * size),
         "pingpong": float(size),
         "barrier": 0.0,
+        "allreduce5": 2 * size * (nodes - 1) / nodes,
+        "halo26": float(size),
     }.get(collective, float((nodes - 1) * ppn * size))
 
 

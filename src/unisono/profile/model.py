@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from unisono.model import COLLECTIVES
+from unisono.model import COLLECTIVES, MICROBENCHMARKS
 
 NO_FUNCTION = 0
 """`functions[0]` is "": the row is the program's own time on that path (exclusive), not a call of MPI."""
@@ -125,9 +125,11 @@ class Origin:
     dropped: int = 0
     """Calls that did not fit into the tables: they are in no row."""
     as_is: tuple[float, ...] = ()
-    """Wall times in seconds of runs without the profiler."""
+    """Seconds of runs without the profiler: wall time, mpirun included, or what `metric` finds."""
     profiled: float = float("nan")
-    """Wall time in seconds of the profiled run, mpirun included, as `as_is`."""
+    """The same of the profiled run."""
+    metric: str = ""
+    """The regular expression that found these times in the program's output; "": they are wall times."""
     machine: dict[str, str] = field(default_factory=dict)
     """Fingerprint, where the profile was made by us."""
     summed: bool = False
@@ -179,6 +181,6 @@ def collective_of(function: str) -> str | None:
     """
     name = function.removeprefix("MPI_").removesuffix("_c").removesuffix("_init").lower()
     for candidate in (name, name.removeprefix("i")):
-        if candidate in COLLECTIVES and candidate != "pingpong":
+        if candidate in COLLECTIVES and candidate not in MICROBENCHMARKS:
             return candidate
     return None

@@ -29,6 +29,8 @@ def bytes_per_node(case: Case, size: int) -> int:
         "scatter": size + ranks * size // local,
         "barrier": 0,
         "pingpong": 2 * size,
+        "allreduce5": 10 * size,
+        "halo26": 2 * min(26, ranks - 1) * size,
     }[case.collective]
     return _POOL * local * per_rank
 

@@ -1,0 +1,72 @@
+/* Document 004's second microbenchmark: ranks are boxes of a cube, each exchanges as many bytes with each of its up to 26
+ * neighbours (7, 11, 17 or 26 on a cube of cubes) by Isend, Irecv, Waitall. */
+#include <stdlib.h>
+
+#include "all.h"
+#include "blocks.h"
+
+enum { DIRECTIONS = 26 };
+
+/* The ranks around one, x fastest, in the order of directions; how many. The grid is MPI's own balanced one. */
+static int neighbours(int rank, int ranks, int around[DIRECTIONS])
+{
+    int parts[3] = {0, 0, 0}, found = 0;
+    MPI_Dims_create(ranks, 3, parts);
+    const int place[3] = {rank % parts[0], rank / parts[0] % parts[1], rank / parts[0] / parts[1]};
+    for (int direction = 0; direction < DIRECTIONS + 1; direction++) {
+        const int there[3] = {place[0] + direction % 3 - 1, place[1] + direction / 3 % 3 - 1,
+                              place[2] + direction / 9 - 1};
+        int inside = 1;
+        for (int d = 0; d < 3; d++)
+            inside = inside && there[d] >= 0 && there[d] < parts[d];
+        int other = (there[2] * parts[1] + there[1]) * parts[0] + there[0];
+        if (inside && other != rank)
+            around[found++] = other;
+    }
+    return found;
+}
+
+/* Found once: `counts` holds how many they are, and then who. */
+static bool prepare(struct operation *operation, struct problem *problem)
+{
+    if (operation->ranks < 2)
+        return problem_set(problem, "a halo needs two ranks");
+    operation->counts = malloc((1 + DIRECTIONS) * sizeof *operation->counts);
+    if (operation->counts == NULL)
+        return problem_set(problem, "memory: no room for the neighbours");
+    operation->counts[0] = neighbours(operation->rank, operation->ranks, operation->counts + 1);
+    operation->send_bytes = operation->receive_bytes = (size_t)operation->counts[0] * operation->bytes;
+    return true;
+}
+
+static void run(const struct operation *operation, MPI_Comm comm, void *send, void *receive)
+{
+    const int count = operation->counts[0], *around = operation->counts + 1, bytes = (int)operation->bytes;
+    MPI_Request requests[2 * DIRECTIONS];
+    for (int i = 0; i < count; i++)
+        MPI_Irecv((char *)receive + (size_t)i * operation->bytes, bytes, MPI_BYTE, around[i], 0, comm, &requests[i]);
+    for (int i = 0; i < count; i++)
+        MPI_Isend((char *)send + (size_t)i * operation->bytes, bytes, MPI_BYTE, around[i], 0, comm, &requests[count + i]);
+    MPI_Waitall(2 * count, requests, MPI_STATUSES_IGNORE);
+}
+
+static void fill(const struct operation *operation, void *send, uint64_t repetition)
+{
+    const int count = operation->counts[0], *around = operation->counts + 1;
+    for (int i = 0; i < count; i++)
+        block_fill((char *)send + (size_t)i * operation->bytes, operation->bytes, operation->rank, around[i], repetition);
+}
+
+static bool verify(const struct operation *operation, const void *send, const void *receive, uint64_t repetition,
+                   struct problem *problem)
+{
+    const int count = operation->counts[0], *around = operation->counts + 1;
+    bool good = true;
+    (void)send;
+    for (int i = 0; i < count && good; i++)
+        good = block_verify((const char *)receive + (size_t)i * operation->bytes, operation->bytes, around[i],
+                            operation->rank, repetition, problem);
+    return good;
+}
+
+const struct collective coll_halo26 = {"halo26", prepare, run, fill, verify, 1};
