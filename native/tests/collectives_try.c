@@ -1,8 +1,11 @@
-/* One algorithm against the MPI library underneath, on MPI_COMM_WORLD: is it right, and how fast?
+/* Algorithms against the MPI library underneath, on MPI_COMM_WORLD: are they right, and how fast?
  *
- *     mpirun -n 2 collectives_try bcast pull 8 4096 1048576       (`all` for the algorithm: every one that applies)
+ *     mpirun -n 2 collectives_try bcast pull 8 4096 1048576
  *
- * Prints, for each size, microseconds of the slowest rank (median): ours, the library's, the library's over ours. */
+ * `all` for the collective: every one; for the algorithm: every one that applies; `none`: the library alone. Prints, for
+ * each size, microseconds of the slowest rank (median): ours, the library's, the library's over ours; all of one size
+ * are measured in turn. TRY_SECONDS in the environment: how long, for each algorithm (0: only whether it is right).
+ * Status 1: one was wrong. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +13,10 @@
 #include "collectives.h"
 #include "reduction.h"
 
-enum { MOST_ROUNDS = 2000, LEAST_ROUNDS = 15 };
+enum { MOST_ROUNDS = 2000, LEAST_ROUNDS = 15, MOST_ALGORITHMS = 40 };
 
 static int rank, ranks;
+static double seconds_each = 0.5;
 
 struct data {
     char *send, *receive, *expected;
@@ -121,75 +125,117 @@ static int is_right(struct coll_comm *comm, const struct algorithm *algorithm, s
     return all;
 }
 
-static void try(struct coll_comm *comm, const struct algorithm *algorithm, int64_t bytes)
+static double timed(struct coll_comm *comm, const struct algorithm *algorithm, struct data *data, struct call *call)
 {
-    static double times[2][MOST_ROUNDS];
+    PMPI_Barrier(MPI_COMM_WORLD);
+    double start = PMPI_Wtime();
+    if (algorithm != NULL)
+        algorithm->run(comm, call, algorithm->segment);
+    else
+        library(data, call, data->expected);
+    return PMPI_Wtime() - start;
+}
+
+/* The library last. Microseconds of each. */
+static void measure(struct coll_comm *comm, const struct algorithm **algorithms, int count, struct data *data,
+                    struct call *call, double *microseconds)
+{
+    double *times = malloc((size_t)(count + 1) * MOST_ROUNDS * sizeof *times), begun = PMPI_Wtime(), spent = 0;
+    int rounds = 0;
+    for (; rounds < MOST_ROUNDS && (rounds < LEAST_ROUNDS || spent < seconds_each * (count + 1)); rounds++) {
+        for (int i = 0; i <= count; i++)
+            times[i * MOST_ROUNDS + rounds] = timed(comm, i < count ? algorithms[i] : NULL, data, call);
+        spent = PMPI_Wtime() - begun;
+        PMPI_Bcast(&spent, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    }
+    for (int i = 0; i <= count; i++)
+        microseconds[i] = slowest(times + i * MOST_ROUNDS, rounds);
+    free(times);
+}
+
+static void report(struct coll_comm *comm, const struct algorithm *algorithm, const struct shape *shape, int64_t bytes,
+                   double ours, double theirs, int right)
+{
+    if (rank != 0)
+        return;
+    printf("%-28s %9lld B  ours %10.2f us  library %10.2f us  ratio %5.2f  model %10.2f us  %s\n", algorithm->name,
+           (long long)bytes, ours, theirs, ours > 0 ? theirs / ours : 0, algorithm->cost(comm, shape) * 1e6,
+           right ? "right" : "WRONG");
+    fflush(stdout);
+}
+
+/* All of `algorithms` with one size; how many were wrong. */
+static int try(struct coll_comm *comm, enum collective collective, const struct algorithm **algorithms, int count,
+               int64_t bytes)
+{
     struct data data = {0};
-    struct call call = {.collective = algorithm->collective};
+    struct call call = {.collective = collective};
     data.counts = calloc(4 * (size_t)ranks, sizeof *data.counts);
     data.int_counts = calloc(4 * (size_t)ranks, sizeof *data.int_counts);
-    bytes = call.collective == COLL_ALLREDUCE || call.collective == COLL_REDUCE ? (bytes + 7) / 8 * 8 : bytes;
+    bytes = collective == COLL_ALLREDUCE || collective == COLL_REDUCE ? (bytes + 7) / 8 * 8 : bytes;
     arrange(&data, &call, bytes);
     data.room = ((size_t)(2 * bytes) * (size_t)ranks + 4096) / 4096 * 4096;
     data.send = aligned_alloc(4096, data.room);
     data.receive = aligned_alloc(4096, data.room);
     data.expected = aligned_alloc(4096, data.room);
     call.send = data.send;
+    call.receive = data.receive;
     call.count = bytes / 8;
     reduction_set(&call.reduction, MPI_DOUBLE, MPI_SUM);
     struct shape shape = {call.bytes, call.reduction.element, true, 0};
-    if (!algorithm->applies(comm, &shape)) {
-        if (rank == 0)
-            printf("%-28s %9lld B  does not apply\n", algorithm->name, (long long)bytes);
-        goto end;
-    }
-    int right = is_right(comm, algorithm, &data, &call), rounds = 0;
-    double begun = PMPI_Wtime(), spent = 0;
-    for (; rounds < MOST_ROUNDS && (rounds < LEAST_ROUNDS || spent < 0.5); rounds++) {
-        for (int which = 0; which < 2; which++) {
-            PMPI_Barrier(MPI_COMM_WORLD);
-            double start = PMPI_Wtime();
-            if (which == 0)
-                algorithm->run(comm, &call, algorithm->segment);
-            else
-                library(&data, &call, data.expected);
-            times[which][rounds] = PMPI_Wtime() - start;
+    const struct algorithm *apply[MOST_ALGORITHMS];
+    double microseconds[MOST_ALGORITHMS + 1] = {0};
+    int right[MOST_ALGORITHMS], applied = 0, wrong = 0;
+    for (int i = 0; i < count; i++) {
+        if (!algorithms[i]->applies(comm, &shape)) {
+            if (rank == 0)
+                printf("%-28s %9lld B  does not apply\n", algorithms[i]->name, (long long)bytes);
+            continue;
         }
-        spent = PMPI_Wtime() - begun;
-        PMPI_Bcast(&spent, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+        right[applied] = is_right(comm, algorithms[i], &data, &call);
+        wrong += !right[applied];
+        apply[applied++] = algorithms[i];
     }
-    double ours = slowest(times[0], rounds), theirs = slowest(times[1], rounds);
-    if (rank == 0)
-        printf("%-28s %9lld B  ours %10.2f us  library %10.2f us  ratio %5.2f  model %10.2f us  %s\n", algorithm->name,
-               (long long)bytes, ours, theirs, theirs / ours, algorithm->cost(comm, &shape) * 1e6,
-               right ? "right" : "WRONG");
+    if (seconds_each > 0)
+        measure(comm, apply, applied, &data, &call, microseconds);
+    for (int i = 0; i < applied; i++)
+        report(comm, apply[i], &shape, bytes, microseconds[i], microseconds[applied], right[i]);
+    if (count == 0 && rank == 0)
+        printf("%-28s %9lld B  library %10.2f us\n", collective_names[collective], (long long)bytes, microseconds[0]);
     fflush(stdout);
-end:
     free(data.send), free(data.receive), free(data.expected), free(data.counts), free(data.int_counts);
+    return wrong;
 }
 
 int main(int argc, char **argv)
 {
     struct coll_comm *comm;
+    int wrong = 0;
     PMPI_Init(&argc, &argv);
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    enum collective collective = argc > 3 ? collective_find(argv[1]) : COLLECTIVES;
-    if (collective == COLLECTIVES || topology_start() != MPI_SUCCESS ||
+    bool every = argc > 3 && strcmp(argv[1], "all") == 0;
+    enum collective collective = argc > 3 && !every ? collective_find(argv[1]) : COLLECTIVES;
+    if ((collective == COLLECTIVES && !every) || topology_start() != MPI_SUCCESS ||
         coll_comm_create(MPI_COMM_WORLD, &comm) != MPI_SUCCESS) {
-        fprintf(stderr, "collectives_try COLLECTIVE ALGORITHM|all BYTES...\n");
+        fprintf(stderr, "collectives_try COLLECTIVE|all ALGORITHM|all|none BYTES...\n");
         PMPI_Abort(MPI_COMM_WORLD, 2);
         return 2;
     }
-    for (int i = 0; algorithm_at(i) != NULL; i++) {
-        const struct algorithm *algorithm = algorithm_at(i);
-        if (algorithm->collective == collective &&
-            (strcmp(argv[2], "all") == 0 || algorithm_find(collective, argv[2]) == algorithm))
-            for (int k = 3; k < argc; k++)
-                try(comm, algorithm, strtoll(argv[k], NULL, 10));
+    if (getenv("TRY_SECONDS") != NULL)
+        seconds_each = atof(getenv("TRY_SECONDS"));
+    for (enum collective which = 0; which < COLLECTIVES; which++) {
+        const struct algorithm *algorithms[MOST_ALGORITHMS];
+        int count = 0;
+        for (int i = 0; algorithm_at(i) != NULL && count < MOST_ALGORITHMS; i++)
+            if (algorithm_at(i)->collective == which &&
+                (strcmp(argv[2], "all") == 0 || algorithm_find(which, argv[2]) == algorithm_at(i)))
+                algorithms[count++] = algorithm_at(i);
+        for (int k = 3; k < argc && (which == collective || every); k++)
+            wrong += try(comm, which, algorithms, count, strtoll(argv[k], NULL, 10));
     }
     coll_comm_free(comm);
     topology_end();
     PMPI_Finalize();
-    return 0;
+    return wrong > 0;
 }
