@@ -1,5 +1,5 @@
-/* Call-scope settings: each is a copy of MPI_COMM_WORLD made while its variables were set, or with a preferred
- * component. */
+/* Call-scope settings: each is a copy of MPI_COMM_WORLD made while its variables were set, with a preferred component, or
+ * with implementations of libunisono. */
 #ifndef UNISONO_SETTINGS_H
 #define UNISONO_SETTINGS_H
 
@@ -14,6 +14,7 @@ enum { SETTINGS_MAX = 1024 };
 
 struct settings {
     MPI_Comm comms[SETTINGS_MAX];
+    char *uses[SETTINGS_MAX]; /* COLLECTIVE:IMPLEMENTATION,... of libunisono; NULL: none */
     bool mpi_t;
 };
 

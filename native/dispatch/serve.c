@@ -70,7 +70,7 @@ bool serve_reduction(struct state *state, struct reduction *reduction, MPI_Datat
 
 int serve_room(struct state *state, int which, int64_t bytes, void **room)
 {
-    *room = coll_scratch(state->ours, which, bytes);
+    *room = coll_scratch(state->ours, which, bytes > 0 ? bytes : 1);
     return *room != NULL ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 

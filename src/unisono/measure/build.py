@@ -33,12 +33,12 @@ class Target:
     file: str
     """What comes out of it, in the build folder."""
     sources: tuple[str, ...]
-    """Folders of native/ that it is made of."""
+    """Folders and files of native/ that it is made of."""
     what: str
     """For people."""
 
 
-BENCH = Target(PROGRAM_NAME, f"bench/{PROGRAM_NAME}", ("bench", "common"), "the benchmark")
+BENCH = Target(PROGRAM_NAME, f"bench/{PROGRAM_NAME}", ("bench", "common", "intercept/unisono.h"), "the benchmark")
 
 
 def bench_program(mpicc: str | None, progress: Callable[[str], None] | None = None) -> Path:
@@ -116,8 +116,8 @@ def _cache() -> Path:
 
 def _key(mpicc: str, source: Path, target: Target = BENCH) -> str:
     digest = hashlib.sha256()
-    files = [path for folder in target.sources for path in (source / folder).rglob("*")]
-    for path in sorted([source / "CMakeLists.txt", *files]):
+    parts = [source / "CMakeLists.txt", *(source / part for part in target.sources)]
+    for path in sorted(path for part in parts for path in [part, *part.rglob("*")] if path.is_file()):
         if path.suffix in (".c", ".h", ".def", ".py", ".txt"):
             digest.update(str(path.relative_to(source)).encode() + b"\0" + path.read_bytes() + b"\0")
     wrapper = shutil.which(mpicc)

@@ -1,0 +1,267 @@
+#include "calls.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data.h"
+
+enum { SLACK = 512 };
+
+const char *const call_names[NAMES] = {"allgather", "allgatherv", "allreduce", "alltoall",
+                                       "alltoallv", "barrier",    "bcast",     "reduce"};
+
+/* Two equal buffers with room around them, one for each way. */
+struct pair {
+    char *memory[2];
+    size_t bytes;
+};
+
+static struct pair make(struct random *random, size_t bytes)
+{
+    struct pair pair = {.bytes = bytes + 2 * SLACK};
+    for (int i = 0; i < 2; i++)
+        pair.memory[i] = malloc(pair.bytes);
+    data_fill_bytes(random, pair.memory[0], pair.bytes);
+    memcpy(pair.memory[1], pair.memory[0], pair.bytes);
+    return pair;
+}
+
+static char *inside(const struct pair *pair, int way)
+{
+    return pair->memory[way] + SLACK;
+}
+
+static bool same(const struct pair *pair)
+{
+    return memcmp(pair->memory[0], pair->memory[1], pair->bytes) == 0;
+}
+
+static void discard(struct pair *pair)
+{
+    free(pair->memory[0]);
+    free(pair->memory[1]);
+}
+
+static void say(struct trial *trial, const char *format, ...)
+{
+    size_t used = strlen(trial->words);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(trial->words + used, sizeof trial->words - used, format, arguments);
+    va_end(arguments);
+}
+
+/* Mostly few, sometimes none, one, or as many as are allowed. */
+static int draw_count(struct trial *trial)
+{
+    struct random *random = &trial->shared;
+    int bits = 1;
+    while (1 << bits < trial->most)
+        bits++;
+    switch (random_below(random, 8)) {
+    case 0: return 0;
+    case 1: return 1;
+    default: return random_below(random, 1 << (1 + random_below(random, bits)));
+    }
+}
+
+static size_t span(const struct layout_way *way, int64_t units)
+{
+    return (size_t)(units * way->factor * way->extent + 16 * way->extent + 256);
+}
+
+static bool try_barrier(struct trial *trial)
+{
+    (void)random_next(&trial->shared);
+    return MPI_Barrier(trial->comm) == MPI_SUCCESS;
+}
+
+static bool try_bcast(struct trial *trial)
+{
+    struct plain base = data_plain(&trial->shared);
+    int unit = 1 + random_below(&trial->shared, 4), count = draw_count(trial);
+    int root = random_below(&trial->shared, trial->ranks), error[2];
+    struct layout_way way = data_layout(&trial->own, base.type, unit);
+    struct pair buffer = make(&trial->own, span(&way, count));
+    say(trial, "%d x %d %s, here %s, root %d", count, unit, base.name, way.name, root);
+    error[0] = MPI_Bcast(inside(&buffer, 0), count * way.factor, way.type, root, trial->comm);
+    error[1] = PMPI_Bcast(inside(&buffer, 1), count * way.factor, way.type, root, trial->comm);
+    bool good = error[0] == error[1] && same(&buffer);
+    discard(&buffer);
+    data_layout_free(&way);
+    return good;
+}
+
+static bool same_numbers(const struct combination *what, const char *a, const char *b, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (memcmp(a + i * what->bytes, b + i * what->bytes, (size_t)data_valid(what)) != 0)
+            return false;
+    return true;
+}
+
+static bool try_reduction(struct trial *trial, bool to_all)
+{
+    struct combination what = data_combination(&trial->shared);
+    int count = draw_count(trial), root = random_below(&trial->shared, trial->ranks), error[2];
+    bool in_place = random_one_in(&trial->shared, 3) && (to_all || trial->rank == root);
+    bool gets = to_all || trial->rank == root;
+    size_t bytes = (size_t)count * (size_t)what.bytes;
+    struct pair send = make(&trial->own, bytes), receive = make(&trial->own, bytes);
+    data_fill_numbers(&trial->own, &what, inside(in_place ? &receive : &send, 0), (size_t)count);
+    memcpy(receive.memory[1], receive.memory[0], receive.bytes);
+    say(trial, "%d, %s, root %d%s", count, what.name, to_all ? -1 : root, in_place ? ", in place" : "");
+    for (int way = 0; way < 2; way++) {
+        const void *from = in_place ? MPI_IN_PLACE : inside(&send, 0);
+        char *to = inside(&receive, way);
+        if (to_all)
+            error[way] = way == 0 ? MPI_Allreduce(from, to, count, what.type, what.op, trial->comm)
+                                  : PMPI_Allreduce(from, to, count, what.type, what.op, trial->comm);
+        else
+            error[way] = way == 0 ? MPI_Reduce(from, to, count, what.type, what.op, root, trial->comm)
+                                  : PMPI_Reduce(from, to, count, what.type, what.op, root, trial->comm);
+    }
+    bool good = error[0] == error[1] && memcmp(receive.memory[0], receive.memory[1], SLACK) == 0 &&
+                memcmp(inside(&receive, 0) + bytes, inside(&receive, 1) + bytes, SLACK) == 0;
+    if (gets)
+        good = good && same_numbers(&what, inside(&receive, 0), inside(&receive, 1), count);
+    else
+        good = good && same(&receive);
+    discard(&send);
+    discard(&receive);
+    return good;
+}
+
+/* allgather and alltoall. */
+static bool try_blocks(struct trial *trial, bool gathers)
+{
+    struct plain base = data_plain(&trial->shared);
+    int unit = 1 + random_below(&trial->shared, 4), count = draw_count(trial) / (trial->ranks > 2 ? 2 : 1), error[2];
+    bool in_place = random_one_in(&trial->shared, 3);
+    struct layout_way out = data_layout(&trial->own, base.type, unit), in = data_layout(&trial->own, base.type, unit);
+    struct pair send = make(&trial->own, span(&out, (int64_t)count * (gathers ? 1 : trial->ranks)));
+    struct pair receive = make(&trial->own, span(&in, (int64_t)count * trial->ranks));
+    say(trial, "%d x %d %s, here %s to %s%s", count, unit, base.name, out.name, in.name, in_place ? ", in place" : "");
+    for (int way = 0; way < 2; way++) {
+        const void *from = in_place ? MPI_IN_PLACE : inside(&send, 0);
+        char *to = inside(&receive, way);
+        int some = in_place ? 0 : count * out.factor, more = count * in.factor;
+        MPI_Datatype sends = in_place ? MPI_DATATYPE_NULL : out.type;
+        if (gathers)
+            error[way] = way == 0 ? MPI_Allgather(from, some, sends, to, more, in.type, trial->comm)
+                                  : PMPI_Allgather(from, some, sends, to, more, in.type, trial->comm);
+        else
+            error[way] = way == 0 ? MPI_Alltoall(from, some, sends, to, more, in.type, trial->comm)
+                                  : PMPI_Alltoall(from, some, sends, to, more, in.type, trial->comm);
+    }
+    bool good = error[0] == error[1] && same(&receive);
+    discard(&send);
+    discard(&receive);
+    data_layout_free(&out);
+    data_layout_free(&in);
+    return good;
+}
+
+/* The blocks of a v call: elements and where they are, with gaps, in any order. The room they need, in units. */
+static int64_t arrange(struct random *random, int ranks, const int *units, const struct layout_way *way, int *counts,
+                       int *at)
+{
+    int64_t next = 0;
+    bool tight = random_one_in(random, 2);
+    int first = tight ? 0 : random_below(random, ranks);
+    for (int i = 0; i < ranks; i++) {
+        int rank = (first + i) % ranks;
+        next += tight ? 0 : random_below(random, 4);
+        counts[rank] = units[rank] * way->factor;
+        at[rank] = (int)next * way->factor;
+        next += units[rank];
+    }
+    return next;
+}
+
+static bool try_allgatherv(struct trial *trial)
+{
+    struct plain base = data_plain(&trial->shared);
+    int ranks = trial->ranks, unit = 1 + random_below(&trial->shared, 4), error[2], most = draw_count(trial) / 2 + 1;
+    bool in_place = random_one_in(&trial->shared, 3);
+    int *units = malloc(3 * (size_t)ranks * sizeof *units), *counts = units + ranks, *at = counts + ranks;
+    for (int i = 0; i < ranks; i++)
+        units[i] = random_below(&trial->shared, most);
+    struct layout_way out = data_layout(&trial->own, base.type, unit), in = data_layout(&trial->own, base.type, unit);
+    int64_t room = arrange(&trial->own, ranks, units, &in, counts, at);
+    struct pair send = make(&trial->own, span(&out, units[trial->rank])), receive = make(&trial->own, span(&in, room));
+    say(trial, "up to %d x %d %s, here %s to %s%s", most - 1, unit, base.name, out.name, in.name,
+        in_place ? ", in place" : "");
+    for (int way = 0; way < 2; way++) {
+        const void *from = in_place ? MPI_IN_PLACE : inside(&send, 0);
+        int some = in_place ? 0 : units[trial->rank] * out.factor;
+        MPI_Datatype sends = in_place ? MPI_DATATYPE_NULL : out.type;
+        char *to = inside(&receive, way);
+        error[way] = way == 0 ? MPI_Allgatherv(from, some, sends, to, counts, at, in.type, trial->comm)
+                              : PMPI_Allgatherv(from, some, sends, to, counts, at, in.type, trial->comm);
+    }
+    bool good = error[0] == error[1] && same(&receive);
+    discard(&send);
+    discard(&receive);
+    data_layout_free(&out);
+    data_layout_free(&in);
+    free(units);
+    return good;
+}
+
+static bool try_alltoallv(struct trial *trial)
+{
+    struct plain base = data_plain(&trial->shared);
+    int ranks = trial->ranks, unit = 1 + random_below(&trial->shared, 4), error[2], most = draw_count(trial) / 2 + 1;
+    bool in_place = random_one_in(&trial->shared, 3);
+    uint64_t key = random_next(&trial->shared);
+    int *units = malloc(6 * (size_t)ranks * sizeof *units), *counts[2], *at[2];
+    for (int k = 0; k < 2; k++)
+        counts[k] = units + (2 + 2 * k) * ranks, at[k] = counts[k] + ranks;
+    for (int i = 0; i < ranks; i++) {
+        /* In place, what a pair exchanges is equal both ways. */
+        int low = i < trial->rank ? i : trial->rank, high = i < trial->rank ? trial->rank : i;
+        struct random out = random_of(key, (uint64_t)(in_place ? low : trial->rank), (uint64_t)(in_place ? high : i));
+        struct random in = random_of(key, (uint64_t)(in_place ? low : i), (uint64_t)(in_place ? high : trial->rank));
+        units[i] = random_below(&out, most);
+        units[ranks + i] = random_below(&in, most);
+    }
+    struct layout_way out = data_layout(&trial->own, base.type, unit), in = data_layout(&trial->own, base.type, unit);
+    int64_t sent = arrange(&trial->own, ranks, units, &out, counts[0], at[0]);
+    int64_t received = arrange(&trial->own, ranks, units + ranks, &in, counts[1], at[1]);
+    struct pair send = make(&trial->own, span(&out, sent)), receive = make(&trial->own, span(&in, received));
+    say(trial, "up to %d x %d %s, here %s to %s%s", most - 1, unit, base.name, out.name, in.name,
+        in_place ? ", in place" : "");
+    for (int way = 0; way < 2; way++) {
+        const void *from = in_place ? MPI_IN_PLACE : inside(&send, 0);
+        const int *some = in_place ? NULL : counts[0], *some_at = in_place ? NULL : at[0];
+        MPI_Datatype sends = in_place ? MPI_DATATYPE_NULL : out.type;
+        char *to = inside(&receive, way);
+        error[way] =
+            way == 0 ? MPI_Alltoallv(from, some, some_at, sends, to, counts[1], at[1], in.type, trial->comm)
+                     : PMPI_Alltoallv(from, some, some_at, sends, to, counts[1], at[1], in.type, trial->comm);
+    }
+    bool good = error[0] == error[1] && same(&receive);
+    discard(&send);
+    discard(&receive);
+    data_layout_free(&out);
+    data_layout_free(&in);
+    free(units);
+    return good;
+}
+
+bool trial_run(struct trial *trial)
+{
+    switch (trial->which) {
+    case 0: return try_blocks(trial, true);
+    case 1: return try_allgatherv(trial);
+    case 2: return try_reduction(trial, true);
+    case 3: return try_blocks(trial, false);
+    case 4: return try_alltoallv(trial);
+    case 5: return try_barrier(trial);
+    case 6: return try_bcast(trial);
+    default: return try_reduction(trial, false);
+    }
+}

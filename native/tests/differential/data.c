@@ -1,0 +1,214 @@
+#include "data.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+static MPI_Op add_mod, multiply_matrices;
+static MPI_Datatype matrix, with_gap;
+
+enum { SIDE = 4, MODULUS = 10007 };
+
+/* Commutative; on any type made of ints that follow one another. */
+static void add_ints(void *in, void *inout, int *count, MPI_Datatype *type)
+{
+    MPI_Count bytes, low, extent;
+    PMPI_Type_size_x(*type, &bytes);
+    PMPI_Type_get_extent_x(*type, &low, &extent);
+    for (int k = 0; k < *count; k++) {
+        const int *a = (const int *)(const void *)((char *)in + k * extent);
+        int *b = (int *)(void *)((char *)inout + k * extent);
+        for (MPI_Count i = 0; i < bytes / (MPI_Count)sizeof(int); i++)
+            b[i] = (a[i] + b[i]) % MODULUS;
+    }
+}
+
+/* Associative, not commutative: 2 x 2 matrices. */
+static void multiply(void *in, void *inout, int *count, MPI_Datatype *type)
+{
+    MPI_Count low, extent;
+    PMPI_Type_get_extent_x(*type, &low, &extent);
+    for (int k = 0; k < *count; k++) {
+        const int *a = (const int *)(const void *)((char *)in + k * extent);
+        int *b = (int *)(void *)((char *)inout + k * extent), c[SIDE];
+        for (int i = 0; i < SIDE; i++)
+            c[i] = (a[i / 2 * 2] * b[i % 2] + a[i / 2 * 2 + 1] * b[i % 2 + 2]) % MODULUS;
+        memcpy(b, c, sizeof c);
+    }
+}
+
+void data_start(void)
+{
+    MPI_Datatype four;
+    PMPI_Op_create(add_ints, 1, &add_mod);
+    PMPI_Op_create(multiply, 0, &multiply_matrices);
+    PMPI_Type_contiguous(SIDE, MPI_INT, &matrix);
+    PMPI_Type_commit(&matrix);
+    PMPI_Type_contiguous(SIDE, MPI_INT, &four);
+    PMPI_Type_create_resized(four, 0, (SIDE + 2) * sizeof(int), &with_gap);
+    PMPI_Type_commit(&with_gap);
+    PMPI_Type_free(&four);
+}
+
+void data_end(void)
+{
+    PMPI_Op_free(&add_mod);
+    PMPI_Op_free(&multiply_matrices);
+    PMPI_Type_free(&matrix);
+    PMPI_Type_free(&with_gap);
+}
+
+struct plain data_plain(struct random *random)
+{
+    const struct plain all[] = {{"MPI_CHAR", MPI_CHAR},     {"MPI_BYTE", MPI_BYTE},   {"MPI_SHORT", MPI_SHORT},
+                                {"MPI_INT", MPI_INT},       {"MPI_LONG", MPI_LONG},   {"MPI_FLOAT", MPI_FLOAT},
+                                {"MPI_DOUBLE", MPI_DOUBLE}, {"MPI_UINT8_T", MPI_UINT8_T},
+                                {"MPI_C_DOUBLE_COMPLEX", MPI_C_DOUBLE_COMPLEX}};
+    return all[random_below(random, sizeof all / sizeof *all)];
+}
+
+/* Places of `unit` elements that do not overlap, ascending with gaps, or the same backwards. */
+static void places(struct random *random, int unit, bool backwards, int *lengths, int *at)
+{
+    int next = 0;
+    for (int i = 0; i < unit; i++) {
+        next += random_below(random, 3);
+        at[backwards ? unit - 1 - i : i] = next++;
+        lengths[i] = 1;
+    }
+}
+
+struct layout_way data_layout(struct random *random, MPI_Datatype base, int unit)
+{
+    static const char *const names[] = {"plain",    "contiguous", "vector", "indexed", "indexed backwards",
+                                        "struct",   "resized",    "lower",  "duplicate"};
+    int lengths[8], at[8], which = random_below(random, 9);
+    MPI_Aint low, extent, bytes_at[8];
+    MPI_Datatype types[8], part;
+    struct layout_way way = {.name = names[which], .type = base, .factor = unit};
+    PMPI_Type_get_extent(base, &low, &extent);
+    switch (which) {
+    case 1: PMPI_Type_contiguous(unit, base, &way.type); break;
+    case 2: PMPI_Type_vector(unit, 1, 1 + random_below(random, 3), base, &way.type); break;
+    case 3:
+    case 4:
+        places(random, unit, which == 4, lengths, at);
+        PMPI_Type_indexed(unit, lengths, at, base, &way.type);
+        break;
+    case 5:
+        places(random, unit, false, lengths, at);
+        for (int i = 0; i < unit; i++)
+            bytes_at[i] = 8 + at[i] * (extent + 2), types[i] = base; /* not aligned, not from the beginning */
+        PMPI_Type_create_struct(unit, lengths, bytes_at, types, &way.type);
+        break;
+    case 6:
+    case 7:
+        PMPI_Type_contiguous(unit, base, &part);
+        PMPI_Type_create_resized(part, which == 7 ? -extent : 0, (unit + 2) * extent, &way.type);
+        PMPI_Type_free(&part);
+        break;
+    case 8:
+        PMPI_Type_contiguous(unit, base, &part);
+        PMPI_Type_dup(part, &way.type);
+        PMPI_Type_free(&part);
+        break;
+    default: break;
+    }
+    way.is_made = which != 0;
+    if (way.is_made) {
+        way.factor = 1;
+        PMPI_Type_commit(&way.type);
+    }
+    PMPI_Type_get_extent(way.type, &low, &way.extent);
+    return way;
+}
+
+void data_layout_free(struct layout_way *way)
+{
+    if (way->is_made)
+        PMPI_Type_free(&way->type);
+}
+
+struct combination data_combination(struct random *random)
+{
+#define EACH(op, most, least, kind, bytes, type) {#op " of " #type, op, type, kind, bytes, most, least}
+#define INTEGERS(op, most, least)                                                                                      \
+    EACH(op, most, least, 'i', 4, MPI_INT), EACH(op, most, least, 'i', 8, MPI_LONG),                                   \
+        EACH(op, most, least, 'i', 2, MPI_SHORT), EACH(op, most, least, 'i', 1, MPI_SIGNED_CHAR),                      \
+        EACH(op, most, least, 'i', 1, MPI_UINT8_T), EACH(op, most, least, 'i', 2, MPI_UNSIGNED_SHORT),                 \
+        EACH(op, most, least, 'i', 4, MPI_UNSIGNED), EACH(op, most, least, 'i', 8, MPI_UINT64_T),                      \
+        EACH(op, most, least, 'i', 8, MPI_LONG_LONG), EACH(op, most, least, 'i', 4, MPI_INT32_T)
+#define ADDRESSES(op, most, least)                                                                                     \
+    EACH(op, most, least, 'i', sizeof(MPI_Aint), MPI_AINT), EACH(op, most, least, 'i', sizeof(MPI_Count), MPI_COUNT)
+#define REALS(op, most, least)                                                                                         \
+    EACH(op, most, least, 'f', 4, MPI_FLOAT), EACH(op, most, least, 'd', 8, MPI_DOUBLE),                               \
+        EACH(op, most, least, 'L', sizeof(long double), MPI_LONG_DOUBLE)
+#define COMPLEX(op, most, least)                                                                                       \
+    EACH(op, most, least, 'f', 8, MPI_C_FLOAT_COMPLEX), EACH(op, most, least, 'd', 16, MPI_C_DOUBLE_COMPLEX)
+    const struct combination all[] = {
+        INTEGERS(MPI_SUM, 20, 0),  ADDRESSES(MPI_SUM, 1000, 0), REALS(MPI_SUM, 1000, 0),  COMPLEX(MPI_SUM, 1000, 0),
+        INTEGERS(MPI_PROD, 2, 1),  REALS(MPI_PROD, 2, 1),       COMPLEX(MPI_PROD, 2, 0),  INTEGERS(MPI_MAX, 100, 0),
+        REALS(MPI_MAX, 5, 0),      INTEGERS(MPI_MIN, 100, 0),   REALS(MPI_MIN, 5, 0),     INTEGERS(MPI_BAND, 127, 0),
+        INTEGERS(MPI_BOR, 127, 0), INTEGERS(MPI_BXOR, 127, 0),  INTEGERS(MPI_LAND, 1, 0), INTEGERS(MPI_LOR, 1, 0),
+        INTEGERS(MPI_LXOR, 1, 0),  ADDRESSES(MPI_BXOR, 127, 0),
+        EACH(MPI_BXOR, 127, 0, 'i', 1, MPI_BYTE),     EACH(MPI_LAND, 1, 0, 'i', 1, MPI_C_BOOL),
+        EACH(MPI_MAXLOC, 3, 0, 'p', 8, MPI_2INT),     EACH(MPI_MINLOC, 3, 0, 'p', 8, MPI_2INT),
+        EACH(MPI_MAXLOC, 3, 0, 'g', 8, MPI_FLOAT_INT), EACH(MPI_MINLOC, 3, 0, 'h', 16, MPI_DOUBLE_INT),
+        EACH(add_mod, 1000, 0, 'u', 4, MPI_INT),      EACH(add_mod, 1000, 0, 'u', 16, matrix),
+        EACH(multiply_matrices, 90, 0, 'u', 16, matrix), EACH(multiply_matrices, 90, 0, 'u', 24, with_gap),
+        EACH(multiply_matrices, 90, 0, 'u', 16, matrix), EACH(add_mod, 1000, 0, 'u', 24, with_gap)};
+    return all[random_below(random, sizeof all / sizeof *all)];
+}
+
+static void put_integer(void *at, int bytes, int64_t value)
+{
+    memcpy(at, &value, (size_t)bytes); /* little-endian */
+}
+
+void data_fill_numbers(struct random *random, const struct combination *combination, void *buffer, size_t count)
+{
+    char *at = buffer;
+    int bytes = combination->bytes;
+    for (size_t i = 0; i < count; i++, at += bytes) {
+        uint64_t draw = random_next(random);
+        int value = combination->least + (int)((draw >> 8) % (uint64_t)(combination->most - combination->least + 1));
+        int other = combination->least + (int)((draw >> 36) % (uint64_t)(combination->most - combination->least + 1));
+        memset(at, 0, (size_t)bytes);
+        switch (combination->kind) {
+        case 'i': put_integer(at, bytes, value); break;
+        case 'f': *(float *)(void *)at = (float)value;
+            if (bytes == 8)
+                ((float *)(void *)at)[1] = (float)other;
+            break;
+        case 'd': *(double *)(void *)at = value;
+            if (bytes == 16)
+                ((double *)(void *)at)[1] = other;
+            break;
+        case 'L': *(long double *)(void *)at = value; break;
+        case 'g': *(float *)(void *)at = (float)value; ((int *)(void *)at)[1] = other; break;
+        case 'h': *(double *)(void *)at = value; ((int *)(void *)at)[2] = other; break;
+        case 'p': ((int *)(void *)at)[0] = value, ((int *)(void *)at)[1] = other; break;
+        default:
+            for (int k = 0; k < bytes / (int)sizeof(int); k++)
+                ((int *)(void *)at)[k] = (int)((draw >> 8 * k) % (uint64_t)(combination->most + 1));
+        }
+    }
+}
+
+int data_valid(const struct combination *combination)
+{
+    switch (combination->kind) {
+    case 'L': return 10; /* of x86 */
+    case 'h': return 12;
+    case 'u': return combination->bytes < 16 ? combination->bytes : 16;
+    default: return combination->bytes;
+    }
+}
+
+void data_fill_bytes(struct random *random, void *buffer, size_t bytes)
+{
+    char *at = buffer;
+    for (size_t i = 0; i < bytes; i += 8) {
+        uint64_t draw = random_next(random);
+        memcpy(at + i, &draw, bytes - i < 8 ? bytes - i : 8);
+    }
+}

@@ -1,0 +1,48 @@
+/* Datatypes, operations and contents of buffers for the differential test. */
+#ifndef UNISONO_TEST_DATA_H
+#define UNISONO_TEST_DATA_H
+
+#include <mpi.h>
+#include <stddef.h>
+
+#include "random.h"
+
+/* A way to lay out `unit` elements of a predefined type. Every way has the same type signature. */
+struct layout_way {
+    const char *name;
+    MPI_Datatype type;
+    int factor;  /* elements of `type` for one unit */
+    int is_made; /* must be freed */
+    MPI_Aint extent;
+};
+
+/* Of messages: any predefined type. */
+struct plain {
+    const char *name;
+    MPI_Datatype type;
+};
+struct plain data_plain(struct random *random);
+
+struct layout_way data_layout(struct random *random, MPI_Datatype base, int unit);
+void data_layout_free(struct layout_way *way);
+
+/* Of reductions: an operation, a type it is for, and what its elements are. */
+struct combination {
+    const char *name;
+    MPI_Op op;
+    MPI_Datatype type;
+    char kind;  /* i integers; f, d, L real and complex numbers; p, g, h pairs; u any number of ints */
+    int bytes;  /* of an element, with what lies between it and the next */
+    int most;   /* numbers are 0 .. most, or 1 .. most where `least` is 1 */
+    int least;
+};
+void data_start(void);
+void data_end(void);
+struct combination data_combination(struct random *random);
+/* Whole numbers, so that every order of adding gives the same. */
+void data_fill_numbers(struct random *random, const struct combination *combination, void *buffer, size_t count);
+/* Bytes of an element that MPI defines. */
+int data_valid(const struct combination *combination);
+void data_fill_bytes(struct random *random, void *buffer, size_t bytes);
+
+#endif

@@ -1,0 +1,201 @@
+/* Rules files: what they mean, what is said of bad ones, and that no text at all does harm. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "choice.h"
+
+static bool parse(struct rules *rules, const char *text, int *line, struct problem *problem)
+{
+    *problem = (struct problem){""};
+    return rules_parse(rules, text, strlen(text), line, problem);
+}
+
+static void good(void)
+{
+    struct rules rules;
+    struct problem problem;
+    int line;
+    CHECK(parse(&rules, "\n# a comment\nunisono-rules 1 # version\n\ncost node_latency 1e-7 node_byte 1e-10 "
+                        "fabric_latency 2e-6 fabric_byte 1e-10\r\n"
+                        "bcast 1 2 0 4095 unisono/cells,mpi\n  allreduce * * 8 max tuned/ring:65536,han\n"
+                        "bcast 384@8x8x6 16 0 max mpi", &line, &problem));
+    CHECK(rules.count == 3 && rules.has_costs && rules.costs.fabric_latency == 2e-6);
+    const struct rule *one = &rules.rule[0], *two = &rules.rule[1], *three = &rules.rule[2];
+    CHECK(one->collective == COLL_BCAST && one->nodes == 1 && one->ppn == 2 && one->from == 0 && one->to == 4095);
+    CHECK(one->count == 2 && one->implementation[0]->kind == BY_OURS && one->implementation[1]->kind == BY_MPI);
+    CHECK(strcmp(one->implementation[0]->algorithm->name, "bcast_cells") == 0);
+    CHECK(two->nodes == ANY && two->ppn == ANY && two->from == 8 && two->to == INT64_MAX);
+    CHECK(two->implementation[0]->kind == BY_TUNED && two->implementation[0]->segment == 65536);
+    CHECK(strcmp(two->implementation[0]->name, "ring") == 0 && two->implementation[1]->kind == BY_COMPONENT);
+    CHECK(three->nodes == 384 && three->dimensions == 3 && three->extent[2] == 6);
+    rules_free(&rules);
+    CHECK(parse(&rules, "unisono-rules 1", &line, &problem) && rules.count == 0 && !rules.has_costs);
+    rules_free(&rules);
+    CHECK(parse(&rules, "unisono-rules 1\nbcast 8@2x1x4 1 0 max mpi", &line, &problem));
+    CHECK(rules.rule[0].dimensions == 2 && rules.rule[0].extent[0] == 2 && rules.rule[0].extent[1] == 4);
+    rules_free(&rules);
+}
+
+static void bad(void)
+{
+    static const struct {
+        const char *text;
+        int line;
+        const char *says;
+    } cases[] = {
+        {"", 1, "first line"},
+        {"bcast 1 2 0 max mpi\n", 1, "first line"},
+        {"unisono-rules 2\n", 1, "first line"},
+        {"unisono-rules 1\nbcast 1 2 0 max\n", 2, "a rule is"},
+        {"unisono-rules 1\n\nscan 1 2 0 max mpi\n", 3, "'scan'"},
+        {"unisono-rules 1\nbcast 0 2 0 max mpi\n", 2, "number of nodes"},
+        {"unisono-rules 1\nbcast -1 2 0 max mpi\n", 2, "number of nodes"},
+        {"unisono-rules 1\nbcast 1 two 0 max mpi\n", 2, "ranks a node"},
+        {"unisono-rules 1\nbcast 1 2 -5 max mpi\n", 2, "'-5'"},
+        {"unisono-rules 1\nbcast 1 2 0 99999999999999999999 mpi\n", 2, "'99999999999999999999'"},
+        {"unisono-rules 1\nbcast 1 2 10 9 mpi\n", 2, "from 10 to 9"},
+        {"unisono-rules 1\nbcast 1 2 0 max unisono/nope\n", 2, "no algorithm 'unisono/nope'"},
+        {"unisono-rules 1\nbcast 1 2 0 max unisono/inline:0\n", 2, "segment"},
+        {"unisono-rules 1\nbcast 1 2 0 max tuned/ring:1k\n", 2, "segment"},
+        {"unisono-rules 1\nbcast 1 2 0 max mpi,,mpi\n", 2, "'' is not"},
+        {"unisono-rules 1\nbcast 1 2 0 max HAN\n", 2, "'HAN'"},
+        {"unisono-rules 1\nbcast 384@8x8x5 16 0 max mpi\n", 2, "box of 384"},
+        {"unisono-rules 1\nbcast 8@2x2x 16 0 max mpi\n", 2, "box"},
+        {"unisono-rules 1\nbcast *@2x2 16 0 max mpi\n", 2, "box"},
+        {"unisono-rules 1\nbcast 1 2 0 max mpi mpi\n", 2, "a rule is"},
+        {"unisono-rules 1\ncost node_latency 1\n", 2, "costs are"},
+        {"unisono-rules 1\ncost node_latency x node_byte 1e-10 fabric_latency 2e-6 fabric_byte 1e-10\n", 2, "costs are"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct rules rules;
+        struct problem problem;
+        int line;
+        bool read = parse(&rules, cases[i].text, &line, &problem);
+        if (read || line != cases[i].line || strstr(problem.text, cases[i].says) == NULL)
+            fprintf(stderr, "%s -> %d: %s\n", cases[i].text, line, problem.text);
+        CHECK(!read && line == cases[i].line && strstr(problem.text, cases[i].says) != NULL && rules.rule == NULL);
+    }
+}
+
+static void forced(void)
+{
+    struct rules rules;
+    struct problem problem = {""};
+    CHECK(rules_parse_forced(&rules, "bcast=unisono/cells,allreduce=mpi", &problem) && rules.count == 2);
+    CHECK(rules.rule[1].collective == COLL_ALLREDUCE && rules.rule[1].implementation[0]->kind == BY_MPI);
+    rules_free(&rules);
+    static const char *const wrong[] = {"bcast", "bcast=", "=mpi", "scan=mpi", "bcast=mpi,,", "bcast=unisono/nope"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        problem = (struct problem){""};
+        CHECK(!rules_parse_forced(&rules, wrong[i], &problem) && problem_any(&problem));
+    }
+}
+
+/* What a size gets at a place, as words. */
+static const char *at(const struct rules *rules, int nodes, int ppn, int64_t bytes)
+{
+    struct choice choice;
+    struct place place = {.nodes = nodes, .ppn = ppn};
+    if (nodes == 8) {
+        place.dimensions = 2;
+        place.extent[0] = 4, place.extent[1] = 2;
+    }
+    CHECK(choice_from_rules(&choice, rules, COLL_BCAST, &place));
+    const struct range *range = choice_at(&choice, bytes);
+    const char *word = range == NULL ? "nothing" : range->implementation[0]->word;
+    choice_free(&choice);
+    return word;
+}
+
+static void choosing(void)
+{
+    struct rules rules;
+    struct problem problem;
+    int line;
+    CHECK(parse(&rules, "unisono-rules 1\n"
+                        "bcast * * 0 max unisono/inline\n"
+                        "bcast 4 * 100 199 tuned/one\n"
+                        "bcast 4 2 150 160 tuned/two\n"
+                        "bcast 4 2 155 170 tuned/three\n"
+                        "bcast * 2 0 99 tuned/four\n"
+                        "bcast 8 * 0 max tuned/five\n"
+                        "bcast 8@4x2 * 50 max tuned/six\n"
+                        "bcast 8@2x4 * 0 max tuned/seven\n"
+                        "allreduce * * 0 max tuned/eight\n", &line, &problem));
+    CHECK(strcmp(at(&rules, 1, 1, 0), "unisono/inline") == 0);
+    CHECK(strcmp(at(&rules, 1, 1, INT64_MAX), "unisono/inline") == 0);
+    CHECK(strcmp(at(&rules, 4, 3, 99), "unisono/inline") == 0 && strcmp(at(&rules, 4, 3, 100), "tuned/one") == 0);
+    CHECK(strcmp(at(&rules, 4, 3, 199), "tuned/one") == 0 && strcmp(at(&rules, 4, 3, 200), "unisono/inline") == 0);
+    CHECK(strcmp(at(&rules, 4, 2, 99), "tuned/four") == 0 && strcmp(at(&rules, 4, 2, 149), "tuned/one") == 0);
+    CHECK(strcmp(at(&rules, 4, 2, 150), "tuned/two") == 0 && strcmp(at(&rules, 4, 2, 160), "tuned/two") == 0);
+    CHECK(strcmp(at(&rules, 4, 2, 161), "tuned/three") == 0 && strcmp(at(&rules, 4, 2, 171), "tuned/one") == 0);
+    CHECK(strcmp(at(&rules, 8, 2, 49), "tuned/five") == 0 && strcmp(at(&rules, 8, 2, 50), "tuned/six") == 0);
+    rules_free(&rules);
+    CHECK(parse(&rules, "unisono-rules 1\nbcast 1 2 0 10 mpi\nbcast 1 2 20 30 mpi,unisono/inline\n", &line, &problem));
+    CHECK(strcmp(at(&rules, 1, 2, 5), "nothing") == 0 && strcmp(at(&rules, 1, 2, 25), "nothing") == 0);
+    rules_free(&rules);
+}
+
+/* Every size, compared with looking at all rules in turn. */
+static void ranges(void)
+{
+    unsigned seed = 7;
+    for (int round = 0; round < 300; round++) {
+        struct choice choice;
+        struct range all[40];
+        int count = 1 + rand_r(&seed) % 39;
+        for (int i = 0; i < count; i++)
+            all[i] = (struct range){.to = i + 1 == count ? INT64_MAX : i * 3 + rand_r(&seed) % 3};
+        choice = (struct choice){count, all};
+        for (int64_t bytes = 0; bytes < 130; bytes++) {
+            int i = 0;
+            while (all[i].to < bytes)
+                i++;
+            CHECK(choice_at(&choice, bytes) == &all[i]);
+        }
+    }
+}
+
+static void fuzz(void)
+{
+    static const char seeds[] = "unisono-rules 1\ncost node_latency 1.2e-07 node_byte 1.1e-10 fabric_latency 2e-06 "
+                                "fabric_byte 1e-10\nalltoall 1 2 0 4095 unisono/pull,mpi\nbcast 384@8x8x6 16 0 max han\n"
+                                "allreduce * * 8 max tuned/ring:65536,mpi # x\n";
+    static const char letters[] = "0123456789@x*:,/#\n \t-.emaxunisono\0\xff";
+    unsigned seed = 1;
+    for (int round = 0; round < 30000; round++) {
+        size_t length = sizeof seeds - 1 - (size_t)(rand_r(&seed) % 4 == 0 ? rand_r(&seed) % (int)sizeof seeds : 0);
+        char *text = malloc(length + 1); /* exactly, for the sanitizer */
+        memcpy(text, seeds, length);
+        for (int change = rand_r(&seed) % 6; change > 0 && length > 16; change--)
+            text[rand_r(&seed) % 2 ? 16 + (size_t)rand_r(&seed) % (length - 16) : (size_t)rand_r(&seed) % length] =
+                letters[(size_t)rand_r(&seed) % (sizeof letters - 1)];
+        char *exact = malloc(length > 0 ? length : 1);
+        memcpy(exact, text, length);
+        struct rules rules;
+        struct problem problem = {""};
+        int line;
+        bool read = rules_parse(&rules, exact, length, &line, &problem);
+        CHECK(read == !problem_any(&problem));
+        if (read)
+            rules_free(&rules);
+        text[length] = '\0';
+        problem = (struct problem){""};
+        if (rules_parse_forced(&rules, text, &problem))
+            rules_free(&rules);
+        free(text);
+        free(exact);
+    }
+}
+
+int main(void)
+{
+    good();
+    bad();
+    forced();
+    choosing();
+    ranges();
+    fuzz();
+    return verdict();
+}
