@@ -14,7 +14,7 @@ from unisono.parameters.spelling import implementation, of_implementation
 EXAMPLE = """\
 unisono-rules 1
 # made from nothing
-cost node_latency 1.2e-07 node_byte 1.1e-10
+cost node_latency 1.2e-07 node_byte 1.1e-10 fabric_latency 2e-06 fabric_byte 1e-10
 alltoall 1 2 0 4095 unisono/pull,mpi   # a list: the first that applies
 alltoall 1 2 4096 max tuned/pairwise:65536
 bcast 384@8x8x6 16 0 max unisono/tori
@@ -24,7 +24,7 @@ bcast * * 0 max han
 
 def test_what_the_example_says() -> None:
     found = read(EXAMPLE, "example")
-    assert found.costs == {"node_latency": 1.2e-07, "node_byte": 1.1e-10}
+    assert list(found.costs.items())[:2] == [("node_latency", 1.2e-07), ("node_byte", 1.1e-10)]
     assert [rule.nodes for rule in found.rules] == ["1", "1", "384@8x8x6", "*"]
     assert found.find("alltoall", 1, 2, 4095) == ("unisono/pull", "mpi")
     assert found.find("alltoall", 1, 2, 1 << 40) == ("tuned/pairwise:65536",)
@@ -62,7 +62,7 @@ def _any_rules(rng: random.Random) -> Rules:
                 first = end
             if rng.random() < 0.5:
                 rules.append(Rule(collective, nodes, ppn, first, None, _any_use(rng)))
-    return Rules(tuple(rules), {name: rng.uniform(1e-12, 1e-3) for name in COSTS if rng.random() < 0.5})
+    return Rules(tuple(rules), {name: rng.uniform(1e-12, 1e-3) for name in COSTS} if rng.random() < 0.5 else {})
 
 
 def _any_use(rng: random.Random) -> tuple[str, ...]:
@@ -90,9 +90,9 @@ def _any_use(rng: random.Random) -> tuple[str, ...]:
         ("bcast 1 2 0 max unisono/", "no implementation"),
         ("bcast 1 2 0 max unisono/a,,mpi", "no implementation"),
         ("bcast 1 2 0 max ring:7", "no implementation"),
-        ("cost node_latency", "write a name and seconds"),
-        ("cost node_latency -1", "above 0"),
-        ("cost nodes 1", "'nodes' is not known"),
+        ("cost node_latency", "each followed by seconds"),
+        ("cost node_latency 1 node_byte -1 fabric_latency 1 fabric_byte 1", "above 0"),
+        ("cost nodes 1", "each followed by seconds"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_line(line: str, said: str) -> None:

@@ -1,7 +1,7 @@
 """The rules file of our own library: what it holds, and its text form, written and read.
 
     unisono-rules 1
-    cost node_latency 1.2e-07 node_byte 1.1e-10
+    cost node_latency 1.2e-07 node_byte 1.1e-10 fabric_latency 2e-06 fabric_byte 1e-10
     alltoall 1 2 0 4095 unisono/pull,mpi
 
 A rule is a collective, nodes and ranks a node (`*`: any; `384@8x8x6` a shape of nodes), message sizes from..to in bytes
@@ -21,7 +21,7 @@ from unisono.parameters.spelling import of_implementation
 
 HEADER = "unisono-rules 1"
 COSTS = ("node_latency", "node_byte", "fabric_latency", "fabric_byte")
-"""Seconds: what the library's cost model may be told."""
+"""Seconds: what the library's cost model may be told, all or none."""
 
 _NODES = re.compile(r"\*|[1-9][0-9]*(@[1-9][0-9]*(x[1-9][0-9]*)*)?")
 _PPN = re.compile(r"\*|[1-9][0-9]*")
@@ -95,12 +95,10 @@ def read(text: str, where: str) -> Rules:
 
 
 def _costs(words: Sequence[str]) -> dict[str, float]:
-    if not words or len(words) % 2:
-        raise UserError("cost: write a name and seconds, for example: cost node_latency 1.2e-07")
+    if not words or len(words) % 2 or {*words[::2]} != {*COSTS}:
+        raise UserError(f"cost: write {', '.join(COSTS)}, each followed by seconds")
     found = {}
     for name, value in zip(words[::2], words[1::2], strict=True):
-        if name not in COSTS:
-            raise UserError(f"cost: {name!r} is not known; known are {', '.join(COSTS)}")
         try:
             found[name] = float(value)
         except ValueError:

@@ -12,6 +12,10 @@ from unisono.model import DISPATCHED, WITHOUT_SIZE, is_ours
 from unisono.parameters.spelling import implementation
 from unisono.tuning.model import PlanModel, RuleModel, Tuning
 
+USUAL = {"node_latency": 2e-7, "node_byte": 1.25e-10, "fabric_latency": 2e-6, "fabric_byte": 1e-10}
+"""Stands in for costs that were not measured, such as those between nodes on one node, where they do not matter: what
+the library itself takes for usual (native/collectives/comm.c)."""
+
 _PREFERS = "5.0.4"
 """From this Open MPI on a copy of a communicator can prefer a component."""
 
@@ -27,7 +31,8 @@ def compile_serving(tuning: Tuning, plan: PlanModel, mpi: Mpi) -> tuple[Rules, l
     for collective in DISPATCHED:
         for other in _with_its_launch(tuning, plan):
             rules += _rules(collective, other, mpi, notes)
-    return Rules(tuple(rules), dict(tuning.costs.items())), notes
+    costs = dict(tuning.costs.items())
+    return Rules(tuple(rules), {**USUAL, **costs} if costs else {}), notes
 
 
 def _with_its_launch(tuning: Tuning, plan: PlanModel) -> list[PlanModel]:
