@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import geometric_mean, mean
@@ -48,6 +49,8 @@ CLASSIC_ROUNDS = range(1, 6)
 RACE_ROUNDS = range(1, 9)
 FRESH_ROUNDS = range(9, 12)
 """Of a recording: what each search may see, and what neither sees."""
+LIVE_FRESH_ROUNDS = range(1, 13)
+"""Live, in a study of their own: launches differ by more than the picks, so three are few."""
 ORDERS = 8
 
 Pick = Mapping[tuple[Case, int], Setting]
@@ -160,13 +163,13 @@ def _ratios(
     return found
 
 
-def live(study: Study) -> tuple[list[Comparison], dict[str, object]]:
+def live(study: Study, keep: Path | None) -> tuple[list[Comparison], dict[str, object]]:
     machine = describe()
     assert machine.mpi is not None
     program = bench_program(machine.mpi.mpicc)
     swept = expand(study, machine, scope=CALL_SCOPE)
     results = []
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() if keep is None else nullcontext(keep) as folder:
         for name, matrix in (("classic", expand(study, machine, scope=())), ("race", swept)):
             launches = len(CLASSIC_ROUNDS) if name == "classic" else study.method.launches
             method = study.method.model_copy(update={"name": name, "launches": launches, "budget": None})
@@ -188,25 +191,25 @@ def live(study: Study) -> tuple[list[Comparison], dict[str, object]]:
         picks = [pick_of(r.decision, swept, c) for r in results for c in (None, *study.cases.collectives)]
         with begin(Path(folder) / "fresh.db", study, machine, swept) as store:
             engine = Engine(store, machine, program, scope=swept.scope, measure=study.measure, oversubscribe=False)
-            for task in _fresh_tasks(picks, swept):
+            for task in _fresh_tasks(picks, swept, LIVE_FRESH_ROUNDS):
                 engine.run(task)
-            fresh = mean_seconds(store.samples(), FRESH_ROUNDS)
+            fresh = mean_seconds(store.samples(), LIVE_FRESH_ROUNDS)
     conditions = {
         "machine": f"{machine.cpu_model}, {machine.cores} cores",
         "mpi": f"{machine.mpi.family} {machine.mpi.version}",
-        "fresh_launches": len(FRESH_ROUNDS),
+        "fresh_launches": len(LIVE_FRESH_ROUNDS),
     }
     return [Comparison(slow, fast, _ratios([slow, fast], swept, fresh))], conditions
 
 
-def _fresh_tasks(picks: Sequence[Pick], matrix: Matrix) -> list[Task]:
+def _fresh_tasks(picks: Sequence[Pick], matrix: Matrix, rounds: Iterable[int]) -> list[Task]:
     """Everything picked by anyone, once a round, the launches of a round in random order."""
     wanted: dict[Setting, dict[tuple[Case, int], set[Setting]]] = {}
     for pick in picks:
         for key, setting in pick.items():
             wanted.setdefault(launch_part(setting, matrix.scope), {}).setdefault(key, set()).add(setting)
     tasks = []
-    for round in FRESH_ROUNDS:
+    for round in rounds:
         group = []
         for launch, cells in wanted.items():
             items = tuple(Item(case, size, tuple(sorted(settings))) for (case, size), settings in cells.items())
@@ -283,12 +286,19 @@ def main() -> None:
     what.add_argument("--record", type=Path, metavar="FILE.db")
     what.add_argument("--live", action="store_true")
     parser.add_argument("--study", default="search-cost")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="leave the live studies there")
     parser.add_argument("--orders", type=int, default=ORDERS, metavar="N", help="replay that many orders of rounds")
     arguments = parser.parse_args()
     if arguments.record:
         record(find(arguments.study), arguments.record)
         return
-    show(*(live(find(arguments.study)) if arguments.live else replayed(arguments.replay, arguments.orders)))
+    show(
+        *(
+            live(find(arguments.study), arguments.keep)
+            if arguments.live
+            else replayed(arguments.replay, arguments.orders)
+        )
+    )
 
 
 if __name__ == "__main__":
