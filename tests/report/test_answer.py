@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.report import synthetic
-from unisono.decide.model import Decision, Interval, Plan, Rule
+from unisono.decide.model import Decision, Interval, Joint, Plan, Rule
 from unisono.model import Case, Setting
 from unisono.report import headline, proof
 from unisono.report.page import lead
@@ -99,6 +99,14 @@ def test_proven_gains_replace_the_studys_only_when_all_are_proven() -> None:
     (answer,) = headline.answers(decision_with(plan), fresh)
     assert not answer.proven
     assert "1.21×" in answer.sentence
+
+
+def test_what_is_sure_only_of_all_together_is_said_of_all_together() -> None:
+    unsure = Interval(1.2, 0.95, 1.5)
+    plan = decided(Setting({"pml": "ucx"}), {"allreduce": unsure, "bcast": unsure})
+    plan = replace(plan, joint=Joint({"allreduce": 1.0, "bcast": 1.0}, FASTER))
+    (answer,) = headline.answers(decision_with(plan), {})
+    assert answer.sentence == "pml=ucx makes allreduce and bcast together 1.21× (1.15–1.28) faster"
 
 
 def test_intervals_are_set_back_and_all_else_is_escaped() -> None:

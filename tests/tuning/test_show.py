@@ -7,7 +7,7 @@ from io import StringIO
 from rich.console import Console
 
 from tests.tuning.samples import plan, rule, tuned, tuning
-from unisono.tuning.model import Tuning
+from unisono.tuning.model import Gain, JointModel, Tuning
 from unisono.tuning.show import show
 
 
@@ -31,6 +31,14 @@ def test_the_plan_to_use_is_marked() -> None:
     marked = [line for line in shown(tuning()).splitlines() if "> " in line and "│" in line]
     assert len(marked) == 1
     assert "pml=ucx" in marked[0]
+
+
+def test_the_gain_of_all_together_is_shown_where_it_is_known() -> None:
+    assert "together" not in shown(tuning())
+    joint = JointModel(gain=Gain(mid=1.25, low=1.11, high=1.4), weights={"allreduce": 1.0, "alltoall": 1.0})
+    lines = shown(tuning(plan(launch={"pml": "ob1"}).model_copy(update={"joint": joint}), plan())).splitlines()
+    assert any("together" in line for line in lines)
+    assert any("pml=ob1" in line and "1.25x (1.11 to 1.40)" in line for line in lines)
 
 
 def test_values_that_look_like_markup_are_shown_as_they_are() -> None:

@@ -56,6 +56,8 @@ def sentence(plan: Plan, gains: Mapping[str, Interval], decision: Decision) -> s
         parts.append(subject + join(_strength(c, gains[c]) for c in slower) + " as fast")
     if same and parts:
         parts.append(f"no difference for {join(same)}")
+    elif same and (joint := plan.joint) is not None and gains == plan.gain and verdict(joint.gain) == "faster":
+        parts.append(f"{what} {makes} {_strength(f'{join(sorted(joint.weights))} together', joint.gain)} faster")
     elif same:
         parts.append(f"{what} {makes} no difference for {join(same)}")
     return "; ".join(parts)

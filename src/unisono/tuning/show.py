@@ -51,11 +51,15 @@ def _plans(tuning: Tuning, nodes: int, ppn: int, best: PlanModel) -> Table:
     collectives = [name for name in tuning.collectives() if any(name in p.gain for p in tuning.plans_for(nodes, ppn))]
     for name in collectives:
         table.add_column(name, justify="right")
+    joint = any(plan.joint for plan in tuning.plans_for(nodes, ppn))
+    if joint:
+        table.add_column("together", justify="right")
     for plan in tuning.plans_for(nodes, ppn):
         table.add_row(
             ">" if plan is best else "",
             Text(words.launch(plan.launch)),
             *(_gain(plan.gain.get(name)) for name in collectives),
+            *([_gain(plan.joint.gain if plan.joint else None)] if joint else []),
             style="bold" if plan is best else "",
         )
     table.caption = "gain over the default (time of the default / time with it); > is the one to use"
