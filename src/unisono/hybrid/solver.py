@@ -21,7 +21,7 @@ def solver_program(mpicc: str | None, progress: Callable[[str], None] | None = N
     return built(SOLVER, mpicc, progress)
 
 
-def solver_words(program: Path, nodes: str, threads: int, packing: str, extra: list[str]) -> list[str]:
+def solver_words(program: Path | str, nodes: str, threads: int, packing: str, extra: list[str]) -> list[str]:
     return [
         *(str(program), "--nodes", nodes, "--threads", str(threads), "--packing", packing),
         *(extra or ()),
