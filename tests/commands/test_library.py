@@ -1,0 +1,150 @@
+"""Our own collectives for real: measured by a study, named by a tuning, served to a program, checked by export."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.commands.program import unisono
+from tests.tuning.samples import plan, rule
+from tests.tuning.samples import tuning as example
+from unisono.export.served import rows
+from unisono.machine.model import Machine
+from unisono.model import Setting, is_ours
+from unisono.parameters.spelling import require_mpi
+from unisono.study.begin import stored_candidates
+from unisono.study.ours import from_text
+from unisono.study.store import Store
+from unisono.tuning import read, write
+from unisono.tuning.model import PlanModel
+
+pytestmark = pytest.mark.mpi
+
+ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+STUDY = """
+[study]
+name = "ours"
+[cases]
+collectives = ["allreduce", "bcast"]
+ppn = [2]
+[sizes]
+from = 8
+to = "32K"
+step = 64
+[parameters]
+coll = ["unisono"]
+[method]
+launches = 2
+[measure]
+seconds = 0.002
+min_repetitions = 3
+max_repetitions = 30
+timeout = "20s"
+"""
+PROGRAM = Path(__file__).parents[1] / "advise" / "program.c"
+
+
+@pytest.fixture(params=["embedded", "system"], scope="module")
+def machine(request: pytest.FixtureRequest) -> Machine:
+    found = request.getfixturevalue(request.param)
+    assert isinstance(found, Machine)
+    return found
+
+
+def of_mpi(machine: Machine) -> list[str]:
+    mpi = require_mpi(machine)
+    return ["--mpirun", mpi.mpirun, *(["--mpicc", mpi.mpicc] if mpi.mpicc else [])]
+
+
+@pytest.fixture(scope="module")
+def measured(machine: Machine, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with a finished study of our own algorithms."""
+    folder = tmp_path_factory.mktemp("ours")
+    (folder / "ours.toml").write_text(STUDY)
+    done = unisono("tune", folder / "ours.toml", "-o", folder, "--no-verify", *of_mpi(machine), env=ROOT)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def program(machine: Machine, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("program") / "app"
+    mpicc = require_mpi(machine).mpicc
+    assert mpicc is not None
+    subprocess.run([mpicc, str(PROGRAM), "-o", str(path)], check=True, timeout=60)
+    return path
+
+
+@pytest.fixture(scope="module")
+def tuning(measured: Path) -> Path:
+    """One that names, whatever was fastest, the first of our algorithms for each collective."""
+    with Store.open(measured / "study.db") as store:
+        offered = from_text(stored_candidates(store) or "[]")[1, 2]
+    rules = tuple(
+        rule(name, 0, None, {"coll": "unisono", "algorithm": offered[name][0].name}, sizes=(8, 1 << 15))
+        for name in ("allreduce", "bcast")
+    )
+    plans: tuple[PlanModel, ...] = (
+        plan(ppn=2, launch={"preload": "unisono"}, gain={"allreduce": 2.0, "bcast": 2.0}, rules=rules),
+        plan(ppn=2, gain={"allreduce": 1.0, "bcast": 1.0}),
+    )
+    path = measured / "named.toml"
+    write(example(*plans), path)
+    return path
+
+
+def test_every_launch_has_the_library_and_every_algorithm_is_right(measured: Path) -> None:
+    with Store.open(measured / "study.db") as store:
+        samples, launches = store.samples(), store.launches()
+    ours = {(sample.case.collective, sample.setting) for sample in samples if is_ours(sample.setting)}
+    assert {collective for collective, _ in ours} == {"allreduce", "bcast"}
+    assert all(sample.correct for sample in samples)
+    assert all("libunisono.so" in launch.command for launch in launches)
+    assert {launch.setting for launch in launches} == {Setting()}
+    made = read(measured / "tuning.toml")
+    assert made.costs.node_latency is not None
+    assert {plan.launch for plan in made.plan} <= {Setting(), Setting({"preload": "unisono"})}
+
+
+def test_a_program_is_served_as_the_tuning_says(machine: Machine, tuning: Path, program: Path) -> None:
+    (named,) = [rule for rule in read(tuning).plan[0].rule if rule.collective == "bcast"]
+    line = [require_mpi(machine).mpirun, "-n", "2", str(program)]
+    done = unisono("run", "--tuning", tuning, "--", *line, env={**ROOT, "UNISONO_VERBOSE": "1"})
+    assert done.returncode == 0, done.stderr
+    assert "Time in seconds" in done.stdout
+    served = [row for row in rows(done.stdout + done.stderr) if row.collective == "bcast"]
+    assert [(row.word, row.calls) for row in served] == [(f"unisono/{named.call['algorithm']}", 5)]
+
+
+def test_the_export_is_checked_by_who_served(machine: Machine, tuning: Path, tmp_path: Path) -> None:
+    words = ["--format", "rules", "-o", str(tmp_path), "--check", "--json", *of_mpi(machine)]
+    done = unisono("export", tuning, *words, env=ROOT)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads(done.stdout)["check"]
+    assert found["taken"]
+    assert {item["wanted"] for item in found["items"]} <= {item["found"] for item in found["items"]}
+    assert len(found["items"]) >= 4
+
+
+def test_what_the_library_does_not_read_is_noticed(machine: Machine, tuning: Path, tmp_path: Path) -> None:
+    words = ["--format", "rules", "-o", str(tmp_path), *of_mpi(machine)]
+    assert unisono("export", tuning, *words, env=ROOT).returncode == 0
+    path = tmp_path / "unisono-rules.conf"
+    path.write_text(path.read_text().replace("bcast 1 2 0 max unisono/", "bcast 1 2 0 max mpi # "))
+    done = unisono("export", tuning, *words, "--check", env=ROOT)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "NOT TAKEN" in done.stdout
+
+
+@pytest.mark.parametrize("machine", ["embedded"], indirect=True)
+def test_default_against_tuned_on_a_program(machine: Machine, tuning: Path, program: Path) -> None:
+    line = [require_mpi(machine).mpirun, "-n", "2", str(program)]
+    words = ["--metric", "Time in seconds = *([0-9.]+)", "--runs", "3", "--json", "--", *line]
+    done = unisono("verify", "--tuning", tuning, *words, env=ROOT)
+    assert done.returncode in (0, 1), done.stderr
+    document = json.loads(done.stdout)
+    assert "LD_PRELOAD" in document["tuned_command"]
+    assert "LD_PRELOAD" not in document["as_is_command"]
