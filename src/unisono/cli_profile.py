@@ -59,6 +59,12 @@ def _profile(
     filter: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Lines 'exclude MPI_Iprobe' or 'include MPI_*': what to record.")
     ] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            metavar="REGEX", help="With --as-is: compare what the one group of this finds in the program's output."
+        ),
+    ] = None,
     mpicc: Annotated[
         str | None, typer.Option(metavar="PATH", help="The compiler wrapper of the program's MPI.")
     ] = None,

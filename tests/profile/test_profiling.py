@@ -88,6 +88,10 @@ def test_wrong_input(tmp_path: Path) -> None:
             profile(argv, output)
     with pytest.raises(UserError, match="--as-is"):
         profile(["true"], output, as_is=-1)
+    with pytest.raises(UserError, match="give --as-is N, too"):
+        profile(["true"], output, metric="t = (.*)")
+    with pytest.raises(UserError, match="groups"):
+        profile(["true"], output, as_is=3, metric="t = .*")
 
 
 def _run(output: Path, argv: list[str], stdin: str = "", **options: object) -> subprocess.CompletedProcess[str]:
@@ -122,6 +126,19 @@ def test_profile_of_a_program(installed: Installed, program: str, tmp_path: Path
     assert len(found.origin.as_is) == 2 and found.origin.profiled > 0 and found.origin.depth == 3
     assert found.origin.command.endswith(program) and "--allow" in found.origin.command
     assert {path.name for path in output.parent.iterdir()} <= {"app.profile", "app.in", "app.filter"}
+
+
+@pytest.mark.mpi
+def test_the_programs_own_time_is_compared(installed: Installed, program: str, tmp_path: Path) -> None:
+    output = tmp_path / "app.profile"
+    line = installed.argv("-n", "2", program)
+    done = _run(output, line, as_is=1, metric=r"^ *([0-9.e+-]+)$")
+    assert done.returncode == 0, done.stderr
+    found = load(output).origin
+    assert [float(word) for word in done.stdout.split()] == [*found.as_is, found.profiled] and found.metric
+    assert " as it is (median of 1), " in done.stderr
+    done = _run(tmp_path / "other.profile", line, as_is=1, metric="elapsed: ([0-9.]+)")
+    assert done.returncode == 1 and "nowhere in its output" in done.stderr
 
 
 @pytest.mark.mpi

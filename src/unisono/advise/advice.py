@@ -12,10 +12,12 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from unisono.advise.evidence import Evidence, Now
+from unisono.advise.evidence import RUNS, Evidence, Now
 from unisono.advise.gaps import WORTH, Gap, commands, gaps
 from unisono.advise.mix import MEASURED, MESSAGES, NONBLOCKING, Mix, Spot
 from unisono.advise.predict import TOO_FEW, Prediction, SpotPrediction, predict
+from unisono.advise.scatter import scatter, shown
+from unisono.decide.model import Interval
 from unisono.display import percent, percent_range
 from unisono.errors import UserError
 from unisono.model import DEFAULT, Setting
@@ -94,7 +96,24 @@ class Advice:
     def sentences(self) -> list[str]:
         """The headline, other calls that count, and what the prediction does not know."""
         named = [spot for spot in self.mix.spots[1:3] if self.mix.share(spot.time) >= WORTH_NAMING]
-        return [self.headline, *(f"{_spot_sentence(self.mix, spot)}." for spot in named), *self.unknown()]
+        return [
+            self.headline,
+            *(f"{_spot_sentence(self.mix, spot)}." for spot in named),
+            *self._scatter(),
+            *self.unknown(),
+        ]
+
+    def _scatter(self) -> list[str]:
+        """How far a verification may stray."""
+        found = scatter(self.mix.as_is)
+        if math.isnan(found) or not self.candidates:
+            return []
+        gain = shown(self.candidates[0].gain, self.mix.as_is, RUNS)
+        saving = Interval(*(1 - 1 / end for end in (gain.mid, gain.low, gain.high)))
+        return [
+            f"Runs as it is differed by {percent(found)} among themselves: {RUNS} pairs of runs will show"
+            f" {percent_range(saving)}."
+        ]
 
     @property
     def _messages_known(self) -> bool:

@@ -112,6 +112,8 @@ class Mix:
     world: tuple[int, int] | None
     """(nodes, ppn) of the program; None where the profile does not tell."""
     notes: tuple[str, ...]
+    as_is: tuple[float, ...] = ()
+    """Times of runs without the recorder, where there were some: how much runs differ."""
 
     def share(self, seconds: float) -> float:
         """Of the program's time."""
@@ -148,7 +150,7 @@ def mix_of(profile: Profile, nodes: int | None = None) -> Mix:
         notes.append(f"{profile.origin.dropped} calls are missing from the profile: its tables were full")
     if profile.origin.source != "unisono":
         notes += profile.notes
-    return Mix(tuple(spots), total, profile.ranks, world, tuple(notes))
+    return Mix(tuple(spots), total, profile.ranks, world, tuple(notes), profile.origin.as_is)
 
 
 def _without_barriers(profile: Profile, spots: Sequence[Spot]) -> tuple[list[Spot], float]:
@@ -158,9 +160,11 @@ def _without_barriers(profile: Profile, spots: Sequence[Spot]) -> tuple[list[Spo
     """
     total = float(profile.wall.sum()) or float(profile.cells["time"].sum())
     waiting = math.fsum(spot.waiting for spot in spots if not math.isnan(spot.waiting))
-    as_is = profile.origin.as_is
+    origin = profile.origin
     # The slowest: runs differ by more than their barriers take, where a program is short.
-    added = (profile.origin.profiled - max(as_is)) * profile.ranks if as_is else 0.0
+    slowest = max(origin.as_is, default=math.nan)
+    # A metric may be of a part of the run, or not in seconds: then the program is taken to have grown like it.
+    added = total * (1 - slowest / origin.profiled) if origin.metric else (origin.profiled - slowest) * profile.ranks
     if not (added > 0 and waiting > 0):
         return list(spots), total
     cut = min(added / waiting, 1.0)

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING
 
 from unisono.commands.console import err
 from unisono.commands.userline import words_of
+from unisono.display import percent, signed_percent
 from unisono.errors import UserError
 from unisono.writing import write
 
 if TYPE_CHECKING:
+    from unisono.advise.runs import Metric
     from unisono.launch.command import Command
     from unisono.profile.model import Profile
     from unisono.profile.record import Ran, Recording
@@ -32,26 +34,32 @@ def profile(
     depth: int = 8,
     split_waiting: bool = False,
     filter: Path | None = None,
+    metric: str | None = None,
     mpicc: str | None = None,
 ) -> int:
     """Runs the command line with the recorder and writes its profile to `output`; the exit status is the program's.
 
-    With `as_is` also times that many runs without the recorder, half before and half after. Everything we say goes to
-    stderr; stdin, stdout and stderr are otherwise the program's. What an interrupted program recorded is kept. Raises
-    UserError when a program that ended well recorded nothing.
+    With `as_is` also times that many runs without the recorder, half before and half after: mpirun's wall time, or what
+    the regular expression `metric` finds in the output. Everything we say goes to stderr; stdin, stdout and stderr are
+    otherwise the program's. What an interrupted program recorded is kept. Raises UserError when a program that ended
+    well recorded nothing, or does not print the metric.
     """
+    from unisono.advise.runs import Metric
     from unisono.launch.command import Command
     from unisono.profile.record import Options, Recording
 
     words = words_of(argv)
     if as_is < 0:
         raise UserError(f"--as-is: {as_is} runs; give 0 or more")
+    if metric is not None and as_is == 0:
+        raise UserError("--metric: compares with runs as they are; give --as-is N, too")
+    wanted = Metric(metric)
     line = Command(words, {}, None, [])
     options = Options(depth, split_waiting, filter)
     with Recording(line, options, output.parent, mpicc=mpicc, progress=_say) as recording:
         for note in recording.command.notes:
             _say(note)
-        return _Runs(line, recording, output).all(as_is)
+        return _Runs(line, recording, output, wanted).all(as_is)
 
 
 def _say(sentence: str) -> None:
@@ -61,10 +69,11 @@ def _say(sentence: str) -> None:
 class _Runs:
     """The runs of one command, in turn."""
 
-    def __init__(self, line: Command, recording: Recording, output: Path) -> None:
+    def __init__(self, line: Command, recording: Recording, output: Path, metric: Metric) -> None:
         self.line = line
         self.recording = recording
         self.output = output
+        self.metric = metric
         self.times: list[float] = []
         self._stdin = _Stdin()
 
@@ -97,13 +106,23 @@ class _Runs:
             if ran.exit_status:
                 _say(f"it ended with exit status {ran.exit_status}: its time does not count, and no more are timed")
                 return None
-            self.times.append(ran.seconds)
+            self.times.append(self._time(ran))
         return None
 
     def _run(self, command: Command) -> Ran:
         from unisono.profile.record import run_through
 
-        return run_through(command, self._stdin.again(command is self.recording.command))
+        keep = self.metric.pattern is not None
+        return run_through(command, self._stdin.again(command is self.recording.command), keep=keep)
+
+    def _time(self, ran: Ran) -> float:
+        """Wall time, or what the metric finds."""
+        if self.metric.pattern is None:
+            return ran.seconds
+        found = self.metric.find(ran.output)
+        if found is None:
+            raise UserError(f"metric: {self.metric.pattern!r} is nowhere in its output; look at what it prints")
+        return found
 
     def _profile(self, ran: Ran) -> Profile:
         from unisono.profile.record import machine_of
@@ -118,7 +137,12 @@ class _Runs:
         from unisono.profile.hot import hot_spots
         from unisono.profile.words import answer
 
-        found = replace(found, origin=replace(found.origin, as_is=tuple(self.times)))
+        profiled = found.origin.profiled
+        if self.metric.pattern is not None:
+            # A profile without its comparison is better than none.
+            profiled = self.metric.find(ran.output) or math.nan
+        origin = replace(found.origin, as_is=tuple(self.times), profiled=profiled, metric=self.metric.pattern or "")
+        found = replace(found, origin=origin)
         save(found, self.output)
         console = err()
         if ran.signal is not None:
@@ -136,13 +160,17 @@ class _Runs:
         from unisono.profile.cost import LEAST_RUNS, costly, difference, estimated, filter_text
 
         said = [_estimate(estimated(found), found)]
-        if not self.times:
+        if not self.times or math.isnan(found.origin.profiled):
             return said
         seen = difference(self.times, found.origin.profiled)
-        against = f"{seen.as_is:.4g} s as it is (median of {len(self.times)}), {seen.profiled:.4g} s profiled"
+        unit = " s" if self.metric.pattern is None else ""
+        against = (
+            f"{seen.as_is:.4g}{unit} as it is (median of {len(self.times)}), {seen.profiled:.4g}{unit} profiled:"
+            f" {signed_percent(seen.ratio)}"
+        )
         if not seen.matters:
-            return [*said, f"{against}: {seen.ratio:+.1%}, within noise."]
-        said.append(f"Warning: {against}: {seen.ratio:+.1%}, more than noise. The profile may mislead.")
+            return [*said, f"{against}, within noise."]
+        said.append(f"Warning: {against}, more than noise. The profile may mislead.")
         functions = costly(found) if seen.ratio > 0 else []
         if functions:
             path = self.output.with_suffix(".filter")
@@ -167,7 +195,7 @@ def _estimate(share: float, found: Profile) -> str:
     if math.isnan(share):
         return "What recording cost is not known."
     calls = int(found.mpi_rows["calls"].sum())
-    much = f"about {share:.1%}" if share >= _WORTH_SAYING else f"below {_WORTH_SAYING:.1%}"
+    much = f"about {percent(share)}" if share >= _WORTH_SAYING else f"below {percent(_WORTH_SAYING)}"
     each = found.origin.overhead_ns
     return f"Recording {calls:,} calls at {each:.0f} ns each cost {much} of the time of the rank that made the most."
 

@@ -57,6 +57,7 @@ class _Origin(_Strict):
     dropped: int
     as_is: list[float]
     profiled: float | None
+    metric: str = ""
     machine: dict[str, str]
     summed: bool
 

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -27,6 +27,7 @@ from unisono.machine.mpi import find_mpicc, find_mpirun
 from unisono.profile.build import recorder
 from unisono.profile.diagnose import mismatch, nothing_recorded, other_library, program_of
 from unisono.profile.model import Profile
+from unisono.profile.passed import Passed
 from unisono.profile.preload import Launcher, compiler_of, launcher_of, with_variables
 from unisono.profile.raw import read_raw
 
@@ -222,23 +223,31 @@ class Ran:
     """Wall time."""
     signal: int | None
     """What interrupted it, sent to us."""
+    output: str = ""
+    """What it wrote to stdout and stderr, where that was to be kept."""
 
 
-def run_through(command: Command, stdin: int | None = None) -> Ran:
-    """Runs it with our own stdin (or the file descriptor given), stdout and stderr.
+def run_through(command: Command, stdin: int | None = None, *, keep: bool = False) -> Ran:
+    """Runs it with our own stdin (or the file descriptor given), stdout and stderr; these through pipes with `keep`.
 
     Signals that would end us (Ctrl-C, a batch system's SIGTERM) end the program instead, and we come back. Raises
     UserError where it cannot be started.
     """
-    with _Relay() as relay:
+    with _Relay() as relay, ExitStack() as streams:
+        kept = [streams.enter_context(Passed(ours)) for ours in (1, 2)] if keep else []
         start = time.monotonic()
+        out, error = [stream.fileno() for stream in kept] or (None, None)
         try:
-            process = subprocess.Popen(command.argv, env={**os.environ, **command.env}, stdin=stdin)
-        except OSError as error:
-            raise UserError(f"{command.argv[0]}: cannot be started: {error.strerror}") from error
+            process = subprocess.Popen(
+                command.argv, env={**os.environ, **command.env}, stdin=stdin, stdout=out, stderr=error
+            )
+        except OSError as failed:
+            raise UserError(f"{command.argv[0]}: cannot be started: {failed.strerror}") from failed
         relay.to(process)
         code = process.wait()
-        return Ran(code if code >= 0 else 128 - code, time.monotonic() - start, relay.last)
+        seconds = time.monotonic() - start
+        streams.close()
+        return Ran(code if code >= 0 else 128 - code, seconds, relay.last, "\n".join(stream.text for stream in kept))
 
 
 class _Relay:

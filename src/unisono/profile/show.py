@@ -96,7 +96,8 @@ def overhead(profile: Profile) -> str:
         as_is = statistics.median(origin.as_is)
         change = origin.profiled / as_is - 1 if as_is > 0 else math.nan
         runs = "" if len(origin.as_is) == 1 else f" (median of {len(origin.as_is)})"
-        parts.append(f"{seconds(as_is)} as-is{runs}, {seconds(origin.profiled)} profiled ({signed_percent(change)})")
+        shown = "{:.4g}".format if origin.metric else seconds
+        parts.append(f"{shown(as_is)} as-is{runs}, {shown(origin.profiled)} profiled ({signed_percent(change)})")
     if not math.isnan(origin.overhead_ns):
         calls = profile.mpi_rows["calls"]
         per_rank = np.bincount(profile.mpi_rows["rank"], np.maximum(calls, 0), max(1, profile.ranks))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from unisono.display import percent
+from unisono.display import percent, signed_percent
 from unisono.profile import words
 from unisono.profile.cost import difference, estimated
 from unisono.profile.flat import FlatRow, flat_table
@@ -196,13 +196,14 @@ def origin_rows(profile: Profile) -> list[tuple[str, str]]:
         rows.append(("nodes", named + (f" and {len(hosts) - 12:,} more" if len(hosts) > 12 else "")))
     if own or origin.ended != "finalize":
         rows.append(("ended", "at MPI_Finalize" if origin.ended == "finalize" else origin.ended))
+    what, written = (origin.metric, "{:.4g}".format) if origin.metric else ("run time", format_time)
     if origin.as_is:
-        runs = ", ".join(format_time(seconds) for seconds in origin.as_is)
-        rows.append(("run time as it is", f"{runs} ({count(len(origin.as_is), 'run')})"))
+        runs = ", ".join(map(written, origin.as_is))
+        rows.append((f"{what} as it is", f"{runs} ({count(len(origin.as_is), 'run')})"))
     if math.isfinite(origin.profiled):
         ratio = difference(origin.as_is, origin.profiled).ratio if origin.as_is else math.nan
-        change = f": {100 * ratio:+.1f} % against as it is" if math.isfinite(ratio) else ""
-        rows.append(("run time profiled", f"{format_time(origin.profiled)}{change}"))
+        change = f": {signed_percent(ratio)} against as it is" if math.isfinite(ratio) else ""
+        rows.append((f"{what} profiled", f"{written(origin.profiled)}{change}"))
     if math.isfinite(origin.overhead_ns):
         share = estimated(profile)
         most = f", {percent(share)} of the busiest rank's time" if math.isfinite(share) else ""
