@@ -45,9 +45,11 @@ static bool send_piece(struct state *state, int to)
     const char *from = state->send + pair->at_out;
     struct pair_line *line = pair_line(pair);
     int64_t piece = pair->left_out;
-    enum way way = exchange_way(pair->left_out, state->pull_from);
+    enum way way = exchange_way(piece, pairs->slot_bytes, state->pull_from);
     if (way == WAY_INLINE)
         memcpy(line->payload, from, (size_t)piece);
+    else if (way == WAY_SLOT)
+        memcpy(pair_slot(pairs, state->comm->node->rank, to, pair->sent), from, (size_t)piece);
     else if (way == WAY_PULL) {
         uint64_t address = pull_address(from);
         memcpy(line->payload, &address, sizeof address);
@@ -79,9 +81,11 @@ static bool receive_piece(struct state *state, int from)
         return false;
     char *to = state->receive + pair->at_in;
     int64_t piece = pair->left_in;
-    enum way way = exchange_way(pair->left_in, state->pull_from);
+    enum way way = exchange_way(piece, pairs->slot_bytes, state->pull_from);
     if (way == WAY_INLINE)
         memcpy(to, line->payload, (size_t)piece);
+    else if (way == WAY_SLOT)
+        memcpy(to, pair_slot(pairs, from, state->comm->node->rank, pair->received), (size_t)piece);
     else if (way == WAY_PULL) {
         uint64_t address;
         memcpy(&address, line->payload, sizeof address);

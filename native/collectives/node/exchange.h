@@ -28,15 +28,17 @@ static inline int64_t flow_at(const struct flow *flow, int local)
 }
 
 /* How one message of so many bytes goes: its sender and its receiver come to the same. */
-enum way { WAY_INLINE, WAY_CELLS, WAY_PULL };
+enum way { WAY_INLINE, WAY_SLOT, WAY_CELLS, WAY_PULL };
 
-static inline enum way exchange_way(int64_t bytes, int64_t pull_from)
+static inline enum way exchange_way(int64_t bytes, int64_t slot_bytes, int64_t pull_from)
 {
-    return bytes <= PAIR_ROOM ? WAY_INLINE : bytes < pull_from ? WAY_CELLS : WAY_PULL;
+    if (bytes <= PAIR_ROOM)
+        return WAY_INLINE;
+    return bytes >= pull_from ? WAY_PULL : bytes <= slot_bytes ? WAY_SLOT : WAY_CELLS;
 }
 
-/* Messages of fewer bytes than `pull_from` (the same on all ranks of the node; INT64_MAX: never) go through lines and
- * cells, others are read by their receiver where they are. Only when pairs_ready(), and node_pulls() if any is to be
+/* Messages of fewer bytes than `pull_from` (the same on all ranks of a node; INT64_MAX: never) go through lines, slots
+ * and cells, others are read by their receiver where they are. Only when pairs_ready(), and node_pulls() if any is to be
  * read. What a rank has for itself is copied, unless it is there already. MPI error codes. */
 int exchange(struct coll_comm *comm, const void *send, const struct flow *out, void *receive, const struct flow *in,
              int64_t pull_from);

@@ -2,8 +2,10 @@
 
 #include "copy.h"
 
-/* All cells of a node together take no more than this; the lines add 640 bytes a pair (24 MB for 192 ranks). */
-static const int64_t most_cells = INT64_C(32) << 20, largest_cell = 32 << 10, smallest_cell = 4 << 10;
+/* All cells of a node together take no more than this, and so all slots; the lines add 640 bytes a pair (24 MB for 192
+   ranks). */
+static const int64_t most = INT64_C(32) << 20;
+static const int64_t largest_cell = 32 << 10, smallest_cell = 4 << 10, largest_slot = 4 << 10;
 
 static int64_t rounded(int64_t bytes)
 {
@@ -14,10 +16,17 @@ static int64_t rounded(int64_t bytes)
 static int64_t arrange(struct pairs *pairs, int ranks)
 {
     pairs->cell_bytes = largest_cell;
-    while (pairs->cell_bytes > smallest_cell && pairs->cell_bytes * PAIR_CELLS * ranks > most_cells)
+    while (pairs->cell_bytes > smallest_cell && pairs->cell_bytes * PAIR_CELLS * ranks > most)
         pairs->cell_bytes /= 2;
+    int64_t slots = (int64_t)ranks * PAIR_DEPTH;
+    pairs->slot_bytes = largest_slot;
+    while (pairs->slot_bytes > PAIR_ROOM && pairs->slot_bytes * slots * ranks > most)
+        pairs->slot_bytes /= 2;
+    bool none = pairs->slot_bytes <= PAIR_ROOM;
+    pairs->slot_bytes = none ? PAIR_ROOM : pairs->slot_bytes;
     pairs->shared_at = rounded((int64_t)sizeof(struct pairs) + ranks * (int64_t)sizeof(struct pair));
-    pairs->cells_at = pairs->shared_at + ranks * (int64_t)sizeof(struct pair_shared);
+    pairs->slots_at = pairs->shared_at + ranks * (int64_t)sizeof(struct pair_shared);
+    pairs->cells_at = pairs->slots_at + (none ? 0 : slots * pairs->slot_bytes);
     return pairs->cells_at + PAIR_CELLS * pairs->cell_bytes;
 }
 

@@ -1,12 +1,12 @@
 /* How two ranks of a node speak with each other alone: a queue of messages in each direction for every pair.
  *
- * A queue has PAIR_DEPTH lines: counters with what was posted beside them. It is a message of at most PAIR_ROOM bytes,
- * the number of a cell that holds a piece of a longer one, or the address of what the receiver shall read itself. Both
- * know the length of what comes, so nothing says it. A rank's cells are a pool for all it sends. Every counter has one
- * writer and only grows:
+ * A queue has PAIR_DEPTH lines: counters with what was posted beside them. It is a message of at most PAIR_ROOM bytes;
+ * nothing, where it is in the slot of that line; the number of a cell that holds a piece of it; or the address of what
+ * the receiver shall read itself. Both know the length of what comes, so nothing says which. Slots are the pair's own;
+ * cells are a pool for all that a rank sends. Every counter has one writer and only grows:
  *
  *     line.count      written by the sender; the message number plus 1
- *     taken           written by the receiver; so many messages are done with: their lines and cells are free
+ *     taken           written by the receiver; so many messages are done with: their lines, slots and cells are free
  *
  * Lines also carry how much their sender has taken of the other direction: where both speak, nobody reads `taken`.
  * Nothing here waits; see exchange.h. */
@@ -42,11 +42,11 @@ struct pair {
     int64_t left_out, left_in, at_out, at_in; /* of the exchange that goes on */
 };
 
-/* One rank's own, in its part of the segment. After it: struct pair_shared for each rank, then its cells. */
+/* One rank's own, in its part of the segment. After it: struct pair_shared for each rank, slots for each, cells. */
 struct pairs {
     struct segment segment;
-    int64_t shared_at, cells_at; /* in a rank's part */
-    int64_t cell_bytes;
+    int64_t shared_at, slots_at, cells_at; /* in a rank's part */
+    int64_t slot_bytes, cell_bytes;        /* no slots: PAIR_ROOM */
     int64_t streams_from; /* copy_streams_from() */
     struct {
         int to;          /* -1: never used */
@@ -60,6 +60,13 @@ struct pairs {
  * only the way by messages. */
 bool pairs_ready(struct coll_comm *comm);
 void pairs_free(struct node *node);
+
+/* Of rank `local`, for message `number` to rank `to`. */
+static inline unsigned char *pair_slot(const struct pairs *pairs, int local, int to, uint64_t number)
+{
+    int64_t slot = (int64_t)to * PAIR_DEPTH + (int64_t)(number % PAIR_DEPTH);
+    return (unsigned char *)segment_of(&pairs->segment, local) + pairs->slots_at + slot * pairs->slot_bytes;
+}
 
 static inline unsigned char *pair_cell(const struct pairs *pairs, int local, int cell)
 {
