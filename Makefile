@@ -6,7 +6,9 @@ VENV ?= .venv
 ARGS ?=
 BIN := $(VENV)/bin
 
-.PHONY: tune test lint install clean
+CASES ?= 100000
+
+.PHONY: tune test nightly lint install clean
 
 tune: $(VENV)/.installed
 	$(BIN)/unisono tune --resume $(ARGS)
@@ -14,6 +16,10 @@ tune: $(VENV)/.installed
 test: $(VENV)/.test-installed
 	$(BIN)/python -m pytest -n 2 -m "not mpi and not cluster and not browser"
 	$(BIN)/python -m pytest -m "mpi or cluster or browser"
+
+# Random calls of our collectives against the MPI underneath, many more than `make test` makes (about CASES in all).
+nightly: $(VENV)/.test-installed
+	UNISONO_CASES=$(CASES) UNISONO_SEED=$$(date +%Y%m%d) $(BIN)/python -m pytest tests/collectives/test_differential.py
 
 lint: $(VENV)/.test-installed
 	$(BIN)/ruff check .

@@ -101,6 +101,7 @@ enum {
     SCRATCHES
 };
 void *coll_scratch(struct coll_comm *comm, int which, int64_t bytes);
+void coll_scratch_free(struct coll_comm *comm, int which);
 
 /* What the choice of an algorithm may depend on: the same on every rank. */
 struct shape {

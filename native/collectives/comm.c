@@ -28,6 +28,13 @@ void *coll_scratch(struct coll_comm *comm, int which, int64_t bytes)
     return memory;
 }
 
+void coll_scratch_free(struct coll_comm *comm, int which)
+{
+    free(comm->scratch->memory[which]);
+    comm->scratch->memory[which] = NULL;
+    comm->scratch->bytes[which] = 0;
+}
+
 /* What each rank does by itself. */
 static bool prepare(struct coll_comm *comm, MPI_Comm user)
 {

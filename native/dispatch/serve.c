@@ -68,8 +68,12 @@ bool serve_reduction(struct state *state, struct reduction *reduction, MPI_Datat
     return true;
 }
 
+/* What one long message was packed into is not kept for the next. */
+static const int64_t kept_room = INT64_C(64) << 20;
+
 int serve_room(struct state *state, int which, int64_t bytes, void **room)
 {
+    state->has_large_room = state->has_large_room || bytes > kept_room;
     *room = coll_scratch(state->ours, which, bytes > 0 ? bytes : 1);
     return *room != NULL ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
@@ -83,6 +87,11 @@ int serve_run(struct state *state, const struct call *call, const struct impleme
 bool serve_end(struct state *state, int failed, int *error)
 {
     *error = failed;
+    if (__builtin_expect(state->has_large_room, false)) {
+        coll_scratch_free(state->ours, SCRATCH_PACK_SEND);
+        coll_scratch_free(state->ours, SCRATCH_PACK_RECEIVE);
+        state->has_large_room = false;
+    }
     if (__builtin_expect(failed != MPI_SUCCESS, false))
         PMPI_Comm_call_errhandler(state->user, failed);
     return true;

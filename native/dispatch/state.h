@@ -31,6 +31,7 @@ struct state {
     struct choice choice[COLLECTIVES];
     int copies;
     struct copy copy[COPIES_MOST];
+    bool has_large_room;        /* more was packed than should be kept */
     struct reduction reduction; /* the last one; combine is NULL before */
     int64_t *vectors; /* four of `ranks`, for the v's; NULL until then */
     struct state *newer, *older;

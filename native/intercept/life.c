@@ -47,11 +47,13 @@ void life_after_init(uint64_t before)
     if (recording != 0) /* already: a Fortran binding that calls MPI_Init in C */
         return;
     uint64_t init_ns = ticks_clock_ns() - before;
-    dispatch_start();
     int error = errno, level = MPI_THREAD_SINGLE;
+    dispatch_start();
     settings_read(&record.settings, complain);
-    if (record.settings.prefix[0] == '\0')
+    if (record.settings.prefix[0] == '\0') {
+        errno = error;
         return;
+    }
     record_inside = true;
     PMPI_Query_thread(&level);
     if (comms_start() && comms_agree(record_start(level == MPI_THREAD_MULTIPLE))) {

@@ -9,6 +9,13 @@
 
 enum { SLACK = 512 };
 
+/* The call under test. */
+#if MPI_VERSION >= 4
+#define TESTED(name, ...) (trial->large ? MPI_##name##_c(__VA_ARGS__) : MPI_##name(__VA_ARGS__))
+#else
+#define TESTED(name, ...) MPI_##name(__VA_ARGS__)
+#endif
+
 const char *const call_names[NAMES] = {"allgather", "allgatherv", "allreduce", "alltoall",
                                        "alltoallv", "barrier",    "bcast",     "reduce"};
 
@@ -78,17 +85,49 @@ static bool try_barrier(struct trial *trial)
     return MPI_Barrier(trial->comm) == MPI_SUCCESS;
 }
 
+/* What an exchange of all with all must give, by messages: element displacements, as in MPI_Alltoallv. The collectives
+ * underneath are no reference where ranks use different datatypes: Open MPI's choose their way by a type's size. */
+static void exchange(const struct trial *trial, const char *from, const int *counts, const int *at, MPI_Datatype type,
+                     char *to, const int *in_counts, const int *in_at, MPI_Datatype in_type)
+{
+    MPI_Count low, extent, in_extent;
+    MPI_Request *requests = malloc(2 * (size_t)trial->ranks * sizeof *requests);
+    PMPI_Type_get_extent_x(type, &low, &extent);
+    PMPI_Type_get_extent_x(in_type, &low, &in_extent);
+    for (int i = 0; i < trial->ranks; i++)
+        PMPI_Irecv(to + in_at[i] * in_extent, in_counts[i], in_type, i, 9, trial->comm, &requests[i]);
+    for (int i = 0; i < trial->ranks; i++)
+        PMPI_Isend(from + at[i] * extent, counts[i], type, i, 9, trial->comm, &requests[trial->ranks + i]);
+    for (int i = 0; i < 2 * trial->ranks; i++)
+        PMPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+    free(requests);
+}
+
+/* The same where what is sent is what `to` holds. */
+static void exchange_in_place(const struct trial *trial, const struct pair *receive, const int *counts, const int *at,
+                              const int *in_counts, const int *in_at, MPI_Datatype type)
+{
+    char *copy = malloc(receive->bytes);
+    memcpy(copy, receive->memory[1], receive->bytes);
+    exchange(trial, copy + SLACK, counts, at, type, inside(receive, 1), in_counts, in_at, type);
+    free(copy);
+}
+
 static bool try_bcast(struct trial *trial)
 {
     struct plain base = data_plain(&trial->shared);
     int unit = 1 + random_below(&trial->shared, 4), count = draw_count(trial);
-    int root = random_below(&trial->shared, trial->ranks), error[2];
+    int root = random_below(&trial->shared, trial->ranks);
     struct layout_way way = data_layout(&trial->own, base.type, unit);
     struct pair buffer = make(&trial->own, span(&way, count));
     say(trial, "%d x %d %s, here %s, root %d", count, unit, base.name, way.name, root);
-    error[0] = MPI_Bcast(inside(&buffer, 0), count * way.factor, way.type, root, trial->comm);
-    error[1] = PMPI_Bcast(inside(&buffer, 1), count * way.factor, way.type, root, trial->comm);
-    bool good = error[0] == error[1] && same(&buffer);
+    bool good = TESTED(Bcast, inside(&buffer, 0), count * way.factor, way.type, root, trial->comm) == MPI_SUCCESS;
+    for (int i = 0; i < trial->ranks; i++)
+        if (trial->rank == root && i != root)
+            PMPI_Send(inside(&buffer, 1), count * way.factor, way.type, i, 9, trial->comm);
+    if (trial->rank != root)
+        PMPI_Recv(inside(&buffer, 1), count * way.factor, way.type, root, 9, trial->comm, MPI_STATUS_IGNORE);
+    good = good && same(&buffer);
     discard(&buffer);
     data_layout_free(&way);
     return good;
@@ -117,10 +156,10 @@ static bool try_reduction(struct trial *trial, bool to_all)
         const void *from = in_place ? MPI_IN_PLACE : inside(&send, 0);
         char *to = inside(&receive, way);
         if (to_all)
-            error[way] = way == 0 ? MPI_Allreduce(from, to, count, what.type, what.op, trial->comm)
+            error[way] = way == 0 ? TESTED(Allreduce, from, to, count, what.type, what.op, trial->comm)
                                   : PMPI_Allreduce(from, to, count, what.type, what.op, trial->comm);
         else
-            error[way] = way == 0 ? MPI_Reduce(from, to, count, what.type, what.op, root, trial->comm)
+            error[way] = way == 0 ? TESTED(Reduce, from, to, count, what.type, what.op, root, trial->comm)
                                   : PMPI_Reduce(from, to, count, what.type, what.op, root, trial->comm);
     }
     bool good = error[0] == error[1] && memcmp(receive.memory[0], receive.memory[1], SLACK) == 0 &&
@@ -138,29 +177,37 @@ static bool try_reduction(struct trial *trial, bool to_all)
 static bool try_blocks(struct trial *trial, bool gathers)
 {
     struct plain base = data_plain(&trial->shared);
-    int unit = 1 + random_below(&trial->shared, 4), count = draw_count(trial) / (trial->ranks > 2 ? 2 : 1), error[2];
+    int unit = 1 + random_below(&trial->shared, 4), count = draw_count(trial) / (trial->ranks > 2 ? 2 : 1), error;
     bool in_place = random_one_in(&trial->shared, 3);
     struct layout_way out = data_layout(&trial->own, base.type, unit), in = data_layout(&trial->own, base.type, unit);
     struct pair send = make(&trial->own, span(&out, (int64_t)count * (gathers ? 1 : trial->ranks)));
     struct pair receive = make(&trial->own, span(&in, (int64_t)count * trial->ranks));
+    int *counts = malloc(4 * (size_t)trial->ranks * sizeof *counts), *at = counts + trial->ranks;
+    int *in_counts = at + trial->ranks, *in_at = in_counts + trial->ranks;
+    const void *from = in_place ? MPI_IN_PLACE : inside(&send, 0);
+    int some = in_place ? 0 : count * out.factor, more = count * in.factor, own = gathers ? trial->rank : 0;
+    MPI_Datatype sends = in_place ? MPI_DATATYPE_NULL : out.type;
     say(trial, "%d x %d %s, here %s to %s%s", count, unit, base.name, out.name, in.name, in_place ? ", in place" : "");
-    for (int way = 0; way < 2; way++) {
-        const void *from = in_place ? MPI_IN_PLACE : inside(&send, 0);
-        char *to = inside(&receive, way);
-        int some = in_place ? 0 : count * out.factor, more = count * in.factor;
-        MPI_Datatype sends = in_place ? MPI_DATATYPE_NULL : out.type;
-        if (gathers)
-            error[way] = way == 0 ? MPI_Allgather(from, some, sends, to, more, in.type, trial->comm)
-                                  : PMPI_Allgather(from, some, sends, to, more, in.type, trial->comm);
-        else
-            error[way] = way == 0 ? MPI_Alltoall(from, some, sends, to, more, in.type, trial->comm)
-                                  : PMPI_Alltoall(from, some, sends, to, more, in.type, trial->comm);
+    for (int i = 0; i < trial->ranks; i++) {
+        in_counts[i] = more;
+        in_at[i] = i * more;
+        counts[i] = in_place ? more : some;
+        at[i] = in_place ? (gathers ? own : i) * more : (gathers ? 0 : i) * some;
     }
-    bool good = error[0] == error[1] && same(&receive);
+    if (gathers)
+        error = TESTED(Allgather, from, some, sends, inside(&receive, 0), more, in.type, trial->comm);
+    else
+        error = TESTED(Alltoall, from, some, sends, inside(&receive, 0), more, in.type, trial->comm);
+    if (in_place)
+        exchange_in_place(trial, &receive, counts, at, in_counts, in_at, in.type);
+    else
+        exchange(trial, from, counts, at, out.type, inside(&receive, 1), in_counts, in_at, in.type);
+    bool good = error == MPI_SUCCESS && same(&receive);
     discard(&send);
     discard(&receive);
     data_layout_free(&out);
     data_layout_free(&in);
+    free(counts);
     return good;
 }
 
@@ -181,12 +228,50 @@ static int64_t arrange(struct random *random, int ranks, const int *units, const
     return next;
 }
 
+#if MPI_VERSION >= 4
+enum { RANKS_MOST = 1024 };
+
+static void widen(int ranks, const int *counts, const int *at, MPI_Count *wide, MPI_Aint *wide_at)
+{
+    for (int i = 0; counts != NULL && i < ranks; i++)
+        wide[i] = counts[i], wide_at[i] = at[i];
+}
+#endif
+
+static int gather_v(const struct trial *trial, const void *from, int some, MPI_Datatype sends, void *to,
+                    const int *counts, const int *at, MPI_Datatype type)
+{
+#if MPI_VERSION >= 4
+    MPI_Count wide[RANKS_MOST];
+    MPI_Aint wide_at[RANKS_MOST];
+    widen(trial->ranks, counts, at, wide, wide_at);
+    if (trial->large)
+        return MPI_Allgatherv_c(from, some, sends, to, wide, wide_at, type, trial->comm);
+#endif
+    return MPI_Allgatherv(from, some, sends, to, counts, at, type, trial->comm);
+}
+
+static int exchange_v(const struct trial *trial, const void *from, const int *some, const int *some_at,
+                      MPI_Datatype sends, void *to, const int *counts, const int *at, MPI_Datatype type)
+{
+#if MPI_VERSION >= 4
+    MPI_Count wide[2][RANKS_MOST];
+    MPI_Aint wide_at[2][RANKS_MOST];
+    widen(trial->ranks, some, some_at, wide[0], wide_at[0]);
+    widen(trial->ranks, counts, at, wide[1], wide_at[1]);
+    if (trial->large)
+        return MPI_Alltoallv_c(from, wide[0], wide_at[0], sends, to, wide[1], wide_at[1], type, trial->comm);
+#endif
+    return MPI_Alltoallv(from, some, some_at, sends, to, counts, at, type, trial->comm);
+}
+
 static bool try_allgatherv(struct trial *trial)
 {
     struct plain base = data_plain(&trial->shared);
-    int ranks = trial->ranks, unit = 1 + random_below(&trial->shared, 4), error[2], most = draw_count(trial) / 2 + 1;
+    int ranks = trial->ranks, unit = 1 + random_below(&trial->shared, 4), most = draw_count(trial) / 2 + 1;
     bool in_place = random_one_in(&trial->shared, 3);
-    int *units = malloc(3 * (size_t)ranks * sizeof *units), *counts = units + ranks, *at = counts + ranks;
+    int *units = malloc(5 * (size_t)ranks * sizeof *units), *counts = units + ranks, *at = counts + ranks;
+    int *sent = at + ranks, *sent_at = sent + ranks;
     for (int i = 0; i < ranks; i++)
         units[i] = random_below(&trial->shared, most);
     struct layout_way out = data_layout(&trial->own, base.type, unit), in = data_layout(&trial->own, base.type, unit);
@@ -194,15 +279,19 @@ static bool try_allgatherv(struct trial *trial)
     struct pair send = make(&trial->own, span(&out, units[trial->rank])), receive = make(&trial->own, span(&in, room));
     say(trial, "up to %d x %d %s, here %s to %s%s", most - 1, unit, base.name, out.name, in.name,
         in_place ? ", in place" : "");
-    for (int way = 0; way < 2; way++) {
-        const void *from = in_place ? MPI_IN_PLACE : inside(&send, 0);
-        int some = in_place ? 0 : units[trial->rank] * out.factor;
-        MPI_Datatype sends = in_place ? MPI_DATATYPE_NULL : out.type;
-        char *to = inside(&receive, way);
-        error[way] = way == 0 ? MPI_Allgatherv(from, some, sends, to, counts, at, in.type, trial->comm)
-                              : PMPI_Allgatherv(from, some, sends, to, counts, at, in.type, trial->comm);
+    const void *from = in_place ? MPI_IN_PLACE : inside(&send, 0);
+    int some = in_place ? counts[trial->rank] : units[trial->rank] * out.factor;
+    for (int i = 0; i < ranks; i++) {
+        sent[i] = some;
+        sent_at[i] = in_place ? at[trial->rank] : 0;
     }
-    bool good = error[0] == error[1] && same(&receive);
+    bool good = gather_v(trial, from, in_place ? 0 : some, in_place ? MPI_DATATYPE_NULL : out.type,
+                         inside(&receive, 0), counts, at, in.type) == MPI_SUCCESS;
+    if (in_place)
+        exchange_in_place(trial, &receive, sent, sent_at, counts, at, in.type);
+    else
+        exchange(trial, from, sent, sent_at, out.type, inside(&receive, 1), counts, at, in.type);
+    good = good && same(&receive);
     discard(&send);
     discard(&receive);
     data_layout_free(&out);
@@ -214,7 +303,7 @@ static bool try_allgatherv(struct trial *trial)
 static bool try_alltoallv(struct trial *trial)
 {
     struct plain base = data_plain(&trial->shared);
-    int ranks = trial->ranks, unit = 1 + random_below(&trial->shared, 4), error[2], most = draw_count(trial) / 2 + 1;
+    int ranks = trial->ranks, unit = 1 + random_below(&trial->shared, 4), most = draw_count(trial) / 2 + 1;
     bool in_place = random_one_in(&trial->shared, 3);
     uint64_t key = random_next(&trial->shared);
     int *units = malloc(6 * (size_t)ranks * sizeof *units), *counts[2], *at[2];
@@ -234,16 +323,15 @@ static bool try_alltoallv(struct trial *trial)
     struct pair send = make(&trial->own, span(&out, sent)), receive = make(&trial->own, span(&in, received));
     say(trial, "up to %d x %d %s, here %s to %s%s", most - 1, unit, base.name, out.name, in.name,
         in_place ? ", in place" : "");
-    for (int way = 0; way < 2; way++) {
-        const void *from = in_place ? MPI_IN_PLACE : inside(&send, 0);
-        const int *some = in_place ? NULL : counts[0], *some_at = in_place ? NULL : at[0];
-        MPI_Datatype sends = in_place ? MPI_DATATYPE_NULL : out.type;
-        char *to = inside(&receive, way);
-        error[way] =
-            way == 0 ? MPI_Alltoallv(from, some, some_at, sends, to, counts[1], at[1], in.type, trial->comm)
-                     : PMPI_Alltoallv(from, some, some_at, sends, to, counts[1], at[1], in.type, trial->comm);
-    }
-    bool good = error[0] == error[1] && same(&receive);
+    const void *from = in_place ? MPI_IN_PLACE : inside(&send, 0);
+    bool good = exchange_v(trial, from, in_place ? NULL : counts[0], in_place ? NULL : at[0],
+                           in_place ? MPI_DATATYPE_NULL : out.type, inside(&receive, 0), counts[1], at[1],
+                           in.type) == MPI_SUCCESS;
+    if (in_place)
+        exchange_in_place(trial, &receive, counts[1], at[1], counts[1], at[1], in.type);
+    else
+        exchange(trial, from, counts[0], at[0], out.type, inside(&receive, 1), counts[1], at[1], in.type);
+    good = good && same(&receive);
     discard(&send);
     discard(&receive);
     data_layout_free(&out);

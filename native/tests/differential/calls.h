@@ -17,11 +17,12 @@ struct trial {
     struct random shared;   /* the same on all ranks */
     struct random own;
     int most;               /* units of a message */
+    bool large;             /* calls with large counts, where MPI has them */
     char words[WORDS_BYTES]; /* what was drawn, for people; of this rank */
 };
 
-/* Makes the call through the symbols under test and through the library underneath; whether the memory after both is the
- * same. Both must return the same error code. */
+/* Makes the call through the symbols under test, and the same by the library underneath: by its messages, or its own
+ * reductions. Whether the memory after both is the same. */
 bool trial_run(struct trial *trial);
 
 #endif

@@ -14,7 +14,7 @@
 #include "calls.h"
 #include "data.h"
 
-enum { SHAPES = 8, BLOCK = 64, IMPLEMENTATIONS = 64, FAILURES_MOST = 10 };
+enum { SHAPES = 8, BLOCK = 256, IMPLEMENTATIONS = 64, FAILURES_MOST = 10 };
 
 static int world_rank, world_ranks;
 static uint64_t seed;
@@ -102,6 +102,7 @@ static bool run_case(const MPI_Comm shapes[SHAPES], uint64_t number)
     for (int i = 0; only_collective != NULL && i < NAMES; i++)
         trial.which = strcmp(call_names[i], only_collective) == 0 ? i : trial.which;
     trial.most = random_one_in(&trial.shared, 40) ? 40000 : 600;
+    trial.large = random_one_in(&trial.shared, 4);
     bool with_message = random_one_in(&trial.shared, 8);
     trial.comm = shapes[shape];
     if (trial.comm == MPI_COMM_NULL)

@@ -1,0 +1,90 @@
+"""What dispatch costs a call that it routes, on two ranks of one node.
+
+    python benchmarks/dispatch_cost.py [--launches 3]
+
+Prints nanoseconds: choosing alone, from the arguments to the choice, by message size, with a table of twelve ranges, for
+a call that is the MPI library's and for one of ours; and an allreduce of 8 bytes straight from the library against the
+same routed to it (blocks of both take turns). The last line is one JSON object.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import tempfile
+from pathlib import Path
+
+from unisono.machine.describe import describe
+from unisono.measure.build import Target, built
+
+COST = Target(
+    "dispatch_cost",
+    "dispatch/dispatch_cost",
+    ("collectives", "common", "dispatch", "tests/dispatch_cost.c"),
+    "the cost of dispatch",
+)
+BOUNDS = [15, 63, 255, 1023, 4095, 16383, 65535, 262143, 1048575, 4194303, 16777215]
+
+
+def rules() -> str:
+    """Twelve ranges a collective: of allreduce all end in mpi, of bcast all in one of ours."""
+    lines = ["unisono-rules 1"]
+    for i, (begin, end) in enumerate(zip([0, *(bound + 1 for bound in BOUNDS)], [*BOUNDS, "max"], strict=True)):
+        ours = ("unisono/cells,mpi", "unisono/cells")[i % 2]
+        lines += [f"bcast 1 2 {begin} {end} {ours}"]
+        lines += [f"allreduce 1 2 {begin} {end} {('mpi', 'mpi,unisono/cells')[i % 2]}"]
+    # One range that is not the library's, so that there is a table to look into.
+    lines.append("allreduce 1 2 99999999 99999999 unisono/cells")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--launches", type=int, default=3)
+    options.add_argument("--mpirun")
+    given = options.parse_args()
+    machine = describe(given.mpirun)
+    if machine.mpi is None:
+        raise SystemExit("no MPI was found")
+    program = built(COST, machine.mpi.mpicc)
+    runs = []
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rules"
+        path.write_text(rules())
+        root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        for _ in range(given.launches):
+            done = subprocess.run(
+                [machine.mpi.mpirun, "-n", "2", str(program)],
+                env={**os.environ, **root, "UNISONO_RULES": str(path)},
+                capture_output=True,
+                text=True,
+                timeout=120,
+                check=True,
+            )
+            runs.append(json.loads(done.stdout.splitlines()[-1]))
+    report(machine.mpi.version, runs)
+
+
+def report(version: str, runs: list[dict[str, object]]) -> None:
+    def middle(pick) -> float:  # type: ignore[no-untyped-def]
+        return round(statistics.median(pick(run) for run in runs), 1)
+
+    sizes = list(runs[0]["choosing"])  # type: ignore[call-overload]
+    print(f"choosing, ns ({len(runs)} launches)    MPI's      ours")
+    choosing = {}
+    for size in sizes:
+        choosing[size] = [middle(lambda run, k=k, size=size: run["choosing"][size][k]) for k in (0, 1)]
+        print(f"{size:>20} B  {choosing[size][0]:>12} {choosing[size][1]:>9}")
+    mpi, dispatched = middle(lambda run: run["mpi"]), middle(lambda run: run["dispatched"])
+    added = middle(lambda run: run["dispatched"] - run["mpi"])
+    print(f"allreduce of 8 B, ns: the library {mpi}, routed to it {dispatched}, added {added}")
+    figures = {"choosing_ns": choosing, "mpi_ns": mpi, "dispatched_ns": dispatched, "added_ns": added}
+    print(json.dumps(figures | {"mpi": version, "ranks": 2, "launches": len(runs), "machine": platform.machine()}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,110 @@
+! Collectives in Fortran, whose results are looked at; -DBINDING=1 mpif.h, 2 use mpi, 3 use mpi_f08.
+#if BINDING == 3
+#define COMM type(MPI_Comm)
+#define DATATYPE type(MPI_Datatype)
+#define OPERATION type(MPI_Op)
+#else
+#define COMM integer
+#define DATATYPE integer
+#define OPERATION integer
+#endif
+program served
+#if BINDING == 3
+  use mpi_f08
+#elif BINDING == 2
+  use mpi
+#endif
+  implicit none
+#if BINDING == 1
+  include 'mpif.h'
+#endif
+  integer :: rank, ranks, ierr, i, k, total, bad, all
+  integer :: a(64), b(64), counts(8), displs(8), lengths(1)
+  integer(kind=MPI_ADDRESS_KIND) :: where(1)
+  DATATYPE :: spread, absolute, types(1)
+  COMM :: copy
+
+  call MPI_Init(ierr)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
+  call MPI_Comm_size(MPI_COMM_WORLD, ranks, ierr)
+  call MPI_Comm_dup(MPI_COMM_WORLD, copy, ierr)
+  total = ranks*(ranks - 1)/2
+  bad = 0
+  call MPI_Type_vector(3, 1, 2, MPI_INTEGER, spread, ierr)
+  call MPI_Type_commit(spread, ierr)
+  do k = 1, 5
+    call MPI_Barrier(copy, ierr)
+    a = merge((/(i + k, i=1, 64)/), 0, rank == mod(k, ranks))
+    call MPI_Bcast(a, 64, MPI_INTEGER, mod(k, ranks), copy, ierr)
+    call expect(all_equal(a, (/(i + k, i=1, 64)/)), 'bcast')
+    a = merge(7, 0, rank == 0)
+    call MPI_Bcast(a, 2, spread, 0, copy, ierr)
+    call expect(a(1) == 7 .and. a(3) == 7 .and. a(5) == 7 .and. a(6) == 7 .and. a(8) == 7, 'bcast of a vector')
+    if (rank /= 0) call expect(a(2) == 0 .and. a(4) == 0 .and. a(7) == 0, 'gaps')
+    a = rank
+    call MPI_Allreduce(a, b, 10, MPI_INTEGER, MPI_SUM, copy, ierr)
+    call expect(b(1) == total .and. b(10) == total, 'allreduce')
+    b = rank
+    call MPI_Allreduce(MPI_IN_PLACE, b, 10, MPI_INTEGER, MPI_SUM, copy, ierr)
+    call expect(b(1) == total .and. b(10) == total .and. b(11) == rank, 'allreduce in place')
+    b = rank
+    if (rank == 1) then
+      call MPI_Reduce(MPI_IN_PLACE, b, 10, MPI_INTEGER, MPI_SUM, 1, copy, ierr)
+      call expect(b(1) == total .and. b(10) == total, 'reduce in place')
+    else
+      call MPI_Reduce(b, a, 10, MPI_INTEGER, MPI_SUM, 1, copy, ierr)
+    end if
+    a = -1
+    a(rank + 1) = rank
+    call MPI_Allgather(MPI_IN_PLACE, 0, MPI_INTEGER, a, 1, MPI_INTEGER, copy, ierr)
+    call expect(all_equal(a(1:ranks), (/(i, i=0, ranks - 1)/)), 'allgather in place')
+    counts = 1
+    displs = (/(2*i, i=0, 7)/)
+    a = -1
+    call MPI_Allgatherv(rank, 1, MPI_INTEGER, a, counts, displs, MPI_INTEGER, copy, ierr)
+    call expect(all_equal(a(1:2*ranks:2), (/(i, i=0, ranks - 1)/)) .and. a(2) == -1, 'allgatherv')
+    a = (/(100*rank + i, i=0, 63)/)
+    call MPI_Alltoall(MPI_IN_PLACE, 0, MPI_INTEGER, a, 1, MPI_INTEGER, copy, ierr)
+    call expect(all_equal(a(1:ranks), (/(100*i + rank, i=0, ranks - 1)/)), 'alltoall in place')
+    a = (/(100*rank + (i - 1)/2, i=1, 64)/)
+    call MPI_Alltoallv(a, counts, displs, MPI_INTEGER, b, counts, displs, MPI_INTEGER, copy, ierr)
+    call expect(all_equal(b(1:2*ranks:2), (/(100*i + rank, i=0, ranks - 1)/)), 'alltoallv')
+    a = merge(5 + k, 0, rank == 0)
+    lengths = 64
+    types = MPI_INTEGER
+    call MPI_Get_address(a, where(1), ierr)
+    call MPI_Type_create_struct(1, lengths, where, types, absolute, ierr)
+    call MPI_Type_commit(absolute, ierr)
+    call MPI_Bcast(MPI_BOTTOM, 1, absolute, 0, copy, ierr)
+    call keep(a)
+    call expect(a(1) == 5 + k .and. a(64) == 5 + k, 'bcast from the bottom')
+    call MPI_Type_free(absolute, ierr)
+  end do
+  call MPI_Comm_free(copy, ierr)
+  call MPI_Reduce(bad, all, 1, MPI_INTEGER, MPI_SUM, 0, MPI_COMM_WORLD, ierr)
+  if (rank == 0) write (*, '(a)') merge('right', 'wrong', all == 0)
+  call MPI_Finalize(ierr)
+
+contains
+
+  logical function all_equal(x, y)
+    integer, intent(in) :: x(:), y(:)
+    all_equal = size(x) == size(y)
+    if (all_equal) all_equal = count(x /= y) == 0
+  end function
+
+  subroutine expect(good, what)
+    logical, intent(in) :: good
+    character(len=*), intent(in) :: what
+    if (.not. good) then
+      bad = bad + 1
+      write (*, '(a,i0,a,a)') 'rank ', rank, ': ', what
+    end if
+  end subroutine
+
+  ! What MPI has done to it the compiler cannot know.
+  subroutine keep(x)
+    integer, volatile, intent(inout) :: x(:)
+    x(1) = x(1)
+  end subroutine
+end program

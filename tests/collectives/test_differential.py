@@ -1,0 +1,70 @@
+"""Random calls give what the MPI library underneath gives, whichever of our algorithms serves them.
+
+UNISONO_CASES in the environment: how many (`make nightly`), instead of a few hundred for each MPI and shape."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.profile.interception import Toolchain, toolchain
+from unisono.measure.build import native_source
+
+pytestmark = pytest.mark.mpi
+
+CASES = int(os.environ.get("UNISONO_CASES", "0"))
+SEED = os.environ.get("UNISONO_SEED", "1")
+RUNS = [
+    ("openmpi5", 2, "", 700),
+    ("openmpi5", 3, "", 500),
+    ("openmpi5", 4, "2", 500),
+    ("openmpi5", 4, "2,1", 300),
+    ("openmpi5", 4, "%2", 300),
+    ("mpich", 2, "", 400),
+    ("mpich", 4, "2", 400),
+    ("openmpi4", 3, "", 300),
+]
+"""MPI, ranks, pretended nodes (UNISONO_FAKE_NODES), cases in an ordinary run."""
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """By MPI, as they are compiled."""
+    return {"": tmp_path_factory.mktemp("differential")}
+
+
+def _program(tools: Toolchain, programs: dict[str, Path]) -> Path:
+    if tools.name not in programs:
+        program = programs[""] / tools.name
+        sources = sorted(map(str, (native_source() / "tests" / "differential").glob("*.c")))
+        argv = [tools.mpicc, "-std=gnu11", "-O1", "-g", "-o", str(program), *sources, "-ldl"]
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 0, done.stderr
+        programs[tools.name] = program
+    return programs[tools.name]
+
+
+@pytest.mark.parametrize(("name", "ranks", "nodes", "cases"), RUNS, ids=[f"{r[0]}-{r[1]}-{r[2]}" for r in RUNS])
+def test_same_memory_as_the_library_underneath(
+    name: str, ranks: int, nodes: str, cases: int, programs: dict[str, Path], tmp_path: Path
+) -> None:
+    tools = toolchain(name)
+    cases = CASES // len(RUNS) if CASES else cases
+    variables = {"LD_PRELOAD": str(tools.library)} | ({"UNISONO_FAKE_NODES": nodes} if nodes else {})
+    argv = [*tools.launch(ranks, variables), str(_program(tools, programs)), SEED, "0", str(cases)]
+    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    done = subprocess.run(
+        argv,
+        cwd=tmp_path,
+        env={**os.environ, **root},
+        capture_output=True,
+        text=True,
+        timeout=60 + cases / 10,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    assert re.search(rf"^{cases} cases on {ranks} ranks, 0 wrong$", done.stdout, re.MULTILINE), done.stdout

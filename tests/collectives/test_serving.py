@@ -1,0 +1,98 @@
+"""Under programs of all kinds the library serves what it can, and nobody notices but the clock."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.profile.interception import Toolchain, amounts, compiled, run, toolchain
+
+pytestmark = pytest.mark.mpi
+PROGRAMS = Path(__file__).parent / "programs"
+ALL = ["openmpi5", "openmpi4", "mpich"]
+SERVE = {"UNISONO_COLLECTIVES": "on", "UNISONO_VERBOSE": "1"}
+
+
+@pytest.fixture(scope="module", params=ALL)
+def tools(request: pytest.FixtureRequest) -> Toolchain:
+    return toolchain(request.param)
+
+
+def _served(said: str) -> dict[tuple[str, str], int]:
+    """(collective, implementation) -> calls, as the library lists them at the end."""
+    rows = re.findall(r"unisono: +(\w+) +(?:any|[\d.]+) +(\S+) +(\d+)$", said, re.MULTILINE)
+    return {(collective, word): int(calls) for collective, word, calls in rows}
+
+
+def _ours(said: str, collective: str) -> int:
+    served = _served(said)
+    return sum(calls for (name, word), calls in served.items() if name == collective and word.startswith("unisono/"))
+
+
+def test_what_mpi_forbids_and_what_we_leave_alone(tools: Toolchain, tmp_path: Path) -> None:
+    program = compiled(tools, tmp_path, str(PROGRAMS / "manners.c"))
+    ran = run(tools, tmp_path, program, ranks=3, env=SERVE, record=False)
+    assert (ran.status, ran.out.split()[-1:]) == (0, ["right"]), ran.out + ran.error
+    assert _ours(ran.error, "allreduce") >= 3
+
+
+def test_communicators_that_come_and_go(tools: Toolchain, tmp_path: Path) -> None:
+    program = compiled(tools, tmp_path, str(PROGRAMS / "lives.c"))
+    times = {"openmpi4": 4000}.get(tools.name, 8000)
+    ran = run(tools, tmp_path, program, str(times), ranks=2, env=SERVE, record=False)
+    assert ran.status == 0, ran.error
+    assert int(ran.out) < 4096, "KiB by which the process grew"
+    # The third call of each on is ours: 300 that came and went, and of those kept as many as can be at a time.
+    assert 300 * 3 + 250 * 3 <= _ours(ran.error, "allreduce") <= 300 * 3 + 256 * 3 + 6
+
+
+def test_threads_that_each_have_their_own(tools: Toolchain, tmp_path: Path) -> None:
+    program = compiled(tools, tmp_path, str(PROGRAMS / "threads.c"), "-pthread")
+    ran = run(tools, tmp_path, program, ranks=2, env=SERVE, record=False)
+    if ran.status == 77:
+        pytest.skip("this MPI was built without MPI_THREAD_MULTIPLE")
+    assert (ran.status, ran.out.split()) == (0, ["right"]), ran.out + ran.error
+    assert _ours(ran.error, "allreduce") > 300
+
+
+def test_a_killed_rank_leaves_no_memory_and_no_hang(tools: Toolchain, tmp_path: Path) -> None:
+    program = compiled(tools, tmp_path, str(PROGRAMS / "manners.c"))
+    before = set(Path("/dev/shm").glob("unisono*"))
+    ran = run(tools, tmp_path, program, "kill", ranks=2, env=SERVE, record=False)
+    assert ran.status != 0
+    assert set(Path("/dev/shm").glob("unisono*")) <= before
+
+
+@pytest.mark.parametrize("binding", [1, 2, 3], ids=["mpif.h", "mpi", "mpi_f08"])
+@pytest.mark.parametrize("name", ["openmpi4", "mpich"])
+def test_fortran(name: str, binding: int, tmp_path: Path) -> None:
+    tools = toolchain(name)
+    options = [f"-DBINDING={binding}", "-ffree-line-length-none", "-fallow-argument-mismatch"]
+    program = compiled(tools, tmp_path, str(PROGRAMS / "served.F90"), *options)
+    ran = run(tools, tmp_path, program, ranks=3, env=SERVE)
+    assert (ran.status, ran.out.split()) == (0, ["right"]), ran.out + ran.error
+    calls = amounts(ran.whole())
+    for collective in ("allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "barrier", "bcast", "reduce"):
+        assert _ours(ran.error, collective) > 0, collective
+        name = f"MPI_{collective.capitalize()}"
+        assert sum(amount[0] for key, amount in calls.items() if key[:2] == (0, name)) >= 5, "calls that are recorded"
+
+
+def test_rules_say_who_serves(tmp_path: Path) -> None:
+    tools = toolchain("openmpi5")
+    rules = tmp_path / "rules"
+    rules.write_text("unisono-rules 1\nallreduce 1 2 0 max tuned/ring,mpi\nbarrier * * 0 max mpi\n")
+    program = compiled(tools, tmp_path, str(PROGRAMS / "lives.c"))
+    env = {"UNISONO_RULES": str(rules), "UNISONO_VERBOSE": "1"}
+    ran = run(tools, tmp_path, program, "10", ranks=2, env=env, record=False)
+    assert ran.status == 0, ran.error
+    assert ("allreduce", "tuned/ring") in _served(ran.error)
+    ran = run(tools, tmp_path, program, "10", ranks=2, env=env | {"UNISONO_COLLECTIVES": "off"}, record=False)
+    assert set(_served(ran.error)) == {("allreduce", "mpi")}
+    rules.write_text("unisono-rules 1\nallreduce 1 2 0 max\n")
+    ran = run(tools, tmp_path, program, "10", ranks=2, env=env, record=False)
+    assert ran.status == 0
+    said = [line for line in ran.error.splitlines() if str(rules) in line]
+    assert len(said) == 1 and f"{rules}:2: " in said[0]
