@@ -128,6 +128,11 @@ def test_the_mpis_own_forms_get_the_best_plan_without(format: str, tmp_path: Pat
             assert rules.read(path.read_text(), str(path)).collectives
 
 
+def test_a_document_cut_to_a_plan_with_our_library_has_no_other_form() -> None:
+    with pytest.raises(UserError, match="all plans of example need our library"):
+        exportable(tuning(COMPOSED), COMPOSED, "openmpi")
+
+
 def test_nothing_changes_for_plans_without() -> None:
     assert exportable(composed(), WITHOUT, "openmpi") == (WITHOUT, [])
     assert exportable(composed(), COMPOSED, "rules") == (COMPOSED, [])

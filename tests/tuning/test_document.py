@@ -11,15 +11,26 @@ from hypothesis import strategies as st
 
 from tests.tuning.samples import plan, rule, tuned, tuning
 from unisono.errors import UserError
-from unisono.model import COLLECTIVES, Setting
+from unisono.model import COLLECTIVES, DISPATCHED, Setting
 from unisono.tuning import read, render, write
 from unisono.tuning.document import parse
-from unisono.tuning.model import Conditions, FindingModel, Gain, JointModel, PlanModel, RuleModel, StudyPart, Tuning
+from unisono.tuning.model import (
+    Conditions,
+    Costs,
+    FindingModel,
+    Gain,
+    JointModel,
+    PlanModel,
+    RuleModel,
+    StudyPart,
+    Tuning,
+)
 
 _words = st.text(min_size=1, max_size=20)
 _values = st.text(st.characters(exclude_categories=("Cc", "Cs")), min_size=1, max_size=12).filter(str.strip)
 _names = st.sampled_from(["UCX_RNDV_THRESH", "UCX_TLS", "pml", "coll_hcoll_enable", "placement", "HCOLL_ENABLE_X"])
 _ratio = st.floats(1e-3, 1e6)
+_seconds = st.floats(1e-13, 1.0)
 _sizes = st.lists(st.integers(0, 1 << 34), max_size=4).map(tuple)
 
 
@@ -30,10 +41,11 @@ def gains(draw: st.DrawFn) -> Gain:
 
 
 @st.composite
-def rules(draw: st.DrawFn, collective: str) -> list[RuleModel]:
+def rules(draw: st.DrawFn, collective: str, library: bool) -> list[RuleModel]:
     """Rules of one collective that do not overlap."""
     edges = sorted(draw(st.sets(st.integers(0, 1 << 30), min_size=2, max_size=6)))
-    calls = st.sampled_from([{}, {"coll": "han"}, tuned("ring"), tuned("ring", segment="4096")])
+    ours = [{"coll": "unisono", "algorithm": "pull", "segment": "64"}] if library and collective in DISPATCHED else []
+    calls = st.sampled_from([{}, {"coll": "han"}, tuned("ring"), tuned("ring", segment="4096"), *ours])
     out = []
     for first, end in zip(edges, [*edges[1:], None], strict=True):
         out.append(
@@ -60,13 +72,16 @@ def joints(collectives: list[str]) -> st.SearchStrategy[JointModel]:
 @st.composite
 def plans(draw: st.DrawFn, ppn: int) -> PlanModel:
     collectives = draw(st.sets(st.sampled_from(sorted(COLLECTIVES)), min_size=1, max_size=3))
+    library = draw(st.booleans())
     return PlanModel(
         nodes=draw(st.integers(1, 16)),
         ppn=ppn,
-        launch=Setting(draw(st.dictionaries(_names, _values, max_size=3))),
+        launch=Setting(
+            draw(st.dictionaries(_names, _values, max_size=3)) | ({"preload": "unisono"} if library else {})
+        ),
         gain={name: draw(gains()) for name in sorted(collectives)},
         joint=draw(st.none() | joints(sorted(collectives))),
-        rule=tuple(one for name in sorted(collectives) for one in draw(rules(name))),
+        rule=tuple(one for name in sorted(collectives) for one in draw(rules(name, library))),
     )
 
 
@@ -83,6 +98,7 @@ def tunings(draw: st.DrawFn) -> Tuning:
         study=StudyPart(id=draw(_words), name=draw(_words), method="race", margin=0.03, confidence=0.95),
         conditions=Conditions(oversubscribed=draw(st.booleans()), ranks=(2, 8), notes=tuple(draw(st.lists(_words)))),
         machine=draw(st.dictionaries(_words, _words, max_size=4)),
+        costs=draw(st.builds(Costs, node_latency=st.none() | _seconds, fabric_byte=st.none() | _seconds)),
         weights={name: draw(st.floats(0, 100)) for name in known},
         plan=made,
         finding=tuple(
@@ -189,6 +205,10 @@ def test_another_format_or_version() -> None:
         ('  from = "4 KiB"', "  from = 4095", 1, "overlap"),
         ('algorithm = "ring"', 'algoritm = "ring"', 1, "unknown parameter 'algoritm'"),
         ('{ algorithm = "ring", coll = "tuned" }', '{ algorithm = "ring" }', 1, "coll/tuned"),
+        ('{ algorithm = "ring", coll = "tuned" }', '{ coll = "unisono" }', 1, "needs the algorithm"),
+        ('algorithm = "ring", coll', 'algorithm = "../x", coll', 1, "not the name of an algorithm"),
+        ('pml = "ucx"', 'preload = "other"', 1, "'other' is not known"),
+        ('pml = "ucx"', 'coll = "unisono"', 2, 'write preload = "unisono"'),
         ("  launches = 4", "  launces = 4", 1, "not a known key"),
         ('  collective = "allreduce"', '  collective = "allredux"', 1, "unknown collective 'allredux'"),
         ("ppn = 4", "ppn = 0", 1, "greater than or equal to 1"),
@@ -212,6 +232,16 @@ def test_the_line_is_that_of_the_right_plan_and_rule() -> None:
     text = render(tuning())
     bad = text.replace('segment = "8192"', 'segment = "8k"')
     assert f"line {line_with(bad, 'segment')}: plan.1.rule.0.call: segment" in refusal(bad)
+
+
+def test_ours_need_the_library_and_a_collective_it_serves() -> None:
+    text = render(tuning())
+    ours = text.replace('algorithm = "ring", coll = "tuned"', 'algorithm = "pull", coll = "unisono"')
+    assert 'coll = "unisono" needs preload = "unisono"' in refusal(ours)
+    served = ours.replace('pml = "ucx"', 'preload = "unisono"')
+    assert parse(served, "here").plan[0].needs_library
+    gather = served.replace('collective = "allreduce"', 'collective = "gather"')
+    assert "gather: our library serves allgather" in refusal(gather)
 
 
 def test_a_plan_twice_and_a_weight_for_nothing() -> None:

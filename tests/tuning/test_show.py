@@ -52,3 +52,13 @@ def test_values_that_look_like_markup_are_shown_as_they_are() -> None:
 
 def test_a_plan_without_rules_says_so() -> None:
     assert "what the MPI does by itself" in shown(tuning(plan()))
+
+
+def test_plans_of_our_library_are_named_in_words() -> None:
+    pull = rule("allreduce", 0, None, {"coll": "unisono", "algorithm": "pull", "segment": "16384"})
+    ours = plan(launch={"pml": "ucx", "preload": "unisono"}, gain={"allreduce": 2.0, "alltoall": 2.0}, rules=(pull,))
+    text = shown(tuning(plan(), ours))
+    assert "pml=ucx with our library" in text
+    assert "our pull, segments of 16 KiB" in text
+    assert "without it the best is default" in " ".join(text.split())
+    assert "without it" not in shown(tuning(ours))

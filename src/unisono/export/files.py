@@ -15,7 +15,7 @@ from unisono.launch.placement import place
 from unisono.machine.model import Machine
 from unisono.parameters.spelling import require_mpi
 from unisono.profile.build import LIBRARY_NAME
-from unisono.tuning.choice import choose
+from unisono.tuning.choice import without_library
 from unisono.tuning.model import PlanModel, Tuning
 from unisono.writing import write
 
@@ -87,7 +87,9 @@ def exportable(
     """
     if not plan.needs_library or format == OURS:
         return plan, []
-    instead = choose(tuning, plan.nodes, plan.ppn, weights, library=False)
+    instead = without_library(tuning, plan.nodes, plan.ppn, weights)
+    if instead is None:
+        raise UserError(f"format {format}: all plans of {tuning.name} need our library; export with --format {OURS}")
     lost = [
         f"{name} {gain} instead of {plan.gain[name]}"
         for name, gain in instead.gain.items()

@@ -95,6 +95,15 @@ def choose(
     return choose_plan(plans, used, tuning.study.margin)
 
 
+def without_library(
+    tuning: Tuning, nodes: int, ppn: int, weights: Mapping[str, float] | None = None
+) -> PlanModel | None:
+    """The best plan that does without our library; None for a document cut down to one that needs it."""
+    if all(plan.needs_library for plan in tuning.plans_for(nodes, ppn)):
+        return None
+    return choose(tuning, nodes, ppn, weights, library=False)
+
+
 def lookup(
     tuning: Tuning,
     collective: str,

@@ -11,7 +11,7 @@ from unisono.model import PRELOAD, WITHOUT_SIZE, Setting
 from unisono.parameters.spelling import implementation
 from unisono.sizes import format_size
 from unisono.tuning import words
-from unisono.tuning.choice import Lookup, choose, lookup
+from unisono.tuning.choice import Lookup, lookup, without_library
 from unisono.tuning.model import Gain, PlanModel, RuleModel, Tuning
 
 
@@ -147,16 +147,16 @@ def explain(
         if plan is not found.plan and (other := _other(plan, collective, size)) is not None
     ]
     without = None
-    if found.plan.needs_library:
-        plan = choose(tuning, found.plan.nodes, found.plan.ppn, used, library=False)
-        without = Lookup(collective, nodes, ppn, size, plan, plan.rule_at(collective, size), found.notes)
+    plain = without_library(tuning, found.plan.nodes, found.plan.ppn, used) if found.plan.needs_library else None
+    if plain is not None and collective in plain.gain:
+        without = Lookup(collective, nodes, ppn, size, plain, plain.rule_at(collective, size), found.notes)
     return Explanation(
         found=found,
         study=f"{tuning.study.name}, {tuning.conditions.launches} launches",
         margin=tuning.study.margin,
         confidence=tuning.study.confidence,
         others=tuple(sorted(others, key=lambda other: -other.gain.mid)),
-        without=without if without is None or collective in without.plan.gain else None,
+        without=without,
         alone=alone if alone.plan is not found.plan else None,
     )
 

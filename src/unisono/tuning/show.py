@@ -8,7 +8,7 @@ from rich.text import Text
 
 from unisono.sizes import format_size
 from unisono.tuning import words
-from unisono.tuning.choice import choose
+from unisono.tuning.choice import choose, without_library
 from unisono.tuning.model import Gain, PlanModel, Tuning
 
 
@@ -66,9 +66,10 @@ def _plans(tuning: Tuning, nodes: int, ppn: int, best: PlanModel) -> Table:
     table.caption_justify = "left"
     if best.needs_library:
         table.caption += (
-            "\nour library: unisono run puts libunisono.so into the ranks, and it serves calls as the rules below say; "
-            f"without it the best is {words.launch(choose(tuning, nodes, ppn, library=False).launch)}"
+            "\nour library: unisono run puts libunisono.so into the ranks, and it serves calls as the rules below say"
         )
+        if (plain := without_library(tuning, nodes, ppn)) is not None:
+            table.caption += f"; without it the best is {words.launch(plain.launch)}"
     return table
 
 
