@@ -11,6 +11,9 @@ from tests.hybrid.conftest import node
 from unisono.hybrid.decide import bandwidth_drift, decide
 from unisono.hybrid.run import Result, order
 from unisono.hybrid.variants import Variant, variants
+from unisono.report.hybrid import content
+from unisono.report.page import render
+from unisono.study.data import StudyData
 
 MACHINE = node(cores=4, numa=1)
 
@@ -100,3 +103,22 @@ def test_a_users_program_has_no_parts_and_no_bandwidth() -> None:
 
 def test_nothing_measured_is_no_decision() -> None:
     assert decide([], all_variants(), 0.95) is None
+
+
+def test_the_page_shows_every_layout_and_its_parts() -> None:
+    variants_ = all_variants("both")
+    results = launches({variant: 1.0 + 0.1 * i for i, variant in enumerate(variants_)}, pack=0.1)
+    found = decide(results, variants_, 0.95)
+    assert found is not None
+    study = StudyData(
+        id="x", name="<solver>", created="2026-01-01T00:00:00+00:00", method="hybrid", margin=0.03, confidence=0.95,
+        weights={}, machine=MACHINE, samples=(), launches=(), limits={},
+    )  # fmt: skip
+    values = content(study, found, results)
+    assert [row["name"] for row in values["rows"]] == [rank.variant.name for rank in found.ranks]
+    bars = values["parts"]["data"]
+    assert sum(bar["x"][-1] for bar in bars) == pytest.approx(found.ranks[0].seconds, rel=0.02)
+    assert len(values["drift"]["data"]) == len(variants_) == len(values["drift_keys"])
+    page = render("hybrid.html.j2", values)
+    assert "&lt;solver&gt;" in page
+    assert found.ranks[0].variant.name in page

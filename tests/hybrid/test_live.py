@@ -118,6 +118,9 @@ def test_from_layouts_to_a_ranking(installed: Installed, tmp_path: Path) -> None
     cores = installed.machine.cores
     assert layouts == {(n, cores // n) for n in range(1, cores + 1) if cores % n == 0}
     assert all(rank["launches"] == 3 and rank["gflops"] > 0 for rank in found["ranking"])
+    page = (tmp_path / "hybrid.html").read_text(encoding="utf-8")
+    assert "Did the machine hold still?" in page
+    assert all(rank["why"].replace("'", "&#39;") in page for rank in found["ranking"])
     again = subprocess.run(line, capture_output=True, text=True, check=False, timeout=60)
     assert json.loads(again.stdout)["ranking"] == found["ranking"]
     assert "round" not in again.stderr

@@ -22,8 +22,11 @@ from unisono.launch.hosts import parse_hosts
 from unisono.machine.describe import describe
 from unisono.machine.fingerprint import differences
 from unisono.machine.model import Machine
+from unisono.report.hybrid import content
+from unisono.report.page import render
 from unisono.study.config import parse_duration
 from unisono.study.store import Store
+from unisono.writing import write
 
 LineOf = Callable[[Variant], Command]
 
@@ -90,7 +93,11 @@ def hybrid(wishes: Wishes) -> int:
             budget=parse_duration(wishes.budget, "--budget") if wishes.budget else None,
             progress=_told,
         )
-        decision = decide(results(store, compared), compared, CONFIDENCE)
+        for note in notes:
+            store.add_note(note)
+        measured = results(store, compared)
+        decision = decide(measured, compared, CONFIDENCE)
+        study = store.data()
         failed = sorted(
             {f"{row.setting}: {row.status}: {row.reason}" for row in store.launches() if _has_failed(row.status)}
         )
@@ -100,6 +107,8 @@ def hybrid(wishes: Wishes) -> int:
         err().print("The budget ended it; continue with --resume.")
     if decision is None:
         raise UserError("no launch gave a result" + (f": {failed[0]}" if failed else ""))
+    page = write(wishes.output / "hybrid.html", render("hybrid.html.j2", content(study, decision, measured)))
+    err().print(f"Report: {page}", markup=False)
     if wishes.json:
         print_json({**decision.as_dict(), "machine": machine.name, "notes": notes, "failed": failed})
     else:
