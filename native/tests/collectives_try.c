@@ -17,6 +17,7 @@ enum { MOST_ROUNDS = 2000, LEAST_ROUNDS = 15, MOST_ALGORITHMS = 40 };
 
 static int rank, ranks;
 static double seconds_each = 0.5;
+static const int64_t most_checked = 100000; /* of longer messages, fewer rounds */
 
 struct data {
     char *send, *receive, *expected;
@@ -107,7 +108,8 @@ static double slowest(double *seconds, int count)
 static int is_right(struct coll_comm *comm, const struct algorithm *algorithm, struct data *data, struct call *call)
 {
     int good = 1, all;
-    for (int round = 0; round < 6; round++) {
+    int rounds = call->bytes > most_checked ? 2 : 6;
+    for (int round = 0; round < rounds; round++) {
         int is_number = call->collective == COLL_ALLREDUCE || call->collective == COLL_REDUCE;
         call->root = round % ranks;
         fill(data->send, data->room, (unsigned)(rank * 3 + round), is_number);
@@ -141,8 +143,8 @@ static void measure(struct coll_comm *comm, const struct algorithm **algorithms,
                     struct call *call, double *microseconds)
 {
     double *times = malloc((size_t)(count + 1) * MOST_ROUNDS * sizeof *times), begun = PMPI_Wtime(), spent = 0;
-    int rounds = 0;
-    for (; rounds < MOST_ROUNDS && (rounds < LEAST_ROUNDS || spent < seconds_each * (count + 1)); rounds++) {
+    int rounds = 0, least = seconds_each < 0.5 ? LEAST_ROUNDS / 3 : LEAST_ROUNDS;
+    for (; rounds < MOST_ROUNDS && (rounds < least || spent < seconds_each * (count + 1)); rounds++) {
         for (int i = 0; i <= count; i++)
             times[i * MOST_ROUNDS + rounds] = timed(comm, i < count ? algorithms[i] : NULL, data, call);
         spent = PMPI_Wtime() - begun;

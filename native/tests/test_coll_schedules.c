@@ -1,0 +1,138 @@
+/* Who sends what to whom in the phases of groups: played through without MPI. */
+#include <string.h>
+
+#include "check.h"
+#include "group/schedule.h"
+
+enum { MOST = 70 };
+
+/* Every place is somebody's child once, and knows that one as its parent. */
+static void trees_reach_everybody(void)
+{
+    for (int size = 1; size <= MOST; size++)
+        for (int radix = 2; radix <= 5; radix++) {
+            int reached[MOST] = {1};
+            for (int place = 0; place < size; place++)
+                for (int below = tree_step(size, place, radix) / radix; below > 0; below /= radix)
+                    for (int i = 1; i < radix && place + i * below < size; i++) {
+                        int child = place + i * below;
+                        CHECK(tree_parent(child, tree_step(size, child, radix), radix) == place);
+                        CHECK(reached[place]); /* parents come before their children in this loop */
+                        reached[child]++;
+                    }
+            for (int place = 0; place < size; place++)
+                CHECK(reached[place] == 1);
+        }
+}
+
+/* A subtree of a binomial tree is a stretch of places: what scattering down the tree relies on. */
+static void subtrees_are_stretches(void)
+{
+    for (int size = 1; size <= MOST; size++)
+        for (int place = 1; place < size; place++) {
+            int step = tree_step(size, place, 2), parent = tree_parent(place, step, 2);
+            CHECK(parent < place && place - parent == step);
+            CHECK(place + step <= parent + tree_step(size, parent, 2) || place + step >= size);
+        }
+}
+
+/* Whoever has a number holds a stretch of members, in order, none twice. */
+static void folding_keeps_order(void)
+{
+    for (int size = 1; size <= MOST; size++) {
+        int power = power_below(size), next = 0;
+        CHECK(power <= size && 2 * power > size);
+        for (int number = 0; number < power; number++) {
+            int member = unfold(size, number);
+            struct folding folding = fold(size, member);
+            CHECK(folding.number == number && folding.power == power);
+            CHECK(member == next);
+            next++;
+            if (folding.partner >= 0) {
+                struct folding given = fold(size, folding.partner);
+                CHECK(folding.partner == next && given.number == -1 && given.partner == member);
+                next++;
+            }
+        }
+        CHECK(next == size);
+    }
+}
+
+/* Recursive doubling with sets of members as what is combined: everybody ends up with all, in order. */
+static void doubling_combines_neighbours(void)
+{
+    for (int power = 1; power <= 64; power *= 2) {
+        struct span have[64], before[64];
+        for (int i = 0; i < power; i++)
+            have[i] = (struct span){i, i + 1};
+        for (int bit = 1; bit < power; bit *= 2) {
+            memcpy(before, have, sizeof have);
+            for (int i = 0; i < power; i++) {
+                struct span left = before[i & bit ? i ^ bit : i], right = before[i & bit ? i : i ^ bit];
+                CHECK(left.to == right.from);
+                have[i] = (struct span){left.from, right.to};
+            }
+        }
+        for (int i = 0; i < power; i++)
+            CHECK(have[i].from == 0 && have[i].to == power);
+    }
+}
+
+static void halves_are_what_partners_need(void)
+{
+    static const int64_t counts[] = {0, 1, 2, 3, 7, 64, 1000, INT64_C(1) << 40};
+    for (int power = 1; power <= 64; power *= 2)
+        for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
+            int64_t total = 0;
+            for (int i = 0; i < power; i++) {
+                struct span mine = halved(counts[k], i, power);
+                total += mine.to - mine.from;
+                for (int bit = 1; bit < power; bit *= 2) {
+                    struct span whole = halved(counts[k], i, bit), half = halved(counts[k], i, 2 * bit);
+                    struct span other = halved(counts[k], i ^ bit, 2 * bit);
+                    CHECK(half.to - half.from + other.to - other.from == whole.to - whole.from);
+                    CHECK(i & bit ? other.to == half.from : half.to == other.from);
+                }
+            }
+            CHECK(total == counts[k]);
+        }
+}
+
+static void parts_are_nearly_equal(void)
+{
+    for (int64_t count = 0; count < 40; count++)
+        for (int parts = 1; parts < 12; parts++) {
+            int64_t next = 0;
+            for (int i = 0; i < parts; i++) {
+                struct span span = part_of(count, i, parts);
+                CHECK(span.from == next && span.to - span.from - count / parts <= 1);
+                CHECK(span.to - span.from <= part_of(count, 0, parts).to); /* the first is the largest */
+                next = span.to;
+            }
+            CHECK(next == count);
+        }
+}
+
+/* Each block goes as far as it has to. */
+static void bruck_brings_blocks_home(void)
+{
+    for (int size = 1; size <= MOST; size++)
+        for (int distance = 0; distance < size; distance++) {
+            int gone = 0;
+            for (int bit = 1; bit < size; bit *= 2)
+                gone += bruck_travels(distance, bit) ? bit : 0;
+            CHECK(gone == distance);
+        }
+}
+
+int main(void)
+{
+    trees_reach_everybody();
+    subtrees_are_stretches();
+    folding_keeps_order();
+    doubling_combines_neighbours();
+    halves_are_what_partners_need();
+    parts_are_nearly_equal();
+    bruck_brings_blocks_home();
+    return verdict();
+}

@@ -1,0 +1,81 @@
+"""Algorithms over several nodes give what the MPI library gives: on pretended nodes, and on a virtual cluster."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cluster.conftest import MakeCluster, cluster
+from tests.launch.conftest import Installed, installed
+from unisono.launch.process import run
+from unisono.measure.build import Target, built
+
+__all__ = ["cluster", "installed"]
+
+TRY = Target(
+    "collectives_try",
+    "collectives/collectives_try",
+    ("collectives", "common", "tests/collectives_try.c"),
+    "the trial of our collectives",
+)
+SIZES = ("0", "1", "40", "3001", "70001")
+"""Bytes: nothing, less than one for each rank, odd ones, more than a segment."""
+OVER_NODES = ("bcast_leader", "allreduce_lanes", "allgather_lanes", "alltoall_nodes", "alltoallv_lanes", "reduce_chain")
+
+
+def _check(said: str, some: tuple[str, ...]) -> None:
+    lines = [line for line in said.splitlines() if line.endswith((" right", " WRONG"))]
+    assert not [line for line in lines if line.endswith("WRONG")], said
+    served = {line.split()[0] for line in lines}
+    assert set(some) <= served, sorted(served)
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize(
+    ("ranks", "nodes", "some"),
+    [
+        (4, "2", OVER_NODES),
+        (6, "2,1,3", ("bcast_leader", "allreduce_leader", "allgather_ring", "alltoall_nodes", "alltoallv_direct")),
+        (5, "%2", ("bcast_chain", "allreduce_leader_ring", "allgather_leader", "alltoallv_nodes", "reduce_leader")),
+        (3, "1", ("bcast_ring", "allgatherv_lanes", "alltoall_leader")),
+    ],
+)
+def test_pretended_nodes(installed: Installed, ranks: int, nodes: str, some: tuple[str, ...]) -> None:
+    """On one machine, where several ranks of each pretended node share memory."""
+    program = built(TRY, str(Path(installed.mpirun).with_name("mpicc")))
+    argv = installed.argv("--oversubscribe", "-n", str(ranks), str(program), "all", "all", *SIZES)
+    env = {"TRY_SECONDS": "0", "UNISONO_FAKE_NODES": nodes, "OMPI_MCA_mpi_yield_when_idle": "1"}
+    done = run(argv, env, deadline=100)
+    assert done.exit_code == 0, done.stdout + done.stderr
+    _check(done.stdout, some)
+
+
+@pytest.mark.cluster
+@pytest.mark.mpi
+@pytest.mark.parametrize(("hosts", "ranks"), [("n0:2,n1:2,n2:2,n3:2", 8), ("n0:4,n1:4", 8), ("n0:2,n1:1,n2:3", 6)])
+def test_virtual_nodes(installed: Installed, cluster: MakeCluster, hosts: str, ranks: int) -> None:
+    """Over TCP between nodes that share nothing."""
+    if not installed.version.startswith("5"):
+        pytest.skip("one MPI is enough")
+    virtual = cluster(nodes=hosts.count("n"))
+    program = built(TRY, str(Path(installed.mpirun).with_name("mpicc")))
+    line = ["--host", hosts, "-n", str(ranks), "--bind-to", "none", str(program), "all", "all", "0", "1000", "70001"]
+    done = run(virtual.wrap(installed.argv(*line)), {**virtual.env, "TRY_SECONDS": "0"}, deadline=100)
+    assert done.exit_code == 0, done.stdout + done.stderr
+    _check(done.stdout, ("bcast_chain", "allreduce_leader", "allgather_ring", "alltoallv_nodes", "barrier_leader"))
+
+
+@pytest.mark.mpi
+def test_pretended_nodes_under_mpich() -> None:
+    mpirun, mpicc = shutil.which("mpirun.mpich"), shutil.which("mpicc.mpich")
+    if mpirun is None or mpicc is None:
+        pytest.skip("no MPICH")
+    argv = [mpirun, "-n", "4", str(built(TRY, mpicc)), "all", "all", "1", "3001"]
+    env = {**os.environ, "TRY_SECONDS": "0", "UNISONO_FAKE_NODES": "2", "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1"}
+    done = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    _check(done.stdout, OVER_NODES)
