@@ -58,6 +58,8 @@ static void say(struct trial *trial, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(trial->words + used, sizeof trial->words - used, format, arguments);
     va_end(arguments);
+    if (getenv("UNISONO_SAY") != NULL)
+        fprintf(stderr, "%s rank %d of %d: %s\n", call_names[trial->which], trial->rank, trial->ranks, trial->words);
 }
 
 /* Mostly few, sometimes none, one, or as many as are allowed. */
@@ -133,14 +135,6 @@ static bool try_bcast(struct trial *trial)
     return good;
 }
 
-static bool same_numbers(const struct combination *what, const char *a, const char *b, int64_t count)
-{
-    for (int64_t i = 0; i < count; i++)
-        if (memcmp(a + i * what->bytes, b + i * what->bytes, (size_t)data_valid(what)) != 0)
-            return false;
-    return true;
-}
-
 static bool try_reduction(struct trial *trial, bool to_all)
 {
     struct combination what = data_combination(&trial->shared);
@@ -165,7 +159,7 @@ static bool try_reduction(struct trial *trial, bool to_all)
     bool good = error[0] == error[1] && memcmp(receive.memory[0], receive.memory[1], SLACK) == 0 &&
                 memcmp(inside(&receive, 0) + bytes, inside(&receive, 1) + bytes, SLACK) == 0;
     if (gets)
-        good = good && same_numbers(&what, inside(&receive, 0), inside(&receive, 1), count);
+        good = good && data_same(&what, inside(&receive, 0), inside(&receive, 1), (size_t)count);
     else
         good = good && same(&receive);
     discard(&send);

@@ -97,7 +97,7 @@ struct layout_way data_layout(struct random *random, MPI_Datatype base, int unit
     case 5:
         places(random, unit, false, lengths, at);
         for (int i = 0; i < unit; i++)
-            bytes_at[i] = 8 + at[i] * (extent + 2), types[i] = base; /* not aligned, not from the beginning */
+            bytes_at[i] = (1 + at[i]) * extent, types[i] = base; /* not from the beginning */
         PMPI_Type_create_struct(unit, lengths, bytes_at, types, &way.type);
         break;
     case 6:
@@ -194,7 +194,8 @@ void data_fill_numbers(struct random *random, const struct combination *combinat
     }
 }
 
-int data_valid(const struct combination *combination)
+/* Bytes of an element that MPI defines. */
+static int data_valid(const struct combination *combination)
 {
     switch (combination->kind) {
     case 'L': return 10; /* of x86 */
@@ -202,6 +203,26 @@ int data_valid(const struct combination *combination)
     case 'u': return combination->bytes < 16 ? combination->bytes : 16;
     default: return combination->bytes;
     }
+}
+
+bool data_same(const struct combination *combination, const void *a, const void *b, size_t count)
+{
+    const char *x = a, *y = b;
+    size_t step = (size_t)combination->bytes, valid = (size_t)data_valid(combination);
+    for (size_t i = 0; i < count; i++, x += step, y += step) {
+        if (memcmp(x, y, valid) == 0)
+            continue;
+        /* 0 and -0 are the same number. */
+        for (size_t k = 0; combination->kind == 'f' && k < valid / sizeof(float); k++)
+            if (((const float *)(const void *)x)[k] != ((const float *)(const void *)y)[k])
+                return false;
+        for (size_t k = 0; combination->kind == 'd' && k < valid / sizeof(double); k++)
+            if (((const double *)(const void *)x)[k] != ((const double *)(const void *)y)[k])
+                return false;
+        if (combination->kind != 'f' && combination->kind != 'd')
+            return false;
+    }
+    return true;
 }
 
 void data_fill_bytes(struct random *random, void *buffer, size_t bytes)

@@ -3,6 +3,7 @@
 #define UNISONO_TEST_DATA_H
 
 #include <mpi.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "random.h"
@@ -41,8 +42,8 @@ void data_end(void);
 struct combination data_combination(struct random *random);
 /* Whole numbers, so that every order of adding gives the same. */
 void data_fill_numbers(struct random *random, const struct combination *combination, void *buffer, size_t count);
-/* Bytes of an element that MPI defines. */
-int data_valid(const struct combination *combination);
+/* Whether what MPI defines of the elements is the same. */
+bool data_same(const struct combination *combination, const void *a, const void *b, size_t count);
 void data_fill_bytes(struct random *random, void *buffer, size_t bytes);
 
 #endif

@@ -3,8 +3,8 @@
  *     mpirun -n 3 -x LD_PRELOAD=.../libunisono.so differential SEED FIRST CASES [COLLECTIVE [IMPLEMENTATION]]
  *
  * Every case draws a communicator, one of its implementations, datatypes (other ones on each rank), counts and so on from
- * the seed and its own number, so that one case can be run again alone. Prints how many cases were served by what; on
- * failure the case in words; status 1. */
+ * the seed and its own number, so that one case can be run again alone. On failure it is named with the seed, in words;
+ * status 1. With UNISONO_SAY in the environment every call is named before it is made. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

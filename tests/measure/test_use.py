@@ -1,0 +1,38 @@
+"""Settings that use what libunisono.so knows, measured by the benchmark with the library in its ranks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from unisono.launch.command import command
+from unisono.machine.model import Machine
+from unisono.measure.session import Session
+from unisono.model import DEFAULT
+from unisono.profile.build import recorder
+from unisono.study.ours import preloaded
+
+pytestmark = pytest.mark.mpi
+
+
+def test_settings_of_our_library(embedded: Machine, bench: Path) -> None:
+    assert embedded.mpi is not None
+    line = preloaded(command(embedded, DEFAULT, 1, 2, [str(bench)]), recorder(embedded.mpi.mpicc))
+    with Session(line.argv, line.env) as session:
+        flags = session.define(use="barrier:unisono/flags")
+        ring = session.define(use="allreduce:tuned/ring:65536")
+        many = session.define(use="allreduce:unisono/cells,bcast:sm")
+        for collective, ids in (("barrier", [0, flags]), ("allreduce", [0, ring, many]), ("bcast", [0, many])):
+            timings = session.measure(collective, 4096 * (collective != "barrier"), ids, seconds=0.005)
+            assert [timing.refused for timing in timings] == [None] * len(ids)
+            assert all(timing.correct for timing in timings)
+        for wrong in ("bcast:unisono/nope", "bcast:tuned/nope", "scan:mpi", "bcast:nonesuch", "bcast", "bcast:han"):
+            with pytest.raises(ValueError, match="use: "):
+                session.define(use=wrong)
+
+
+def test_without_the_library(embedded: Machine, bench: Path) -> None:
+    line = command(embedded, DEFAULT, 1, 2, [str(bench)])
+    with Session(line.argv, line.env) as session, pytest.raises(ValueError, match=r"libunisono\.so is not preloaded"):
+        session.define(use="bcast:unisono/cells")
