@@ -1,0 +1,178 @@
+/* The queues between two ranks of a node (collectives/node/exchange.h), with threads for ranks and no MPI running: random
+ * exchanges of random sizes by every way, and what comes must be what was sent. Clean under the thread sanitizer too. */
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "node/exchange.h"
+
+enum { RANKS = 3, ROUNDS = 400, SEVERAL_CELLS = 150000 };
+
+/* In place of wait.c and segment.c, which talk with MPI. */
+void wait_turn(struct coll_comm *comm, unsigned turn)
+{
+    (void)comm, (void)turn;
+    sched_yield();
+}
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char *memory;
+
+bool segment_create(struct segment *segment, struct coll_comm *comm, int64_t each)
+{
+    int64_t page = 4096, rounded = (each + page - 1) / page * page, bytes = rounded * comm->node->ranks;
+    pthread_mutex_lock(&lock);
+    if (memory == NULL) {
+        memory = aligned_alloc((size_t)page, (size_t)bytes);
+        if (memory != NULL)
+            memset(memory, 0, (size_t)bytes);
+    }
+    pthread_mutex_unlock(&lock);
+    *segment = (struct segment){memory, rounded, bytes};
+    return memory != NULL;
+}
+
+void segment_free(struct segment *segment)
+{
+    segment->base = NULL;
+}
+
+/* The same on all ranks without a word: what is asked is mixed into a number. */
+static uint32_t mixed(uint32_t round, uint32_t from, uint32_t to)
+{
+    uint32_t x = round * 2654435761u ^ from * 40503u ^ to * 2246822519u;
+    x = (x ^ x >> 15) * 2246822519u;
+    x = (x ^ x >> 13) * 3266489917u;
+    return x ^ x >> 16;
+}
+
+/* Of every kind: none, beside a flag, in a slot, one cell, several. */
+static int64_t size_of(uint32_t round, int from, int to)
+{
+    static const int64_t edges[] = {0, 1, PAIR_ROOM, PAIR_ROOM + 1, 4096, 4097, 32768, 32769, SEVERAL_CELLS};
+    uint32_t x = mixed(round, (uint32_t)from, (uint32_t)to);
+    return x % 3 == 0 ? edges[x / 3 % 9] : x / 3 % (x / 7 % 5 == 0 ? 60000 : 500);
+}
+
+static char byte_of(uint32_t round, int from, int to, int64_t i)
+{
+    return (char)(mixed(round, (uint32_t)from, (uint32_t)to) + (uint32_t)i * 7 + (uint32_t)(i >> 8));
+}
+
+struct rank {
+    struct coll_comm comm;
+    struct node node;
+    int process[RANKS];
+    int wrong;
+};
+
+/* Everybody to everybody; or only from, or only to, one root. */
+static void exchange_once(struct rank *rank, uint32_t round, char *send, char *receive)
+{
+    int64_t out[RANKS], out_at[RANKS], in[RANKS], in_at[RANKS], sent = 0, received = 0;
+    int me = rank->node.rank, kind = (int)(round % 4), root = (int)(round / 4 % RANKS);
+    for (int i = 0; i < RANKS; i++) {
+        out[i] = (kind == 2 && i != root) || (kind == 3 && me != root) ? 0 : size_of(round, me, i);
+        in[i] = (kind == 2 && me != root) || (kind == 3 && i != root) ? 0 : size_of(round, i, me);
+        out_at[i] = sent, in_at[i] = received;
+        sent += out[i], received += in[i];
+        for (int64_t k = 0; k < out[i]; k++)
+            send[out_at[i] + k] = byte_of(round, me, i, k);
+    }
+    memset(receive, 0, (size_t)received + 1);
+    static const int64_t from[] = {INT64_MAX, PAIR_ROOM + 1, 5000};
+    const struct flow flow_out = {-1, 0, out, out_at}, flow_in = {-1, 0, in, in_at};
+    int error = exchange(&rank->comm, send, &flow_out, receive, &flow_in, from[round / 12 % 3]);
+    rank->wrong += error != MPI_SUCCESS || receive[received] != 0;
+    for (int i = 0; i < RANKS; i++)
+        for (int64_t k = 0; k < in[i]; k++)
+            rank->wrong += receive[in_at[i] + k] != byte_of(round, i, me, k);
+}
+
+/* Blocks alike, in lines alone. */
+static void inline_once(struct rank *rank, uint32_t round, char *send, char *receive)
+{
+    int64_t each = (int64_t)(mixed(round, 0, 0) % (PAIR_ROOM + 1));
+    int me = rank->node.rank;
+    for (int i = 0; i < RANKS; i++)
+        for (int64_t k = 0; k < each; k++)
+            send[i * each + k] = byte_of(round, me, i, k);
+    rank->wrong += exchange_inline(&rank->comm, send, receive, each) != MPI_SUCCESS;
+    for (int i = 0; i < RANKS; i++)
+        for (int64_t k = 0; k < each; k++)
+            rank->wrong += receive[i * each + k] != byte_of(round, i, me, k);
+}
+
+static void *run(void *argument)
+{
+    struct rank *rank = argument;
+    char *send = malloc((RANKS + 1) * SEVERAL_CELLS), *receive = malloc((RANKS + 1) * SEVERAL_CELLS);
+    rank->wrong += send == NULL || receive == NULL || !pairs_ready(&rank->comm);
+    for (uint32_t round = 0; round < ROUNDS && rank->wrong == 0; round++) {
+        exchange_once(rank, round, send, receive);
+        inline_once(rank, round, send, receive);
+    }
+    pairs_free(&rank->node);
+    free(send);
+    free(receive);
+    return NULL;
+}
+
+static void test_exchanges(void)
+{
+    static struct rank ranks[RANKS];
+    pthread_t threads[RANKS];
+    for (int i = 0; i < RANKS; i++) {
+        struct rank *rank = &ranks[i];
+        rank->node = (struct node){.shared = true, .rank = i, .ranks = RANKS};
+        rank->node.pull = (struct pull){.works = true, .local = i, .process = rank->process};
+        for (int k = 0; k < RANKS; k++)
+            rank->process[k] = (int)getpid();
+        rank->comm.node = &rank->node;
+        CHECK(pthread_create(&threads[i], NULL, run, rank) == 0);
+    }
+    for (int i = 0; i < RANKS; i++) {
+        pthread_join(threads[i], NULL);
+        CHECK(ranks[i].wrong == 0);
+    }
+    free(memory);
+}
+
+/* What cannot be read is an error, and what is not to be read is none. */
+static void test_pull(void)
+{
+    int process[] = {0, (int)getpid()};
+    struct pull pull = {.works = true, .local = 0, .process = process};
+    char from[] = "as it was", to[sizeof from] = "";
+    CHECK(pull_read(&pull, 1, pull_address(from), to, sizeof from) == MPI_SUCCESS && memcmp(from, to, sizeof to) == 0);
+    CHECK(pull_write(&pull, 1, pull_address(from), "as it is!", sizeof from) == MPI_SUCCESS);
+    CHECK(strcmp(from, "as it is!") == 0);
+    CHECK(pull_read(&pull, 1, 8, to, sizeof to) != MPI_SUCCESS);
+    CHECK(pull_write(&pull, 1, 8, to, sizeof to) != MPI_SUCCESS);
+    CHECK(pull_read(&pull, 1, 8, to, 0) == MPI_SUCCESS);
+    CHECK(pull_read(&pull, 0, pull_address(from), to, sizeof from) == MPI_SUCCESS && memcmp(from, to, sizeof to) == 0);
+    process[1] = 0x7ffffff; /* nobody */
+    CHECK(pull_read(&pull, 1, pull_address(from), to, sizeof from) != MPI_SUCCESS);
+}
+
+/* How one message goes depends on its length alone, in the order of lengths. */
+static void test_ways(void)
+{
+    CHECK(exchange_way(0, 4096, INT64_MAX) == WAY_INLINE && exchange_way(PAIR_ROOM, 4096, 1000) == WAY_INLINE);
+    CHECK(exchange_way(PAIR_ROOM + 1, 4096, INT64_MAX) == WAY_SLOT && exchange_way(4096, 4096, 5000) == WAY_SLOT);
+    CHECK(exchange_way(4097, 4096, 5000) == WAY_CELLS && exchange_way(5000, 4096, 5000) == WAY_PULL);
+    CHECK(exchange_way(PAIR_ROOM + 1, PAIR_ROOM, INT64_MAX) == WAY_CELLS);
+    for (int64_t bytes = 1; bytes < 10000; bytes++)
+        CHECK(exchange_way(bytes, 2048, 8192) >= exchange_way(bytes - 1, 2048, 8192));
+}
+
+int main(void)
+{
+    test_ways();
+    test_pull();
+    test_exchanges();
+    return verdict();
+}
