@@ -43,7 +43,7 @@ BYTE = 8e-9
 """Seconds, on a link of 1 Gbit/s."""
 QUIET = {"MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1", "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT": "10"}
 """MPICH's ranks that wait let others work; Open MPI's do by the cluster's own environment."""
-OURS = re.compile(r"^(\w+) +(\d+) B  ours +([\d.]+) us  library +([\d.]+) us .* (right|WRONG)$")
+OURS = re.compile(r"^([\w:]+) +(\d+) B  ours +([\d.]+) us  library +([\d.]+) us .* (right|WRONG)$")
 ALONE = re.compile(r"^(\w+) +(\d+) B  library +([\d.]+) us$")
 
 Times = dict[int, dict[str, list[float]]]

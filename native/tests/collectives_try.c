@@ -2,8 +2,8 @@
  *
  *     mpirun -n 2 collectives_try bcast pull 8 4096 1048576
  *
- * `all` for the collective: every one; for the algorithm: every one that applies; `none`: the library alone. Prints, for
- * each size, microseconds of the slowest rank (median): ours, the library's, the library's over ours; all of one size
+ * `all` for the collective: every one; for the algorithm: every one that applies, those with segments also with
+ * some of a fourth and an eighth; `none`: the library alone; `chain:4096` is with such segments. Prints, for each size, microseconds of the slowest rank (median): ours, the library's, the library's over ours; all of one size
  * are measured in turn. TRY_SECONDS in the environment: how long, for each algorithm (0: only whether it is right).
  * Status 1: one was wrong. */
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "collectives.h"
 #include "reduction.h"
 
-enum { MOST_ROUNDS = 2000, LEAST_ROUNDS = 15, MOST_ALGORITHMS = 40 };
+enum { MOST_ROUNDS = 2000, LEAST_ROUNDS = 15, MOST_CANDIDATES = 80 };
 
 static int rank, ranks;
 static double seconds_each = 0.5;
@@ -105,7 +105,13 @@ static double slowest(double *seconds, int count)
     return worst;
 }
 
-static int is_right(struct coll_comm *comm, const struct algorithm *algorithm, struct data *data, struct call *call)
+/* An algorithm with a segment size. */
+struct candidate {
+    const struct algorithm *algorithm;
+    int64_t segment;
+};
+
+static int is_right(struct coll_comm *comm, const struct candidate *candidate, struct data *data, struct call *call)
 {
     int good = 1, all;
     int rounds = call->bytes > most_checked ? 2 : 6;
@@ -117,7 +123,7 @@ static int is_right(struct coll_comm *comm, const struct algorithm *algorithm, s
         memcpy(data->expected, data->receive, data->room);
         call->receive = data->receive;
         library(data, call, data->expected);
-        int error = algorithm->run(comm, call, algorithm->segment);
+        int error = candidate->algorithm->run(comm, call, candidate->segment);
         good = good && error == MPI_SUCCESS &&
                (memcmp(data->expected, data->receive, data->room) == 0 ||
                 (call->collective == COLL_REDUCE && rank != call->root));
@@ -127,26 +133,26 @@ static int is_right(struct coll_comm *comm, const struct algorithm *algorithm, s
     return all;
 }
 
-static double timed(struct coll_comm *comm, const struct algorithm *algorithm, struct data *data, struct call *call)
+static double timed(struct coll_comm *comm, const struct candidate *candidate, struct data *data, struct call *call)
 {
     PMPI_Barrier(MPI_COMM_WORLD);
     double start = PMPI_Wtime();
-    if (algorithm != NULL)
-        algorithm->run(comm, call, algorithm->segment);
+    if (candidate != NULL)
+        candidate->algorithm->run(comm, call, candidate->segment);
     else
         library(data, call, data->expected);
     return PMPI_Wtime() - start;
 }
 
 /* The library last. Microseconds of each. */
-static void measure(struct coll_comm *comm, const struct algorithm **algorithms, int count, struct data *data,
+static void measure(struct coll_comm *comm, const struct candidate *candidates, int count, struct data *data,
                     struct call *call, double *microseconds)
 {
     double *times = malloc((size_t)(count + 1) * MOST_ROUNDS * sizeof *times), begun = PMPI_Wtime(), spent = 0;
     int rounds = 0, least = seconds_each < 0.5 ? LEAST_ROUNDS / 3 : LEAST_ROUNDS;
     for (; rounds < MOST_ROUNDS && (rounds < least || spent < seconds_each * (count + 1)); rounds++) {
         for (int i = 0; i <= count; i++)
-            times[i * MOST_ROUNDS + rounds] = timed(comm, i < count ? algorithms[i] : NULL, data, call);
+            times[i * MOST_ROUNDS + rounds] = timed(comm, i < count ? &candidates[i] : NULL, data, call);
         spent = PMPI_Wtime() - begun;
         PMPI_Bcast(&spent, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     }
@@ -155,19 +161,23 @@ static void measure(struct coll_comm *comm, const struct algorithm **algorithms,
     free(times);
 }
 
-static void report(struct coll_comm *comm, const struct algorithm *algorithm, const struct shape *shape, int64_t bytes,
+static void report(struct coll_comm *comm, const struct candidate *candidate, const struct shape *shape, int64_t bytes,
                    double ours, double theirs, int right)
 {
+    const struct algorithm *algorithm = candidate->algorithm;
+    char name[80];
+    snprintf(name, sizeof name, candidate->segment == algorithm->segment ? "%s" : "%s:%lld", algorithm->name,
+             (long long)candidate->segment);
     if (rank != 0)
         return;
-    printf("%-28s %9lld B  ours %10.2f us  library %10.2f us  ratio %5.2f  model %10.2f us  %s\n", algorithm->name,
+    printf("%-28s %9lld B  ours %10.2f us  library %10.2f us  ratio %5.2f  model %10.2f us  %s\n", name,
            (long long)bytes, ours, theirs, ours > 0 ? theirs / ours : 0, algorithm->cost(comm, shape) * 1e6,
            right ? "right" : "WRONG");
     fflush(stdout);
 }
 
-/* All of `algorithms` with one size; how many were wrong. */
-static int try(struct coll_comm *comm, enum collective collective, const struct algorithm **algorithms, int count,
+/* All of `candidates` with one size; how many were wrong. */
+static int try(struct coll_comm *comm, enum collective collective, const struct candidate *candidates, int count,
                int64_t bytes)
 {
     struct data data = {0};
@@ -185,28 +195,48 @@ static int try(struct coll_comm *comm, enum collective collective, const struct 
     call.count = bytes / 8;
     reduction_set(&call.reduction, MPI_DOUBLE, MPI_SUM);
     struct shape shape = {call.bytes, call.reduction.element, true, 0};
-    const struct algorithm *apply[MOST_ALGORITHMS];
-    double microseconds[MOST_ALGORITHMS + 1] = {0};
-    int right[MOST_ALGORITHMS], applied = 0, wrong = 0;
+    struct candidate apply[MOST_CANDIDATES];
+    double microseconds[MOST_CANDIDATES + 1] = {0};
+    int right[MOST_CANDIDATES], applied = 0, wrong = 0;
     for (int i = 0; i < count; i++) {
-        if (!algorithms[i]->applies(comm, &shape)) {
+        if (!candidates[i].algorithm->applies(comm, &shape)) {
             if (rank == 0)
-                printf("%-28s %9lld B  does not apply\n", algorithms[i]->name, (long long)bytes);
+                printf("%-28s %9lld B  does not apply\n", candidates[i].algorithm->name, (long long)bytes);
             continue;
         }
-        right[applied] = is_right(comm, algorithms[i], &data, &call);
+        right[applied] = is_right(comm, &candidates[i], &data, &call);
         wrong += !right[applied];
-        apply[applied++] = algorithms[i];
+        apply[applied++] = candidates[i];
     }
     if (seconds_each > 0)
         measure(comm, apply, applied, &data, &call, microseconds);
     for (int i = 0; i < applied; i++)
-        report(comm, apply[i], &shape, bytes, microseconds[i], microseconds[applied], right[i]);
+        report(comm, &apply[i], &shape, bytes, microseconds[i], microseconds[applied], right[i]);
     if (count == 0 && rank == 0)
         printf("%-28s %9lld B  library %10.2f us\n", collective_names[collective], (long long)bytes, microseconds[0]);
     fflush(stdout);
     free(data.send), free(data.receive), free(data.expected), free(data.counts), free(data.int_counts);
     return wrong;
+}
+
+/* Those of the collective with this name. */
+static int choose(enum collective collective, const char *name, struct candidate *candidates)
+{
+    bool all = strcmp(name, "all") == 0;
+    size_t length = strcspn(name, ":"), skip = strlen(collective_names[collective]) + 1;
+    int64_t segment = name[length] == ':' ? strtoll(name + length + 1, NULL, 10) : 0;
+    int count = 0;
+    for (int i = 0; algorithm_at(i) != NULL && count + 2 < MOST_CANDIDATES; i++) {
+        const struct algorithm *algorithm = algorithm_at(i);
+        if (algorithm->collective != collective)
+            continue;
+        if (!all && (strncmp(algorithm->name + skip, name, length) != 0 || algorithm->name[skip + length] != '\0'))
+            continue;
+        candidates[count++] = (struct candidate){algorithm, segment > 0 ? segment : algorithm->segment};
+        for (int part = 4; all && part <= 8 && algorithm->segment > 0; part *= 2)
+            candidates[count++] = (struct candidate){algorithm, algorithm->segment / part};
+    }
+    return count;
 }
 
 int main(int argc, char **argv)
@@ -227,14 +257,10 @@ int main(int argc, char **argv)
     if (getenv("TRY_SECONDS") != NULL)
         seconds_each = atof(getenv("TRY_SECONDS"));
     for (enum collective which = 0; which < COLLECTIVES; which++) {
-        const struct algorithm *algorithms[MOST_ALGORITHMS];
-        int count = 0;
-        for (int i = 0; algorithm_at(i) != NULL && count < MOST_ALGORITHMS; i++)
-            if (algorithm_at(i)->collective == which &&
-                (strcmp(argv[2], "all") == 0 || algorithm_find(which, argv[2]) == algorithm_at(i)))
-                algorithms[count++] = algorithm_at(i);
+        struct candidate candidates[MOST_CANDIDATES];
+        int count = choose(which, argv[2], candidates);
         for (int k = 3; k < argc && (which == collective || every); k++)
-            wrong += try(comm, which, algorithms, count, strtoll(argv[k], NULL, 10));
+            wrong += try(comm, which, candidates, count, strtoll(argv[k], NULL, 10));
     }
     coll_comm_free(comm);
     topology_end();
