@@ -194,6 +194,13 @@ def test_short_names(name: str, text: str) -> None:
     assert short(name) == text
 
 
+def test_bytes_that_nobody_knows_are_not_none() -> None:
+    got = shown(profile(sized(8, 10, 1.0, path=2, sent=0)), width=120)  # a nonblocking receive: `received` is unknown
+    assert " ? " in got and "nonblocking receive got" in got and "0 B" not in got
+    known = shown(profile(sized(8, 10, 1.0, path=2, sent=0, received=80)), width=120)
+    assert "80 B" in known and "nonblocking" not in known
+
+
 def test_about_sizes() -> None:
     assert [about_size(v) for v in (417, 21845, 524288, 1 << 20)] == ["417 B", "21.3 KiB", "512 KiB", "1 MiB"]
 

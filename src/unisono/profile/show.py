@@ -175,6 +175,11 @@ def _hot(profile: Profile, spots: list[HotSpot], most: int, width: int) -> Group
     return Group(table, Text(_legend(profile, shown, wide), style="dim"))
 
 
+def _bytes(spot: HotSpot) -> str:
+    """ "?" where nothing is sent and nobody knows what came."""
+    return data_amount(spot.received if spot.sent <= 0 else max(spot.sent, spot.received))
+
+
 def _numbers(profile: Profile, spot: HotSpot) -> list[str]:
     """All columns but the function's."""
     return [
@@ -183,7 +188,7 @@ def _numbers(profile: Profile, spot: HotSpot) -> list[str]:
         _comm(spot),
         _calls(spot.calls),
         _sizes(spot),
-        data_amount(max(spot.sent, spot.received)),
+        _bytes(spot),
         "-" if profile.origin.summed else f"{100 * spot.seconds.imbalance:.0f} %",
     ]
 
@@ -217,6 +222,8 @@ def _legend(profile: Profile, shown: list[HotSpot], wide: bool) -> str:
         words.append("% of sizes: of the row's time")
     if wide:
         words.append("bytes: sent, or received, by all ranks")
+    if wide and any(spot.sent == 0 and spot.received < 0 for spot in shown):
+        words.append("?: what a nonblocking receive got, its sender's row has")
     if wide and not profile.origin.summed:
         words.append("imbal.: longest rank above the mean")
     return "; ".join(words) + "."
