@@ -16,7 +16,17 @@ struct partners {
 struct order {
     const struct coll_comm *comm;
     const int *offsets; /* NULL: in order of ranks */
+    int count;          /* of them */
+    int stretch;        /* offsets that the ranks of a node go through together, each beginning with another */
 };
+
+/* The offset that a local rank has at this point: where the ranks of a node would all send the same way, and so over the
+   same links, they take turns instead. */
+static int offset_at(const struct order *order, int begin, int step, int local)
+{
+    int stretch = order->count - begin < order->stretch ? order->count - begin : order->stretch;
+    return order->offsets[begin + (step + local) % stretch];
+}
 
 static struct partners partners_at(const struct order *order, int64_t number)
 {
@@ -25,12 +35,16 @@ static struct partners partners_at(const struct order *order, int64_t number)
     if (order->offsets == NULL)
         return (struct partners){(rank + 1 + step) % ranks, (rank - 1 - step + ranks) % ranks};
     const struct cuboid *cuboid = &topology->cuboid;
-    int here = cuboid->place_of[topology->node], offset = order->offsets[number / topology->locals];
-    int turn = (int)(number % topology->locals), locals = topology->locals;
-    int to = cuboid->node_at[torus_add(&cuboid->torus, here, offset, 1)];
-    int from = cuboid->node_at[torus_add(&cuboid->torus, here, offset, -1)];
-    return (struct partners){topology_rank(topology, to, (topology->local + turn) % locals),
-                             topology_rank(topology, from, (topology->local - turn + locals) % locals)};
+    /* Stretch by stretch; in one, each turn (how far on from its own number the partner's is) goes through all offsets. */
+    int here = cuboid->place_of[topology->node], locals = topology->locals;
+    int begin = (int)(number / ((int64_t)order->stretch * locals)) * order->stretch;
+    int width = order->count - begin < order->stretch ? order->count - begin : order->stretch;
+    int rest = (int)(number - (int64_t)begin * locals), turn = rest / width;
+    int local_from = (topology->local - turn + locals) % locals;
+    int to = torus_add(&cuboid->torus, here, offset_at(order, begin, rest % width, topology->local), 1);
+    int from = torus_add(&cuboid->torus, here, offset_at(order, begin, rest % width, local_from), -1);
+    return (struct partners){topology_rank(topology, cuboid->node_at[to], (topology->local + turn) % locals),
+                             topology_rank(topology, cuboid->node_at[from], local_from)};
 }
 
 /* `ahead` exchanges at a time; a new one begins when the oldest has ended, so that all ranks stay at the same step. */
@@ -88,18 +102,18 @@ int torus_exchange(struct coll_comm *comm, const struct call *call, enum spread_
     /* One start a process, or two that go opposite ways; more where a node has too few processes for its ports. */
     int starts = kind == SPREAD_DOUBLE ? 2 : 1, ports = 2 * torus->dimensions;
     int ahead = (ports + comm->topology.locals - 1) / comm->topology.locals;
-    struct order order = {comm, offsets};
+    ahead = ahead > starts ? ahead : starts;
+    struct order order = {comm, offsets, places - 1, comm->topology.locals > ahead ? comm->topology.locals : ahead};
     int error = at_home(comm, call);
     if (error == MPI_SUCCESS)
-        error = exchange(comm, call, &order, (int64_t)(places - 1) * comm->topology.locals,
-                         ahead > starts ? ahead : starts);
+        error = exchange(comm, call, &order, (int64_t)(places - 1) * comm->topology.locals, ahead);
     free(offsets);
     return error;
 }
 
 int ranks_exchange(struct coll_comm *comm, const struct call *call)
 {
-    struct order order = {comm, NULL};
+    struct order order = {.comm = comm};
     int64_t own = alltoall_bytes(call, call->send_bytes, comm->rank);
     if (own > 0)
         memcpy((char *)call->receive + alltoall_at(call, call->receive_at, comm->rank),

@@ -7,7 +7,9 @@
 #include "torus_exchange.h"
 #include "torus_spread.h"
 
-enum { TAG = FABRIC_DATA, AHEAD = 12 };
+/* So many messages of a node under way keep all links busy: on 8x8x6, 12 reach 89 % of the bisection bound when counted
+   step by step, 24 reach 95 %. */
+enum { TAG = FABRIC_DATA, AHEAD = 24 };
 
 static bool applies(const struct coll_comm *comm, const struct shape *shape)
 {
@@ -169,10 +171,27 @@ static int begin(struct spread *spread, int number)
     return error;
 }
 
+/* The ranks of a node begin each stretch of the order at another point of it, so that together they load all directions.
+   Not before the messages with halves to be sent on, which must come first. */
+static void take_turns(struct spread *spread)
+{
+    int locals = spread->comm->topology.locals, begin = 0, half;
+    int *copy = spread->number_of; /* is not needed yet */
+    memcpy(copy, spread->offsets, (size_t)spread->count * sizeof *copy);
+    for (int i = 0; i < spread->count; i++)
+        begin = spread_bundle(spread->torus, spread->offsets[i], &half) != 0 ? i + 1 : begin;
+    while (begin < spread->count) {
+        int stretch = spread->count - begin < locals * spread->ahead ? spread->count - begin : locals * spread->ahead;
+        for (int i = 0; i < stretch; i++)
+            spread->offsets[begin + i] = copy[begin + (i + spread->comm->topology.local * spread->ahead) % stretch];
+        begin += stretch;
+    }
+}
+
 /* The order, what is stored, and the longest message. */
 static bool prepare(struct spread *spread)
 {
-    int places = spread->places, stores = 0, kept = 0;
+    int places = spread->places, stores = 0;
     spread->offsets = malloc(3 * (size_t)places * sizeof *spread->offsets);
     if (spread->offsets == NULL)
         return false;
@@ -183,18 +202,16 @@ static bool prepare(struct spread *spread)
         int offset = spread->offsets[i];
         bool far = spread_halfway(spread->torus, offset) != 0;
         spread->stored_at[offset] = far ? stores++ : -1;
-        if (!far) {
-            spread->number_of[offset] = kept;
-            spread->offsets[kept++] = offset;
-        }
+        if (!far)
+            spread->offsets[spread->count++] = offset;
     }
-    spread->count = kept;
-    for (int i = 0; i < kept; i++) {
+    spread->ahead = AHEAD / spread->comm->topology.locals > 2 ? AHEAD / spread->comm->topology.locals : 2;
+    take_turns(spread);
+    for (int i = 0; i < spread->count; i++) {
         int64_t bytes = message_bytes(spread, spread->offsets[i]);
         spread->most = bytes > spread->most ? bytes : spread->most;
+        spread->number_of[spread->offsets[i]] = i;
     }
-    int locals = spread->comm->topology.locals, ports = 2 * spread->torus->dimensions;
-    spread->ahead = ports / locals > 2 ? ports / locals : 2;
     char *memory = coll_scratch(spread->comm, SCRATCH_MORE, stores * spread->block + 2 * spread->ahead * spread->most + 1);
     spread->stored = memory;
     spread->buffers = memory + stores * spread->block;

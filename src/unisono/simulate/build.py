@@ -1,0 +1,110 @@
+"""The collectives' sources compiled with SimGrid's smpicc, on first use, and kept."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from unisono.errors import UserError
+from unisono.measure.build import native_source
+
+_FLAGS = ["-std=c11", "-O2", "-Wall", "-Wextra", "-D_GNU_SOURCE", "-DUNISONO_SIMULATED"]
+_SECONDS = 300
+
+
+def unavailable() -> str | None:
+    """Why nothing can be simulated here; None: it can."""
+    missing = [name for name in ("smpicc", "smpirun") if shutil.which(name) is None]
+    return f"{' and '.join(missing)} not found; Debian's libsimgrid-dev brings them" if missing else None
+
+
+def simulator() -> Path:
+    """The program native/simulate. Raises UserError when SimGrid is missing or the sources do not compile."""
+    if reason := unavailable():
+        raise UserError(reason)
+    source = native_source()
+    files = _sources(source)
+    kept = _cache() / _key(files, source) / "simulate"
+    if not kept.exists():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix="build-", dir=kept.parent) as folder:
+            _build(source, files, Path(folder)).replace(kept)
+    return kept
+
+
+def spread_steps(kind: str, extents: Sequence[int]) -> list[tuple[int, float]]:
+    """What every place sends at each step of a spread ("simple", "double", "balanced"): offset, blocks.
+
+    From native/simulate/spread.c; needs a C compiler, not SimGrid.
+    """
+    source = native_source()
+    files = [
+        source / "simulate" / "spread.c",
+        source / "collectives" / "torus.c",
+        source / "collectives" / "torus_spread.c",
+    ]
+    compiler = shutil.which(os.environ.get("CC", "cc"))
+    if compiler is None:
+        raise UserError("no C compiler was found; name one with CC")
+    with tempfile.TemporaryDirectory(prefix="unisono-spread-") as folder:
+        program = str(Path(folder) / "spread")
+        _run([compiler, "-std=c11", "-O2", f"-I{source / 'collectives'}", *map(str, files), "-o", program], "spread.c")
+        argv = [program, kind, "x".join(map(str, extents))]
+        said = subprocess.run(argv, capture_output=True, text=True, timeout=_SECONDS, check=False)
+    if said.returncode:
+        raise UserError(f"no spread over {argv[2]}: {said.stderr.strip()}")
+    return [(int(offset), float(blocks)) for offset, blocks in (line.split() for line in said.stdout.splitlines())]
+
+
+def _sources(source: Path) -> list[Path]:
+    folders = ("collectives", "collectives/group", "collectives/node", "collectives/algorithms", "simulate")
+    found = [path for folder in folders for path in sorted((source / folder).glob("*.c")) if path.name != "spread.c"]
+    return [*found, source / "common" / "shared_memory.c"]
+
+
+def _cache() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "unisono"
+
+
+def _key(files: list[Path], source: Path) -> str:
+    digest = hashlib.sha256(" ".join(_FLAGS).encode())
+    headers = [*(source / "collectives").rglob("*.[hd]*"), *(source / "simulate").glob("*.h")]
+    for path in sorted({*files, *headers, *(source / "common").glob("*.h")}):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    smpicc = shutil.which("smpicc")
+    assert smpicc is not None
+    digest.update(Path(smpicc).read_bytes())
+    return "simulated-" + digest.hexdigest()[:20]
+
+
+def _build(source: Path, files: list[Path], folder: Path) -> Path:
+    includes = [f"-I{source / name}" for name in ("collectives", "simulate", ".")]
+
+    def compiled(numbered: tuple[int, Path]) -> str:
+        number, path = numbered
+        target = str(folder / f"{number}.o")
+        # Copies take simulated time, but for those in the file that says how much.
+        copies = [] if path.name == "copies.c" else ["-Dmemcpy=unisono_copy"]
+        _run(["smpicc", *_FLAGS, *copies, *includes, "-c", str(path), "-o", target], path.name)
+        return target
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        objects = list(pool.map(compiled, enumerate(files)))
+    program = folder / "simulate"
+    _run(["smpicc", *objects, "-lm", "-o", str(program)], program.name)
+    return program
+
+
+def _run(argv: list[str], what: str) -> None:
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=_SECONDS, check=False)
+    if done.returncode:
+        raise UserError(
+            "\n".join([f"{argv[0]} could not build {what}; its last lines:", *done.stderr.splitlines()[-8:]])
+        )
