@@ -66,9 +66,10 @@ static void simplify(struct choice *choice)
 }
 
 bool choice_from_rules(struct choice *choice, const struct rules *rules, enum collective collective,
-                       const struct place *place)
+                       const struct place *place, const struct choice *others)
 {
-    int64_t *begins = malloc((2 * (size_t)rules->count + 1) * sizeof *begins);
+    size_t room = 2 * (size_t)rules->count + 1 + (others != NULL ? (size_t)others->count : 0);
+    int64_t *begins = malloc(room * sizeof *begins);
     int count = 0;
     *choice = (struct choice){0};
     if (begins == NULL)
@@ -82,18 +83,23 @@ bool choice_from_rules(struct choice *choice, const struct rules *rules, enum co
         if (rule->to != INT64_MAX)
             begins[count++] = rule->to + 1;
     }
+    for (int i = 0; others != NULL && i + 1 < others->count; i++)
+        begins[count++] = others->range[i].to + 1;
     qsort(begins, (size_t)count, sizeof *begins, compare);
     choice->range = calloc((size_t)count, sizeof *choice->range);
     for (int i = 0; i < count && choice->range != NULL; i++) {
         if (i + 1 < count && begins[i + 1] == begins[i])
             continue;
         const struct rule *rule = best(rules, collective, place, begins[i]);
-        struct range range = {.to = i + 1 < count ? begins[i + 1] - 1 : INT64_MAX, .count = 1};
-        range.implementation[0] = implementation_mpi(collective);
+        const struct range *other = others != NULL ? choice_at(others, begins[i]) : NULL;
+        struct range range = {.count = 1, .implementation = {implementation_mpi(collective)}};
         if (rule != NULL) {
             range.count = rule->count;
             memcpy(range.implementation, rule->implementation, sizeof range.implementation);
+        } else if (other != NULL) {
+            range = *other;
         }
+        range.to = i + 1 < count ? begins[i + 1] - 1 : INT64_MAX;
         append(choice, &range);
     }
     free(begins);

@@ -25,9 +25,9 @@ struct place {
     int extent[TORUS_MOST];
 };
 
-/* False: no memory. */
+/* False: no memory. Sizes without a rule are `others`', or mpi's where that is NULL. */
 bool choice_from_rules(struct choice *choice, const struct rules *rules, enum collective collective,
-                       const struct place *place);
+                       const struct place *place, const struct choice *others);
 /* The quickest of ours by their own cost models. */
 bool choice_from_costs(struct choice *choice, const struct coll_comm *comm, enum collective collective);
 bool choice_of_one(struct choice *choice, const struct implementation *implementation);

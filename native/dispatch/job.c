@@ -110,11 +110,12 @@ static const char *given(const char *name)
     return text != NULL && text[0] != '\0' ? text : NULL;
 }
 
-/* UNISONO_COLLECTIVES: on unless it says otherwise, where there are rules. False: it is neither on nor off. */
+/* UNISONO_COLLECTIVES: where there are rules, on unless it says otherwise. False: it is neither on nor off. */
 static bool read_switch(const char *rules)
 {
     const char *text = given("UNISONO_COLLECTIVES");
-    job.is_on = text == NULL ? rules != NULL : strcmp(text, "on") == 0;
+    job.by_costs = text != NULL && strcmp(text, "on") == 0;
+    job.is_on = job.by_costs || (text == NULL && rules != NULL);
     if (text == NULL || job.is_on || strcmp(text, "off") == 0)
         return true;
     complain("UNISONO_COLLECTIVES", 0, "it is on or off");
@@ -131,7 +132,6 @@ static bool read_environment(void)
         return false;
     if (job.is_on && rules != NULL && !read_rules(rules))
         return false;
-    job.has_rules = job.is_on && rules != NULL;
     if (forced != NULL && !rules_parse_forced(&job.forced, forced, &problem)) {
         complain("UNISONO_FORCE", 0, problem.text);
         return false;
@@ -165,11 +165,11 @@ void dispatch_start(void)
     if (finalized || !wanted)
         return;
     bool good = read_environment() && job_prepare();
-    if (good && job.is_on && !job.has_rules)
-        job.has_costs = measure_costs(&job.costs);
-    if (job.has_rules && job.rules.has_costs) {
+    if (good && job.rules.has_costs) {
         job.costs = job.rules.costs;
         job.has_costs = true;
+    } else if (good && job.by_costs) {
+        job.has_costs = measure_costs(&job.costs);
     }
     dispatch_active = good && (job.is_on || job.forced.count > 0 || job.verbose);
 }

@@ -7,8 +7,8 @@
 struct job {
     bool asked;         /* the environment has been looked at */
     bool started;       /* the world's nodes are known: communicators can be looked at */
-    bool is_on;         /* rules or costs choose */
-    bool has_rules;
+    bool is_on;         /* rules, or costs, choose */
+    bool by_costs;      /* what has no rule is chosen by the cost model */
     bool verbose;
     bool multiple;      /* MPI_THREAD_MULTIPLE */
     bool has_costs;

@@ -201,14 +201,16 @@ static bool is_forced(enum collective collective)
 /* The same on all ranks: memory that is not there ends the program. */
 static void choose(struct state *state, enum collective collective)
 {
-    struct choice *choice = &state->choice[collective];
+    struct choice *choice = &state->choice[collective], by_costs = {0};
     bool good = true;
-    if (is_forced(collective))
-        good = choice_from_rules(choice, &job.forced, collective, &state->place);
-    else if (job.is_on && job.has_rules)
-        good = choice_from_rules(choice, &job.rules, collective, &state->place);
-    else if (job.is_on && state_equip(state))
-        good = choice_from_costs(choice, state->ours, collective);
+    if (is_forced(collective)) {
+        good = choice_from_rules(choice, &job.forced, collective, &state->place, NULL);
+    } else if (job.is_on) {
+        if (job.by_costs && state_equip(state))
+            good = choice_from_costs(&by_costs, state->ours, collective);
+        good = good && choice_from_rules(choice, &job.rules, collective, &state->place, &by_costs);
+        choice_free(&by_costs);
+    }
     if (!good)
         PMPI_Abort(state->user, EXIT_FAILURE);
     state->chosen |= 1u << collective;

@@ -101,7 +101,7 @@ static const char *at(const struct rules *rules, int nodes, int ppn, int64_t byt
         place.dimensions = 2;
         place.extent[0] = 4, place.extent[1] = 2;
     }
-    CHECK(choice_from_rules(&choice, rules, COLL_BCAST, &place));
+    CHECK(choice_from_rules(&choice, rules, COLL_BCAST, &place, NULL));
     const struct range *range = choice_at(&choice, bytes);
     const char *word = range == NULL ? "nothing" : range->implementation[0]->word;
     choice_free(&choice);
@@ -134,6 +134,31 @@ static void choosing(void)
     rules_free(&rules);
     CHECK(parse(&rules, "unisono-rules 1\nbcast 1 2 0 10 mpi\nbcast 1 2 20 30 mpi,unisono/inline\n", &line, &problem));
     CHECK(strcmp(at(&rules, 1, 2, 5), "nothing") == 0 && strcmp(at(&rules, 1, 2, 25), "nothing") == 0);
+    rules_free(&rules);
+}
+
+/* Where no rule is, another choice's ranges. */
+static void gaps(void)
+{
+    struct rules rules;
+    struct problem problem;
+    struct choice choice;
+    int line;
+    CHECK(parse(&rules, "unisono-rules 1\nbcast 1 2 10 19 tuned/one\nbcast 1 2 50 59 mpi\n", &line, &problem));
+    const struct implementation *two = implementation_find(COLL_BCAST, "tuned/two", 9, &problem);
+    const struct implementation *three = implementation_find(COLL_BCAST, "tuned/three", 11, &problem);
+    struct range all[] = {{15, 1, {two}}, {INT64_MAX, 2, {three, two}}};
+    const struct choice others = {2, all};
+    CHECK(choice_from_rules(&choice, &rules, COLL_BCAST, &(struct place){.nodes = 1, .ppn = 2}, &others));
+    static const struct {
+        int64_t bytes;
+        const char *word;
+    } expected[] = {{9, "tuned/two"}, {10, "tuned/one"}, {19, "tuned/one"},  {20, "tuned/three"}, {49, "tuned/three"},
+                    {50, "mpi"},      {59, "mpi"},       {60, "tuned/three"}, {INT64_MAX, "tuned/three"}};
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        CHECK(strcmp(choice_at(&choice, expected[i].bytes)->implementation[0]->word, expected[i].word) == 0);
+    CHECK(choice.count == 5 && choice_at(&choice, 20)->count == 2);
+    choice_free(&choice);
     rules_free(&rules);
 }
 
@@ -195,6 +220,7 @@ int main(void)
     bad();
     forced();
     choosing();
+    gaps();
     ranges();
     fuzz();
     return verdict();

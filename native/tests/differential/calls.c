@@ -9,6 +9,14 @@
 
 enum { SLACK = 512 };
 
+/* MPICH 4.0.2 crashes in a reduction in place of some length whose root is not 0, and on a single rank its allgatherv
+ * does not look at displacements. */
+#ifdef MPICH
+enum { IS_MPICH = 1 };
+#else
+enum { IS_MPICH = 0 };
+#endif
+
 /* The call under test. */
 #if MPI_VERSION >= 4
 #define TESTED(name, ...) (trial->large ? MPI_##name##_c(__VA_ARGS__) : MPI_##name(__VA_ARGS__))
@@ -139,7 +147,7 @@ static bool try_reduction(struct trial *trial, bool to_all)
 {
     struct combination what = data_combination(&trial->shared);
     int count = draw_count(trial), root = random_below(&trial->shared, trial->ranks), error[2];
-    bool in_place = random_one_in(&trial->shared, 3) && (to_all || trial->rank == root);
+    bool in_place = random_one_in(&trial->shared, 3) && (to_all || (trial->rank == root && (root == 0 || !IS_MPICH)));
     bool gets = to_all || trial->rank == root;
     size_t bytes = (size_t)count * (size_t)what.bytes;
     struct pair send = make(&trial->own, bytes), receive = make(&trial->own, bytes);
@@ -338,7 +346,7 @@ bool trial_run(struct trial *trial)
 {
     switch (trial->which) {
     case 0: return try_blocks(trial, true);
-    case 1: return try_allgatherv(trial);
+    case 1: return (IS_MPICH && trial->ranks == 1) || try_allgatherv(trial);
     case 2: return try_reduction(trial, true);
     case 3: return try_blocks(trial, false);
     case 4: return try_alltoallv(trial);
