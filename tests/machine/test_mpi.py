@@ -174,9 +174,17 @@ def test_a_given_mpirun_that_is_not_there(nowhere: Path) -> None:
 
 
 def test_other_families_are_refused_by_name(nowhere: Path) -> None:
-    _program(nowhere / "bin/mpirun", "printf 'HYDRA build details:\\n    Version:      4.2.0\\n'")
-    with pytest.raises(UserError, match=r"is MPICH 4\.2\.0; Unisono drives Open MPI only"):
+    _program(nowhere / "bin/mpirun", "echo 'Intel(R) MPI Library for Linux* OS, Version 2021.11 Build 20231005'")
+    with pytest.raises(UserError, match=r"is Intel MPI 2021\.11; Unisono drives Open MPI and MPICH only"):
         mpi.describe_mpi()
+
+
+def test_mpich_has_our_own_algorithms_to_switch(nowhere: Path) -> None:
+    launcher = _program(nowhere / "bin/mpirun.mpich", "printf 'HYDRA build details:\\n    Version:      4.2.0\\n'")
+    compiler = _program(nowhere / "bin/mpicc.mpich", "true")
+    found = mpi.describe_mpi(str(launcher))
+    assert (found.name, found.version, found.mpicc) == ("MPICH", "4.2.0", str(compiler))
+    assert found.call_scope == ["coll", "algorithm", "segment"]
 
 
 def test_what_is_not_a_launcher_is_said(nowhere: Path) -> None:

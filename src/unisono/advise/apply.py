@@ -13,6 +13,8 @@ from unisono.export import dispatch, rules
 from unisono.export.provenance import provenance
 from unisono.export.words import plan_words, rules_words
 from unisono.launch.command import Command
+from unisono.launch.hydra import describe_hydra
+from unisono.launch.hydra import with_setting as hydra_with_setting
 from unisono.launch.job import describe_job
 from unisono.launch.rewrite import with_setting
 from unisono.machine.model import Machine
@@ -95,7 +97,9 @@ def resolve(
     progress: Progress = None,
 ) -> tuple[Command, Applied]:
     """The same, and what it was made of."""
-    job = describe_job(argv, machine, env)
+    environment = os.environ if env is None else env
+    hydra = require_mpi(machine).is_hydra
+    job = describe_hydra(argv, machine) if hydra else describe_job(argv, machine, env)
     case = nearest_case(tuning, job.nodes, job.ppn)
     notes: list[str] = []
     if case != (job.nodes, job.ppn):
@@ -105,8 +109,11 @@ def resolve(
             "rules for collectives apply to communicators of measured sizes only"
         )
     applied = apply_plan(tuning, choose(tuning, *case, weights), machine)
-    line = with_setting(argv, applied.plan.launch, machine, applied.extra_mca, env)
-    line = applied.serving(line, machine, os.environ if env is None else env, progress)
+    if hydra:
+        line = hydra_with_setting(argv, applied.plan.launch, machine, environment)
+    else:
+        line = with_setting(argv, applied.plan.launch, machine, applied.extra_mca, env)
+    line = applied.serving(line, machine, environment, progress)
     if applied.is_default:
         notes.append("the default is the best setting that was measured for this; nothing is added")
     stale_notes = [f"the tuning may be stale: {sentence}" for sentence in stale(tuning, machine)]

@@ -15,7 +15,7 @@ from unisono.advise.prove import Proof, Step, verify_tuning
 from unisono.commands.console import err
 from unisono.decide.model import Decision
 from unisono.errors import UserError
-from unisono.export import FORMATS, OURS, edited, export, exportable
+from unisono.export import FORMATS, OURS, edited, export, exportable, formats
 from unisono.machine.model import Machine
 from unisono.report.report import write_report
 from unisono.study.config import Study
@@ -92,7 +92,7 @@ def export_all(tuning: Tuning, machine: Machine, directory: Path) -> list[Path]:
         folder = directory if len(tuning.cases()) == 1 else directory / f"{nodes}x{ppn}"
         mine = sorted({path for format in FORMATS for path in edited(format, folder)})
         chosen = choose(tuning, nodes, ppn)
-        for format in FORMATS:
+        for format in formats(machine):
             if format != OURS or chosen.needs_library:
                 export(tuning, format, exportable(tuning, chosen, format)[0], machine, folder, keep=mine)
         kept += mine

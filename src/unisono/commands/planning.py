@@ -152,7 +152,7 @@ def show(study: Study, machine: Machine, *, json: bool) -> int:
 
 def _line(study: Study, machine: Machine, matrix: Matrix, task: Task) -> Command:
     line = launch_command(machine, task, matrix.scope, [PROGRAM_NAME], study.cases.oversubscribe)
-    return preloaded(line, Path(LIBRARY_NAME)) if wants_library(study) else line
+    return preloaded(line, Path(LIBRARY_NAME), machine) if wants_library(study) else line
 
 
 def _print(

@@ -19,4 +19,4 @@ def words_of(argv: list[str]) -> list[str]:
 
 def mpirun_of(words: list[str]) -> str | None:
     """The launcher it starts, whose MPI is the one to speak to; None for srun and the like."""
-    return words[0] if Path(words[0]).name in _LAUNCHERS else None
+    return words[0] if Path(words[0]).name.partition(".")[0] in _LAUNCHERS else None

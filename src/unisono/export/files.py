@@ -50,6 +50,9 @@ def export(
     writer = _WRITERS.get(format)
     if writer is None:
         raise UserError(f"format: {format!r} is unknown; known: {', '.join(_WRITERS)}")
+    if format not in formats(machine):
+        name = require_mpi(machine).name
+        raise UserError(f"format {format}: is Open MPI's; for {name} there is {', '.join(formats(machine))}")
     if plan.needs_library and format != OURS:
         raise UserError(f"format {format}: this plan needs our library; export it with --format {OURS}")
     words = plan_words(tuning, plan, machine)
@@ -76,6 +79,11 @@ def _remove_ours(path: Path) -> None:
             path.unlink()
     except OSError as error:
         raise UserError(f"{path}: cannot be removed: {error.strerror}") from error
+
+
+def formats(machine: Machine) -> tuple[str, ...]:
+    """Those that this machine's MPI, or our library in it, reads."""
+    return (OURS,) if require_mpi(machine).is_hydra else FORMATS
 
 
 def exportable(

@@ -24,7 +24,7 @@ from unisono.machine.model import Machine
 from unisono.model import WITHOUT_SIZE
 from unisono.parameters.spelling import require_mpi
 from unisono.profile.build import recorder
-from unisono.profile.preload import Launcher, with_variables
+from unisono.profile.preload import launcher_for, with_variables
 from unisono.sizes import format_size
 from unisono.tuning.model import PlanModel
 
@@ -80,7 +80,7 @@ def check_served(
     )
     variables = {"UNISONO_RULES": str(path), "UNISONO_VERBOSE": "1"}
     library = recorder(require_mpi(machine).mpicc)
-    added = with_variables(line.argv, Launcher("openmpi", 0, line.argv[0]), library, variables, os.environ)
+    added = with_variables(line.argv, launcher_for(require_mpi(machine)), library, variables, os.environ)
     try:
         listed = rows(ask(added.argv, {**line.env, **added.env}, deadline).output)
     except LaunchError as error:

@@ -66,8 +66,8 @@ def _rule(rule: RuleModel, plan: PlanModel, mpi: Mpi, notes: list[str]) -> Rule:
                 f"{rule.collective}: coll/tuned of Open MPI {mpi.version} has no algorithm {call['algorithm']!r}; "
                 f"it has {', '.join(known) or 'none'}"
             )
-    elif not is_ours(call) and not at_least(mpi.version, _PREFERS):
-        notes.append(f"{where}: {use} is left out, because Open MPI {mpi.version} prefers no component call by call")
+    elif not is_ours(call) and (mpi.family != "openmpi" or not at_least(mpi.version, _PREFERS)):
+        notes.append(f"{where}: {use} is left out, because {mpi.name} {mpi.version} prefers no component call by call")
         use = "mpi"
     return Rule(rule.collective, str(plan.nodes), str(plan.ppn), rule.first, rule.last, (use,))
 

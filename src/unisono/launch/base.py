@@ -25,6 +25,8 @@ class BaseWords:
 def base_words(machine: Machine, placement: Placement, taken: Collection[str] = ()) -> BaseWords:
     """`taken`: MCA parameters that the setting itself has, which are left alone."""
     words = BaseWords()
+    if require_mpi(machine).is_hydra:
+        return words
     if machine.root_user:
         words.options.append("--allow-run-as-root")
     wanted: list[tuple[str, str, str]] = []

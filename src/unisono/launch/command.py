@@ -49,6 +49,8 @@ def command(
     words = launch_scope_words(setting, machine)
     mca = {**(extra_mca or {}), **words.mca}
     base = base_words(machine, placement, mca)
+    if mpi.is_hydra:
+        return _hydra(machine, placement, words.env, program)
     argv = [
         mpi.mpirun,
         *base.options,
@@ -63,6 +65,18 @@ def command(
     return Command(
         [*argv, *program], {}, placement, [*base.notes, *overridden(machine.environment, words.mca, words.env)]
     )
+
+
+def _hydra(machine: Machine, placement: Placement, env: Mapping[str, str], program: Sequence[str]) -> Command:
+    """The same for MPICH's launcher."""
+    mpi = require_mpi(machine)
+    hosts = [node.host for node in machine.nodes[: placement.nodes]]
+    elsewhere = len(machine.nodes) > 1 or hosts[0] not in ("localhost", machine.name)
+    argv = [mpi.mpirun, "-n", str(placement.nodes * placement.ppn)]
+    argv += ["-hosts", ",".join(f"{host}:{placement.ppn}" for host in hosts)] if elsewhere else []
+    argv += placement.arguments(mpi, hosts)
+    argv += [word for name, value in env.items() for word in ("-genv", name, value)]
+    return Command([*argv, *program], {}, placement, overridden(machine.environment, {}, env))
 
 
 def launch_scope_words(setting: Setting, machine: Machine) -> LaunchWords:

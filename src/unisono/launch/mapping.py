@@ -34,12 +34,23 @@ _OBJECT_4 = {"l3": "l3cache", "numa": "numa", "socket": "socket", "node": "node"
 
 def words(placement: Placement, mpi: Mpi, hosts: Sequence[str]) -> list[str]:
     """See Placement.arguments."""
+    if mpi.is_hydra:
+        return _hydra(placement)
     five = at_least(mpi.version, "5")
     if placement.oversubscribed:
         return _oversubscribed(placement, five)
     if placement.policy is None:
         return ["--use-hwthread-cpus"] if placement.smt_siblings else []
     return _five(placement) if five else _four(placement, mpi, hosts)
+
+
+def _hydra(placement: Placement) -> list[str]:
+    """Rank i of every node on the i-th entry; the same list serves all nodes."""
+    if placement.policy is None or placement.oversubscribed:
+        return []
+    if (placement.policy.order, placement.policy.level) == ("cyclic", "node") and placement.nodes > 1:
+        raise UserError("placement=cyclic:node: MPICH's launcher has no words for it that also bind the ranks")
+    return ["-bind-to", "user:" + ",".join("+".join(map(str, slot.cpus)) for slot in placement.slots)]
 
 
 def _oversubscribed(placement: Placement, five: bool) -> list[str]:

@@ -76,7 +76,7 @@ def _mpi_rows(machine: Machine) -> list[tuple[str, str]]:
     if not mpi.call_scope:
         inside = "nothing (no coll/tuned)"
     return [
-        ("MPI", f"Open MPI {mpi.version}, {mpi.mpirun}"),
+        ("MPI", f"{mpi.name} {mpi.version}, {mpi.mpirun}"),
         ("Compiler", mpi.mpicc or "no mpicc beside mpirun: the benchmark cannot be built; name one with --mpicc"),
         (
             "Point to point",

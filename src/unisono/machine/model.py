@@ -39,7 +39,7 @@ class Node(_Model):
 
 class Mpi(_Model):
     family: str
-    """"openmpi"; others are recognised by name and refused with a reason."""
+    """"openmpi" or "mpich"; others are recognised by name and refused with a reason."""
     version: str
     mpirun: str
     mpicc: str | None = None
@@ -53,6 +53,16 @@ class Mpi(_Model):
     """Which call-scope parameters this version really switches inside a launch: coll, algorithm, segment."""
     settings: dict[str, str] = Field(default_factory=dict)
     """MCA parameters set in files (openmpi-mca-params.conf of the site or the user): name -> value."""
+
+    @property
+    def name(self) -> str:
+        """For people."""
+        return {"openmpi": "Open MPI", "mpich": "MPICH"}.get(self.family, self.family)
+
+    @property
+    def is_hydra(self) -> bool:
+        """Whether Hydra starts the ranks, which knows no MCA parameters."""
+        return self.family == "mpich"
 
 
 class Device(_Model):

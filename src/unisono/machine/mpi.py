@@ -13,6 +13,7 @@ from unisono.machine import ompi_info
 from unisono.machine.model import Mpi
 from unisono.machine.tools import ask
 from unisono.machine.version import at_least
+from unisono.model import CALL_SCOPE
 
 HOW_TO_GET_ONE = (
     "load your cluster's MPI module, name it with --mpirun, or install one beside Unisono: "
@@ -85,6 +86,8 @@ def describe_mpi(mpirun: str | None = None, mpicc: str | None = None) -> Mpi:
     if not family:
         said = (answer.error or answer.out).strip().splitlines() or ["nothing"]
         raise UserError(f"{launcher} --version: not the launcher of an MPI we know (it said: {said[0]})")
+    if family == "mpich":
+        return _mpich(launcher, version, mpicc)
     if family != "openmpi":
         raise UserError(_refusal(launcher, name, version))
     info = beside(launcher, "ompi_info")
@@ -104,6 +107,19 @@ def describe_mpi(mpirun: str | None = None, mpicc: str | None = None) -> Mpi:
         algorithms=ompi_info.parse_algorithms(tuned),
         call_scope=call_scope(version, components),
         settings=ompi_info.set_in_files(_ompi_info(info, "--all", "--parsable")),
+    )
+
+
+def _mpich(launcher: str, version: str, mpicc: str | None) -> Mpi:
+    """MPICH, whose own algorithms are not switched inside a launch; ours are. Debian's names end in .mpich."""
+    compiler = find_mpicc(launcher, mpicc) if mpicc or not launcher.endswith(".mpich") else None
+    return Mpi(
+        family="mpich",
+        version=version,
+        mpirun=launcher,
+        mpicc=compiler or beside(launcher, "mpicc.mpich"),
+        root=str(_prefix(launcher)),
+        call_scope=list(CALL_SCOPE),
     )
 
 
@@ -141,4 +157,4 @@ def _ompi_info(program: str, *arguments: str) -> str:
 def _refusal(launcher: str, name: str, version: str) -> str:
     other = embedded_mpirun()
     instead = f"use the embedded one with --mpirun {other}" if other and other != launcher else HOW_TO_GET_ONE
-    return f"{launcher} is {name} {version}; Unisono drives Open MPI only for now: {instead}"
+    return f"{launcher} is {name} {version}; Unisono drives Open MPI and MPICH only for now: {instead}"

@@ -39,6 +39,8 @@ def availability(name: str, machine: Machine) -> Availability:
             notes.append(result.note)
     values = available_values(name, machine, None)
     choices = len(set(values) - {parameter.default}) + (parameter.default is not None)
+    if name == "coll" and machine.mpi is not None and machine.mpi.is_hydra:
+        return Availability(True, f"our own (unisono); those of {machine.mpi.name} are not switched by Unisono", "")
     if parameter.kind in ("mca", "component") and choices < 2:
         only = f"only {values[0]} is here" if values else "nothing to choose from here"
         return Availability(False, f"{only}, so there is nothing to compare", "use an Open MPI built with more of them")

@@ -13,7 +13,10 @@ from unisono.errors import UserError
 from unisono.parameters.model import Component, Parameter
 from unisono.toml import explain_validation, read_toml
 
-_FILES = {"openmpi": ("openmpi", "ucx", "placement", "unisono", "boot")}
+_FILES = {
+    "openmpi": ("openmpi", "ucx", "placement", "unisono", "boot"),
+    "mpich": ("mpich", "ucx", "placement", "unisono", "boot"),
+}
 
 
 @cache

@@ -120,7 +120,7 @@ def _components(machine: Machine, framework: str) -> list[str]:
 
 
 def _mpi(machine: Machine) -> str:
-    return f"Open MPI {machine.mpi.version}" if machine.mpi else "no MPI is described here, which"
+    return f"{machine.mpi.name} {machine.mpi.version}" if machine.mpi else "no MPI is described here, which"
 
 
 _PLAIN: dict[str, Callable[[Machine], Result]] = {

@@ -163,7 +163,8 @@ def _without_effect(setting: Setting, here: _Here) -> _Folded:
 
 
 def _ineffective(need: str, setting: Setting, here: _Here) -> str:
-    if need == "ucx" or need.startswith("pml:"):
+    mpi = here.machine.mpi
+    if (need == "ucx" or need.startswith("pml:")) and (mpi is None or mpi.family == "openmpi"):
         layer = need.removeprefix("pml:")
         chosen = setting.get("pml") or default_pml(here.machine)
         if chosen is None or chosen == layer or (need == "ucx" and _library_serves(setting, here.machine)):

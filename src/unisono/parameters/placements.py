@@ -37,7 +37,8 @@ def is_default_binding(machine: Machine, nodes: int, ppn: int) -> bool:
         for name in machine.environment
     )
     return (
-        nodes == 1
+        (machine.mpi is None or machine.mpi.family == "openmpi")
+        and nodes == 1
         and ppn == 2
         and machine.cores >= 2
         and not changed

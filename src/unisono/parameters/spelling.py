@@ -61,6 +61,8 @@ def launch_words(setting: Mapping[str, str], machine: Machine, call_scope: Seque
             raise UserError(f"{name}={value}: belongs to one collective and cannot hold for a whole launch")
         if is_environment(name):
             words.env[name] = value
+        elif mpi.is_hydra:
+            raise UserError(f"{name}={value}: is Open MPI's; {mpi.name} has no word for it")
         elif name == "coll":
             words.mca.update(component_words(value, mpi))
         else:
@@ -141,7 +143,7 @@ def sweep_words(machine: Machine) -> dict[str, str]:
     tuned falls back to its fixed decision.
     """
     mpi = require_mpi(machine)
-    if "algorithm" in mpi.call_scope and not at_least(mpi.version, WITHIN_A_LAUNCH):
+    if mpi.family == "openmpi" and "algorithm" in mpi.call_scope and not at_least(mpi.version, WITHIN_A_LAUNCH):
         return {"coll_tuned_use_dynamic_rules": "1"}
     return {}
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from unisono.errors import UserError
 from unisono.launch.userline import parse
+from unisono.machine.model import Mpi
 from unisono.machine.mpi import beside, parse_version
 from unisono.machine.tools import ask
 
@@ -34,6 +35,11 @@ class Launcher:
     """Its index in the command line."""
     path: str = ""
     """Of mpirun; "" for the last three."""
+
+
+def launcher_for(mpi: Mpi) -> Launcher:
+    """Of a command line that begins with this MPI's launcher."""
+    return Launcher("hydra" if mpi.is_hydra else "openmpi", 0, mpi.mpirun)
 
 
 def launcher_of(argv: Sequence[str]) -> Launcher:

@@ -25,7 +25,7 @@ _SYNC = {"clock": "an agreed start time on a common clock", "barrier": "a barrie
 
 def mpi_name(mpi: Mpi | None) -> str:
     """ "Open MPI 5.0.11"; nothing without an MPI."""
-    return f"{ {'openmpi': 'Open MPI'}.get(mpi.family, mpi.family) } {mpi.version}" if mpi else ""
+    return f"{mpi.name} {mpi.version}" if mpi else ""
 
 
 def at_a_glance(study: StudyData) -> Pairs:

@@ -170,7 +170,7 @@ class Engine:
 
     def _launch(self, task: Task) -> None:
         line = launch_command(self._machine, task, self._scope, [str(self._program)], self._oversubscribe)
-        line = self._ours.into(line) if self._ours is not None else line
+        line = self._ours.into(line, self._machine) if self._ours is not None else line
         assert line.placement is not None  # launch_command places by the machine's description
         crowded = line.placement.oversubscribed or over_quota(self._machine, task.ppn)
         launch = self._store.begin_launch(task.setting, task.nodes, task.ppn, task.round, line.shell, crowded)

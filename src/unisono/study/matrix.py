@@ -10,6 +10,7 @@ from unisono.errors import UserError
 from unisono.machine.model import Machine
 from unisono.measure.protocol import OwnAlgorithm
 from unisono.model import CALL_SCOPE, DEFAULT, UNISONO, Case, Setting, call_part, is_ours, launch_part
+from unisono.parameters import catalogue
 from unisono.parameters.availability import available_values
 from unisono.parameters.defaults import default_component
 from unisono.parameters.folding import fold
@@ -70,8 +71,9 @@ def expand(
     our own library offers on the study's ranks, None while it was not asked.
     Raises UserError for unknown parameters, more nodes than the machine has, or a ppn that does not fit.
     """
-    _check_parameters(study, machine)
     notes: dict[str, None] = {}
+    study = _of_this_mpi(study, machine, notes)
+    _check_parameters(study, machine)
     offered = ours or {}
     if scope:
         _check_ours(study, offered if ours else None)
@@ -110,6 +112,18 @@ def _tuned_serves(setting: Setting, machine: Machine, case: Case) -> bool:
     if "coll" not in setting or is_ours(setting):
         return True
     return setting["coll"] == "tuned" == default_component(machine, case.nodes, case.ppn, launch_part(setting))
+
+
+def _of_this_mpi(study: Study, machine: Machine, notes: dict[str, None]) -> Study:
+    """Without the parameters that only Open MPI has, when this is another MPI."""
+    if machine.mpi is None or machine.mpi.family == "openmpi":
+        return study
+    here, there = catalogue.load(machine.mpi.family), catalogue.load("openmpi")
+    foreign = [name for name in study.parameters if name not in here and name in there]
+    for name in foreign:
+        notes[f"{name} is Open MPI's: left out with {machine.mpi.name}."] = None
+    kept = {name: values for name, values in study.parameters.items() if name not in foreign}
+    return study.model_copy(update={"parameters": kept})
 
 
 def _check_parameters(study: Study, machine: Machine) -> None:

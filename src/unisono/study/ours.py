@@ -15,7 +15,7 @@ from unisono.measure.session import OwnAlgorithm, Session
 from unisono.model import DEFAULT, UNISONO
 from unisono.parameters.spelling import require_mpi, sweep_words
 from unisono.profile.build import recorder
-from unisono.profile.preload import Launcher, with_variables
+from unisono.profile.preload import launcher_for, launcher_of, with_variables
 from unisono.study.config import Study
 
 Candidates = Mapping[tuple[int, int], Mapping[str, tuple[OwnAlgorithm, ...]]]
@@ -35,15 +35,16 @@ class Ours:
     library: Path
     candidates: Candidates
 
-    def into(self, line: Command) -> Command:
+    def into(self, line: Command, machine: Machine) -> Command:
         """The launch with the library in its ranks, which leaves every call to the MPI until it is told otherwise."""
-        return preloaded(line, self.library)
+        return preloaded(line, self.library, machine)
 
 
-def preloaded(line: Command, library: Path) -> Command:
+def preloaded(line: Command, library: Path, machine: Machine | None = None) -> Command:
     """mpirun's command line with a library in the ranks."""
     unset = {name: value for name, value in _OFF.items() if os.environ.get(name)}
-    added = with_variables(line.argv, Launcher("openmpi", 0, line.argv[0]), library, unset, {**os.environ, **line.env})
+    launcher = launcher_for(require_mpi(machine)) if machine is not None else launcher_of(line.argv)
+    added = with_variables(line.argv, launcher, library, unset, {**os.environ, **line.env})
     return replace(line, argv=added.argv, env={**line.env, **added.env})
 
 
@@ -94,7 +95,7 @@ def ask(study: Study, machine: Machine, program: Path, library: Path) -> Candida
                 oversubscribe=study.cases.oversubscribe,
                 extra_mca=sweep_words(machine),
             )
-            line = preloaded(line, library)
+            line = preloaded(line, library, machine)
             with Session(line.argv, line.env) as session:
                 found[nodes, ppn] = by_collective(session.algorithms())
         except LaunchError:

@@ -1,0 +1,87 @@
+"""A user's own command line for MPICH's launcher: how many ranks it starts, and a setting added to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from unisono.errors import UserError
+from unisono.launch.command import Command, launch_scope_words, overridden
+from unisono.launch.job import Job
+from unisono.machine.model import Machine
+from unisono.model import Setting
+
+_RANKS = ("n", "np")
+_PER_NODE = ("ppn", "perhost")
+_HOSTS = ("hosts", "host")
+_TWO = ("genv", "env")
+_FLAGS = (
+    "genvall",
+    "genvnone",
+    "envall",
+    "envnone",
+    "l",
+    "prepend-rank",
+    "v",
+    "verbose",
+    "info",
+    "print-all-exitcodes",
+)
+"""Options with two words behind them, and with none; all others have one (mpiexec.hydra -help of 4.0.2)."""
+
+
+def describe_hydra(argv: Sequence[str], machine: Machine) -> Job:
+    """What `mpirun -n 8 -ppn 4 -hosts a,b ./app` starts. Raises UserError where it does not say how many ranks."""
+    ranks = sum(_number(value, "-n") for name, value in _options(argv) if name in _RANKS)
+    if ranks == 0:
+        raise UserError(f"{argv[0]}: -n is missing: how many ranks?")
+    options = dict(_options(argv))
+    named = next((value for name, value in options.items() if name in _HOSTS), None)
+    hosts = [host.partition(":")[0] for host in named.split(",")] if named else [node.host for node in machine.nodes]
+    each = next((_number(value, f"-{name}") for name, value in options.items() if name in _PER_NODE), None)
+    if each is None:
+        slots = [host.partition(":")[2] for host in named.split(",")] if named else []
+        each = int(slots[0]) if slots and slots[0].isdigit() else max(node.slots for node in machine.nodes)
+    nodes = min(len(hosts), -(-ranks // each))
+    return Job(ranks, nodes, -(-ranks // nodes), tuple(hosts[:nodes]))
+
+
+def with_setting(argv: Sequence[str], setting: Setting, machine: Machine, env: Mapping[str, str]) -> Command:
+    """`argv` with the launch-scope part of a setting, right after the launcher. What it says itself stays."""
+    wanted = launch_scope_words(setting, machine)
+    words = list(argv)
+    said = {words[i + 1] for i, word in enumerate(words[:-2]) if word.lstrip("-") in ("genv", "env")}
+    added = {name: value for name, value in wanted.env.items() if name not in said}
+    notes = [f"{name} of the command line is kept" for name in wanted.env if name in said]
+    notes += overridden(env, {}, added)
+    if "placement" in setting:
+        notes.append(f"placement={setting['placement']} is left out: bind the ranks with -bind-to")
+    exports = [word for name, value in added.items() for word in ("-genv", name, value)]
+    return Command([words[0], *exports, *words[1:]], {}, None, notes)
+
+
+def _options(argv: Sequence[str]) -> list[tuple[str, str]]:
+    """Those with one value, of every program; a program's own words are no options."""
+    found = []
+    at = 1
+    in_program = False
+    while at < len(argv):
+        word = argv[at]
+        name = word.lstrip("-")
+        if word == ":":
+            in_program = False
+        elif not in_program and word.startswith("-"):
+            if name in _TWO:
+                at += 2
+            elif name not in _FLAGS and at + 1 < len(argv):
+                found.append((name, argv[at + 1]))
+                at += 1
+        else:
+            in_program = True
+        at += 1
+    return found
+
+
+def _number(text: str, where: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise UserError(f"{where}: {text!r} is not a number of at least 1")
+    return int(text)

@@ -1,0 +1,63 @@
+"""MPICH's launcher: ranks counted, words added, the user's own kept."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.launch.machines import machine as here
+from unisono.errors import UserError
+from unisono.launch.command import command
+from unisono.launch.hydra import describe_hydra, with_setting
+from unisono.launch.job import Job
+from unisono.machine.model import Machine, Mpi
+from unisono.model import CALL_SCOPE, Setting
+
+LINE = ["mpirun.mpich", "-n", "4", "-genv", "UCX_TLS", "tcp", "./app", "-n", "x"]
+
+
+def mpich(nodes: int = 1) -> Machine:
+    mpi = Mpi(family="mpich", version="4.0.2", mpirun="/usr/bin/mpirun.mpich", call_scope=list(CALL_SCOPE))
+    return here(2, 1, 4, mpi=mpi, nodes=nodes)
+
+
+@pytest.mark.parametrize(
+    ("words", "nodes", "job"),
+    [
+        (["-n", "4", "./a"], 1, (4, 1, 4)),
+        (["-np", "2", "./a", ":", "-n", "1", "./b"], 1, (3, 1, 3)),
+        (["-n", "8", "-ppn", "4", "-hosts", "a,b,c", "./a"], 1, (8, 2, 4)),
+        (["-genv", "A", "1", "-genvall", "-n", "2", "./a", "-n", "x"], 1, (2, 1, 2)),
+        (["-n", "6", "-hosts", "a:3,b:3", "./a"], 1, (6, 2, 3)),
+    ],
+)
+def test_how_many_ranks_it_starts(words: list[str], nodes: int, job: tuple[int, int, int]) -> None:
+    found = describe_hydra(["mpirun", *words], mpich(nodes))
+    assert isinstance(found, Job)
+    assert (found.ranks, found.nodes, found.ppn) == job
+
+
+def test_no_number_of_ranks() -> None:
+    with pytest.raises(UserError, match="-n is missing"):
+        describe_hydra(["mpirun", "./app"], mpich())
+
+
+def test_a_setting_goes_right_after_the_launcher_and_what_is_said_is_kept() -> None:
+    setting = Setting({"UCX_TLS": "sm", "UCX_RNDV_THRESH": "16kb", "placement": "block", "preload": "unisono"})
+    line = with_setting(LINE, setting, mpich(), {})
+    assert line.argv == ["mpirun.mpich", "-genv", "UCX_RNDV_THRESH", "16kb", *LINE[1:]]
+    assert any("UCX_TLS" in note for note in line.notes)
+    assert any("placement=block is left out" in note for note in line.notes)
+
+
+def test_a_launch_of_a_study() -> None:
+    setting = Setting({"UCX_RNDV_THRESH": "16kb", "placement": "cyclic"})
+    line = command(mpich(), setting, 1, 4, ["./bench"])
+    assert line.argv[:3] == ["/usr/bin/mpirun.mpich", "-n", "4"]
+    assert line.argv[-4:] == ["-genv", "UCX_RNDV_THRESH", "16kb", "./bench"]
+    assert line.argv[line.argv.index("-bind-to") + 1].startswith("user:")
+    assert "--mca" not in line.argv
+
+
+def test_what_mpich_has_no_word_for() -> None:
+    with pytest.raises(UserError, match="MPICH has no word for it"):
+        command(mpich(), Setting({"pml": "ucx"}), 1, 4, ["./bench"])

@@ -1,0 +1,120 @@
+"""Our own algorithms as candidates: what the library offers, as a study wants it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.study.machines import machine
+from unisono.errors import UserError
+from unisono.launch.command import Command
+from unisono.machine.model import Machine, Mpi
+from unisono.measure.protocol import OwnAlgorithm
+from unisono.model import CALL_SCOPE, Setting, call_part, launch_part
+from unisono.parameters.spelling import call_words
+from unisono.study.config import Study, parse_study
+from unisono.study.matrix import expand
+from unisono.study.ours import Candidates, as_text, by_collective, from_text, groups, preloaded, wants_library
+
+LIBRARY = Path("/lib/libunisono.so")
+PULL = OwnAlgorithm("allreduce", "pull")
+SLICES = OwnAlgorithm("allreduce", "slices", 16384, "In slices.", "a paper")
+TREE = OwnAlgorithm("bcast", "tree")
+OFFERED: Candidates = {(1, 2): by_collective([PULL, SLICES, TREE])}
+
+
+def study(parameters: str, more: str = "") -> Study:
+    text = (
+        f'[study]\nname = "s"\n[cases]\ncollectives = ["allreduce", "gather"]\nppn = [2]\n[parameters]\n{parameters}\n'
+    )
+    return parse_study(text + more, "s.toml")
+
+
+def ours(
+    parameters: str, more: str = "", offered: Candidates | None = OFFERED, collective: str = "allreduce"
+) -> set[str]:
+    matrix = expand(study(parameters, more), machine(), ours=offered)
+    (case,) = [c for c in matrix.cases if c.case.collective == collective]
+    return {
+        "/".join([s["algorithm"], *([s["segment"]] if "segment" in s else [])])
+        for s in case.settings
+        if s.get("coll") == "unisono"
+    }
+
+
+def test_all_of_them_or_some() -> None:
+    assert ours('coll = ["all"]') == ours('coll = ["unisono"]') == {"pull", "slices"}
+    assert ours('algorithm = ["unisono/pull"]') == {"pull"}
+    assert ours('coll = ["sm"]') == set()
+    assert ours('coll = ["all"]', '[[exclude]]\ncoll = "unisono"') == set()
+    assert ours('coll = ["all"]', collective="gather") == set()
+    assert ours('coll = ["all"]', offered=None) == set()
+
+
+def test_segments_for_those_that_have_any() -> None:
+    assert ours('coll = ["unisono"]\nsegment = ["16384", "65536"]') == {"pull", "slices", "slices/65536"}
+
+
+def test_under_every_launch_setting() -> None:
+    matrix = expand(study('coll = ["unisono"]\npml = ["ucx"]'), machine(), ours=OFFERED)
+    (case,) = [c for c in matrix.cases if c.case.collective == "allreduce"]
+    pull = Setting({"coll": "unisono", "algorithm": "pull"})
+    assert {pull, pull | {"pml": "ucx"}} <= set(case.settings)
+
+
+def test_the_documents_procedure_does_without() -> None:
+    classic = study('coll = ["all"]', '[method]\nname = "classic"')
+    assert not wants_library(classic)
+    matrix = expand(classic, machine(), scope=(), ours=OFFERED)
+    assert not [s for c in matrix.cases for s in c.settings if s.get("coll") == "unisono"]
+
+
+def test_who_wants_the_library() -> None:
+    assert wants_library(study('coll = ["sm"]'))
+    assert wants_library(study('algorithm = ["unisono/pull"]'))
+    assert not wants_library(study('algorithm = ["ring"]\npml = ["ucx"]'))
+
+
+def test_one_that_nobody_knows() -> None:
+    with pytest.raises(UserError, match=r"'unisono/pul' .* it has unisono/pull, unisono/slices, unisono/tree"):
+        ours('algorithm = ["unisono/pul"]')
+
+
+def test_they_are_switched_inside_a_launch_whatever_the_mpi_can() -> None:
+    setting = Setting({"coll": "unisono", "algorithm": "pull", "pml": "ucx"})
+    for scope in (CALL_SCOPE, ("algorithm", "segment")):
+        assert launch_part(setting, scope) == Setting({"pml": "ucx"})
+        assert call_part(setting, scope) == Setting({"coll": "unisono", "algorithm": "pull"})
+    assert launch_part(setting, ()) == setting
+    words = call_words(setting | {"segment": "16384"}, "allreduce", machine())
+    assert (words.use, words.prefer, words.variables) == ("unisono/pull:16384", None, {})
+
+
+def test_what_is_kept_with_a_study_is_read_again() -> None:
+    assert from_text(as_text(OFFERED)) == OFFERED
+    assert from_text(as_text({})) == {}
+
+
+def test_the_ranks_that_are_asked() -> None:
+    text = '[study]\nname = "s"\n[cases]\ncollectives = ["bcast"]\nnodes = [1, 99]\nppn = [1, 2, 4096]\n'
+    assert groups(parse_study(text, "s.toml"), machine()) == [(1, 2)]
+
+
+def test_what_the_user_has_set_for_programs_does_not_reach_the_launches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UNISONO_RULES", "/home/me/rules.conf")
+    line = preloaded(Command(["mpirun", "-n", "2", "./bench"], {}, None, []), LIBRARY, machine())
+    assert "LD_PRELOAD=/lib/libunisono.so" in line.argv
+    assert "UNISONO_RULES=" in line.argv
+    assert line.argv[-1] == "./bench"
+
+
+def test_under_mpich_ours_are_the_only_candidates() -> None:
+    mpi = Mpi(family="mpich", version="4.0.2", mpirun="mpirun.mpich", call_scope=list(CALL_SCOPE))
+    here: Machine = machine().model_copy(update={"mpi": mpi})
+    matrix = expand(study('coll = ["all"]\nalgorithm = ["all"]\npml = ["ob1", "ucx"]'), here, ours=OFFERED)
+    (case,) = [c for c in matrix.cases if c.case.collective == "allreduce"]
+    assert {s.get("coll") for s in case.settings} == {None, "unisono"}
+    assert "pml is Open MPI's: left out with MPICH." in matrix.notes
+    line = preloaded(Command(["mpirun.mpich", "-n", "2", "./bench"], {}, None, []), LIBRARY, here)
+    assert line.argv == ["mpirun.mpich", "-genv", "LD_PRELOAD", str(LIBRARY), "-n", "2", "./bench"]
