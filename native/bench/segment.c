@@ -1,52 +1,40 @@
 #include "segment.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "clock.h"
+#include "shared_memory.h"
 
-enum { NAME_BYTES = 64 };
-
-/* Makes the pages of one part: posix_fallocate answers "no space" where touching a page would end the process. */
 static bool fill_part(int file, size_t start, size_t bytes, struct problem *problem)
 {
-    int error = bytes ? posix_fallocate(file, (off_t)start, (off_t)bytes) : 0;
+    int error = shared_memory_fill(file, start, bytes);
     return error == 0 || problem_set(problem, "shared memory: %zu bytes in /dev/shm: %s", bytes, strerror(error));
-}
-
-static void map(struct segment *segment, int file, struct problem *problem)
-{
-    void *base = mmap(NULL, segment->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    if (base == MAP_FAILED)
-        problem_set(problem, "shared memory: %s", strerror(errno));
-    else
-        segment->base = base;
 }
 
 bool segment_create(struct segment *segment, MPI_Comm node, size_t head, size_t each, struct problem *problem)
 {
-    char name[NAME_BYTES];
+    char name[SHARED_NAME_BYTES];
     int rank, ranks;
     int file = -1;
     MPI_Comm_rank(node, &rank);
     MPI_Comm_size(node, &ranks);
     *segment = (struct segment){.bytes = head + (size_t)ranks * each};
-    snprintf(name, sizeof name, "/unisono-%ld-%lld", (long)getpid(), (long long)clock_now());
+    shared_memory_name(name);
     MPI_Bcast(name, sizeof name, MPI_CHAR, 0, node);
     if (rank == 0)
-        file = shm_open(name, O_RDWR | O_CREAT | O_EXCL, 0600);
+        file = shared_memory_open(name, true);
     MPI_Barrier(node);
     if (rank != 0)
-        file = shm_open(name, O_RDWR, 0600);
+        file = shared_memory_open(name, false);
     if (file < 0)
         problem_set(problem, "shared memory: %s: %s", name, strerror(errno));
     if (file >= 0 && fill_part(file, head + (size_t)rank * each, each, problem) &&
         (rank != 0 || fill_part(file, 0, head, problem)))
-        map(segment, file, problem);
+        segment->base = shared_memory_map(file, segment->bytes);
+    if (file >= 0 && segment->base == NULL)
+        problem_set(problem, "shared memory: %s", strerror(errno));
     if (file >= 0)
         close(file);
     int good = segment->base != NULL;

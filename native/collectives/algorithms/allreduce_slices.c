@@ -1,6 +1,6 @@
-#include "../node/node.h"
 #include "../node/allreduce.h"
 #include "../node/cells.h"
+#include "../node/node.h"
 
 static bool applies(const struct coll_comm *comm, const struct shape *shape)
 {
@@ -9,7 +9,8 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
 
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
-    return comm->costs.node_latency + (double)shape->bytes * comm->costs.node_byte * (0.5 + 0.5 * comm->ranks);
+    return comm->costs.node_latency * (2.5 + 0.15 * comm->ranks) +
+           (double)shape->bytes * comm->costs.node_byte * 1.5 * (comm->ranks - 1) / comm->ranks;
 }
 
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)

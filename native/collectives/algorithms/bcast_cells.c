@@ -1,6 +1,6 @@
-#include "../node/node.h"
 #include "../node/bcast.h"
 #include "../node/cells.h"
+#include "../node/node.h"
 
 static bool applies(const struct coll_comm *comm, const struct shape *shape)
 {
@@ -10,7 +10,7 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
 
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
-    return comm->costs.node_latency + (double)shape->bytes * comm->costs.node_byte;
+    return comm->costs.node_latency * (0.6 + 0.05 * comm->ranks) + (double)shape->bytes * comm->costs.node_byte * 0.27;
 }
 
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
@@ -23,7 +23,7 @@ const struct algorithm bcast_cells = {
     .collective = COLL_BCAST,
     .meaning = "Through cells of shared memory, of which the root writes one while the others read those before.",
     .reference = "",
-    .segment = 16384,
+    .segment = 32768,
     .applies = applies,
     .cost = cost,
     .run = run,

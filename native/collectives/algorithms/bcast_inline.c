@@ -1,6 +1,6 @@
-#include "../node/node.h"
 #include "../node/bcast.h"
 #include "../node/cells.h"
+#include "../node/node.h"
 
 static bool applies(const struct coll_comm *comm, const struct shape *shape)
 {
@@ -10,7 +10,7 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     (void)shape;
-    return comm->costs.node_latency * (0.7 + 0.05 * comm->ranks);
+    return comm->costs.node_latency * (0.5 + 0.05 * comm->ranks);
 }
 
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)

@@ -1,6 +1,6 @@
-#include "../node/node.h"
 #include "../node/bcast.h"
 #include "../node/cells.h"
+#include "../node/node.h"
 
 static bool applies(const struct coll_comm *comm, const struct shape *shape)
 {
@@ -10,7 +10,7 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
 
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
-    return comm->costs.node_latency + (double)shape->bytes * comm->costs.node_byte;
+    return comm->costs.node_latency * 12 + (double)shape->bytes * comm->costs.node_byte * 0.45;
 }
 
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)

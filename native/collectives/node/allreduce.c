@@ -146,7 +146,7 @@ int node_allreduce(struct coll_comm *comm, const void *send, void *receive, int6
         return node_allreduce_groups(comm, send, receive, count, reduction);
     if (bytes <= LINE_ROOM)
         return node_allreduce_inline(comm, send, receive, count, reduction);
-    if (bytes <= ALLREDUCE_FLAT_BYTES / node->ranks)
+    if (bytes <= (node->crowded ? ALLREDUCE_CROWDED_BYTES : ALLREDUCE_FLAT_BYTES) / node->ranks)
         return node_allreduce_cells(comm, send, receive, count, reduction);
     return node_allreduce_slices(comm, send, receive, count, reduction, 0);
 }

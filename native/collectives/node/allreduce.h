@@ -20,7 +20,12 @@ int node_allreduce_groups(struct coll_comm *comm, const void *send, void *receiv
                           const struct reduction *reduction);
 
 /* From where on node_allreduce prefers another way: two levels above so many ranks and up to so many bytes; slices above
- * so many bytes of all ranks together. */
-enum { ALLREDUCE_FLAT_RANKS = 24, ALLREDUCE_GROUPS_BYTES = 2048, ALLREDUCE_FLAT_BYTES = 24576 };
+ * so many bytes of all ranks together, more when each wait costs a change of processes. */
+enum {
+    ALLREDUCE_FLAT_RANKS = 24,
+    ALLREDUCE_GROUPS_BYTES = 2048,
+    ALLREDUCE_FLAT_BYTES = 24576,
+    ALLREDUCE_CROWDED_BYTES = 262144
+};
 
 #endif

@@ -66,7 +66,7 @@ int node_reduce(struct coll_comm *comm, int root, const void *send, void *receiv
 {
     if (!comm->node->shared)
         return messages_reduce(comm, root, send, receive, count, reduction);
-    if (comm->node->ranks > REDUCE_ROOT_RANKS && count * reduction->element > REDUCE_ROOT_BYTES)
+    if (!comm->node->crowded && comm->node->ranks > REDUCE_ROOT_RANKS && count * reduction->element > REDUCE_ROOT_BYTES)
         return node_reduce_slices(comm, root, send, receive, count, reduction, 0);
     return node_reduce_cells(comm, root, send, receive, count, reduction);
 }

@@ -11,7 +11,7 @@ int node_reduce_cells(struct coll_comm *comm, int root, const void *send, void *
 int node_reduce_slices(struct coll_comm *comm, int root, const void *send, void *receive, int64_t count,
                        const struct reduction *reduction, int64_t segment);
 
-/* node_reduce lets all ranks combine above so many ranks and bytes. */
+/* node_reduce lets all ranks combine above so many ranks and bytes, if they have CPUs. */
 enum { REDUCE_ROOT_RANKS = 2, REDUCE_ROOT_BYTES = 16384 };
 
 #endif

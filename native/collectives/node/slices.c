@@ -122,11 +122,11 @@ int node_slices(struct coll_comm *comm, const struct slices *slices)
     int64_t bytes = slices->segment > 0 && slices->segment < node->cell_bytes ? slices->segment : node->cell_bytes;
     int64_t line = 64 / work.element > 0 ? 64 / work.element : 1;
     work.part = bytes / work.element / node->ranks;
-    work.part = work.part > line ? work.part / line * line : work.part;
+    work.part = work.part > line ? work.part / line * line : work.part > 0 ? work.part : 1;
     int64_t all = chunks(&work);
     work.first = node_steps(node, 2 * (uint64_t)all);
     int64_t result = (slice_begin(&work, node->ranks) - slice_begin(&work, 0)) * work.element;
-    work.streaming = result >= copy_streams_from(node->ranks);
+    work.streaming = 2 * result >= copy_streams_from(node->ranks);
     /* A chunk ahead in each of the three, so that what one waits for was posted long ago. */
     for (int64_t chunk = 0; chunk < all + 2; chunk++) {
         if (chunk < all)

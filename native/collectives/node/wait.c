@@ -5,7 +5,7 @@
 #include "cells.h"
 
 /* Turns of spinning. Whoever waits this long is not much later for letting others run. */
-enum { SPINS = 4096, CROWDED_SPINS = 64 };
+enum { SPINS = 4096, CROWDED_SPINS = 4, PROGRESS = 64 };
 
 void wait_turn(struct coll_comm *comm, unsigned turn)
 {
@@ -15,7 +15,7 @@ void wait_turn(struct coll_comm *comm, unsigned turn)
         return;
     }
     /* The awaited rank may be waiting for a message that the library here has not finished sending. */
-    if (turn % 16 == 0)
+    if (turn % PROGRESS == PROGRESS - 1)
         fabric_progress(&comm->fabric);
     sched_yield();
 }

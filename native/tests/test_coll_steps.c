@@ -1,0 +1,355 @@
+/* Every interleaving of a few ranks that speak through lines and cells (collectives/node/cells.h): nothing is read that was
+ * overwritten or not yet posted, and nobody waits for ever.
+ *
+ * A model: each phase is written down as the actions of one rank in the order of the code, each action indivisible; the
+ * states that can be reached are visited once each. Memory is taken to be sequentially consistent; that the code asks for
+ * enough order is the business of test_coll_threads under ThreadSanitizer. The explorer must find fault with phases that
+ * are wrong on purpose, or it would prove nothing. */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+
+enum { RANKS = 3, ACTIONS = 96, MOST_STEPS = 24, TABLE = 1 << 21 };
+
+enum kind {
+    ROOM,   /* *_room: all ranks have passed step - ring + 1, by what is known or by looking */
+    WRITE,  /* the place of a step is being written */
+    POST,   /* line_post */
+    AWAIT,  /* line_wait */
+    READ,   /* what `peer` posted in the step is read; it must still be there */
+    DONE,   /* the end of that reading */
+    KNOW,   /* node_know */
+    PASS    /* node_pass */
+};
+
+struct action {
+    enum kind kind;
+    uint8_t peer, step;
+};
+
+/* What one rank does; `steps` as node->step. */
+struct program {
+    struct action actions[ACTIONS];
+    int count;
+};
+
+struct system {
+    int ranks, ring;
+    struct program programs[RANKS];
+    int steps;
+    bool no_room, early_pass, late_know, early_post; /* the faults on purpose */
+};
+
+/* One place a rank per ring: the model has no lines that are more than cells, only one ring of the size given. */
+struct state {
+    uint8_t at[RANKS], known[RANKS], passed[RANKS];
+    uint8_t posted[RANKS][MOST_STEPS]; /* by place: step + 1 */
+    uint8_t value[RANKS][MOST_STEPS];  /* by place: step + 1 of what is written there */
+};
+
+enum verdict { FINE, OVERWRITTEN, STUCK };
+
+static void add(struct program *program, enum kind kind, int peer, int step)
+{
+    if (program->count < ACTIONS)
+        program->actions[program->count++] = (struct action){kind, (uint8_t)peer, (uint8_t)step};
+    else
+        CHECK(!"a program is too long for the test");
+}
+
+static void post(const struct system *system, struct program *program, int step)
+{
+    if (!system->no_room)
+        add(program, ROOM, 0, step);
+    if (system->early_post)
+        add(program, POST, 0, step);
+    add(program, WRITE, 0, step);
+    add(program, POST, 0, step);
+}
+
+static void take(struct program *program, int peer, int step)
+{
+    add(program, AWAIT, peer, step);
+    add(program, READ, peer, step);
+    add(program, DONE, peer, step);
+}
+
+/* bcast_inline, bcast_cells: one way from the root. */
+static void one_way(struct system *system, int root)
+{
+    int step = system->steps++;
+    for (int rank = 0; rank < system->ranks; rank++) {
+        struct program *program = &system->programs[rank];
+        if (system->early_pass)
+            add(program, PASS, 0, step + 1);
+        if (rank == root)
+            post(system, program, step);
+        else
+            take(program, root, step);
+        add(program, PASS, 0, step + 1);
+    }
+}
+
+/* reduce_cells: from all to the root. */
+static void to_root(struct system *system, int root)
+{
+    int step = system->steps++;
+    for (int rank = 0; rank < system->ranks; rank++) {
+        struct program *program = &system->programs[rank];
+        if (rank != root)
+            post(system, program, step);
+        for (int peer = 0; rank == root && peer < system->ranks; peer++)
+            if (peer != root)
+                take(program, peer, step);
+        add(program, PASS, 0, step + 1);
+    }
+}
+
+/* allreduce_inline, barrier_flags: everybody reads everybody's. */
+static void all_read(struct system *system)
+{
+    int step = system->steps++;
+    for (int rank = 0; rank < system->ranks; rank++) {
+        struct program *program = &system->programs[rank];
+        post(system, program, step);
+        for (int peer = 0; peer < system->ranks; peer++)
+            if (peer != rank)
+                take(program, peer, step);
+        add(program, KNOW, 0, step + (system->late_know ? 2 : 0));
+        add(program, PASS, 0, step + 1);
+    }
+}
+
+/* allreduce_groups: ranks 0 and 1 to rank 0, 2 alone, then all from 0 and 2. */
+static void groups(struct system *system)
+{
+    int step = system->steps;
+    system->steps += 2;
+    for (int rank = 0; rank < system->ranks; rank++) {
+        struct program *program = &system->programs[rank];
+        post(system, program, step);
+        if (rank == 0)
+            take(program, 1, step);
+        if (rank % 2 == 0)
+            post(system, program, step + 1);
+        for (int leader = 0; leader < system->ranks; leader += 2)
+            if (leader != rank)
+                take(program, leader, step + 1);
+        add(program, KNOW, 0, step);
+        add(program, PASS, 0, step + 2);
+    }
+}
+
+/* node_slices: three chunks under way at a time. */
+static void slices(struct system *system, int chunks)
+{
+    int first = system->steps;
+    system->steps += 2 * chunks;
+    for (int rank = 0; rank < system->ranks; rank++) {
+        struct program *program = &system->programs[rank];
+        for (int chunk = 0; chunk < chunks + 2; chunk++) {
+            int combined = first + 2 * (chunk - 1), collected = first + 2 * (chunk - 2) + 1;
+            if (chunk < chunks)
+                post(system, program, first + 2 * chunk);
+            for (int peer = 0; chunk > 0 && chunk <= chunks && peer < system->ranks; peer++)
+                if (peer != rank)
+                    take(program, peer, combined);
+            if (chunk > 0 && chunk <= chunks)
+                post(system, program, combined + 1);
+            for (int i = 1; chunk > 1 && i < system->ranks; i++)
+                take(program, (rank + i) % system->ranks, collected);
+            if (chunk > 1)
+                add(program, PASS, 0, collected + 1);
+        }
+    }
+}
+
+static uint8_t least_passed(const struct system *system, const struct state *state, int rank)
+{
+    uint8_t least = UINT8_MAX;
+    for (int peer = 0; peer < system->ranks; peer++)
+        if (peer != rank && state->passed[peer] < least)
+            least = state->passed[peer];
+    return least;
+}
+
+/* Whether the rank can go on, and what becomes of the state then; *wrong: what it reads is not what was posted. */
+static bool go_on(const struct system *system, struct state *state, int rank, bool *wrong)
+{
+    const struct action *action = &system->programs[rank].actions[state->at[rank]];
+    int place = action->step % system->ring;
+    uint8_t now = (uint8_t)(action->step + 1);
+    switch (action->kind) {
+    case ROOM:
+        if (state->known[rank] + system->ring < now) {
+            if (least_passed(system, state, rank) + system->ring < now)
+                return false;
+            state->known[rank] = least_passed(system, state, rank);
+        }
+        break;
+    case WRITE: state->value[rank][place] = now; break;
+    case POST: state->posted[rank][place] = now; break;
+    case AWAIT:
+        if (state->posted[action->peer][place] < now)
+            return false;
+        break;
+    case READ:
+    case DONE: *wrong = state->value[action->peer][place] != now; break;
+    case KNOW: state->known[rank] = action->step > state->known[rank] ? action->step : state->known[rank]; break;
+    case PASS: state->passed[rank] = action->step; break;
+    }
+    state->at[rank]++;
+    return true;
+}
+
+static uint64_t hash(const struct state *state)
+{
+    uint64_t value = UINT64_C(14695981039346656037); /* FNV-1a */
+    const uint8_t *bytes = (const uint8_t *)state;
+    for (size_t i = 0; i < sizeof *state; i++)
+        value = (value ^ bytes[i]) * UINT64_C(1099511628211);
+    return value ? value : 1;
+}
+
+static uint64_t seen[TABLE];
+static struct state stack[TABLE];
+
+/* False when the state was there before. Two states of the same 64-bit hash count as one. */
+static bool is_new(const struct state *state, int *states)
+{
+    uint64_t key = hash(state);
+    size_t at = key % TABLE;
+    for (; seen[at] != 0; at = (at + 1) % TABLE)
+        if (seen[at] == key)
+            return false;
+    CHECK(++*states < TABLE / 2);
+    seen[at] = key;
+    return true;
+}
+
+static enum verdict explore(const struct system *system, int *states)
+{
+    int depth = 0;
+    *states = 0;
+    memset(seen, 0, sizeof seen);
+    memset(&stack[0], 0, sizeof stack[0]);
+    is_new(&stack[depth++], states);
+    while (depth > 0 && *states < TABLE / 2) {
+        struct state state = stack[--depth];
+        bool moved = false, finished = true;
+        for (int rank = 0; rank < system->ranks; rank++) {
+            struct state next = state;
+            bool wrong = false;
+            if (state.at[rank] == system->programs[rank].count)
+                continue;
+            finished = false;
+            if (!go_on(system, &next, rank, &wrong))
+                continue;
+            moved = true;
+            if (wrong)
+                return OVERWRITTEN;
+            if (is_new(&next, states))
+                stack[depth++] = next;
+        }
+        if (!moved && !finished)
+            return STUCK;
+    }
+    return FINE;
+}
+
+enum { PHASES = 8 };
+
+static void add_phase(struct system *system, int phase)
+{
+    switch (phase) {
+    case 0: one_way(system, 0); break;
+    case 1: one_way(system, 1); break;
+    case 2: to_root(system, 0); break;
+    case 3: to_root(system, system->ranks - 1); break;
+    case 4: all_read(system); break;
+    case 5: groups(system); break;
+    case 6: slices(system, 1); break;
+    default: slices(system, 2);
+    }
+}
+
+/* Ring as small as it may be: slices post up to step 2c while what is passed may be below 2c - 4. */
+enum { SMALLEST_RING = 5 };
+
+static void all_sequences(int ranks, int ring, int length)
+{
+    int sequences = 1, states, most = 0;
+    for (int i = 0; i < length; i++)
+        sequences *= PHASES;
+    for (int number = 0; number < sequences; number++) {
+        struct system system = {.ranks = ranks, .ring = ring};
+        for (int i = 0, left = number; i < length; i++, left /= PHASES)
+            add_phase(&system, left % PHASES);
+        enum verdict verdict = explore(&system, &states);
+        most = states > most ? states : most;
+        if (verdict != FINE)
+            fprintf(stderr, "%d ranks, ring %d, sequence %d: %s\n", ranks, ring, number,
+                    verdict == STUCK ? "stuck" : "overwritten");
+        CHECK(verdict == FINE);
+    }
+    printf("%d ranks, ring of %d: %d sequences of %d phases, at most %d states\n", ranks, ring, sequences, length, most);
+}
+
+/* The ring comes round several times. */
+static void long_runs(void)
+{
+    for (int phase = 0; phase < 6; phase++)
+        for (int ring = 2; ring <= 4; ring++) {
+            struct system system = {.ranks = 2, .ring = ring};
+            int states;
+            for (int i = 0; i < 8; i++)
+                add_phase(&system, i % 3 == 2 ? 4 : phase);
+            CHECK(explore(&system, &states) == FINE);
+        }
+    struct system system = {.ranks = 2, .ring = SMALLEST_RING};
+    int states;
+    slices(&system, 4);
+    CHECK(explore(&system, &states) == FINE);
+}
+
+static void faults_are_found(void)
+{
+    int states;
+    struct system no_room = {.ranks = 2, .ring = 2, .no_room = true};
+    for (int i = 0; i < 4; i++)
+        one_way(&no_room, 0);
+    CHECK(explore(&no_room, &states) == OVERWRITTEN);
+
+    struct system early_pass = {.ranks = 2, .ring = 2, .early_pass = true};
+    for (int i = 0; i < 4; i++)
+        one_way(&early_pass, 0);
+    CHECK(explore(&early_pass, &states) == OVERWRITTEN);
+
+    struct system late_know = {.ranks = 3, .ring = 2, .late_know = true};
+    all_read(&late_know);
+    for (int i = 0; i < 3; i++)
+        one_way(&late_know, 0);
+    CHECK(explore(&late_know, &states) == OVERWRITTEN);
+
+    struct system early_post = {.ranks = 2, .ring = 2, .early_post = true};
+    one_way(&early_post, 0);
+    CHECK(explore(&early_post, &states) == OVERWRITTEN);
+
+    struct system too_small = {.ranks = 2, .ring = SMALLEST_RING - 2};
+    slices(&too_small, 4);
+    CHECK(explore(&too_small, &states) == STUCK);
+}
+
+int main(void)
+{
+    all_sequences(2, SMALLEST_RING, 2);
+    all_sequences(2, 8, 2);
+    all_sequences(3, SMALLEST_RING, 1);
+    all_sequences(3, 8, 1);
+    long_runs();
+    faults_are_found();
+    return verdict();
+}

@@ -1,0 +1,161 @@
+/* The ways of one node with threads for ranks and plain memory for the segment: built with ThreadSanitizer, which knows
+ * whether what is read was released by its writer. Results are checked too, with cells so small that the rings come
+ * round often, on different numbers of ranks, with send and receive the same, in any mixture of phases. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "collectives.h"
+#include "node/allreduce.h"
+#include "node/barrier.h"
+#include "node/bcast.h"
+#include "node/cells.h"
+#include "node/reduce.h"
+#include "node/slices.h"
+
+enum { MOST_RANKS = 4, MOST_COUNT = 3000, ROUNDS = 60, CELL_BYTES = 1024 };
+
+static int ranks;
+static char *flags_memory, *cells_memory;
+static _Atomic int wrong, finished;
+
+/* Threads have no library to progress. The linker puts it in the place of fabric_progress(). */
+void __wrap_fabric_progress(const struct fabric *fabric);
+void __wrap_fabric_progress(const struct fabric *fabric)
+{
+    (void)fabric;
+}
+
+/* The map x -> high x + low, in 32 bits each. */
+static uint64_t after(uint64_t left, uint64_t right)
+{
+    uint32_t high = (uint32_t)(left >> 32), low = (uint32_t)left;
+    return (uint64_t)(high * (uint32_t)(right >> 32)) << 32 | (uint32_t)(high * (uint32_t)right + low);
+}
+
+/* One map after the other, which is associative but not commutative. */
+static void compose(const struct reduction *reduction, const void *left, const void *right, void *result, int64_t count)
+{
+    (void)reduction;
+    for (int64_t i = 0; i < count; i++)
+        ((uint64_t *)result)[i] = after(((const uint64_t *)left)[i], ((const uint64_t *)right)[i]);
+}
+
+static uint64_t value(int rank, int round, int64_t i)
+{
+    return (uint64_t)(rank * 31 + round * 7 + 3) << 32 | (uint64_t)(rank + round + i);
+}
+
+static uint64_t combined(int round, int64_t i)
+{
+    uint64_t result = value(0, round, i);
+    for (int rank = 1; rank < ranks; rank++)
+        result = after(result, value(rank, round, i));
+    return result;
+}
+
+static void expect(const uint64_t *got, int round, int64_t first, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (got[i] != combined(round, first + i))
+            wrong++;
+}
+
+static void phase(struct coll_comm *comm, int round, uint64_t *send, uint64_t *receive, int64_t count)
+{
+    struct reduction reduction = {.element = 8, .combine = compose};
+    int rank = comm->node->rank, root = round % ranks;
+    const void *from = round % 3 ? (void *)send : (void *)receive;
+    int64_t at[MOST_RANKS + 1];
+    for (int i = 0; i <= ranks; i++)
+        at[i] = i == ranks ? count : count * i * i / ranks / ranks;
+    for (int64_t i = 0; i < count; i++)
+        send[i] = receive[i] = value(rank, round, i);
+    switch (round * 5 % 8) {
+    case 0:
+    case 1:
+        if (round * 5 % 8 == 0 && count * 8 <= LINE_ROOM)
+            node_bcast_inline(comm, root, receive, count * 8);
+        else
+            node_bcast_cells(comm, root, receive, count * 8, round % 2 ? 0 : 256);
+        for (int64_t i = 0; i < count; i++)
+            wrong += receive[i] != value(root, round, i);
+        break;
+    case 2:
+        if (count * 8 <= LINE_ROOM)
+            node_allreduce_inline(comm, from, receive, count, &reduction);
+        else if (count * 8 <= CELL_BYTES)
+            node_allreduce_groups(comm, from, receive, count, &reduction);
+        else
+            node_allreduce_cells(comm, from, receive, count, &reduction);
+        expect(receive, round, 0, count);
+        break;
+    case 3: node_barrier_flags(comm); break;
+    case 4:
+    case 5:
+        if (round * 5 % 8 == 4)
+            node_reduce_cells(comm, root, from, rank == root ? receive : NULL, count, &reduction);
+        else
+            node_reduce_slices(comm, root, from, rank == root ? receive : NULL, count, &reduction, 0);
+        if (rank == root)
+            expect(receive, round, 0, count);
+        break;
+    case 6:
+        node_allreduce_slices(comm, from, receive, count, &reduction, round % 2 ? 0 : 512);
+        expect(receive, round, 0, count);
+        break;
+    default: {
+        struct slices slices = {.which = SLICES_OWN, .send = from, .receive = receive, .at = at,
+                                .reduction = &reduction};
+        node_slices(comm, &slices);
+        expect(receive, round, at[rank], at[rank + 1] - at[rank]);
+    }
+    }
+}
+
+static void *run(void *argument)
+{
+    static const int64_t counts[] = {1, 15, 16, 128, 129, 1000, MOST_COUNT, 0};
+    struct node node = {.shared = true, .crowded = true, .rank = *(int *)argument, .ranks = ranks,
+                        .cells = CELLS_MADE, .cell_bytes = CELL_BYTES};
+    struct coll_comm comm = {.node = &node};
+    node.first = (struct segment){.base = flags_memory, .each = sizeof(struct shared_rank)};
+    node.second = (struct segment){.base = cells_memory, .each = CELLS * CELL_BYTES};
+    uint64_t *send = calloc(MOST_COUNT, 8), *receive = calloc(MOST_COUNT, 8);
+    for (int round = 0; round < ROUNDS; round++)
+        phase(&comm, round, send, receive, counts[round / 3 % 8]);
+    free(send);
+    free(receive);
+    finished++;
+    /* Threads that end call into what libraries of MPI have put in place of madvise(), which ThreadSanitizer does not
+       survive. */
+    while (pause())
+        continue;
+    return NULL;
+}
+
+int main(void)
+{
+    for (ranks = 2; ranks <= MOST_RANKS; ranks++) {
+        pthread_t threads[MOST_RANKS];
+        int numbers[MOST_RANKS];
+        flags_memory = aligned_alloc(4096, (size_t)ranks * ((sizeof(struct shared_rank) + 4095) / 4096 * 4096));
+        cells_memory = aligned_alloc(4096, (size_t)ranks * CELLS * CELL_BYTES);
+        memset(flags_memory, 0, (size_t)ranks * sizeof(struct shared_rank));
+        for (int i = 0; i < ranks; i++) {
+            numbers[i] = i;
+            pthread_create(&threads[i], NULL, run, &numbers[i]);
+        }
+        for (int i = 0; i < ranks; i++)
+            pthread_detach(threads[i]);
+        while (finished < ranks)
+            usleep(1000);
+        finished = 0;
+        CHECK(wrong == 0);
+        free(flags_memory);
+        free(cells_memory);
+    }
+    return verdict();
+}
