@@ -1,4 +1,4 @@
-"""allgather(v) and alltoall(v) of one node, by every way we have, give what the MPI library gives."""
+"""The collectives of one node, by every way we have, give what the MPI library gives."""
 
 from __future__ import annotations
 
@@ -21,8 +21,12 @@ SIZES = ("0", "1", "112", "113", "4097", "70001")
 WAYS = {
     "allgather": ("inline", "cells", "pull"),
     "allgatherv": ("cells", "pull"),
+    "allreduce": ("inline", "cells", "groups", "slices"),
     "alltoall": ("inline", "cells", "pull"),
     "alltoallv": ("cells", "pull"),
+    "barrier": ("flags",),
+    "bcast": ("inline", "cells", "pull"),
+    "reduce": ("cells", "slices"),
 }
 SERVED = {f"{collective}_{way}" for collective, ways in WAYS.items() for way in ways}
 
