@@ -203,9 +203,12 @@ def tuning_of(chosen: Sequence[Setting], mix: Mix) -> Tuning:
     )
 
 
-def timed(machine: Machine, subject: Subject, chosen: Sequence[Setting], rounds: int) -> dict[str, list[float]]:
-    """Setting's key -> the program's own time in each round; NaN for a run that failed."""
-    times: dict[str, list[float]] = {}
+def timed(
+    machine: Machine, subject: Subject, chosen: Sequence[Setting], rounds: int, before: Sequence[float], path: Path
+) -> None:
+    """Setting's key -> the program's own time in each round (NaN for a run that failed), and those `before`: written
+    after every round, so that an interrupted benchmark can be looked at."""
+    times: dict[str, list[float]] = {BEFORE_KEY: list(before)}
     for round in range(rounds):
         order = [*[DEFAULT] * AS_IS, *chosen]
         random.Random(f"{subject.name}/{round}").shuffle(order)
@@ -214,8 +217,8 @@ def timed(machine: Machine, subject: Subject, chosen: Sequence[Setting], rounds:
             found.setdefault(setting.key, []).append(_seconds(command(machine, subject, setting)))
         for key, values in found.items():
             times.setdefault(key, []).append(statistics.median(values))
+        path.write_text(json.dumps(times))
         print(f"{subject.name}: round {round + 1} of {rounds}", file=sys.stderr, flush=True)
-    return times
 
 
 def _seconds(line: Command) -> float:
@@ -373,9 +376,8 @@ def one(
     print(f"{subject.name}: measuring {', '.join(map(str, wanted))}", file=sys.stderr, flush=True)
     measured(folder / f"{subject.name}.db", wanted, chosen, machine, program)
     before += [run(line.argv, line.env, DEADLINE) for _ in range(BEFORE)]
-    times = timed(machine, subject, chosen, rounds)
-    times[BEFORE_KEY] = [_found(done.stdout) for done in before]
-    (folder / f"{subject.name}.times.json").write_text(json.dumps(times))
+    path = folder / f"{subject.name}.times.json"
+    timed(machine, subject, chosen, rounds, [_found(done.stdout) for done in before], path)
 
 
 if __name__ == "__main__":

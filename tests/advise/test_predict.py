@@ -173,10 +173,13 @@ def test_an_interval_of_any_width_is_no_error(low: float, high: float) -> None:
     assert (found.saving.mid, found.spots[0].effect) == (0.0, None)
 
 
-def test_one_launch_tells_nothing() -> None:
+def test_one_launch_tells_nothing_but_what_no_noise_makes() -> None:
     found = fast(mix(), measured(0.5, launches=1))
     assert found.saving.mid == 0.0
     assert "too few launches" in found.spots[0].unknown
+    found = fast(mix(), measured(0.1, launches=1))
+    assert found.saving.low > 0.0 and not found.spots[0].unknown
+    assert fast(mix(), measured(10.0, launches=1)).saving.high < 0.0
 
 
 def test_what_the_program_has_now_was_not_measured() -> None:

@@ -31,6 +31,9 @@ RUNS = 5
 """A prediction is of so many runs of the program, as `unisono verify` makes: their launches differ, too."""
 USELESS = math.log(20)
 """Half an interval this wide (a factor of 20 either way) tells no more than no measurement."""
+UNLIKE_NOISE = math.log(3)
+"""Launches of the same differ by less than this factor: what differs by more is no chance, however few launches it was
+seen in; it is then known this well."""
 WITHIN_RULE = 0.5
 """A tuning holds one gain for a range of sizes: a single size may be off by this part of its logarithm."""
 
@@ -106,6 +109,8 @@ class StudyEvidence:
                     nothing[at][cell] = Effect(0.0, 0.0)
                 elif np.isfinite(contrast.log[row, cell]) and half[row, cell] < USELESS:
                     nothing[at][cell] = Effect(float(contrast.log[row, cell]), float(half[row, cell]))
+                elif abs(contrast.log[row, cell]) > UNLIKE_NOISE:
+                    nothing[at][cell] = Effect(float(contrast.log[row, cell]), UNLIKE_NOISE)
         return nothing
 
     def seconds(self, case: Case, now: Now, size: int) -> float:
