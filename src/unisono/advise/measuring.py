@@ -95,11 +95,7 @@ def measure(
 ) -> bool:
     """Measures into the study at `path`, continuing one that is there, for at most `budget` seconds; whether the
     search came to its end. `program` is unisono-bench. Raises UserError as `begin` and `resume` do."""
-    stored = None
-    if path.exists():
-        with Store.open(path) as store:
-            stored = stored_candidates(store)
-    ours = prepare(study, machine, program, stored=stored)
+    ours = _ours(path, study, machine, program)
     matrix = matrix_for(study, machine, wanted, ours)
     if path.exists():
         opened = resume(path, machine, asked=None, force=False)
@@ -107,6 +103,22 @@ def measure(
         opened = begin(path, study, machine, matrix, ours)
     with opened as store:
         return search(store, stored_study(store), matrix, machine, program, budget, hooks or Hooks(), ours)
+
+
+def _ours(path: Path, study: Study, machine: Machine, program: Path) -> Ours | None:
+    """Our library with what it offers; a study that was begun without it goes on without, one can do without."""
+    stored = None
+    if path.exists():
+        with Store.open(path) as store:
+            stored = stored_candidates(store)
+        if stored is None:
+            return None
+    try:
+        return prepare(study, machine, program, stored=stored)
+    except UserError:
+        if stored is not None:
+            raise
+        return None
 
 
 def merged(paths: Sequence[Path]) -> StudyData:

@@ -70,7 +70,8 @@ def tune(wishes: Wishes) -> int:
     assert asked is not None  # either the command line or the file holds one
     expand(asked, machine, scope=planning.scope(asked))  # what is wrong with it is said before anything is built
     program = _program(machine)
-    ours = _ours(asked, machine, program, held[1] if held else None)
+    begun_without = held is not None and held[1] is None
+    ours = None if begun_without else _ours(asked, machine, program, held[1] if held else None)
     with terminated_like_interrupted(), _opened(files.study, study, machine, wishes, continuing, ours) as store:
         asked = stored_study(store)
         matrix = _matrix(asked, store.machine, ours)

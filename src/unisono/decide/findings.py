@@ -186,7 +186,7 @@ def _silent(table: Table, context: Context, said: dict[str, Verdict], silent: li
     limit = math.exp(min(max(said[value].resolution for value in silent), 700.0))
     limit = math.inf if any(math.isinf(said[value].resolution) for value in silent) else limit
     measured = sorted({index for value in silent for index in said[value].measured})
-    text = sentences.same(table.case, context.parameter + sentences.under(context.rest), silent, "", limit)
+    text = sentences.same(table.case, sentences.about(context.parameter, context.rest), silent, "", limit)
     return Finding(
         kind="no difference",
         case=table.case,
@@ -213,7 +213,7 @@ def _quiet_ends(table: Table, context: Context, said: dict[str, Verdict]) -> lis
         if len(end) >= 2 and limit <= sentences.TOO_VAGUE:
             first, last = table.sizes[end[0]], table.sizes[end[-1]]
             place = sentences.where(first, last, sizes)
-            text = sentences.same(table.case, context.parameter + sentences.under(context.rest), [], place, limit)
+            text = sentences.same(table.case, sentences.about(context.parameter, context.rest), [], place, limit)
             found.append(
                 Finding(
                     "no difference",

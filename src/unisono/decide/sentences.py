@@ -57,6 +57,11 @@ def subject(parameter: str, value: str) -> str:
     return f"{parameter}={value}"
 
 
+def about(parameter: str, rest: Setting) -> str:
+    """A parameter as the subject of a sentence about its values: "coll", "algorithm under pml=ucx"."""
+    return ("each of our algorithms" if parameter == UNISONO else parameter) + under(rest)
+
+
 def under(rest: Setting) -> str:
     """ " under coll=ucc", or nothing."""
     return f" under {rest}" if rest else ""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from unisono.errors import LaunchError
+from unisono.errors import LaunchError, UserError
 from unisono.launch.command import Command, command
 from unisono.machine.model import Machine
 from unisono.measure.session import OwnAlgorithm, Session
@@ -71,7 +71,7 @@ def prepare(
     """The library for a study and what it offers; None for a study without. `stored` is `as_text` of the study when it
     began: a study that is continued keeps its candidates.
 
-    Raises UserError when the library cannot be built, LaunchError when it cannot be asked.
+    Raises UserError when the library cannot be built or asked.
     """
     if not wants_library(study):
         return None
@@ -82,8 +82,10 @@ def prepare(
 
 
 def ask(study: Study, machine: Machine, program: Path, library: Path) -> Candidates:
-    """One launch for every (nodes, ppn). Ranks that cannot be launched offer nothing: the study will say why."""
+    """One launch for every (nodes, ppn). Ranks that cannot be launched offer nothing: the study will say why. Raises
+    UserError when none can be."""
     found: dict[tuple[int, int], Mapping[str, tuple[OwnAlgorithm, ...]]] = {}
+    failed: LaunchError | None = None
     for nodes, ppn in groups(study, machine):
         try:
             line = command(
@@ -98,8 +100,10 @@ def ask(study: Study, machine: Machine, program: Path, library: Path) -> Candida
             line = preloaded(line, library, machine)
             with Session(line.argv, line.env) as session:
                 found[nodes, ppn] = by_collective(session.algorithms())
-        except LaunchError:
-            found[nodes, ppn] = {}
+        except LaunchError as error:
+            failed = error
+    if failed is not None and not found:
+        raise UserError(f"the library could not be asked what it offers: {failed}") from failed
     return found
 
 
