@@ -1,7 +1,6 @@
 #include "torus_exchange.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "node/node.h"
 #include "torus_spread.h"
@@ -15,9 +14,9 @@ struct partners {
 
 struct order {
     const struct coll_comm *comm;
-    const int *offsets; /* NULL: in order of ranks */
-    int count;          /* of them */
-    int stretch;        /* offsets that the ranks of a node go through together, each beginning with another */
+    const int *offsets;
+    int count;   /* of them */
+    int stretch; /* offsets that the ranks of a node go through together, each beginning with another */
 };
 
 /* The offset that a local rank has at this point: where the ranks of a node would all send the same way, and so over the
@@ -31,9 +30,6 @@ static int offset_at(const struct order *order, int begin, int step, int local)
 static struct partners partners_at(const struct order *order, int64_t number)
 {
     const struct topology *topology = &order->comm->topology;
-    int ranks = topology->ranks, rank = topology->rank, step = (int)number;
-    if (order->offsets == NULL)
-        return (struct partners){(rank + 1 + step) % ranks, (rank - 1 - step + ranks) % ranks};
     const struct cuboid *cuboid = &topology->cuboid;
     /* Stretch by stretch; in one, each turn (how far on from its own number the partner's is) goes through all offsets. */
     int here = cuboid->place_of[topology->node], locals = topology->locals;
@@ -109,16 +105,6 @@ int torus_exchange(struct coll_comm *comm, const struct call *call, enum spread_
         error = exchange(comm, call, &order, (int64_t)(places - 1) * comm->topology.locals, ahead);
     free(offsets);
     return error;
-}
-
-int ranks_exchange(struct coll_comm *comm, const struct call *call)
-{
-    struct order order = {.comm = comm};
-    int64_t own = alltoall_bytes(call, call->send_bytes, comm->rank);
-    if (own > 0)
-        memcpy((char *)call->receive + alltoall_at(call, call->receive_at, comm->rank),
-               (const char *)call->send + alltoall_at(call, call->send_at, comm->rank), (size_t)own);
-    return exchange(comm, call, &order, comm->ranks - 1, 2);
 }
 
 double torus_exchange_cost(const struct coll_comm *comm, int64_t bytes, double messages, double detour)

@@ -20,8 +20,6 @@ static inline int64_t alltoall_at(const struct call *call, const int64_t *at, in
 /* Every process to every process of other nodes in the order of a spread; its node by the node's transport. The nodes
  * are a cuboid with the same number of ranks each. alltoall and alltoallv. */
 int torus_exchange(struct coll_comm *comm, const struct call *call, enum spread_kind kind);
-/* The same loop in order of ranks: to rank + 1, rank + 2, ... whatever lies between. For any communicator. */
-int ranks_exchange(struct coll_comm *comm, const struct call *call);
 
 /* Seconds: messages of a process, and the fuller of its node's ports and the torus's middle. */
 double torus_exchange_cost(const struct coll_comm *comm, int64_t bytes, double messages, double detour);
