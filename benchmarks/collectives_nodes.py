@@ -67,6 +67,7 @@ def launches(nodes: int, ppn: int, mpirun: Path) -> Iterable[tuple[str, list[str
     """Peer, command line up to the program, its mpicc, environment."""
     hosts = ",".join(f"n{i}:{ppn}" for i in range(nodes))
     line = [str(mpirun), "--host", hosts, "-n", str(nodes * ppn), "--bind-to", "none", "--mca", "btl", "^ofi"]
+    line += ["-x", "TRY_SECONDS"]
     mpicc = str(mpirun.with_name("mpicc"))
     yield "Open MPI", line, mpicc, {}
     yield "without HAN", [*line, "--mca", "coll", "^han"], mpicc, {}

@@ -63,7 +63,8 @@ def test_virtual_nodes(installed: Installed, cluster: MakeCluster, hosts: str, r
         pytest.skip("one MPI is enough")
     virtual = cluster(nodes=hosts.count("n"))
     program = built(TRY, str(Path(installed.mpirun).with_name("mpicc")))
-    line = ["--host", hosts, "-n", str(ranks), "--bind-to", "none", str(program), "all", "all", "0", "1000", "70001"]
+    line = ["-x", "TRY_SECONDS", "--host", hosts, "-n", str(ranks), "--bind-to", "none", str(program)]
+    line += ["all", "all", "0", "1000", "70001"]
     done = run(virtual.wrap(installed.argv(*line)), {**virtual.env, "TRY_SECONDS": "0"}, deadline=100)
     assert done.exit_code == 0, done.stdout + done.stderr
     _check(done.stdout, ("bcast_chain", "allreduce_leader", "allgather_ring", "alltoallv_nodes", "barrier_leader"))
