@@ -3,6 +3,7 @@
     python benchmarks/prediction.py                    the examples on this machine (about 10 minutes on 2 cores)
     python benchmarks/prediction.py --subjects fft-large --rounds 5
     python benchmarks/prediction.py --save FOLDER      keep profiles, studies and times; --load FOLDER predicts anew
+    python benchmarks/prediction.py --load benchmarks/data/prediction         from three programs recorded once
 
 For each subject: time it as it is, profile it, measure the settings at just the calls it makes (five interleaved
 launches each), predict as-is / with the setting for every setting, good and bad ones; then run the program in rounds,
