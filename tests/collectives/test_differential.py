@@ -25,10 +25,10 @@ RUNS = [
     ("openmpi5", 4, "2,1", 300),
     ("openmpi5", 4, "%2", 300),
     ("mpich", 2, "", 400),
-    ("mpich", 4, "2", 400),
+    ("mpich", 4, "2", 60),
     ("openmpi4", 3, "", 300),
 ]
-"""MPI, ranks, pretended nodes (UNISONO_FAKE_NODES), cases in an ordinary run."""
+"""MPI, ranks, pretended nodes (UNISONO_FAKE_NODES), cases in an ordinary run. MPICH's ranks do not give a CPU away."""
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def test_same_memory_as_the_library_underneath(
     name: str, ranks: int, nodes: str, cases: int, programs: dict[str, Path], tmp_path: Path
 ) -> None:
     tools = toolchain(name)
-    cases = CASES // len(RUNS) if CASES else cases
+    cases = -(-cases * CASES // sum(run[3] for run in RUNS)) if CASES else cases
     variables = {"LD_PRELOAD": str(tools.library)} | ({"UNISONO_FAKE_NODES": nodes} if nodes else {})
     argv = [*tools.launch(ranks, variables), str(_program(tools, programs)), SEED, "0", str(cases)]
     root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -63,7 +63,7 @@ def test_same_memory_as_the_library_underneath(
         env={**os.environ, **root},
         capture_output=True,
         text=True,
-        timeout=60 + cases / 10,
+        timeout=90 + cases / 10,
         check=False,
     )
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
