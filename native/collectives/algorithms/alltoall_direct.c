@@ -21,38 +21,52 @@ struct window {
     struct coll_comm *comm;
     const struct call *call;
     struct blocks out, in;
+    int steps; /* in all */
     MPI_Request requests[WINDOW][2];
-    int next;
 };
 
-static int start(struct window *window, int to, int from)
+/* `most` steps are one node further on; in these, each rank of the node begins with another rank of that node. Who sends
+   to a rank in a step is who has it as a partner then; where nodes differ in size, a step may have only one of both. */
+static int partner(const struct topology *topology, int step, int way)
 {
-    const struct fabric *fabric = &window->comm->fabric;
-    const struct call *call = window->call;
-    MPI_Request *slot = window->requests[window->next++ % WINDOW];
-    int error = fabric_wait(2, slot);
-    if (error == MPI_SUCCESS && from >= 0)
-        error = fabric_start_receive(fabric, (char *)call->receive + blocks_at(&window->in, from),
-                                     blocks_bytes(&window->in, from), from, FABRIC_DATA, &slot[0]);
-    if (error == MPI_SUCCESS && to >= 0)
-        error = fabric_start_send(fabric, (const char *)call->send + blocks_at(&window->out, to),
-                                  blocks_bytes(&window->out, to), to, FABRIC_DATA, &slot[1]);
-    return error;
+    int nodes = topology->nodes, most = topology->most, round = 1 + step / most;
+    int node = (topology->node + way * round + nodes) % nodes;
+    int local = (topology->local + way * (step % most) + most) % most;
+    return local < topology_locals(topology, node) ? topology_rank(topology, node, local) : -1;
 }
 
-/* A round is one node further on; in it, each rank of the node begins with another rank of that node. Who sends to a rank
-   in a round and step is who has it as a partner then; where nodes differ in size, a step may have only one of both. */
+static int start_receive(struct window *window, int step)
+{
+    int from = partner(&window->comm->topology, step, -1);
+    if (from < 0)
+        return MPI_SUCCESS;
+    return fabric_start_receive(&window->comm->fabric, (char *)window->call->receive + blocks_at(&window->in, from),
+                                blocks_bytes(&window->in, from), from, FABRIC_DATA, &window->requests[step % WINDOW][0]);
+}
+
+static int start_send(struct window *window, int step)
+{
+    int to = partner(&window->comm->topology, step, 1);
+    if (to < 0)
+        return MPI_SUCCESS;
+    return fabric_start_send(&window->comm->fabric, (const char *)window->call->send + blocks_at(&window->out, to),
+                             blocks_bytes(&window->out, to), to, FABRIC_DATA, &window->requests[step % WINDOW][1]);
+}
+
+/* As many receives as there is room for come first: a message that nobody waits for is copied once more. */
 static int exchange(struct window *window, int64_t *room)
 {
-    const struct topology *topology = &window->comm->topology;
-    int nodes = topology->nodes, steps = topology->most, error = MPI_SUCCESS;
-    for (int round = 1; round < nodes; round++) {
-        int there = (topology->node + round) % nodes, back = (topology->node - round + nodes) % nodes;
-        for (int step = 0; step < steps && error == MPI_SUCCESS; step++) {
-            int to = (topology->local + step) % steps, from = (topology->local - step + steps) % steps;
-            error = start(window, to < topology_locals(topology, there) ? topology_rank(topology, there, to) : -1,
-                          from < topology_locals(topology, back) ? topology_rank(topology, back, from) : -1);
+    int error = MPI_SUCCESS;
+    for (int step = 0; step < window->steps && step < WINDOW && error == MPI_SUCCESS; step++)
+        error = start_receive(window, step);
+    for (int step = 0; step < window->steps && error == MPI_SUCCESS; step++) {
+        if (step >= WINDOW) {
+            error = fabric_wait(2, window->requests[step % WINDOW]);
+            if (error == MPI_SUCCESS)
+                error = start_receive(window, step);
         }
+        if (error == MPI_SUCCESS)
+            error = start_send(window, step);
     }
     if (error == MPI_SUCCESS)
         error = exchange_on_node(window->comm, window->call, room);
@@ -63,6 +77,7 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 {
     (void)segment;
     struct window window = {.comm = comm, .call = call, .out = counts_send(call), .in = counts_receive(call)};
+    window.steps = (comm->topology.nodes - 1) * comm->topology.most;
     for (int i = 0; i < WINDOW; i++)
         window.requests[i][0] = window.requests[i][1] = MPI_REQUEST_NULL;
     int64_t *room = malloc(4 * (size_t)comm->topology.locals * sizeof *room);
