@@ -40,7 +40,9 @@ static void forbidden(MPI_Comm comm)
     SAME(Bcast, in, 1, MPI_DATATYPE_NULL, 0, comm);
     SAME(Bcast, in, 1, MPI_INT, 99, comm);
     SAME(Reduce, in, out, 1, MPI_INT, MPI_OP_NULL, 0, comm);
+#ifndef MPICH /* crashes at it by itself */
     SAME(Allreduce, in, out, -1, MPI_INT, MPI_SUM, comm);
+#endif
     SAME(Allreduce, in, out, 1, MPI_DOUBLE, MPI_BAND, comm);
     SAME(Allgather, in, 1, MPI_INT, out, -1, MPI_INT, comm);
     SAME(Alltoall, in, 1, MPI_DATATYPE_NULL, out, 1, MPI_INT, comm);
