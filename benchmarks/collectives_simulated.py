@@ -2,7 +2,7 @@
 
     python benchmarks/collectives_simulated.py                  about 25 minutes on two cores
     python benchmarks/collectives_simulated.py --part peers     one part: peers, fx10, alltoall
-    python benchmarks/collectives_simulated.py --picture FILE.svg
+    python benchmarks/collectives_simulated.py --picture FILE.svg [--add OUTPUT]...   with what earlier runs printed
 
 Three kinds of numbers, never mixed in one column. *Simulated*: our C sources under SMPI, against every selector that
 SimGrid has (ompi, mpich, mvapich2, impi), on a 64-node torus and fat tree, and old forms (one process a node) against
@@ -41,15 +41,15 @@ PEER_MACHINES = {"torus 4x4x4": FX10.resized((4, 4, 4)), "fat tree of 64": FAT_T
 
 # Collective, algorithm, sizes, whether it is the old form, and what it is called in the picture.
 FX10_CASES = (
-    ("bcast", "links_single", (8, 1024, 16384, 65536, 262144, 1 << 20), "old: 6 trees, one process a node"),
-    ("bcast", "links", (8, 1024, 16384, 65536, 262144), "new: 6 trees, six processes a node"),
+    ("bcast", "links_single", (8, 1024, 16384, 65536, 262144, 1 << 20), "old: 6 trees, one process drives"),
+    ("bcast", "links", (8, 1024, 16384, 65536, 262144), "new: 6 trees, six processes drive"),
     ("bcast", "tree3d", (8, 1024, 16384, 65536, 262144, 1 << 20), "new: 3D tree"),
-    ("bcast", "smpi", (8, 1024, 16384, 65536, 262144, 1 << 20), "binomial tree over all processes"),
-    ("allreduce", "links_single", (8, 1024, 16384, 65536, 262144), "old: reduce + bcast, one process a node"),
-    ("allreduce", "links", (8, 1024, 16384, 65536, 262144), "new: reduce + bcast, six processes a node"),
+    ("bcast", "smpi", (8, 1024, 16384, 65536, 262144, 1 << 20), "binomial over all processes"),
+    ("allreduce", "links_single", (8, 1024, 16384, 65536, 262144), "old: reduce + bcast, one drives"),
+    ("allreduce", "links", (8, 1024, 16384, 65536, 262144), "new: reduce + bcast, six drive"),
     ("allreduce", "tree3d", (8, 1024, 16384, 65536), "new: 3D tree up and down"),
-    ("allreduce", "smpi", (8, 1024, 16384, 65536, 262144), "reduce + bcast over all processes"),
-    ("allgather", "smpi", (8, 64, 256, 1024), "old: gather + bcast, binomial, over all processes"),
+    ("allreduce", "smpi", (8, 1024, 16384, 65536, 262144), "binomial over all processes"),
+    ("allgather", "smpi", (8, 64, 256, 1024), "old: gather + bcast over all processes"),
     ("allgather", "gather_bcast", (8, 64, 256, 1024), "new: gather + bcast (6 trees)"),
     ("allgather", "gather_tree3d", (8, 64, 256, 1024), "new: gather + bcast (3D tree)"),
     ("allgather", "rings", (8, 64, 256, 1024), "rings in six directions"),
@@ -189,6 +189,13 @@ def check_model(deadline: float) -> float | None:
     return None if found is None else found / (sum(carried.by_step) * 65536 / platform.bandwidth.value)
 
 
+def earlier(path: Path) -> Times:
+    """What an earlier run said in its last line."""
+    found: dict[str, float] = json.loads(path.read_text().splitlines()[-1]).get("fx10_us", {})
+    keys = {key: key.split() for key in found}
+    return {(words[0], words[1], int(words[2])): found[key] / 1e6 for key, words in keys.items()}
+
+
 def draw_picture(path: Path, times: Times, model: dict[str, dict[int, float]]) -> None:
     def of(collective: str) -> dict[str, dict[int, float]]:
         chart: dict[str, dict[int, float]] = {}
@@ -218,9 +225,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--part", choices=("peers", "fx10", "alltoall"), action="append")
     parser.add_argument("--picture", type=Path, metavar="FILE.svg")
+    parser.add_argument(
+        "--add", type=Path, metavar="OUTPUT", action="append", default=[], help="an earlier run's output"
+    )
     parser.add_argument("--deadline", type=float, default=300.0, metavar="S", help="for each simulation")
     arguments = parser.parse_args()
-    parts: Sequence[str] = arguments.part or ("alltoall", "fx10", "peers")
+    parts: Sequence[str] = arguments.part or (() if arguments.add else ("alltoall", "fx10", "peers"))
     print("FX10:", *(f"{name} {number.value:g} ({number.source})" for name, number in FX10.numbers.items()), sep="\n  ")
     model, shares = alltoall()
     answer: dict[str, object] = {"bisection_share": shares}
@@ -232,6 +242,8 @@ def main() -> None:
         answer["fx10_us"] = {" ".join(map(str, key)): round(time * 1e6, 2) for key, time in times.items()}
     if "peers" in parts:
         answer["best_of_simgrid_over_ours"] = peers(arguments.deadline)
+    for path in arguments.add:
+        times = {**earlier(path), **times}
     if arguments.picture:
         draw_picture(arguments.picture, times, model)
     assumed = sorted(name for name, number in FX10.numbers.items() if number.assumed)

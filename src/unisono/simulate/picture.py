@@ -11,7 +11,7 @@ from unisono.report.palette import ROLES
 from unisono.sizes import format_size
 
 _WIDTH, _HEIGHT = 560, 400
-_LEFT, _RIGHT, _TOP, _BOTTOM = 70, 16, 64, 86
+_LEFT, _RIGHT, _TOP, _BOTTOM = 76, 30, 64, 86
 _DASHES = ("", "6 4", "2 3", "8 3 2 3")
 
 

@@ -24,7 +24,8 @@ _OPTIONS = (
     "--cfg=smpi/privatization:no",
     "--cfg=network/crosstraffic:0",
     "--cfg=smpi/test:0",
-    "--cfg=contexts/stack-size:256",
+    "--cfg=contexts/stack-size:128",
+    "--cfg=smpi/shared-malloc-blocksize:67108864",  # thousands of ranks have a mapping for each block
 )
 
 
