@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "coordinates.h"
+#include "node/crowd.h"
 
 static MPI_Group world = MPI_GROUP_NULL;
 static int world_ranks;
@@ -54,7 +55,10 @@ int topology_start(void)
     PMPI_Comm_size(near, &here);
     if (here == world_ranks && getenv("UNISONO_FAKE_NODES") != NULL)
         first = fake_first(getenv("UNISONO_FAKE_NODES"), rank);
+    error = crowd_start(near);
     PMPI_Comm_free(&near);
+    if (error != MPI_SUCCESS)
+        return error;
     int *node = malloc((size_t)world_ranks * sizeof *node), *place = malloc((size_t)world_ranks * sizeof *place);
     int good = node != NULL && place != NULL, all = 0;
     struct torus torus = {0};

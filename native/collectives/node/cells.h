@@ -20,7 +20,6 @@
 #ifndef UNISONO_NODE_CELLS_H
 #define UNISONO_NODE_CELLS_H
 
-#include <sched.h>
 #include <stdatomic.h>
 
 #include "../collectives.h"
@@ -40,12 +39,11 @@ struct line {
 struct shared_rank {
     struct line passed; /* count: this rank reads nothing more of steps below */
     struct line lines[LINES];
-    cpu_set_t cpus; /* those it may run on */
 };
 
 struct node {
     bool shared;           /* else everything goes by messages */
-    bool crowded;          /* more ranks than CPUs they may run on */
+    bool crowded;          /* crowd(): waiting ranks give their CPU away */
     int rank, ranks;       /* topology.local, .locals */
     struct segment first;  /* struct shared_rank of each */
     struct segment second; /* cells; made when first needed */

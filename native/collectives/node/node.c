@@ -6,32 +6,13 @@
 #include "barrier.h"
 #include "bcast.h"
 #include "cells.h"
+#include "crowd.h"
 #include "messages.h"
 #include "pairs.h"
 #include "reduce.h"
 
 /* Cells of all ranks of a node together take no more than this. */
 static const int64_t most_cells = INT64_C(32) << 20, largest_cell = 32 << 10, smallest_cell = 4 << 10;
-
-#ifndef UNISONO_SIMULATED
-/* Everybody says where it may run; whether that is enough for all. */
-static void look_for_crowd(struct coll_comm *comm)
-{
-    struct node *node = comm->node;
-    cpu_set_t all;
-    CPU_ZERO(&all);
-    sched_getaffinity(0, sizeof all, &shared_rank(node, node->rank)->cpus);
-    node->crowded = true;
-    uint64_t step = node_steps(node, 1);
-    line_post(node, step);
-    for (int local = 0; local < node->ranks; local++) {
-        line_wait(comm, local, step);
-        CPU_OR(&all, &all, &shared_rank(node, local)->cpus);
-    }
-    node_pass(node, step + 1);
-    node->crowded = CPU_COUNT(&all) < node->ranks;
-}
-#endif
 
 int node_create(struct coll_comm *comm)
 {
@@ -40,13 +21,12 @@ int node_create(struct coll_comm *comm)
         return MPI_ERR_NO_MEM;
     node->rank = comm->topology.local;
     node->ranks = comm->topology.locals;
+    node->crowded = crowd();
     node->cell_bytes = largest_cell;
     while (node->cell_bytes > smallest_cell && node->cell_bytes * CELLS * node->ranks > most_cells)
         node->cell_bytes /= 2;
 #ifndef UNISONO_SIMULATED
     node->shared = node->ranks > 1 && segment_create(&node->first, comm, sizeof(struct shared_rank));
-    if (node->shared)
-        look_for_crowd(comm);
     pull_create(&node->pull, comm, node->shared || node->ranks == 1);
 #endif
     return MPI_SUCCESS;

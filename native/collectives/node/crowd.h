@@ -1,0 +1,14 @@
+/* Whether the ranks of this machine have a CPU each. Those that have not must give theirs away while they wait. */
+#ifndef UNISONO_NODE_CROWD_H
+#define UNISONO_NODE_CROWD_H
+
+#include <mpi.h>
+#include <stdbool.h>
+
+/* Collective over `near`, all ranks of the world on this node: a communicator of few of them may run beside others. MPI
+ * error code. */
+int crowd_start(MPI_Comm near);
+/* The same on all ranks of the node. */
+bool crowd(void);
+
+#endif
