@@ -22,9 +22,11 @@ void unisono_phase_end(void);
 
 /* From now on this communicator's calls of a collective ("allreduce") are served by this implementation, as the rules file
  * writes it ("unisono/slices:16384", "tuned/ring", "han", "mpi"), and by the MPI library where it does not apply; "" takes
- * that back. Collective over `comm`, with the same words on all ranks; the first such call of a run must be over all ranks
- * of MPI_COMM_WORLD, unless UNISONO_RULES, UNISONO_FORCE or UNISONO_COLLECTIVES is set. 0, or 1 on all ranks: there is no such collective or implementation, or it can
- * serve nothing on this communicator; then all is as before. */
+ * that back. 0, or 1 on all ranks: there is no such collective or implementation, or it can serve nothing on this
+ * communicator; then all is as before.
+ *
+ * Collective over `comm`, with the same words on all ranks. The first such call of a run must be over all ranks of
+ * MPI_COMM_WORLD, unless UNISONO_RULES, UNISONO_FORCE or UNISONO_COLLECTIVES is set. */
 int unisono_use(MPI_Comm comm, const char *collective, const char *implementation);
 
 /* 1 if a message of so many bytes (as IMB counts them) would be served by something else than the MPI library untouched;
