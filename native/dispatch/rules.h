@@ -5,8 +5,9 @@
  *     cost node_latency 1.2e-07 node_byte 1.1e-10 fabric_latency 2e-06 fabric_byte 1e-10
  *     COLLECTIVE NODES[@AxBxC...] PPN FROM TO IMPLEMENTATION[,IMPLEMENTATION...]
  *
- * NODES, PPN: a number, or `*`; @: they are such a box of a torus or mesh. FROM to TO (`max`: no end): message sizes in bytes as IMB counts them, both included. Of
- * the implementations, the first that applies. `cost`: seconds, and seconds a byte, for the cost model. */
+ * NODES, PPN: a number, or `*`; @: they are such a box of a torus or mesh. FROM to TO (`max`: no end): message sizes in
+ * bytes as IMB counts them, both included. Of the implementations, the first that applies. `cost`: seconds, and seconds
+ * a byte, for the cost model. */
 #ifndef UNISONO_RULES_FILE_H
 #define UNISONO_RULES_FILE_H
 

@@ -1,4 +1,5 @@
-/* What a program may tell Unisono's profiler, and what it may ask of Unisono's collectives. Without it (libunisono.so neither preloaded nor linked) these do not exist:
+/* What a program may tell Unisono's profiler, and what it may ask of Unisono's collectives. Without it (libunisono.so
+ * neither preloaded nor linked) these do not exist:
  * link with -lunisono, or use MPI_Pcontrol, which every MPI has:
  *
  *     MPI_Pcontrol(0)          stop recording           MPI_Pcontrol(3, "name")  = unisono_phase_begin("name")

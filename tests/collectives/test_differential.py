@@ -19,14 +19,14 @@ pytestmark = pytest.mark.mpi
 CASES = int(os.environ.get("UNISONO_CASES", "0"))
 SEED = os.environ.get("UNISONO_SEED", "1")
 RUNS = [
-    ("openmpi5", 2, "", 700),
-    ("openmpi5", 3, "", 500),
-    ("openmpi5", 4, "2", 500),
-    ("openmpi5", 4, "2,1", 300),
-    ("openmpi5", 4, "%2", 300),
-    ("mpich", 2, "", 400),
+    ("openmpi5", 2, "", 2000),
+    ("openmpi5", 3, "", 1500),
+    ("openmpi5", 4, "2", 1000),
+    ("openmpi5", 4, "2,1", 500),
+    ("openmpi5", 4, "%2", 500),
+    ("mpich", 2, "", 1000),
     ("mpich", 4, "2", 60),
-    ("openmpi4", 3, "", 300),
+    ("openmpi4", 3, "", 1000),
 ]
 """MPI, ranks, pretended nodes (UNISONO_FAKE_NODES), cases in an ordinary run. MPICH's ranks do not give a CPU away."""
 
