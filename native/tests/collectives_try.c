@@ -4,7 +4,7 @@
  *
  * `all` for the collective: every one; for the algorithm: every one that applies, those with segments also with
  * some of a fourth and an eighth; `none`: the library alone; `chain:4096` is with such segments. Prints, for each size, microseconds of the slowest rank (median): ours, the library's, the library's over ours; all of one size
- * are measured in turn. TRY_SECONDS in the environment: how long, for each algorithm (0: only whether it is right).
+ * are measured in turn. TRY_SECONDS in the environment: how long, for each algorithm (0: only whether it is right, with two roots).
  * Status 1: one was wrong. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,7 +114,7 @@ struct candidate {
 static int is_right(struct coll_comm *comm, const struct candidate *candidate, struct data *data, struct call *call)
 {
     int good = 1, all;
-    int rounds = call->bytes > most_checked ? 2 : 6;
+    int rounds = call->bytes > most_checked || seconds_each <= 0 ? 2 : 6;
     for (int round = 0; round < rounds; round++) {
         int is_number = call->collective == COLL_ALLREDUCE || call->collective == COLL_REDUCE;
         call->root = round % ranks;
@@ -233,7 +233,7 @@ static int choose(enum collective collective, const char *name, struct candidate
         if (!all && (strncmp(algorithm->name + skip, name, length) != 0 || algorithm->name[skip + length] != '\0'))
             continue;
         candidates[count++] = (struct candidate){algorithm, segment > 0 ? segment : algorithm->segment};
-        for (int part = 4; all && part <= 8 && algorithm->segment > 0; part *= 2)
+        for (int part = seconds_each > 0 ? 4 : 8; all && part <= 8 && algorithm->segment > 0; part *= 2)
             candidates[count++] = (struct candidate){algorithm, algorithm->segment / part};
     }
     return count;

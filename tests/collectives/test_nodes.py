@@ -56,7 +56,7 @@ def test_pretended_nodes(installed: Installed, ranks: int, nodes: str, some: tup
 
 @pytest.mark.cluster
 @pytest.mark.mpi
-@pytest.mark.parametrize(("hosts", "ranks"), [("n0:2,n1:2,n2:2,n3:2", 8), ("n0:4,n1:4", 8), ("n0:2,n1:1,n2:3", 6)])
+@pytest.mark.parametrize(("hosts", "ranks"), [("n0:2,n1:2,n2:2,n3:2", 8), ("n0:2,n1:1,n2:3", 6)])
 def test_virtual_nodes(installed: Installed, cluster: MakeCluster, hosts: str, ranks: int) -> None:
     """Over TCP between nodes that share nothing."""
     if not installed.version.startswith("5"):
@@ -64,7 +64,7 @@ def test_virtual_nodes(installed: Installed, cluster: MakeCluster, hosts: str, r
     virtual = cluster(nodes=hosts.count("n"))
     program = built(TRY, str(Path(installed.mpirun).with_name("mpicc")))
     line = ["-x", "TRY_SECONDS", "--host", hosts, "-n", str(ranks), "--bind-to", "none", str(program)]
-    line += ["all", "all", "0", "1000", "70001"]
+    line += ["all", "all", "1000", "70001"]
     done = run(virtual.wrap(installed.argv(*line)), {**virtual.env, "TRY_SECONDS": "0"}, deadline=100)
     assert done.exit_code == 0, done.stdout + done.stderr
     _check(done.stdout, ("bcast_chain", "allreduce_leader", "allgather_ring", "alltoallv_nodes", "barrier_leader"))
@@ -72,11 +72,13 @@ def test_virtual_nodes(installed: Installed, cluster: MakeCluster, hosts: str, r
 
 @pytest.mark.mpi
 def test_pretended_nodes_under_mpich() -> None:
+    """Its ranks that wait must let others work, too."""
     mpirun, mpicc = shutil.which("mpirun.mpich"), shutil.which("mpicc.mpich")
     if mpirun is None or mpicc is None:
         pytest.skip("no MPICH")
     argv = [mpirun, "-n", "4", str(built(TRY, mpicc)), "all", "all", "1", "3001"]
     env = {**os.environ, "TRY_SECONDS": "0", "UNISONO_FAKE_NODES": "2", "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1"}
+    env["MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT"] = "10"
     done = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=100, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     _check(done.stdout, OVER_NODES)
