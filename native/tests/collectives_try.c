@@ -117,7 +117,7 @@ static int is_right(struct coll_comm *comm, const struct candidate *candidate, s
     int rounds = call->bytes > most_checked || seconds_each <= 0 ? 2 : 6;
     for (int round = 0; round < rounds; round++) {
         int is_number = call->collective == COLL_ALLREDUCE || call->collective == COLL_REDUCE;
-        call->root = round % ranks;
+        call->root = ((round % 2 ? -1 - round / 2 : round / 2) + 6 * ranks) % ranks; /* first, last, second ... */
         fill(data->send, data->room, (unsigned)(rank * 3 + round), is_number);
         fill(data->receive, data->room, (unsigned)(rank + 100 + round), 0);
         memcpy(data->expected, data->receive, data->room);
