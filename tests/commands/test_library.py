@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from tests.commands.program import unisono
 from tests.tuning.samples import plan, rule
 from tests.tuning.samples import tuning as example
 from unisono.export.served import rows
+from unisono.machine.describe import describe
 from unisono.machine.model import Machine
 from unisono.model import Setting, is_ours
 from unisono.parameters.spelling import require_mpi
@@ -47,7 +49,15 @@ timeout = "20s"
 PROGRAM = Path(__file__).parents[1] / "advise" / "program.c"
 
 
-@pytest.fixture(params=["embedded", "system"], scope="module")
+@pytest.fixture(scope="session")
+def mpich() -> Machine:
+    launcher = shutil.which("mpirun.mpich")
+    if launcher is None or shutil.which("mpicc.mpich") is None:
+        pytest.skip("no MPICH of the distribution with its mpicc")
+    return describe(launcher)
+
+
+@pytest.fixture(params=["embedded", "system", "mpich"], scope="module")
 def machine(request: pytest.FixtureRequest) -> Machine:
     found = request.getfixturevalue(request.param)
     assert isinstance(found, Machine)
