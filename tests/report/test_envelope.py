@@ -43,6 +43,7 @@ def test_a_composed_plan_is_the_best_everywhere(composed: Envelope) -> None:
     assert composed.view.plan.launch == Setting({"preload": "unisono"})
     assert composed.within == len(composed.points) == len(SIZES)
     assert composed.mean < 1.01
+    assert 1 <= composed.near_mean <= composed.mean
     assert 1.6 < composed.default_mean < 2.0
     assert {point.best.setting for point in composed.points} == {PULL, SM}
 

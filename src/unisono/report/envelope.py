@@ -9,6 +9,7 @@ from typing import Any
 
 from unisono.decide.model import Estimate
 from unisono.decide.table import size_weights
+from unisono.model import CALL_SCOPE, as_measured
 from unisono.report.axes import (
     Figure,
     hover_frame,
@@ -33,12 +34,14 @@ _SHARE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One message size. `best` is the fastest of all settings measured often enough, the chosen one among them."""
+    """One message size. `best` is the fastest of all settings measured often enough, the chosen one among them; `near`
+    the fastest of those that the chosen launch setting can have."""
 
     size: int
     chosen: Estimate
     default: Estimate
     best: Estimate
+    near: Estimate
 
     @property
     def left(self) -> float:
@@ -67,6 +70,11 @@ class Envelope:
         return _mean([p.size for p in self.points], [p.of_default for p in self.points])
 
     @property
+    def near_mean(self) -> float:
+        """The same against the best that the chosen launch setting can have."""
+        return _mean([p.size for p in self.points], [p.chosen.time.mid / p.near.time.mid for p in self.points])
+
+    @property
     def worst(self) -> Point:
         return max(self.points, key=lambda point: point.left)
 
@@ -82,6 +90,7 @@ class Envelope:
             "nodes": self.view.case.nodes,
             "ppn": self.view.case.ppn,
             "chosen_to_best": self.mean,
+            "chosen_to_best_of_launch": self.near_mean,
             "default_to_best": self.default_mean,
             "worst": worst.left,
             "worst_size": worst.size,
@@ -94,11 +103,14 @@ def envelope(view: CaseView) -> Envelope | None:
     """None where no size has both the chosen setting and the default."""
     chosen = {estimate.size: estimate for estimate in view.chosen}
     default = {estimate.size: estimate for estimate in view.default}
+    launch = as_measured(view.plan.launch)
+    inside = [curve for setting, curve in view.estimates.items() if setting.without(*CALL_SCOPE) == launch]
     points = []
     for size in view.sizes:
         if size in chosen and size in default and chosen[size].time.mid > 0:
             best = _best(view.estimates.values(), chosen[size], default[size])
-            points.append(Point(size, chosen[size], default[size], best))
+            near = _best(inside, chosen[size], default[size])
+            points.append(Point(size, chosen[size], default[size], best, near))
     return Envelope(view, tuple(points)) if points else None
 
 
@@ -119,6 +131,7 @@ def rows(found: Sequence[Envelope]) -> list[dict[str, Any]]:
     return [
         {
             "name": one.view.case.collective,
+            "near": format_ratio(one.near_mean),
             "chosen": format_ratio(one.mean),
             "default": format_ratio(one.default_mean),
             "worst": format_ratio(one.worst.left),
