@@ -24,9 +24,9 @@ RUNS = [
     ("openmpi5", 4, "2", 1000),
     ("openmpi5", 4, "2,1", 500),
     ("openmpi5", 4, "%2", 500),
-    ("mpich", 2, "", 1000),
+    ("mpich", 2, "", 600),
     ("mpich", 4, "2", 60),
-    ("openmpi4", 3, "", 1000),
+    ("openmpi4", 3, "", 600),
 ]
 """MPI, ranks, pretended nodes (UNISONO_FAKE_NODES), cases in an ordinary run. MPICH's ranks do not give a CPU away."""
 

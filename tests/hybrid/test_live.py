@@ -23,8 +23,11 @@ pytestmark = pytest.mark.mpi
 
 
 @pytest.fixture
-def solver(installed: Installed) -> list[str]:
-    """mpirun and the solver, without a number of ranks."""
+def solver(installed: Installed, request: pytest.FixtureRequest) -> list[str]:
+    """mpirun and the solver, without a number of ranks. What is the solver's own is tried with one MPI."""
+    both = request.node.originalname == "test_the_tension_is_exact_in_every_layout"
+    if not both and not installed.version.startswith("5"):
+        pytest.skip("one MPI is enough")
     mpi = installed.machine.mpi
     assert mpi is not None
     root = ["--allow-run-as-root"] if installed.machine.root_user else []
@@ -157,6 +160,8 @@ def test_a_users_program_by_its_own_figure(installed: Installed, tmp_path: Path)
 def test_bad_wishes_are_one_line_and_status_2(
     installed: Installed, tmp_path: Path, words: list[str], said: str
 ) -> None:
+    if not installed.version.startswith("5"):
+        pytest.skip("one MPI is enough")
     done = subprocess.run(
         hybrid(installed, "-o", str(tmp_path / "o"), "--rounds", "1", *words),
         capture_output=True, text=True, check=False, timeout=60,
@@ -167,6 +172,8 @@ def test_bad_wishes_are_one_line_and_status_2(
 
 
 def test_interrupted_and_continued(installed: Installed, tmp_path: Path) -> None:
+    if not installed.version.startswith("5"):
+        pytest.skip("one MPI is enough")
     line = hybrid(installed, "--size", "14", "--rounds", "3", "-o", str(tmp_path), "--json", "--resume")
     with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as driver:
         assert driver.stderr is not None

@@ -7,6 +7,8 @@ import re
 import subprocess
 from collections.abc import Sequence
 
+import pytest
+
 from unisono.machine.model import Cpu, Machine, Mpi, Node
 
 
@@ -90,6 +92,8 @@ def mapped(made_up: Machine, nodes: int, ranks: int, words: Sequence[str]) -> li
     environment = {**os.environ, "HWLOC_SYNTHETIC": synthetic(made_up)}
     done = subprocess.run(argv, env=environment, capture_output=True, text=True, timeout=30, errors="replace")
     text = done.stdout + done.stderr
+    if not five and "Segmentation fault" in text and "orte_dt_print_map" in text:
+        pytest.skip("mpirun 4 has mapped the ranks, and crashes while it prints where")
     found = (_five if five else _four)(made_up, text)
     assert len(found) == ranks, f"{' '.join(argv)}\n{text}"
     return found

@@ -62,6 +62,9 @@ def test_zoom_buttons_show_their_sizes_and_fit_the_times(opened: Chrome) -> None
     ranges = (
         "const l = document.querySelector('details.case[open] .plot').layout; return [l.xaxis.range, l.yaxis.range]"
     )
+    drawn = "return Boolean(document.querySelector('details.case[open] .plot').layout)"
+    opened.execute_script("document.querySelector('details.case[open] .plot').scrollIntoView()")
+    wait_for(opened, drawn, bool)
     (x_all, y_all) = opened.execute_script(ranges)
     buttons = {b.text: b for b in opened.find_elements(By.CSS_SELECTOR, "details.case[open] button[data-set=zoom]")}
     assert list(buttons) == ["all", "small", "medium", "medium large", "large"]
