@@ -7,8 +7,6 @@ import re
 import subprocess
 from collections.abc import Sequence
 
-import pytest
-
 from unisono.machine.model import Cpu, Machine, Mpi, Node
 
 
@@ -89,11 +87,11 @@ def mapped(made_up: Machine, nodes: int, ranks: int, words: Sequence[str]) -> li
     else:
         argv += [word for name, value in simulated.items() for word in (prefix, name, value)]
     argv += [*words, *(["--display", "map"] if five else ["--display-devel-map"]), "--do-not-launch", "/bin/true"]
-    environment = {**os.environ, "HWLOC_SYNTHETIC": synthetic(made_up)}
+    # Nothing else: mpirun 4.1.4 prints from memory it never set, and crashes or not by what the environment puts there.
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LD_LIBRARY_PATH") if name in os.environ}
+    environment = {**kept, "HWLOC_SYNTHETIC": synthetic(made_up)}
     done = subprocess.run(argv, env=environment, capture_output=True, text=True, timeout=30, errors="replace")
     text = done.stdout + done.stderr
-    if not five and "Segmentation fault" in text and "orte_dt_print_map" in text:
-        pytest.skip("mpirun 4 has mapped the ranks, and crashes while it prints where")
     found = (_five if five else _four)(made_up, text)
     assert len(found) == ranks, f"{' '.join(argv)}\n{text}"
     return found
