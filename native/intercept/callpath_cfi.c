@@ -1,4 +1,5 @@
 #include "callpath_cfi.h"
+#include "callpath_eh.h"
 
 #include <fcntl.h>
 #include <stddef.h>
@@ -36,147 +37,6 @@ struct row {
     struct where fp, ra;
 };
 
-struct entry {
-    const uint8_t *initial, *initial_end; /* instructions of the CIE */
-    const uint8_t *own, *own_end;         /* and of the FDE */
-    uint64_t code_align;
-    int64_t data_align;
-    uint64_t ra_register;
-    uint8_t encoding; /* of addresses */
-    bool is_signal, is_augmented, ok;
-};
-
-static uint64_t uleb(const uint8_t **at)
-{
-    uint64_t value = 0;
-    for (unsigned shift = 0;; shift += 7) {
-        uint8_t byte = *(*at)++;
-        if (shift < 64)
-            value |= (uint64_t)(byte & 0x7f) << shift;
-        if (!(byte & 0x80))
-            return value;
-    }
-}
-
-static int64_t sleb(const uint8_t **at)
-{
-    uint64_t value = 0;
-    unsigned shift = 0;
-    uint8_t byte;
-    do {
-        byte = *(*at)++;
-        if (shift < 64)
-            value |= (uint64_t)(byte & 0x7f) << shift;
-        shift += 7;
-    } while (byte & 0x80);
-    if (shift < 64 && (byte & 0x40))
-        value |= ~(uint64_t)0 << shift;
-    return (int64_t)value;
-}
-
-static uint64_t fixed(const uint8_t **at, unsigned bytes)
-{
-    uint64_t value = 0; /* both platforms are little-endian where it matters: x86-64, and Linux on aarch64 */
-    memcpy(&value, *at, bytes);
-    *at += bytes;
-    return value;
-}
-
-/* Bytes of an encoded address; 0 for an encoding whose length is not fixed. */
-static unsigned address_bytes(uint8_t encoding)
-{
-    switch (encoding & 0x07) {
-    case 0:
-        return sizeof(void *);
-    case 2:
-        return 2;
-    case 3:
-        return 4;
-    case 4:
-        return 8;
-    default:
-        return 0;
-    }
-}
-
-static bool read_cie(const uint8_t *cie, struct entry *entry)
-{
-    const uint8_t *at = cie;
-    uint64_t length = fixed(&at, 4);
-    if (length == 0xffffffff)
-        length = fixed(&at, 8);
-    entry->initial_end = at + length;
-    at += 4;
-    uint8_t version = *at++;
-    const char *augmentation = (const char *)at;
-    at += strlen(augmentation) + 1;
-    if (version >= 4)
-        at += 2; /* sizes of addresses and of segment selectors */
-    entry->code_align = uleb(&at);
-    entry->data_align = sleb(&at);
-    entry->ra_register = version == 1 ? *at++ : uleb(&at);
-    entry->encoding = 0;
-    if (*augmentation == '\0') {
-        entry->initial = at;
-        return true;
-    }
-    if (*augmentation != 'z')
-        return false;
-    uint64_t bytes = uleb(&at);
-    entry->is_augmented = true;
-    entry->initial = at + bytes;
-    for (const char *letter = augmentation + 1; *letter != '\0'; letter++) {
-        switch (*letter) {
-        case 'R':
-            entry->encoding = *at++;
-            break;
-        case 'L':
-            at++;
-            break;
-        case 'P': {
-            unsigned skipped = address_bytes(*at++);
-            if (skipped == 0)
-                return false;
-            at += skipped;
-            break;
-        }
-        case 'S':
-            entry->is_signal = true;
-            break;
-        case 'B': /* signed with the other key: cfi_plain removes either */
-            break;
-        default: /* unknown letters end what can be read of the augmentation */
-            return letter[-1] != 'z';
-        }
-    }
-    return true;
-}
-
-static struct entry read_fde(const uint8_t *fde)
-{
-    struct entry entry = {.ok = false};
-    const uint8_t *at = fde;
-    uint64_t length = fixed(&at, 4);
-    if (length == 0xffffffff)
-        length = fixed(&at, 8);
-    entry.own_end = at + length;
-    const uint8_t *cie = at;
-    cie -= (int32_t)fixed(&at, 4);
-    if (!read_cie(cie, &entry))
-        return entry;
-    unsigned bytes = address_bytes(entry.encoding);
-    if (bytes == 0)
-        return entry;
-    at += 2 * (size_t)bytes; /* first address and length of the function */
-    if (entry.is_augmented) {
-        uint64_t skipped = uleb(&at);
-        at += skipped;
-    }
-    entry.own = at;
-    entry.ok = true;
-    return entry;
-}
-
 /* `breg offset` [`deref`]: the two forms GCC and Clang write when they realign the stack. False: any other. */
 static bool read_expression(const uint8_t *at, uint64_t bytes, int64_t *offset, bool *load)
 {
@@ -184,19 +44,19 @@ static bool read_expression(const uint8_t *at, uint64_t bytes, int64_t *offset, 
     const uint8_t *end = at + bytes;
     if (bytes < 2 || bytes > EXPRESSION || *at++ != BREG0 + REG_FP)
         return false;
-    *offset = sleb(&at);
+    *offset = eh_sleb(&at);
     *load = at < end && *at == DEREF;
     return at + *load == end;
 }
 
-static struct where *tracked(struct row *row, const struct entry *entry, uint64_t number)
+static struct where *tracked(struct row *row, const struct eh_entry *entry, uint64_t number)
 {
     if (number == (uint64_t)REG_FP)
         return &row->fp;
     return number == entry->ra_register ? &row->ra : NULL;
 }
 
-static void set(struct row *row, const struct entry *entry, uint64_t number, struct where where)
+static void set(struct row *row, const struct eh_entry *entry, uint64_t number, struct where where)
 {
     struct where *one = tracked(row, entry, number);
     if (one != NULL)
@@ -210,7 +70,7 @@ static void set_cfa_register(struct row *row, uint64_t number, int64_t offset)
     row->cfa_offset = offset;
 }
 
-static void restore(struct row *row, const struct row *first, const struct entry *entry, uint64_t number)
+static void restore(struct row *row, const struct row *first, const struct eh_entry *entry, uint64_t number)
 {
     if (number == (uint64_t)REG_FP)
         row->fp = first->fp;
@@ -219,7 +79,7 @@ static void restore(struct row *row, const struct row *first, const struct entry
 }
 
 /* One instruction whose operation fills its whole byte, except those that move the location. */
-static bool execute_long(uint8_t operation, const uint8_t **at, const struct entry *entry, struct row *row,
+static bool execute_long(uint8_t operation, const uint8_t **at, const struct eh_entry *entry, struct row *row,
                          const struct row *first)
 {
     uint64_t number, bytes;
@@ -228,51 +88,51 @@ static bool execute_long(uint8_t operation, const uint8_t **at, const struct ent
     case 0x2d: /* negate_ra_state: cfi_plain copes with signed addresses and plain ones */
         return true;
     case 0x05: /* offset_extended */
-        number = uleb(at);
-        set(row, entry, number, (struct where){AT_CFA, (int64_t)uleb(at) * entry->data_align});
+        number = eh_uleb(at);
+        set(row, entry, number, (struct where){AT_CFA, (int64_t)eh_uleb(at) * entry->data_align});
         return true;
     case 0x11: /* offset_extended_sf */
-        number = uleb(at);
-        set(row, entry, number, (struct where){AT_CFA, sleb(at) * entry->data_align});
+        number = eh_uleb(at);
+        set(row, entry, number, (struct where){AT_CFA, eh_sleb(at) * entry->data_align});
         return true;
     case 0x2f: /* GNU_negative_offset_extended */
-        number = uleb(at);
-        set(row, entry, number, (struct where){AT_CFA, -(int64_t)uleb(at) * entry->data_align});
+        number = eh_uleb(at);
+        set(row, entry, number, (struct where){AT_CFA, -(int64_t)eh_uleb(at) * entry->data_align});
         return true;
     case 0x06: /* restore_extended */
-        restore(row, first, entry, uleb(at));
+        restore(row, first, entry, eh_uleb(at));
         return true;
     case 0x07: /* undefined */
-        set(row, entry, uleb(at), (struct where){UNDEFINED, 0});
+        set(row, entry, eh_uleb(at), (struct where){UNDEFINED, 0});
         return true;
     case 0x08: /* same_value */
-        set(row, entry, uleb(at), (struct where){SAME, 0});
+        set(row, entry, eh_uleb(at), (struct where){SAME, 0});
         return true;
     case 0x09: /* register */
-        number = uleb(at);
-        (void)uleb(at);
+        number = eh_uleb(at);
+        (void)eh_uleb(at);
         set(row, entry, number, (struct where){OTHER, 0});
         return true;
     case 0x0c: /* def_cfa */
-        number = uleb(at);
-        set_cfa_register(row, number, (int64_t)uleb(at));
+        number = eh_uleb(at);
+        set_cfa_register(row, number, (int64_t)eh_uleb(at));
         return true;
     case 0x12: /* def_cfa_sf */
-        number = uleb(at);
-        set_cfa_register(row, number, sleb(at) * entry->data_align);
+        number = eh_uleb(at);
+        set_cfa_register(row, number, eh_sleb(at) * entry->data_align);
         return true;
     case 0x0d: /* def_cfa_register */
-        set_cfa_register(row, uleb(at), row->cfa_offset);
+        set_cfa_register(row, eh_uleb(at), row->cfa_offset);
         return true;
     case 0x0e: /* def_cfa_offset */
-        row->cfa_offset = (int64_t)uleb(at);
+        row->cfa_offset = (int64_t)eh_uleb(at);
         return true;
     case 0x13: /* def_cfa_offset_sf */
-        row->cfa_offset = sleb(at) * entry->data_align;
+        row->cfa_offset = eh_sleb(at) * entry->data_align;
         return true;
     case 0x0f: { /* def_cfa_expression */
         bool load = false;
-        bytes = uleb(at);
+        bytes = eh_uleb(at);
         row->cfa_kind = read_expression(*at, bytes, &row->cfa_offset, &load) && load ? BY_FP_LOAD : BY_OTHER;
         *at += bytes;
         return true;
@@ -280,8 +140,8 @@ static bool execute_long(uint8_t operation, const uint8_t **at, const struct ent
     case 0x10: { /* expression */
         bool load = false;
         int64_t offset = 0;
-        number = uleb(at);
-        bytes = uleb(at);
+        number = eh_uleb(at);
+        bytes = eh_uleb(at);
         bool simple = read_expression(*at, bytes, &offset, &load) && !load;
         set(row, entry, number, simple ? (struct where){AT_FP, offset} : (struct where){OTHER, 0});
         *at += bytes;
@@ -289,18 +149,18 @@ static bool execute_long(uint8_t operation, const uint8_t **at, const struct ent
     }
     case 0x14: /* val_offset */
     case 0x15: /* val_offset_sf */
-        number = uleb(at);
-        (void)uleb(at);
+        number = eh_uleb(at);
+        (void)eh_uleb(at);
         set(row, entry, number, (struct where){OTHER, 0});
         return true;
     case 0x16: /* val_expression */
-        number = uleb(at);
-        bytes = uleb(at);
+        number = eh_uleb(at);
+        bytes = eh_uleb(at);
         *at += bytes;
         set(row, entry, number, (struct where){OTHER, 0});
         return true;
     case 0x2e: /* GNU_args_size */
-        (void)uleb(at);
+        (void)eh_uleb(at);
         return true;
     default:
         return false;
@@ -308,7 +168,7 @@ static bool execute_long(uint8_t operation, const uint8_t **at, const struct ent
 }
 
 /* Runs instructions up to the row of `target`; `*location` is where the row begins. False: not understood. */
-static bool execute(const uint8_t *at, const uint8_t *end, const struct entry *entry, uintptr_t *location,
+static bool execute(const uint8_t *at, const uint8_t *end, const struct eh_entry *entry, uintptr_t *location,
                     uintptr_t target, struct row *row, const struct row *first)
 {
     struct row kept[STATES];
@@ -321,7 +181,7 @@ static bool execute(const uint8_t *at, const uint8_t *end, const struct entry *e
             *location += operand * entry->code_align;
             continue;
         case 0x80: /* offset */
-            set(row, entry, operand, (struct where){AT_CFA, (int64_t)uleb(&at) * entry->data_align});
+            set(row, entry, operand, (struct where){AT_CFA, (int64_t)eh_uleb(&at) * entry->data_align});
             continue;
         case 0xc0: /* restore */
             restore(row, first, entry, operand);
@@ -333,7 +193,7 @@ static bool execute(const uint8_t *at, const uint8_t *end, const struct entry *e
         case 0x02: /* advance_loc1, 2 and 4 */
         case 0x03:
         case 0x04:
-            *location += fixed(&at, 1u << (operation - 2)) * entry->code_align;
+            *location += eh_fixed(&at, 1u << (operation - 2)) * entry->code_align;
             break;
         case 0x0a: /* remember_state */
             if (depth == STATES)
@@ -425,7 +285,7 @@ struct cfi_rule cfi_find(uintptr_t pc)
     const uint8_t *fde = pc == 0 ? NULL : _Unwind_Find_FDE((void *)target, &bases);
     if (fde == NULL)
         return (struct cfi_rule){.kind = pc != 0 && is_signal_return(pc) ? CFI_HARD : CFI_END};
-    struct entry entry = read_fde(fde);
+    struct eh_entry entry = eh_read(fde);
     if (!entry.ok || entry.is_signal)
         return (struct cfi_rule){.kind = CFI_HARD};
     struct row row = {.cfa_kind = BY_OTHER};

@@ -1,23 +1,12 @@
-/* Call paths against what the compiler's unwinder says, for every kind of frame and stack we could think of. */
+/* Call paths against what the compiler's unwinder says, for every kind of frame we could think of. */
 #include <alloca.h>
 #include <dlfcn.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <ucontext.h>
 
 #include "check.h"
+#include "test_callpath_frames.h"
 #include "test_callpath_probe.h"
-
-#define NOINLINE __attribute__((noinline))
-/* Optimised code keeps no frame pointer, and calls in tail position leave no frame: what follows a call prevents that. */
-#define CALL(call)                                                                                                     \
-    do {                                                                                                               \
-        right &= (call);                                                                                               \
-        __asm__ volatile("" ::: "memory");                                                                             \
-    } while (0)
 
 /* Of the second of two calls: how often memory did not have the answer. */
 NOINLINE static unsigned slow_again(bool (*function)(int), int argument)
@@ -33,7 +22,7 @@ NOINLINE static unsigned slow_again(bool (*function)(int), int argument)
 
 /* ---- recursion, one wrapper with two callers, depth ------------------------------------------------------------- */
 
-NOINLINE static bool recurse(int depth)
+NOINLINE bool recurse(int depth)
 {
     bool right = true;
     if (depth > 0)
@@ -52,21 +41,21 @@ static void recursion(void)
     CHECK(recurse(3000));
 }
 
-NOINLINE static bool wrapper(int most)
+NOINLINE bool wrapper(int most)
 {
     bool right = true;
     CALL(probe(most));
     return right;
 }
 
-NOINLINE static bool transpose_one(int most)
+NOINLINE bool transpose_one(int most)
 {
     bool right = true;
     CALL(wrapper(most));
     return right;
 }
 
-NOINLINE static bool transpose_two(int most)
+NOINLINE bool transpose_two(int most)
 {
     bool right = true;
     CALL(wrapper(most));
@@ -250,132 +239,6 @@ static void moved_frames(void)
             CHECK(outer(bytes, 4096));
 }
 
-/* ---- other stacks ----------------------------------------------------------------------------------------------- */
-
-static void *thread_body(void *argument)
-{
-    bool right = true;
-    uint32_t turns = *(uint32_t *)argument;
-    for (uint32_t i = 0; i < turns; i++) {
-        CALL(recurse((int)(i % 20)));
-        CALL(wrapper(8));
-        CALL(transpose_one(8));
-        if (i % 50 == 49)
-            probe_forget(); /* all threads at once */
-    }
-    return right ? argument : NULL;
-}
-
-static void threads(void)
-{
-    for (int round = 0; round < 20; round++) {
-        pthread_t thread[4];
-        uint32_t turns = 100;
-        for (int i = 0; i < 4; i++)
-            CHECK(pthread_create(&thread[i], NULL, thread_body, &turns) == 0);
-        for (int i = 0; i < 4; i++) {
-            void *result = NULL;
-            CHECK(pthread_join(thread[i], &result) == 0 && result == &turns);
-        }
-    }
-}
-
-static ucontext_t scheduler, coroutine;
-static bool coroutine_right;
-static int coroutine_depth;
-
-static void coroutine_body(void)
-{
-    for (int i = 0; i < 3; i++) {
-        coroutine_right &= recurse(coroutine_depth);
-        coroutine_right &= transpose_two(4);
-        swapcontext(&coroutine, &scheduler);
-    }
-}
-
-/* Stacks that end at an unmapped page, at the same place one after the other with different ends: what is remembered of
- * the larger must not be read past the end of the smaller. */
-static void coroutines(void)
-{
-    enum { PAGE = 4096, MOST = 64 };
-    char *place = mmap(NULL, MOST * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    CHECK(place != MAP_FAILED);
-    for (int pages = MOST - 1; pages >= 16; pages -= 3) {
-        CHECK(mprotect(place, (size_t)pages * PAGE, PROT_READ | PROT_WRITE) == 0);
-        CHECK(mprotect(place + pages * PAGE, (size_t)(MOST - pages) * PAGE, PROT_NONE) == 0);
-        coroutine_right = true;
-        coroutine_depth = (MOST - pages) % 7;
-        CHECK(getcontext(&coroutine) == 0);
-        coroutine.uc_stack.ss_sp = place;
-        coroutine.uc_stack.ss_size = (size_t)pages * PAGE;
-        coroutine.uc_link = &scheduler;
-        makecontext(&coroutine, coroutine_body, 0);
-        for (int i = 0; i < 3; i++) {
-            CHECK(swapcontext(&scheduler, &coroutine) == 0);
-            CHECK(transpose_one(4));
-        }
-        CHECK(coroutine_right);
-    }
-    CHECK(munmap(place, MOST * PAGE) == 0);
-}
-
-static int handled; /* by atomic operations: threads look at it too */
-static bool handled_right = true;
-
-static void handler(int number)
-{
-    (void)number;
-    __atomic_add_fetch(&handled, 1, __ATOMIC_RELAXED);
-    handled_right &= probe(16);
-}
-
-/* Out of a handler, on its own stack and on the interrupted one: signal frames are left to the compiler's unwinder. */
-static void signals(void)
-{
-    static char stack[64 * 1024];
-    const stack_t other = {.ss_sp = stack, .ss_size = sizeof stack};
-    CHECK(sigaltstack(&other, NULL) == 0);
-    for (int flags = 0; flags < 2; flags++) {
-        struct sigaction action = {.sa_handler = handler, .sa_flags = flags ? SA_ONSTACK : 0};
-        CHECK(sigaction(SIGUSR1, &action, NULL) == 0);
-        CHECK(raise(SIGUSR1) == 0 && raise(SIGUSR1) == 0);
-    }
-    CHECK(handled == 4 && handled_right);
-    const stack_t none = {.ss_flags = SS_DISABLE};
-    CHECK(sigaltstack(&none, NULL) == 0);
-}
-
-/* Handlers that interrupt the recorder itself, wherever that may be. */
-static void *interrupted(void *argument)
-{
-    while (!__atomic_load_n((int *)argument, __ATOMIC_ACQUIRE)) {
-        for (int depth = 0; depth < 40; depth++)
-            probe_once(8);
-        handled_right &= recurse(__atomic_load_n(&handled, __ATOMIC_RELAXED) % 30);
-    }
-    return NULL;
-}
-
-static void interruptions(void)
-{
-    int stop = 0;
-    pthread_t thread;
-    handled = 0;
-    struct sigaction action = {.sa_handler = handler};
-    CHECK(sigaction(SIGUSR1, &action, NULL) == 0);
-    CHECK(pthread_create(&thread, NULL, interrupted, &stop) == 0);
-    for (int i = 0; i < 2000; i++) {
-        pthread_kill(thread, SIGUSR1);
-        if (i % 16 == 0)
-            probe_once(8);
-    }
-    while (__atomic_load_n(&handled, __ATOMIC_RELAXED) == 0)
-        probe_once(8);
-    __atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
-    pthread_join(thread, NULL);
-    CHECK(handled > 0 && handled_right);
-}
-
 /* ---- code that comes and goes ----------------------------------------------------------------------------------- */
 
 static void plugins(const char *path)
@@ -407,10 +270,7 @@ int main(int count, char **words)
     shared_wrapper();
     random_trees();
     moved_frames();
-    threads();
-    coroutines();
-    signals();
-    interruptions();
+    CHECK(stacks() == 0);
     if (count > 1)
         plugins(words[1]);
     return verdict();

@@ -1,0 +1,146 @@
+"""The C symbols of libunisono.so, one wrapper for each function of the table."""
+
+from __future__ import annotations
+
+import sys
+
+from mpi_h import Function
+
+
+def record(function: Function, status: str, fortran: bool) -> str:
+    """The statement that records a call that succeeded; its arguments are a1 ... as C has them."""
+    a = function.names
+    head = f"F_{function.name}, span"
+    fortran_text = "true" if fortran else "false"
+    match function.kind:
+        case "collective" | "neighborhood":
+            comm = function.position("MPI_Comm")
+            arguments = ", ".join(["group", fortran_text, *a[:comm]])
+            group = f"const struct group *group = comm_group({a[comm]});\n    "
+            rule = f"rule_{function.rule}({arguments})"
+            if function.persistent:
+                return group + f"kind_persistent({head}, group->shape, {rule}, REQUEST_NO_TARGET, *{a[-1]});"
+            return group + f"kind_collective({head}, group, {rule});"
+        case "send":
+            return f"kind_send({head}, a2, a3, a4, a6);"
+        case "send_init":
+            return f"kind_send_init({head}, a2, a3, a4, a6, *a7);"
+        case "recv":
+            return f"kind_recv({head}, comm_group(a6)->shape, {status});"
+        case "mrecv":
+            return f"kind_recv({head}, NOT_KNOWN, {status});"
+        case "irecv":
+            return f"kind_irecv({head}, comm_group(a6)->shape, kind_expected(a2, a3, a4));"
+        case "imrecv":
+            return f"kind_irecv({head}, NOT_KNOWN, kind_expected(a2, a3, 0));"
+        case "recv_init":
+            return f"kind_persistent({head}, comm_group(a6)->shape, kind_expected(a2, a3, a4), REQUEST_NO_TARGET, *a7);"
+        case "sendrecv":
+            return f"kind_sendrecv({head}, a2, a3, a4, kind_received(a9, {status}), a11);"
+        case "sendrecv_replace":
+            return f"kind_sendrecv({head}, a2, a3, a4, kind_received(a6, {status}), a8);"
+        case "isendrecv":
+            return f"kind_isendrecv({head}, a2, a3, a4, a9, a11);"
+        case "isendrecv_replace":
+            return f"kind_isendrecv({head}, a2, a3, a4, a6, a8);"
+        case "start":
+            return f"kind_start({head}, 1, a1, {fortran_text});"
+        case "startall":
+            return f"kind_start({head}, a1, a2, {fortran_text});"
+        case "request_free" | "timed" | "timed_buffer":
+            comm = next(
+                (n for n, p in zip(a, function.parameters, strict=False) if p.type == "MPI_Comm"), "MPI_COMM_NULL"
+            )
+            return f"kind_timed({head}, {comm});"
+        case "create":
+            made = a[[p.type for p in function.parameters].index("MPI_Comm *")]
+            return f"kind_create({head}, {function.argument('MPI_Comm')}, *{made});"
+        case "put":
+            return f"kind_one_sided({head}, a4, rule_bytes(a2, a3), 0);"
+        case "get":
+            return f"kind_one_sided({head}, a4, 0, rule_bytes(a2, a3));"
+        case "get_accumulate":
+            return f"kind_one_sided({head}, a7, a11 == MPI_NO_OP ? 0 : rule_bytes(a2, a3), rule_bytes(a5, a6));"
+        case "fetch_and_op":
+            return f"kind_one_sided({head}, a4, a6 == MPI_NO_OP ? 0 : rule_bytes(1, a3), rule_bytes(1, a3));"
+        case "compare_and_swap":
+            return f"kind_one_sided({head}, a5, rule_bytes(1, a4), rule_bytes(1, a4));"
+        case "write" | "read":
+            type_at = function.position("MPI_Datatype")
+            return f"kind_{function.kind}({head}, {a[type_at - 1]}, {a[type_at]});"
+    sys.exit(f"functions.txt: {function.kind} is not a kind")
+
+
+def takes_status(function: Function) -> bool:
+    return function.kind in ("recv", "mrecv", "sendrecv", "sendrecv_replace")
+
+
+def begin(function: Function, comm: str) -> str:
+    if function.kind == "collective" and not function.nonblocking and not function.persistent:
+        return f"record_begin_together(span, {comm})"
+    return "record_begin(span)"
+
+
+def dispatched(function: Function) -> str:
+    """The call of dispatch.h's function; arguments as C has them, the communicator is `used`."""
+    a, parameters = function.names, function.parameters
+    vector = f"dispatch_vector{'_c' if function.name.endswith('_c') else ''}"
+    words = []
+    for i, parameter in enumerate(parameters):
+        if parameter.array:  # counts, followed by displacements
+            words += [f"{vector}({a[i]}, {a[i + 1]})"] if not parameters[i - 1].array else []
+        else:
+            words.append("&used" if parameter.type == "MPI_Comm" else a[i])
+    return f"dispatch_{function.rule}({', '.join([*words, '&status'])})"
+
+
+def on(function: Function) -> str:
+    """Where a call goes on that may be served: the function on_NAME."""
+    declared = ", ".join(p.declared(n) for p, n in zip(function.parameters, function.names, strict=True))
+    comm = function.argument("MPI_Comm")
+    passed = ", ".join("used" if name == comm else name for name in function.names)
+    return f"""
+static int on_{function.name}({declared})
+{{
+    MPI_Comm used = {comm};
+    int status = MPI_SUCCESS;
+    if (dispatch_active && {dispatched(function)})
+        return status;
+    return dispatch_returned({comm}, used, REAL({function.name})({passed}));
+}}
+"""
+
+
+def wrapper(function: Function) -> str:
+    names = function.names
+    declared = ", ".join(p.declared(n) for p, n in zip(function.parameters, names, strict=True))
+    before, passed, recorded = "", list(names), "status"
+    if takes_status(function):
+        before = f"    MPI_Status own, *arrived = {names[-1]} != MPI_STATUS_IGNORE ? {names[-1]} : &own;\n"
+        passed[-1] = recorded = "arrived"
+    always = "    request_remove(*a1);\n" if function.kind == "request_free" else ""
+    comm = function.argument("MPI_Comm") if function.kind == "collective" else ""
+    real, ways = f"REAL({function.name})", ""
+    if function.served:
+        real, ways = f"on_{function.name}", on(function)
+        always = f"""    if (!(record_active[F_{function.name}] | dispatch_active))
+        return REAL({function.name})({", ".join(names)});
+"""
+    return f"""{ways}
+SYMBOL int MPI_{function.name}({declared})
+{{
+{always}    if (!record_active[F_{function.name}] || !record_enter())
+        return {real}({", ".join(names)});
+{before}    struct span begun, *span = &begun;
+    {begin(function, comm)};
+    int status = {real}({", ".join(passed)});
+    record_end(span);
+    if (status != MPI_SUCCESS)
+        kind_timed(F_{function.name}, span, MPI_COMM_NULL);
+    else {{
+    {record(function, recorded, False)}
+    }}
+    record_leave();
+    return status;
+}}
+"""

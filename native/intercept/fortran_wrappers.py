@@ -1,0 +1,128 @@
+"""The Fortran symbols of libunisono.so, in which all arguments go on as they came."""
+
+from __future__ import annotations
+
+import re
+
+from c_wrappers import begin, dispatched, record, takes_status
+from mpi_h import Function
+
+
+def converted(function: Function, statement: str) -> str:
+    """Declarations of those a1 ... that the statement mentions, made from Fortran's f1 ..."""
+    lines = []
+    for name, parameter in zip(function.names, function.parameters, strict=True):
+        if not re.search(rf"\b{name}\b", statement):
+            continue
+        fortran = f"f{name[1:]}"
+        match parameter.type:
+            case "MPI_Comm" | "MPI_Datatype" | "MPI_Op" if not parameter.array:
+                kind = parameter.type.removeprefix("MPI_").replace("Datatype", "Type")
+                lines.append(f"{parameter.type} {name} = PMPI_{kind}_f2c(fortran_int({fortran}));")
+            case "int":
+                value = fortran if parameter.array else f"fortran_int({fortran})"
+                lines.append(f"int {'*' if parameter.array else ''}{name} = {value};")
+            case "MPI_Comm *" | "MPI_Request *" if function.kind != "start":
+                kind = parameter.type.removeprefix("MPI_").removesuffix(" *")
+                lines.append(f"MPI_{kind} c{name} = PMPI_{kind}_f2c(fortran_int({fortran})), *{name} = &c{name};")
+            case "void *" | "const void *":
+                lines.append(f"void *{name} = fortran_buffer({fortran});")
+            case other:
+                lines.append(f"{other}{'*' if parameter.array else ''} {name} = {fortran};")
+    return "".join(f"        UNUSED {line}\n" for line in lines)
+
+
+def fortran_on(function: Function, f08: bool, name: str) -> str:
+    """`on` for Fortran. Arguments go on as they came but for a copy's communicator.
+
+    Open MPI's symbols of `use mpi_f08` come by ompi_x_f, which then dispatches.
+    """
+    names = [f"f{n[1:]}" for n in function.names]
+    types = ", ".join("void *" for _ in [*names, "error"])
+    declared = ", ".join(f"void *{n}" for n in [*names, "error"])
+    comm = names[function.position("MPI_Comm")]
+    statement = dispatched(function)
+    passed = ", ".join(["&copy" if n == comm else n for n in names] + ["&failed"])
+    guard = ("#ifdef OPEN_MPI\n    real({0});\n#else\n", "#endif\n") if f08 else ("", "")
+    return f"""
+static void {name}(void (*real)({types}), {declared})
+{{
+{guard[0].format(", ".join([*names, "error"]))}    MPI_Comm user = PMPI_Comm_f2c(fortran_int({comm})), used = user;
+    int status = MPI_SUCCESS;
+    bool served = false;
+    if (dispatch_active) {{
+{converted(function, statement)}        served = {statement};
+    }}
+    if (!served && used == user) {{
+        real({", ".join([*names, "error"])});
+        return;
+    }}
+    if (!served) {{
+        MPI_Fint copy = PMPI_Comm_c2f(used), failed = MPI_SUCCESS;
+        real({passed});
+        status = dispatch_returned(user, used, (int)failed);
+    }}
+    if (error != NULL)
+        *(MPI_Fint *)error = (MPI_Fint)status;
+{guard[1]}}}
+"""
+
+
+def fortran_wrapper(function: Function, f08: bool) -> str:
+    """The C parameters by address, the error, hidden lengths of strings: Open MPI's ompi_x_f with its other names, or
+    the symbol that `use mpi_f08` calls."""
+    lower = function.name.lower()
+    names = [f"f{name[1:]}" for name in function.names]
+    lengths = [f"length{i}" for i, p in enumerate(function.parameters) if "char" in p.type]
+    declared = ", ".join([f"void *{name}" for name in [*names, "error"]] + [f"size_t {name}" for name in lengths])
+    arguments = ", ".join([*names, "error", *lengths])
+    before, passed, statement = "", arguments, record(function, "&arrived", True)
+    converting = converted(function, statement)
+    if takes_status(function):
+        status = names[-1]
+        before = f"    MPI_Fint own[FORTRAN_STATUS], *status = fortran_is_status_ignore({status}) ? own : {status};\n"
+        passed = arguments.replace(f"{status}, error", "status, error")
+        converting += "        MPI_Status arrived;\n        PMPI_Status_f2c(status, &arrived);\n"
+    always = "    request_remove(PMPI_Request_f2c(fortran_int(f1)));\n" if function.kind == "request_free" else ""
+    comm = f"PMPI_Comm_f2c(fortran_int(f{function.position('MPI_Comm') + 1}))" if function.kind == "collective" else ""
+    begun = f"FORTRAN{'_08' * f08}_BEGIN({lower}, ({declared}))"
+    suffix = "_f08" if f08 else "_f"
+    real, ways = "real", ""
+    if function.served:
+        real, ways = f"on_{lower}{suffix}", fortran_on(function, f08, f"on_{lower}{suffix}")
+        arguments, passed = f"real, {arguments}", f"real, {passed}"
+        always = f"""    if (!(record_active[F_{function.name}] | dispatch_active)) {{
+        real({arguments.removeprefix("real, ")});
+        return;
+    }}
+"""
+    end = "" if f08 else f"FORTRAN_SYMBOLS({lower}, {lower.upper()}, ({declared}));\n"
+    return f"""{ways}
+{begun}
+{{
+    FORTRAN{"_08" * f08}_REAL({lower}, ({declared}));
+{always}    if (!record_active[F_{function.name}] || !record_enter()) {{
+        {real}({arguments});
+        return;
+    }}
+{before}    struct span begun, *span = &begun;
+    {begin(function, comm)};
+    {real}({passed});
+    record_end(span);
+    if (fortran_failed(error))
+        kind_timed(F_{function.name}, span, MPI_COMM_NULL);
+    else {{
+{converting}        {statement}
+    }}
+    record_leave();
+}}
+{end}"""
+
+
+def has_08_symbol(function: Function) -> bool:
+    """Whether `use mpi_f08` has a symbol of its own for it that may end in PMPI_: those without a buffer.
+
+    Open MPI's mpi_x_f08_ ends in ompi_x_f, but for functions with a LOGICAL argument. MPICH's ends in PMPI_x, but for
+    functions with a buffer, which are called mpi_x_f08ts_ and end in MPI_x.
+    """
+    return function.kind in ("timed", "create", "start", "startall", "request_free") or function.rule == "barrier"

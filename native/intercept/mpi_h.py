@@ -1,0 +1,112 @@
+"""What is to be recorded, of what this MPI has: functions.txt against the declarations of the compiler's mpi.h."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+
+DECLARATION = re.compile(r"\bint\s+MPI_(\w+)\s*\(([^()]*)\)")
+PARAMETER = re.compile(r"^(?P<type>.*?)(?P<name>\w+)\s*(?P<array>(\[\d*\]\s*)*)$", re.DOTALL)
+
+SERVED = ("Allgather", "Allgatherv", "Allreduce", "Alltoall", "Alltoallv", "Barrier", "Bcast", "Reduce")
+"""What native/dispatch serves."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a C function, as mpi.h declares it."""
+
+    type: str
+    """Without the name: "const void *"."""
+    array: str
+    """ "[]", "[][3]" or ""."""
+
+    @property
+    def pointer(self) -> bool:
+        return self.type.endswith("*") or bool(self.array)
+
+    def declared(self, name: str) -> str:
+        return f"{self.type}{'' if self.type.endswith('*') else ' '}{name}{self.array}"
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function of the table that this MPI has."""
+
+    name: str
+    """Without MPI_."""
+    kind: str
+    rule: str
+    """The blocking function's name in lower case: "alltoallv" for Ialltoallv_init_c."""
+    parameters: tuple[Parameter, ...]
+
+    @property
+    def nonblocking(self) -> bool:
+        return self.kind in ("collective", "neighborhood") and self.parameters[-1].type == "MPI_Request *"
+
+    @property
+    def persistent(self) -> bool:
+        return "_init" in self.name
+
+    @property
+    def served(self) -> bool:
+        """Whether dispatch may take it over."""
+        return self.name.removesuffix("_c") in SERVED
+
+    @property
+    def names(self) -> list[str]:
+        return [f"a{i}" for i in range(1, len(self.parameters) + 1)]
+
+    def position(self, kind: str) -> int:
+        """The first parameter of this type, counted from 0."""
+        return next(i for i, parameter in enumerate(self.parameters) if parameter.type == kind and not parameter.array)
+
+    def argument(self, kind: str) -> str:
+        return self.names[self.position(kind)]
+
+
+def declarations(compiler: list[str]) -> dict[str, tuple[Parameter, ...]]:
+    """What this compiler's mpi.h declares, by name without MPI_."""
+    done = subprocess.run(
+        [*compiler, "-E", "-x", "c", "-"], input="#include <mpi.h>\n", capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(compiler)} cannot read mpi.h:\n{done.stderr}")
+    text = "\n".join(line for line in done.stdout.splitlines() if not line.startswith("#"))
+    return {name: tuple(map(parameter, split(parameters))) for name, parameters in DECLARATION.findall(text)}
+
+
+def split(parameters: str) -> list[str]:
+    words = [" ".join(word.split()) for word in parameters.split(",")]
+    return [word for word in words if word not in ("void", "")]
+
+
+def parameter(text: str) -> Parameter:
+    if text == "...":
+        return Parameter(text, "")
+    match = PARAMETER.match(text)
+    if match is None:
+        sys.exit(f"mpi.h: parameter {text!r} is not understood")
+    return Parameter(match["type"].strip(), match["array"].replace(" ", ""))
+
+
+def variants(pattern: str) -> list[tuple[str, str]]:
+    """(name, rule) of what a word of the table stands for, without large counts."""
+    if not pattern.startswith("{I}"):
+        return [(pattern, pattern.lower())]
+    name = pattern.removeprefix("{I}").removesuffix("{_init}")
+    return [(word, name.lower()) for word in (name, f"I{name[0].lower()}{name[1:]}", f"{name}_init")]
+
+
+def functions(table: str, declared: dict[str, tuple[Parameter, ...]]) -> list[Function]:
+    found: dict[str, Function] = {}
+    for line in table.splitlines():
+        kind, *patterns = line.partition("#")[0].split() or [""]
+        for pattern in patterns:
+            for name, rule in variants(pattern):
+                for full in (name, f"{name}_c"):
+                    if full in declared and full not in found:
+                        found[full] = Function(full, kind, rule, declared[full])
+    return list(found.values())
