@@ -79,6 +79,13 @@ def test_a_refusal_whose_text_was_lost_is_still_one() -> None:
     assert str(explain(14, stderr)) == "refused: MPI_Init failed; mpirun passed on no reason"
 
 
+def test_a_component_whose_name_was_lost_still_has_its_framework() -> None:
+    """Seen on 4.1.4, when of its two texts only the second arrives."""
+    recorded = (RECORDED / "4.1.4" / "unknown-component.1.txt").read_text()
+    stderr = recorded[recorded.index("It looks like MPI_INIT failed") :]
+    assert str(explain(1, stderr)) == "refused: a component of pml is not installed or cannot be used here"
+
+
 def test_mpirun_that_stumbles_over_itself_has_declined() -> None:
     """Seen on 5.0.11 about once in a thousand launches; the next one works."""
     error = explain(213, "The PMIx server's listener thread failed to start. We cannot\ncontinue.\n")

@@ -203,7 +203,7 @@ def test_rank_0_is_talked_to(installed: Installed) -> None:
     [
         (["-n", "2", "./missing"], "refused", "./missing does not exist or is not executable"),
         (["-n", "99", "PROGRAM"], "refused", "not enough slots: 99 ranks were asked for"),
-        (["-n", "1", "--mca", "pml", "nothing", "PROGRAM"], "refused", "component nothing of pml"),
+        (["-n", "1", "--mca", "pml", "nothing", "PROGRAM"], "refused", "component nothing of pml|a component of pml"),
         (["-n", "2", "--bind-to", "nothing", "PROGRAM"], "refused", "binding 'nothing' is not known"),
         (["-n", "2", "PROGRAM", "segv"], "crashed", "rank 1 was ended by SIGSEGV"),
         (["-n", "2", "PROGRAM", "exit"], "crashed", "rank 1 ended with exit status 3"),
@@ -212,16 +212,17 @@ def test_rank_0_is_talked_to(installed: Installed) -> None:
 )
 def test_a_failed_launch_says_why(installed: Installed, words: list[str], status: str, reason: str) -> None:
     argv = installed.argv(*(installed.program if word == "PROGRAM" else word for word in words))
-    for _ in range(5):
+    reasons = tuple(reason.split("|"))
+    for _ in range(10):
         with Process(argv, {}) as process, pytest.raises(LaunchError) as error:
             while True:
                 process.read_line(PATIENCE)
         assert _gone(process)
-        # Both versions lose the text of a component now and then, 4.1.4 wholly in one of twenty cases.
-        if "component" not in reason or error.value.reason.startswith(reason):
+        # Both versions lose the text of a component now and then; what is left names its framework, or nothing at all.
+        if "component" not in reason or error.value.reason.startswith(reasons):
             break
     assert error.value.status == status
-    assert error.value.reason.startswith(reason)
+    assert error.value.reason.startswith(reasons)
 
 
 @pytest.mark.mpi

@@ -95,8 +95,12 @@ _REFUSALS = (
         "a node was not reached, or lost: Open MPI's daemon does not answer there",
     ),
     _pattern(r"unable to open the hostfile: (\S+)", "file {0} cannot be read"),
+    _pattern(
+        r"mca_(\w+?)_base_open\(\) failed --> Returned \"Not found\"",
+        "a component of {0} is not installed or cannot be used here",
+    ),
     _pattern(r"looks like MPI_INIT failed.*?--> ([^\n]*)", "MPI_Init failed: {0}"),
-    # Both versions lose longer texts now and then.
+    # Both versions lose texts now and then: the component's name in one of eight launches on 4.1.4.
     _pattern(r"An error occurred in MPI_Init", "MPI_Init failed; mpirun passed on no reason"),
 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from unisono.errors import UserError
 from unisono.launch.command import Command, launch_scope_words, overridden
@@ -59,26 +59,42 @@ def with_setting(argv: Sequence[str], setting: Setting, machine: Machine, env: M
     return Command([words[0], *exports, *words[1:]], {}, None, notes)
 
 
+def taken_apart(argv: Sequence[str]) -> tuple[list[list[str]], list[str]]:
+    """The options behind the launcher, each with its values, and the program with its words.
+
+    Raises UserError for a line that starts several programs, or none.
+    """
+    options: list[list[str]] = []
+    for is_option, words in _pieces(argv):
+        if not is_option:
+            program = list(argv[1 + sum(map(len, options)) :])
+            if ":" in program:
+                raise UserError(f"{' '.join(argv)}: starts several programs; a layout is for one")
+            return options, program
+        options.append(words)
+    raise UserError(f"{' '.join(argv)}: there is no program to start")
+
+
 def _options(argv: Sequence[str]) -> list[tuple[str, str]]:
     """Those with one value, of every program; a program's own words are no options."""
-    found = []
+    return [(words[0].lstrip("-"), words[1]) for is_option, words in _pieces(argv) if is_option and len(words) == 2]
+
+
+def _pieces(argv: Sequence[str]) -> Iterator[tuple[bool, list[str]]]:
+    """What follows the launcher: (True, an option with its values) or (False, one word of a program, or a colon)."""
     at = 1
     in_program = False
     while at < len(argv):
         word = argv[at]
         name = word.lstrip("-")
-        if word == ":":
-            in_program = False
-        elif not in_program and word.startswith("-"):
-            if name in _TWO:
-                at += 2
-            elif name not in _FLAGS and at + 1 < len(argv):
-                found.append((name, argv[at + 1]))
-                at += 1
+        values = 0
+        is_option = not in_program and word.startswith("-")
+        if is_option:
+            values = 2 if name in _TWO else 0 if name in _FLAGS else 1
         else:
-            in_program = True
-        at += 1
-    return found
+            in_program = word != ":"
+        yield is_option, list(argv[at : at + 1 + values])
+        at += 1 + values
 
 
 def _number(text: str, where: str) -> int:

@@ -15,7 +15,7 @@ from unisono.machine.model import Machine, Node
 from unisono.model import Setting
 from unisono.parameters.spelling import LaunchWords, require_mpi
 
-_PLACING = (
+PLACING = (
     *("map-by", "rank-by", "bind-to", "ppr", "npernode", "npersocket", "pernode", "N", "rankfile", "rf"),
     *("cpu-list", "cpu-set", "cpus-per-rank", "cpus-per-proc", "bynode", "byslot", "bycore", "bind-to-core"),
     *("bind-to-socket", "use-hwthread-cpus", "oversubscribe"),
@@ -79,7 +79,7 @@ def _placement(
     policy = setting.get("placement")
     if policy is None:
         return None, []
-    own = next(line.options(*_PLACING), None)
+    own = next(line.options(*PLACING), None)
     if own is not None:
         notes.append(f"{own} of the command line is kept; the setting has placement={policy}")
         return None, []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from unisono.errors import UserError
@@ -52,6 +52,8 @@ class Option:
     name: str
     """Without dashes."""
     values: tuple[str, ...]
+    words: tuple[str, ...] = field(default=(), compare=False)
+    """As they stand in the command line."""
 
     def __str__(self) -> str:
         dashes = "-" if len(self.name) == 1 else "--"
@@ -130,10 +132,11 @@ def _context(argv: Sequence[str], start: int, end: int, launcher: str) -> Contex
         if argv[at] == "--":
             at += 1
             break
-        option, at = (_srun_option if launcher == "srun" else _mpirun_option)(argv, at, end)
+        option, after = (_srun_option if launcher == "srun" else _mpirun_option)(argv, at, end)
         if option.name in ("app", "multi-prog"):
             raise UserError(f"{option}: a file of programs cannot be given a setting; write the programs out")
-        options.append(option)
+        options.append(replace(option, words=tuple(argv[at:after])))
+        at = after
     if at >= end:
         raise UserError(f"{' '.join(argv)}: there is no program to start")
     return Context(start, tuple(options), tuple(argv[at:end]))
