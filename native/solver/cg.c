@@ -49,7 +49,6 @@ void system_product(const struct system *system, double *vector, double *product
     }
 }
 
-/* z = M^-1 r. */
 static void precondition(const struct system *system, const double *r, double *z, struct times *times)
 {
     const struct order *order = system->order;
@@ -73,6 +72,12 @@ static void precondition(const struct system *system, const double *r, double *z
     }
     times->forward += turned - begun;
     times->backward += MPI_Wtime() - turned;
+}
+
+void system_precondition(const struct system *system, const double *r, double *z)
+{
+    struct times times = {0};
+    precondition(system, r, z, &times);
 }
 
 /* One pass over the vectors, by each thread over its own numbers. Returns this process's sum. */
@@ -169,8 +174,8 @@ static void iterate(const struct system *system, const struct vectors *v, double
         outcome->residual = sqrt(everywhere(system, square, times)) / norm;
         history[outcome->iterations++] = outcome->residual;
         rho_before = rho;
-        if (outcome->residual <= tolerance) {
-            outcome->end = CG_CONVERGED;
+        if (outcome->residual <= tolerance || !isfinite(outcome->residual)) {
+            outcome->end = isfinite(outcome->residual) ? CG_CONVERGED : CG_BROKEN;
             return;
         }
     }

@@ -47,4 +47,7 @@ struct outcome cg_solve(const struct system *system, const double *load, double 
 /* product = A vector, halo included. Collective. */
 void system_product(const struct system *system, double *vector, double *product);
 
+/* z = M^-1 r. */
+void system_precondition(const struct system *system, const double *r, double *z);
+
 #endif

@@ -7,72 +7,84 @@
 #include <string.h>
 
 #include "bandwidth.h"
+#include "memory.h"
 #include "report.h"
 
 static MPI_Comm comm;
 static int rank, ranks;
 
-/* Ends the whole program with status 2 and one line from the first rank that has a problem. */
-static void stop_if(bool is_bad, const char *problem)
+/* Ends the whole program with status 2 and one line from the first rank that has a problem. Collective. */
+static void stop_if_any(const struct problem *problem)
 {
-    int first = is_bad ? rank : ranks, lowest;
+    int first = problem_any(problem) ? rank : ranks, lowest;
     MPI_Allreduce(&first, &lowest, 1, MPI_INT, MPI_MIN, comm);
     if (lowest == ranks)
         return;
     if (rank == lowest)
-        fprintf(stderr, "unisono-solver: %s\n", problem);
+        fprintf(stderr, "unisono-solver: %s\n", problem->text);
     MPI_Finalize();
     exit(2);
 }
 
+static void stop_if(bool is_bad, const char *sentence)
+{
+    struct problem problem = {""};
+    if (is_bad)
+        problem_set(&problem, "%s", sentence);
+    stop_if_any(&problem);
+}
+
 static void check_parts(struct options *options)
 {
-    char problem[PROBLEM_TEXT] = "";
+    struct problem problem = {""};
     const int64_t *nodes = options->nodes;
     int *parts = options->parts;
     if (parts[0] == 0 && !mesh_divide(nodes, ranks, parts))
-        snprintf(problem, sizeof problem, "%lld x %lld x %lld nodes cannot be cut into %d boxes: use fewer processes or more nodes",
-                 (long long)nodes[0], (long long)nodes[1], (long long)nodes[2], ranks);
+        problem_set(&problem, "%lld x %lld x %lld nodes cannot be cut into %d boxes: use fewer processes or more nodes",
+                    (long long)nodes[0], (long long)nodes[1], (long long)nodes[2], ranks);
     else if ((int64_t)parts[0] * parts[1] * parts[2] != ranks)
-        snprintf(problem, sizeof problem, "--parts %dx%dx%d: that is %lld boxes, there are %d processes", parts[0], parts[1],
-                 parts[2], (long long)parts[0] * parts[1] * parts[2], ranks);
-    for (int d = 0; d < 3 && problem[0] == '\0'; d++)
+        problem_set(&problem, "--parts %dx%dx%d: that is %lld boxes, there are %d processes", parts[0], parts[1],
+                    parts[2], (long long)parts[0] * parts[1] * parts[2], ranks);
+    for (int d = 0; d < 3; d++)
         if (parts[d] > nodes[d])
-            snprintf(problem, sizeof problem, "--parts %dx%dx%d: more boxes than nodes in direction %c", parts[0], parts[1],
-                     parts[2], 'x' + d);
-    stop_if(problem[0] != '\0', problem);
+            problem_set(&problem, "--parts %dx%dx%d: more boxes than nodes in direction %c", parts[0], parts[1],
+                        parts[2], 'x' + d);
+    stop_if_any(&problem);
 }
 
-/* Bytes this node can still give; 0: not known. */
-static double memory_available(void)
+/* The orderings give every thread its share, so there have to be as many as asked for. */
+static void check_threads(int threads)
 {
-    FILE *file = fopen("/proc/meminfo", "r");
-    char line[256];
-    double kib = 0;
-    while (file != NULL && fgets(line, sizeof line, file) != NULL)
-        if (sscanf(line, "MemAvailable: %lf kB", &kib) == 1)
-            break;
-    if (file != NULL)
-        fclose(file);
-    return kib * 1024;
+    struct problem problem = {""};
+    int given = 0;
+    omp_set_dynamic(0);
+    omp_set_num_threads(threads);
+#pragma omp parallel
+#pragma omp master
+    given = omp_get_num_threads();
+    if (given != threads)
+        problem_set(&problem, "OpenMP gives %d of %d threads: raise OMP_THREAD_LIMIT or ask for fewer", given, threads);
+    stop_if_any(&problem);
 }
 
-/* The node's processes together against the node's memory, before anything is allocated. */
+/* The node's processes together against the node's memory, before anything large is allocated. Bytes a process may take
+ * besides. */
 static double check_memory(const struct mesh *mesh, int *locals)
 {
+    const double little = 16 << 20; /* is always there */
     MPI_Comm node;
-    char problem[PROBLEM_TEXT] = "";
-    double own = (double)matrix_bytes(mesh), needed, available = memory_available(), least;
+    struct problem problem = {""};
+    double own = (double)matrix_bytes(mesh), needed, available = (double)memory_available(), least;
     MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
     MPI_Comm_size(node, locals);
     MPI_Allreduce(&own, &needed, 1, MPI_DOUBLE, MPI_SUM, node);
     MPI_Allreduce(&available, &least, 1, MPI_DOUBLE, MPI_MIN, node);
     MPI_Comm_free(&node);
-    if (least > 0 && needed > 0.95 * least)
-        snprintf(problem, sizeof problem, "this takes %.1f GB on a node that has %.1f GB left: use fewer nodes of the mesh, or more of the cluster",
-                 needed / 1e9, least / 1e9);
-    stop_if(problem[0] != '\0', problem);
-    return least > 0 ? (least - needed) / *locals : 1e9;
+    if (needed > fmax(least, little))
+        problem_set(&problem, "this takes %.1f GB on a node that has %.1f GB left: use fewer nodes of the mesh, or more of the cluster",
+                    needed / 1e9, least / 1e9);
+    stop_if_any(&problem);
+    return fmax(least - needed, little) / *locals;
 }
 
 /* Uniform tension: u = stress / young * (-poisson x, -poisson y, z), which linear elements can express exactly. */
@@ -104,7 +116,7 @@ static int solve(struct options *options)
     struct system system = {&mesh, &order, &matrix, kernels_find(options->kernels), &halo, comm};
     const struct material material = {options->young, options->poisson};
     int locals;
-    omp_set_num_threads(result.threads);
+    check_threads(result.threads);
     stop_if(system.kernels == NULL, "--kernels: give auto, portable, or avx2 or avx512 where the processor has them");
     check_parts(options);
     stop_if(!mesh_create(&mesh, options->nodes, options->parts, rank), "a process has too many nodes: use more processes");
@@ -139,13 +151,14 @@ static int solve(struct options *options)
 int main(int argc, char **argv)
 {
     struct options options;
-    char problem[PROBLEM_TEXT] = "";
+    struct problem problem = {""};
     int provided;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
     comm = MPI_COMM_WORLD;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
-    stop_if(!options_read(&options, argc, argv, problem), problem);
+    options_read(&options, argc, argv, &problem);
+    stop_if_any(&problem);
     int status = 0;
     if (!options.help)
         status = solve(&options);

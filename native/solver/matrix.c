@@ -218,7 +218,8 @@ void matrix_load(const struct mesh *mesh, const struct order *order, double stre
             share *= 0.5 * ((at > 0) + (at + 1 < mesh->nodes[d]));
         }
         bool loaded = mesh->low[2] + place[2] + 1 == mesh->nodes[2];
-        load[3 * number] = load[3 * number + 1] = 0;
-        load[3 * number + 2] = loaded && !(fixed(mesh, place) & 4) ? stress * share : 0;
+        double *own = load + 3 * (int64_t)number;
+        own[0] = own[1] = 0;
+        own[2] = loaded && !(fixed(mesh, place) & 4) ? stress * share : 0;
     }
 }

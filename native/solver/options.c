@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,10 +24,9 @@ const char options_help[] =
     "  --young X --poisson X --stress X      material and load (1, 0.3, 1)\n"
     "  --json                    one JSON object instead of a table\n";
 
-static bool refuse(char problem[PROBLEM_TEXT], const char *option, const char *value, const char *wanted)
+static bool refuse(struct problem *problem, const char *option, const char *value, const char *wanted)
 {
-    snprintf(problem, PROBLEM_TEXT, "%s %s: give %s", option, value, wanted);
-    return false;
+    return problem_set(problem, "%s %s: give %s", option, value, wanted);
 }
 
 static bool whole(const char *text, int64_t least, int64_t most, int64_t *value, const char **end)
@@ -77,7 +75,7 @@ static bool choice(const char *text, const char *yes, const char *no, bool *valu
     return *value || strcmp(text, no) == 0;
 }
 
-static bool take(struct options *options, const char *option, const char *value, char problem[PROBLEM_TEXT])
+static bool take(struct options *options, const char *option, const char *value, struct problem *problem)
 {
     int64_t n, three[3];
     if (strcmp(option, "--nodes") == 0) {
@@ -125,13 +123,12 @@ static bool take(struct options *options, const char *option, const char *value,
     } else if (strcmp(option, "--stress") == 0) {
         return number(value, -HUGE_VAL, HUGE_VAL, &options->stress) || refuse(problem, option, value, "a number");
     } else {
-        snprintf(problem, PROBLEM_TEXT, "%s: unknown; --help says what there is", option);
-        return false;
+        return problem_set(problem, "%s: unknown; --help says what there is", option);
     }
     return true;
 }
 
-bool options_read(struct options *options, int argc, char **argv, char problem[PROBLEM_TEXT])
+bool options_read(struct options *options, int argc, char **argv, struct problem *problem)
 {
     *options = (struct options){.nodes = {64, 64, 64}, .ordering = ORDER_CMRCM, .colours = 10, .limit = 5000,
                                 .tolerance = 1e-8, .young = 1, .poisson = 0.3, .stress = 1, .contiguous = true,
@@ -142,8 +139,7 @@ bool options_read(struct options *options, int argc, char **argv, char problem[P
         } else if (strcmp(argv[i], "--help") == 0) {
             options->help = true;
         } else if (i + 1 == argc) {
-            snprintf(problem, PROBLEM_TEXT, "%s: unknown or without a value; --help says what there is", argv[i]);
-            return false;
+            return problem_set(problem, "%s: unknown or without a value; --help says what there is", argv[i]);
         } else if (!take(options, argv[i], argv[i + 1], problem)) {
             return false;
         } else {

@@ -6,8 +6,7 @@
 #include <stdint.h>
 
 #include "order.h"
-
-enum { PROBLEM_TEXT = 256 };
+#include "problem.h"
 
 struct options {
     int64_t nodes[3];
@@ -20,7 +19,7 @@ struct options {
 };
 
 /* False with a sentence that says what is wrong and what would be right. */
-bool options_read(struct options *options, int argc, char **argv, char problem[PROBLEM_TEXT]);
+bool options_read(struct options *options, int argc, char **argv, struct problem *problem);
 extern const char options_help[];
 
 #endif

@@ -24,68 +24,118 @@ static double total(const struct system *system, double value, MPI_Op op)
     return all;
 }
 
-enum { PARTS = 9 };
+enum { PARTS = 9, COMPUTING = 8 };
 static const char *const names[PARTS] = {"product",   "forward",       "backward",  "dots",     "vectors",
                                          "halo_pack", "halo_exchange", "allreduce", "computing"};
 
-void report_print(const struct options *options, const struct system *system, const struct result *result)
+/* Of all processes together; whole on rank 0. */
+struct summary {
+    int rank, ranks, colours;
+    double unknowns, seconds, setup, flops, rate; /* operations and bytes a second */
+    double triad, fraction, imbalance;
+    double mean[PARTS], most[PARTS]; /* seconds */
+};
+
+static struct summary gather(const struct system *system, const struct result *result)
 {
     const struct times *times = &result->outcome.times;
     const struct matrix *matrix = system->matrix;
-    double mean[PARTS], most[PARTS];
     const double own[PARTS] = {times->product, times->forward, times->backward, times->dots, times->vectors,
                                system->halo->pack_seconds, system->halo->exchange_seconds, times->allreduce,
                                times->product + times->forward + times->backward + times->dots + times->vectors};
-    int rank, ranks;
-    MPI_Comm_rank(system->comm, &rank);
-    MPI_Comm_size(system->comm, &ranks);
+    const double iterations = result->outcome.iterations;
+    struct summary all;
+    MPI_Comm_rank(system->comm, &all.rank);
+    MPI_Comm_size(system->comm, &all.ranks);
     for (int k = 0; k < PARTS; k++) {
-        mean[k] = total(system, own[k], MPI_SUM) / ranks;
-        most[k] = total(system, own[k], MPI_MAX);
+        all.mean[k] = total(system, own[k], MPI_SUM) / all.ranks;
+        all.most[k] = total(system, own[k], MPI_MAX);
     }
-    const int iterations = result->outcome.iterations;
-    double seconds = total(system, times->total, MPI_MAX), setup = total(system, result->setup_seconds, MPI_MAX);
-    double work = total(system, operations(matrix), MPI_SUM) * iterations;
-    double traffic = total(system, bytes(matrix), MPI_SUM) * iterations;
-    int colours = (int)total(system, system->order->colours, MPI_MAX);
-    double nodes = total(system, matrix->rows, MPI_SUM), triad = fmin(result->bandwidth[0], result->bandwidth[1]);
-    if (rank != 0)
-        return;
-    double flops = seconds > 0 ? work / seconds : 0, rate = seconds > 0 ? traffic / seconds : 0;
-    double fraction = triad > 0 ? rate / triad : 0, imbalance = mean[8] > 0 ? most[8] / mean[8] : 1;
-    if (options->json) {
-        printf("{\"solver\": \"unisono\", \"nodes\": [%lld, %lld, %lld], \"unknowns\": %.0f, \"parts\": [%d, %d, %d], ",
-               (long long)options->nodes[0], (long long)options->nodes[1], (long long)options->nodes[2], 3 * nodes,
-               options->parts[0], options->parts[1], options->parts[2]);
-        printf("\"ranks\": %d, \"threads\": %d, \"ordering\": \"%s\", \"colours\": %d, \"packing\": \"%s\", ", ranks,
-               result->threads, ordering_names[options->ordering], colours,
-               options->threaded_packing ? "threads" : "single");
-        printf("\"contiguous\": %s, \"first_touch\": %s, \"kernels\": \"%s\", ", options->contiguous ? "true" : "false",
-               options->first_touch ? "true" : "false", system->kernels->name);
-        printf("\"end\": \"%s\", \"iterations\": %d, \"residual\": %.6e, \"error\": %.3e, \"seconds\": %.6f, ",
-               ends[result->outcome.end], iterations, result->outcome.residual, result->error, seconds);
-        printf("\"setup_seconds\": %.6f, \"gflops\": %.4f, \"gbytes_per_second\": %.4f, ", setup, flops / 1e9, rate / 1e9);
-        printf("\"triad_before\": %.4f, \"triad_after\": %.4f, \"fraction\": %.4f, \"imbalance\": %.4f, \"parts_seconds\": {",
-               result->bandwidth[0] / 1e9, result->bandwidth[1] / 1e9, fraction, imbalance);
-        for (int k = 0; k < PARTS - 1; k++)
-            printf("%s\"%s\": [%.6f, %.6f]", k ? ", " : "", names[k], mean[k], most[k]);
-        printf("}, \"history\": [");
-        for (int i = 0; i < iterations; i++)
-            printf("%s%.4e", i ? ", " : "", result->history[i]);
-        printf("]}\n");
-        return;
-    }
+    all.seconds = total(system, times->total, MPI_MAX);
+    all.setup = total(system, result->setup_seconds, MPI_MAX);
+    const double work = total(system, operations(matrix), MPI_SUM) * iterations;
+    const double traffic = total(system, bytes(matrix), MPI_SUM) * iterations;
+    all.colours = (int)total(system, system->order->colours, MPI_MAX);
+    all.unknowns = 3 * total(system, matrix->rows, MPI_SUM);
+    all.flops = all.seconds > 0 ? work / all.seconds : 0;
+    all.rate = all.seconds > 0 ? traffic / all.seconds : 0;
+    all.triad = (result->bandwidth[0] + result->bandwidth[1]) / 2;
+    all.fraction = all.triad > 0 ? all.rate / all.triad : 0;
+    all.imbalance = all.mean[COMPUTING] > 0 ? all.most[COMPUTING] / all.mean[COMPUTING] : 1;
+    return all;
+}
+
+/* JSON has no word for what is not finite. */
+static void number(const char *before, const char *format, double value)
+{
+    fputs(before, stdout);
+    printf(isfinite(value) ? format : "null", value);
+}
+
+static void print_json(const struct options *options, const struct system *system, const struct result *result,
+                       const struct summary *all)
+{
+    const struct outcome *outcome = &result->outcome;
+    const long long nodes[3] = {options->nodes[0], options->nodes[1], options->nodes[2]};
+    printf("{\"solver\": \"unisono\", \"nodes\": [%lld, %lld, %lld], \"unknowns\": %.0f, \"parts\": [%d, %d, %d], ", nodes[0],
+           nodes[1], nodes[2], all->unknowns, options->parts[0], options->parts[1], options->parts[2]);
+    printf("\"ranks\": %d, \"threads\": %d, \"ordering\": \"%s\", \"colours\": %d, \"packing\": \"%s\", ", all->ranks,
+           result->threads, ordering_names[options->ordering], all->colours,
+           options->threaded_packing ? "threads" : "single");
+    printf("\"contiguous\": %s, \"first_touch\": %s, \"kernels\": \"%s\", ", options->contiguous ? "true" : "false",
+           options->first_touch ? "true" : "false", system->kernels->name);
+    printf("\"end\": \"%s\", \"iterations\": %d", ends[outcome->end], outcome->iterations);
+    number(", \"residual\": ", "%.6e", outcome->residual);
+    number(", \"error\": ", "%.3e", result->error);
+    printf(", \"seconds\": %.6f, \"setup_seconds\": %.6f, \"gflops\": %.4f, \"gbytes_per_second\": %.4f", all->seconds,
+           all->setup, all->flops / 1e9, all->rate / 1e9);
+    printf(", \"triad_before\": %.4f, \"triad_after\": %.4f, \"fraction\": %.4f, \"imbalance\": %.4f",
+           result->bandwidth[0] / 1e9, result->bandwidth[1] / 1e9, all->fraction, all->imbalance);
+    fputs(", \"parts_seconds\": {", stdout);
+    for (int k = 0; k < COMPUTING; k++)
+        printf("%s\"%s\": [%.6f, %.6f]", k ? ", " : "", names[k], all->mean[k], all->most[k]);
+    fputs("}, \"history\": [", stdout);
+    for (int i = 0; i < outcome->iterations; i++)
+        number(i ? ", " : "", "%.4e", result->history[i]);
+    puts("]}");
+}
+
+/* When the residual first fell below each power of ten. */
+static void print_history(const struct outcome *outcome, const double *history)
+{
+    double below = 0.1;
+    int power = 1;
+    fputs("residual", stdout);
+    for (int i = 0; i < outcome->iterations; i++)
+        for (; history[i] < below && power < 17; below /= 10, power++)
+            if (history[i] >= below / 10 || power == 16)
+                printf(" 1e-%d at %d,", power, i + 1);
+    printf(" %.2e at %d\n", outcome->residual, outcome->iterations);
+}
+
+static void print_table(const struct options *options, const struct system *system, const struct result *result,
+                        const struct summary *all)
+{
+    const struct outcome *outcome = &result->outcome;
     printf("%lld x %lld x %lld nodes, %.0f unknowns; %d processes (%d x %d x %d) x %d threads; %s, %d colours; %s kernels\n",
-           (long long)options->nodes[0], (long long)options->nodes[1], (long long)options->nodes[2], 3 * nodes, ranks,
-           options->parts[0], options->parts[1], options->parts[2], result->threads, ordering_names[options->ordering], colours,
-           system->kernels->name);
-    printf("%s after %d iterations, residual %.2e; exact solution met to %.1e\n", ends[result->outcome.end], iterations,
-           result->outcome.residual, result->error);
+           (long long)options->nodes[0], (long long)options->nodes[1], (long long)options->nodes[2], all->unknowns,
+           all->ranks, options->parts[0], options->parts[1], options->parts[2], result->threads,
+           ordering_names[options->ordering], all->colours, system->kernels->name);
+    printf("%s after %d iterations; exact solution met to %.1e\n", ends[outcome->end], outcome->iterations, result->error);
+    print_history(outcome, result->history);
     printf("time to solution %.4f s (set-up %.3f s), %.3f GFLOPS, %.2f GB/s by the byte model = %.0f %% of the triad's %.2f GB/s\n",
-           seconds, setup, flops / 1e9, rate / 1e9, 100 * fraction, triad / 1e9);
+           all->seconds, all->setup, all->flops / 1e9, all->rate / 1e9, 100 * all->fraction, all->triad / 1e9);
     printf("triad before %.2f, after %.2f GB/s; imbalance of computing %.3f\n", result->bandwidth[0] / 1e9,
-           result->bandwidth[1] / 1e9, imbalance);
+           result->bandwidth[1] / 1e9, all->imbalance);
     printf("\n%-14s %12s %12s %8s\n", "part", "mean s", "slowest s", "share");
-    for (int k = 0; k < PARTS - 1; k++)
-        printf("%-14s %12.6f %12.6f %7.1f%%\n", names[k], mean[k], most[k], seconds > 0 ? 100 * mean[k] / seconds : 0);
+    for (int k = 0; k < COMPUTING; k++)
+        printf("%-14s %12.6f %12.6f %7.1f%%\n", names[k], all->mean[k], all->most[k],
+               all->seconds > 0 ? 100 * all->mean[k] / all->seconds : 0);
+}
+
+void report_print(const struct options *options, const struct system *system, const struct result *result)
+{
+    const struct summary all = gather(system, result);
+    if (all.rank == 0)
+        (options->json ? print_json : print_table)(options, system, result, &all);
 }

@@ -6,8 +6,8 @@
 #include "../bench/cpus.h"
 #include "../bench/fault.h"
 #include "../bench/input.h"
-#include "../bench/memory.h"
 #include "../bench/text.h"
+#include "../common/memory.h"
 #include "check.h"
 
 static void memory(void)

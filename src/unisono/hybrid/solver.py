@@ -10,7 +10,7 @@ from typing import Any
 from unisono.errors import UserError
 from unisono.measure.build import Target, built
 
-SOLVER = Target("unisono-solver", "solver/unisono-solver", ("solver",), "the solver")
+SOLVER = Target("unisono-solver", "solver/unisono-solver", ("solver", "common"), "the solver")
 
 PARTS = ("product", "forward", "backward", "dots", "vectors", "halo_pack", "halo_exchange", "allreduce")
 """Where the solver's time goes, as it names them."""
