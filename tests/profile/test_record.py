@@ -287,9 +287,20 @@ def test_mpich(tmp_path: Path) -> None:
 def test_python(installed: Installed, tmp_path: Path) -> None:
     pytest.importorskip("mpi4py", reason="mpi4py is not installed")
     script = tmp_path / "program.py"
-    script.write_text("from mpi4py import MPI\nMPI.COMM_WORLD.Alltoall(bytearray(2), bytearray(2))\n")
+    script.write_text(
+        "from mpi4py import MPI\n"
+        "from unisono.phases import phase\n"
+        "def swap(): MPI.COMM_WORLD.Alltoall(bytearray(2), bytearray(2))\n"
+        "with phase('outer'):\n"
+        "    phase('inner')(swap)()\n"
+        "    swap()\n"
+        "swap()\n"
+    )
     line = Command(installed.argv("-n", "2", sys.executable, str(script)), {}, None, [])
-    chains = _alltoalls(record(line, 60.0, Options(), tmp_path))
+    found = record(line, 60.0, Options(), tmp_path)
+    chains = _alltoalls(found)
     (chain,) = chains
     assert chain[-1] == "(python)" and chain[0] in ("mpi4py.MPI.Comm.Alltoall", "(mpi4py)")
-    assert chains[chain] == (2, 1)
+    assert chains[chain] == (6, 1)
+    rows = found.mpi_rows[found.mpi_rows["function"] == found.functions.index("MPI_Alltoall")]
+    assert sorted(found.phases[row["phase"]] for row in rows) == ["", "", "inner", "inner", "outer", "outer"]
