@@ -291,6 +291,9 @@ _PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 def run(
     tuning: TuningOption,
     command_line: Annotated[list[str], typer.Argument(metavar="-- mpirun ...")],
+    layout: Annotated[
+        bool, typer.Option("--layout", help="In the tuning's layout: ranks, threads and their places are replaced.")
+    ] = False,
     for_: For = None,
     weights: Weights = None,
     print_: Annotated[bool, typer.Option("--print", help="Show the command instead of running it.")] = False,
@@ -298,7 +301,7 @@ def run(
     """Run any mpirun command line with a tuning applied."""
     from unisono.commands.applying import run as command
 
-    raise typer.Exit(command(tuning, command_line, for_=for_, weights=weights, print_only=print_))
+    raise typer.Exit(command(tuning, command_line, for_=for_, weights=weights, layout=layout, print_only=print_))
 
 
 @app.command(

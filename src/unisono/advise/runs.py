@@ -15,7 +15,8 @@ from rich.text import Text
 
 from unisono.advise.paired import LEAST_PAIRS, ratio_interval, trimmed_mean, verdict
 from unisono.decide.model import Interval
-from unisono.errors import UserError
+from unisono.errors import LaunchError, UserError
+from unisono.launch.process import Finished
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,16 @@ class Metric:
     @property
     def name(self) -> str:
         return self.pattern if self.pattern is not None else "wall time"
+
+    def of(self, finished: Finished) -> float:
+        """The figure of a run: wall time, or what the pattern finds. Raises LaunchError "no metric" where it finds
+        nothing, UserError as `find`."""
+        if self._regex is None:
+            return finished.seconds
+        value = self.find(f"{finished.stdout}\n{finished.stderr}")
+        if value is None:
+            raise LaunchError("no metric", f"{self.pattern!r} is nowhere in its output")
+        return value
 
     def find(self, output: str) -> float | None:
         """The number of the last match, which must be above 0; None when there is none. UserError: not a number."""

@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from unisono.advise.apply import resolve
 from unisono.advise.paired import LEAST_PAIRS, orders
 from unisono.advise.runs import Metric, Run, Verification
-from unisono.errors import LaunchError, UserError
+from unisono.advise.timed import timed
+from unisono.errors import UserError
 from unisono.launch.command import Command
-from unisono.launch.failure import explain
-from unisono.launch.process import run as run_process
 from unisono.machine.model import Machine
 from unisono.tuning.model import Tuning
 
@@ -93,19 +92,8 @@ def compare(
 
 
 def timed_run(line: Command, pair: int, tuned: bool, metric: Metric, deadline: float) -> Run:
-    try:
-        finished = run_process(line.argv, line.env, deadline)
-    except LaunchError as error:
-        return Run(pair, tuned, error.status, error.reason, None, deadline if error.status == "hung" else 0.0)
-    if finished.exit_code != 0:
-        failure = explain(finished.exit_code, finished.stderr)
-        return Run(pair, tuned, failure.status, failure.reason, None, finished.seconds)
-    if metric.pattern is None:
-        return Run(pair, tuned, "done", "", finished.seconds, finished.seconds)
-    value = metric.find(f"{finished.stdout}\n{finished.stderr}")
-    if value is None:
-        return Run(pair, tuned, "no metric", f"{metric.pattern!r} is nowhere in its output", None, finished.seconds)
-    return Run(pair, tuned, "done", "", value, finished.seconds)
+    run = timed(line, deadline, metric.of)
+    return Run(pair, tuned, run.status, run.reason, run.value, run.seconds)
 
 
 def _give_up_as_is(done: Sequence[Run]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 from unisono.commands.choosing import plan as choose_plan
@@ -13,8 +14,9 @@ from unisono.commands.userline import mpirun_of, words_of
 from unisono.errors import UserError
 from unisono.launch.command import Command
 from unisono.machine.describe import describe
+from unisono.machine.model import Machine
 from unisono.study.config import parse_duration
-from unisono.tuning import read
+from unisono.tuning import Tuning, read, stale
 
 _PROFILED_RUNS = 3
 """Of each, as-is and tuned: fewer cannot tell a changed call from how runs differ."""
@@ -76,22 +78,36 @@ def export(
     return 0 if found is None or found.taken else 1
 
 
-def run(path: Path, argv: list[str], *, for_: str | None, weights: str | None, print_only: bool) -> int:
-    """Replaces this process's work by the user's command with the setting added; its exit status is ours."""
-    from unisono.advise.apply import apply
-
-    tuning = read(path)
-    machine = describe(mpirun_of(words_of(argv)))
+def run(path: Path, argv: list[str], *, for_: str | None, weights: str | None, layout: bool, print_only: bool) -> int:
+    """Replaces this process's work by the user's command with the setting added; its exit status is ours. `layout`: in
+    the tuning's layout, and with its setting where it has one."""
+    tuning = read(path, layouts=layout)
+    words = words_of(argv)
+    machine = describe(mpirun_of(words))
     weighted = chosen_weights(for_, weights)
-    line = apply(
-        tuning, words_of(argv), machine, weighted, progress=lambda sentence: err().print(sentence, markup=False)
-    )
+    line = _in_layout(tuning, words, machine) if layout else Command(words, {}, None, [])
+    if tuning.plan:
+        from unisono.advise.apply import apply
+
+        tuned = apply(
+            tuning, line.argv, machine, weighted, progress=lambda sentence: err().print(sentence, markup=False)
+        )
+        line = replace(tuned, env={**line.env, **tuned.env}, notes=[*line.notes, *tuned.notes])
     if print_only:
         print(line.shell)  # noqa: T201 - one line to paste, however long: no console that wraps it
         return 0
     for note in line.notes:
         err().print(f"unisono: {note}", markup=False, style="dim")
     return _call(line)
+
+
+def _in_layout(tuning: Tuning, words: list[str], machine: Machine) -> Command:
+    from unisono.hybrid.apply import with_layout
+
+    line = with_layout(tuning, words, machine, os.environ)
+    if tuning.plan:
+        return line  # which says what is stale itself
+    return replace(line, notes=[*(f"the tuning may be stale: {s}" for s in stale(tuning, machine)), *line.notes])
 
 
 def _call(line: Command) -> int:

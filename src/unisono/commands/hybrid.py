@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from unisono.advise.runs import Metric
 from unisono.commands.console import err, out, print_json
 from unisono.commands.interrupted import terminated_like_interrupted
+from unisono.commands.progress import StudyProgress
 from unisono.commands.userline import words_of
 from unisono.errors import UserError
-from unisono.hybrid.decide import decide
+from unisono.hybrid.keep import beside, layouts, with_layouts
 from unisono.hybrid.lines import line, own_line
 from unisono.hybrid.run import Result, measure, results
 from unisono.hybrid.show import ranking
 from unisono.hybrid.solver import solver_program, solver_words
+from unisono.hybrid.study import METHOD, SOLVER_METRIC, is_hybrid, metric_of, read
 from unisono.hybrid.variants import Variant, variants
 from unisono.launch.command import Command
 from unisono.launch.hosts import parse_hosts
 from unisono.machine.describe import describe
 from unisono.machine.fingerprint import differences
 from unisono.machine.model import Machine
-from unisono.report.hybrid import content
-from unisono.report.page import render
+from unisono.report.hybrid import write_hybrid_report
 from unisono.study.config import parse_duration
+from unisono.study.files import Outputs
 from unisono.study.store import Store
-from unisono.writing import write
+from unisono.tuning import write
 
 LineOf = Callable[[Variant], Command]
 
@@ -59,10 +61,8 @@ class Wishes:
 
 
 def hybrid(wishes: Wishes) -> int:
-    """Exit status 0; 1 when the machine was too restless for a conclusion or nothing could be measured."""
-    solver = not wishes.argv
-    if solver and wishes.metric is not None:
-        raise UserError("--metric is of a program of yours: write its command after --")
+    """Exit status 0; 1 when the machine was too restless for a conclusion."""
+    metric = _metric(wishes)
     if wishes.rounds < 1:
         raise UserError(f"--rounds {wishes.rounds}: at least one is needed")
     machine = describe(wishes.mpirun, wishes.mpicc, parse_hosts(wishes.hosts) if wishes.hosts else None)
@@ -73,7 +73,7 @@ def hybrid(wishes: Wishes) -> int:
         packing=wishes.packing,
         links=wishes.links.split(",") if wishes.links else [],
         nodes=_counts(wishes.nodes),
-        solver=solver,
+        solver=not wishes.argv,
     )
     for note in notes:
         err().print(f"Note: {note}", markup=False)
@@ -82,38 +82,74 @@ def hybrid(wishes: Wishes) -> int:
         for variant in compared:
             print(lines(variant).shell)  # noqa: T201 - lines to paste, however long
         return 0
-    with terminated_like_interrupted(), _opened(wishes, machine, compared) as store:
-        finished = measure(
-            store,
-            compared,
-            lines,
-            None if solver else Metric(wishes.metric),
-            rounds=wishes.rounds,
-            deadline=parse_duration(wishes.timeout, "--timeout"),
-            budget=parse_duration(wishes.budget, "--budget") if wishes.budget else None,
-            progress=_told,
-        )
+    tuning = Outputs(wishes.output).tuning
+    there = beside(tuning, machine)
+    with terminated_like_interrupted(), _opened(wishes, machine) as store:
+        finished = _measure(wishes, store, compared, lines, metric)
         for note in notes:
             store.add_note(note)
-        measured = results(store, compared)
-        decision = decide(measured, compared, CONFIDENCE)
-        study = store.data()
         failed = sorted(
             {f"{row.setting}: {row.status}: {row.reason}" for row in store.launches() if _has_failed(row.status)}
         )
+        try:
+            study = read(store)
+        except UserError:
+            raise UserError("no launch gave a result" + (f": {failed[0]}" if failed else "")) from None
     for sentence in failed:
         err().print(f"Failed: {sentence}", markup=False)
     if not finished:
         err().print("The budget ended it; continue with --resume.")
-    if decision is None:
-        raise UserError("no launch gave a result" + (f": {failed[0]}" if failed else ""))
-    page = write(wishes.output / "hybrid.html", render("hybrid.html.j2", content(study, decision, measured)))
+    page = write_hybrid_report(study, wishes.output / "hybrid.html")
     err().print(f"Report: {page}", markup=False)
+    found = layouts(study.decision, study.data, study.program, study.metric)
+    if found:
+        write(with_layouts(there, found, study.data), tuning)
+        err().print(f"Tuning: {tuning}; unisono run --tuning {tuning} --layout -- mpirun ... uses it", markup=False)
     if wishes.json:
-        print_json({**decision.as_dict(), "machine": machine.name, "notes": notes, "failed": failed})
+        document = {**study.decision.as_dict(), "machine": machine.name, "notes": notes, "failed": failed}
+        print_json({**document, "tuning": str(tuning) if found else None})
     else:
-        out().print(ranking(decision))
-    return 0 if decision.concluded else 1
+        out().print(ranking(study.decision))
+    return 0 if study.decision.concluded else 1
+
+
+def _metric(wishes: Wishes) -> Metric | None:
+    """None: the solver's own time."""
+    if wishes.argv:
+        return Metric(wishes.metric)
+    if wishes.metric is not None:
+        raise UserError("--metric is of a program of yours: write its command after --")
+    return None
+
+
+def _measure(wishes: Wishes, store: Store, compared: Sequence[Variant], lines: LineOf, metric: Metric | None) -> bool:
+    """False when the budget ended it before all was measured."""
+    budget = parse_duration(wishes.budget, "--budget") if wishes.budget else None
+    deadline = parse_duration(wishes.timeout, "--timeout")
+    left = wishes.rounds * len(compared) - len(results(store, compared))
+    with StudyProgress(err(), samples=left, budget=budget) as progress:
+
+        def begins(round: int, variant: Variant) -> None:
+            progress.show(f"round {round + 1}: {variant.name} on {variant.cores} cores")
+
+        def ended(result: Result, done: int, total: int) -> None:
+            progress.add(1)
+            if not err().is_terminal:
+                value = f"{result.seconds:.4g} s" if result.seconds is not None else f"failed: {result.reason}"
+                what = f"round {result.round + 1}, {result.variant.name}"
+                err().print(f"  {done}/{total} {what}: {value}", markup=False)
+
+        return measure(
+            store,
+            compared,
+            lines,
+            metric,
+            rounds=wishes.rounds,
+            deadline=deadline,
+            budget=budget,
+            begins=begins,
+            progress=ended,
+        )
 
 
 def _has_failed(status: str) -> bool:
@@ -137,16 +173,19 @@ def _lines(wishes: Wishes, machine: Machine) -> LineOf:
     return lambda v: line(machine, v, solver_words(program, wishes.size, v.layout.threads, v.packing, []))
 
 
-def _opened(wishes: Wishes, machine: Machine, compared: list[Variant]) -> Store:
+def _opened(wishes: Wishes, machine: Machine) -> Store:
     path = wishes.output / "hybrid.db"
-    asked = " ".join(wishes.argv) if wishes.argv else f"solver {wishes.size}"
+    asked = " ".join(words_of(wishes.argv)) if wishes.argv else f"solver {wishes.size}"
+    metric = Metric(wishes.metric).name if wishes.argv else SOLVER_METRIC
     if not (wishes.resume and path.exists()):
-        meta = {"margin": 0.03, "confidence": CONFIDENCE, "weights": {}, "scope": []}
-        return Store.create(path, name=f"hybrid: {asked}", config=asked, method="hybrid", machine=machine, meta=meta)
+        meta = {"margin": 0.03, "confidence": CONFIDENCE, "weights": {}, "scope": [], "metric": metric}
+        return Store.create(path, name=f"hybrid: {asked}", config=asked, method=METHOD, machine=machine, meta=meta)
     store = Store.open(path, write=True)
     try:
-        if store.meta("method") != "hybrid" or store.config != asked:
+        if not is_hybrid(store) or store.config != asked:
             raise UserError(f"{path}: holds another study ({store.meta('name')}); choose another -o DIR")
+        if metric_of(store) != metric:
+            raise UserError(f"{path}: was measured by {metric_of(store)}, not by {metric}; choose another -o DIR")
         changed = differences(store.machine, machine)
         if changed:
             raise UserError(f"{path}: was begun on a machine that differs: {'; '.join(changed)}. Choose another -o DIR")
@@ -155,8 +194,3 @@ def _opened(wishes: Wishes, machine: Machine, compared: list[Variant]) -> Store:
         store.close()
         raise
     return store
-
-
-def _told(result: Result, done: int, total: int) -> None:
-    value = f"{result.seconds:.4g} s" if result.seconds is not None else f"failed: {result.reason}"
-    err().print(f"  {done}/{total} round {result.round + 1}, {result.variant.name}: {value}", markup=False)

@@ -46,12 +46,21 @@ class StudyProgress:
         """The search knows by now of so many samples, and may want more."""
         self._samples = max(samples, self._samples or 0)
 
+    def show(self, what: str) -> None:
+        """What is being measured now."""
+        self._bar.update(self._task, completed=self.share, what=what)
+
+    def add(self, samples: int) -> None:
+        """So many more are measured."""
+        self._measured += samples
+        self._bar.update(self._task, completed=self.share)
+
     def measured(self, task: Task, samples: int) -> None:
         """Called by the engine after every item."""
-        self._measured += samples
+        self.add(samples)
         what = f"round {task.round}: {task.setting}, {task.nodes} x {task.ppn} ranks"
+        self.show(what)
         share = self.share
-        self._bar.update(self._task, completed=share, what=what)
         now = time.monotonic()
         if not self._console.is_terminal and now - self._said >= _QUIET_STEP:
             self._said = now

@@ -15,11 +15,18 @@ from unisono.study.store import Store
 
 def report(study: Path, output: Path) -> None:
     """Write the report of a study; a tuning and a verification are shown when the study has them."""
+    from unisono.hybrid.study import is_hybrid
+    from unisono.hybrid.study import read as read_hybrid
+    from unisono.report.hybrid import write_hybrid_report
     from unisono.report.report import write_report
     from unisono.study.verdict import decide_study, stored_verification
     from unisono.tuning import from_decision
 
     with Store.open(study) as store:
+        if is_hybrid(store):
+            written = write_hybrid_report(read_hybrid(store), output)
+            err().print(f"Report: {written}", markup=False)
+            return
         data = store.data()
         verification = stored_verification(store)
     decision = decide_study(data)
@@ -32,7 +39,9 @@ def show(path: Path, *, json: bool) -> None:
     from unisono.tuning import read
     from unisono.tuning.show import show as render
 
-    tuning = read(path)
+    if path.suffix == ".db":
+        raise UserError(f"{path}: is a study, not a tuning; unisono report {path} shows it")
+    tuning = read(path, layouts=True)
     changed = _stale(tuning)
     if json:
         document: dict[str, Any] = json_module.loads(tuning.model_dump_json(by_alias=True))

@@ -56,6 +56,20 @@ class Decision:
     drift: float | None
     """Largest over smallest bandwidth of the rounds; None: not measured."""
     concluded: bool
+    base: Variant
+    """Whose speed-up is its number of cores."""
+
+    def on(self, nodes: int) -> tuple[Rank, ...]:
+        """The ranking of a number of nodes, best first."""
+        return tuple(rank for rank in self.ranks if rank.variant.nodes == nodes)
+
+    def proven(self, nodes: int) -> Rank | None:
+        """The fastest that is surely faster than the reference there; None: there is none, or the machine drifted."""
+        return next((rank for rank in self.on(nodes) if rank.gain.low > 1), None) if self.concluded else None
+
+    @property
+    def node_counts(self) -> list[int]:
+        return list(dict.fromkeys(rank.variant.nodes for rank in self.ranks))
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -68,6 +82,7 @@ class Decision:
                     "nodes": rank.variant.nodes,
                     "threads": rank.variant.layout.threads,
                     "processes": rank.variant.layout.processes,
+                    "cores": rank.variant.cores,
                     "setting": dict(rank.variant.setting),
                     "seconds": rank.seconds,
                     "gain": [rank.gain.mid, rank.gain.low, _finite(rank.gain.high)],
@@ -106,7 +121,8 @@ def bandwidth_drift(results: Sequence[Result]) -> float | None:
 
 
 def decide(results: Sequence[Result], variants: Sequence[Variant], confidence: float) -> Decision | None:
-    """None when nothing was measured. The reference is the first variant that was: flat MPI where it is compared."""
+    """None when nothing was measured. The reference is the first variant that was: flat MPI where it is compared; on
+    every number of nodes that of gains, on fewest cores that of speed-up."""
     measured = [variant for variant in variants if any(r.variant == variant for r in results)]
     if not measured:
         return None
@@ -114,11 +130,13 @@ def decide(results: Sequence[Result], variants: Sequence[Variant], confidence: f
     ranks: list[Rank] = []
     for nodes in dict.fromkeys(variant.nodes for variant in measured):
         ranks += _ranking([r for r in results if r.variant.nodes == nodes], measured, nodes, confidence)
-    base = next(rank for rank in ranks if rank.variant == reference)
+    fewest = min(measured, key=lambda variant: (variant.cores, variant.position))
+    base = next(rank for rank in ranks if rank.variant == fewest)
     ranks = [_with_speedup(rank, base) for rank in ranks]
     drift = bandwidth_drift(results)
     drifted = drift is not None and drift > DRIFT
-    return Decision(reference, tuple(ranks), _conclusion(ranks, drift, drifted), drift, not drifted)
+    found = Decision(reference, tuple(ranks), "", drift, not drifted, fewest)
+    return replace(found, conclusion=_conclusion(found))
 
 
 def _ranking(results: Sequence[Result], measured: Sequence[Variant], nodes: int, confidence: float) -> list[Rank]:
@@ -182,27 +200,28 @@ def _why(rank: Rank, best: Rank, behind: Interval) -> str:
 
 def _with_speedup(rank: Rank, base: Rank) -> Rank:
     work = rank.gflops / base.gflops if rank.gflops and base.gflops else base.seconds / rank.seconds
-    return replace(rank, speedup=work * base.variant.nodes * base.variant.layout.cores)
+    return replace(rank, speedup=work * base.variant.cores)
 
 
-def _conclusion(ranks: Sequence[Rank], drift: float | None, drifted: bool) -> str:
-    if drifted:
+def _conclusion(found: Decision) -> str:
+    if not found.concluded:
         return (
-            f"No conclusion: the machine's memory bandwidth drifted by a factor of {drift:.2f} between rounds of this "
-            f"study (more than {DRIFT}). Run it again when the machine is quiet; what was measured is kept."
+            f"No conclusion: the machine's memory bandwidth drifted by a factor of {found.drift:.2f} between rounds of "
+            f"this study (more than {DRIFT}). Run it again when the machine is quiet; what was measured is kept."
         )
     sentences = []
-    for nodes in dict.fromkeys(rank.variant.nodes for rank in ranks):
-        here = [rank for rank in ranks if rank.variant.nodes == nodes]
-        best = here[0]
-        where = f"On {nodes} node{'s' * (nodes > 1)}" if len({r.variant.nodes for r in ranks}) > 1 else "Here"
-        if best.gain.low > 1:
+    for nodes in found.node_counts:
+        here = found.on(nodes)
+        best = found.proven(nodes)
+        where = f"On {nodes} node{'s' * (nodes > 1)}" if len(found.node_counts) > 1 else "Here"
+        reference = min((rank.variant for rank in here), key=lambda variant: variant.position)
+        if best is not None:
             sentences.append(
-                f"{where}, {best.variant.name} is the fastest: {best.gain.mid:.2f} times as fast as the reference "
+                f"{where}, {best.variant.name} is the fastest: {best.gain.mid:.2f} times as fast as {reference.name} "
                 f"({best.gain.low:.2f} to {best.gain.high:.2f})."
             )
         elif len(here) > 1:
-            sentences.append(f"{where}, nothing is proven faster than the reference.")
+            sentences.append(f"{where}, nothing is proven faster than {reference.name}.")
         else:
-            sentences.append(f"{where}, only {best.variant.name} was measured.")
+            sentences.append(f"{where}, only {reference.name} was measured.")
     return " ".join(sentences)

@@ -8,12 +8,15 @@ allocate locally within them, one process a node allocates locally.
 from __future__ import annotations
 
 import shutil
+from typing import Literal, cast
 
 from unisono.errors import UserError
 from unisono.hybrid.layouts import Layout
 from unisono.machine.model import Machine
 
-POLICIES = {
+Policy = Literal["none", "local", "socket-local", "socket-interleave"]
+
+POLICIES: dict[Policy, str] = {
     "none": "what the system does by itself",
     "local": "numactl --localalloc: where the thread that touches it first runs",
     "socket-local": "numactl --cpunodebind=$SOCKET --localalloc: within the process's own NUMA nodes",
@@ -23,11 +26,16 @@ POLICIES = {
 _LOCAL_RANK = "${OMPI_COMM_WORLD_LOCAL_RANK:-${MPI_LOCALRANKID:-${PALS_LOCAL_RANKID:-${SLURM_LOCALID:-0}}}}"
 
 
-def automatic(layout: Layout) -> str:
+def automatic(layout: Layout) -> Policy:
     """What document 004 (D4) uses for a layout."""
     if layout.threads == 1:
         return "socket-interleave"
     return "local" if layout.processes == 1 else "socket-local"
+
+
+def resolved(policy: str, layout: Layout) -> Policy:
+    """The policy itself, where "auto" stands for one."""
+    return automatic(layout) if policy == "auto" else cast("Policy", policy)
 
 
 def chosen_policies(text: str, machine: Machine) -> tuple[list[str], list[str]]:
@@ -36,7 +44,7 @@ def chosen_policies(text: str, machine: Machine) -> tuple[list[str], list[str]]:
     Raises UserError for an unknown name, and when one is asked for by name where there is no numactl.
     """
     domains = numa_nodes(machine)
-    names = list(POLICIES) if text == "all" else [word.strip() for word in text.split(",")]
+    names: list[str] = list(POLICIES) if text == "all" else [word.strip() for word in text.split(",")]
     for name in names:
         if name not in POLICIES and name != "auto":
             raise UserError(f"numa: {name!r} is unknown; known: auto, all, {', '.join(POLICIES)}")
@@ -57,7 +65,7 @@ def words(policy: str, layout: Layout, machine: Machine) -> list[str]:
     """What stands before the program for this policy; nothing for "none". Processes are taken to fill the NUMA nodes in
     order, as lines.py binds them."""
     domains = numa_nodes(machine)
-    name = automatic(layout) if policy == "auto" else policy
+    name = resolved(policy, layout)
     if name == "none":
         return []
     if name == "local":

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from unisono.advise.runs import Metric
-from unisono.errors import LaunchError, UserError
+from unisono.advise.timed import Timed, timed
+from unisono.errors import UserError
 from unisono.hybrid.solver import answer_of
 from unisono.hybrid.variants import Variant
 from unisono.launch.command import Command
-from unisono.launch.failure import explain
-from unisono.launch.process import run as run_process
+from unisono.launch.process import Finished
 from unisono.study.store import Statistics, Store
 
 COLLECTIVE = "program"
@@ -23,7 +23,7 @@ COLLECTIVE = "program"
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One launch. `seconds` is the metric; None: it failed, `reason` says how."""
+    """One launch. `seconds` is the metric; None: it failed, `reason` says how, and `status` in a word."""
 
     round: int
     variant: Variant
@@ -31,6 +31,7 @@ class Result:
     reason: str
     answer: dict[str, Any]
     """What the solver printed; of a user's program {}."""
+    status: str = "done"
 
 
 def order(variants: Sequence[Variant], round: int) -> list[Variant]:
@@ -49,10 +50,14 @@ def measure(
     rounds: int,
     deadline: float,
     budget: float | None,
+    begins: Callable[[int, Variant], None] = lambda round, variant: None,
     progress: Callable[[Result, int, int], None] = lambda result, done, total: None,
 ) -> bool:
     """`rounds` launches of every variant; `metric` None: unisono-solver's own answer. What an earlier run of the driver
-    measured is not measured again. False when the budget (seconds) ended it first."""
+    measured is not measured again. False when the budget (seconds) ended it first.
+
+    Raises UserError when the very first launch ends well and has no metric: the others would have none either.
+    """
     held = {(r.round, r.variant) for r in results(store, variants)}
     begun, total, done = time.monotonic(), rounds * len(variants), len(held)
     hopeless = _failures(store, variants)
@@ -62,11 +67,15 @@ def measure(
                 continue
             if budget is not None and time.monotonic() - begun > budget:
                 return False
+            begins(round, variant)
             result = _launch(store, round, variant, line_of(variant), metric, deadline)
             if result.seconds is None:
                 hopeless[variant] = hopeless.get(variant, 0) + 1
             done += 1
             progress(result, done, total)
+            if done == 1 and metric is not None and result.status in ("no metric", "protocol"):
+                where = "" if result.status == "protocol" else "metric: "
+                raise UserError(f"{where}{result.reason}; run the program once and look at what it prints")
     return True
 
 
@@ -76,32 +85,25 @@ def _launch(
     """One launch, kept whatever happens to it."""
     processes = variant.layout.processes
     launch = store.begin_launch(variant.setting, variant.nodes, processes, round, line.shell, False)
-    status, reason, stderr = "interrupted", "the driver stopped", ""
     answer: dict[str, Any] = {}
-    seconds, took, begun = None, 0.0, time.monotonic()
+    begun = time.monotonic()
+    run = Timed("interrupted", "the driver stopped", None, 0.0)
+
+    def solved(finished: Finished) -> float:
+        answer.update(answer_of(finished.stdout))
+        return float(answer["seconds"])
+
     try:
-        finished = run_process(line.argv, line.env, deadline)
-        took, stderr = finished.seconds, finished.stderr
-        if finished.exit_code != 0:
-            raise explain(finished.exit_code, finished.stderr)
-        if metric is None:
-            answer = answer_of(finished.stdout)
-            seconds = float(answer["seconds"])
-        else:
-            seconds = finished.seconds if metric.pattern is None else metric.find(f"{finished.stdout}\n{stderr}")
-        status, reason = (
-            ("done", "") if seconds is not None else ("no metric", f"{metric and metric.name!r}: not found")
-        )
-    except LaunchError as error:
-        status, reason = error.status, error.reason
+        run = timed(line, deadline, metric.of if metric is not None else solved)
     except UserError as error:
-        status, reason = "protocol", str(error)
+        run = Timed("protocol", str(error), None, time.monotonic() - begun)
     finally:
         with store.together():
-            if seconds is not None:
-                store.add_sample(launch, COLLECTIVE, 0, variant.setting, _single(seconds), b"")
-            store.end_launch(launch, status, reason, took or time.monotonic() - begun, stderr, answer or None)
-    return Result(round, variant, seconds, reason, answer)
+            if run.value is not None:
+                store.add_sample(launch, COLLECTIVE, 0, variant.setting, _single(run.value), b"")
+            took = run.seconds or time.monotonic() - begun
+            store.end_launch(launch, run.status, run.reason, took, run.stderr, answer or None)
+    return Result(round, variant, run.value, run.reason, answer, run.status)
 
 
 def _single(seconds: float) -> Statistics:

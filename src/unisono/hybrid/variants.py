@@ -7,13 +7,16 @@ from dataclasses import dataclass
 
 from unisono.errors import UserError
 from unisono.hybrid.layouts import Layout, chosen_layouts
-from unisono.hybrid.policies import chosen_policies
+from unisono.hybrid.policies import POLICIES, chosen_policies
 from unisono.machine.model import Machine
 from unisono.model import Setting
 from unisono.parameters.defaults import has_fast_network
 
 LINKS = ("UCX_MAX_RNDV_RAILS", "UCX_MAX_EAGER_RAILS")
 """Over how many links one message may be spread: today's form of MX_BONDING in document 004."""
+
+
+_OWN = ("layout", "numa", "packing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,25 @@ class Variant:
         if self.packing != "single":
             values["packing"] = self.packing
         return Setting(values) | self.links
+
+    @classmethod
+    def of(cls, nodes: int, setting: Setting) -> Variant:
+        """The variant a study stored as this setting. Raises UserError for a setting of another kind of study."""
+        links = {name: value for name, value in setting.items() if name not in _OWN}
+        layout = Layout.parse(setting.get("layout", ""), 0)
+        return cls(nodes, layout, setting.get("numa", "none"), setting.get("packing", "single"), Setting(links))
+
+    @property
+    def cores(self) -> int:
+        """Of all nodes."""
+        return self.nodes * self.layout.cores
+
+    @property
+    def position(self) -> tuple[object, ...]:
+        """By which variants are ordered: on each number of nodes flat MPI on most cores first, what is unusual last."""
+        numa = ("auto", *POLICIES).index(self.numa)
+        links = tuple((len(value), value) for value in self.links.values())
+        return (self.nodes, self.layout.threads, -self.layout.processes, numa, self.packing != "single", links)
 
     @property
     def name(self) -> str:
@@ -68,11 +90,11 @@ def variants(
     ways = ["single", "threads"] if packing == "both" else [packing]
     found: list[Variant] = []
     for count in nodes:
-        for layout in sorted(chosen):
+        for layout in chosen:
             for policy in policies:
                 for way in ways if solver and layout.threads > 1 else ["single"]:
                     found += [Variant(count, layout, policy, way, link) for link in spread]
-    return list(dict.fromkeys(found)), [*notes, *folded]
+    return sorted(dict.fromkeys(found), key=lambda variant: variant.position), [*notes, *folded]
 
 
 def _links(values: Sequence[str], machine: Machine, most_nodes: int, notes: list[str]) -> list[Setting]:

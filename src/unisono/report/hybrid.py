@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from unisono.hybrid.decide import DRIFT, Decision, Rank
 from unisono.hybrid.run import Result
+from unisono.hybrid.study import HybridStudy
 from unisono.report import conditions
 from unisono.report.axes import Figure, label, layout
 from unisono.report.marks import RatioScale, interval_mark, ratio_axis
+from unisono.report.page import render
 from unisono.report.palette import SERIES
 from unisono.report.text import count, format_duration, format_time
 from unisono.study.data import StudyData
+from unisono.writing import write
 
 _PARTS = {
     "computing": ("computing", "@series-8"),
@@ -23,6 +27,11 @@ _PARTS = {
 }
 _ROW = 30
 _MARGIN = 0.03
+
+
+def write_hybrid_report(study: HybridStudy, path: Path) -> Path:
+    """Write the page to `path` and return it. Raises UserError when the file cannot be written."""
+    return write(path, render("hybrid.html.j2", content(study.data, study.decision, study.results)))
 
 
 def content(study: StudyData, decision: Decision, results: Sequence[Result]) -> dict[str, Any]:

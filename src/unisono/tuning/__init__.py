@@ -6,11 +6,12 @@ Everything left of it measures; everything right of it (export, run, verify, rep
 from unisono.tuning.build import from_decision
 from unisono.tuning.choice import Lookup, choose, lookup, measured_cases
 from unisono.tuning.document import read, render, write
-from unisono.tuning.model import Gain, PlanModel, RuleModel, Tuning
+from unisono.tuning.model import Gain, LayoutModel, PlanModel, RuleModel, Tuning
 from unisono.tuning.stale import stale
 
 __all__ = [
     "Gain",
+    "LayoutModel",
     "Lookup",
     "PlanModel",
     "RuleModel",

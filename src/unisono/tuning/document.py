@@ -13,7 +13,17 @@ from unisono import writing
 from unisono.errors import UserError
 from unisono.sizes import format_size
 from unisono.toml import parse_toml
-from unisono.tuning.model import FORMAT, VERSION, FindingModel, Gain, JointModel, PlanModel, RuleModel, Tuning
+from unisono.tuning.model import (
+    FORMAT,
+    VERSION,
+    FindingModel,
+    Gain,
+    JointModel,
+    LayoutModel,
+    PlanModel,
+    RuleModel,
+    Tuning,
+)
 
 _HEAD = """\
 # A Unisono tuning: what to set so that this MPI communicates fastest on this machine, and the evidence for it.
@@ -29,21 +39,30 @@ _HEAD = """\
 # sizes          message sizes as IMB counts them: per pair for alltoall, allgather, gather and scatter, the whole
 #                vector for allreduce, reduce and bcast.
 #
+# [[layout]]     processes x threads on `nodes` nodes, from `unisono hybrid`; gain is over the layout named `reference`.
+#
 #   unisono show FILE                              the same as a table
 #   unisono lookup FILE --collective C --nodes N --ppn P --size S
 #   unisono export FILE --format openmpi|ucx|shell|mpirun
-#   unisono run --tuning FILE -- mpirun ...        your own command line with it
+#   unisono run --tuning FILE -- mpirun ...        your own command line with it; --layout: in that layout
 #   unisono verify --tuning FILE -- mpirun ...     does it help your program?
 """
 
 
-def read(path: Path) -> Tuning:
-    """The tuning in a file. Raises UserError naming file, line and key for anything that is not a whole tuning."""
+def read(path: Path, *, layouts: bool = False) -> Tuning:
+    """The tuning in a file. Raises UserError naming file, line and key for anything that is not a whole tuning, and for
+    one that holds layouts alone unless `layouts` says that they will do."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
-    return parse(text, str(path))
+    tuning = parse(text, str(path))
+    if not tuning.plan and not layouts:
+        raise UserError(
+            f"{path}: holds layouts alone, nothing on collectives: unisono run --layout applies them, unisono tune "
+            f"measures collectives"
+        )
+    return tuning
 
 
 def parse(text: str, where: str) -> Tuning:
@@ -101,6 +120,8 @@ def render(tuning: Tuning) -> str:
     ]
     for plan in tuning.plan:
         lines += _plan(plan)
+    for layout in tuning.layout:
+        lines += _layout(layout)
     for finding in tuning.finding:
         lines += _finding(finding)
     return "\n".join(lines) + "\n"
@@ -135,6 +156,26 @@ def _rule(rule: RuleModel) -> list[str]:
         f"  gain = {_gain(rule.gain)}",
         f"  sizes = {_list(_text(format_size(size)) for size in rule.sizes)}",
         f"  launches = {rule.launches}",
+    ]
+
+
+def _layout(layout: LayoutModel) -> list[str]:
+    return [
+        "",
+        "[[layout]]",
+        f"program = {_text(layout.program)}",
+        f"metric = {_text(layout.metric)}",
+        f"nodes = {layout.nodes}",
+        f"threads = {layout.threads}  # of a process",
+        f"processes = {layout.processes}  # of a node",
+        f"numa = {_text(layout.numa)}",
+        f"packing = {_text(layout.packing)}",
+        f"links = {_table(layout.links)}",
+        f"reference = {_text(layout.reference)}",
+        f"gain = {_gain(layout.gain)}",
+        f"proven = {str(layout.proven).lower()}",
+        f"launches = {layout.launches}",
+        f"study = {_text(layout.study)}",
     ]
 
 

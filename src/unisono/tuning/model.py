@@ -225,6 +225,59 @@ class PlanModel(_Part):
         return f"{self.nodes} x {self.ppn} ranks, {self.launch}"
 
 
+class LayoutModel(_Part):
+    """How to run a program on `nodes` nodes: processes x threads, and where their memory comes from."""
+
+    program: str
+    """What it was measured with: a command line with {ranks} and {threads}, or "solver 64"."""
+    metric: str = "wall time"
+    nodes: Count
+    threads: Count
+    """Of a process."""
+    processes: Count
+    """Of a node."""
+    numa: Literal["none", "local", "socket-local", "socket-interleave"] = "none"
+    """hybrid.policies says what each is."""
+    packing: Literal["single", "threads"] = "single"
+    """Who packs the halo; for programs that let one choose, as unisono-solver does."""
+    links: SettingField = Setting()
+    """Over how many links a message may go; empty: as UCX decides."""
+    reference: str
+    """The layout it is compared with, in words."""
+    gain: Gain
+    """Time of the reference / time of this."""
+    proven: bool
+    """False: nothing was proven faster than the reference, which this then is."""
+    launches: Annotated[int, Field(ge=0)] = 0
+    study: str
+    """Id of the study."""
+
+    @field_validator("links")
+    @classmethod
+    def _known(cls, links: Setting) -> Setting:
+        check_value_names(links)
+        return links
+
+    @property
+    def name(self) -> str:
+        return f"{self.threads}x{self.processes}"
+
+    @property
+    def cores(self) -> int:
+        """Of a node."""
+        return self.threads * self.processes
+
+    @property
+    def words(self) -> str:
+        """ "8x2 (2 processes of 8 threads a node), socket-local, packed by threads"."""
+        processes = f"{self.processes} process{'es' * (self.processes > 1)}"
+        threads = f"{self.threads} thread{'s' * (self.threads > 1)}"
+        first = f"{self.name} ({processes} of {threads} a node)"
+        rest: list[str] = [self.numa] if self.numa != "none" else []
+        rest += ["packed by threads"] if self.packing == "threads" else []
+        return ", ".join([first, *rest, *(f"{name}={value}" for name, value in self.links.items())])
+
+
 class StudyPart(_Part):
     """Where it comes from."""
 
@@ -290,12 +343,20 @@ class Tuning(_Part):
     costs: Costs = Costs()
     weights: dict[Collective, Annotated[float, Field(ge=0)]] = {}
     """Collective -> how much it counts when one launch setting is chosen for all."""
-    plan: tuple[PlanModel, ...] = Field(min_length=1)
+    plan: tuple[PlanModel, ...] = ()
     """Best first within one (nodes, ppn); the default launch setting is among them."""
+    layout: tuple[LayoutModel, ...] = ()
+    """One for each program and number of nodes they were compared on."""
     finding: tuple[FindingModel, ...] = ()
 
     @model_validator(mode="after")
     def _consistent(self) -> Tuning:
+        if not self.plan and not self.layout:
+            raise ValueError("plan: there is none, and no layout either: a tuning holds one of them at least")
+        kinds = [(layout.program, layout.nodes) for layout in self.layout]
+        for program, nodes in kinds:
+            if kinds.count((program, nodes)) > 1:
+                raise ValueError(f"layout: that of {program!r} on {nodes} nodes is there twice")
         seen: set[tuple[int, int, Setting]] = set()
         for plan in self.plan:
             key = (plan.nodes, plan.ppn, plan.launch)

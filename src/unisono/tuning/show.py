@@ -18,6 +18,8 @@ def show(tuning: Tuning) -> Group:
     for nodes, ppn in tuning.cases():
         best = choose(tuning, nodes, ppn)
         parts += [Text(), _plans(tuning, nodes, ppn, best), Text(), _rules(best)]
+    if tuning.layout:
+        parts += [Text(), _layouts(tuning)]
     if tuning.finding:
         parts += [Text(), Text("Findings", style="bold")]
         parts += [Text(f"- {finding.text}") for finding in tuning.finding]
@@ -88,6 +90,21 @@ def _rules(plan: PlanModel) -> Table:
         table.add_row(name, rule.range_text(), Text(words.use(rule.call)), _gain(rule.gain), sizes)
     if not plan.rule:
         table.add_row("all", "all sizes", words.BY_ITSELF, "", "")
+    return table
+
+
+def _layouts(tuning: Tuning) -> Table:
+    table = Table(title="Layouts, processes x threads", title_justify="left")
+    table.add_column("measured with", overflow="fold")
+    table.add_column("nodes", justify="right")
+    table.add_column("layout", overflow="fold")
+    table.add_column("gain", justify="right")
+    for layout in tuning.layout:
+        gain = _gain(layout.gain) if layout.proven else Text("nothing proven faster")
+        table.add_row(Text(layout.program), str(layout.nodes), Text(layout.words), gain)
+    references = ", ".join(dict.fromkeys(layout.reference for layout in tuning.layout))
+    table.caption = f"gain over {references}; unisono run --layout applies it"
+    table.caption_justify = "left"
     return table
 
 

@@ -1,0 +1,180 @@
+"""A layout put into a user's own command line: `unisono run --layout`.
+
+What the line says of how many ranks and threads there are and where they go is replaced, each time with a note: that is
+what was asked for. Everything else in it stays.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from unisono.errors import UserError
+from unisono.hybrid import policies
+from unisono.hybrid.layouts import Layout
+from unisono.hybrid.lines import binding, exports, fill, threads_environment
+from unisono.launch.command import Command
+from unisono.launch.hydra import describe_hydra, taken_apart
+from unisono.launch.job import describe_job
+from unisono.launch.rewrite import PLACING
+from unisono.launch.userline import parse
+from unisono.machine.model import Machine
+from unisono.parameters.spelling import require_mpi
+from unisono.tuning.model import LayoutModel, Tuning
+
+_RANKS = ("n", "np", "c")
+_COUNTS = ("n", "np", "ntasks")
+_OF_HYDRA = ("n", "np", "ppn", "perhost", "bind-to", "map-by")
+_OF_SRUN = ("n", "ntasks", "ntasks-per-node", "c", "cpus-per-task", "cpu-bind", "m", "distribution")
+_EXPORTS = ("x", "genv", "env")
+_HOSTS = ("host", "H", "hosts")
+
+
+def chosen(tuning: Tuning, program: Sequence[str], nodes: int) -> tuple[LayoutModel, list[str]]:
+    """The layout for a program on so many nodes, with notes where it was measured otherwise.
+
+    Of layouts measured with several programs, that of this one (by the name of its file). Raises UserError when there
+    is none, or none can be chosen.
+    """
+    if not tuning.layout:
+        raise UserError(f"{tuning.name}: holds no layout; unisono hybrid finds the fastest and puts it into the tuning")
+    own = [layout for layout in tuning.layout if _name(layout.program.split()[0]) == _name(program[0])]
+    measured = list(dict.fromkeys(layout.program for layout in own or tuning.layout))
+    if len(measured) > 1:
+        raise UserError(
+            f"{tuning.name}: holds layouts measured with {' and with '.join(map(repr, measured))}; which is meant for "
+            f"{program[0]} cannot be told: keep one, or measure with unisono hybrid -- {program[0]} ..."
+        )
+    best = min(own or tuning.layout, key=lambda layout: (abs(layout.nodes - nodes), layout.nodes))
+    notes = []
+    if not own:
+        notes.append(f"the layout was measured with {best.program!r}, not with {program[0]}")
+    if best.nodes != nodes:
+        notes.append(f"the layout was measured on {best.nodes} nodes, the nearest to {nodes}")
+    if not best.proven:
+        notes.append(f"nothing was proven faster than {best.reference}: this is that layout")
+    if best.packing == "threads":
+        notes.append("it was measured with all threads packing the halo: tell the program, if it can")
+    return best, notes
+
+
+def _name(word: str) -> str:
+    return Path(word).name
+
+
+def with_layout(tuning: Tuning, argv: Sequence[str], machine: Machine, env: Mapping[str, str]) -> Command:
+    """`argv` (mpirun ... or srun ...) in the tuning's layout for its program and its number of nodes.
+
+    {ranks}, {threads}, {processes} and {nodes} are filled in. Raises UserError where the tuning has no layout for it, a
+    node has too few cores, or the command line cannot be understood.
+    """
+    if not argv:
+        raise UserError("no command: write the mpirun command line after --")
+    kind = _launcher(argv[0], machine)
+    options, program = _parts(argv, kind)
+    nodes = _nodes([argv[0], *_without_fields(options), *program], kind, machine, env)
+    layout, notes = chosen(tuning, program, nodes)
+    if layout.cores > machine.cores:
+        raise UserError(
+            f"layout {layout.name} needs {layout.cores} cores a node, {machine.name} has {machine.cores}: measure "
+            f"layouts here with unisono hybrid"
+        )
+    here = Layout(layout.threads, layout.processes)
+    ranks = nodes * layout.processes
+    environment = {**threads_environment(here), **layout.links}
+    kept = _kept(options, kind, here, ranks, environment, notes)
+    notes += [
+        f"{name}={env[name]} of your environment is replaced by {value}"
+        for name, value in environment.items()
+        if env.get(name, value) != value
+    ]
+    placed = _placed(layout, here, machine, notes)
+    words = {
+        "openmpi": [*binding(kind, here), *exports(kind, environment), "-n", str(ranks)],
+        "hydra": [*binding(kind, here), *exports(kind, environment), "-n", str(ranks)],
+        "srun": [*binding(kind, here), "--ntasks", str(ranks)],
+    }[kind]
+    filled = fill([*kept, *placed, *program], nodes, here)
+    added = environment if kind == "srun" else {}
+    return Command([argv[0], *words, *filled], added, None, notes)
+
+
+def _launcher(word: str, machine: Machine) -> str:
+    if _name(word) == "srun":
+        return "srun"
+    return "hydra" if require_mpi(machine).is_hydra else "openmpi"
+
+
+def _parts(argv: Sequence[str], kind: str) -> tuple[list[list[str]], list[str]]:
+    if kind == "hydra":
+        return taken_apart(argv)
+    line = parse(argv)
+    if len(line.contexts) > 1:
+        raise UserError(f"{' '.join(argv)}: starts several programs; a layout is for one")
+    return [list(option.words) for option in line.contexts[0].options], list(line.contexts[0].program)
+
+
+def _option(words: Sequence[str]) -> str:
+    """Its name without dashes and value; srun's -n4 is n."""
+    name = words[0].lstrip("-").partition("=")[0]
+    return name[0] if not words[0].startswith("--") and re.fullmatch(r"[nNcm]\d+", name) else name
+
+
+def _without_fields(options: Sequence[Sequence[str]]) -> list[str]:
+    return [word for words in options if not any("{" in word for word in words) for word in words]
+
+
+def _nodes(argv: Sequence[str], kind: str, machine: Machine, env: Mapping[str, str]) -> int:
+    """How many the line uses; all there are where it does not say how many ranks."""
+    if kind != "hydra":
+        return describe_job(argv, machine, env).nodes
+    if not any(_option(words) in _RANKS for words in taken_apart(argv)[0]):
+        return len(machine.nodes)
+    return describe_hydra(argv, machine).nodes
+
+
+def _kept(
+    options: Sequence[list[str]],
+    kind: str,
+    layout: Layout,
+    ranks: int,
+    environment: Mapping[str, str],
+    notes: list[str],
+) -> list[str]:
+    """The line's own options without those the layout replaces."""
+    replaced = {"openmpi": (*_RANKS, *PLACING), "hydra": _OF_HYDRA, "srun": _OF_SRUN}[kind]
+    found: list[str] = []
+    for words in options:
+        name = _option(words)
+        variable = words[1].partition("=")[0] if name in _EXPORTS else ""
+        if name in replaced:
+            if name not in _COUNTS or not words[-1].endswith(("{ranks}", str(ranks))):
+                notes.append(f"{' '.join(words)} of the command line gives way: the layout starts {ranks} ranks")
+        elif variable in environment:
+            notes.append(f"{' '.join(words)} of the command line is replaced by {environment[variable]}")
+        elif name in _HOSTS and kind != "srun" and len(words) == 2:
+            found += [words[0], ",".join(_slots(host, layout.processes) for host in words[1].split(","))]
+        else:
+            found += words
+    return found
+
+
+def _slots(host: str, processes: int) -> str:
+    """A host with as many slots as the layout needs: Open MPI starts no more, and counts one where none is given."""
+    name, _, slots = host.partition(":")
+    return host if slots.isdecimal() and int(slots) >= processes else f"{name}:{processes}"
+
+
+def _placed(layout: LayoutModel, here: Layout, machine: Machine, notes: list[str]) -> list[str]:
+    """numactl's words, where the layout has a policy and it means something here."""
+    if layout.numa == "none":
+        return []
+    if policies.numa_nodes(machine) < 2:
+        notes.append(f"{layout.numa} memory is left out: this machine has one NUMA node")
+        return []
+    if shutil.which("numactl") is None:
+        notes.append(f"{layout.numa} memory is left out: numactl is not installed")
+        return []
+    return policies.words(layout.numa, here, machine)

@@ -1,0 +1,87 @@
+"""The layouts a study decided, in the tuning beside it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+from unisono import __version__
+from unisono.decide.model import Interval
+from unisono.errors import UserError
+from unisono.hybrid.decide import Decision
+from unisono.hybrid.policies import resolved
+from unisono.hybrid.study import METHOD
+from unisono.machine.fingerprint import fingerprint
+from unisono.machine.model import Machine
+from unisono.study.data import StudyData
+from unisono.tuning import Gain, LayoutModel, Tuning, read, stale
+from unisono.tuning.model import FORMAT, VERSION, Conditions, StudyPart
+
+
+def layouts(decision: Decision, study: StudyData, program: str, metric: str) -> list[LayoutModel]:
+    """One for each number of nodes: what is proven fastest, else the reference. None at all without a conclusion."""
+    found = []
+    for nodes in decision.node_counts if decision.concluded else []:
+        here = decision.on(nodes)
+        reference = min(here, key=lambda rank: rank.variant.position)
+        proven = decision.proven(nodes)
+        best = proven or reference
+        variant = best.variant
+        found.append(
+            LayoutModel(
+                program=program,
+                metric=metric,
+                nodes=nodes,
+                threads=variant.layout.threads,
+                processes=variant.layout.processes,
+                numa=resolved(variant.numa, variant.layout),
+                packing="threads" if variant.packing == "threads" else "single",
+                links=variant.links,
+                reference=reference.variant.name,
+                gain=_gain(best.gain if proven else Interval(1.0, 1.0, 1.0)),
+                proven=proven is not None,
+                launches=best.launches,
+                study=study.id,
+            )
+        )
+    return found
+
+
+def beside(path: Path, machine: Machine) -> Tuning | None:
+    """The tuning that is there already, which layouts go into; None: there is none yet. Raises UserError for one that
+    cannot be read, or was measured on another machine."""
+    if not path.exists():
+        return None
+    there = read(path, layouts=True)
+    changed = stale(there, machine)
+    if changed:
+        raise UserError(f"{path}: was measured on a machine that differs: {'; '.join(changed)}. Choose another -o DIR")
+    return there
+
+
+def with_layouts(there: Tuning | None, found: Sequence[LayoutModel], study: StudyData) -> Tuning:
+    """`there` with these layouts, in place of older ones of the same program and number of nodes."""
+    anew = {(layout.program, layout.nodes) for layout in found}
+    if there is not None:
+        kept = [layout for layout in there.layout if (layout.program, layout.nodes) not in anew]
+        return there.model_copy(update={"layout": (*kept, *found)})
+    return Tuning(
+        format=FORMAT,
+        version=VERSION,
+        name=study.name,
+        created=study.created,
+        made_by=f"unisono {__version__}",
+        study=StudyPart(id=study.id, name=study.name, method=METHOD, margin=study.margin, confidence=study.confidence),
+        conditions=Conditions(launches=len([row for row in study.launches if row.status == "done"]), notes=study.notes),
+        machine=fingerprint(study.machine),
+        layout=tuple(found),
+    )
+
+
+def _gain(interval: Interval) -> Gain:
+    return Gain(mid=_round(interval.mid), low=_round(interval.low), high=_round(interval.high))
+
+
+def _round(value: float) -> float:
+    return float(f"{value:.4g}") if math.isfinite(value) else value

@@ -1,0 +1,48 @@
+"""A hybrid study read back from its file: for its page, for comparing it with others, for its layouts."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from unisono.errors import UserError
+from unisono.hybrid.decide import Decision, decide
+from unisono.hybrid.run import Result, results
+from unisono.hybrid.variants import Variant
+from unisono.study.data import StudyData
+from unisono.study.store import Store
+
+METHOD = "hybrid"
+SOLVER_METRIC = "time to solution"
+
+
+@dataclass(frozen=True, slots=True)
+class HybridStudy:
+    data: StudyData
+    program: str
+    """What was run: "solver 64", or the user's command line."""
+    metric: str
+    results: tuple[Result, ...]
+    decision: Decision
+
+
+def is_hybrid(store: Store) -> bool:
+    return store.meta("method") == METHOD
+
+
+def metric_of(store: Store) -> str:
+    """What decides: "time to solution", "wall time", or a regular expression."""
+    return str(json.loads(store.meta_or_none("metric") or '"wall time"'))
+
+
+def read(store: Store) -> HybridStudy:
+    """Raises UserError when it holds no results yet."""
+    data = store.data()
+    compared = sorted(
+        {Variant.of(launch.nodes, launch.setting) for launch in data.launches}, key=lambda variant: variant.position
+    )
+    measured = results(store, compared)
+    decision = decide(measured, compared, data.confidence)
+    if decision is None:
+        raise UserError(f"{store.path}: holds no results yet; continue it with: unisono hybrid --resume")
+    return HybridStudy(data, store.config, metric_of(store), tuple(measured), decision)
