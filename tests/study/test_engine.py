@@ -9,8 +9,10 @@ import pytest
 
 from unisono.machine.model import Machine
 from unisono.model import DEFAULT, Case, Setting
+from unisono.profile.build import recorder
 from unisono.study.config import Measure
 from unisono.study.engine import Engine, Item, Task
+from unisono.study.ours import Ours
 from unisono.study.store import Store
 
 pytestmark = pytest.mark.mpi
@@ -26,7 +28,13 @@ Run = Callable[..., Store]
 
 @pytest.fixture
 def run(tmp_path: Path, embedded: Machine, bench: Path) -> Run:
-    def run(*tasks: Task, oversubscribe: bool = False, measure: Measure = QUICK, program: Path = bench) -> Store:
+    def run(
+        *tasks: Task,
+        oversubscribe: bool = False,
+        measure: Measure = QUICK,
+        program: Path = bench,
+        ours: Ours | None = None,
+    ) -> Store:
         path = tmp_path / "study.db"
         meta = {"margin": 0.03, "confidence": 0.95, "weights": {}, "scope": SCOPE}
         if path.exists():
@@ -34,7 +42,9 @@ def run(tmp_path: Path, embedded: Machine, bench: Path) -> Run:
         else:
             store = Store.create(path, name="t", config="{}", method="race", machine=embedded, meta=meta)
         with store:
-            engine = Engine(store, embedded, program, scope=SCOPE, measure=measure, oversubscribe=oversubscribe)
+            engine = Engine(
+                store, embedded, program, scope=SCOPE, measure=measure, oversubscribe=oversubscribe, ours=ours
+            )
             for task in tasks:
                 engine.run(task)
         return Store.open(path)
@@ -62,6 +72,19 @@ def test_a_launch_stores_every_sample_with_its_limits(run: Run) -> None:
     assert all(s.correct and s.minimum <= s.median <= s.p95 and s.repetitions >= 3 for s in data.samples)
     assert data.launches[0].status == "done"
     assert data.limits[(1, 2)]["latency_ns"] > 0
+
+
+def test_our_algorithms_of_one_name_are_each_collectives_own(run: Run, embedded: Machine) -> None:
+    """Inline carries no long message of any collective: whoever measured one measured something else."""
+    assert embedded.mpi is not None
+    ours = Ours(recorder(embedded.mpi.mpicc), {})
+    inline = Setting({"coll": "unisono", "algorithm": "inline"})
+    names = ("allgather", "allreduce", "alltoall", "bcast")
+    items = tuple(Item(Case(name, 1, 2), size, (DEFAULT, inline)) for name in names for size in (8, 1 << 20))
+    with run(Task(DEFAULT, 1, 2, 1, items), ours=ours) as store:
+        data = store.data()
+    assert {(s.case.collective, s.size) for s in data.samples if s.setting == inline} == {(name, 8) for name in names}
+    assert {(r.collective, r.size) for r in data.refusals} == {(name, 1 << 20) for name in names}
 
 
 def test_more_ranks_than_a_quota_allows_count_as_oversubscribed(tmp_path: Path, embedded: Machine, bench: Path) -> None:

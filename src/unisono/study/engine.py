@@ -23,6 +23,7 @@ from unisono.measure.steady import Steady
 from unisono.model import Case, Sample, Setting, call_part, launch_part
 from unisono.parameters.spelling import call_as_launch, call_words, sweep_words
 from unisono.study.config import Measure
+from unisono.study.data import Refusal
 from unisono.study.ours import Ours
 from unisono.study.store import Statistics, Store
 
@@ -69,6 +70,10 @@ class Runner(Protocol):
 
     def given_up(self) -> set[tuple[str, Setting]]:
         """(collective, setting) pairs that are not asked again: wrong, hung, crashed or declined."""
+        ...
+
+    def declined(self) -> list[Refusal]:
+        """What does not apply to a message size: nothing to wait for where no other size was measured either."""
         ...
 
 
@@ -136,6 +141,9 @@ class Engine:
     def given_up(self) -> set[tuple[str, Setting]]:
         return set(self._guilty)
 
+    def declined(self) -> list[Refusal]:
+        return [refusal for refusal in self._store.refusals() if refusal.reason.startswith("use:")]
+
     def run(self, task: Task) -> None:
         """Measures all of the task that can be, in as many launches as its failures make necessary."""
         # An interrupted round is continued, not repeated.
@@ -186,7 +194,6 @@ class Engine:
                     advice = outside_sentence(self._machine, used)
                     raise LaunchError("wrong placement", f"{wrong}; {advice}" if advice else wrong)
                 self._limits(session, task, launch)
-                defined: dict[str, int] = {}
                 warm: set[str] = set()
                 for item in task.items:
                     if self.exhausted():
@@ -194,7 +201,7 @@ class Engine:
                     if item.case.collective not in warm:
                         warm.add(item.case.collective)
                         self._warm_up(session, task, item.case.collective)
-                    self._item(session, task, launch, item, defined)
+                    self._item(session, task, launch, item)
             status, reason = "done", ""
         except LaunchError as error:
             status, reason, stderr = error.status, error.reason, error.stderr
@@ -217,16 +224,14 @@ class Engine:
         self._store.add_limits(task.nodes, task.ppn, launch, limits.document)
         self._limits_known.add((task.nodes, task.ppn))
 
-    def _item(self, session: Session, task: Task, launch: int, item: Item, defined: dict[str, int]) -> None:
+    def _item(self, session: Session, task: Task, launch: int, item: Item) -> None:
         ids: dict[int, Setting] = {}
         for setting in item.settings:
             words = call_words(call_part(setting, self._scope), item.case.collective, self._machine)
-            key = repr(words)
+            # Of our own it is the collective's: another collective's "cells" is another setting.
             use = f"{item.case.collective}:{words.use}" if words.use else None
             try:
-                if key not in defined:
-                    defined[key] = session.define(words.prefer, words.variables, use)
-                ids[defined[key]] = setting
+                ids[session.define(words.prefer, words.variables, use)] = setting
             except ValueError as error:
                 self._guilty.add((item.case.collective, setting))
                 reason = f"use: {error}" if words.use else str(error)
