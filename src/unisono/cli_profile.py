@@ -174,7 +174,9 @@ def optimize(
     metric: Annotated[
         str | None, typer.Option(metavar="REGEX", help="One group: the time in the program's output; else wall time.")
     ] = None,
-    runs: Annotated[int, typer.Option(help="Runs of each, as-is and tuned, interleaved.")] = 5,
+    runs: Annotated[
+        int, typer.Option(help="Runs of each, as-is and tuned, interleaved; up to four times that while in doubt.")
+    ] = 7,
     resume: Annotated[bool, typer.Option("--resume", help="Continue what is in DIR.")] = False,
     json: Json = False,
 ) -> None:

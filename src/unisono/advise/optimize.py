@@ -37,6 +37,11 @@ from unisono.tuning.model import Gain, Tuning
 MOST_ROUNDS = 4
 MOST_TRIALS = 3
 """Candidates tried in one round: the more are tried, the sooner one wins by luck."""
+LOOKS = 3
+"""A trial that has shown nothing certain, but that its candidate may be faster, goes on to twice and four times the
+pairs, while the budget lasts. Each look has a chance to be wrong, so each takes its share of the doubt (Bonferroni):
+the interval at the last one is of CONFIDENCE, however many there were."""
+CONFIDENCE = 0.95
 AS_IS_RUNS = 3
 LEAST_SAVING = 0.003
 """Of the program's time: less cannot be told from noise by a handful of runs."""
@@ -221,8 +226,8 @@ class Optimizer:
         """What of the mix no study of this optimization has measured yet."""
         known = self._known(self.journal.rounds[: number - 1])
         wanted: Wanted = {gap.case: gap.sizes for gap in gaps(mix, known[1] if known else [])}
-        trial = 2 * self.journal.pairs * self.journal.launch_seconds
-        seconds = (self.left - trial) * _MEASURING
+        trials = 2 * 2 * self.journal.pairs * self.journal.launch_seconds
+        seconds = (self.left - trials) * _MEASURING
         if wanted and seconds >= _LEAST_MEASURING:
             path = self.files.study(number)
             if path.name not in round.studies:
@@ -293,19 +298,34 @@ class Optimizer:
             trial.runs.append(run)
             self._keep()
 
-        found = compare(
+        found = self._look(0, trial, line, tuned, setting, keep)
+        for look in range(1, LOOKS):
+            more = self.journal.pairs << (look - 1)
+            promising = (
+                found.verdict == "no difference" and found.gain is not None and found.gain.mid > 1 + LEAST_SAVING
+            )
+            if not promising or 2 * more * self.journal.launch_seconds > self.left:
+                break
+            found = self._look(look, trial, line, tuned, setting, keep)
+        # Not saved before what follows from it is: from all runs the verdict can be had again.
+        _conclude(trial, found)
+
+    def _look(
+        self, look: int, trial: Trial, line: Command, tuned: Command, setting: Setting, keep: Callable[[Run], None]
+    ) -> Verification:
+        pairs = self.journal.pairs << look
+        return compare(
             line,
             tuned,
             dict(setting),
             metric=self.journal.metric,
-            runs=self.journal.pairs,
+            runs=pairs,
             deadline=self._deadline,
+            confidence=1 - (1 - CONFIDENCE) / LOOKS,
             seed=len(self.journal.rounds),
             progress=keep,
-            earlier=list(trial.runs),
+            earlier=[run for run in trial.runs if run.pair < pairs],
         )
-        # Not saved before what follows from it is: from all runs the verdict can be had again.
-        _conclude(trial, found)
 
     def _prove_whole(self) -> None:
         """Several rounds are proven step by step; the sum is proven once more, when there is time."""

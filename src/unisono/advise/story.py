@@ -124,7 +124,7 @@ class Story:
         machine = ", ".join(f"{name} {value}" for name, value in journal.machine.items() if name in ("CPU", "MPI"))
         metric = "wall time, mpirun included" if journal.metric is None else f"the time that `{journal.metric}` finds"
         out = [
-            f"Compared is {metric}, over {journal.pairs} pairs of runs in turns.",
+            f"Compared is {metric}, over {_pairs(journal)} pairs of runs in turns.",
             f"The whole search took {journal.spent:.0f} s.",
             f"It holds for this program with this input, on these ranks of this machine ({machine or 'unknown'}).",
         ]
@@ -138,6 +138,13 @@ def read_story(journal: Journal, files: Files) -> Story:
     """The story as far as it goes. Raises UserError when a profile of it cannot be read."""
     profiles = [load(files.directory / round.profile) for round in journal.rounds if round.profile]
     return Story(journal, files, tuple(profiles))
+
+
+def _pairs(journal: Journal) -> str:
+    """ "7", or "7 to 28" where some trials needed more than others."""
+    made = {sum(run.tuned for run in trial.runs) for round in journal.rounds for trial in round.trials}
+    made = made or {journal.pairs}
+    return str(min(made)) if len(made) == 1 else f"{min(made)} to {max(made)}"
 
 
 def _spots(mix: Mix) -> list[str]:

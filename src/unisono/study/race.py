@@ -42,7 +42,7 @@ def run(
     total = 0
     for round in range(1, round_limit(study) + 1):
         config = _config(matrix, study, runner.given_up())
-        state = survivors([s for s in runner.samples() if s.round < round], config)
+        state = survivors([s for s in runner.samples() if s.round < round], config, refusals=runner.declined())
         if state.settled:
             return True
         tasks = _tasks(state, config, study, round)
@@ -52,7 +52,8 @@ def run(
             if runner.exhausted():
                 return False
             runner.run(task)
-    return survivors(runner.samples(), _config(matrix, study, runner.given_up())).settled
+    config = _config(matrix, study, runner.given_up())
+    return survivors(runner.samples(), config, refusals=runner.declined()).settled
 
 
 def round_limit(study: Study) -> int:

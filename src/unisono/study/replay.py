@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from unisono.model import Case, Sample, Setting
 from unisono.study.config import Measure
+from unisono.study.data import Refusal
 from unisono.study.engine import Task
 
 _OVERHEAD = 1.5
@@ -67,6 +68,9 @@ class Replay:
 
     def given_up(self) -> set[tuple[str, Setting]]:
         return set()
+
+    def declined(self) -> list[Refusal]:
+        return []
 
 
 def mean_seconds(samples: Iterable[Sample], rounds: Iterable[int]) -> dict[tuple[Case, int, Setting], float]:
