@@ -66,3 +66,14 @@ def test_a_hundred_thousand_communicators(tools: Toolchain, tmp_path: Path) -> N
     assert rows[0, "MPI_Comm_dup", 1, -1] == (100_000 + kept, 0, 0)
     assert rows[0, "MPI_Barrier", 1, 0] == (100_000 + kept, 0, 0)
     assert int(ran.out) < 1024, "KiB by which the process grew"
+
+
+def test_nothing_is_allocated_after_the_start(tools: Toolchain, tmp_path: Path) -> None:
+    """Calls of many kinds, sizes and places ask for memory as often as they do without the recorder."""
+    program = compiled(tools, tmp_path, "allocations.c")
+    ran = run(tools, tmp_path, program)
+    assert ran.status == 0, ran.error
+    rows = amounts(ran.whole())
+    assert sum(calls for (_, name, _, _), (calls, _, _) in rows.items() if name == "MPI_Barrier") == 20 * 13 * 50
+    alone = run(tools, tmp_path, program, preload=False, record=False)
+    assert int(ran.out) == int(alone.out)
