@@ -9,8 +9,12 @@ import pytest
 
 from tests.hybrid.conftest import node
 from unisono.hybrid.decide import bandwidth_drift, decide
+from unisono.hybrid.effects import of_links, of_packing
+from unisono.hybrid.layouts import Layout
 from unisono.hybrid.run import Result, order
 from unisono.hybrid.variants import Variant, variants
+from unisono.model import Setting
+from unisono.report.figures_hybrid import scaling
 from unisono.report.hybrid import content
 from unisono.report.page import render
 from unisono.study.data import StudyData
@@ -101,6 +105,35 @@ def test_a_users_program_has_no_parts_and_no_bandwidth() -> None:
     )
 
 
+def test_speed_up_is_over_flat_mpi_on_fewest_cores() -> None:
+    """As document 004 has it (D6): flat MPI there is its number of cores, whatever the reference of the gains is."""
+    few, full, hybrid = (Variant(1, Layout(*s), "none", "single", Setting()) for s in ((1, 2), (1, 4), (4, 1)))
+    found = decide(launches({few: 2.0, full: 1.1, hybrid: 1.0}), [few, full, hybrid], 0.95)
+    assert found is not None
+    assert found.base == few
+    by_name = {rank.name: rank for rank in found.ranks}
+    assert by_name["flat MPI on 2 cores"].speedup == 2.0
+    assert by_name["flat MPI on 4 cores"].speedup == pytest.approx(4 / 1.1, rel=0.05)
+    assert found.reference_on(1).name == "flat MPI on 4 cores"
+    figures, keys = scaling(found)
+    assert [name for name, _ in figures] == ["Strong scaling", "GFLOPS"]
+    assert [key["name"] for key in keys] == ["flat MPI", "HB 4x1", "ideal"]
+    curve = next(line for line in figures[0][1]["data"] if line["name"] == "flat MPI")
+    assert curve["x"] == [2, 4]
+    assert curve["y"][0] == 2.0
+
+
+def test_one_thread_packs_faster() -> None:
+    flat, single, threads, *_ = all_variants("both")
+    results = launches({flat: 1.0, single: 1.0, threads: 1.1})
+    found = decide(results, [flat, single, threads], 0.95)
+    assert found is not None
+    (effect,) = of_packing(found, results, 0.95)
+    assert effect.variant == single
+    assert effect.gain.low > 1.05
+    assert of_links(found, results, 0.95) == []
+
+
 def test_nothing_measured_is_no_decision() -> None:
     assert decide([], all_variants(), 0.95) is None
 
@@ -115,6 +148,9 @@ def test_the_page_shows_every_layout_and_its_parts() -> None:
         weights={}, machine=MACHINE, samples=(), launches=(), limits={},
     )  # fmt: skip
     values = content(study, found, results)
+    assert values["scaling"] == []
+    assert [row["name"] for row in values["packing"]["rows"]] == ["HB 2x2", "HB 4x1"]
+    assert values["links"] is None
     assert [row["name"] for row in values["rows"]] == [rank.variant.name for rank in found.ranks]
     bars = values["parts"]["data"]
     assert sum(bar["x"][-1] for bar in bars) == pytest.approx(found.ranks[0].seconds, rel=0.02)

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 from tests.launch.conftest import Installed, installed
+from unisono.cli import main
 from unisono.hybrid.solver import answer_of, solver_program
 from unisono.launch.process import run
+from unisono.tuning import read
 
 __all__ = ["installed"]
 
@@ -149,7 +152,10 @@ def test_a_users_program_by_its_own_figure(installed: Installed, tmp_path: Path)
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--metric", "nowhere ([0-9.]+)", "--", "true"], "not found"),
+        (["--metric", "nowhere ([0-9.]+)", "--", "true"], "is nowhere in its output; run the program once"),
+        (["--metric", "(.*)", "--", "echo", "soon"], "which is not a number"),
+        (["--size", "0"], "--size 0: write the nodes"),
+        (["--size", "5000", "--layouts", "flat"], "no launch gave a result: layout="),
         (["--layouts", "9999x1"], "none of 9999x1 fits"),
         (["--numa", "far"], "numa: 'far' is unknown"),
         (["--metric", "x"], "write its command after --"),
@@ -187,3 +193,100 @@ def test_interrupted_and_continued(installed: Installed, tmp_path: Path) -> None
     done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode in (0, 1), done.stderr
     assert all(rank["launches"] == 3 for rank in json.loads(done.stdout)["ranking"])
+
+
+class Called(NamedTuple):
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def mpich() -> list[str]:
+    if shutil.which("mpirun.mpich") is None or shutil.which("mpicc.mpich") is None:
+        pytest.skip("MPICH is not installed")
+    return ["--mpirun", "mpirun.mpich", "--mpicc", "mpicc.mpich"]
+
+
+def test_mpich_starts_binds_and_exports(tmp_path: Path) -> None:
+    """What each rank sees of its threads and cores, and the solver itself."""
+    script = tmp_path / "app.sh"
+    script.write_text(
+        '#!/bin/sh\necho "$PMI_RANK $OMP_NUM_THREADS $(grep Cpus_allowed_list /proc/self/status)" >> "$1"\n'
+    )
+    script.chmod(0o755)
+    words = ["hybrid", *mpich(), "--rounds", "1", "--json"]
+    line = unisono(*words, "-o", str(tmp_path / "o"), "--", str(script), str(tmp_path / "{threads}x{processes}"))
+    done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    for rank in json.loads(done.stdout)["ranking"]:
+        name = f"{rank['threads']}x{rank['processes']}"
+        seen = sorted(line.split() for line in (tmp_path / name).read_text().splitlines())
+        assert [line[:2] for line in seen] == [[str(i), str(rank["threads"])] for i in range(rank["processes"])]
+        assert len({line[-1] for line in seen}) == rank["processes"]
+    solved = subprocess.run(
+        unisono(*words, "--size", "12", "-o", str(tmp_path / "s")), capture_output=True, text=True, timeout=120
+    )
+    assert solved.returncode in (0, 1), solved.stderr
+    assert all(rank["gflops"] > 0 for rank in json.loads(solved.stdout)["ranking"])
+
+
+def test_from_a_study_to_a_program_run_in_its_layout(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """A program that says it is fastest as one process: the layout is kept, shown, applied, reported and compared."""
+    script = tmp_path / "app.sh"
+    script.write_text('#!/bin/sh\n[ "$PMI_RANK" = 0 ] && echo "time = $PMI_SIZE.$OMP_NUM_THREADS"\nexit 0\n')
+    script.chmod(0o755)
+    study, tuning = tmp_path / "hybrid.db", str(tmp_path / "tuning.toml")
+    words = ["hybrid", *mpich(), "--metric", "time = ([0-9.]+)", "--rounds", "4", "-o", str(tmp_path)]
+
+    def call(*line: str) -> Called:
+        with pytest.raises(SystemExit) as ended:
+            main(list(line))
+        return Called(int(ended.value.code or 0), *capfd.readouterr())
+
+    measured = call(*words, "--", str(script))
+    assert measured.returncode == 0, measured.stderr
+    (layout,) = read(Path(tuning), layouts=True).layout
+    assert layout.processes == 1
+    assert layout.proven == (layout.threads > 1)
+    assert "Layouts, processes x threads" in call("show", tuning).stdout
+    line = ["--tuning", tuning, "--layout", "--", "mpirun.mpich", "-n", "{ranks}", str(script)]
+    assert f"-bind-to core:{layout.threads}" in call("run", "--print", *line).stdout
+    ran = call("run", *line)
+    assert ran.stdout.strip() == f"time = 1.{layout.threads}"
+    assert "-n" not in ran.stderr
+    page = tmp_path / "again.html"
+    assert call("report", str(study), "-o", str(page)).returncode == 0
+    assert "Which layout" in page.read_text(encoding="utf-8")
+    copy = tmp_path / "copy.db"
+    shutil.copy(study, copy)
+    compared = call("compare", str(study), str(copy), "--json", "-o", str(tmp_path / "compared.html"))
+    assert {row["gain"][0] for row in json.loads(compared.stdout)["rows"]} == {1.0}
+    for refused, said in (
+        (call("show", str(study)), "is a study, not a tuning"),
+        (call("run", *line[:2], *line[3:]), "holds layouts alone"),
+        (call("lookup", tuning, "--collective", "bcast", "--size", "8"), "holds layouts alone"),
+        (
+            call(*words, "--resume", "--metric", "(.*)", "--", str(script)),
+            "was measured by time = ([0-9.]+), not by (.*)",
+        ),
+    ):
+        assert refused.returncode == 2
+        assert said in refused.stderr
+        assert len(refused.stderr.splitlines()) <= 2
+    study.rename(tmp_path / "study.db")
+    resumed = call("tune", "--resume", "-o", str(tmp_path))
+    assert (resumed.returncode, "continue it with unisono hybrid --resume" in resumed.stderr) == (2, True)
+
+
+def test_killed_and_continued(tmp_path: Path) -> None:
+    line = unisono("hybrid", *mpich(), "--rounds", "3", "--layouts", "1x1", "-o", str(tmp_path), "--json", "--resume")
+    line += ["--", "sleep", "0.3"]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as driver:
+        assert driver.stderr is not None
+        first = next(said for said in driver.stderr if "round 1" in said)
+        driver.kill()
+        driver.communicate(timeout=30)
+    done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert first not in done.stderr.splitlines(keepends=True)
+    assert [rank["launches"] for rank in json.loads(done.stdout)["ranking"]] == [3]

@@ -16,6 +16,7 @@ from unisono.commands.console import err
 from unisono.decide.model import Decision
 from unisono.errors import UserError
 from unisono.export import FORMATS, OURS, edited, export, exportable, formats
+from unisono.hybrid.keep import keeping_layouts
 from unisono.machine.model import Machine
 from unisono.report.report import write_report
 from unisono.study.config import Study
@@ -72,7 +73,7 @@ def finish(
     """Decides and writes everything. The proof is made once a study; a resumed one that has it keeps it."""
     data = store.data()
     decision = decide_study(data)
-    tuning = from_decision(decision, data)
+    tuning = keeping_layouts(from_decision(decision, data), files.tuning)
     write(tuning, files.tuning)
     for path in export_all(tuning, machine, files.export):
         err().print(

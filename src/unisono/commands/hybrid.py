@@ -16,8 +16,8 @@ from unisono.hybrid.keep import beside, layouts, with_layouts
 from unisono.hybrid.lines import line, own_line
 from unisono.hybrid.run import Result, measure, results
 from unisono.hybrid.show import ranking
-from unisono.hybrid.solver import solver_program, solver_words
-from unisono.hybrid.study import METHOD, SOLVER_METRIC, is_hybrid, metric_of, read
+from unisono.hybrid.solver import check_size, solver_program, solver_words
+from unisono.hybrid.study import METHOD, SOLVER_METRIC, failures, is_hybrid, metric_of, read
 from unisono.hybrid.variants import Variant, variants
 from unisono.launch.command import Command
 from unisono.launch.hosts import parse_hosts
@@ -76,7 +76,7 @@ def hybrid(wishes: Wishes) -> int:
         solver=not wishes.argv,
     )
     for note in notes:
-        err().print(f"Note: {note}", markup=False)
+        err().print(f"Note: {note}", markup=False, soft_wrap=True)
     lines = _lines(wishes, machine)
     if wishes.dry_run:
         for variant in compared:
@@ -88,15 +88,13 @@ def hybrid(wishes: Wishes) -> int:
         finished = _measure(wishes, store, compared, lines, metric)
         for note in notes:
             store.add_note(note)
-        failed = sorted(
-            {f"{row.setting}: {row.status}: {row.reason}" for row in store.launches() if _has_failed(row.status)}
-        )
+        failed = failures(store.launches())
         try:
             study = read(store)
         except UserError:
             raise UserError("no launch gave a result" + (f": {failed[0]}" if failed else "")) from None
     for sentence in failed:
-        err().print(f"Failed: {sentence}", markup=False)
+        err().print(f"Failed: {sentence}", markup=False, soft_wrap=True)
     if not finished:
         err().print("The budget ended it; continue with --resume.")
     page = write_hybrid_report(study, wishes.output / "hybrid.html")
@@ -104,7 +102,8 @@ def hybrid(wishes: Wishes) -> int:
     found = layouts(study.decision, study.data, study.program, study.metric)
     if found:
         write(with_layouts(there, found, study.data), tuning)
-        err().print(f"Tuning: {tuning}; unisono run --tuning {tuning} --layout -- mpirun ... uses it", markup=False)
+        how = f"Tuning: {tuning}; unisono run --tuning {tuning} --layout -- mpirun ... uses it"
+        err().print(how, markup=False, soft_wrap=True)
     if wishes.json:
         document = {**study.decision.as_dict(), "machine": machine.name, "notes": notes, "failed": failed}
         print_json({**document, "tuning": str(tuning) if found else None})
@@ -119,6 +118,7 @@ def _metric(wishes: Wishes) -> Metric | None:
         return Metric(wishes.metric)
     if wishes.metric is not None:
         raise UserError("--metric is of a program of yours: write its command after --")
+    check_size(wishes.size)
     return None
 
 
@@ -137,7 +137,7 @@ def _measure(wishes: Wishes, store: Store, compared: Sequence[Variant], lines: L
             if not err().is_terminal:
                 value = f"{result.seconds:.4g} s" if result.seconds is not None else f"failed: {result.reason}"
                 what = f"round {result.round + 1}, {result.variant.name}"
-                err().print(f"  {done}/{total} {what}: {value}", markup=False)
+                err().print(f"  {done}/{total} {what}: {value}", markup=False, soft_wrap=True)
 
         return measure(
             store,
@@ -150,10 +150,6 @@ def _measure(wishes: Wishes, store: Store, compared: Sequence[Variant], lines: L
             begins=begins,
             progress=ended,
         )
-
-
-def _has_failed(status: str) -> bool:
-    return status not in ("done", "interrupted", "running")
 
 
 def _counts(text: str) -> list[int]:

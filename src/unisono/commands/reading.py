@@ -88,14 +88,24 @@ def lookup(path: Path, *, collective: str, nodes: int, ppn: int, size: str, json
 def compare(paths: list[Path], *, output: Path | None, json: bool) -> None:
     """Studies that differ in boot settings, versions or machines."""
     from unisono.decide.compare import compare as compare_studies
+    from unisono.hybrid.study import is_hybrid
     from unisono.report.report import write_comparison_report
 
     if len(paths) < 2:
         raise UserError("compare needs two studies or more: unisono compare A.db B.db")
     studies: list[StudyData] = []
+    hybrid: list[Path] = []
     for path in paths:
         with Store.open(path) as store:
+            if is_hybrid(store):
+                hybrid.append(path)
             studies.append(store.data())
+    if hybrid:
+        others = [path for path in paths if path not in hybrid]
+        if others:
+            raise UserError(f"{hybrid[0]} compares layouts, {others[0]} collectives: there is no ratio between them")
+        _compare_layouts(paths, output=output, json=json)
+        return
     comparison = compare_studies(*studies)
     if output is not None:
         write_comparison_report(comparison, studies, output)
@@ -104,3 +114,23 @@ def compare(paths: list[Path], *, output: Path | None, json: bool) -> None:
         print_json(comparison.as_dict())
     else:
         out().print(comparison.table())
+
+
+def _compare_layouts(paths: list[Path], *, output: Path | None, json: bool) -> None:
+    from unisono.hybrid.compare import compare as compare_layouts
+    from unisono.hybrid.show import comparison as shown
+    from unisono.hybrid.study import HybridStudy, read
+    from unisono.report.hybrid_comparison import write_hybrid_comparison
+
+    studies: list[HybridStudy] = []
+    for path in paths:
+        with Store.open(path) as store:
+            studies.append(read(store))
+    comparison = compare_layouts(studies)
+    if output is not None:
+        write_hybrid_comparison(comparison, studies, output)
+        err().print(f"Comparison: {output}", markup=False)
+    if json:
+        print_json(comparison.as_dict())
+    else:
+        out().print(shown(comparison))

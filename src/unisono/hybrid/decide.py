@@ -32,6 +32,8 @@ class Rank:
     """A variant in the ranking of one number of nodes."""
 
     variant: Variant
+    name: str
+    """The variant's, with its cores where others of that name have more or fewer."""
     seconds: float
     """Median over its launches."""
     gain: Interval
@@ -67,13 +69,21 @@ class Decision:
         """The fastest that is surely faster than the reference there; None: there is none, or the machine drifted."""
         return next((rank for rank in self.on(nodes) if rank.gain.low > 1), None) if self.concluded else None
 
+    def reference_on(self, nodes: int) -> Rank:
+        """Over which the gains of a number of nodes are."""
+        return min(self.on(nodes), key=lambda rank: rank.variant.position)
+
+    def called(self, variant: Variant) -> str:
+        """The name of a variant in this ranking."""
+        return next(rank.name for rank in self.ranks if rank.variant == variant)
+
     @property
     def node_counts(self) -> list[int]:
         return list(dict.fromkeys(rank.variant.nodes for rank in self.ranks))
 
     def as_dict(self) -> dict[str, Any]:
         return {
-            "reference": self.reference.name,
+            "reference": self.called(self.reference),
             "conclusion": self.conclusion,
             "concluded": self.concluded,
             "bandwidth_drift": self.drift,
@@ -141,6 +151,8 @@ def decide(results: Sequence[Result], variants: Sequence[Variant], confidence: f
 
 def _ranking(results: Sequence[Result], measured: Sequence[Variant], nodes: int, confidence: float) -> list[Rank]:
     here = [variant for variant in measured if variant.nodes == nodes]
+    names = [variant.name for variant in here]
+    called = {v: f"{v.name} on {cores(v.cores)}" if names.count(v.name) > 1 else v.name for v in here}
     cell: dict[Any, dict[int, float]] = {}
     rounds: dict[int, int] = {}
     # Launches of one round run close together; every launch has a number of its own.
@@ -149,14 +161,21 @@ def _ranking(results: Sequence[Result], measured: Sequence[Variant], nodes: int,
             cell.setdefault(result.variant.setting, {})[number] = result.seconds
             rounds[number] = result.round
     gains = compare(cell, here[0].setting, rounds, confidence)
-    found = [_rank(variant, [r for r in results if r.variant == variant], gains[variant.setting]) for variant in here]
+    found = [
+        _rank(variant, called[variant], [r for r in results if r.variant == variant], gains[variant.setting])
+        for variant in here
+    ]
     found.sort(key=lambda rank: rank.seconds)
     best = found[0]
     behind = compare(cell, best.variant.setting, rounds, confidence)
     return [best, *(replace(rank, why=_why(rank, best, behind[rank.variant.setting])) for rank in found[1:])]
 
 
-def _rank(variant: Variant, results: Sequence[Result], gain: Interval) -> Rank:
+def cores(number: int) -> str:
+    return "1 core" if number == 1 else f"{number} cores"
+
+
+def _rank(variant: Variant, name: str, results: Sequence[Result], gain: Interval) -> Rank:
     answers = [result.answer for result in results if result.answer]
     parts: dict[str, float] = {}
     if answers:
@@ -167,6 +186,7 @@ def _rank(variant: Variant, results: Sequence[Result], gain: Interval) -> Rank:
         }
     return Rank(
         variant=variant,
+        name=name,
         seconds=statistics.median(result.seconds for result in results if result.seconds is not None),
         gain=gain,
         launches=len(results),
@@ -182,9 +202,9 @@ def _why(rank: Rank, best: Rank, behind: Interval) -> str:
     """ "HB 2x1 takes 12 % longer than flat MPI: packing the halo +10 %". Parts are of the best one's time; `behind` is
     best / this."""
     if behind.high >= 1:
-        return f"{rank.variant.name} is not told apart from {best.variant.name}"
+        return f"{rank.name} is not told apart from {best.name}"
     longer = rank.seconds / best.seconds - 1
-    said = f"{rank.variant.name} takes {longer:.0%} longer than {best.variant.name}"
+    said = f"{rank.name} takes {longer:.0%} longer than {best.name}"
     if not rank.parts or not best.parts:
         return said
     reasons = []
@@ -214,14 +234,14 @@ def _conclusion(found: Decision) -> str:
         here = found.on(nodes)
         best = found.proven(nodes)
         where = f"On {nodes} node{'s' * (nodes > 1)}" if len(found.node_counts) > 1 else "Here"
-        reference = min((rank.variant for rank in here), key=lambda variant: variant.position)
+        reference = found.reference_on(nodes).name
         if best is not None:
             sentences.append(
-                f"{where}, {best.variant.name} is the fastest: {best.gain.mid:.2f} times as fast as {reference.name} "
+                f"{where}, {best.name} is the fastest: {best.gain.mid:.2f} times as fast as {reference} "
                 f"({best.gain.low:.2f} to {best.gain.high:.2f})."
             )
         elif len(here) > 1:
-            sentences.append(f"{where}, nothing is proven faster than {reference.name}.")
+            sentences.append(f"{where}, nothing is proven faster than {reference}.")
         else:
-            sentences.append(f"{where}, only {reference.name} was measured.")
+            sentences.append(f"{where}, only {reference} was measured.")
     return " ".join(sentences)

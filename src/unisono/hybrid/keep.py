@@ -12,7 +12,7 @@ from unisono.errors import UserError
 from unisono.hybrid.decide import Decision
 from unisono.hybrid.policies import resolved
 from unisono.hybrid.study import METHOD
-from unisono.machine.fingerprint import fingerprint
+from unisono.machine.fingerprint import differences, fingerprint
 from unisono.machine.model import Machine
 from unisono.study.data import StudyData
 from unisono.tuning import Gain, LayoutModel, Tuning, read, stale
@@ -23,8 +23,7 @@ def layouts(decision: Decision, study: StudyData, program: str, metric: str) -> 
     """One for each number of nodes: what is proven fastest, else the reference. None at all without a conclusion."""
     found = []
     for nodes in decision.node_counts if decision.concluded else []:
-        here = decision.on(nodes)
-        reference = min(here, key=lambda rank: rank.variant.position)
+        reference = decision.reference_on(nodes)
         proven = decision.proven(nodes)
         best = proven or reference
         variant = best.variant
@@ -38,7 +37,7 @@ def layouts(decision: Decision, study: StudyData, program: str, metric: str) -> 
                 numa=resolved(variant.numa, variant.layout),
                 packing="threads" if variant.packing == "threads" else "single",
                 links=variant.links,
-                reference=reference.variant.name,
+                reference=reference.name,
                 gain=_gain(best.gain if proven else Interval(1.0, 1.0, 1.0)),
                 proven=proven is not None,
                 launches=best.launches,
@@ -77,6 +76,17 @@ def with_layouts(there: Tuning | None, found: Sequence[LayoutModel], study: Stud
         machine=fingerprint(study.machine),
         layout=tuple(found),
     )
+
+
+def keeping_layouts(tuning: Tuning, path: Path) -> Tuning:
+    """With the layouts of the tuning that it will replace, where that is of the same machine."""
+    try:
+        there = read(path, layouts=True)
+    except UserError:
+        return tuning  # none there, or none that can be read
+    if differences(there.machine, tuning.machine):
+        return tuning
+    return tuning.model_copy(update={"layout": there.layout})
 
 
 def _gain(interval: Interval) -> Gain:

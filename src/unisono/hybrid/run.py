@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from unisono.advise.runs import Metric
@@ -16,6 +16,11 @@ from unisono.hybrid.variants import Variant
 from unisono.launch.command import Command
 from unisono.launch.process import Finished
 from unisono.study.store import Statistics, Store
+
+_REFUSAL = "unisono-solver: "
+"""How the solver begins when it says that it will not: no memory, more parts than nodes."""
+_HOPELESS = 2
+"""Failures of a variant after which it is not tried again."""
 
 COLLECTIVE = "program"
 """What a sample of a whole program is filed under; its message size is 0."""
@@ -63,14 +68,14 @@ def measure(
     hopeless = _failures(store, variants)
     for round in range(rounds):
         for variant in order(variants, round):
-            if (round, variant) in held or hopeless.get(variant, 0) >= 2:
+            if (round, variant) in held or hopeless.get(variant, 0) >= _HOPELESS:
                 continue
             if budget is not None and time.monotonic() - begun > budget:
                 return False
             begins(round, variant)
             result = _launch(store, round, variant, line_of(variant), metric, deadline)
             if result.seconds is None:
-                hopeless[variant] = hopeless.get(variant, 0) + 1
+                hopeless[variant] = hopeless.get(variant, 0) + _weight(result.status)
             done += 1
             progress(result, done, total)
             if done == 1 and metric is not None and result.status in ("no metric", "protocol"):
@@ -95,6 +100,8 @@ def _launch(
 
     try:
         run = timed(line, deadline, metric.of if metric is not None else solved)
+        if metric is None and _REFUSAL in run.reason:
+            run = replace(run, status="refused", reason=run.reason.partition(_REFUSAL)[2])
     except UserError as error:
         run = Timed("protocol", str(error), None, time.monotonic() - begun)
     finally:
@@ -128,5 +135,10 @@ def _failures(store: Store, variants: Sequence[Variant]) -> dict[Variant, int]:
     for launch in store.launches():
         variant = known.get((launch.setting, launch.nodes))
         if variant is not None and launch.status not in ("done", "interrupted", "running"):
-            found[variant] = found.get(variant, 0) + 1
+            found[variant] = found.get(variant, 0) + _weight(launch.status)
     return found
+
+
+def _weight(status: str) -> int:
+    """Of a failure: what was refused once will be again, what crashed may not."""
+    return _HOPELESS if status == "refused" else 1

@@ -6,21 +6,42 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from unisono.decide.model import Interval
+from unisono.hybrid.compare import Comparison
 from unisono.hybrid.decide import Decision, Rank
 
 
 def ranking(decision: Decision) -> Group:
     """The table, why the others lose, the conclusion."""
     several = len({rank.variant.nodes for rank in decision.ranks}) > 1
-    table = Table(title=f"Ranking; gain is over {decision.reference.name}", title_justify="left")
+    over = ", ".join(dict.fromkeys(decision.reference_on(nodes).name for nodes in decision.node_counts))
+    table = Table(title=f"Ranking; gain is over {over}", title_justify="left")
     for name in (*(["nodes"] if several else []), "layout", "seconds", "gain", "GFLOPS", "speed-up", "launches"):
         table.add_column(name, justify="left" if name == "layout" else "right")
     for rank in decision.ranks:
-        cells = [rank.variant.name, f"{rank.seconds:.4g}", _gain(rank), _number(rank.gflops), _number(rank.speedup)]
+        cells = [rank.name, f"{rank.seconds:.4g}", _gain(rank), _number(rank.gflops), _number(rank.speedup)]
         table.add_row(*([str(rank.variant.nodes)] if several else []), *cells, str(rank.launches))
     reasons = [Text(f"{rank.why}.") for rank in decision.ranks if rank.why]
     return Group(
         table, *([_parts(decision)] if decision.ranks[0].parts else []), *reasons, Text(decision.conclusion, "bold")
+    )
+
+
+def comparison(found: Comparison) -> Group:
+    """The ratio of two machines' studies by layout and cores, and in a sentence."""
+    several = len(found.others) > 1
+    table = Table(title=f"Time in {found.reference} / time in the other study: {found.program}", title_justify="left")
+    for name in ("cores", "layout", *(["other"] if several else []), found.reference, "other study", "ratio"):
+        table.add_column(name, justify="left" if name in ("layout", "other") else "right")
+    for row in found.rows:
+        what = row.model if row.threads is not None else f"{row.model}: {row.reference_name}; {row.name}"
+        times = (f"{row.reference_seconds:.4g} s", f"{row.seconds:.4g} s")
+        style = "" if row.threads is not None else "bold"
+        table.add_row(
+            str(row.cores), Text(what), *([row.other] if several else []), *times, _interval(row.gain), style=style
+        )
+    return Group(
+        table, *(Text(note) for note in found.notes), *(Text(f"{sentence}.", "bold") for sentence in found.sentences)
     )
 
 
@@ -31,14 +52,15 @@ def _parts(decision: Decision) -> Table:
         table.add_column(name, justify="right")
     for rank in decision.ranks:
         seconds = [f"{rank.parts[part]:.4g}" for part in ("computing", "halo_pack", "halo_exchange", "allreduce")]
-        table.add_row(rank.variant.name, *seconds, f"{rank.iterations:.0f}")
+        table.add_row(rank.name, *seconds, f"{rank.iterations:.0f}")
     return table
 
 
 def _gain(rank: Rank) -> str:
-    gain = rank.gain
-    if gain.low == gain.high:
-        return "1"
+    return "1" if rank.gain.low == rank.gain.high else _interval(rank.gain)
+
+
+def _interval(gain: Interval) -> str:
     return f"{gain.mid:.2f} ({gain.low:.2f}-{gain.high:.2f})" if gain.high < 1000 else f"{gain.mid:.2f} (not known)"
 
 

@@ -21,6 +21,13 @@ def solver_program(mpicc: str | None, progress: Callable[[str], None] | None = N
     return built(SOLVER, mpicc, progress)
 
 
+def check_size(text: str) -> None:
+    """Raises UserError for what the solver would not take as --nodes."""
+    sides = text.split("x")
+    if len(sides) not in (1, 3) or not all(side.isascii() and side.isdigit() and int(side) >= 2 for side in sides):
+        raise UserError(f"--size {text}: write the nodes of the mesh along a side, at least 2: 64 or 96x96x48")
+
+
 def solver_words(program: Path | str, nodes: str, threads: int, packing: str, extra: list[str]) -> list[str]:
     return [
         *(str(program), "--nodes", nodes, "--threads", str(threads), "--packing", packing),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from unisono.errors import UserError
 from unisono.hybrid.decide import Decision, decide
 from unisono.hybrid.run import Result, results
 from unisono.hybrid.variants import Variant
-from unisono.study.data import StudyData
+from unisono.study.data import LaunchRow, StudyData
 from unisono.study.store import Store
 
 METHOD = "hybrid"
@@ -33,6 +34,12 @@ def is_hybrid(store: Store) -> bool:
 def metric_of(store: Store) -> str:
     """What decides: "time to solution", "wall time", or a regular expression."""
     return str(json.loads(store.meta_or_none("metric") or '"wall time"'))
+
+
+def failures(launches: Iterable[LaunchRow]) -> list[str]:
+    """One sentence for each way in which a variant failed."""
+    ended = ("done", "interrupted", "running")
+    return sorted({f"{row.setting}: {row.status}: {row.reason}" for row in launches if row.status not in ended})
 
 
 def read(store: Store) -> HybridStudy:

@@ -42,7 +42,9 @@ def stored_candidates(store: Store) -> str | None:
 
 
 def stored_study(store: Store) -> Study:
-    """The study as it was asked for when it began."""
+    """The study as it was asked for when it began. Raises UserError for one that `unisono hybrid` made."""
+    if store.meta("method") == "hybrid":
+        raise UserError(f"{store.path}: compares layouts; continue it with unisono hybrid --resume")
     return Study.model_validate_json(store.config)
 
 

@@ -1,0 +1,210 @@
+"""Figures of hybrid studies: strong scaling, GFLOPS, seconds by part, the bandwidth's drift, two machines' ratio."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from unisono.hybrid.compare import Comparison
+from unisono.hybrid.decide import Decision, Rank
+from unisono.hybrid.run import Result
+from unisono.hybrid.variants import Variant
+from unisono.report.axes import Figure, label, layout
+from unisono.report.palette import MARKERS, SERIES
+from unisono.report.text import count
+
+PARTS = {
+    "computing": ("computing", "@series-8"),
+    "halo_pack": ("packing the halo", "@series-6"),
+    "halo_exchange": ("exchanging the halo", "@series-3"),
+    "allreduce": ("allreduce, and waiting in it", "@series-5"),
+}
+_ROW = 30
+
+Key = dict[str, str]
+"""An entry of a chart's key: name, colour, dash, marker."""
+
+
+def row_name(decision: Decision, rank: Rank) -> str:
+    nodes = rank.variant.nodes
+    return f"{rank.name} on {count(nodes, 'node')}" if len(decision.node_counts) > 1 else rank.name
+
+
+def scaling(decision: Decision) -> tuple[list[tuple[str, Figure]], list[Key]]:
+    """Speed-up and GFLOPS over cores, a curve for each layout; nothing where all have equally many cores (D6)."""
+    numbers = sorted({rank.variant.cores for rank in decision.ranks})
+    if len(numbers) < 2:
+        return [], []
+    curves = _curves(decision)
+    ideal = {
+        "type": "scatter",
+        "mode": "lines",
+        "name": "ideal",
+        "x": numbers,
+        "y": numbers,
+        "line": {"color": "@quiet", "width": 1, "dash": "dot"},
+        "hoverinfo": "skip",
+    }
+    base = f"{decision.called(decision.base)} = {decision.base.cores}".replace(" = 1", " = 1.0")
+    speed = _over_cores(numbers, f"speed-up, {base}", {n: [(r.variant.cores, r.speedup) for r in c] for n, c in curves})
+    speed["data"].insert(0, ideal)
+    figures = [("Strong scaling", speed)]
+    if all(rank.gflops for rank in decision.ranks):
+        rates = {name: [(r.variant.cores, r.gflops) for r in curve] for name, curve in curves}
+        figures.append(("GFLOPS", _over_cores(numbers, "GFLOPS", rates)))
+    return figures, [*_keys([name for name, _ in curves]), _key("ideal", "@quiet", "dot", "")]
+
+
+def _curves(decision: Decision) -> list[tuple[str, list[Rank]]]:
+    """Layouts with as many threads, by cores; named as the document does where a node always has the same."""
+    groups: dict[tuple[Any, ...], list[Rank]] = {}
+    for rank in sorted(decision.ranks, key=lambda rank: rank.variant.position):
+        v = rank.variant
+        groups.setdefault((v.layout.threads, v.numa, v.packing, v.links), []).append(rank)
+    named: list[tuple[str, list[Rank]]] = []
+    for group in groups.values():
+        first = group[0].variant
+        same = len({rank.variant.layout for rank in group}) == 1
+        named.append((first.name if same else _model(first), sorted(group, key=lambda rank: rank.variant.cores)))
+    return named
+
+
+def _model(variant: Variant) -> str:
+    threads = variant.layout.threads
+    return variant.name.replace(variant.layout.words, "flat MPI" if threads == 1 else f"{threads} threads a process")
+
+
+def _over_cores(
+    numbers: Sequence[int], title: str, curves: Mapping[str, Sequence[tuple[int, float | None]]], *, log: bool = True
+) -> Figure:
+    data = [
+        {
+            "type": "scatter",
+            "mode": "lines+markers",
+            "name": label(name),
+            "x": [x for x, _ in points],
+            "y": [None if y is None else round(y, 4) for _, y in points],
+            "line": {"color": _colour(i), "width": 2},
+            "marker": {"symbol": _marker(i), "size": 7, "color": _colour(i)},
+            "hovertemplate": f"<b>{label(name)}</b><br>%{{x}} cores: %{{y:.4g}}<extra></extra>",
+        }
+        for i, (name, points) in enumerate(curves.items())
+    ]
+    ticks = {"type": "log", "tickvals": list(numbers), "ticktext": [f"{n:,}" for n in numbers]}
+    return {
+        "data": data,
+        "layout": layout(
+            300,
+            {},
+            xaxis={**_quiet("cores"), **ticks},
+            yaxis={**_quiet(title), **({"type": "log"} if log else {})},
+        ),
+    }
+
+
+def parts(decision: Decision) -> Figure:
+    """One bar a layout, best at the top, its seconds by part."""
+    ranks = list(reversed(decision.ranks))
+    names = [label(row_name(decision, rank)) for rank in ranks]
+    data = [
+        {
+            "type": "bar",
+            "orientation": "h",
+            "name": words,
+            "x": [round(rank.parts[part], 6) for rank in ranks],
+            "y": names,
+            "marker": {"color": colour},
+            "hovertemplate": f"<b>%{{y}}</b><br>{words}: %{{x:.4g}} s<extra></extra>",
+        }
+        for part, (words, colour) in PARTS.items()
+    ]
+    return {
+        "data": data,
+        "layout": layout(
+            _ROW * len(ranks) + 70,
+            {},
+            barmode="stack",
+            bargap=0.35,
+            xaxis=_quiet("seconds, mean over processes"),
+            yaxis={**_quiet(""), "type": "category", "tickfont": {"size": 11, "color": "@text"}},
+        ),
+    }
+
+
+def part_keys() -> list[Key]:
+    return [_key(name, colour, "solid", "square") for name, colour in PARTS.values()]
+
+
+def drift(decision: Decision, results: Sequence[Result]) -> tuple[Figure, list[Key]]:
+    """Every launch's memory bandwidth over what its layout usually has, in the order they ran."""
+    names = {rank.variant: row_name(decision, rank) for rank in decision.ranks}
+    shown: dict[str, tuple[list[int], list[float]]] = {name: ([], []) for name in names.values()}
+    usual = {variant: statistics.median(_triad(r) for r in results if r.variant == variant) for variant in names}
+    for number, result in enumerate(results, start=1):
+        x, y = shown[names[result.variant]]
+        x.append(number)
+        y.append(round(_triad(result) / usual[result.variant], 4))
+    data = [
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "name": label(name),
+            "x": x,
+            "y": y,
+            "marker": {"color": _colour(i), "symbol": _marker(i), "size": 8},
+            "hovertemplate": f"<b>{label(name)}</b><br>launch %{{x}}: %{{y:.2f}} of the usual<extra></extra>",
+        }
+        for i, (name, (x, y)) in enumerate(shown.items())
+    ]
+    figure = {
+        "data": data,
+        "layout": layout(220, {}, xaxis=_quiet("launch"), yaxis=_quiet("bandwidth / usual")),
+    }
+    keys = [_key(name, _colour(i), "", _marker(i)) for i, name in enumerate(shown)]
+    return figure, keys
+
+
+def ratio(comparison: Comparison) -> tuple[Figure, list[Key]]:
+    """How many times as fast as the reference study the others are, over cores."""
+    numbers = sorted({row.cores for row in comparison.rows})
+    several = len(comparison.others) > 1
+    curves: dict[str, list[tuple[int, float | None]]] = {}
+    for row in comparison.rows:
+        if row.threads is not None:
+            name = f"{row.model}, {row.other}" if several else row.model
+            curves.setdefault(name, []).append((row.cores, row.gain.mid))
+    figure = _over_cores(numbers, f"times as fast as {comparison.reference}", curves, log=False)
+    line = {"type": "line", "xref": "x domain", "x0": 0, "x1": 1, "yref": "y", "y0": 1, "y1": 1, "layer": "below"}
+    figure["layout"]["shapes"] = [{**line, "line": {"color": "@default/60", "width": 1}}]
+    return figure, _keys(list(curves))
+
+
+def _keys(names: Sequence[str]) -> list[Key]:
+    return [_key(name, _colour(i), "solid", _marker(i)) for i, name in enumerate(names)]
+
+
+def _key(name: str, colour: str, dash: str, marker: str) -> Key:
+    return {"name": name, "colour": colour, "dash": dash, "marker": marker}
+
+
+def _quiet(title: str) -> dict[str, Any]:
+    return {
+        "tickfont": {"size": 11, "color": "@quiet"},
+        "gridcolor": "@grid",
+        "zeroline": False,
+        "automargin": True,
+        **({"title": {"text": label(title), "font": {"size": 12, "color": "@quiet"}}} if title else {}),
+    }
+
+
+def _colour(index: int) -> str:
+    return SERIES[index % len(SERIES)]
+
+
+def _marker(index: int) -> str:
+    return MARKERS[index % len(MARKERS)]
+
+
+def _triad(result: Result) -> float:
+    return max(float(result.answer["triad_before"]), float(result.answer["triad_after"]))
