@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -28,6 +30,7 @@ from unisono.tuning import read
 UCX = Setting({"pml": "ucx"})
 METRIC = "Time in seconds = *([0-9.]+)"
 HERE = machine()
+NOISE = tuple(round(math.exp(random.gauss(0, 0.06)), 3) for random in [Random(2)] for _ in range(60))
 
 
 def keep(path: Path, wanted: Wanted, factor: float) -> None:
@@ -55,6 +58,8 @@ class Fake:
     measured: float = 0.6
     """What the benchmark makes of pml=ucx: a factor."""
     real: float = 0.8
+    noise: tuple[float, ...] = (1.0,)
+    """By what its runs differ, one after the other and again: factors."""
     calls: tuple[Call, ...] = (Call("MPI_Alltoall", ("main", "transpose"), size=1 << 16, time=4.0, waiting=0.2),)
     interrupt: str = ""
     """"profile", "measure" or "trial": where Ctrl-C comes, once."""
@@ -64,7 +69,10 @@ class Fake:
         launcher = self.folder / "mpirun"
         launcher.write_text(
             f"#!/bin/sh\necho run >> {self.folder}/runs\n"
-            f'case "$*" in *"pml ucx"*) t={self.real};; *) t=1.0;; esac\necho "Time in seconds = $t"\n'
+            f'case "$*" in *"pml ucx"*) t={self.real};; *) t=1.0;; esac\n'
+            f"at=$(($(wc -l < {self.folder}/runs) % {len(self.noise)} + 1))\n"
+            f"by=$(echo {' '.join(map(str, self.noise))} | cut -d' ' -f$at)\n"
+            'echo "Time in seconds = $(awk "BEGIN { print $t * $by }")"\n'
         )
         launcher.chmod(0o755)
         self.argv = [str(launcher), "-n", "4", "./app"]
@@ -131,6 +139,24 @@ def test_nothing_to_gain_is_said_plainly(tmp_path: Path) -> None:
     (plan,) = read(fake.files.tuning).plan
     assert (plan.launch, plan.rule) == (DEFAULT, ())
     assert read_story(journal, fake.files).headline.startswith("Nothing is to be gained: the program stays as it is")
+
+
+def test_a_trial_in_doubt_goes_on(tmp_path: Path) -> None:
+    """Three pairs of runs that differ by 6 % show nothing; twice or four times as many do."""
+    fake = Fake(tmp_path, noise=NOISE)
+    journal = fake.optimize()
+    (trial,) = journal.rounds[0].trials
+    assert trial.verdict == "faster" and len(trial.runs) in (12, 24)
+    assert trial.gain is not None and trial.gain[1] < 1.25 < trial.gain[2]
+    assert f"over {len(trial.runs) // 2} pairs" in read_story(journal, fake.files).markdown()
+
+
+def test_a_trial_without_a_difference_ends(tmp_path: Path) -> None:
+    fake = Fake(tmp_path, real=1.0, noise=NOISE)
+    journal = fake.optimize()
+    (trial,) = journal.rounds[0].trials
+    assert trial.verdict == "no difference" and len(trial.runs) in (6, 12, 24)
+    assert not journal.rounds[0].accepted
 
 
 def test_what_is_predicted_but_not_so_is_not_kept(tmp_path: Path) -> None:
