@@ -67,6 +67,7 @@ def test_equal_layouts_are_not_told_apart() -> None:
     assert found is not None
     assert "nothing is proven faster" in found.conclusion
     assert "not told apart" in found.ranks[1].why
+    assert found.reasons(1) == [f"{found.ranks[1].why}."]
 
 
 def test_a_machine_that_drifted_gives_no_conclusion() -> None:

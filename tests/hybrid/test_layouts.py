@@ -11,7 +11,8 @@ from unisono.errors import UserError
 from unisono.hybrid.layouts import Layout, chosen_layouts, every_layout
 from unisono.hybrid.lines import binding
 from unisono.hybrid.policies import automatic, chosen_policies, words
-from unisono.hybrid.variants import variants
+from unisono.hybrid.variants import LINKS, links_words, variants
+from unisono.model import Setting
 
 
 def test_the_documents_layouts_of_a_node_of_16_cores() -> None:
@@ -90,6 +91,11 @@ def test_binding_in_the_words_of_each_launcher() -> None:
     assert binding("openmpi", layout) == ["--map-by", "ppr:2:node:PE=8", "--bind-to", "core"]
     assert binding("hydra", layout) == ["-ppn", "2", "-bind-to", "core:8"]
     assert "--cpus-per-task" in binding("srun", layout)
+
+
+def test_numbers_of_links_are_said_in_words() -> None:
+    assert links_words(Setting(dict.fromkeys(LINKS, "1"))) == ["1 link a message"]
+    assert links_words(Setting({LINKS[0]: "2"})) == ["UCX_MAX_RNDV_RAILS=2"]
 
 
 def test_flat_mpi_comes_first_and_only_threads_pack_with_threads() -> None:

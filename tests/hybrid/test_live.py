@@ -126,7 +126,8 @@ def test_from_layouts_to_a_ranking(installed: Installed, tmp_path: Path) -> None
     assert all(rank["launches"] == 3 and rank["gflops"] > 0 for rank in found["ranking"])
     page = (tmp_path / "hybrid.html").read_text(encoding="utf-8")
     assert "Did the machine hold still?" in page
-    assert all(rank["why"].replace("'", "&#39;") in page for rank in found["ranking"])
+    longer = [rank["why"] for rank in found["ranking"] if "longer" in rank["why"]]
+    assert all(why.replace("'", "&#39;") in page for why in longer)
     again = subprocess.run(line, capture_output=True, text=True, check=False, timeout=60)
     assert json.loads(again.stdout)["ranking"] == found["ranking"]
     assert "round" not in again.stderr

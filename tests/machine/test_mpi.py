@@ -31,6 +31,10 @@ def test_families(name: str, family: str, version: str) -> None:
     assert (found[0], found[2]) == (family, version)
 
 
+def test_open_mpi_by_debians_name() -> None:
+    assert mpi.parse_version("mpirun.openmpi (OpenRTE) 4.1.4\n")[::2] == ("openmpi", "4.1.4")
+
+
 def test_a_prerelease_keeps_its_suffix() -> None:
     assert mpi.parse_version("mpirun (Open MPI) 4.1.7a1\n\nReport bugs to")[2] == "4.1.7a1"
 

@@ -16,7 +16,7 @@ from unisono.decide.statistics import compare as compare_settings
 from unisono.errors import UserError
 from unisono.hybrid.decide import DRIFT, Rank
 from unisono.hybrid.study import HybridStudy
-from unisono.hybrid.variants import Variant
+from unisono.hybrid.variants import Variant, links_words
 from unisono.machine.fingerprint import differences
 from unisono.model import Setting
 
@@ -144,7 +144,7 @@ def _rows(first: HybridStudy, study: HybridStudy, other: str) -> list[Row]:
     a, b = _fastest(first), _fastest(study)
     pairs: list[tuple[int, str, int | None, Rank, Rank]] = [
         (cores, _words(model), model[0], a[cores, model], b[cores, model])
-        for cores, model in sorted(a.keys() & b.keys(), key=lambda key: (key[0], str(key[1])))
+        for cores, model in sorted(a.keys() & b.keys(), key=_order)
     ]
     for cores in sorted({cores for cores, *_ in pairs}):
         best = [min((r for (c, _), r in side.items() if c == cores), key=lambda r: r.seconds) for side in (a, b)]
@@ -178,11 +178,16 @@ def _fastest(study: HybridStudy) -> dict[tuple[int, Model], Rank]:
     return found
 
 
+def _order(key: tuple[int, Model]) -> tuple[object, ...]:
+    cores, (threads, packing, links) = key
+    return (cores, threads, packing, len(links), links.key)
+
+
 def _words(model: Model) -> str:
     threads, packing, links = model
     words = ["flat MPI" if threads == 1 else f"{threads} threads a process"]
     words += ["packed by threads"] if packing == "threads" else []
-    return ", ".join([*words, *(f"{name}={value}" for name, value in links.items())])
+    return ", ".join([*words, *links_words(links)])
 
 
 def _times(study: HybridStudy, variant: Variant) -> list[float]:

@@ -19,6 +19,8 @@ DRIFT = 1.25
 _WORTH_SAYING = 0.02
 """Of the reference's time: smaller shares explain nothing."""
 
+_ALIKE = "not told apart from "
+
 _WORDS = {
     "computing": "computing",
     "halo_pack": "packing the halo",
@@ -54,7 +56,8 @@ class Decision:
     reference: Variant
     ranks: tuple[Rank, ...]
     """Best first, by number of nodes."""
-    conclusion: str
+    sentences: tuple[str, ...]
+    """The conclusion: one for each number of nodes, fewest first; or that there is none."""
     drift: float | None
     """Largest over smallest bandwidth of the rounds; None: not measured."""
     concluded: bool
@@ -73,9 +76,22 @@ class Decision:
         """Over which the gains of a number of nodes are."""
         return min(self.on(nodes), key=lambda rank: rank.variant.position)
 
+    def reasons(self, nodes: int) -> list[str]:
+        """Why the others lose to the best of a number of nodes; those not told apart from it in one sentence."""
+        best, *others = self.on(nodes)
+        alike = [rank.name for rank in others if rank.why.endswith(_ALIKE + best.name)]
+        said = [f"{rank.why}." for rank in others if rank.name not in alike]
+        if alike:
+            said.append(f"{', '.join(alike)} {'is' if len(alike) == 1 else 'are'} {_ALIKE}{best.name}.")
+        return said
+
     def called(self, variant: Variant) -> str:
         """The name of a variant in this ranking."""
         return next(rank.name for rank in self.ranks if rank.variant == variant)
+
+    @property
+    def conclusion(self) -> str:
+        return " ".join(self.sentences)
 
     @property
     def node_counts(self) -> list[int]:
@@ -145,8 +161,8 @@ def decide(results: Sequence[Result], variants: Sequence[Variant], confidence: f
     ranks = [_with_speedup(rank, base) for rank in ranks]
     drift = bandwidth_drift(results)
     drifted = drift is not None and drift > DRIFT
-    found = Decision(reference, tuple(ranks), "", drift, not drifted, fewest)
-    return replace(found, conclusion=_conclusion(found))
+    found = Decision(reference, tuple(ranks), (), drift, not drifted, fewest)
+    return replace(found, sentences=_conclusion(found))
 
 
 def _ranking(results: Sequence[Result], measured: Sequence[Variant], nodes: int, confidence: float) -> list[Rank]:
@@ -202,7 +218,7 @@ def _why(rank: Rank, best: Rank, behind: Interval) -> str:
     """ "HB 2x1 takes 12 % longer than flat MPI: packing the halo +10 %". Parts are of the best one's time; `behind` is
     best / this."""
     if behind.high >= 1:
-        return f"{rank.name} is not told apart from {best.name}"
+        return f"{rank.name} is {_ALIKE}{best.name}"
     longer = rank.seconds / best.seconds - 1
     said = f"{rank.name} takes {longer:.0%} longer than {best.name}"
     if not rank.parts or not best.parts:
@@ -223,11 +239,12 @@ def _with_speedup(rank: Rank, base: Rank) -> Rank:
     return replace(rank, speedup=work * base.variant.cores)
 
 
-def _conclusion(found: Decision) -> str:
+def _conclusion(found: Decision) -> tuple[str, ...]:
     if not found.concluded:
         return (
             f"No conclusion: the machine's memory bandwidth drifted by a factor of {found.drift:.2f} between rounds of "
-            f"this study (more than {DRIFT}). Run it again when the machine is quiet; what was measured is kept."
+            f"this study (more than {DRIFT}).",
+            "Run it again when the machine is quiet; what was measured is kept.",
         )
     sentences = []
     for nodes in found.node_counts:
@@ -244,4 +261,4 @@ def _conclusion(found: Decision) -> str:
             sentences.append(f"{where}, nothing is proven faster than {reference}.")
         else:
             sentences.append(f"{where}, only {reference} was measured.")
-    return " ".join(sentences)
+    return tuple(sentences)

@@ -21,7 +21,10 @@ def ranking(decision: Decision) -> Group:
     for rank in decision.ranks:
         cells = [rank.name, f"{rank.seconds:.4g}", _gain(rank), _number(rank.gflops), _number(rank.speedup)]
         table.add_row(*([str(rank.variant.nodes)] if several else []), *cells, str(rank.launches))
-    reasons = [Text(f"{rank.why}.") for rank in decision.ranks if rank.why]
+    reasons: list[Text] = []
+    for nodes in decision.node_counts:
+        reasons += [Text(f"On {nodes} node{'s' * (nodes > 1)}:")] if several else []
+        reasons += [Text(sentence) for sentence in decision.reasons(nodes)]
     return Group(
         table, *([_parts(decision)] if decision.ranks[0].parts else []), *reasons, Text(decision.conclusion, "bold")
     )

@@ -67,8 +67,16 @@ class Variant:
             words.append(self.numa)
         if self.packing == "threads":
             words.append("packed by threads")
-        words += [f"{name}={value}" for name, value in self.links.items()]
-        return ", ".join(words)
+        return ", ".join([*words, *links_words(self.links)])
+
+
+def links_words(links: Setting) -> list[str]:
+    """ "1 link a message", where both parameters say so."""
+    values = set(links.values())
+    if set(links) == set(LINKS) and len(values) == 1:
+        (number,) = values
+        return [f"{number} link{'s' * (number != '1')} a message"]
+    return [f"{name}={value}" for name, value in links.items()]
 
 
 def variants(

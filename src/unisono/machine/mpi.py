@@ -22,6 +22,8 @@ HOW_TO_GET_ONE = (
 
 _FAMILIES = (
     (re.compile(r"\(Open MPI\)\s+v?(\S+)"), "openmpi", "Open MPI"),
+    # By another name than mpirun (Debian's mpirun.openmpi) Open MPI 4 calls itself so.
+    (re.compile(r"\(OpenRTE\)\s+v?(\S+)"), "openmpi", "Open MPI"),
     (re.compile(r"\(IBM Spectrum MPI\)\s+v?(\S+)"), "spectrum", "IBM Spectrum MPI"),
     (re.compile(r"Intel\(R\) MPI Library[^,\n]*, Version\s+(\d+(?:\.\d+)*)"), "intel", "Intel MPI"),
     (re.compile(r"MVAPICH\S*\s+(?:Version:?\s*)?v?(\d\S*)"), "mvapich", "MVAPICH"),
@@ -111,26 +113,27 @@ def describe_mpi(mpirun: str | None = None, mpicc: str | None = None) -> Mpi:
 
 
 def _mpich(launcher: str, version: str, mpicc: str | None) -> Mpi:
-    """MPICH, whose own algorithms are not switched inside a launch; ours are. Debian's names end in .mpich."""
-    compiler = find_mpicc(launcher, mpicc) if mpicc or not launcher.endswith(".mpich") else None
+    """MPICH, whose own algorithms are not switched inside a launch; ours are."""
     return Mpi(
         family="mpich",
         version=version,
         mpirun=launcher,
-        mpicc=compiler or beside(launcher, "mpicc.mpich"),
+        mpicc=find_mpicc(launcher, mpicc) or beside(launcher, "mpicc.mpich"),
         root=str(_prefix(launcher)),
         call_scope=list(CALL_SCOPE),
     )
 
 
 def find_mpicc(mpirun: str, mpicc: str | None) -> str | None:
-    """The compiler wrapper: the given one, else the one beside mpirun; never one of another MPI from PATH."""
+    """The compiler wrapper: the given one, else the one beside mpirun; never one of another MPI from PATH. Debian's names
+    of one MPI among several end alike: mpirun.mpich, mpicc.mpich."""
     if mpicc:
         found = shutil.which(str(Path(mpicc).expanduser()))
         if found is None:
             raise UserError(f"--mpicc: {mpicc} is not a program that can be run")
         return str(Path(found).absolute())
-    return beside(mpirun, "mpicc")
+    ending = Path(mpirun).suffix
+    return beside(mpirun, f"mpicc{ending}") if ending in (".openmpi", ".mpich") else beside(mpirun, "mpicc")
 
 
 def beside(mpirun: str, name: str) -> str | None:

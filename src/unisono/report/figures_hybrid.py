@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -98,15 +99,24 @@ def _over_cores(
             300,
             {},
             xaxis={**_quiet("cores"), **ticks},
-            yaxis={**_quiet(title), **({"type": "log"} if log else {})},
+            yaxis={**_quiet(title), **(_doubling(curves) if log else {})},
         ),
     }
 
 
+def _doubling(curves: Mapping[str, Sequence[tuple[int, float | None]]]) -> dict[str, Any]:
+    """A logarithmic axis with a tick at every power of two."""
+    values = [y for points in curves.values() for _, y in points if y]
+    ends = (math.floor(math.log2(min(values, default=1))), math.ceil(math.log2(max(values, default=1))))
+    ticks = [2.0**power for power in range(ends[0], ends[1] + 1)]
+    return {"type": "log", "tickvals": ticks, "ticktext": [f"{tick:,g}" for tick in ticks]}
+
+
 def parts(decision: Decision) -> Figure:
-    """One bar a layout, best at the top, its seconds by part."""
-    ranks = list(reversed(decision.ranks))
-    names = [label(row_name(decision, rank)) for rank in ranks]
+    """One bar a layout, best at the top, its seconds by part; of the most nodes, for the times of others would hide
+    these."""
+    ranks = list(reversed(decision.on(decision.node_counts[-1])))
+    names = [label(rank.name) for rank in ranks]
     data = [
         {
             "type": "bar",

@@ -28,14 +28,16 @@ def write_hybrid_report(study: HybridStudy, path: Path) -> Path:
 def content(study: StudyData, decision: Decision, results: Sequence[Result]) -> dict[str, Any]:
     """Every value of the template."""
     scale = RatioScale.over([rank.gain for rank in decision.ranks], width=420)
-    first, _, rest = decision.conclusion.partition(". ")
+    most = decision.node_counts[-1]
+    # Of several numbers of nodes the most is what the question is about.
+    answer = len(decision.sentences) - 1 if decision.concluded else 0
     references = {decision.reference_on(nodes).variant for nodes in decision.node_counts}
     has_parts = bool(decision.ranks[0].parts)
     curves, curve_keys = figures_hybrid.scaling(decision)
     moved, moved_keys = figures_hybrid.drift(decision, results) if decision.drift is not None else (None, [])
     return {
-        "title": f"{first.rstrip('.')}.",
-        "conclusion": rest,
+        "title": decision.sentences[answer],
+        "conclusion": " ".join(s for number, s in enumerate(decision.sentences) if number != answer),
         "study": study,
         "reference": ", ".join(dict.fromkeys(decision.reference_on(nodes).name for nodes in decision.node_counts)),
         "base": f"{decision.called(decision.base)} on {count(decision.base.cores, 'core')}"
@@ -56,7 +58,12 @@ def content(study: StudyData, decision: Decision, results: Sequence[Result]) -> 
             }
             for rank in decision.ranks
         ],
-        "reasons": [rank.why for rank in decision.ranks if rank.why],
+        "reasons": [
+            {"nodes": count(nodes, "node"), "sentences": decision.reasons(nodes), "open": nodes == most}
+            for nodes in decision.node_counts
+        ],
+        "several": len(decision.node_counts) > 1,
+        "most": count(most, "node"),
         "scaling": curves,
         "scaling_keys": curve_keys,
         "parts": figures_hybrid.parts(decision) if has_parts else None,
