@@ -1,12 +1,15 @@
 """Our collectives over several nodes against those of other MPI libraries, on a virtual cluster with shaped links.
 
-    python -m benchmarks.collectives_nodes                     4 nodes x 2 ranks and 2 x 4, about 20 minutes
+    python -m benchmarks.collectives_nodes                     4 nodes x 2 ranks and 2 x 4, about half an hour
     python -m benchmarks.collectives_nodes --layout 4x2 --collective bcast --size 16384 --rounds 1
+    python -m benchmarks.collectives_nodes --keep times.jsonl --minutes 4      again and again until nothing is missing
+    python -m benchmarks.collectives_nodes --mpich VENV/bin/mpiexec --intel VENV/bin/mpiexec
 
 Links of 1 Gbit/s between namespaces of this machine (tests/cluster). In every round each peer is launched once: Open
 MPI as it is (in the same launch, in turn with it, all our algorithms), Open MPI without HAN, MPICH where it is
-installed. Prints, per size, the best of ours, each peer, best peer / ours, and the share of the links' bound. Times
-are of the slowest rank after a barrier, medians over calls, then over rounds. The last line is JSON.
+installed, Intel MPI where it is given (it runs the program that MPICH built). Prints, per size, the best of ours, each
+peer, best peer / ours, and the share of the links' bound. Times are of the slowest rank after a barrier, medians over
+calls, then over rounds. The last line is JSON.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import time
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
@@ -48,6 +52,8 @@ ALONE = re.compile(r"^(\w+) +(\d+) B  library +([\d.]+) us$")
 
 Times = dict[int, dict[str, list[float]]]
 """Size -> who -> microseconds of each round."""
+Launch = tuple[str, str, int, str]
+"""Layout, collective, round, peer."""
 
 
 def bound(collective: str, nodes: int, ppn: int, size: int) -> float:
@@ -63,23 +69,30 @@ def bound(collective: str, nodes: int, ppn: int, size: int) -> float:
     return carried.get(collective, size) * BYTE
 
 
-def launches(nodes: int, ppn: int, mpirun: Path) -> Iterable[tuple[str, list[str], str, dict[str, str]]]:
+def launches(given: argparse.Namespace, nodes: int, ppn: int) -> Iterable[tuple[str, list[str], str, dict[str, str]]]:
     """Peer, command line up to the program, its mpicc, environment."""
+    mpirun: Path = given.mpirun
     hosts = ",".join(f"n{i}:{ppn}" for i in range(nodes))
     line = [str(mpirun), "--host", hosts, "-n", str(nodes * ppn), "--bind-to", "none", "--mca", "btl", "^ofi"]
     line += ["-x", "TRY_SECONDS"]
     mpicc = str(mpirun.with_name("mpicc"))
     yield "Open MPI", line, mpicc, {}
     yield "without HAN", [*line, "--mca", "coll", "^han"], mpicc, {}
-    mpich, mpich_cc = shutil.which("mpiexec.mpich"), shutil.which("mpicc.mpich")
+    agent = str(Path("tests/cluster/agent.sh").resolve())
+    names = ["-hosts", ",".join(f"n{i}" for i in range(nodes)), "-ppn", str(ppn), "-n", str(nodes * ppn)]
+    mpich = given.mpich or shutil.which("mpiexec.mpich")
+    mpich_cc = str(Path(given.mpich).with_name("mpicc")) if given.mpich else shutil.which("mpicc.mpich")
     if mpich and mpich_cc:
-        agent = str(Path("tests/cluster/agent.sh").resolve())
-        names = ",".join(f"n{i}" for i in range(nodes))
-        starter = ["-launcher", "ssh", "-launcher-exec", agent, "-hosts", names, "-ppn", str(ppn)]
-        yield "MPICH", [mpich, *starter, "-n", str(nodes * ppn)], mpich_cc, QUIET
+        yield "MPICH", [mpich, "-launcher", "ssh", "-launcher-exec", agent, *names], mpich_cc, QUIET
+        if given.intel:
+            prefix = Path(given.intel).absolute().parents[1]
+            library = str(prefix / "lib")
+            env = {"I_MPI_ROOT": str(prefix), "LD_LIBRARY_PATH": library, "I_MPI_FABRICS": "shm:ofi"}
+            env |= {"FI_PROVIDER": "tcp", "FI_PROVIDER_PATH": library, "I_MPI_WAIT_MODE": "1"}
+            yield "Intel MPI", [given.intel, "-bootstrap", "ssh", "-bootstrap-exec", agent, *names], mpich_cc, env
 
 
-def launch(cluster: VirtualCluster, argv: list[str], env: dict[str, str], deadline: float) -> str:
+def started(cluster: VirtualCluster, argv: list[str], env: dict[str, str], deadline: float) -> str:
     """What it printed; a launch that fails or hangs is said and left out."""
     try:
         done = subprocess.run(
@@ -114,16 +127,57 @@ def read(said: str, peer: str, times: Times) -> None:
         times[size][peer].append(library)
 
 
-def measure(arguments: argparse.Namespace, nodes: int, ppn: int, collective: str) -> Times:
-    times: Times = defaultdict(lambda: defaultdict(list))
-    sizes = [str(size) for size in arguments.size]
+class Kept:
+    """What was measured, launch by launch: a file that later runs go on from, or only this run's memory."""
+
+    def __init__(self, file: Path | None) -> None:
+        self.file = file
+        self.launches: dict[Launch, dict[str, dict[str, float]]] = {}
+        for line in file.read_text().splitlines() if file and file.exists() else []:
+            one = json.loads(line)
+            self.launches[tuple(one["launch"])] = one["times"]
+
+    def add(self, launch: Launch, times: Times) -> None:
+        self.launches[launch] = {
+            str(size): {who: values[-1] for who, values in by_who.items()} for size, by_who in times.items()
+        }
+        if self.file:
+            with self.file.open("a") as file:
+                file.write(json.dumps({"launch": launch, "times": self.launches[launch]}) + "\n")
+
+    def times(self, layout: str, collective: str) -> Times:
+        times: Times = defaultdict(lambda: defaultdict(list))
+        for (of, what, _, _), by_size in self.launches.items():
+            for size, by_who in by_size.items() if (of, what) == (layout, collective) else ():
+                for who, value in by_who.items():
+                    times[int(size)][who].append(value)
+        return times
+
+
+def measure(given: argparse.Namespace, layout: str, collective: str, kept: Kept, end: float) -> bool:
+    """What is missing of the rounds of a layout and collective; False when the time was over before."""
+    nodes, ppn = (int(number) for number in layout.split("x"))
+    missing = [
+        ((layout, collective, turn, peer), line, mpicc, env)
+        for turn in range(given.rounds)
+        for peer, line, mpicc, env in launches(given, nodes, ppn)
+        if (layout, collective, turn, peer) not in kept.launches
+    ]
+    if not missing:
+        return True
     with VirtualCluster(nodes, ("1gbit", "20ms")) as cluster:
-        for _ in range(arguments.rounds):
-            for peer, line, mpicc, env in launches(nodes, ppn, arguments.mpirun):
-                which = "all" if peer == "Open MPI" else "none"
-                argv = [*line, str(built(TRY, mpicc)), collective, which, *sizes]
-                read(launch(cluster, argv, {**env, "TRY_SECONDS": str(arguments.seconds)}, 120), peer, times)
-    return times
+        for launch, line, mpicc, env in missing:
+            if time.monotonic() > end:
+                return False
+            times: Times = defaultdict(lambda: defaultdict(list))
+            peer = launch[-1]
+            which = "all" if peer == "Open MPI" else "none"
+            argv = [*line, str(built(TRY, mpicc)), collective, which, *(str(size) for size in given.size)]
+            said = started(cluster, argv, {**env, "TRY_SECONDS": str(given.seconds)}, given.deadline)
+            read(said, peer, times)
+            if times:
+                kept.add(launch, times)
+    return True
 
 
 def rows(times: Times, collective: str, nodes: int, ppn: int) -> list[dict[str, object]]:
@@ -172,15 +226,26 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=0.1, help="for each algorithm, size and launch")
     parser.add_argument("--mpirun", type=Path, default=Path(sys.prefix) / "bin" / "mpirun", help="of Open MPI 5")
+    parser.add_argument(
+        "--mpich", metavar="MPIEXEC", help="of an MPICH with its mpicc beside it, for the installed one"
+    )
+    parser.add_argument("--intel", metavar="MPIEXEC", help="of an Intel MPI; takes an MPICH too")
+    parser.add_argument("--keep", type=Path, metavar="FILE", help="append every launch, and measure only what it lacks")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="begin no launch after so long")
+    parser.add_argument("--deadline", type=float, default=120, help="seconds a launch may take")
     arguments = parser.parse_args()
     arguments.size = arguments.size or list(SIZES)
-    console, everything = Console(width=150), []
+    console, everything, kept = Console(width=150), [], Kept(arguments.keep)
+    end = time.monotonic() + 60 * arguments.minutes
+    complete = True
     try:
         for layout in arguments.layout or ["4x2", "2x4"]:
             nodes, ppn = (int(number) for number in layout.split("x"))
             for collective in arguments.collective or COLLECTIVES:
-                made = rows(measure(arguments, nodes, ppn, collective), collective, nodes, ppn)
-                show(console, made)
+                complete = measure(arguments, layout, collective, kept, end) and complete
+                made = rows(kept.times(layout, collective), collective, nodes, ppn)
+                if made:
+                    show(console, made)
                 everything += made
     except (ClusterError, UserError) as error:
         sys.stderr.write(f"{error}\n")
@@ -193,6 +258,7 @@ def main() -> int:
     print(
         json.dumps(
             {
+                "complete": complete,
                 "geometric_mean": means[False],
                 "from_16_KiB": means[True],
                 "least_from_16_KiB": min(ratios[True], default=None),
