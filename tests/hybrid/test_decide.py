@@ -117,7 +117,7 @@ def test_speed_up_is_over_flat_mpi_on_fewest_cores() -> None:
     assert by_name["flat MPI on 4 cores"].speedup == pytest.approx(4 / 1.1, rel=0.05)
     assert found.reference_on(1).name == "flat MPI on 4 cores"
     figures, keys = scaling(found)
-    assert [name for name, _ in figures] == ["Strong scaling", "GFLOPS"]
+    assert [name for name, _ in figures] == ["Speed-up", "GFLOPS"]
     assert [key["name"] for key in keys] == ["flat MPI", "HB 4x1", "ideal"]
     curve = next(line for line in figures[0][1]["data"] if line["name"] == "flat MPI")
     assert curve["x"] == [2, 4]

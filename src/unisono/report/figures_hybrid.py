@@ -33,7 +33,8 @@ def row_name(decision: Decision, rank: Rank) -> str:
 
 
 def scaling(decision: Decision) -> tuple[list[tuple[str, Figure]], list[Key]]:
-    """Speed-up and GFLOPS over cores, a curve for each layout; nothing where all have equally many cores (D6)."""
+    """A curve for each layout over cores (D6): speed-up, GFLOPS and, of several numbers of nodes, the gain over the
+    reference there. Nothing where all have equally many cores."""
     numbers = sorted({rank.variant.cores for rank in decision.ranks})
     if len(numbers) < 2:
         return [], []
@@ -50,10 +51,14 @@ def scaling(decision: Decision) -> tuple[list[tuple[str, Figure]], list[Key]]:
     base = f"{decision.called(decision.base)} = {decision.base.cores}".replace(" = 1", " = 1.0")
     speed = _over_cores(numbers, f"speed-up, {base}", {n: [(r.variant.cores, r.speedup) for r in c] for n, c in curves})
     speed["data"].insert(0, ideal)
-    figures = [("Strong scaling", speed)]
+    figures = [("Speed-up", speed)]
     if all(rank.gflops for rank in decision.ranks):
         rates = {name: [(r.variant.cores, r.gflops) for r in curve] for name, curve in curves}
         figures.append(("GFLOPS", _over_cores(numbers, "GFLOPS", rates)))
+    if len(decision.node_counts) > 1:
+        over = decision.reference_on(decision.node_counts[0]).name
+        gains = {name: [(r.variant.cores, r.gain.mid) for r in curve] for name, curve in curves}
+        figures.append((f"Over {over}", _over_cores(numbers, f"times as fast as {over}", gains, log=False)))
     return figures, [*_keys([name for name, _ in curves]), _key("ideal", "@quiet", "dot", "")]
 
 
