@@ -13,10 +13,9 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
 
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 {
-    (void)segment;
     struct group all = group_everybody(comm);
     struct blocks blocks = nodes_blocks(call);
-    return group_allgather_ring(&all, call->send, call->receive, &blocks, NULL);
+    return group_allgather_ring(&all, call->send, call->receive, &blocks, segment, NULL);
 }
 
 const struct algorithm allgather_flat_ring = {
@@ -24,6 +23,7 @@ const struct algorithm allgather_flat_ring = {
     .collective = COLL_ALLGATHER,
     .meaning = "A ring of all ranks, as if each had a node to itself.",
     .reference = "Chan et al.: Collective communication: theory, practice, and experience (2007)",
+    .segment = RING_SEGMENT,
     .applies = applies,
     .cost = cost,
     .run = run,
@@ -34,6 +34,7 @@ const struct algorithm allgatherv_flat_ring = {
     .collective = COLL_ALLGATHERV,
     .meaning = "A ring of all ranks, as if each had a node to itself.",
     .reference = "Chan et al.: Collective communication: theory, practice, and experience (2007)",
+    .segment = RING_SEGMENT,
     .applies = applies,
     .cost = cost,
     .run = run,

@@ -38,7 +38,6 @@ static int to_node(void *given, int node)
 
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 {
-    (void)segment;
     const struct topology *topology = &comm->topology;
     size_t nodes = (size_t)topology->nodes, locals = (size_t)topology->locals;
     int64_t *room = malloc(2 * (nodes + locals) * sizeof *room);
@@ -52,7 +51,8 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
         context.lane_at[node] = blocks_at(&blocks, group_rank(&lane, node));
     }
     struct arrival arrival = {to_node, &context};
-    int error = group_allgather_ring(&lane, call->send, call->receive, &lane_blocks, locals > 1 ? &arrival : NULL);
+    int error = group_allgather_ring(&lane, call->send, call->receive, &lane_blocks, segment,
+                                     locals > 1 ? &arrival : NULL);
     free(room);
     return error;
 }
@@ -62,6 +62,7 @@ const struct algorithm allgather_lanes = {
     .collective = COLL_ALLGATHER,
     .meaning = "Each rank of a node hands around a ring of nodes its own blocks; what has come is exchanged on the node meanwhile.",
     .reference = "Traff, Hunold: Decomposing MPI collectives for exploiting multi-lane communication (2020)",
+    .segment = RING_SEGMENT,
     .applies = applies,
     .cost = cost,
     .run = run,
@@ -72,6 +73,7 @@ const struct algorithm allgatherv_lanes = {
     .collective = COLL_ALLGATHERV,
     .meaning = "Each rank of a node hands around a ring of nodes its own blocks; what has come is exchanged on the node meanwhile.",
     .reference = "Traff, Hunold: Decomposing MPI collectives for exploiting multi-lane communication (2020)",
+    .segment = RING_SEGMENT,
     .applies = applies,
     .cost = cost,
     .run = run,

@@ -23,14 +23,13 @@ static int to_node(void *given, int node)
 
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 {
-    (void)segment;
     struct by_node by_node;
     struct group leaders = group_lane(comm, 0);
     int error = by_node_start(&by_node, comm, call), nodes = comm->topology.nodes, node = comm->topology.node;
     if (error == MPI_SUCCESS && leaders.me >= 0) {
         struct blocks blocks = {.bytes = by_node.node_bytes, .at = by_node.node_at};
         struct arrival arrival = {to_node, &by_node};
-        error = group_allgather_ring(&leaders, by_node.all + by_node.node_at[node], by_node.all, &blocks,
+        error = group_allgather_ring(&leaders, by_node.all + by_node.node_at[node], by_node.all, &blocks, segment,
                                      comm->topology.locals > 1 ? &arrival : NULL);
     } else
         for (int i = 0; i < nodes && error == MPI_SUCCESS; i++)
@@ -44,6 +43,7 @@ const struct algorithm allgather_ring = {
     .collective = COLL_ALLGATHER,
     .meaning = "Gathered on each node; a ring of one rank of each hands the nodes' parts around, to the node while the next comes.",
     .reference = "Chan et al.: Collective communication: theory, practice, and experience (2007)",
+    .segment = RING_SEGMENT,
     .applies = applies,
     .cost = cost,
     .run = run,
@@ -54,6 +54,7 @@ const struct algorithm allgatherv_ring = {
     .collective = COLL_ALLGATHERV,
     .meaning = "Gathered on each node; a ring of one rank of each hands the nodes' parts around, to the node while the next comes.",
     .reference = "Chan et al.: Collective communication: theory, practice, and experience (2007)",
+    .segment = RING_SEGMENT,
     .applies = applies,
     .cost = cost,
     .run = run,

@@ -39,7 +39,7 @@ int group_bcast_scatter(const struct group *group, int root, void *data, int64_t
     }
     struct blocks blocks = {.bytes = lengths, .at = lengths + size};
     if (error == MPI_SUCCESS)
-        error = group_allgather_ring(group, (char *)data + blocks.at[group->me], data, &blocks, arrival);
+        error = group_allgather_ring(group, (char *)data + blocks.at[group->me], data, &blocks, 0, arrival);
     free(lengths);
     return error;
 }

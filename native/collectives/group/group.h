@@ -97,9 +97,11 @@ int group_scatter(const struct group *group, int root, const void *send, void *r
 
 /* `send` may be the own block in `receive`. By size and number of members one of the two below. */
 int group_allgather(const struct group *group, const void *send, void *receive, const struct blocks *blocks);
-/* Block me first, then me - 1, me - 2 ... Tells of the own one too. */
+enum { RING_SEGMENT = 128 << 10 }; /* usual */
+/* Block me first, then me - 1, me - 2 ... Tells of the own one too. In pieces of `segment` bytes, each of which goes on
+   when it has come, or (0) whole blocks. */
 int group_allgather_ring(const struct group *group, const void *send, void *receive, const struct blocks *blocks,
-                         const struct arrival *arrival);
+                         int64_t segment, const struct arrival *arrival);
 /* ceil(log2 size) messages. */
 int group_allgather_bruck(const struct group *group, const void *send, void *receive, const struct blocks *blocks);
 

@@ -46,7 +46,7 @@ static int allreduce_by_parts(const struct group *group, const void *send, void 
     int error = group_reduce_scatter_linear(group, send, mine, at, reduction);
     struct blocks blocks = {.bytes = bytes, .at = where};
     if (error == MPI_SUCCESS)
-        error = group_allgather_ring(group, mine, receive, &blocks, NULL);
+        error = group_allgather_ring(group, mine, receive, &blocks, 0, NULL);
     free(at);
     return error;
 }
