@@ -123,6 +123,25 @@ static void all_read(struct system *system)
     }
 }
 
+/* allgather_cells, allreduce_cells: the next piece is posted before the others' are read. */
+static void all_read_ahead(struct system *system, int pieces)
+{
+    int first = system->steps;
+    system->steps += pieces;
+    for (int rank = 0; rank < system->ranks; rank++) {
+        struct program *program = &system->programs[rank];
+        post(system, program, first);
+        for (int step = first; step < first + pieces; step++) {
+            if (step + 1 < first + pieces)
+                post(system, program, step + 1);
+            for (int peer = 0; peer < system->ranks; peer++)
+                if (peer != rank)
+                    take(program, peer, step);
+            add(program, PASS, 0, step + 1);
+        }
+    }
+}
+
 /* allreduce_groups: ranks 0 and 1 to rank 0, 2 alone, then all from 0 and 2. */
 static void groups(struct system *system)
 {
@@ -260,7 +279,7 @@ static enum verdict explore(const struct system *system, int *states)
     return FINE;
 }
 
-enum { PHASES = 8 };
+enum { PHASES = 9 };
 
 static void add_phase(struct system *system, int phase)
 {
@@ -271,7 +290,8 @@ static void add_phase(struct system *system, int phase)
     case 3: to_root(system, system->ranks - 1); break;
     case 4: all_read(system); break;
     case 5: groups(system); break;
-    case 6: slices(system, 1); break;
+    case 6: all_read_ahead(system, 3); break;
+    case 7: slices(system, 1); break;
     default: slices(system, 2);
     }
 }
@@ -309,8 +329,13 @@ static void long_runs(void)
                 add_phase(&system, i % 3 == 2 ? 4 : phase);
             CHECK(explore(&system, &states) == FINE);
         }
-    struct system system = {.ranks = 2, .ring = SMALLEST_RING};
     int states;
+    for (int ring = 2; ring <= 4; ring++) {
+        struct system ahead = {.ranks = 2, .ring = ring};
+        all_read_ahead(&ahead, 8);
+        CHECK(explore(&ahead, &states) == FINE);
+    }
+    struct system system = {.ranks = 2, .ring = SMALLEST_RING};
     slices(&system, 4);
     CHECK(explore(&system, &states) == FINE);
 }

@@ -77,12 +77,17 @@ int node_allgather_cells(struct coll_comm *comm, const void *send, void *receive
         all += block;
     }
     bool streaming = all >= copy_streams_from(node->ranks);
-    uint64_t step = node_steps(node, (uint64_t)((longest + node->cell_bytes - 1) / node->cell_bytes));
-    for (int64_t offset = 0; offset < longest; offset += node->cell_bytes, step++) {
-        post_piece(comm, step, send, to + flow_at(&blocks, node->rank), offset, flow_bytes(&blocks, node->rank),
-                   streaming);
+    const int64_t mine = flow_bytes(&blocks, node->rank), cell = node->cell_bytes;
+    char *own = to + flow_at(&blocks, node->rank);
+    uint64_t step = node_steps(node, (uint64_t)((longest + cell - 1) / cell));
+    /* A piece ahead, so that what one waits for was posted while the one before was copied. */
+    post_piece(comm, step, send, own, 0, mine, streaming);
+    for (int64_t offset = 0; offset < longest; offset += cell, step++) {
+        if (offset + cell < longest)
+            post_piece(comm, step + 1, send, own, offset + cell, mine, streaming);
         for (int i = 1; i < node->ranks; i++) {
             int from = node->rank + i < node->ranks ? node->rank + i : node->rank + i - node->ranks;
+            line_expect(node, from, step + 1);
             read_piece(comm, step, from, to + flow_at(&blocks, from), offset, flow_bytes(&blocks, from), streaming);
         }
         node_pass(node, step + 1);

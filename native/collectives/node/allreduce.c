@@ -34,6 +34,15 @@ int node_allreduce_inline(struct coll_comm *comm, const void *send, void *receiv
     return MPI_SUCCESS;
 }
 
+/* Copies elements into this rank's cell of a step, for all. */
+static void post_cell(struct coll_comm *comm, uint64_t step, const void *from, int64_t bytes)
+{
+    struct node *node = comm->node;
+    cell_room(comm, step);
+    memcpy(cell_of(node, node->rank, step), from, (size_t)bytes);
+    line_post(node, step);
+}
+
 int node_allreduce_cells(struct coll_comm *comm, const void *send, void *receive, int64_t count,
                          const struct reduction *reduction)
 {
@@ -41,21 +50,32 @@ int node_allreduce_cells(struct coll_comm *comm, const void *send, void *receive
     int64_t element = reduction->element, each = cells_ready(comm) ? node->cell_bytes / element : 0;
     if (each == 0)
         return messages_allreduce(comm, send, receive, count, reduction);
+    if (count == 0)
+        return MPI_SUCCESS;
     uint64_t step = node_steps(node, (uint64_t)((count + each - 1) / each));
+    bool from_cell = overwrites(node, send, receive);
     const char *from = send;
     char *to = receive;
+    /* A piece ahead, so that what one waits for was posted while the one before was combined. */
+    post_cell(comm, step, from, (count < each ? count : each) * element);
     for (; count > 0; count -= each, step++, from += each * element, to += each * element) {
-        int64_t piece = count < each ? count : each;
-        cell_room(comm, step);
-        const void *own = memcpy(cell_of(node, node->rank, step), from, (size_t)(piece * element));
-        line_post(node, step);
-        if (!overwrites(node, send, receive))
-            own = from;
-        line_wait(comm, 0, step);
-        const void *left = node->rank == 0 ? own : cell_of(node, 0, step);
+        int64_t piece = count < each ? count : each, next = count - piece < each ? count - piece : each;
+        if (next > 0)
+            post_cell(comm, step + 1, from + each * element, next * element);
+        const void *own = from_cell ? (const char *)cell_of(node, node->rank, step) : from;
+        const void *left = own;
+        if (node->rank != 0) {
+            line_wait(comm, 0, step);
+            left = cell_of(node, 0, step);
+        }
         for (int local = 1; local < node->ranks; local++, left = to) {
-            line_wait(comm, local, step);
-            reduction->combine(reduction, left, local == node->rank ? own : cell_of(node, local, step), to, piece);
+            const void *right = own;
+            if (local != node->rank) {
+                line_wait(comm, local, step);
+                line_expect(node, local, step + 1);
+                right = cell_of(node, local, step);
+            }
+            reduction->combine(reduction, left, right, to, piece);
         }
         node_pass(node, step + 1);
     }

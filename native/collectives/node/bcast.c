@@ -23,23 +23,32 @@ int node_bcast_inline(struct coll_comm *comm, int root, void *data, int64_t byte
     return MPI_SUCCESS;
 }
 
+/* Bytes of one step. Short pieces let the others begin early; each costs the time of a flag, or of giving a CPU away. */
+static int64_t piece_bytes(const struct node *node, int64_t bytes, int64_t segment)
+{
+    int64_t piece = segment;
+    if (segment == 0 || segment == BCAST_SEGMENT)
+        piece = node->crowded ? node->cell_bytes : bytes <= 2 * BCAST_SEGMENT ? BCAST_SEGMENT / 2 : BCAST_SEGMENT;
+    return piece < node->cell_bytes ? piece : node->cell_bytes;
+}
+
 int node_bcast_cells(struct coll_comm *comm, int root, void *data, int64_t bytes, int64_t segment)
 {
     struct node *node = comm->node;
     if (!cells_ready(comm))
         return messages_bcast(comm, root, data, bytes);
-    int64_t most = segment > 0 && segment < node->cell_bytes ? segment : node->cell_bytes;
+    int64_t most = piece_bytes(node, bytes, segment);
     uint64_t step = node_steps(node, (uint64_t)((bytes + most - 1) / most));
     char *at = data;
     for (; bytes > 0; bytes -= most, at += most, step++) {
         size_t piece = (size_t)(bytes < most ? bytes : most);
         if (node->rank == root) {
             cell_room(comm, step);
-            memcpy(cell_of(node, root, step), at, piece);
+            memcpy(cell_piece_of(node, root, step, most), at, piece);
             line_post(node, step);
         } else {
             line_wait(comm, root, step);
-            memcpy(at, cell_of(node, root, step), piece);
+            memcpy(at, cell_piece_of(node, root, step, most), piece);
         }
         node_pass(node, step + 1);
     }
@@ -62,7 +71,8 @@ static int write_rest(struct coll_comm *comm, uint64_t step, const char *data, i
     for (int i = 1; i < node->ranks; i++) {
         int local = (node->rank + i) % node->ranks;
         line_wait(comm, local, step);
-        int failed = pull_write(&node->pull, local, *address_in(node, local, step) + (uint64_t)read, data + read, bytes - read);
+        uint64_t to = *address_in(node, local, step) + (uint64_t)read;
+        int failed = pull_write(&node->pull, local, to, data + read, bytes - read);
         error = failed ? failed : error;
     }
     return error;

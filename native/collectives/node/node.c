@@ -11,9 +11,6 @@
 #include "pairs.h"
 #include "reduce.h"
 
-/* Cells of all ranks of a node together take no more than this. */
-static const int64_t most_cells = INT64_C(32) << 20, largest_cell = 32 << 10, smallest_cell = 4 << 10;
-
 int node_create(struct coll_comm *comm)
 {
     struct node *node = comm->node = calloc(1, sizeof *node);
@@ -22,9 +19,7 @@ int node_create(struct coll_comm *comm)
     node->rank = comm->topology.local;
     node->ranks = comm->topology.locals;
     node->crowded = crowd();
-    node->cell_bytes = largest_cell;
-    while (node->cell_bytes > smallest_cell && node->cell_bytes * CELLS * node->ranks > most_cells)
-        node->cell_bytes /= 2;
+    node->cell_bytes = cell_bytes_for(node->ranks);
 #ifndef UNISONO_SIMULATED
     node->shared = node->ranks > 1 && segment_create(&node->first, comm, sizeof(struct shared_rank));
     pull_create(&node->pull, comm, node->shared || node->ranks == 1);

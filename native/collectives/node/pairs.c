@@ -2,10 +2,11 @@
 
 #include "copy.h"
 
-/* All cells of a node together take no more than this, and so all slots; the lines add 640 bytes a pair (24 MB for 192
+/* All slots of a node together take no more than this, as its cells do; the lines add 640 bytes a pair (24 MB for 192
    ranks). */
 static const int64_t most = INT64_C(32) << 20;
-static const int64_t largest_cell = 32 << 10, smallest_cell = 4 << 10, largest_slot = 4 << 10;
+static const int64_t largest_slot = 4 << 10;
+_Static_assert((int)PAIR_CELLS == (int)CELLS, "cell_bytes_for() counts CELLS");
 
 static int64_t rounded(int64_t bytes)
 {
@@ -15,9 +16,7 @@ static int64_t rounded(int64_t bytes)
 /* Where everything is in a rank's part; its length. */
 static int64_t arrange(struct pairs *pairs, int ranks)
 {
-    pairs->cell_bytes = largest_cell;
-    while (pairs->cell_bytes > smallest_cell && pairs->cell_bytes * PAIR_CELLS * ranks > most)
-        pairs->cell_bytes /= 2;
+    pairs->cell_bytes = cell_bytes_for(ranks);
     int64_t slots = (int64_t)ranks * PAIR_DEPTH;
     pairs->slot_bytes = largest_slot;
     while (pairs->slot_bytes > PAIR_ROOM && pairs->slot_bytes * slots * ranks > most)

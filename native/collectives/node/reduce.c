@@ -11,7 +11,8 @@ int node_reduce_cells(struct coll_comm *comm, int root, const void *send, void *
                  const struct reduction *reduction)
 {
     struct node *node = comm->node;
-    int64_t each = cells_ready(comm) ? node->cell_bytes / reduction->element : 0;
+    int64_t bytes = node->cell_bytes < CELL_PIECE ? node->cell_bytes : CELL_PIECE;
+    int64_t each = cells_ready(comm) ? bytes / reduction->element : 0;
     if (each == 0)
         return messages_reduce(comm, root, send, receive, count, reduction);
     uint64_t step = node_steps(node, (uint64_t)((count + each - 1) / each));
@@ -23,25 +24,25 @@ int node_reduce_cells(struct coll_comm *comm, int root, const void *send, void *
             const void *own = from;
             if (from == to && root > 1) { /* what is combined before comes to lie over it */
                 cell_room(comm, step);
-                own = memcpy(cell_of(node, root, step), from, (size_t)(piece * reduction->element));
+                own = memcpy(cell_piece_of(node, root, step, bytes), from, (size_t)(piece * reduction->element));
             }
             const void *left = own;
             if (root != 0) {
                 line_wait(comm, 0, step);
-                left = cell_of(node, 0, step);
+                left = cell_piece_of(node, 0, step, bytes);
             }
             for (int local = 1; local < node->ranks; local++, left = to) {
                 const void *right = own;
                 if (local != root) {
                     line_wait(comm, local, step);
-                    right = cell_of(node, local, step);
+                    right = cell_piece_of(node, local, step, bytes);
                 }
                 reduction->combine(reduction, left, right, to, piece);
             }
             to += each * reduction->element;
         } else {
             cell_room(comm, step);
-            memcpy(cell_of(node, node->rank, step), from, (size_t)(piece * reduction->element));
+            memcpy(cell_piece_of(node, node->rank, step, bytes), from, (size_t)(piece * reduction->element));
             line_post(node, step);
         }
         node_pass(node, step + 1);

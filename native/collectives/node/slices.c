@@ -10,6 +10,7 @@ struct work {
     struct coll_comm *comm;
     const struct slices *slices;
     int64_t element, part; /* bytes of one, elements of a slice in one chunk */
+    int64_t chunk;         /* bytes: a part for each rank */
     uint64_t first;
     bool streaming; /* the result is longer than what a cache holds */
 };
@@ -58,7 +59,7 @@ static uint64_t offered(const struct work *work, int64_t chunk)
 
 static const unsigned char *part_of(const struct work *work, int local, int of, uint64_t step)
 {
-    return cell_of(work->comm->node, local, step) + of * work->part * work->element;
+    return cell_piece_of(work->comm->node, local, step, work->chunk) + of * work->part * work->element;
 }
 
 static void offer(const struct work *work, int64_t chunk)
@@ -68,7 +69,7 @@ static void offer(const struct work *work, int64_t chunk)
     cell_room(work->comm, step);
     for (int local = 0; local < node->ranks; local++)
         if (local != node->rank)
-            copy_piece(cell_of(node, node->rank, step) + local * work->part * work->element,
+            copy_piece(cell_piece_of(node, node->rank, step, work->chunk) + local * work->part * work->element,
                        (const char *)work->slices->send + place(work, local, chunk),
                        within(work, local, chunk) * work->element, false);
     line_post(node, step);
@@ -82,7 +83,7 @@ static void combine_own(const struct work *work, int64_t chunk)
     int64_t count = within(work, node->rank, chunk);
     const void *own = (const char *)work->slices->send + place(work, node->rank, chunk);
     cell_room(work->comm, step + 1);
-    unsigned char *result = cell_of(node, node->rank, step + 1);
+    unsigned char *result = cell_piece_of(node, node->rank, step + 1, work->chunk);
     const void *left = own;
     for (int local = 0; local < node->ranks; local++) {
         const void *right = own;
@@ -109,7 +110,7 @@ static void collect(const struct work *work, int64_t chunk)
         int64_t at = slices->which == SLICES_OWN ? before(work, chunk) * work->element : place(work, local, chunk);
         if (i > 0)
             line_wait(work->comm, local, step);
-        copy_piece((char *)slices->receive + at, cell_of(node, local, step),
+        copy_piece((char *)slices->receive + at, cell_piece_of(node, local, step, work->chunk),
                    within(work, local, chunk) * work->element, work->streaming);
     }
     node_pass(node, step + 1);
@@ -119,10 +120,12 @@ int node_slices(struct coll_comm *comm, const struct slices *slices)
 {
     struct node *node = comm->node;
     struct work work = {comm, slices, slices->reduction->element, .part = 0};
-    int64_t bytes = slices->segment > 0 && slices->segment < node->cell_bytes ? slices->segment : node->cell_bytes;
+    int64_t bytes = slices->segment > 0 ? slices->segment : CELL_PIECE;
+    bytes = bytes < node->cell_bytes ? bytes : node->cell_bytes;
     int64_t line = 64 / work.element > 0 ? 64 / work.element : 1;
     work.part = bytes / work.element / node->ranks;
     work.part = work.part > line ? work.part / line * line : work.part > 0 ? work.part : 1;
+    work.chunk = work.part * work.element * node->ranks;
     int64_t all = chunks(&work);
     work.first = node_steps(node, 2 * (uint64_t)all);
     int64_t result = (slice_begin(&work, node->ranks) - slice_begin(&work, 0)) * work.element;

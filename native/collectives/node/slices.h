@@ -19,7 +19,7 @@ struct slices {
     /* Elements [at[i], at[i + 1]) are the slice of local number i; NULL: `count` elements in slices of like length. */
     const int64_t *at;
     int64_t count;
-    int64_t segment; /* bytes of a chunk, at most a cell; 0: a cell */
+    int64_t segment; /* bytes of a chunk, at most a cell; 0: CELL_PIECE */
     const struct reduction *reduction;
 };
 
