@@ -11,6 +11,7 @@ from unisono.advise.changes import Changes, changes
 from unisono.advise.journal import Journal, Trial
 from unisono.advise.mix import Mix, mix_of
 from unisono.advise.optimize import SPENT, Files
+from unisono.advise.paired import trimmed_mean
 from unisono.decide.model import Interval
 from unisono.display import percent, percent_range
 from unisono.model import Setting
@@ -57,7 +58,8 @@ class Story:
             steps = " then ".join(f"{t.improvement:+.1%}" for t in self.accepted if t.improvement is not None)
             return f"Faster in {len(self.accepted)} proven steps ({steps}), now with {now}."
         mid, low, high = proof.gain
-        after = statistics.median(run.value for run in proof.runs if run.tuned and run.value is not None)
+        done = [[run.value for run in proof.runs if run.tuned == tuned and run.value is not None] for tuned in (0, 1)]
+        before, after = map(trimmed_mean, done)
         return (
             f"{percent(proof.improvement)} faster with {now}: {before:.4g} s before, {after:.4g} s after; before /"
             f" after is {mid:.3f} ({low:.3f} to {high:.3f} with 95 % confidence)."
