@@ -45,6 +45,9 @@ COLLECTIVES = ("bcast", "reduce", "allreduce", "allgather", "allgatherv", "allto
 SIZES = (8, 1024, 16384, 65536, 262144, 1048576)
 BYTE = 8e-9
 """Seconds, on a link of 1 Gbit/s."""
+REST = "1000"
+"""Microseconds before each call: after 0.5 ms without traffic a link lets 64 KiB through at once, by which whatever comes
+after an algorithm that sends little would gain."""
 QUIET = {"MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1", "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT": "10"}
 """MPICH's ranks that wait let others work; Open MPI's do by the cluster's own environment."""
 OURS = re.compile(r"^([\w:]+) +(\d+) B  ours +([\d.]+) us  library +([\d.]+) us .* (right|WRONG)$")
@@ -74,7 +77,7 @@ def launches(given: argparse.Namespace, nodes: int, ppn: int) -> Iterable[tuple[
     mpirun: Path = given.mpirun
     hosts = ",".join(f"n{i}:{ppn}" for i in range(nodes))
     line = [str(mpirun), "--host", hosts, "-n", str(nodes * ppn), "--bind-to", "none", "--mca", "btl", "^ofi"]
-    line += ["-x", "TRY_SECONDS"]
+    line += ["-x", "TRY_SECONDS", "-x", "TRY_PAUSE"]
     mpicc = str(mpirun.with_name("mpicc"))
     yield "Open MPI", line, mpicc, {}
     yield "without HAN", [*line, "--mca", "coll", "^han"], mpicc, {}
@@ -173,7 +176,7 @@ def measure(given: argparse.Namespace, layout: str, collective: str, kept: Kept,
             peer = launch[-1]
             which = "all" if peer == "Open MPI" else "none"
             argv = [*line, str(built(TRY, mpicc)), collective, which, *(str(size) for size in given.size)]
-            said = started(cluster, argv, {**env, "TRY_SECONDS": str(given.seconds)}, given.deadline)
+            said = started(cluster, argv, {**env, "TRY_SECONDS": str(given.seconds), "TRY_PAUSE": REST}, given.deadline)
             read(said, peer, times)
             if times:
                 kept.add(launch, times)

@@ -3,12 +3,16 @@
  *     mpirun -n 2 collectives_try bcast pull 8 4096 1048576
  *
  * `all` for the collective: every one; for the algorithm: every one that applies, those with segments also with
- * some of a fourth and an eighth; `none`: the library alone; `chain:4096` is with such segments. Prints, for each size, microseconds of the slowest rank (median): ours, the library's, the library's over ours; all of one size
- * are measured in turn. TRY_SECONDS in the environment: how long, for each algorithm (0: only whether it is right, with two roots).
+ * some of a fourth and an eighth; `none`: the library alone; `chain:4096` is with such segments. Prints, for each size,
+ * microseconds of the slowest rank (median): ours, the library's, the library's over ours; all of one size are measured
+ * in turn. TRY_SECONDS in the environment: how long, for each algorithm (0: only whether it is right, with two roots).
+ * TRY_PAUSE: microseconds of rest before each call, for links that let a burst through after a rest, so that all begin
+ * alike.
  * Status 1: one was wrong. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "collectives.h"
 #include "reduction.h"
@@ -17,6 +21,7 @@ enum { MOST_ROUNDS = 2000, LEAST_ROUNDS = 15, MOST_CANDIDATES = 80 };
 
 static int rank, ranks;
 static double seconds_each = 0.5;
+static int pause_before; /* microseconds */
 static const int64_t most_checked = 100000; /* of longer messages, fewer rounds */
 
 struct data {
@@ -135,6 +140,8 @@ static int is_right(struct coll_comm *comm, const struct candidate *candidate, s
 
 static double timed(struct coll_comm *comm, const struct candidate *candidate, struct data *data, struct call *call)
 {
+    if (pause_before > 0)
+        usleep((useconds_t)pause_before);
     PMPI_Barrier(MPI_COMM_WORLD);
     double start = PMPI_Wtime();
     if (candidate != NULL)
@@ -256,6 +263,8 @@ int main(int argc, char **argv)
     }
     if (getenv("TRY_SECONDS") != NULL)
         seconds_each = atof(getenv("TRY_SECONDS"));
+    if (getenv("TRY_PAUSE") != NULL)
+        pause_before = atoi(getenv("TRY_PAUSE"));
     for (enum collective which = 0; which < COLLECTIVES; which++) {
         struct candidate candidates[MOST_CANDIDATES];
         int count = choose(which, argv[2], candidates);

@@ -97,7 +97,7 @@ int group_scatter(const struct group *group, int root, const void *send, void *r
 
 /* `send` may be the own block in `receive`. By size and number of members one of the two below. */
 int group_allgather(const struct group *group, const void *send, void *receive, const struct blocks *blocks);
-enum { RING_SEGMENT = 128 << 10 }; /* usual */
+enum { RING_SEGMENT = 32 << 10 }; /* usual: what most libraries send over TCP without asking the receiver first */
 /* Block me first, then me - 1, me - 2 ... Tells of the own one too. In pieces of `segment` bytes, each of which goes on
    when it has come, or (0) whole blocks. */
 int group_allgather_ring(const struct group *group, const void *send, void *receive, const struct blocks *blocks,
