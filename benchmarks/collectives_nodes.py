@@ -46,8 +46,8 @@ SIZES = (8, 1024, 16384, 65536, 262144, 1048576)
 BYTE = 8e-9
 """Seconds, on a link of 1 Gbit/s."""
 REST = "1000"
-"""Microseconds before each call: after 0.5 ms without traffic a link lets 64 KiB through at once, by which whatever comes
-after an algorithm that sends little would gain."""
+"""Microseconds before each call: after 0.5 ms without traffic a link lets 64 KiB through at once, by which whatever
+comes after an algorithm that sends little would gain."""
 QUIET = {"MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1", "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT": "10"}
 """MPICH's ranks that wait let others work; Open MPI's do by the cluster's own environment."""
 OURS = re.compile(r"^([\w:]+) +(\d+) B  ours +([\d.]+) us  library +([\d.]+) us .* (right|WRONG)$")
