@@ -1,12 +1,18 @@
-"""How near unisono-solver is to what the memory can deliver, and whether its cost grows with the unknowns alone.
+"""How near unisono-solver is to what the memory can deliver, whether its cost grows with the unknowns alone, and PETSc.
 
-    python benchmarks/solver.py                       about five minutes
-    python benchmarks/solver.py --size 96 --launches 5 --mpirun PATH
+    python benchmarks/solver.py                       all three, about four minutes
+    python benchmarks/solver.py --only bandwidth --size 96 --launches 5 --mpirun PATH
 
-The method streams the matrix from memory: 0.223 operations a byte with all 26 neighbours, so GFLOPS are at most 0.223
-x GB/s. Each launch measures a triad (24 bytes an element, arrays of 256 MB in all) before and after it solves, with the
-same processes and threads; the fraction is the byte model's GB/s over the mean of the two. Layouts take turns. Then
-set-up (mesh, ordering, assembly) and an iteration are timed for growing cubes on one core: ns an unknown must not grow.
+**bandwidth**: the method streams the matrix from memory: 0.223 operations a byte with all 26 neighbours, so GFLOPS are
+at most 0.223 x GB/s. Each launch measures a triad (24 bytes an element, arrays of 256 MB in all) before and after it
+solves, with the same processes and threads; the share is the byte model's GB/s over the mean of the two. Layouts take
+turns.
+
+**growth**: set-up (mesh, ordering, assembly) and an iteration for growing cubes, on all cores; ns an unknown must not
+grow.
+
+**petsc**: time to solution (1e-8) against KSPCG with local symmetric SOR on the same matrix as BAIJ with blocks of 3,
+in turns within one launch, with the MPI PETSc is there for (Debian: petsc-dev with Open MPI 4.1); left out without it.
 """
 
 from __future__ import annotations
@@ -23,7 +29,7 @@ from rich.table import Table
 from unisono.errors import UserError
 from unisono.hybrid.layouts import Layout
 from unisono.hybrid.lines import line
-from unisono.hybrid.solver import answer_of, solver_program, solver_words
+from unisono.hybrid.solver import answer_of, petsc_program, solver_program, solver_words
 from unisono.hybrid.variants import Variant
 from unisono.launch.process import run
 from unisono.machine.describe import describe
@@ -32,10 +38,12 @@ from unisono.model import DEFAULT
 
 TARGET = 0.9
 """Of the bandwidth bound."""
+TARGET_PETSC = 1.5
+"""Of time to solution."""
+GROWTH = (40, 64, 80, 112, 144)
 
 
-def solve(machine: Machine, program: str, layout: Layout, size: int, iterations: int) -> dict[str, Any]:
-    words = solver_words(program, str(size), layout.threads, "single", ["--iterations", str(iterations)])
+def launch(machine: Machine, layout: Layout, words: list[str]) -> dict[str, Any]:
     made = line(machine, Variant(1, layout, "none", "single", DEFAULT), words)
     done = run(made.argv, made.env, deadline=600.0)
     if done.exit_code not in (0, 1):  # 1: the iterations ended it, as is meant
@@ -43,68 +51,114 @@ def solve(machine: Machine, program: str, layout: Layout, size: int, iterations:
     return answer_of(done.stdout)
 
 
-def fraction(answer: dict[str, Any]) -> float:
-    triad = (answer["triad_before"] + answer["triad_after"]) / 2
-    return float(answer["gbytes_per_second"] / triad)
+def solve(machine: Machine, layout: Layout, size: int, iterations: int) -> dict[str, Any]:
+    assert machine.mpi is not None
+    program = str(solver_program(machine.mpi.mpicc))
+    words = solver_words(program, str(size), layout.threads, "single", ["--iterations", str(iterations)])
+    return launch(machine, layout, words)
 
 
 def spread(values: list[float]) -> dict[str, float]:
     return {"median": statistics.median(values), "least": min(values), "most": max(values)}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--mpirun", help="of the MPI to use")
-    parser.add_argument("--size", type=int, default=64, help="nodes in each direction")
-    parser.add_argument("--launches", type=int, default=5, help="of every layout")
-    parser.add_argument("--iterations", type=int, default=100)
-    given = parser.parse_args()
-    machine = describe(given.mpirun)
-    assert machine.mpi is not None
-    program = str(solver_program(machine.mpi.mpicc))
+def words_of(layout: Layout) -> str:
+    return f"{layout.processes} x {layout.threads}"
+
+
+def bandwidth(machine: Machine, size: int, launches: int, console: Console) -> dict[str, Any]:
     cores = machine.cores
     layouts = dict.fromkeys([Layout(1, 1), Layout(cores, 1), Layout(1, cores)])
     answers: dict[Layout, list[dict[str, Any]]] = {layout: [] for layout in layouts}
-    for _ in range(given.launches):
+    for _ in range(launches):
         for layout in layouts:
-            answers[layout].append(solve(machine, program, layout, given.size, given.iterations))
-    fractions = {layout: spread([fraction(a) for a in found]) for layout, found in answers.items()}
-    gflops = {layout: spread([a["gflops"] for a in found]) for layout, found in answers.items()}
-    sizes = sorted({given.size * part // 4 for part in (2, 3, 4, 5)})
-    growth = {size: [solve(machine, program, Layout(1, 1), size, 20) for _ in range(3)] for size in sizes}
-    setup = {n: spread([1e9 * a["setup_seconds"] / a["unknowns"] for a in found]) for n, found in growth.items()}
-    step = {n: spread([1e9 * a["seconds"] / 20 / a["unknowns"] for a in found]) for n, found in growth.items()}
-    console = Console(width=110)
-    table = Table(title=f"{given.size}^3 nodes, {given.launches} launches each, in turns", title_justify="left")
-    for name in ("processes x threads", "GFLOPS", "share of the triad (least to most)", "target"):
+            answers[layout].append(solve(machine, layout, size, 60))
+    table = Table(title=f"{size}^3 nodes, {launches} launches each, in turns", title_justify="left")
+    for name in ("processes x threads", "triad GB/s", "GFLOPS", "share of the bound (least to most)", "target"):
         table.add_column(name, justify="right")
-    for layout in layouts:
-        f = fractions[layout]
-        share = f"{f['median']:.0%} ({f['least']:.0%} to {f['most']:.0%})"
-        name = f"{layout.processes} x {layout.threads}"
-        table.add_row(name, f"{gflops[layout]['median']:.2f}", share, f"{TARGET:.0%}")
+    found = {}
+    for layout, given in answers.items():
+        triad = spread([(a["triad_before"] + a["triad_after"]) / 2 for a in given])
+        share, gflops = spread([a["fraction"] for a in given]), spread([a["gflops"] for a in given])
+        found[layout.name] = {"triad": triad, "share": share, "gflops": gflops}
+        between = f"{share['median']:.0%} ({share['least']:.0%} to {share['most']:.0%})"
+        table.add_row(words_of(layout), f"{triad['median']:.1f}", f"{gflops['median']:.2f}", between, f"{TARGET:.0%}")
     console.print(table)
-    table = Table(title="Cost of an unknown, ns, one thread (median of 3 launches)", title_justify="left")
-    for name in ("nodes", "set-up", "iteration"):
+    met = all(values["share"]["median"] >= TARGET for values in found.values())
+    return {"size": size, "launches": launches, "layouts": found, "target_met": met}
+
+
+def growth(machine: Machine, console: Console) -> dict[str, Any]:
+    iterations, times, layout = 10, 2, Layout(1, machine.cores)
+    table = Table(title=f"ns an unknown, flat MPI ({machine.cores} processes), best of {times}", title_justify="left")
+    for name in ("nodes", "unknowns", "set-up", "iteration"):
         table.add_column(name, justify="right")
-    for n in sizes:
-        table.add_row(f"{n}^3", f"{setup[n]['median']:.0f}", f"{step[n]['median']:.1f}")
+    found: dict[int, dict[str, float]] = {}
+    for size in GROWTH:
+        answers = [solve(machine, layout, size, iterations) for _ in range(times)]
+        unknowns = answers[0]["unknowns"]
+        found[size] = {
+            "unknowns": unknowns,
+            "setup_ns": min(1e9 * a["setup_seconds"] / unknowns for a in answers),
+            "iteration_ns": min(1e9 * a["seconds"] / iterations / unknowns for a in answers),
+        }
+        values = found[size]
+        table.add_row(f"{size}^3", f"{unknowns:,}", f"{values['setup_ns']:.0f}", f"{values['iteration_ns']:.1f}")
     console.print(table)
-    conditions = {
+    return {"sizes": found}
+
+
+def petsc(machine: Machine, size: int, rounds: int, console: Console) -> dict[str, Any]:
+    assert machine.mpi is not None
+    program = str(petsc_program(machine.mpi.mpicc))
+    cores = machine.cores
+    table = Table(title=f"Time to solution, {size}^3 nodes, {rounds} rounds in turns", title_justify="left")
+    for name in ("processes x threads", "ordering", "ours, iterations", "PETSc, iterations", "PETSc / ours", "target"):
+        table.add_column(name, justify="right")
+    found = []
+    for layout in dict.fromkeys([Layout(1, 1), Layout(1, cores)]):
+        for ordering in ("natural", "cmrcm"):
+            options = ["--nodes", str(size), "--threads", str(layout.threads), "--ordering", ordering]
+            answer = launch(machine, layout, [program, "race", str(rounds), *options])
+            ours, theirs = (statistics.median(pair[k] for pair in answer["seconds"]) for k in (0, 1))
+            ratio = spread([pair[1] / pair[0] for pair in answer["seconds"]])
+            found.append({"layout": layout.name, "ordering": ordering, "ratio": ratio, **answer})
+            iterations = answer["iterations"]
+            table.add_row(
+                words_of(layout), ordering, f"{ours:.2f} s, {iterations[0]}", f"{theirs:.2f} s, {iterations[1]}",
+                f"{ratio['median']:.2f} ({ratio['least']:.2f} to {ratio['most']:.2f})", f"{TARGET_PETSC}",
+            )  # fmt: skip
+    console.print(table)
+    best = {of: max(f["ratio"]["median"] for f in found if f["layout"] == of) for of in {f["layout"] for f in found}}
+    return {"size": size, "races": found, "target_met": min(best.values()) >= TARGET_PETSC}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--mpirun", help="of the MPI to use")
+    parser.add_argument("--petsc-mpirun", default="mpirun.openmpi", help="of the MPI PETSc is there for")
+    parser.add_argument("--only", choices=["bandwidth", "growth", "petsc"])
+    parser.add_argument("--size", type=int, default=64, help="nodes in each direction (bandwidth)")
+    parser.add_argument("--petsc-size", type=int, default=48, help="the same, against PETSc")
+    parser.add_argument("--launches", type=int, default=5, help="of every layout; rounds against PETSc")
+    given = parser.parse_args()
+    console = Console(width=120)
+    machine = describe(given.mpirun)
+    assert machine.mpi is not None
+    document: dict[str, Any] = {}
+    if given.only in (None, "bandwidth"):
+        document["bandwidth"] = bandwidth(machine, given.size, given.launches, console)
+    if given.only in (None, "growth"):
+        document["growth"] = growth(machine, console)
+    if given.only in (None, "petsc"):
+        try:
+            document["petsc"] = petsc(describe(given.petsc_mpirun), given.petsc_size, given.launches, console)
+        except UserError as error:
+            console.print(f"Not against PETSc: {error}")
+    document["conditions"] = {
         "machine": f"{machine.cpu_model}, {machine.cores} cores",
         "mpi": f"{machine.mpi.family} {machine.mpi.version}",
-        "size": given.size,
-        "launches": given.launches,
-        "oversubscribed": False,
         "load": [round(value, 1) for value in os.getloadavg()],
-    }
-    document = {
-        "fraction": {layout.name: value for layout, value in fractions.items()},
-        "gflops": {layout.name: value for layout, value in gflops.items()},
-        "setup_ns": setup,
-        "iteration_ns": step,
-        "target_met": all(value["median"] >= TARGET for value in fractions.values()),
-        "conditions": conditions,
     }
     print(json.dumps(document))
 

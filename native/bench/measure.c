@@ -7,6 +7,7 @@
 
 #include "batch.h"
 #include "check.h"
+#include "loop.h"
 #include "memory.h"
 #include "operation.h"
 #include "ours.h"
@@ -20,6 +21,7 @@ struct task {
     int ids[IDS_MAX];
     int count;
     bool off_cache;
+    int loop; /* calls right after one another, besides; 0: none */
     struct request request;
     int64_t begin; /* when the deadline began to run */
 };
@@ -27,7 +29,7 @@ struct task {
 static bool read_task(struct bench *bench, struct command *command, struct task *task, struct problem *problem)
 {
     const int64_t none = 0, one = 1, min_reps = 10, max_reps = 400, blocks = 4, time = 20000, deadline = 30;
-    int64_t min, max, parts, off_cache, check;
+    int64_t min, max, parts, off_cache, check, loop;
     const char *name = command_text(command, "coll");
     struct request *request = &task->request;
     if (name == NULL)
@@ -43,6 +45,7 @@ static bool read_task(struct bench *bench, struct command *command, struct task 
         !command_integer(command, "blocks", 1, 1000, &blocks, &parts, problem) ||
         !command_integer(command, "off_cache", 0, 1, &none, &off_cache, problem) ||
         !command_integer(command, "check", 0, 1, &one, &check, problem) ||
+        !command_integer(command, "loop", 0, 1000000, &none, &loop, problem) ||
         !command_integer(command, "deadline_s", 1, 86400, &deadline, &request->deadline, problem) ||
         !command_complete(command, problem))
         return false;
@@ -56,6 +59,7 @@ static bool read_task(struct bench *bench, struct command *command, struct task 
     request->blocks = (int)parts;
     request->check = check;
     task->off_cache = off_cache;
+    task->loop = (int)loop;
     return true;
 }
 
@@ -147,7 +151,25 @@ static void answer_refused(struct bench *bench, int id, const char *reason)
     text_send(&bench->answer);
 }
 
-static void answer(struct bench *bench, const struct task *task, int id, struct subject *subject)
+/* One loop for a setting, of as many calls as were asked for or as there is time for. How many, and the mean of a call
+   in ns on rank 0. */
+static int loop(struct bench *bench, const struct operation *operation, const struct task *task, int index,
+                const struct planner *planner, double *mean)
+{
+    int64_t calls = task->loop;
+    if (bench->team.rank == 0) {
+        const struct subject *subject = &planner->subjects[index];
+        int64_t left = task->begin + task->request.deadline / 5 * 4 - clock_now(), each = subject->cycle + 1;
+        calls = problem_any(&subject->refused) || left <= 0 ? 0 : left / each < calls ? left / each : calls;
+    }
+    team_share(&bench->team, &calls, sizeof calls);
+    watchdog_note("calls right after one another");
+    if (calls > 0)
+        *mean = loop_run(bench, operation, bench->settings.comms[task->ids[index]], (int)calls);
+    return (int)calls;
+}
+
+static void answer(struct bench *bench, const struct task *task, int id, struct subject *subject, int loop, double mean)
 {
     struct text *text = &bench->answer;
     if (problem_any(&subject->refused)) {
@@ -169,7 +191,10 @@ static void answer(struct bench *bench, const struct task *task, int id, struct 
     }
     text_add(text, ",\"times_ns\":");
     text_integers(text, subject->times, (size_t)subject->valid);
-    text_add(text, ",\"entry_spread_ns\":%" PRId64 "}", subject->spreads[subject->valid / 2]);
+    text_add(text, ",\"entry_spread_ns\":%" PRId64, subject->spreads[subject->valid / 2]);
+    if (loop > 0)
+        text_add(text, ",\"loop\":%d,\"loop_ns\":%.1f", loop, mean);
+    text_add(text, "}");
     text_send(text);
 }
 
@@ -215,8 +240,12 @@ static bool run_plan(struct bench *bench, const struct operation *operation, str
             break;
         obey(bench, operation, task, &order, &planner);
     }
-    for (int i = 0; good && team->rank == 0 && i < task->count; i++)
-        answer(bench, task, task->ids[i], &planner.subjects[i]);
+    for (int i = 0; good && i < task->count; i++) {
+        double mean = 0;
+        int calls = task->loop > 0 ? loop(bench, operation, task, i, &planner, &mean) : 0;
+        if (team->rank == 0)
+            answer(bench, task, task->ids[i], &planner.subjects[i], calls, mean);
+    }
     planner_end(&planner);
     return good;
 }

@@ -3,6 +3,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "pages.h"
+
 enum { REPETITIONS = 5 };
 
 static double triad(double *restrict a, const double *restrict b, const double *restrict c, int64_t count, int threads)
@@ -20,7 +22,7 @@ double bandwidth_triad(MPI_Comm comm, int threads, double bytes)
     double *memory[3], best = 0;
     int good = 1, all;
     for (int k = 0; k < 3; k++) {
-        memory[k] = malloc((size_t)count * sizeof(double) + 1);
+        memory[k] = pages_take((size_t)count * sizeof(double));
         good = good && memory[k] != NULL;
     }
     MPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, comm);

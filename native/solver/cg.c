@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pages.h"
+
 enum { LINE = 8 }; /* doubles of a cache line: threads' sums do not share one */
 
 /* The numbers of a colour that are thread's. */
@@ -22,7 +24,7 @@ double *vector_create(const struct system *system, bool first_touch)
 {
     const struct order *order = system->order;
     const size_t bytes = ((size_t)system->mesh->total * 3 + 1) * sizeof(double);
-    double *vector = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    double *vector = pages_take(bytes);
     if (vector == NULL)
         return NULL;
     if (first_touch) {
@@ -38,14 +40,33 @@ double *vector_create(const struct system *system, bool first_touch)
     return vector;
 }
 
+/* Few colours each go once through the whole box, and every one would bring all of the vector into the cache anew. A product
+ * may take rows in any order, so it takes a piece of each colour, the same part of the box, then the next of each. Rows of
+ * a piece follow one another in memory; with many colours they are short already. How many pieces. */
+static int pieces_of(const struct order *order, int thread)
+{
+    enum { AT_ONCE = 8192, LEAST = 512 }; /* nodes of all colours together; rows in a piece */
+    int64_t nodes = 0;
+    for (int colour = 0; colour < order->colours; colour++)
+        nodes += share(order, colour, thread).to - share(order, colour, thread).from;
+    int64_t pieces = nodes / AT_ONCE, most = nodes / order->colours / LEAST;
+    return (int)(pieces < most ? pieces : most) + 1;
+}
+
 void system_product(const struct system *system, double *vector, double *product)
 {
     const struct order *order = system->order;
     halo_exchange(system->halo, vector);
 #pragma omp parallel num_threads(order->threads)
-    for (int colour = 0; colour < order->colours; colour++) {
-        struct range own = share(order, colour, omp_get_thread_num());
-        system->kernels->product(system->matrix, vector, product, own.from, own.to);
+    {
+        const int thread = omp_get_thread_num(), pieces = pieces_of(order, thread);
+        for (int piece = 0; piece < pieces; piece++)
+            for (int colour = 0; colour < order->colours; colour++) {
+                const struct range own = share(order, colour, thread);
+                const int64_t rows = own.to - own.from;
+                system->kernels->product(system->matrix, vector, product, own.from + (int32_t)(rows * piece / pieces),
+                                         own.from + (int32_t)(rows * (piece + 1) / pieces));
+            }
     }
 }
 

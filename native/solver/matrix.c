@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "element.h"
+#include "pages.h"
 
 /* What a row is made from: its neighbours in the mesh, by direction, and the blocks. */
 struct row {
@@ -120,8 +121,8 @@ static void fill_row(struct matrix *matrix, const struct assembly *assembly, int
 
 static bool allocate(struct part *part, int32_t rows)
 {
-    part->column = malloc(((size_t)part->start[rows] + 1) * sizeof *part->column);
-    part->value = aligned_alloc(64, ((size_t)part->start[rows] * BLOCK * sizeof *part->value + 128) / 64 * 64);
+    part->column = pages_take((size_t)part->start[rows] * sizeof *part->column);
+    part->value = pages_take((size_t)part->start[rows] * BLOCK * sizeof *part->value);
     return part->column != NULL && part->value != NULL;
 }
 
@@ -170,15 +171,15 @@ bool matrix_create(struct matrix *matrix, const struct mesh *mesh, const struct 
 {
     struct assembly assembly = {.mesh = mesh, .order = order};
     struct part *parts[] = {&matrix->lower, &matrix->upper, &matrix->outer};
-    const size_t rows = (size_t)mesh->owned, blocks = (rows * BLOCK * sizeof(double) + 127) / 64 * 64;
+    const size_t rows = (size_t)mesh->owned, blocks = rows * BLOCK * sizeof(double);
     *matrix = (struct matrix){.rows = mesh->owned};
     bool good = true;
     for (int k = 0; k < 3; k++) {
-        parts[k]->start = malloc((rows + 1) * sizeof *parts[k]->start);
+        parts[k]->start = pages_take((rows + 1) * sizeof *parts[k]->start);
         good = good && parts[k]->start != NULL;
     }
-    matrix->diagonal = aligned_alloc(64, blocks);
-    matrix->inverse = aligned_alloc(64, blocks);
+    matrix->diagonal = pages_take(blocks);
+    matrix->inverse = pages_take(blocks);
     good = good && matrix->diagonal != NULL && matrix->inverse != NULL;
     if (good)
         count(matrix, &assembly);

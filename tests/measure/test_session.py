@@ -39,6 +39,17 @@ def test_every_collective_is_measured_and_right(machine: Machine, launch: Launch
             assert timing.raw.min() > 0
 
 
+def test_the_documents_own_mean_beside_the_distribution(embedded: Machine, launch: Launch) -> None:
+    """Document 004: 5,000 iterations, the mean of a call (of five allreduces, of a halo)."""
+    session = launch(embedded, 2)
+    for collective, size in (("allreduce5", 8), ("halo26", 1536)):
+        (timing,) = session.measure(collective, size, [0], seconds=0.01, max_reps=5000, loop=5000)
+        assert timing.loop == 5000
+        assert 0 < timing.loop_mean < 100 * timing.median
+        (timing,) = session.measure(collective, size, [0], seconds=0.01)
+        assert timing.loop == 0
+
+
 def test_hello_says_where_ranks_are(embedded: Machine, launch: Launch) -> None:
     hello = launch(embedded, 2).hello
     assert [place.rank for place in hello.where] == [0, 1]

@@ -2,39 +2,21 @@
  * neighbours (7, 11, 17 or 26 on a cube of cubes) by Isend, Irecv, Waitall. */
 #include <stdlib.h>
 
+#include "../cube.h"
 #include "all.h"
 #include "blocks.h"
-
-enum { DIRECTIONS = 26 };
-
-/* The ranks around one, x fastest, in the order of directions; how many. The grid is MPI's own balanced one. */
-static int neighbours(int rank, int ranks, int around[DIRECTIONS])
-{
-    int parts[3] = {0, 0, 0}, found = 0;
-    MPI_Dims_create(ranks, 3, parts);
-    const int place[3] = {rank % parts[0], rank / parts[0] % parts[1], rank / parts[0] / parts[1]};
-    for (int direction = 0; direction < DIRECTIONS + 1; direction++) {
-        const int there[3] = {place[0] + direction % 3 - 1, place[1] + direction / 3 % 3 - 1,
-                              place[2] + direction / 9 - 1};
-        int inside = 1;
-        for (int d = 0; d < 3; d++)
-            inside = inside && there[d] >= 0 && there[d] < parts[d];
-        int other = (there[2] * parts[1] + there[1]) * parts[0] + there[0];
-        if (inside && other != rank)
-            around[found++] = other;
-    }
-    return found;
-}
 
 /* Found once: `counts` holds how many they are, and then who. */
 static bool prepare(struct operation *operation, struct problem *problem)
 {
     if (operation->ranks < 2)
         return problem_set(problem, "a halo needs two ranks");
-    operation->counts = malloc((1 + DIRECTIONS) * sizeof *operation->counts);
+    int parts[3] = {0, 0, 0}; /* the grid is MPI's own balanced one */
+    MPI_Dims_create(operation->ranks, 3, parts);
+    operation->counts = malloc((1 + CUBE_NEIGHBOURS) * sizeof *operation->counts);
     if (operation->counts == NULL)
         return problem_set(problem, "memory: no room for the neighbours");
-    operation->counts[0] = neighbours(operation->rank, operation->ranks, operation->counts + 1);
+    operation->counts[0] = cube_neighbours(operation->rank, parts, operation->counts + 1);
     operation->send_bytes = operation->receive_bytes = (size_t)operation->counts[0] * operation->bytes;
     return true;
 }
@@ -42,7 +24,7 @@ static bool prepare(struct operation *operation, struct problem *problem)
 static void run(const struct operation *operation, MPI_Comm comm, void *send, void *receive)
 {
     const int count = operation->counts[0], *around = operation->counts + 1, bytes = (int)operation->bytes;
-    MPI_Request requests[2 * DIRECTIONS];
+    MPI_Request requests[2 * CUBE_NEIGHBOURS];
     for (int i = 0; i < count; i++)
         MPI_Irecv((char *)receive + (size_t)i * operation->bytes, bytes, MPI_BYTE, around[i], 0, comm, &requests[i]);
     for (int i = 0; i < count; i++)

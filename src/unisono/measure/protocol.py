@@ -72,6 +72,8 @@ class _SampleMessage(_Message):
     reason: str = ""
     times_ns: list[int]
     entry_spread_ns: int
+    loop: int = 0
+    loop_ns: float = 0.0
 
 
 class _RefusedMessage(_Message):
@@ -155,6 +157,10 @@ class Timing:
     """What was wrong with the result when `correct` is False."""
     entry_spread: float = 0.0
     """Median over repetitions of last entry - first entry."""
+    loop: int = 0
+    """Calls right after one another, without synchronisation, besides; 0: none."""
+    loop_mean: float = 0.0
+    """Seconds each of these took on the slowest rank."""
     refused: str | None = None
     raw: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
@@ -254,6 +260,8 @@ def parse_sample(answer: Answer) -> Timing:
         correct=sample.correct,
         reason=sample.reason,
         entry_spread=sample.entry_spread_ns * 1e-9,
+        loop=sample.loop,
+        loop_mean=sample.loop_ns * 1e-9,
         raw=raw,
     )
 
