@@ -314,7 +314,7 @@ def verify(
     metric: Annotated[
         str | None, typer.Option(metavar="REGEX", help="One group: the time in the program's output; else wall time.")
     ] = None,
-    runs: Annotated[int, typer.Option(help="Runs of each, as-is and tuned, interleaved.")] = 5,
+    runs: Annotated[int, typer.Option(help="Runs of each, as-is and tuned, interleaved.")] = 7,
     timeout: Annotated[str, typer.Option(help="A run that takes longer has failed.")] = "1h",
     profile: Annotated[bool, typer.Option("--profile", help="Also profile both: which calls changed.")] = False,
     for_: For = None,

@@ -197,6 +197,14 @@ def test_what_calls_main_is_no_part_of_the_program() -> None:
     assert readable([]) == []
 
 
+def test_a_recorder_that_is_linked_into_the_program_is_no_part_of_it() -> None:
+    own = [Frame(name, "app", 1) for name in ("unisono_callpath", "record_call", "kind_collective", "MPI_Bcast")]
+    rest = [Frame("mpi_exchange_", "app", 2), Frame("main", "app", 3)]
+    assert readable([*own, *rest]) == rest
+    assert readable([*own, Frame("mpi_bcast_", "app", 4), *rest]) == rest
+    assert readable([*own[:2], *rest[1:]]) == [*own[:2], *rest[1:]]  # without symbols: what there is
+
+
 def test_python_programs_stay_readable() -> None:
     chain = [
         Frame("__pyx_f_6mpi4py_3MPI_10_p_msg_cco_alltoall", "MPI.cpython-311-x86_64-linux-gnu.so", 1),

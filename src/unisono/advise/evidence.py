@@ -27,7 +27,7 @@ from unisono.tuning.model import Gain, PlanModel, RuleModel, Tuning
 CONFIDENCE = 0.9
 """Of each interval taken from a study, by itself: a trial follows, so luck among several settings costs no more than
 time. On recorded launches (benchmarks/data) 9 in 10 held what the next five launches were."""
-RUNS = 5
+RUNS = 7
 """A prediction is of so many runs of the program, as `unisono verify` makes: their launches differ, too."""
 USELESS = math.log(20)
 """Half an interval this wide (a factor of 20 either way) tells no more than no measurement."""

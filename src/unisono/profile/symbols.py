@@ -161,6 +161,7 @@ def tidy(function: str, file: str = "") -> str:
 
 _BEFORE_MAIN = re.compile(r"_start|__libc_start\w*|__libc_init_first|start_thread|_*clone3?|__start_context")
 _SYSTEM = re.compile(r"(libc|libpthread|ld-linux[-\w]*|ld)(-[\d.]+)?\.so[.\d]*")
+_WRAPPER = re.compile(r"[po]?mpi_(?P<name>\w+?)(_f|_+|_f08(ts)?_)?", re.IGNORECASE)
 _PYTHON = re.compile(r"(libpython[\d.]+(\.so[.\d]*)?|(pypy|python)[\d.]*t?)")
 _MPI4PY = re.compile(r"MPI\.[\w.-]*\.so|MPI\.so")
 _CYTHON = re.compile(r"__pyx_p[wf]_6mpi4py_3MPI_(?P<rest>\w+)")
@@ -170,8 +171,20 @@ PYTHON = Frame("(python)")
 
 def readable(chain: Sequence[Frame]) -> list[Frame]:
     """A path, innermost first, without what is no part of the program: what calls `main`, the Python interpreter's own
-    functions (one frame "(python)" for each run of them) and mpi4py's (one named after the method)."""
-    return list(_collapsed(_without_start(list(chain))))
+    functions (one frame "(python)" for each run of them), mpi4py's (one named after the method) and the recorder's."""
+    return list(_collapsed(_without_recorder(_without_start(list(chain)))))
+
+
+def _without_recorder(chain: list[Frame]) -> list[Frame]:
+    """Preloaded, the recorder leaves itself out; linked into a program it cannot, and is there up to MPI's function."""
+    if not chain or chain[0].function != "unisono_callpath":
+        return chain
+    names = [match and match["name"].lower() for match in (_WRAPPER.fullmatch(frame.function) for frame in chain)]
+    first = next((number for number, name in enumerate(names) if name), -1)
+    end = first + 1
+    while end < len(chain) and names[end] == names[first]:  # Fortran's symbol calls C's
+        end += 1
+    return chain[end:] if first > 0 else chain
 
 
 def _without_start(chain: list[Frame]) -> list[Frame]:
