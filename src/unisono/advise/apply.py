@@ -29,6 +29,9 @@ from unisono.writing import write
 
 RULES_VARIABLE = "UNISONO_RULES"
 """Names the rules file of our library to it."""
+_USERS = ("UNISONO_COLLECTIVES", "UNISONO_FORCE", "UNISONO_TOPOLOGY", "UNISONO_VERBOSE")
+"""What a user may set for the library: launchers take none of it to other nodes by themselves, and it must be the same
+on all ranks."""
 
 Progress = Callable[[str], None] | None
 """Hears of a build."""
@@ -67,9 +70,15 @@ class Applied:
         wrong = mismatch(program, library)
         if wrong:
             raise UserError(wrong)
-        variables = {RULES_VARIABLE: str(self.serving_file)}
+        users = {name: env[name] for name in _USERS if env.get(name) and not _is_said(line.argv, name)}
+        variables = {RULES_VARIABLE: str(self.serving_file), **users}
         added = with_variables(line.argv, launcher, library, variables, {**env, **line.env})
         return replace(line, argv=added.argv, env={**line.env, **added.env}, notes=[*line.notes, *added.notes])
+
+
+def _is_said(argv: Sequence[str], name: str) -> bool:
+    """Whether a command line hands on a variable itself (-x NAME, -genv NAME VALUE ...)."""
+    return any(word == name or word.startswith(f"{name}=") for word in argv)
 
 
 def apply(
