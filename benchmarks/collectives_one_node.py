@@ -97,6 +97,8 @@ def settings_of(session: Session, machine: Machine, collective: str) -> dict[str
     components = [{"coll": name} for name in COMPONENTS if name in machine.mpi.components.get("coll", [])]
     for call in [*components, *tuned]:
         words = call_words(Setting(call), collective, machine)
+        if not (words.prefer or words.variables):
+            continue  # this Open MPI cannot switch components call by call
         try:
             ids["/".join(call.values())] = session.define(words.prefer, words.variables)
         except ValueError:
