@@ -23,6 +23,8 @@ def test_layouts_over_two_nodes(name: str, cluster: MakeCluster, tmp_path: Path)
     if mpirun is None:
         pytest.skip(f"no {name}")
     cores = describe(mpirun).cores
+    if cores == 1:
+        pytest.skip("one core has one layout")
     virtual = cluster(nodes=2)
     agent = virtual.env["OMPI_MCA_plm_rsh_agent"]
     env = {**os.environ, **virtual.env, "HYDRA_LAUNCHER": "ssh", "HYDRA_LAUNCHER_EXEC": agent}

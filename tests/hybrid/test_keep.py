@@ -51,6 +51,11 @@ def test_nothing_proven_keeps_the_reference_and_says_so() -> None:
     assert (layout.gain.low, layout.gain.high) == (1.0, 1.0)
 
 
+def test_one_layout_alone_is_no_finding() -> None:
+    found = study({all_of(machine())[0]: 1.0})
+    assert layouts(found.decision, found.data, found.program, found.metric) == []
+
+
 def test_a_restless_machine_leaves_no_layout() -> None:
     flat, two, _ = all_of(machine())
     found = study({flat: 1.0, two: 0.5})

@@ -20,9 +20,11 @@ from unisono.tuning.model import FORMAT, VERSION, Conditions, StudyPart
 
 
 def layouts(decision: Decision, study: StudyData, program: str, metric: str) -> list[LayoutModel]:
-    """One for each number of nodes: what is proven fastest, else the reference. None at all without a conclusion."""
+    """One for each number of nodes on which several were compared: what is proven fastest, else the reference. None at
+    all without a conclusion."""
     found = []
-    for nodes in decision.node_counts if decision.concluded else []:
+    compared = [nodes for nodes in decision.node_counts if len(decision.on(nodes)) > 1]
+    for nodes in compared if decision.concluded else []:
         reference = decision.reference_on(nodes)
         proven = decision.proven(nodes)
         best = proven or reference
