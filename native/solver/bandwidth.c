@@ -5,7 +5,7 @@
 
 #include "pages.h"
 
-enum { REPETITIONS = 5 };
+enum { REPETITIONS = 10 };
 
 static double triad(double *restrict a, const double *restrict b, const double *restrict c, int64_t count, int threads)
 {

@@ -40,33 +40,14 @@ double *vector_create(const struct system *system, bool first_touch)
     return vector;
 }
 
-/* Few colours each go once through the whole box, and every one would bring all of the vector into the cache anew. A product
- * may take rows in any order, so it takes a piece of each colour, the same part of the box, then the next of each. Rows of
- * a piece follow one another in memory; with many colours they are short already. How many pieces. */
-static int pieces_of(const struct order *order, int thread)
-{
-    enum { AT_ONCE = 8192, LEAST = 512 }; /* nodes of all colours together; rows in a piece */
-    int64_t nodes = 0;
-    for (int colour = 0; colour < order->colours; colour++)
-        nodes += share(order, colour, thread).to - share(order, colour, thread).from;
-    int64_t pieces = nodes / AT_ONCE, most = nodes / order->colours / LEAST;
-    return (int)(pieces < most ? pieces : most) + 1;
-}
-
 void system_product(const struct system *system, double *vector, double *product)
 {
     const struct order *order = system->order;
     halo_exchange(system->halo, vector);
 #pragma omp parallel num_threads(order->threads)
-    {
-        const int thread = omp_get_thread_num(), pieces = pieces_of(order, thread);
-        for (int piece = 0; piece < pieces; piece++)
-            for (int colour = 0; colour < order->colours; colour++) {
-                const struct range own = share(order, colour, thread);
-                const int64_t rows = own.to - own.from;
-                system->kernels->product(system->matrix, vector, product, own.from + (int32_t)(rows * piece / pieces),
-                                         own.from + (int32_t)(rows * (piece + 1) / pieces));
-            }
+    for (int colour = 0; colour < order->colours; colour++) {
+        struct range own = share(order, colour, omp_get_thread_num());
+        system->kernels->product(system->matrix, vector, product, own.from, own.to);
     }
 }
 
@@ -180,6 +161,7 @@ static void iterate(const struct system *system, const struct vectors *v, double
     double rho_before = 1;
     outcome->end = CG_LIMIT;
     while (outcome->iterations < limit) {
+        const double started = MPI_Wtime();
         precondition(system, v->r, v->z, times);
         double rho = dot(system, v->r, v->z, partial, times);
         timed(system, PASS_DIRECTION, v, outcome->iterations == 0 ? 0 : rho / rho_before, partial, &times->vectors);
@@ -194,6 +176,8 @@ static void iterate(const struct system *system, const struct vectors *v, double
         double square = timed(system, PASS_STEP, v, rho / curvature, partial, &times->vectors);
         outcome->residual = sqrt(everywhere(system, square, times)) / norm;
         history[outcome->iterations++] = outcome->residual;
+        const double took = MPI_Wtime() - started;
+        outcome->quickest = outcome->iterations == 1 ? took : fmin(outcome->quickest, took);
         rho_before = rho;
         if (outcome->residual <= tolerance || !isfinite(outcome->residual)) {
             outcome->end = isfinite(outcome->residual) ? CG_CONVERGED : CG_BROKEN;

@@ -33,6 +33,7 @@ struct outcome {
     enum cg_end end;
     int iterations;
     double residual; /* |r| / |b| */
+    double quickest; /* seconds of the quickest iteration; 0: there was none */
     struct times times;
 };
 

@@ -32,6 +32,7 @@ static const char *const names[PARTS] = {"product",   "forward",       "backward
 struct summary {
     int rank, ranks, colours;
     double unknowns, seconds, setup, flops, rate; /* operations and bytes a second */
+    double best;                                  /* bytes a second of the quickest iteration */
     double triad, fraction, imbalance;
     double mean[PARTS], most[PARTS]; /* seconds */
 };
@@ -54,11 +55,12 @@ static struct summary gather(const struct system *system, const struct result *r
     all.seconds = total(system, times->total, MPI_MAX);
     all.setup = total(system, result->setup_seconds, MPI_MAX);
     const double work = total(system, operations(matrix), MPI_SUM) * iterations;
-    const double traffic = total(system, bytes(matrix), MPI_SUM) * iterations;
+    const double traffic = total(system, bytes(matrix), MPI_SUM), quickest = total(system, result->outcome.quickest, MPI_MAX);
     all.colours = (int)total(system, system->order->colours, MPI_MAX);
     all.unknowns = 3 * total(system, matrix->rows, MPI_SUM);
     all.flops = all.seconds > 0 ? work / all.seconds : 0;
-    all.rate = all.seconds > 0 ? traffic / all.seconds : 0;
+    all.rate = all.seconds > 0 ? traffic * iterations / all.seconds : 0;
+    all.best = quickest > 0 ? traffic / quickest : 0;
     all.triad = (result->bandwidth[0] + result->bandwidth[1]) / 2;
     all.fraction = all.triad > 0 ? all.rate / all.triad : 0;
     all.imbalance = all.mean[COMPUTING] > 0 ? all.most[COMPUTING] / all.mean[COMPUTING] : 1;
@@ -89,6 +91,7 @@ static void print_json(const struct options *options, const struct system *syste
     number(", \"error\": ", "%.3e", result->error);
     printf(", \"seconds\": %.6f, \"setup_seconds\": %.6f, \"gflops\": %.4f, \"gbytes_per_second\": %.4f", all->seconds,
            all->setup, all->flops / 1e9, all->rate / 1e9);
+    printf(", \"gbytes_per_second_best\": %.4f", all->best / 1e9);
     printf(", \"triad_before\": %.4f, \"triad_after\": %.4f, \"fraction\": %.4f, \"imbalance\": %.4f",
            result->bandwidth[0] / 1e9, result->bandwidth[1] / 1e9, all->fraction, all->imbalance);
     fputs(", \"parts_seconds\": {", stdout);
@@ -125,8 +128,8 @@ static void print_table(const struct options *options, const struct system *syst
     print_history(outcome, result->history);
     printf("time to solution %.4f s (set-up %.3f s), %.3f GFLOPS, %.2f GB/s by the byte model = %.0f %% of the triad's %.2f GB/s\n",
            all->seconds, all->setup, all->flops / 1e9, all->rate / 1e9, 100 * all->fraction, all->triad / 1e9);
-    printf("triad before %.2f, after %.2f GB/s; imbalance of computing %.3f\n", result->bandwidth[0] / 1e9,
-           result->bandwidth[1] / 1e9, all->imbalance);
+    printf("quickest iteration %.2f GB/s; best triad before %.2f, after %.2f GB/s; imbalance of computing %.3f\n",
+           all->best / 1e9, result->bandwidth[0] / 1e9, result->bandwidth[1] / 1e9, all->imbalance);
     printf("\n%-14s %12s %12s %8s\n", "part", "mean s", "slowest s", "share");
     for (int k = 0; k < COMPUTING; k++)
         printf("%-14s %12.6f %12.6f %7.1f%%\n", names[k], all->mean[k], all->most[k],
