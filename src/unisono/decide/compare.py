@@ -22,6 +22,7 @@ from unisono.decide.claims import Verdict, verdicts
 from unisono.decide.disqualify import disqualify
 from unisono.decide.model import Finding, Interval, Plan
 from unisono.decide.plans import base_of, build, launches_of
+from unisono.decide.pool import pooled
 from unisono.decide.robust import Counts, Floats
 from unisono.decide.statistics import contrasts, interval, locations
 from unisono.decide.table import filled, size_weights, tables
@@ -236,7 +237,7 @@ class _Side:
         failures = [launch for launch in study.launches if launch.status != "done"]
         out = disqualify(study.samples, failures, study.refusals, scope)
         found = tables((sample for sample in study.samples if out.keeps(sample, scope)), statistic)
-        self.tables = {case: table for case, table in found.items() if DEFAULT in table}
+        self.tables = {case: pooled(table, study.margin) for case, table in found.items() if DEFAULT in table}
         self._logs = {case: filled(table.logs) for case, table in self.tables.items()}
         self._chosen: dict[Case, Plan] = {}
         for nodes, ppn in {(case.nodes, case.ppn) for case in self.tables}:

@@ -19,6 +19,9 @@ from unisono.model import DEFAULT, Setting
 PRIOR = Prior(within=0.08, between=0.15, dof=0.5)
 """Noise assumed before it is seen: standard deviations (log) between launches. It weighs little once noise is seen."""
 
+_FAR = 16
+"""Factor between neighbouring sizes above which one between them is measured in any case."""
+
 
 def expected_improvement(difference: float | Floats, error: float | Floats) -> Floats:
     """How much (log) a contender that seems `difference` ahead of the best is expected to better it, if followed up.
@@ -144,19 +147,19 @@ class Contenders:
         return bool((missed * self._table.weights).sum() > 2 * self._tolerance)
 
     def new_sizes(self, launch: Setting, allowed: Sequence[int]) -> set[int]:
-        """Sizes half-way (of those allowed) between neighbours whose best choices differ by more than the margin."""
+        """Sizes half-way (of those allowed) between neighbours whose best choices differ by more than the margin, or
+        that are far apart: what is best at both may still not be between."""
         calls = self._calls.get(launch)
         if calls is None:
             return set()
         found = set()
         usable = [k for k in range(len(self._table.sizes)) if np.isfinite(calls.gain[0, k])]
         for left, right in itertools.pairwise(usable):
+            low, high = self._table.sizes[left], self._table.sizes[right]
             a, b = int(calls.best[left]), int(calls.best[right])
-            if a == b:
-                continue
-            stakes = [calls.gain[a, k] - calls.gain[b, k] for k in (left, right)]
-            if max(abs(np.nan_to_num(stake, nan=np.inf)) for stake in stakes) > self._margin:
-                low, high = self._table.sizes[left], self._table.sizes[right]
+            stakes = [calls.gain[a, k] - calls.gain[b, k] for k in (left, right)] if a != b else [0.0]
+            far = high > _FAR * max(low, 1) and len(calls.settings) > 1
+            if far or max(abs(np.nan_to_num(stake, nan=np.inf)) for stake in stakes) > self._margin:
                 between = [size for size in allowed if low < size < high]
                 if between:
                     middle = math.sqrt(max(low, 0.5) * high)

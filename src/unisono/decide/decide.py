@@ -10,6 +10,7 @@ from unisono.decide.findings import findings
 from unisono.decide.joint import counted
 from unisono.decide.model import Decision, Finding, Plan, Step
 from unisono.decide.plans import build, launches_of
+from unisono.decide.pool import pooled
 from unisono.decide.select import estimates
 from unisono.decide.stepwise import Selection, select
 from unisono.decide.table import Table, tables
@@ -64,9 +65,10 @@ def decide(
             fixed = (selection.plain, selection.chosen)
         said += findings(table, margin, confidence, fixed)
 
+    together = {case: pooled(table, margin) for case, table in comparable.items()}
     plans: list[Plan] = []
     for nodes, ppn in sorted({(case.nodes, case.ppn) for case in comparable}):
-        group = {c.collective: table for c, table in comparable.items() if (c.nodes, c.ppn) == (nodes, ppn)}
+        group = {c.collective: table for c, table in together.items() if (c.nodes, c.ppn) == (nodes, ppn)}
         steps_to = selections.get((nodes, ppn))
         plans += _plans(group, _launches(group, steps_to, out, scope), weights, margin, confidence)
     return Decision(
@@ -74,7 +76,7 @@ def decide(
         margin=margin,
         confidence=confidence,
         statistic=STATISTIC[method],
-        estimates=tuple(e for table in comparable.values() for e in estimates(table, margin, confidence)),
+        estimates=tuple(e for table in together.values() for e in estimates(table, margin, confidence)),
         plans=tuple(plans),
         findings=(*out.findings, *said, *(Finding("folded", None, "", "", note) for note in notes)),
         weights=dict(weights or {}),

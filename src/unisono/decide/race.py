@@ -9,7 +9,9 @@ ties. Noise that was not seen yet is assumed (`contenders.PRIOR`): one launch se
 - A *launch part* survives while a plan with it could win the joint choice or that of a single collective, or has won
   but is not yet proven. The default launch setting always survives.
 - An *algorithm* is measured at a size while it could be the best there or at a neighbouring size.
-- *Sizes* are added half-way between neighbours where the best choice changes.
+- *Our own algorithms* that keep to shared memory are measured in the simplest launches and in the leading ones only:
+  what they take there holds for all (unisono.decide.pool).
+- *Sizes* are added half-way between neighbours where the best choice changes, and where they are far apart.
 
 Settled means: deciding now and after more launches would give the same, or differ by less than matters.
 """
@@ -26,6 +28,7 @@ from unisono.decide.disqualify import NO_FAULT, Disqualified, disqualify
 from unisono.decide.joint import counted, joined
 from unisono.decide.model import Plan
 from unisono.decide.plans import assemble, launches_of
+from unisono.decide.pool import elsewhere, pooled
 from unisono.decide.table import Table, tables
 from unisono.model import CALL_SCOPE, DEFAULT, Case, Sample, Setting, launch_part
 from unisono.study.data import LaunchRow, Refusal
@@ -102,7 +105,8 @@ def survivors(
     is left out. A default that cannot be measured keeps its cases open: the caller must see to that.
     """
     out = disqualify(samples, failures, refusals, config.scope)
-    kept = tables((sample for sample in samples if out.keeps(sample, config.scope)), "median")
+    measured = tables((sample for sample in samples if out.keeps(sample, config.scope)), "median")
+    kept = {case: pooled(table, config.margin) for case, table in measured.items()}
     tried = _Tried(failures, refusals, out, config.scope)
     wanted: Wanted = {}
     doubts: list[str] = []
@@ -111,7 +115,8 @@ def survivors(
         group = {case: kept[case] for case in cases if case in kept and DEFAULT in kept[case]}
         missing: Wanted = {}
         for case in cases:
-            settings = {DEFAULT, *config.settings[case]} - set(group[case].settings if case in group else ())
+            settings = {DEFAULT, *config.settings[case]}
+            settings -= elsewhere(case, settings) | set(group[case].settings if case in group else ())
             settings = {setting for setting in settings if setting.is_default or not tried.failed(case, setting)}
             if settings:
                 count = "1 setting" if len(settings) == 1 else f"{len(settings)} settings"
@@ -163,6 +168,7 @@ class _Group:
             name: Contenders(table, self._launches, config.margin, config.confidence, config.tolerance)
             for name, table in self._tables.items()
         }
+        self._elsewhere = {name: elsewhere(table.case, table.settings) for name, table in self._tables.items()}
 
     def next_round(self) -> tuple[Wanted, list[str]]:
         """What to measure for each case, and what is in doubt. A case that nothing in doubt concerns is left out."""
@@ -194,6 +200,8 @@ class _Group:
                 if contenders.unproven(launch, self._config.most_launches):
                     doubts.append(f"{table.case}: an algorithm is ahead but not proven{_under(launch)}")
                 calls = {size: calls[size] | open_calls[size] for size in calls}
+            else:
+                calls = {size: calls[size] - self._elsewhere[name] for size in calls}
             base = contenders.base(launch)
             for size, settings in rows.items():
                 settings |= ({base} if base is not None else set()) | calls.get(size, set())
