@@ -112,7 +112,8 @@ static double over_range(enum pass pass, const struct vectors *v, double factor,
     return sum;
 }
 
-static double sweep(const struct system *system, enum pass pass, const struct vectors *v, double factor, double *partial)
+static double sweep(const struct system *system, enum pass pass, const struct vectors *v, double factor,
+                    double *partial)
 {
     const struct order *order = system->order;
 #pragma omp parallel num_threads(order->threads)
@@ -146,12 +147,17 @@ static double dot(const struct system *system, double *left, double *right, doub
     return everywhere(system, own, times);
 }
 
-static double timed(const struct system *system, enum pass pass, const struct vectors *v, double factor, double *partial,
-                    double *seconds)
+static double timed(const struct system *system, enum pass pass, const struct vectors *v, double factor,
+                    double *partial, double *seconds)
 {
     double begun = MPI_Wtime(), sum = sweep(system, pass, v, factor, partial);
     *seconds += MPI_Wtime() - begun;
     return sum;
+}
+
+static double exchange_seconds(const struct halo *halo)
+{
+    return halo->pack_seconds + halo->exchange_seconds;
 }
 
 static void iterate(const struct system *system, const struct vectors *v, double norm, double tolerance, int limit,
@@ -165,9 +171,9 @@ static void iterate(const struct system *system, const struct vectors *v, double
         precondition(system, v->r, v->z, times);
         double rho = dot(system, v->r, v->z, partial, times);
         timed(system, PASS_DIRECTION, v, outcome->iterations == 0 ? 0 : rho / rho_before, partial, &times->vectors);
-        double exchanged = system->halo->pack_seconds + system->halo->exchange_seconds, begun = MPI_Wtime();
+        double exchanged = exchange_seconds(system->halo), begun = MPI_Wtime();
         system_product(system, v->p, v->q);
-        times->product += MPI_Wtime() - begun - (system->halo->pack_seconds + system->halo->exchange_seconds - exchanged);
+        times->product += MPI_Wtime() - begun - (exchange_seconds(system->halo) - exchanged);
         double curvature = dot(system, v->p, v->q, partial, times);
         if (!(curvature > 0) || !(rho > 0)) { /* not positive definite, or not a number */
             outcome->end = CG_BROKEN;

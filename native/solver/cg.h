@@ -1,7 +1,8 @@
 /* Conjugate gradients, preconditioned by symmetric Gauss-Seidel within each process (document 004, section 2).
  *
- * M = (D + L) D^-1 (D + U) with D, L, U of the matrix itself: no factorisation, and external values are ignored, so the
- * preconditioner does not communicate. Sums are taken in the order of threads and then by MPI_Allreduce: the same from run to run. */
+ * M = (D + L) D^-1 (D + U) with D, L, U of the matrix itself: no factorisation, and external values are ignored, so
+ * the preconditioner does not communicate. Sums are taken in the order of threads and then by MPI_Allreduce: the
+ * same from run to run. */
 #ifndef UNISONO_SOLVER_CG_H
 #define UNISONO_SOLVER_CG_H
 
@@ -37,11 +38,12 @@ struct outcome {
     struct times times;
 };
 
-/* Vectors with 3 values a node, external nodes included, each placed by the thread that will use it (or by the first thread,
- * without `first_touch`); zeros. NULL: no memory. */
+/* Vectors with 3 values a node, external nodes included, each placed by the thread that will use it (or by the first
+ * thread, without `first_touch`); zeros. NULL: no memory. */
 double *vector_create(const struct system *system, bool first_touch);
 
-/* Solves A x = load from x = 0; `history` gets the relative residual after each iteration, `limit` values. Collective. */
+/* Solves A x = load from x = 0; `history` gets the relative residual after each iteration, `limit` values.
+ * Collective. */
 struct outcome cg_solve(const struct system *system, const double *load, double *x, double tolerance, int limit,
                         bool first_touch, double *history);
 

@@ -55,16 +55,16 @@ void halo_exchange(struct halo *halo, double *vector)
     double begun = MPI_Wtime();
     for (int k = 0; k < mesh->neighbours; k++) {
         const struct neighbour *neighbour = &mesh->neighbour[k];
-        MPI_Irecv(vector + 3 * (int64_t)neighbour->first, 3 * neighbour->count, MPI_DOUBLE, neighbour->rank, 0, halo->comm,
-                  &requests[k]);
+        MPI_Irecv(vector + 3 * (int64_t)neighbour->first, 3 * neighbour->count, MPI_DOUBLE, neighbour->rank, 0,
+                  halo->comm, &requests[k]);
     }
     double packing = MPI_Wtime();
     pack_all(halo, vector);
     double packed = MPI_Wtime();
     for (int k = 0; k < mesh->neighbours; k++) {
         const struct neighbour *neighbour = &mesh->neighbour[k];
-        MPI_Isend(halo->buffer + 3 * (int64_t)neighbour->sent_first, 3 * neighbour->sent_count, MPI_DOUBLE, neighbour->rank,
-                  0, halo->comm, &requests[mesh->neighbours + k]);
+        MPI_Isend(halo->buffer + 3 * (int64_t)neighbour->sent_first, 3 * neighbour->sent_count, MPI_DOUBLE,
+                  neighbour->rank, 0, halo->comm, &requests[mesh->neighbours + k]);
     }
     MPI_Waitall(2 * mesh->neighbours, requests, statuses);
     halo->pack_seconds += packed - packing;

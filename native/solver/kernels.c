@@ -2,8 +2,9 @@
 
 #include <string.h>
 
-/* Bytes of values that are on their way from memory while others are used. The processor's own prefetching does not get over
- * from one page and one part of a row to the next in time (one core of an EPYC 9005: 23.9 GB/s without, 28.1 with). */
+/* Bytes of values that are on their way from memory while others are used. The processor's own prefetching does not
+ * get over from one page and one part of a row to the next in time (one core of an EPYC 9005: 23.9 GB/s without,
+ * 28.1 with). */
 enum { AHEAD = 2304 };
 
 static inline void fetch_ahead(const double *value)
@@ -31,8 +32,8 @@ static inline void portable_blocks(const struct part *part, int32_t row, const d
 #include <immintrin.h>
 
 /* Nine values of a block are 4 + 4 + 1, with x as (0 1 2 0), (1 2 0 1), (2). */
-__attribute__((target("avx2,fma"))) static inline void avx2_blocks(const struct part *part, int32_t row, const double *x,
-                                                                   double sum[3])
+__attribute__((target("avx2,fma"))) static inline void avx2_blocks(const struct part *part, int32_t row,
+                                                                   const double *x, double sum[3])
 {
     __m256d low = _mm256_setzero_pd(), high = _mm256_setzero_pd();
     double last = 0;

@@ -81,7 +81,9 @@ static double check_memory(const struct mesh *mesh, int *locals)
     MPI_Allreduce(&available, &least, 1, MPI_DOUBLE, MPI_MIN, node);
     MPI_Comm_free(&node);
     if (needed > fmax(least, little))
-        problem_set(&problem, "this takes %.1f GB on a node that has %.1f GB left: use fewer nodes of the mesh, or more of the cluster",
+        problem_set(&problem,
+                    "this takes %.1f GB on a node that has %.1f GB left: use fewer nodes of the mesh, or more of the "
+                    "cluster",
                     needed / 1e9, least / 1e9);
     stop_if_any(&problem);
     return fmax(least - needed, little) / *locals;
@@ -119,7 +121,8 @@ static int solve(struct options *options)
     check_threads(result.threads);
     stop_if(system.kernels == NULL, "--kernels: give auto, portable, or avx2 or avx512 where the processor has them");
     check_parts(options);
-    stop_if(!mesh_create(&mesh, options->nodes, options->parts, rank), "a process has too many nodes: use more processes");
+    stop_if(!mesh_create(&mesh, options->nodes, options->parts, rank),
+            "a process has too many nodes: use more processes");
     double spare = check_memory(&mesh, &locals);
     const double wanted = 256e6 / locals, triad = fmin(wanted, spare / 6);
     result.bandwidth[0] = bandwidth_triad(comm, result.threads, triad);

@@ -1,7 +1,7 @@
 /* The stiffness matrix of the nodes a process owns: 3x3 blocks, compressed rows, in the numbers of the ordering.
  *
- * A row's blocks lie in three parts: what comes earlier in the sweep (lower), what comes later (upper), and external nodes
- * (outer), which only the product with a vector reads. Values are stored once. */
+ * A row's blocks lie in three parts: what comes earlier in the sweep (lower), what comes later (upper), and external
+ * nodes (outer), which only the product with a vector reads. Values are stored once. */
 #ifndef UNISONO_SOLVER_MATRIX_H
 #define UNISONO_SOLVER_MATRIX_H
 
@@ -33,8 +33,9 @@ struct material {
 /* Bytes of a matrix with so many rows and all 26 neighbours; what memory has to hold at the most. */
 int64_t matrix_bytes(const struct mesh *mesh);
 
-/* Boundary conditions: u_x = 0 at the lowest x, u_y = 0 at the lowest y, u_z = 0 at the lowest z; rows and columns of these
- * unknowns are the identity's, times the diagonal. `first_touch`: each thread fills, and so places, its own rows. False: no memory. */
+/* Boundary conditions: u_x = 0 at the lowest x, u_y = 0 at the lowest y, u_z = 0 at the lowest z; rows and columns
+ * of these unknowns are the identity's, times the diagonal. `first_touch`: each thread fills, and so places, its own
+ * rows. False: no memory. */
 bool matrix_create(struct matrix *matrix, const struct mesh *mesh, const struct order *order,
                    const struct material *material, bool first_touch);
 void matrix_free(struct matrix *matrix);

@@ -25,7 +25,8 @@ static int64_t begin(int64_t nodes, int parts, int part)
     return nodes * part / parts;
 }
 
-/* The region in one direction, -1, 0 or 1 in each dimension: the layer beyond that side, or (of us) the layer inside. */
+/* The region in one direction, -1, 0 or 1 in each dimension: the layer beyond that side, or (of us) the layer
+ * inside. */
 static void region(const struct mesh *mesh, const int step[3], bool inside, int32_t from[3], int32_t extent[3])
 {
     for (int d = 0; d < 3; d++) {

@@ -1,7 +1,8 @@
 /* A cube of hexahedra cut into boxes of nodes, one a process; every process makes its own box and never sees more.
  *
- * Owned nodes are numbered from 0, x fastest; after them come the external nodes: those of the up to 26 neighbouring boxes
- * that share an element with an owned one, neighbour by neighbour in order of the direction, x fastest within each. */
+ * Owned nodes are numbered from 0, x fastest; after them come the external nodes: those of the up to 26 neighbouring
+ * boxes that share an element with an owned one, neighbour by neighbour in order of the direction, x fastest within
+ * each. */
 #ifndef UNISONO_SOLVER_MESH_H
 #define UNISONO_SOLVER_MESH_H
 
@@ -30,8 +31,8 @@ struct mesh {
     int32_t from[DIRECTIONS][3], extent[DIRECTIONS][3]; /* the region: relative to `low`, and how large */
 };
 
-/* As near to cubes as the number of processes allows: parts[0] * parts[1] * parts[2] == ranks, the surface smallest. False
- * if there is no way that gives every process a node. */
+/* As near to cubes as the number of processes allows: parts[0] * parts[1] * parts[2] == ranks, the surface smallest.
+ * False if there is no way that gives every process a node. */
 bool mesh_divide(const int64_t nodes[3], int ranks, int parts[3]);
 
 /* The box of `rank` (x fastest). False: no memory, or more nodes than 32 bits can number. */

@@ -119,7 +119,8 @@ static bool take(struct options *options, const char *option, const char *value,
     } else if (strcmp(option, "--young") == 0) {
         return number(value, 0, HUGE_VAL, &options->young) || refuse(problem, option, value, "a number above 0");
     } else if (strcmp(option, "--poisson") == 0) {
-        return number(value, -1, 0.5, &options->poisson) || refuse(problem, option, value, "a number between -1 and 0.5");
+        return number(value, -1, 0.5, &options->poisson) ||
+               refuse(problem, option, value, "a number between -1 and 0.5");
     } else if (strcmp(option, "--stress") == 0) {
         return number(value, -HUGE_VAL, HUGE_VAL, &options->stress) || refuse(problem, option, value, "a number");
     } else {

@@ -5,8 +5,8 @@
 
 const char *const ordering_names[ORDERINGS] = {"natural", "rcm", "multicolour", "cmrcm"};
 
-/* One level of Cuthill-McKee: candidates in order, but those adjacent to one of this level wait for the next. Returns how
- * many wait; they stay in `candidates`. Accepted ones are appended to `sequence`. */
+/* One level of Cuthill-McKee: candidates in order, but those adjacent to one of this level wait for the next.
+ * Returns how many wait; they stay in `candidates`. Accepted ones are appended to `sequence`. */
 static int32_t accept(const struct mesh *mesh, int32_t level, int32_t *candidates, int32_t count, int32_t *level_of,
                       int32_t *sequence, int32_t *done)
 {
@@ -27,8 +27,8 @@ static int32_t accept(const struct mesh *mesh, int32_t level, int32_t *candidate
     return waiting;
 }
 
-/* Levels of independent nodes by breadth first search from a corner, which has the least degree: O(nodes). `sequence` gets
- * the nodes in order. Returns the number of levels, 0: no memory. */
+/* Levels of independent nodes by breadth first search from a corner, which has the least degree: O(nodes).
+ * `sequence` gets the nodes in order. Returns the number of levels, 0: no memory. */
 static int32_t cuthill_mckee(const struct mesh *mesh, int32_t *level_of, int32_t *sequence)
 {
     const int32_t unseen = -2, queued = -1;

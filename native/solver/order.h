@@ -22,8 +22,8 @@ struct order {
     int32_t *last;
 };
 
-/* `colours`: wanted of CM-RCM; raised until adjacent nodes never share one. `contiguous`: the nodes of a thread are numbered
- * one after the other (document 004, figure 3), otherwise those of a colour. False: no memory. */
+/* `colours`: wanted of CM-RCM; raised until adjacent nodes never share one. `contiguous`: the nodes of a thread are
+ * numbered one after the other (document 004, figure 3), otherwise those of a colour. False: no memory. */
 bool order_create(struct order *order, const struct mesh *mesh, enum ordering ordering, int colours, int threads,
                   bool contiguous);
 void order_free(struct order *order);

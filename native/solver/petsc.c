@@ -1,5 +1,5 @@
-/* The solver against PETSc (KSPCG with PCSOR, local symmetric sweeps, on the same matrix as MPIBAIJ with blocks of 3). Built
- * where PETSc is installed for this MPI, for tests and benchmarks; not part of what is installed.
+/* The solver against PETSc (KSPCG with PCSOR, local symmetric sweeps, on the same matrix as MPIBAIJ with blocks of 3).
+ * Built where PETSc is installed for this MPI, for tests and benchmarks; not part of what is installed.
  *
  *     mpirun -n 2 unisono-solver-petsc check OPTIONS       one JSON object of differences
  *     mpirun -n 2 unisono-solver-petsc race ROUNDS OPTIONS of times; each round both solve, in turns
@@ -277,8 +277,8 @@ static void race(struct problem_size *own, const struct options *options, int ro
     TRY(KSPGetIterationNumber(solver, &theirs));
     solutions = difference(own, copy, x);
     if (rank == 0) {
-        printf("{\"petsc\": \"%d.%d.%d\", \"solution\": %.3e, \"iterations\": [%d, %d], \"seconds\": [", PETSC_VERSION_MAJOR,
-               PETSC_VERSION_MINOR, PETSC_VERSION_SUBMINOR, solutions, ours, (int)theirs);
+        printf("{\"petsc\": \"%d.%d.%d\", \"solution\": %.3e, \"iterations\": [%d, %d], \"seconds\": [",
+               PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, PETSC_VERSION_SUBMINOR, solutions, ours, (int)theirs);
         for (int round = 0; round < rounds; round++)
             printf("%s[%.6f, %.6f]", round ? ", " : "", seconds[0][round], seconds[1][round]);
         puts("]}");

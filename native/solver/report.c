@@ -5,8 +5,8 @@
 
 static const char *const ends[] = {"converged", "iteration limit", "broken down", "no memory"};
 
-/* Work of one iteration of this process: 36 b + 90 operations and 152 b + 656 bytes a node with b neighbours inside; what
- * is outside only takes part in the product. */
+/* Work of one iteration of this process: 36 b + 90 operations and 152 b + 656 bytes a node with b neighbours inside;
+ * what is outside only takes part in the product. */
 static double operations(const struct matrix *matrix)
 {
     return 36.0 * (double)matrix->blocks_inside + 18.0 * (double)matrix->blocks_outside + 90.0 * matrix->rows;
@@ -55,7 +55,8 @@ static struct summary gather(const struct system *system, const struct result *r
     all.seconds = total(system, times->total, MPI_MAX);
     all.setup = total(system, result->setup_seconds, MPI_MAX);
     const double work = total(system, operations(matrix), MPI_SUM) * iterations;
-    const double traffic = total(system, bytes(matrix), MPI_SUM), quickest = total(system, result->outcome.quickest, MPI_MAX);
+    const double traffic = total(system, bytes(matrix), MPI_SUM);
+    const double quickest = total(system, result->outcome.quickest, MPI_MAX);
     all.colours = (int)total(system, system->order->colours, MPI_MAX);
     all.unknowns = 3 * total(system, matrix->rows, MPI_SUM);
     all.flops = all.seconds > 0 ? work / all.seconds : 0;
@@ -79,8 +80,8 @@ static void print_json(const struct options *options, const struct system *syste
 {
     const struct outcome *outcome = &result->outcome;
     const long long nodes[3] = {options->nodes[0], options->nodes[1], options->nodes[2]};
-    printf("{\"solver\": \"unisono\", \"nodes\": [%lld, %lld, %lld], \"unknowns\": %.0f, \"parts\": [%d, %d, %d], ", nodes[0],
-           nodes[1], nodes[2], all->unknowns, options->parts[0], options->parts[1], options->parts[2]);
+    printf("{\"solver\": \"unisono\", \"nodes\": [%lld, %lld, %lld], \"unknowns\": %.0f, \"parts\": [%d, %d, %d], ",
+           nodes[0], nodes[1], nodes[2], all->unknowns, options->parts[0], options->parts[1], options->parts[2]);
     printf("\"ranks\": %d, \"threads\": %d, \"ordering\": \"%s\", \"colours\": %d, \"packing\": \"%s\", ", all->ranks,
            result->threads, ordering_names[options->ordering], all->colours,
            options->threaded_packing ? "threads" : "single");
@@ -120,13 +121,16 @@ static void print_table(const struct options *options, const struct system *syst
                         const struct summary *all)
 {
     const struct outcome *outcome = &result->outcome;
-    printf("%lld x %lld x %lld nodes, %.0f unknowns; %d processes (%d x %d x %d) x %d threads; %s, %d colours; %s kernels\n",
+    printf("%lld x %lld x %lld nodes, %.0f unknowns; %d processes (%d x %d x %d) x %d threads; %s, %d colours; %s "
+           "kernels\n",
            (long long)options->nodes[0], (long long)options->nodes[1], (long long)options->nodes[2], all->unknowns,
            all->ranks, options->parts[0], options->parts[1], options->parts[2], result->threads,
            ordering_names[options->ordering], all->colours, system->kernels->name);
-    printf("%s after %d iterations; exact solution met to %.1e\n", ends[outcome->end], outcome->iterations, result->error);
+    printf("%s after %d iterations; exact solution met to %.1e\n", ends[outcome->end], outcome->iterations,
+           result->error);
     print_history(outcome, result->history);
-    printf("time to solution %.4f s (set-up %.3f s), %.3f GFLOPS, %.2f GB/s by the byte model = %.0f %% of the triad's %.2f GB/s\n",
+    printf("time to solution %.4f s (set-up %.3f s), %.3f GFLOPS, %.2f GB/s by the byte model = %.0f %% of the "
+           "triad's %.2f GB/s\n",
            all->seconds, all->setup, all->flops / 1e9, all->rate / 1e9, 100 * all->fraction, all->triad / 1e9);
     printf("quickest iteration %.2f GB/s; best triad before %.2f, after %.2f GB/s; imbalance of computing %.3f\n",
            all->best / 1e9, result->bandwidth[0] / 1e9, result->bandwidth[1] / 1e9, all->imbalance);

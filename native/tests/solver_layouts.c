@@ -1,6 +1,6 @@
-/* The solver gives the same answer in every layout: orderings, threads, numbering, placement, packing, kernels and boxes, on
- * as many ranks as it is started with. Its matrix is the same symmetric positive definite one in all of them, its
- * preconditioner too is symmetric, and uniform tension comes out exactly. */
+/* The solver gives the same answer in every layout: orderings, threads, numbering, placement, packing, kernels and
+ * boxes, on as many ranks as it is started with. Its matrix is the same symmetric positive definite one in all of
+ * them, its preconditioner too is symmetric, and uniform tension comes out exactly. */
 #include <math.h>
 #include <mpi.h>
 #include <omp.h>
@@ -77,7 +77,8 @@ static void make(struct box *box, const struct layout *layout)
                                   MPI_COMM_WORLD};
     omp_set_num_threads(layout->threads);
     CHECK(mesh_create(&box->mesh, nodes, layout->parts, rank));
-    CHECK(order_create(&box->order, &box->mesh, layout->ordering, layout->colours, layout->threads, layout->contiguous));
+    CHECK(order_create(&box->order, &box->mesh, layout->ordering, layout->colours, layout->threads,
+                       layout->contiguous));
     CHECK(matrix_create(&box->matrix, &box->mesh, &box->order, &material, layout->first_touch));
     CHECK(halo_create(&box->halo, &box->mesh, &box->order, layout->threaded_packing, MPI_COMM_WORLD));
     box->x = vector_create(&box->system, layout->first_touch);

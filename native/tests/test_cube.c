@@ -1,4 +1,5 @@
-/* Who is around a box of a cube: counts and byte totals of document 004's second microbenchmark, everybody's neighbour. */
+/* Who is around a box of a cube: counts and byte totals of document 004's second microbenchmark, everybody's
+ * neighbour. */
 #include "../bench/cube.h"
 #include "check.h"
 
