@@ -129,7 +129,8 @@ def measure(peer: Peer, machine: Machine, given: argparse.Namespace, times: Time
                         continue
                     if timing.correct is False:
                         raise UserError(f"{who or peer.name}: wrong result of {collective} at {size} bytes")
-                    name = who if who.startswith("unisono/") else f"{peer.name} {who}".strip()
+                    ours = who.startswith("unisono/")  # the best over ob1 or UCX, as of everything else
+                    name = f"{who}, {peer.name}" if ours else f"{peer.name} {who}".strip()
                     times[collective, size][name].append(timing.median)
     return limits
 
