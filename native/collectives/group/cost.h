@@ -27,9 +27,12 @@ static inline double cost_node(const struct coll_comm *comm, double bytes)
     return comm->costs.node_latency * (1 + 0.1 * comm->topology.most) + bytes * comm->costs.node_byte;
 }
 
-/* Of what a rank sends to all others, the share that leaves the node. */
+/* Of what a rank sends to all others, the share that leaves the node. On one node alone all messages go through its
+ * memory, which is not free either. */
 static inline double cost_away(const struct coll_comm *comm)
 {
+    if (comm->topology.nodes == 1)
+        return 1;
     return (double)(comm->ranks - comm->topology.most) / (comm->ranks > 1 ? comm->ranks - 1 : 1);
 }
 
