@@ -125,8 +125,8 @@ def _mpich(launcher: str, version: str, mpicc: str | None) -> Mpi:
 
 
 def find_mpicc(mpirun: str, mpicc: str | None) -> str | None:
-    """The compiler wrapper: the given one, else the one beside mpirun; never one of another MPI from PATH. Debian's names
-    of one MPI among several end alike: mpirun.mpich, mpicc.mpich."""
+    """The compiler wrapper: the given one, else the one beside mpirun; never one of another MPI from PATH. Debian's
+    names of one MPI among several end alike: mpirun.mpich, mpicc.mpich."""
     if mpicc:
         found = shutil.which(str(Path(mpicc).expanduser()))
         if found is None:
