@@ -14,14 +14,15 @@ tune: $(VENV)/.installed
 	$(BIN)/unisono tune --resume $(ARGS)
 
 test: $(VENV)/.test-installed
-	$(BIN)/python -m pytest -n 2 -m "not mpi and not cluster and not browser"
-	$(BIN)/python -m pytest -m "mpi or cluster or browser"
+	$(BIN)/python -m pytest -n 2 -m "not mpi and not cluster"
+	$(BIN)/python -m pytest -m "(mpi or cluster) and not nightly"
 
 # Random calls of our collectives against the MPI underneath, many more than `make test` makes (about CASES in all);
 # MPICH's own tests of collectives where UNISONO_MPICH_TESTS names them.
 nightly: $(VENV)/.test-installed
 	UNISONO_CASES=$(CASES) UNISONO_SEED=$$(date +%Y%m%d) $(BIN)/python -m pytest tests/collectives/test_differential.py \
 	  tests/collectives/test_mpich_suite.py
+	$(BIN)/python -m pytest -m nightly
 
 lint: $(VENV)/.test-installed
 	$(BIN)/ruff check .

@@ -47,7 +47,7 @@ int main(int argc, char **argv)
 """
 
 
-@pytest.mark.parametrize("name", ["openmpi5", "mpich"])
+@pytest.mark.parametrize("name", ["openmpi5", pytest.param("mpich", marks=pytest.mark.nightly)])
 def test_ranks_on_other_nodes_use_the_library(name: str, cluster: MakeCluster, tmp_path: Path) -> None:
     tools = toolchain(name)
     (tmp_path / "who.c").write_text(SOURCE)

@@ -50,6 +50,7 @@ def test_one_node(installed: Installed, ranks: int) -> None:
 
 
 @pytest.mark.mpi
+@pytest.mark.nightly
 def test_one_node_under_mpich() -> None:
     mpirun, mpicc = shutil.which("mpirun.mpich"), shutil.which("mpicc.mpich")
     if mpirun is None or mpicc is None:
