@@ -77,7 +77,9 @@ def hybrid(
     command_line: Annotated[
         list[str] | None, typer.Argument(metavar="[-- COMMAND]", help="Your program; without one, unisono-solver.")
     ] = None,
-    size: Annotated[str, typer.Option(metavar="N|XxYxZ", help="The solver's cube, in nodes of the mesh.")] = "64",
+    size: Annotated[
+        str | None, typer.Option(metavar="N|XxYxZ", help="The solver's cube, in nodes of the mesh; 64, simulated 144.")
+    ] = None,
     metric: Annotated[
         str | None, typer.Option(metavar="REGEX", help="Finds the program's seconds in its output; else wall time.")
     ] = None,
@@ -100,18 +102,37 @@ def hybrid(
     output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Where everything goes.")] = OUT,
     resume: Annotated[bool, typer.Option("--resume", help="Continue what is in DIR, or begin.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print every command line; run nothing.")] = False,
+    simulate: Annotated[
+        str | None, typer.Option(metavar="t2k|xt4", help="The solver on a machine that is not here, under SimGrid.")
+    ] = None,
+    cores: Annotated[str, typer.Option(metavar="32,1024", help="Numbers of cores to simulate.")] = "32,128,512",
     json: Json = False,
     mpirun: Mpirun = None,
     mpicc: Mpicc = None,
     hosts: Hosts = None,
 ) -> None:
     """Find the fastest layout, processes x threads, and say why the others lose."""
+    if simulate is not None:
+        from unisono.commands.simulating import simulating
+
+        status = simulating(
+            simulate,
+            command_line or [],
+            size=size,
+            layouts=layouts,
+            packing=packing,
+            links=links,
+            cores=cores,
+            output=output,
+            json=json,
+        )
+        raise typer.Exit(status)
     from unisono.commands.hybrid import Wishes
     from unisono.commands.hybrid import hybrid as command
 
     wishes = Wishes(
         argv=command_line or [],
-        size=size,
+        size=size or "64",
         metric=metric,
         layouts=layouts,
         numa=numa,

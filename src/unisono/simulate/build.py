@@ -1,4 +1,4 @@
-"""The collectives' sources compiled with SimGrid's smpicc, on first use, and kept."""
+"""The collectives' sources and the solver's skeleton compiled with SimGrid's smpicc, on first use, and kept."""
 
 from __future__ import annotations
 
@@ -26,15 +26,27 @@ def unavailable() -> str | None:
 
 def simulator() -> Path:
     """The program native/simulate. Raises UserError when SimGrid is missing or the sources do not compile."""
+    source = native_source()
+    headers = [*(source / "collectives").rglob("*.[hd]*"), *(source / "simulate").glob("*.h")]
+    includes = [source / "collectives", source / "simulate", source]
+    return _program("simulate", _sources(source), [*headers, *(source / "common").glob("*.h")], includes)
+
+
+def skeleton() -> Path:
+    """The program native/simulate/skeleton.c. Raises UserError as `simulator` does."""
+    source = native_source()
+    solver = source / "solver"
+    return _program("skeleton", [source / "simulate" / "skeleton.c", solver / "mesh.c"], [solver / "mesh.h"], [solver])
+
+
+def _program(name: str, files: list[Path], headers: list[Path], includes: list[Path]) -> Path:
     if reason := unavailable():
         raise UserError(reason)
-    source = native_source()
-    files = _sources(source)
-    kept = _cache() / _key(files, source) / "simulate"
+    kept = _cache() / _key([*files, *headers]) / name
     if not kept.exists():
         kept.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix="build-", dir=kept.parent) as folder:
-            _build(source, files, Path(folder)).replace(kept)
+            _build(name, files, includes, Path(folder)).replace(kept)
     return kept
 
 
@@ -64,7 +76,8 @@ def spread_steps(kind: str, extents: Sequence[int]) -> list[tuple[int, float]]:
 
 def _sources(source: Path) -> list[Path]:
     folders = ("collectives", "collectives/group", "collectives/node", "collectives/algorithms", "simulate")
-    found = [path for folder in folders for path in sorted((source / folder).glob("*.c")) if path.name != "spread.c"]
+    others = ("skeleton.c", "spread.c")  # programs of their own
+    found = [path for folder in folders for path in sorted((source / folder).glob("*.c")) if path.name not in others]
     return [*found, source / "common" / "shared_memory.c"]
 
 
@@ -73,10 +86,9 @@ def _cache() -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "unisono"
 
 
-def _key(files: list[Path], source: Path) -> str:
+def _key(files: list[Path]) -> str:
     digest = hashlib.sha256(" ".join(_FLAGS).encode())
-    headers = [*(source / "collectives").rglob("*.[hd]*"), *(source / "simulate").glob("*.h")]
-    for path in sorted({*files, *headers, *(source / "common").glob("*.h")}):
+    for path in sorted(set(files)):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     smpicc = shutil.which("smpicc")
     assert smpicc is not None
@@ -84,20 +96,20 @@ def _key(files: list[Path], source: Path) -> str:
     return "simulated-" + digest.hexdigest()[:20]
 
 
-def _build(source: Path, files: list[Path], folder: Path) -> Path:
-    includes = [f"-I{source / name}" for name in ("collectives", "simulate", ".")]
-
+def _build(name: str, files: list[Path], includes: list[Path], folder: Path) -> Path:
     def compiled(numbered: tuple[int, Path]) -> str:
         number, path = numbered
         target = str(folder / f"{number}.o")
         # Copies take simulated time, but for those in the file that says how much.
-        copies = [] if path.name == "copies.c" else ["-Dmemcpy=unisono_copy"]
-        _run(["smpicc", *_FLAGS, *copies, *includes, "-c", str(path), "-o", target], path.name)
+        copies = ["-Dmemcpy=unisono_copy"] if name == "simulate" and path.name != "copies.c" else []
+        _run(
+            ["smpicc", *_FLAGS, *copies, *(f"-I{path}" for path in includes), "-c", str(path), "-o", target], path.name
+        )
         return target
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         objects = list(pool.map(compiled, enumerate(files)))
-    program = folder / "simulate"
+    program = folder / name
     _run(["smpicc", *objects, "-lm", "-o", str(program)], program.name)
     return program
 

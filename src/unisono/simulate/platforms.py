@@ -20,7 +20,7 @@ _HEADER = """<?xml version='1.0'?>
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A property of a machine; `source` says where from, or that it is assumed."""
+    """A property of a machine; `source` says where from, or that it is assumed, or what it was fitted to."""
 
     value: float
     source: str
@@ -28,6 +28,10 @@ class Number:
     @property
     def assumed(self) -> bool:
         return self.source.startswith("assumed")
+
+    @property
+    def fitted(self) -> bool:
+        return self.source.startswith("fitted")
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from unisono.simulate.platforms import Platform
 # The default network model's factors were fitted on another machine; CM02 has none. Acknowledgements of TCP do not
 # belong on these networks. One copy of the static variables for all ranks saves memory, and our code is made for it. A
 # test is free: SimGrid's own charge grows with all tests of all ranks.
-_OPTIONS = (
+OPTIONS = (
     "--log=root.thres:critical",
     "--cfg=smpi/simulate-computation:no",
     "--cfg=network/model:CM02",
@@ -72,7 +72,7 @@ class Run:
         where = ["-np", str(ranks), "-platform", str(folder / "platform.xml"), "-hostfile", str(folder / "hosts")]
         rate = f"{self.platform.copy.value:.0f}"
         what = ["check" if self.check else "time", rate, self.collective, ",".join(self.algorithms)]
-        return ["smpirun", *where, *_OPTIONS, f"--cfg=smpi/coll-selector:{self.selector}", *chosen, *what]
+        return ["smpirun", *where, *OPTIONS, f"--cfg=smpi/coll-selector:{self.selector}", *chosen, *what]
 
     def results(self, deadline: float = 300.0) -> list[Result]:
         """What was printed before the deadline; in seconds of ours.
@@ -89,10 +89,11 @@ class Run:
             argv = self.argv(folder)
             at = argv.index("check" if self.check else "time")
             argv = [*argv[:at], str(program), *argv[at:], *map(str, self.sizes)]
-            return read(_output(argv, env, folder, deadline))
+            return read(output_of(argv, env, folder, deadline))
 
 
-def _output(argv: list[str], env: Mapping[str, str], folder: Path, deadline: float) -> str:
+def output_of(argv: list[str], env: Mapping[str, str], folder: Path, deadline: float) -> str:
+    """Of smpirun; what there was by the deadline. Raises LaunchError when that is nothing, or when it failed."""
     with subprocess.Popen(
         argv, env=env, cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
     ) as process:

@@ -1,0 +1,137 @@
+"""`unisono hybrid --simulate`: the solver's layouts on document 004's machines, which are not here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.table import Table
+
+from unisono.commands.console import err, out, print_json
+from unisono.errors import UserError
+from unisono.hybrid.layouts import Layout, chosen_layouts
+from unisono.simulate.clusters import CLUSTERS, Cluster
+from unisono.simulate.document004 import said
+from unisono.simulate.layouts import SIZE, Case, Step, check, simulate_all
+from unisono.simulate.picture import Chart, draw
+from unisono.writing import write
+
+MOST_CORES = 4096
+_PACKING = {"single": (False,), "threads": (True,), "both": (False, True)}
+
+
+def simulating(
+    machine: str,
+    argv: list[str],
+    *,
+    size: str | None,
+    layouts: str,
+    packing: str,
+    links: str | None,
+    cores: str,
+    output: Path,
+    json: bool,
+) -> int:
+    """Exit status 0. `size` None: the document's."""
+    if argv:
+        raise UserError(f"--simulate knows only the solver: leave away {' '.join(argv)}")
+    if machine not in CLUSTERS:
+        raise UserError(f"--simulate {machine}: there are {' and '.join(CLUSTERS)}")
+    if packing not in _PACKING:
+        raise UserError(f"--packing {packing}: single, threads or both")
+    cluster = CLUSTERS[machine]
+    nodes = SIZE if size is None else _number(size, "--size", "the nodes along the cube, for example 144")
+    counts = [_number(word, "--cores", "numbers of cores, for example 32,256,1024") for word in cores.split(",")]
+    if max(counts) > MOST_CORES:
+        raise UserError(f"--cores {max(counts)}: {MOST_CORES} is the most")
+    used = [_number(word, "--links", "numbers of links, for example 1,4") for word in links.split(",")] if links else []
+    wanted, notes = chosen_layouts(layouts, cluster.node_cores)
+    for note in notes:
+        err().print(f"Note: {note}", markup=False)
+    variants = [
+        (layout, number, threaded)
+        for layout in wanted
+        for number in used or [cluster.links]
+        for threaded in _PACKING[packing]
+        if not threaded or layout.threads > 1
+    ]
+    variants = variants or [(layout, number, False) for layout in wanted for number in used or [cluster.links]]
+    unit = Case(Layout(1, cluster.node_cores), max(32, cluster.node_cores), cluster.links, size=nodes)
+    cases = [
+        Case(layout, n, number, threaded, nodes) for layout, number, threaded in variants for n in sorted(set(counts))
+    ]
+    for case in cases:
+        check(cluster, case)
+    steps: dict[Case, Step] = {}
+    for case, step in simulate_all(cluster, list(dict.fromkeys([unit, *cases]))):
+        steps[case] = step
+        err().print(
+            f"  {len(steps)}: {_words(cluster, case)}, {case.cores} cores: {step.seconds * 1e3:.4g} ms", markup=False
+        )
+    _show(machine, cluster, unit, cases, steps, output, json)
+    return 0
+
+
+def _number(text: str, option: str, wanted: str) -> int:
+    if not text.strip().isdecimal() or not 0 < int(text) < 10**6:
+        raise UserError(f"{option} {text}: write {wanted}")
+    return int(text)
+
+
+def _words(cluster: Cluster, case: Case) -> str:
+    links = "" if case.links == cluster.links else f", {case.links} link{'s' if case.links > 1 else ''}"
+    return case.layout.words + links + (", packed by threads" if case.threaded else "")
+
+
+def _show(
+    machine: str, cluster: Cluster, unit: Case, cases: list[Case], steps: dict[Case, Step], output: Path, json: bool
+) -> None:
+    rows = []
+    curves: dict[str, dict[int, float]] = {}
+    marks: dict[str, dict[int, float]] = {}
+    for case in cases:
+        step = steps[case]
+        speed_up = unit.cores * step.gflops / steps[unit].gflops
+        links = None if case.links == cluster.links else case.links
+        document = said(machine, case.layout.name, case.cores, links, case.threaded) if case.size == SIZE else None
+        rows.append((case, step, speed_up, document))
+        curves.setdefault(_words(cluster, case), {})[case.cores] = speed_up / case.cores
+        if document:
+            marks.setdefault(_words(cluster, case), {})[case.cores] = document.speed_up / case.cores
+    chart = Chart(
+        f"{cluster.name}, simulated", "speed-up / cores; squares: document 004", curves, marks, unit="", label=str
+    )
+    picture = write(output / f"simulated-{machine}.svg", draw([chart], columns=1))
+    err().print(f"Chart: {picture}", markup=False)
+    if json:
+        found = [
+            {
+                "layout": case.layout.name, "cores": case.cores, "links": case.links, "packing_threads": case.threaded,
+                "seconds": step.seconds, "gflops": step.gflops, "speed_up": speed_up,
+                "computing": step.computing, "packing": step.packing, "exchange": step.exchange,
+                "allreduce": step.allreduce,
+                "document": document.speed_up if document else None, "fitted": bool(document and document.fitted),
+            }
+            for case, step, speed_up, document in rows
+        ]  # fmt: skip
+        numbers = {name: {"value": n.value, "source": n.source} for name, n in cluster.numbers.items()}
+        print_json({"simulated": cluster.name, "size": unit.size, "results": found, "numbers": numbers})
+        return
+    table = Table(
+        title=f"{cluster.name}, simulated: an iteration of the solver, {unit.size}^3 nodes", title_justify="left"
+    )
+    table.add_column("layout")
+    for name in ("cores", "ms", "speed-up", "document", "computing", "packing", "exchange", "allreduce"):
+        table.add_column(name, justify="right")
+    for case, step, speed_up, document in rows:
+        parts = (step.computing, step.packing, step.exchange, step.allreduce)
+        words = f"{document.speed_up:g}{' (fitted)' if document.fitted else ''}" if document else ""
+        shares = [f"{part / sum(parts):.1%}" for part in parts]
+        table.add_row(
+            _words(cluster, case), str(case.cores), f"{step.seconds * 1e3:.4g}", f"{speed_up:.4g}", words, *shares
+        )
+    out().print(table)
+    out().print(
+        f"Simulated, not measured. Speed-up: flat MPI on {unit.cores} cores is {unit.cores}. Those marked fitted were "
+        "used to choose the machine's numbers (--json lists them with their sources); the others are predicted.",
+        markup=False,
+    )
