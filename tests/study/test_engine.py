@@ -140,7 +140,8 @@ def test_a_setting_with_wrong_results_is_marked_and_not_asked_again(run: Run, mo
     assert {s.round for s in samples if s.setting == BASIC} == {1}
 
 
-def test_a_launch_setting_the_mpi_declines_is_given_up(run: Run) -> None:
+def test_a_launch_setting_the_mpi_declines_is_given_up(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("unisono.measure.session._DECLINED", 2.0)
     nonsense = Setting({"pml": "nonsense"})
     with run(task(DEFAULT, launch=nonsense), task(DEFAULT), task(DEFAULT, launch=nonsense, round=2)) as store:
         data = store.data()
