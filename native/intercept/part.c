@@ -143,6 +143,13 @@ static void write_paths(struct bytes *bytes)
     bytes_section_end(bytes, section);
 }
 
+/* Of the longest call: so many calls of it are not shorter than all of them together. */
+static uint64_t rounded_up(double ns)
+{
+    uint64_t whole = (uint64_t)ns;
+    return whole + ((double)whole < ns);
+}
+
 static void write_cells(struct bytes *bytes, double ns_per_tick)
 {
     uint32_t paths_before = 0;
@@ -158,7 +165,7 @@ static void write_cells(struct bytes *bytes, double ns_per_tick)
             cell->bin = 0;
             cell->time = (uint64_t)((double)cell->time * ns_per_tick);
             cell->time_min = (uint64_t)((double)cell->time_min * ns_per_tick);
-            cell->time_max = (uint64_t)((double)cell->time_max * ns_per_tick);
+            cell->time_max = rounded_up((double)cell->time_max * ns_per_tick);
             if (cell->waiting > 0)
                 cell->waiting = (int64_t)((double)cell->waiting * ns_per_tick);
         }
