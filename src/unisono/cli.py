@@ -10,7 +10,8 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from unisono import __version__, cli_profile
+from unisono import __version__, cli_hybrid, cli_profile
+from unisono.cli_options import OUT, For, Hosts, Json, Mpicc, Mpirun, TuningFile, TuningOption, Weights
 from unisono.errors import UserError
 
 app = typer.Typer(
@@ -22,27 +23,6 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain help: boxes would cost a third of the 0.3 s it may take
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-OUT = Path("unisono-out")
-
-Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")]
-Mpirun = Annotated[
-    str | None,
-    typer.Option(metavar="PATH", help="The MPI to use; else $UNISONO_MPIRUN, the first on PATH, the embedded one."),
-]
-Mpicc = Annotated[str | None, typer.Option(metavar="PATH", help="Its compiler wrapper; else the mpicc beside mpirun.")]
-Hosts = Annotated[
-    str | None,
-    typer.Option(metavar="A:N,B:N", help="Nodes and their slots; else what the scheduler gave, else this one."),
-]
-For = Annotated[
-    str | None, typer.Option("--for", metavar="COLLECTIVE", help="Choose the launch setting for this collective alone.")
-]
-Weights = Annotated[
-    str | None, typer.Option(metavar="A=0.8,B=0.2", help="Choose the launch setting for this mix of collectives.")
-]
-TuningFile = Annotated[Path, typer.Argument(metavar="TUNING", help="A tuning.toml.")]
-TuningOption = Annotated[Path, typer.Option("--tuning", metavar="TUNING", help="A tuning.toml.")]
 
 
 def _version(wanted: bool) -> None:
@@ -66,91 +46,6 @@ def doctor(json: Json = False, mpirun: Mpirun = None, mpicc: Mpicc = None, hosts
     from unisono.commands.doctor import doctor as command
 
     command(json=json, mpirun=mpirun, mpicc=mpicc, hosts=hosts)
-
-
-@app.command(
-    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
-    epilog="Example: unisono hybrid --size 64 --layouts all, or: "
-    "unisono hybrid --metric 'time = ([0-9.]+)' -- ./app --ranks {ranks} --threads {threads}",
-)
-def hybrid(
-    command_line: Annotated[
-        list[str] | None, typer.Argument(metavar="[-- COMMAND]", help="Your program; without one, unisono-solver.")
-    ] = None,
-    size: Annotated[
-        str | None, typer.Option(metavar="N|XxYxZ", help="The solver's cube, in nodes of the mesh; 64, simulated 144.")
-    ] = None,
-    metric: Annotated[
-        str | None, typer.Option(metavar="REGEX", help="Finds the program's seconds in its output; else wall time.")
-    ] = None,
-    layouts: Annotated[
-        str, typer.Option(metavar="flat,4x4,8x2|all", help="Threads x processes of a node; all that fill it if 'all'.")
-    ] = "all",
-    numa: Annotated[
-        str, typer.Option(metavar="auto|all|NAMES", help="none, local, socket-local, socket-interleave.")
-    ] = "auto",
-    packing: Annotated[
-        str, typer.Option(metavar="single|threads|both", help="Who packs the solver's halo.")
-    ] = "single",
-    links: Annotated[
-        str | None, typer.Option(metavar="1,4", help="Also these numbers of links a message (UCX_MAX_*_RAILS).")
-    ] = None,
-    nodes: Annotated[str, typer.Option(metavar="1,2,4", help="Numbers of nodes.")] = "1",
-    rounds: Annotated[int, typer.Option(help="Launches of each.")] = 5,
-    timeout: Annotated[str, typer.Option(metavar="10m", help="A launch that takes longer hangs.")] = "10m",
-    budget: Annotated[str | None, typer.Option(metavar="10m", help="Begin no launch after this.")] = None,
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Where everything goes.")] = OUT,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue what is in DIR, or begin.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print every command line; run nothing.")] = False,
-    simulate: Annotated[
-        str | None, typer.Option(metavar="t2k|xt4", help="The solver on a machine that is not here, under SimGrid.")
-    ] = None,
-    cores: Annotated[str, typer.Option(metavar="32,1024", help="Numbers of cores to simulate.")] = "32,128,512",
-    json: Json = False,
-    mpirun: Mpirun = None,
-    mpicc: Mpicc = None,
-    hosts: Hosts = None,
-) -> None:
-    """Find the fastest layout, processes x threads, and say why the others lose."""
-    if simulate is not None:
-        from unisono.commands.simulating import simulating
-
-        status = simulating(
-            simulate,
-            command_line or [],
-            size=size,
-            layouts=layouts,
-            packing=packing,
-            links=links,
-            cores=cores,
-            output=output,
-            json=json,
-        )
-        raise typer.Exit(status)
-    from unisono.commands.hybrid import Wishes
-    from unisono.commands.hybrid import hybrid as command
-
-    wishes = Wishes(
-        argv=command_line or [],
-        size=size or "64",
-        metric=metric,
-        layouts=layouts,
-        numa=numa,
-        packing=packing,
-        links=links,
-        nodes=nodes,
-        rounds=rounds,
-        timeout=timeout,
-        budget=budget,
-        output=output,
-        resume=resume,
-        dry_run=dry_run,
-        json=json,
-        mpirun=mpirun,
-        mpicc=mpicc,
-        hosts=hosts,
-    )
-    raise typer.Exit(command(wishes))
 
 
 @app.command(epilog="Example: unisono tune quick --budget 4m, or: unisono tune my-study.toml --dry-run")
@@ -360,6 +255,7 @@ def verify(
     )
 
 
+cli_hybrid.add_to(app)
 cli_profile.add_to(app)
 
 

@@ -8,14 +8,14 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-OUT = Path("unisono-out")
+from unisono.cli_options import OUT, Json
+
 _RUN = "run-program"
 _PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 ProfileFile = Annotated[
     Path, typer.Argument(metavar="P", help="A profile of Unisono, or one that can be imported (Cube, mpiP, IPM ...).")
 ]
-Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")]
 
 
 class _Profile(TyperGroup):

@@ -1,0 +1,98 @@
+"""The command that finds a layout of processes and threads: hybrid."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from unisono.cli_options import OUT, Hosts, Json, Mpicc, Mpirun
+
+
+def hybrid(
+    command_line: Annotated[
+        list[str] | None, typer.Argument(metavar="[-- COMMAND]", help="Your program; without one, unisono-solver.")
+    ] = None,
+    size: Annotated[
+        str | None, typer.Option(metavar="N|XxYxZ", help="The solver's cube, in nodes of the mesh; 64, simulated 144.")
+    ] = None,
+    metric: Annotated[
+        str | None, typer.Option(metavar="REGEX", help="Finds the program's seconds in its output; else wall time.")
+    ] = None,
+    layouts: Annotated[
+        str, typer.Option(metavar="flat,4x4,8x2|all", help="Threads x processes of a node; all that fill it if 'all'.")
+    ] = "all",
+    numa: Annotated[
+        str, typer.Option(metavar="auto|all|NAMES", help="none, local, socket-local, socket-interleave.")
+    ] = "auto",
+    packing: Annotated[
+        str, typer.Option(metavar="single|threads|both", help="Who packs the solver's halo.")
+    ] = "single",
+    links: Annotated[
+        str | None, typer.Option(metavar="1,4", help="Also these numbers of links a message (UCX_MAX_*_RAILS).")
+    ] = None,
+    nodes: Annotated[str, typer.Option(metavar="1,2,4", help="Numbers of nodes.")] = "1",
+    rounds: Annotated[int, typer.Option(help="Launches of each.")] = 5,
+    timeout: Annotated[str, typer.Option(metavar="10m", help="A launch that takes longer hangs.")] = "10m",
+    budget: Annotated[str | None, typer.Option(metavar="10m", help="Begin no launch after this.")] = None,
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Where everything goes.")] = OUT,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue what is in DIR, or begin.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print every command line; run nothing.")] = False,
+    simulate: Annotated[
+        str | None, typer.Option(metavar="t2k|xt4", help="The solver on a machine that is not here, under SimGrid.")
+    ] = None,
+    cores: Annotated[str, typer.Option(metavar="32,1024", help="Numbers of cores to simulate.")] = "32,128,512",
+    json: Json = False,
+    mpirun: Mpirun = None,
+    mpicc: Mpicc = None,
+    hosts: Hosts = None,
+) -> None:
+    """Find the fastest layout, processes x threads, and say why the others lose."""
+    if simulate is not None:
+        from unisono.commands.simulating import simulating
+
+        status = simulating(
+            simulate,
+            command_line or [],
+            size=size,
+            layouts=layouts,
+            packing=packing,
+            links=links,
+            cores=cores,
+            output=output,
+            json=json,
+        )
+        raise typer.Exit(status)
+    from unisono.commands.hybrid import Wishes
+    from unisono.commands.hybrid import hybrid as command
+
+    wishes = Wishes(
+        argv=command_line or [],
+        size=size or "64",
+        metric=metric,
+        layouts=layouts,
+        numa=numa,
+        packing=packing,
+        links=links,
+        nodes=nodes,
+        rounds=rounds,
+        timeout=timeout,
+        budget=budget,
+        output=output,
+        resume=resume,
+        dry_run=dry_run,
+        json=json,
+        mpirun=mpirun,
+        mpicc=mpicc,
+        hosts=hosts,
+    )
+    raise typer.Exit(command(wishes))
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command(
+        context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+        epilog="Example: unisono hybrid --size 64 --layouts all, or: "
+        "unisono hybrid --metric 'time = ([0-9.]+)' -- ./app --ranks {ranks} --threads {threads}",
+    )(hybrid)
