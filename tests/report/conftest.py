@@ -10,7 +10,7 @@ import pytest
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
-from tests.report import synthetic
+from tests.report import synthetic, synthetic_decisions
 from unisono.decide.model import Decision
 from unisono.model import Case
 from unisono.report.view import CaseView, case_views
@@ -24,7 +24,7 @@ def study() -> StudyData:
 
 @pytest.fixture(scope="session")
 def decision(study: StudyData) -> Decision:
-    return synthetic.decision(study)
+    return synthetic_decisions.decision(study)
 
 
 @pytest.fixture(scope="session")
@@ -36,7 +36,7 @@ def views(study: StudyData, decision: Decision) -> list[CaseView]:
 def classic() -> tuple[StudyData, Decision]:
     """A small study in the documents' form: thresholds x placements x components."""
     study = synthetic.oci(ppns=(48,), thresholds=("", "4kb", "16kb"), powers=range(0, 21, 4))
-    return study, synthetic.decision(study, steps=True)
+    return study, synthetic_decisions.decision(study, steps=True)
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.report import synthetic
+from tests.report import synthetic_decisions
 from unisono.decide.model import Decision, Interval, Joint, Plan, Rule
 from unisono.model import Case, Setting
 from unisono.report import headline, proof
@@ -122,7 +122,7 @@ def test_verdicts(gain: Interval, words: str) -> None:
 
 
 def test_the_proof_reads_what_verifying_writes(study: StudyData, decision: Decision) -> None:
-    document = synthetic.verification(study, decision)
+    document = synthetic_decisions.verification(study, decision)
     fresh = proof.proven(document)
     assert set(fresh) == {Case(c, 1, 2) for c in ("allreduce", "alltoall", "bcast")}
     one = fresh[Case("allreduce", 1, 2)]
@@ -140,7 +140,7 @@ def rows(views: list[CaseView], decision: Decision, document: dict[str, Any] | N
 def test_every_proven_case_is_a_row_with_both_intervals(
     study: StudyData, decision: Decision, views: list[CaseView]
 ) -> None:
-    document = synthetic.verification(study, decision)
+    document = synthetic_decisions.verification(study, decision)
     found = rows(views, decision, document)
     assert found["table"]["heading"] == "Proof"
     assert found["allreduce"]["verdict"] == document["cases"][0]["verdict"]
@@ -151,7 +151,7 @@ def test_every_proven_case_is_a_row_with_both_intervals(
 
 
 def test_wrong_results_are_a_bad_verdict(study: StudyData, decision: Decision, views: list[CaseView]) -> None:
-    document = synthetic.verification(study, decision)
+    document = synthetic_decisions.verification(study, decision)
     document["cases"][0]["verdict"] = "wrong results"
     found = rows(views, decision, document)
     assert found["allreduce"]["verdict"] == "wrong results"

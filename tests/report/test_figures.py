@@ -11,7 +11,7 @@ from typing import Any
 import plotly.graph_objects as go
 import pytest
 
-from tests.report import synthetic
+from tests.report import synthetic, synthetic_decisions
 from tests.report.figures import expanded, numbers
 from unisono.decide.model import Decision
 from unisono.measure.protocol import Limits, parse_limits
@@ -109,7 +109,7 @@ def test_hover_tells_time_gain_launches_and_discarded(views: list[CaseView]) -> 
 
 def test_one_launch_gives_a_curve_without_a_band() -> None:
     study = synthetic.study(cases=[Case("alltoall", 1, 2)], launches=1, failures=False)
-    decision = synthetic.decision(study)
+    decision = synthetic_decisions.decision(study)
     assert all(math.isinf(e.gain.high) for e in decision.estimates if not e.setting.is_default)
     figure, legend = latency_figure(case_views(study, decision)[0], 0.03)
     chosen = next(entry for entry in legend if entry.name == "chosen")

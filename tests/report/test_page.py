@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from selenium.webdriver import Chrome
 
-from tests.report import synthetic
+from tests.report import synthetic, synthetic_decisions
 from tests.report.browsing import console
 from unisono.decide.model import Decision, Finding
 from unisono.errors import UserError
@@ -79,7 +79,7 @@ def hostile_study() -> tuple[StudyData, Decision]:
         notes=(HOSTILE,),
         refusals=(Refusal(1, "allreduce", 8, evil, HOSTILE),),
     )
-    decision = synthetic.decision(study)
+    decision = synthetic_decisions.decision(study)
     finding = Finding("better", Case("allreduce", 1, 2), "UCX_RNDV_THRESH", HOSTILE, HOSTILE)
     return study, replace(decision, findings=(finding,))
 
@@ -179,7 +179,7 @@ def test_text_contrast_is_enough_in_both_themes() -> None:
 
 def test_a_large_study_stays_small(directory: Path) -> None:
     study = synthetic.oci(ppns=(48,))
-    decision = synthetic.decision(study)
+    decision = synthetic_decisions.decision(study)
     assert len(decision.estimates) > 3000
     path = write_report(study, decision, directory / "large.html")
     assert path.stat().st_size - len(page.plotly_script()) < 450 * len(decision.estimates)

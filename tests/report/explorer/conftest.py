@@ -10,6 +10,7 @@ from selenium.webdriver import Chrome
 
 from tests.profile.synthetic import synthetic
 from tests.report import synthetic as studies
+from tests.report import synthetic_decisions
 from tests.report.browsing import console, requests, wait_for
 from unisono.model import Case
 from unisono.profile.model import Profile
@@ -36,7 +37,7 @@ def profile() -> Profile:
 def measured() -> tuple[StudyData, Tuning, dict[Case, CaseView]]:
     """A study of the profile's shape: 3 nodes of 4 ranks."""
     study = studies.study(cases=[Case(collective, 3, 4) for collective in ("allreduce", "alltoall")])
-    decision = studies.decision(study)
+    decision = synthetic_decisions.decision(study)
     return study, from_decision(decision, study), {view.case: view for view in case_views(study, decision)}
 
 
