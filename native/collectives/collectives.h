@@ -75,6 +75,7 @@ struct coll_comm {
     struct topology topology;
     struct fabric fabric;
     struct node *node;  /* the ranks of this rank's node; never NULL */
+    struct domains *domains; /* the same in two levels: node/domains.h; NULL: not yet */
     struct scratch *scratch;
     struct costs {      /* seconds; measured by the study, in the rules, or what is usual */
         double node_latency, node_byte, fabric_latency, fabric_byte;

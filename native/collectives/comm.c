@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "collectives.h"
+#include "node/domains.h"
 #include "node/node.h"
 
 struct scratch {
@@ -78,6 +79,7 @@ void coll_comm_free(struct coll_comm *comm)
 {
     if (comm == NULL)
         return;
+    domains_free(comm);
     if (comm->node != NULL)
         node_free(comm);
     if (comm->comm != MPI_COMM_NULL && comm->ranks > 0)

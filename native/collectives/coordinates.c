@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inquiry.h"
+
 enum { WORDS = 2 + TORUS_MOST, WORD = 256, LONGEST_FILE = 1 << 26, MOST_PLACES = 1 << 24 };
 
 /* A line taken apart. */
@@ -218,18 +220,37 @@ static int stop(int rank, const char *path, const char *reason)
     return MPI_ERR_ARG;
 }
 
-int coordinates_start(int number, struct torus *machine, int *places)
+/* The place of every rank's node, on all ranks, and a line if not all are known. */
+static int hand_round(int place, const char *teller, int *places)
 {
-    char host[MPI_MAX_PROCESSOR_NAME], reason[200], *text = NULL;
-    int rank, ranks, length, place;
-    long bytes = -1; /* no file is asked for; -2: it cannot be read */
-    *machine = (struct torus){0};
+    int rank, ranks;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    int error = PMPI_Allgather(&place, 1, MPI_INT, places, 1, MPI_INT, MPI_COMM_WORLD);
+    for (int i = 0; rank == 0 && i < ranks; i++)
+        if (places[i] < 0) {
+            fprintf(stderr, "unisono: %s: says nothing of the node of rank %d; communicators with it are no cuboids\n",
+                    teller, i);
+            break;
+        }
+    return error;
+}
+
+int coordinates_start(int number, struct torus *machine, int *places, const char **teller)
+{
+    char host[MPI_MAX_PROCESSOR_NAME], reason[200], *text = NULL;
+    int rank, length, place;
+    long bytes = -1; /* no file is asked for; -2: it cannot be read */
+    *machine = (struct torus){0};
+    *teller = NULL;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     const char *path = rank == 0 ? getenv("UNISONO_TOPOLOGY") : NULL;
     if (path != NULL && *path != '\0' && (text = load(path, &bytes)) == NULL)
         bytes = -2;
     int error = PMPI_Bcast(&bytes, 1, MPI_LONG, 0, MPI_COMM_WORLD);
+    if (error == MPI_SUCCESS && bytes == -1 && (error = inquiry_start(machine, &place, teller)) == MPI_SUCCESS &&
+        machine->dimensions > 0)
+        return hand_round(place, *teller, places);
     if (error != MPI_SUCCESS || bytes == -1)
         return error;
     if (bytes < 0)
@@ -242,12 +263,6 @@ int coordinates_start(int number, struct torus *machine, int *places)
     free(text);
     if (!good) /* all ranks read the same text, and so find the same mistake */
         return stop(rank, path, reason);
-    error = PMPI_Allgather(&place, 1, MPI_INT, places, 1, MPI_INT, MPI_COMM_WORLD);
-    for (int i = 0; rank == 0 && i < ranks; i++)
-        if (places[i] < 0) {
-            fprintf(stderr, "unisono: UNISONO_TOPOLOGY=%s: says nothing of the node of rank %d; communicators with it "
-                            "are no cuboids\n", path, i);
-            break;
-        }
-    return error;
+    *teller = "UNISONO_TOPOLOGY";
+    return hand_round(place, *teller, places);
 }

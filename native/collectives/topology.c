@@ -1,34 +1,21 @@
 #include "topology.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "coordinates.h"
 #include "node/crowd.h"
+#include "numa.h"
 
 static MPI_Group world = MPI_GROUP_NULL;
 static int world_ranks;
 static int *world_node; /* rank in the world -> its node's lowest rank in the world */
+static int *world_domain; /* rank in the world -> the lowest rank in its domain of its node */
 static int *world_place; /* rank in the world -> where its node is; -1: not known */
 static struct torus machine; /* of no dimensions: nothing is known */
-
-/* The lowest rank of the node that this rank is said to be of (topology.h). */
-static int fake_first(const char *nodes, int rank)
-{
-    if (nodes[0] == '%') {
-        int count = atoi(nodes + 1);
-        return count > 0 ? rank % count : 0;
-    }
-    const char *at = nodes;
-    for (int first = 0;;) {
-        int here = atoi(at) > 0 ? atoi(at) : 1;
-        if (rank < first + here)
-            return first;
-        first += here;
-        at = strchr(at, ',');
-        at = at == NULL ? nodes : at + 1;
-    }
-}
+static const char *told_by;  /* who knew */
+static enum division division; /* of this rank's node */
 
 /* This node's number, in order of the lowest ranks. */
 static int number_of_node(const int *node, int first)
@@ -50,32 +37,43 @@ int topology_start(void)
     int error = PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &near);
     if (error != MPI_SUCCESS)
         return error;
-    int first = rank;
+    int first = rank, domain = rank;
+    enum division found = UNDIVIDED;
     PMPI_Bcast(&first, 1, MPI_INT, 0, near);
     PMPI_Comm_size(near, &here);
     if (here == world_ranks && getenv("UNISONO_FAKE_NODES") != NULL)
         first = fake_first(getenv("UNISONO_FAKE_NODES"), rank);
     error = crowd_start(near);
+    if (error == MPI_SUCCESS)
+        error = numa_start(near, first, &domain, &found);
     PMPI_Comm_free(&near);
     if (error != MPI_SUCCESS)
         return error;
-    int *node = malloc((size_t)world_ranks * sizeof *node), *place = malloc((size_t)world_ranks * sizeof *place);
-    int good = node != NULL && place != NULL, all = 0;
+    size_t room = (size_t)world_ranks;
+    int *node = malloc(3 * room * sizeof *node), *domains = node, *place = node;
+    int good = node != NULL, all = 0;
     struct torus torus = {0};
+    const char *teller = NULL;
     PMPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (good)
+        domains = node + room, place = domains + room;
     error = all ? PMPI_Allgather(&first, 1, MPI_INT, node, 1, MPI_INT, MPI_COMM_WORLD) : MPI_ERR_NO_MEM;
     if (error == MPI_SUCCESS)
-        error = coordinates_start(number_of_node(node, first), &torus, place);
+        error = PMPI_Allgather(&domain, 1, MPI_INT, domains, 1, MPI_INT, MPI_COMM_WORLD);
+    if (error == MPI_SUCCESS)
+        error = coordinates_start(number_of_node(node, first), &torus, place, &teller);
     if (error == MPI_SUCCESS)
         error = PMPI_Comm_group(MPI_COMM_WORLD, &world);
     if (error != MPI_SUCCESS) {
         free(node);
-        free(place);
         return error;
     }
     /* Only now: under a simulator ranks may share these variables. */
     machine = torus;
+    told_by = teller;
+    division = found;
     world_node = node;
+    world_domain = domains;
     world_place = place;
     return MPI_SUCCESS;
 }
@@ -84,10 +82,30 @@ void topology_end(void)
 {
     if (world != MPI_GROUP_NULL)
         PMPI_Group_free(&world);
-    free(world_node);
-    free(world_place);
-    world_node = world_place = NULL;
+    free(world_node); /* the start of the block that all three are in */
+    world_node = world_domain = world_place = NULL;
     machine.dimensions = 0;
+}
+
+void topology_describe(char *text, size_t bytes)
+{
+    static const char *const kinds[] = {"domain (some ranks are not bound within one)", "sockets", "NUMA domains"};
+    int rank, domains = 0, nodes = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int i = 0; i < world_ranks; i++) {
+        nodes += world_node[i] == i;
+        domains += world_domain[i] == i && world_node[i] == world_node[rank];
+    }
+    int used = snprintf(text, bytes, "%d nodes, %d %s with ranks on that of rank %d; ", nodes, domains,
+                        kinds[division], rank);
+    if (machine.dimensions == 0) {
+        snprintf(text + used, bytes - (size_t)used, "no coordinates");
+        return;
+    }
+    for (int d = 0; d < machine.dimensions && (size_t)used < bytes; d++)
+        used += snprintf(text + used, bytes - (size_t)used, d == 0 ? "%d" : "x%d", machine.extent[d]);
+    if ((size_t)used < bytes)
+        snprintf(text + used, bytes - (size_t)used, " places, from %s", told_by);
 }
 
 int topology_first_on_node(int rank)
@@ -148,6 +166,32 @@ static void describe(struct topology *topology, const int *first, const int *mem
     topology->blocked = topology->regular && topology->in_order;
 }
 
+/* Numbers the domains of every node by their lowest ranks here. `seen`, by the world's rank, is all -1 and left so;
+   `domains`, by node, is room, `counts`, by rank, too. */
+static void number_domains(struct topology *topology, const int *theirs, int *domain_of, int *seen, int *domains,
+                           int *counts)
+{
+    topology->domains = topology->largest_domain = 1;
+    topology->domains_in_order = true;
+    for (int node = 0; node < topology->nodes; node++)
+        domains[node] = 0;
+    for (int i = 0; i < topology->ranks; i++) { /* node by node, as in `members` */
+        int rank = topology->members[i], node = topology->node_of[rank];
+        int *domain = &seen[world_domain[theirs[rank]]];
+        if (*domain < 0) {
+            *domain = domains[node]++;
+            counts[topology->first[node] + *domain] = 0;
+        }
+        int here = ++counts[topology->first[node] + *domain];
+        topology->largest_domain = here > topology->largest_domain ? here : topology->largest_domain;
+        topology->domains = domains[node] > topology->domains ? domains[node] : topology->domains;
+        topology->domains_in_order = topology->domains_in_order && *domain == domains[node] - 1;
+        domain_of[rank] = *domain;
+    }
+    for (int i = 0; i < topology->ranks; i++)
+        seen[world_domain[theirs[i]]] = -1;
+}
+
 /* The nodes on the machine; no cuboid is no mistake. */
 static void place_nodes(struct topology *topology, const int *theirs, int *at)
 {
@@ -164,15 +208,16 @@ bool topology_create(struct topology *topology, MPI_Comm comm)
     PMPI_Comm_size(comm, &ranks);
     PMPI_Comm_rank(comm, &rank);
     size_t room = (size_t)ranks;
-    int *node_of = malloc((4 * room + 1) * sizeof *node_of);
-    int *work = malloc((2 * room + (size_t)world_ranks) * sizeof *work);
+    int *node_of = malloc((5 * room + 1) * sizeof *node_of);
+    int *work = malloc((3 * room + (size_t)world_ranks) * sizeof *work);
     if (node_of == NULL || work == NULL || !in_world(comm, ranks, work, work + room)) {
         free(node_of);
         free(work);
         return false;
     }
-    int *local_of = node_of + room, *members = local_of + room, *first = members + room;
-    int *seen = work + 2 * room;
+    int *local_of = node_of + room, *members = local_of + room, *domain_of = members + room;
+    int *first = domain_of + room;
+    int *counts = work + 2 * room, *seen = work + 3 * room;
     for (int i = 0; i < world_ranks; i++)
         seen[i] = -1;
     int nodes = number_nodes(work + room, ranks, node_of, local_of, first, seen);
@@ -181,9 +226,11 @@ bool topology_create(struct topology *topology, MPI_Comm comm)
     for (int i = 0; i < ranks; i++)
         members[first[node_of[i]] + local_of[i]] = i;
     *topology = (struct topology){.rank = rank, .ranks = ranks, .nodes = nodes, .node_of = node_of,
-                                  .local_of = local_of, .first = first, .members = members};
+                                  .local_of = local_of, .domain_of = domain_of, .first = first,
+                                  .members = members};
     describe(topology, first, members);
     place_nodes(topology, work + room, work);
+    number_domains(topology, work + room, domain_of, seen, work, counts);
     free(work);
     return true;
 }
@@ -191,6 +238,6 @@ bool topology_create(struct topology *topology, MPI_Comm comm)
 void topology_free(struct topology *topology)
 {
     cuboid_free(&topology->cuboid);
-    free((void *)(uintptr_t)topology->node_of); /* the start of the one block that all four are in */
+    free((void *)(uintptr_t)topology->node_of); /* the start of the one block that all five are in */
     *topology = (struct topology){0};
 }

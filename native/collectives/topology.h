@@ -5,6 +5,7 @@
 
 #include <mpi.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "torus.h"
@@ -22,15 +23,23 @@ struct topology {
     const int *local_of;    /* rank -> place on its node */
     const int *first;       /* node -> where its ranks begin in `members`; first[nodes] == ranks */
     const int *members;     /* ranks by node, ascending within a node */
+    int domains;            /* NUMA domains (or sockets) with ranks in them, on the node with most; 1 if none is known */
+    int largest_domain;     /* ranks in the largest of all */
+    bool domains_in_order;  /* on every node the ranks of a domain follow one another */
+    const int *domain_of;   /* rank -> domain of its node, numbered in order of their lowest ranks */
     struct cuboid cuboid;   /* the nodes as a box on a torus or mesh; node_at is NULL when they are none (coordinates.h) */
 };
 
 /* The world, before any other; collective over MPI_COMM_WORLD. Does nothing the second time.
  *
  * For tests: where all ranks are on one machine, the environment variable UNISONO_FAKE_NODES makes several nodes of it.
- * "2": every two ranks are a node; "2,1,3": nodes of so many ranks, over and over; "%3": three nodes, in turn. */
+ * "2": every two ranks are a node; "2,1,3": nodes of so many ranks, over and over; "%3": three nodes, in turn.
+ * So UNISONO_FAKE_NUMA divides the ranks of each node into domains (numa.h). */
 int topology_start(void);
 void topology_end(void);
+
+/* What is known of the machine, in words, as rank 0 sees it: NUMA domains of its node, coordinates and who told them. */
+void topology_describe(char *text, size_t bytes);
 
 /* The lowest rank of MPI_COMM_WORLD on the node of this one. */
 int topology_first_on_node(int rank);

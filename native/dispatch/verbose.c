@@ -73,6 +73,9 @@ static void print_implementation(const struct implementation *one)
 
 void verbose_print(void)
 {
+    char machine[200];
+    topology_describe(machine, sizeof machine);
+    fprintf(stderr, "unisono: %s\n", machine);
     fprintf(stderr, "unisono: collectives of rank 0: which implementation served its calls of which message size (bytes)\n");
     fprintf(stderr, "unisono:   %-10s  %-24s  %-28s  %12s\n", "collective", "size", "implementation", "calls");
     for (int c = 0; c < COLLECTIVES; c++)
