@@ -32,6 +32,11 @@ until_true() {
   done
 }
 
+in_order() { # DEVICES...: all packets of a stream by one CPU; else they overtake one another, as on no wire, and TCP sends again
+  local cpus=$(($(nproc) < 31 ? $(nproc) : 31)) device
+  for device; do printf '%x' $(((1 << cpus) - 1)) >"/sys/class/net/$device/queues/rx-0/rps_cpus" || true; done 2>/dev/null
+}
+
 child_of() { # the file has no newline at its end
   child=$(cat "/proc/$1/task/$1/children") && child=${child%% *} && [ -n "$child" ]
 }
@@ -52,10 +57,12 @@ login() {
     until_true child_of $!
     echo "$child" >"$dir/$name.pid"
     ip link add "v$i" type veth peer name eth0 netns "$child"
-    ip link set "v$i" master br0 up
+    ip link set "v$i" mtu 9000 master br0 up # as in clusters: every packet takes the time of a CPU that the ranks need
+    in_order "v$i"
     nsenter -t "$child" -n ip link set lo up
     nsenter -t "$child" -n ip address add "10.77.0.$((i + 1))/24" dev eth0
-    nsenter -t "$child" -n ip link set eth0 up
+    nsenter -t "$child" -n ip link set eth0 mtu 9000 up
+    nsenter -t "$child" -n -m "$BASH" "$0" in_order eth0
     if [ -n "$rate" ]; then
       tc qdisc add dev "v$i" root tbf rate "$rate" burst 64kb latency "$latency"
       nsenter -t "$child" -n tc qdisc add dev eth0 root tbf rate "$rate" burst 64kb latency "$latency"
