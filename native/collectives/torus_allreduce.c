@@ -58,20 +58,40 @@ int torus_from_drivers(struct coll_comm *comm, const struct call *call, int driv
     return error;
 }
 
+/* Into how many slices the vector is dealt, and who drives them: slice after slice a tree further on. */
+struct deal {
+    int trees, slices, drivers;
+};
+
+/* Combining takes more time than sending: where slices are long enough, all processes of a node have the same number of
+   them, several to a tree. */
+static struct deal deal_of(const struct coll_comm *comm, struct torus_way way, int64_t bytes)
+{
+    enum { LEAST = 1024 };
+    int trees = torus_way_trees(comm, way), drivers = torus_way_drivers(comm, way), all = comm->topology.least;
+    int slices = trees;
+    while (slices % all != 0)
+        slices += trees;
+    if (way.several && way.links && all > trees && bytes / slices >= LEAST)
+        return (struct deal){trees, slices, all};
+    return (struct deal){trees, trees, drivers};
+}
+
 /* This rank's slices through their trees. */
-static int through_trees(struct coll_comm *comm, struct torus_way way, const struct call *call, int64_t segment)
+static int through_trees(struct coll_comm *comm, struct torus_way way, const struct call *call, const struct deal *deal,
+                         int64_t segment)
 {
     const struct cuboid *cuboid = &comm->topology.cuboid;
-    int trees = torus_way_trees(comm, way), drivers = torus_way_drivers(comm, way), mine = 0;
+    int mine = 0, local = comm->topology.local;
     struct stream streams[2 * TORUS_MOST];
     int64_t element = call->reduction.element, room = 0;
-    segment = (segment + element - 1) / element * element;
-    for (int tree = 0; tree < trees; tree++) {
-        if (torus_driver(tree, trees, drivers) != comm->topology.local)
+    segment = (torus_segment(comm, way, 2, call->count * element, segment) + element - 1) / element * element;
+    for (int slice = 0; slice < deal->slices; slice++) {
+        if (torus_driver(slice, deal->slices, deal->drivers) != local)
             continue;
         struct stream *stream = &streams[mine++];
-        torus_stream(comm, way, tree, cuboid->node_at[0], 0, stream);
-        int64_t from = torus_slice(call->count, trees, tree), to = torus_slice(call->count, trees, tree + 1);
+        torus_stream(comm, way, slice % deal->trees, cuboid->node_at[0], local, local, stream);
+        int64_t from = torus_slice(call->count, deal->slices, slice), to = torus_slice(call->count, deal->slices, slice + 1);
         stream->data = (char *)call->receive + from * element;
         stream->bytes = (to - from) * element;
         stream->segment = segment < stream->bytes || stream->bytes == 0 ? segment : stream->bytes;
@@ -94,16 +114,17 @@ static int through_trees(struct coll_comm *comm, struct torus_way way, const str
 
 int torus_allreduce(struct coll_comm *comm, struct torus_way way, const struct call *call, int64_t segment)
 {
-    int trees = torus_way_trees(comm, way), drivers = torus_way_drivers(comm, way), locals = comm->topology.locals;
+    struct deal deal = deal_of(comm, way, call->count * call->reduction.element);
+    int locals = comm->topology.locals;
     int64_t *at = malloc(((size_t)locals + 1) * sizeof *at);
     if (at == NULL)
         return MPI_ERR_NO_MEM;
-    torus_slices(call->count, trees, drivers, locals, at);
-    int error = torus_to_drivers(comm, call, drivers, at);
-    if (error == MPI_SUCCESS && comm->topology.local < drivers)
-        error = through_trees(comm, way, call, segment);
+    torus_slices(call->count, deal.slices, deal.drivers, locals, at);
+    int error = torus_to_drivers(comm, call, deal.drivers, at);
+    if (error == MPI_SUCCESS && comm->topology.local < deal.drivers)
+        error = through_trees(comm, way, call, &deal, segment);
     if (error == MPI_SUCCESS)
-        error = torus_from_drivers(comm, call, drivers, at);
+        error = torus_from_drivers(comm, call, deal.drivers, at);
     free(at);
     return error;
 }

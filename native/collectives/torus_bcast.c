@@ -1,5 +1,6 @@
 #include "torus_bcast.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "node/node.h"
@@ -18,13 +19,12 @@ int torus_way_drivers(const struct coll_comm *comm, struct torus_way way)
     return !way.several ? 1 : trees < least ? trees : least;
 }
 
-void torus_stream(const struct coll_comm *comm, struct torus_way way, int tree, int root_node, int root_local,
+void torus_stream(const struct coll_comm *comm, struct torus_way way, int tree, int root_node, int local, int root_local,
                   struct stream *stream)
 {
     const struct topology *topology = &comm->topology;
     const struct cuboid *cuboid = &topology->cuboid;
-    int trees = torus_way_trees(comm, way), drivers = torus_way_drivers(comm, way);
-    int local = torus_driver(tree, trees, drivers), places[TREE_CHILDREN];
+    int places[TREE_CHILDREN];
     int root = cuboid->place_of[root_node], here = cuboid->place_of[topology->node];
     int parent = way.links ? tree_parent(&cuboid->torus, tree, root, here)
                            : short_tree_parent(&cuboid->torus, root, here);
@@ -33,7 +33,7 @@ void torus_stream(const struct coll_comm *comm, struct torus_way way, int tree, 
                                     : short_tree_children(&cuboid->torus, root, here, places);
     if (parent >= 0) {
         int node = cuboid->node_at[parent];
-        stream->parent = topology_rank(topology, node, drivers == 1 && node == root_node ? root_local : local);
+        stream->parent = topology_rank(topology, node, node == root_node ? root_local : local);
     }
     for (int i = 0; i < stream->child_count; i++)
         stream->children[i] = topology_rank(topology, cuboid->node_at[places[i]], local);
@@ -44,20 +44,21 @@ struct passing {
     struct coll_comm *comm;
     char *data;
     int64_t bytes, chunk;
-    int root_local, drivers, trees, driver; /* driver: this rank's number among them, or -1 */
+    int root_local, drivers, trees;
     bool at_root;
     struct stream streams[2 * TORUS_MOST];
     struct flow flow;
     int64_t *parts; /* of a chunk: bytes and places by local number */
 };
 
+/* A chunk that has come, on to the other ranks of the node. */
 static int share(struct passing *passing, int64_t round)
 {
     struct coll_comm *comm = passing->comm;
     int64_t base = round * passing->chunk, left = passing->bytes - base;
     int64_t here = left < passing->chunk ? left : passing->chunk;
     int locals = comm->topology.locals;
-    if (passing->drivers == 1)
+    if (passing->at_root || passing->drivers == 1)
         return node_bcast(comm, passing->at_root ? passing->root_local : 0, passing->data + base, here);
     int64_t *bytes = passing->parts, *at = bytes + locals;
     for (int local = 0; local < locals; local++)
@@ -76,23 +77,38 @@ static int share(struct passing *passing, int64_t round)
     return node_allgather(comm, chunk + at[comm->topology.local], chunk, 0, bytes, at);
 }
 
-static int one_round(struct passing *passing, int64_t round, int64_t rounds, int64_t lag)
+/* The streams that this rank drives: at the root's node the root has all, without a copy to anybody before. */
+static int take_streams(struct passing *passing, struct torus_way way, int root_node)
 {
-    struct coll_comm *comm = passing->comm;
-    bool early = passing->at_root && passing->drivers > 1;
-    int error = MPI_SUCCESS;
-    if (round < rounds && early) {
-        int64_t base = round * passing->chunk, left = passing->bytes - base;
-        error = node_bcast(comm, passing->root_local, passing->data + base, left < passing->chunk ? left : passing->chunk);
+    int mine = 0, local = passing->comm->topology.local;
+    for (int tree = 0; tree < passing->trees; tree++) {
+        int driver = torus_driver(tree, passing->trees, passing->drivers);
+        if (local != (passing->at_root ? passing->root_local : driver))
+            continue;
+        struct stream *stream = &passing->streams[mine++];
+        torus_stream(passing->comm, way, tree, root_node, driver, passing->root_local, stream);
+        stream->data = passing->data, stream->bytes = passing->bytes;
+        stream->segment = passing->chunk / passing->trees;
+        stream->of = passing->trees, stream->index = tree;
     }
-    if (error == MPI_SUCCESS && passing->driver >= 0) {
-        if (passing->at_root)
-            flow_offer(&passing->flow, round + 1);
-        error = flow_until(&passing->flow, round + 1 - lag);
-    }
-    if (error == MPI_SUCCESS && round >= lag && !early && comm->topology.locals > 1)
-        error = share(passing, round - lag);
-    return error;
+    return mine;
+}
+
+static int64_t depth_of(const struct coll_comm *comm, struct torus_way way)
+{
+    const struct torus *torus = &comm->topology.cuboid.torus;
+    return way.links ? trees_depth(torus) : short_tree_depth(torus);
+}
+
+int64_t torus_segment(const struct coll_comm *comm, struct torus_way way, int passes, int64_t bytes, int64_t segment)
+{
+    enum { LEAST = 1024 };
+    if (!way.links || segment != TORUS_SEGMENT)
+        return segment;
+    double part = (double)bytes / torus_way_trees(comm, way), depth = (double)(passes * depth_of(comm, way));
+    int64_t best = (int64_t)sqrt(part / depth * comm->costs.fabric_latency / comm->costs.fabric_byte);
+    best = best < LEAST ? LEAST : best;
+    return best < segment ? best : segment;
 }
 
 int torus_bcast(struct coll_comm *comm, struct torus_way way, int root, void *data, int64_t bytes, int64_t segment)
@@ -101,32 +117,29 @@ int torus_bcast(struct coll_comm *comm, struct torus_way way, int root, void *da
     struct passing passing = {.comm = comm, .data = data, .bytes = bytes, .root_local = topology->local_of[root],
                               .drivers = torus_way_drivers(comm, way), .trees = torus_way_trees(comm, way),
                               .at_root = topology->node == topology->node_of[root]};
-    segment = (segment + UNIT - 1) / UNIT * UNIT;
+    segment = (torus_segment(comm, way, 1, bytes, segment) + UNIT - 1) / UNIT * UNIT;
     /* A vector that is less than a chunk is one. */
     int64_t most = (bytes + passing.trees - 1) / passing.trees;
     segment = segment < most || most < 1 ? segment : (most + UNIT - 1) / UNIT * UNIT;
     passing.chunk = segment * passing.trees;
-    passing.driver = topology->local < passing.drivers ? topology->local : -1;
-    if (passing.drivers == 1 && passing.at_root)
-        passing.driver = topology->local == passing.root_local ? 0 : -1;
-    int mine = 0;
-    for (int tree = 0; tree < passing.trees && passing.driver >= 0; tree++) {
-        if (torus_driver(tree, passing.trees, passing.drivers) != passing.driver)
-            continue;
-        struct stream *stream = &passing.streams[mine++];
-        torus_stream(comm, way, tree, topology->node_of[root], passing.root_local, stream);
-        stream->data = data, stream->bytes = bytes, stream->segment = segment;
-        stream->of = passing.trees, stream->index = tree;
-    }
+    int mine = take_streams(&passing, way, topology->node_of[root]);
     passing.parts = malloc(2 * (size_t)topology->locals * sizeof *passing.parts);
-    int64_t rounds = (bytes + passing.chunk - 1) / passing.chunk;
-    /* Nodes share a chunk when every tree has had time to bring it; until then, data only pass through. */
-    int64_t depth = way.links ? trees_depth(&topology->cuboid.torus) : short_tree_depth(&topology->cuboid.torus);
-    int64_t lag = way.several && depth + 1 < rounds ? depth + 1 : rounds;
+    if (!way.several)
+        passing.chunk = bytes; /* the node after the network, with everything */
+    int64_t rounds = bytes > 0 ? (bytes + passing.chunk - 1) / passing.chunk : 0;
+    /* Who copies does not send on meanwhile, so that it pays to do both at once only where the network is the slower: then
+       so many chunks are passed on first that those farthest away never wait. */
+    bool together = way.several && 4 * comm->costs.fabric_byte > passing.trees * comm->costs.node_byte;
+    int64_t ahead = together ? depth_of(comm, way) + 1 : INT64_MAX / 2;
     int error = passing.parts == NULL ? MPI_ERR_NO_MEM
                                       : flow_begin(&passing.flow, &comm->fabric, passing.streams, mine);
-    for (int64_t round = 0; round < rounds + lag && error == MPI_SUCCESS; round++)
-        error = one_round(&passing, round, rounds, lag);
+    if (error == MPI_SUCCESS && passing.at_root)
+        flow_offer(&passing.flow, INT64_MAX);
+    for (int64_t round = 0; round < rounds && error == MPI_SUCCESS; round++) {
+        error = flow_until(&passing.flow, round + ahead);
+        if (error == MPI_SUCCESS && topology->locals > 1)
+            error = share(&passing, round);
+    }
     error = flow_end(&passing.flow, error);
     free(passing.parts);
     return error;
@@ -136,7 +149,7 @@ double torus_pass_cost(const struct coll_comm *comm, struct torus_way way, int64
 {
     const struct torus *torus = &comm->topology.cuboid.torus;
     int trees = torus_way_trees(comm, way);
-    double depth = way.links ? trees_depth(torus) : short_tree_depth(torus);
+    double depth = (double)depth_of(comm, way);
     double part = (double)bytes / trees, piece = part < (double)segment ? part : (double)segment;
     /* The short tree's root sends each segment to all its children; every link tree has ports of its own. */
     double fan = way.links ? 1 : depth, pieces = piece > 0 ? part / piece : 1;

@@ -19,10 +19,15 @@ static inline int torus_driver(int tree, int trees, int drivers)
     return tree * drivers / trees;
 }
 
-/* The stream of a tree, without data: who is above and below of this node's driver. `root_local`: who drives at the root's
- * node, if one drives all. */
-void torus_stream(const struct coll_comm *comm, struct torus_way way, int tree, int root_node, int root_local,
+/* The stream of a tree, without data: who is above and below of this rank, which is `local` of its node or, at the root's
+ * node, `root_local`. */
+void torus_stream(const struct coll_comm *comm, struct torus_way way, int tree, int root_node, int local, int root_local,
                   struct stream *stream);
+
+/* What the link trees' algorithms say of themselves, and what is taken instead where it is asked for: the shortest
+ * time of `passes` passes through trees, p segments in (passes * depth + p) (latency + segment * byte) seconds. */
+enum { TORUS_SEGMENT = 16384 };
+int64_t torus_segment(const struct coll_comm *comm, struct torus_way way, int passes, int64_t bytes, int64_t segment);
 
 int torus_bcast(struct coll_comm *comm, struct torus_way way, int root, void *data, int64_t bytes, int64_t segment);
 

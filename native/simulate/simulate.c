@@ -1,11 +1,14 @@
 /* Our collectives and the simulator's own, on a machine that SimGrid simulates (unisono.simulate):
  *
- *     smpirun ... simulate check RATE COLLECTIVE ALGORITHM[,ALGORITHM...] BYTES...
- *     smpirun ... simulate time RATE COLLECTIVE ALGORITHM[,ALGORITHM...] BYTES...
+ *     smpirun ... simulate check RATE FLAG LATENCY BANDWIDTH COLLECTIVE ALGORITHM[,...] BYTES...
+ *     smpirun ... simulate time RATE FLAG LATENCY BANDWIDTH COLLECTIVE ALGORITHM[,...] BYTES...
+ *     smpirun ... simulate copy RATE BYTES
  *
  * ALGORITHM: of ours, without the collective's name; `all`; or `smpi`, what smpirun's options chose. RATE: bytes a second
- * that a process copies. Prints lines `@ COLLECTIVE ALGORITHM BYTES RESULT`: seconds, from a common start to the end of the
- * last rank; or `right`, `WRONG`; or `no` when the algorithm does not apply. */
+ * that a process copies. FLAG: seconds until another process of the node sees what one has stored; 0: a node shares no
+ * memory, its processes send messages. LATENCY, BANDWIDTH: of the fabric, for what algorithms choose by them. Prints lines
+ * `@ COLLECTIVE ALGORITHM BYTES RESULT`: seconds, from a common start to the end of the last rank; or `right`, `WRONG`; or
+ * `no` when the algorithm does not apply. `copy`: in what time every rank copies so much. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +16,7 @@
 
 #include "collectives.h"
 #include "copies.h"
+#include "memory.h"
 #include "reduction.h"
 
 struct job {
@@ -181,21 +185,41 @@ static bool listed(const char *list, const char *word)
     return false;
 }
 
+/* As an algorithm would: in pieces, all ranks at the same time. */
+static int copy(int64_t bytes, int rank)
+{
+    enum { PIECE = 1000 };
+    char *from = calloc(2, PIECE);
+    double begun = MPI_Wtime();
+    for (int64_t at = 0; from != NULL && at < bytes; at += PIECE)
+        memcpy(from + PIECE, from, (size_t)(bytes - at < PIECE ? bytes - at : PIECE));
+    double last = latest(MPI_Wtime() - begun);
+    if (rank == 0)
+        printf("@ copy pieces %lld %.9g\n", (long long)bytes, last);
+    free(from);
+    MPI_Finalize();
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     struct job job = {0};
     MPI_Init(&argc, &argv);
     PMPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &job.ranks);
-    enum collective collective = argc > 5 ? collective_find(argv[3]) : COLLECTIVES;
+    enum collective collective = argc > 8 ? collective_find(argv[6]) : COLLECTIVES;
     job.check = argc > 1 && strcmp(argv[1], "check") == 0;
+    if (argc > 2)
+        copies_set(strtod(argv[2], NULL), job.check);
+    if (argc == 4 && strcmp(argv[1], "copy") == 0)
+        return copy(strtoll(argv[3], NULL, 10), job.rank);
     if (collective == COLLECTIVES) {
         if (job.rank == 0)
-            fprintf(stderr, "simulate check|time RATE COLLECTIVE ALGORITHM[,...] BYTES...\n");
+            fprintf(stderr, "simulate check|time RATE FLAG LATENCY BANDWIDTH COLLECTIVE ALGORITHM[,...] BYTES...\n");
         MPI_Finalize();
         return 2;
     }
-    copies_set(strtod(argv[2], NULL), job.check);
+    memory_set(strtod(argv[3], NULL));
     job.call.collective = collective;
     if (collective == COLL_ALLTOALLV || collective == COLL_ALLGATHERV) { /* thousands of ranks have thousands each */
         job.counts = calloc(4 * (size_t)job.ranks, sizeof *job.counts);
@@ -203,13 +227,17 @@ int main(int argc, char **argv)
     }
     if (topology_start() != MPI_SUCCESS || coll_comm_create(MPI_COMM_WORLD, &job.comm) != MPI_SUCCESS)
         PMPI_Abort(MPI_COMM_WORLD, 2);
-    for (int k = 5; k < argc; k++) {
-        if (!job.check && listed(argv[4], "smpi"))
+    struct costs *costs = &job.comm->costs;
+    costs->node_latency = strtod(argv[3], NULL) > 0 ? strtod(argv[3], NULL) : costs->node_latency;
+    costs->node_byte = 1 / strtod(argv[2], NULL);
+    costs->fabric_latency = strtod(argv[4], NULL), costs->fabric_byte = 1 / strtod(argv[5], NULL);
+    for (int k = 8; k < argc; k++) {
+        if (!job.check && listed(argv[7], "smpi"))
             try(&job, NULL, strtoll(argv[k], NULL, 10));
         for (int i = 0; algorithm_at(i) != NULL; i++) {
             const struct algorithm *algorithm = algorithm_at(i);
             if (algorithm->collective == collective &&
-                (listed(argv[4], "all") || listed(argv[4], strchr(algorithm->name, '_') + 1)))
+                (listed(argv[7], "all") || listed(argv[7], strchr(algorithm->name, '_') + 1)))
                 try(&job, algorithm, strtoll(argv[k], NULL, 10));
         }
     }

@@ -20,10 +20,8 @@ int node_create(struct coll_comm *comm)
     node->ranks = comm->topology.locals;
     node->crowded = crowd();
     node->cell_bytes = cell_bytes_for(node->ranks);
-#ifndef UNISONO_SIMULATED
     node->shared = node->ranks > 1 && segment_create(&node->first, comm, sizeof(struct shared_rank));
     pull_create(&node->pull, comm, node->shared || node->ranks == 1);
-#endif
     return MPI_SUCCESS;
 }
 

@@ -29,7 +29,7 @@ def simulator() -> Path:
     source = native_source()
     headers = [*(source / "collectives").rglob("*.[hd]*"), *(source / "simulate").glob("*.h")]
     includes = [source / "collectives", source / "simulate", source]
-    return _program("simulate", _sources(source), [*headers, *(source / "common").glob("*.h")], includes)
+    return _program("simulate", _sources(source), headers, includes)
 
 
 def skeleton() -> Path:
@@ -77,8 +77,9 @@ def spread_steps(kind: str, extents: Sequence[int]) -> list[tuple[int, float]]:
 def _sources(source: Path) -> list[Path]:
     folders = ("collectives", "collectives/group", "collectives/node", "collectives/algorithms", "simulate")
     others = ("skeleton.c", "spread.c")  # programs of their own
+    replaced = {source / "collectives" / "node" / name for name in ("segment.c", "wait.c")}  # by simulate/memory.c
     found = [path for folder in folders for path in sorted((source / folder).glob("*.c")) if path.name not in others]
-    return [*found, source / "common" / "shared_memory.c"]
+    return [path for path in found if path not in replaced]
 
 
 def _cache() -> Path:
@@ -100,8 +101,9 @@ def _build(name: str, files: list[Path], includes: list[Path], folder: Path) -> 
     def compiled(numbered: tuple[int, Path]) -> str:
         number, path = numbered
         target = str(folder / f"{number}.o")
-        # Copies take simulated time, but for those in the file that says how much.
-        copies = ["-Dmemcpy=unisono_copy"] if name == "simulate" and path.name != "copies.c" else []
+        # Copies take simulated time, but for those in the file that says how much; stores wake who waits for them.
+        ours = name == "simulate" and path.name != "copies.c"
+        copies = ["-Dmemcpy=unisono_copy", "-include", "stores.h"] if ours else []
         _run(
             ["smpicc", *_FLAGS, *copies, *(f"-I{path}" for path in includes), "-c", str(path), "-o", target], path.name
         )

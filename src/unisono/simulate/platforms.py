@@ -47,10 +47,12 @@ class Platform:
     latency: Number
     """Of a link: what a message takes to the next node."""
     node_bandwidth: Number
-    """What all processes of a node together move to one another."""
+    """Of one message between processes of a node, however many there are at once."""
     node_latency: Number
     copy: Number
     """Bytes a second one process copies while all do."""
+    flag: Number = Number(0.1e-6, "assumed: two misses of a cache")
+    """Seconds until a process sees what another of its node has stored in shared memory."""
     leaf: int = 16
 
     def __post_init__(self) -> None:
@@ -65,7 +67,7 @@ class Platform:
 
     @property
     def numbers(self) -> dict[str, Number]:
-        names = ("bandwidth", "latency", "node_bandwidth", "node_latency", "copy")
+        names = ("bandwidth", "latency", "node_bandwidth", "node_latency", "copy", "flag")
         return {name: getattr(self, name) for name in names}
 
     def resized(self, extents: Sequence[int]) -> Platform:
@@ -100,7 +102,7 @@ FX10 = Platform(
     (8, 8, 6),
     bandwidth=Number(5e9, "Tofu: 5 GB/s a link and direction (Ajima et al., IEEE Computer 42(11), 2009)"),
     latency=Number(1e-6, "assumed: 1 us to a neighbour, charged at every hop (Tofu's own hops take about 0.1 us)"),
-    node_bandwidth=Number(20e9, "assumed: shared memory, a quarter of the node's 85 GB/s"),
+    node_bandwidth=Number(2e9, "assumed: copied in and out at once, at the rate of a copy"),
     node_latency=Number(0.3e-6, "assumed"),
     copy=Number(2e9, "assumed: 16 processes copying at 64 GB/s of reads and writes together"),
 )
@@ -112,7 +114,7 @@ FAT_TREE = Platform(
     (64,),
     bandwidth=Number(12.234e9, "measured on OCI BM.Optimized3.36: PingPong 12,234 MB/s"),
     latency=Number(0.4e-6, "measured PingPong of 1.67 us, over two links to a switch and two from it"),
-    node_bandwidth=Number(20e9, "assumed"),
+    node_bandwidth=Number(4e9, "assumed: copied in and out at once, at the rate of a copy"),
     node_latency=Number(0.3e-6, "assumed"),
     copy=Number(4e9, "assumed"),
 )

@@ -64,6 +64,8 @@ class Run:
     """Whose choice "smpi" follows: ompi, mpich, mvapich2, impi."""
     smpi: Mapping[str, str] | None = None
     """Collective -> the simulator's algorithm for it, before the selector."""
+    shared: bool = True
+    """Whether processes of a node share memory; else they send messages there too, as where sharing is impossible."""
 
     def argv(self, folder: Path) -> list[str]:
         setup = {collective: name for collective, name in _CHEAP.items() if collective != self.collective or self.check}
@@ -71,7 +73,9 @@ class Run:
         ranks = self.platform.nodes * self.ppn
         where = ["-np", str(ranks), "-platform", str(folder / "platform.xml"), "-hostfile", str(folder / "hosts")]
         rate = f"{self.platform.copy.value:.0f}"
-        what = ["check" if self.check else "time", rate, self.collective, ",".join(self.algorithms)]
+        flag = f"{self.platform.flag.value:g}" if self.shared else "0"
+        fabric = [f"{number.value:g}" for number in (self.platform.latency, self.platform.bandwidth)]
+        what = ["check" if self.check else "time", rate, flag, *fabric, self.collective, ",".join(self.algorithms)]
         return ["smpirun", *where, *OPTIONS, f"--cfg=smpi/coll-selector:{self.selector}", *chosen, *what]
 
     def results(self, deadline: float = 300.0) -> list[Result]:
