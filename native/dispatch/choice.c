@@ -136,6 +136,16 @@ static const struct implementation *quickest(const struct coll_comm *comm, enum 
     return found != NULL ? implementation_of(found) : NULL;
 }
 
+/* Behind what is there, once. */
+static void add(struct range *range, const struct implementation *one)
+{
+    bool known = one == NULL;
+    for (int i = 0; i < range->count; i++)
+        known = known || range->implementation[i] == one;
+    if (!known)
+        range->implementation[range->count++] = one;
+}
+
 bool choice_from_costs(struct choice *choice, const struct coll_comm *comm, enum collective collective)
 {
     enum { DOUBLINGS = 40, STEPS = 2 * DOUBLINGS + 1 };
@@ -154,10 +164,11 @@ bool choice_from_costs(struct choice *choice, const struct coll_comm *comm, enum
         const struct implementation *one = quickest(comm, collective, &shape);
         const struct implementation *other =
             collective == COLL_ALLREDUCE || collective == COLL_REDUCE ? quickest(comm, collective, &ordered) : one;
-        if (one != NULL)
-            range.implementation[range.count++] = one;
-        if (other != NULL && other != one)
-            range.implementation[range.count++] = other;
+        /* What serves up to some size may not serve the range to its end. */
+        shape.bytes = range.to < INT64_MAX ? range.to : bytes;
+        add(&range, one);
+        add(&range, quickest(comm, collective, &shape));
+        add(&range, other);
         range.implementation[range.count++] = implementation_mpi(collective);
         append(choice, &range);
     }

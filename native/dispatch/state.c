@@ -227,6 +227,7 @@ void state_force(struct state *state, enum collective collective, struct choice 
 {
     choice_free(&state->choice[collective]);
     state->choice[collective] = *choice;
+    state->last[collective].implementation = NULL;
     if (choice->count > 0)
         state->chosen |= 1u << collective;
     else

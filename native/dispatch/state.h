@@ -29,6 +29,10 @@ struct state {
     struct coll_comm *ours; /* NULL until it is needed */
     unsigned chosen;        /* bit: the collective's choice has been made */
     struct choice choice[COLLECTIVES];
+    struct {
+        struct shape shape;
+        const struct implementation *implementation; /* one of ours; NULL: look it up */
+    } last[COLLECTIVES]; /* what served last, and what */
     int copies;
     struct copy copy[COPIES_MOST];
     bool has_large_room;        /* more was packed than should be kept */

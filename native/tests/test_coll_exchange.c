@@ -92,18 +92,29 @@ static void exchange_once(struct rank *rank, uint32_t round, char *send, char *r
             rank->wrong += receive[in_at[i] + k] != byte_of(round, i, me, k);
 }
 
-/* Blocks alike, in lines alone. */
+/* Of an exchange in lines alone; every fourth is of blocks alike. */
+static int64_t short_size(uint32_t round, int from, int to)
+{
+    bool alike = round % 4 == 0;
+    return (int64_t)(mixed(round, alike ? 0 : (uint32_t)from, alike ? 0 : (uint32_t)to) % (PAIR_ROOM + 1));
+}
+
+/* In lines alone; half of the ranks know that it is, the others find it. */
 static void inline_once(struct rank *rank, uint32_t round, char *send, char *receive)
 {
-    int64_t each = (int64_t)(mixed(round, 0, 0) % (PAIR_ROOM + 1));
+    int64_t out[RANKS], in[RANKS], at[RANKS];
     int me = rank->node.rank;
+    for (int i = 0; i < RANKS; i++) {
+        out[i] = short_size(round, me, i), in[i] = short_size(round, i, me), at[i] = i * PAIR_ROOM;
+        for (int64_t k = 0; k < out[i]; k++)
+            send[at[i] + k] = byte_of(round, me, i, k);
+    }
+    const struct flow flow_out = {-1, 0, out, at}, flow_in = {-1, 0, in, at};
+    rank->wrong += (me % 2 ? exchange_inline(&rank->comm, send, &flow_out, receive, &flow_in)
+                           : exchange(&rank->comm, send, &flow_out, receive, &flow_in, INT64_MAX)) != MPI_SUCCESS;
     for (int i = 0; i < RANKS; i++)
-        for (int64_t k = 0; k < each; k++)
-            send[i * each + k] = byte_of(round, me, i, k);
-    rank->wrong += exchange_inline(&rank->comm, send, receive, each) != MPI_SUCCESS;
-    for (int i = 0; i < RANKS; i++)
-        for (int64_t k = 0; k < each; k++)
-            rank->wrong += receive[i * each + k] != byte_of(round, i, me, k);
+        for (int64_t k = 0; k < in[i]; k++)
+            rank->wrong += receive[at[i] + k] != byte_of(round, i, me, k);
 }
 
 static void *run(void *argument)

@@ -8,12 +8,13 @@
 #include "messages.h"
 #include "node.h"
 
-int node_allgather_inline(struct coll_comm *comm, const void *send, void *receive, int64_t each)
+/* The blocks are no longer than LINE_ROOM. */
+static void by_lines(struct coll_comm *comm, const void *send, char *receive, const struct flow *blocks)
 {
     struct node *node = comm->node;
     uint64_t step = node_steps(node, 1);
-    size_t bytes = (size_t)each;
-    char *own = (char *)receive + node->rank * each;
+    size_t bytes = (size_t)flow_bytes(blocks, node->rank);
+    char *own = receive + flow_at(blocks, node->rank);
     line_room(comm, step);
     memcpy(line_of(node, node->rank, step)->payload, send, bytes);
     line_post(node, step);
@@ -21,10 +22,18 @@ int node_allgather_inline(struct coll_comm *comm, const void *send, void *receiv
         memcpy(own, send, bytes);
     for (int i = 1; i < node->ranks; i++) {
         int from = node->rank + i < node->ranks ? node->rank + i : node->rank + i - node->ranks;
-        memcpy((char *)receive + from * each, line_wait(comm, from, step)->payload, bytes);
+        const struct line *line = line_wait(comm, from, step);
+        memcpy(receive + flow_at(blocks, from), line->payload, (size_t)flow_bytes(blocks, from));
     }
     node_know(node, step);
     node_pass(node, step + 1);
+    line_prepare(node);
+}
+
+int node_allgather_inline(struct coll_comm *comm, const void *send, void *receive, int64_t each)
+{
+    const struct flow blocks = {-1, each, NULL, NULL};
+    by_lines(comm, send, receive, &blocks);
     return MPI_SUCCESS;
 }
 
@@ -76,6 +85,10 @@ int node_allgather_cells(struct coll_comm *comm, const void *send, void *receive
         longest = block > longest ? block : longest;
         all += block;
     }
+    if (longest <= LINE_ROOM) {
+        by_lines(comm, send, receive, &blocks);
+        return MPI_SUCCESS;
+    }
     bool streaming = all >= copy_streams_from(node->ranks);
     const int64_t mine = flow_bytes(&blocks, node->rank), cell = node->cell_bytes;
     char *own = to + flow_at(&blocks, node->rank);
@@ -92,6 +105,7 @@ int node_allgather_cells(struct coll_comm *comm, const void *send, void *receive
         }
         node_pass(node, step + 1);
     }
+    cell_prepare(node, mine);
     return MPI_SUCCESS;
 }
 

@@ -25,7 +25,8 @@ int node_alltoall_inline(struct coll_comm *comm, const void *send, void *receive
 {
     if (!pairs_ready(comm))
         return by_messages(comm, send, receive, each);
-    return exchange_inline(comm, send, receive, each);
+    const struct flow blocks = {-1, each, NULL, NULL};
+    return exchange_inline(comm, send, &blocks, receive, &blocks);
 }
 
 static int alltoall(struct coll_comm *comm, const void *send, void *receive, int64_t each, int64_t pull_from)
@@ -52,6 +53,13 @@ static int alltoallv(struct coll_comm *comm, const void *send, const int64_t *se
     if (!pairs_ready(comm))
         return messages_alltoallv(comm, send, send_bytes, send_at, receive, receive_bytes, receive_at);
     const struct flow out = {-1, 0, send_bytes, send_at}, in = {-1, 0, receive_bytes, receive_at};
+    int64_t longest = 0;
+    for (int local = 0; local < comm->node->ranks; local++) {
+        longest = send_bytes[local] > longest ? send_bytes[local] : longest;
+        longest = receive_bytes[local] > longest ? receive_bytes[local] : longest;
+    }
+    if (longest <= PAIR_ROOM)
+        return exchange_inline(comm, send, &out, receive, &in);
     return exchange(comm, send, &out, receive, &in, pull_from);
 }
 

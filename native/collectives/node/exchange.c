@@ -155,6 +155,25 @@ static void await_lent(struct state *state)
     }
 }
 
+/* Fetches what the next messages will be written to: their receivers have it since they read the last ones there, and
+   taking it away would be what the next call waits for. Of many receivers only the first ones. */
+static void prepare(const struct node *node, const struct flow *out)
+{
+    enum { SOME = 4, LINE = 64, MOST = 512 };
+    const struct pairs *pairs = node->pairs;
+    for (int i = 1; i < node->ranks && i <= SOME; i++) {
+        int to = node->rank + i < node->ranks ? node->rank + i : node->rank + i - node->ranks;
+        const struct pair *next = &pairs->pairs[to];
+        const unsigned char *line = (const unsigned char *)pair_line(next);
+        int64_t bytes = flow_bytes(out, to);
+        cpu_prepare_write(line);
+        cpu_prepare_write(line + LINE);
+        const unsigned char *slot = pair_slot(pairs, node->rank, to, next->sent);
+        for (int64_t at = 0; bytes > PAIR_ROOM && bytes <= MOST && bytes <= pairs->slot_bytes && at < bytes; at += LINE)
+            cpu_prepare_write(slot + at);
+    }
+}
+
 int exchange(struct coll_comm *comm, const void *send, const struct flow *out, void *receive, const struct flow *in,
              int64_t pull_from)
 {
@@ -171,34 +190,40 @@ int exchange(struct coll_comm *comm, const void *send, const struct flow *out, v
     }
     if (pull_from != INT64_MAX)
         await_lent(&state);
+    prepare(comm->node, out);
     return state.error;
 }
 
-int exchange_inline(struct coll_comm *comm, const void *send, void *receive, int64_t each)
+int exchange_inline(struct coll_comm *comm, const void *send, const struct flow *out, void *receive,
+                    const struct flow *in)
 {
     struct pairs *pairs = comm->node->pairs;
     int me = comm->node->rank, ranks = comm->node->ranks;
-    size_t bytes = (size_t)each;
-    if (bytes == 0)
-        return MPI_SUCCESS;
     for (int i = 1; i < ranks; i++) {
         int to = me + i < ranks ? me + i : me + i - ranks;
         struct pair *pair = &pairs->pairs[to];
+        size_t bytes = (size_t)flow_bytes(out, to);
+        if (bytes == 0)
+            continue;
         for (unsigned turn = 0; !pair_room(pair); turn++)
             wait_turn(comm, turn);
         struct pair_line *line = pair_line(pair);
-        memcpy(line->payload, (const char *)send + to * each, bytes);
+        memcpy(line->payload, (const char *)send + flow_at(out, to), bytes);
         pair_post(pair, line);
     }
-    memcpy((char *)receive + me * each, (const char *)send + me * each, bytes);
+    memcpy((char *)receive + flow_at(in, me), (const char *)send + flow_at(out, me), (size_t)flow_bytes(out, me));
     for (int i = 1; i < ranks; i++) {
         int from = me >= i ? me - i : me - i + ranks;
         struct pair *pair = &pairs->pairs[from];
+        size_t bytes = (size_t)flow_bytes(in, from);
+        if (bytes == 0)
+            continue;
         const struct pair_line *line = pair_came(pair);
         for (unsigned turn = 0; line == NULL; line = pair_came(pair), turn++)
             wait_turn(comm, turn);
-        memcpy((char *)receive + from * each, line->payload, bytes);
+        memcpy((char *)receive + flow_at(in, from), line->payload, bytes);
         pair_take(pair);
     }
+    prepare(comm->node, out);
     return MPI_SUCCESS;
 }

@@ -42,7 +42,9 @@ static inline enum way exchange_way(int64_t bytes, int64_t slot_bytes, int64_t p
  * read. What a rank has for itself is copied, unless it is there already. MPI error codes. */
 int exchange(struct coll_comm *comm, const void *send, const struct flow *out, void *receive, const struct flow *in,
              int64_t pull_from);
-/* The same, in lines alone: each <= PAIR_ROOM for all. */
-int exchange_inline(struct coll_comm *comm, const void *send, void *receive, int64_t each);
+/* The same, where no block that this rank sends or gets is longer than PAIR_ROOM: exchange() finds it by itself, where
+ * it is known this is quicker. */
+int exchange_inline(struct coll_comm *comm, const void *send, const struct flow *out, void *receive,
+                    const struct flow *in);
 
 #endif

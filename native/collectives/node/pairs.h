@@ -87,7 +87,7 @@ static inline bool pair_room(struct pair *pair)
 }
 
 /* The line of the next message; only when there is room. */
-static inline struct pair_line *pair_line(struct pair *pair)
+static inline struct pair_line *pair_line(const struct pair *pair)
 {
     return &pair->mine->lines[pair->sent % PAIR_DEPTH];
 }
