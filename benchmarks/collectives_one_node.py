@@ -1,26 +1,31 @@
 """Our collectives on one node against every way other MPI libraries have, message size by message size.
 
-    python benchmarks/collectives_one_node.py                          about five minutes
-    python benchmarks/collectives_one_node.py --mpich VENV/bin/mpiexec --intel VENV/bin/mpiexec --ranks 2 --rounds 5
+    python benchmarks/collectives_one_node.py                          about ten minutes
+    python benchmarks/collectives_one_node.py --mpich VENV/bin/mpiexec --intel VENV/bin/mpiexec --ranks 2 --rounds 3
+    python benchmarks/collectives_one_node.py --keep times.jsonl --minutes 2       again and again until it is complete
 
 unisono-bench measures everything, with its own synchronisation and completion times (docs/how-unisono-measures.md).
-A round launches, in turn: Open MPI over ob1 and over UCX, with our library in the ranks, each of our algorithms, each
-component and each of coll/tuned's algorithms in one launch; the same once more with our library choosing by its cost
-model (no rule was made for it); MPICH and Intel MPI as they are, where given. (Intel MPI runs the program MPICH built:
-their binaries are interchangeable, and its wheel cannot link without a Fortran library.) Prints, a size: our best
-algorithm, our own choice, the best of each peer, best peer / ours, and how far we are from the physical limit. Medians
-over rounds. The last line is JSON.
+A round launches for every collective, in turn: Open MPI over ob1 and over UCX, with our library in the ranks, each of
+our algorithms, each component and each of coll/tuned's algorithms in one launch; the same two with our library choosing
+by its cost model (no rule was made for it) beside each of our algorithms; MPICH and Intel MPI as they are, where given.
+(Intel MPI runs the program MPICH built: their binaries are interchangeable, and its wheel cannot link without a Fortran
+library.) Prints, a size: our best algorithm, our own choice, the best peer, best peer / ours, best peer / choice, best
+of ours / choice (in the launches of the choice), and how far we are from the physical limit. Medians over rounds; ours,
+the choice and every peer each by the quicker of ob1 and UCX. The last line is JSON.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import math
 import os
 import statistics
 import sys
+import time
 from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -42,21 +47,26 @@ from unisono.sizes import format_size
 from unisono.study.ours import preloaded
 
 COLLECTIVES = ("bcast", "allreduce", "alltoall", "allgather", "alltoallv", "allgatherv")
-SIZES = (8, 64, 512, 4096, 32768, 262144, 2097152, 8388608)
+SIZES = (8, 64, 512, 4096, 32768, 262144, 2097152, 4194304, 8388608)
 SECONDS = 0.004
 COMPONENTS = ("tuned", "sm", "han", "adapt", "basic", "libnbc")
-MODEL = "our own choice"
+MODEL = "choice"
 
-Times = dict[tuple[str, int], dict[str, list[float]]]
-"""(collective, size) -> who -> seconds of each round. Ours begin with "unisono/"."""
+
+@dataclass(frozen=True)
+class Launch:
+    times: dict[int, dict[str, float]]
+    """Size -> who, "" for what serves by itself -> seconds. Ours begin with "unisono/"."""
+    limits: Limits | None
 
 
 @dataclass(frozen=True)
 class Peer:
     name: str
     line: Command
-    settings: bool
-    """Whether Open MPI's components and algorithms, and ours, are measured inside its launches."""
+    peers: bool = False
+    """Whether Open MPI's components and algorithms are measured inside its launches."""
+    ours: bool = False
 
 
 def open_mpi(machine: Machine, ranks: int) -> list[Peer]:
@@ -69,9 +79,9 @@ def open_mpi(machine: Machine, ranks: int) -> list[Peer]:
         words = sweep_words(machine)
         line = command(machine, setting, 1, ranks, [str(program)], oversubscribe=crowded, extra_mca=words)
         line = preloaded(line, library, machine)
-        found.append(Peer(name, line, True))
-        if setting["pml"] == "ob1":
-            found.append(Peer(MODEL, replace(line, env={**line.env, "UNISONO_COLLECTIVES": "on"}), False))
+        found.append(Peer(name, line, peers=True, ours=True))
+        chooses = replace(line, env={**line.env, "UNISONO_COLLECTIVES": "on"})
+        found.append(Peer(f"{MODEL}, {name}", chooses, ours=True))
     return found
 
 
@@ -84,10 +94,10 @@ def other(name: str, mpiexec: str, mpich: str, ranks: int, crowded: bool) -> Pee
     if name == "Intel MPI":
         prefix = Path(mpiexec).resolve().parents[1]
         env |= {"I_MPI_ROOT": str(prefix), "LD_LIBRARY_PATH": str(prefix / "lib"), "I_MPI_FABRICS": "shm"}
-    return Peer(name, Command([mpiexec, "-n", str(ranks), str(program)], env, None, []), False)
+    return Peer(name, Command([mpiexec, "-n", str(ranks), str(program)], env, None, []))
 
 
-def settings_of(session: Session, machine: Machine, collective: str) -> dict[str, int]:
+def settings_of(session: Session, machine: Machine, peer: Peer, collective: str) -> dict[str, int]:
     """Who -> the id of its setting, of all that this launch can be switched to for a collective."""
     assert machine.mpi is not None
     ids = {"": 0}
@@ -95,82 +105,144 @@ def settings_of(session: Session, machine: Machine, collective: str) -> dict[str
         {"coll": "tuned", "algorithm": name} for name in machine.mpi.algorithms.get(collective, {}) if name != "ignore"
     ]
     components = [{"coll": name} for name in COMPONENTS if name in machine.mpi.components.get("coll", [])]
-    for call in [*components, *tuned]:
+    for call in [*components, *tuned] if peer.peers else []:
         words = call_words(Setting(call), collective, machine)
         if not (words.prefer or words.variables):
             continue  # this Open MPI cannot switch components call by call
-        try:
+        with contextlib.suppress(ValueError):  # this component or algorithm cannot serve it
             ids["/".join(call.values())] = session.define(words.prefer, words.variables)
-        except ValueError:
-            continue  # this component or algorithm cannot serve it
-    for one in session.algorithms():
+    for one in session.algorithms() if peer.ours else []:
         if one.collective == collective:
-            use = f"{collective}:unisono/{one.name}"
-            try:
-                ids[f"unisono/{one.name}"] = session.define(use=use)
-            except ValueError:
-                continue
+            with contextlib.suppress(ValueError):
+                ids[f"unisono/{one.name}"] = session.define(use=f"{collective}:unisono/{one.name}")
     return ids
 
 
-def measure(peer: Peer, machine: Machine, given: argparse.Namespace, times: Times) -> Limits | None:
-    """One launch; the limits it measured, if it is Open MPI's."""
-    limits = None
+def measure(peer: Peer, machine: Machine, collective: str, sizes: Iterable[int]) -> Launch:
+    """One launch."""
+    times: dict[int, dict[str, float]] = {}
     with Session(peer.line.argv, peer.line.env) as session:
-        if peer.settings:
-            limits = session.limits()
+        limits = session.limits() if peer.peers else None
+        ids = settings_of(session, machine, peer, collective)
+        session.warm_up(collective, sizes)
+        for size in sizes:
+            timings = session.measure(collective, size, list(ids.values()), seconds=SECONDS, deadline=120)
+            for who, timing in zip(ids, timings, strict=True):
+                if timing.refused is not None:
+                    continue
+                if timing.correct is False:
+                    raise UserError(f"{who or peer.name}: wrong result of {collective} at {size} bytes")
+                times.setdefault(size, {})[who] = timing.median
+    return Launch(times, limits)
+
+
+class Kept:
+    """What was measured, launch by launch: a file that later runs go on from, or only this run's memory."""
+
+    def __init__(self, file: Path | None) -> None:
+        self.file = file
+        self.launches: dict[tuple[int, str, str], Launch] = {}
+        for line in file.read_text().splitlines() if file and file.exists() else []:
+            one = json.loads(line)
+            times = {int(size): by_who for size, by_who in one["times"].items()}
+            limits = one["limits"] and Limits.model_validate(one["limits"])
+            self.launches[one["turn"], one["collective"], one["peer"]] = Launch(times, limits)
+
+    def add(self, turn: int, collective: str, peer: str, launch: Launch) -> None:
+        self.launches[turn, collective, peer] = launch
+        if self.file:
+            limits = launch.limits and launch.limits.model_dump()
+            one = {"turn": turn, "collective": collective, "peer": peer, "times": launch.times, "limits": limits}
+            with self.file.open("a") as file:
+                file.write(json.dumps(one) + "\n")
+
+    def times(self, collective: str, size: int) -> dict[str, list[float]]:
+        """Seconds of each round, by "PEER/WHAT"."""
+        found: dict[str, list[float]] = defaultdict(list)
+        for (_, of, peer), launch in self.launches.items():
+            for who, seconds in launch.times.get(size, {}).items() if of == collective else ():
+                found[f"{peer}/{who}"].append(seconds)
+        return found
+
+    def bound(self, collective: str, ranks: int, size: int) -> float | None:
+        """The middle of the bounds that the launches of a collective found."""
+        bounds = [
+            bound
+            for (_, of, _), launch in self.launches.items()
+            if of == collective and launch.limits and (bound := floor(launch.limits, collective, 1, ranks, size))
+        ]
+        return statistics.median(bounds) if bounds else None
+
+
+def rounds(given: argparse.Namespace, machine: Machine, peers: list[Peer], kept: Kept) -> bool:
+    """Measures what is missing; False when the time was over before."""
+    end = time.monotonic() + 60 * given.minutes
+    for turn in range(given.rounds):
+        first = turn % len(peers)
         for collective in given.collective:
-            ids = settings_of(session, machine, collective) if peer.settings else {"": 0}
-            session.warm_up(collective, given.size)
-            for size in given.size:
-                timings = session.measure(collective, size, list(ids.values()), seconds=SECONDS, deadline=120)
-                for who, timing in zip(ids, timings, strict=True):
-                    if timing.refused is not None:
-                        continue
-                    if timing.correct is False:
-                        raise UserError(f"{who or peer.name}: wrong result of {collective} at {size} bytes")
-                    ours = who.startswith("unisono/")  # the best over ob1 or UCX, as of everything else
-                    name = f"{who}, {peer.name}" if ours else f"{peer.name} {who}".strip()
-                    times[collective, size][name].append(timing.median)
-    return limits
+            for peer in peers[first:] + peers[:first]:
+                if (turn, collective, peer.name) in kept.launches:
+                    continue
+                if time.monotonic() > end:
+                    return False
+                try:
+                    kept.add(turn, collective, peer.name, measure(peer, machine, collective, given.size))
+                except LaunchError as error:
+                    sys.stderr.write(f"{peer.name}: {error}\n")
+    return True
 
 
-def rows(times: Times, peers: list[str], limits: Limits | None, ranks: int) -> list[dict[str, object]]:
-    made: list[dict[str, object]] = []
-    for (collective, size), by_who in times.items():
-        middle = {who: statistics.median(values) for who, values in by_who.items()}
-        ours = {who: value for who, value in middle.items() if who.startswith("unisono/")}
-        best_of = {
-            peer: min((value, who) for who, value in middle.items() if who.startswith(peer))
-            for peer in peers
-            if peer != MODEL and any(who.startswith(peer) for who in middle)
-        }
-        if not ours or not best_of:
-            continue
-        best, rival = min(ours, key=lambda who: ours[who]), min(best_of.values())
-        chosen = middle.get(MODEL)
-        bound = floor(limits, collective, 1, ranks, size) if limits else None
-        made.append(
-            {
+def best(middle: dict[str, float], *, ours: bool, choosing: bool) -> tuple[float, str] | None:
+    """The quickest of ours, or of all else, in the launches that choose or in the others."""
+    found = [
+        (seconds, who)
+        for who, seconds in middle.items()
+        if ("/unisono/" in who) == ours and who.startswith(MODEL) == choosing
+    ]
+    return min(found, default=None)
+
+
+def rows(kept: Kept, given: argparse.Namespace) -> Iterator[dict[str, object]]:
+    for collective in given.collective:
+        for size in given.size:
+            middle = {who: statistics.median(values) for who, values in kept.times(collective, size).items()}
+            mine, rival = best(middle, ours=True, choosing=False), best(middle, ours=False, choosing=False)
+            chosen, beside = best(middle, ours=False, choosing=True), best(middle, ours=True, choosing=True)
+            if mine is None or rival is None:
+                continue
+            bound = kept.bound(collective, given.ranks, size)
+            yield {
                 "collective": collective,
                 "size": size,
-                "best": best.removeprefix("unisono/"),
-                "ours_us": ours[best] * 1e6,
-                "chosen_us": chosen * 1e6 if chosen else None,
-                "rival": rival[1],
+                "best": mine[1].split("/unisono/")[1],
+                "ours_us": mine[0] * 1e6,
+                "chosen_us": chosen[0] * 1e6 if chosen else None,
+                "rival": rival[1].replace("/", " ", 1).strip(),
                 "rival_us": rival[0] * 1e6,
-                "peers_us": {peer: value * 1e6 for peer, (value, _) in best_of.items()},
-                "ratio": rival[0] / ours[best],
-                "chosen_ratio": rival[0] / chosen if chosen else None,
-                "of_limit": bound / ours[best] if bound else None,
+                "ratio": rival[0] / mine[0],
+                "chosen_ratio": rival[0] / chosen[0] if chosen else None,
+                "choice_of_best": beside[0] / chosen[0] if chosen and beside else None,
+                "beside": beside[1].split("/unisono/")[1] if beside else None,
+                "of_limit": bound / mine[0] if bound else None,
+                "rival_of_limit": bound / rival[0] if bound else None,
+                "all_us": {who: seconds * 1e6 for who, seconds in middle.items()},
             }
-        )
-    return made
 
 
 def show(console: Console, made: list[dict[str, object]]) -> None:
     table = Table(
-        "collective", "size", "best of ours", "us", "our choice", "best peer", "us", "ratio", "choice", "limit"
+        "collective",
+        "size",
+        "best of ours",
+        "us",
+        "choice",
+        "best peer",
+        "us",
+        "ratio",
+        "ratio of choice",
+        "best/choice",
+        "",
+        "limit",
     )
     for row in made:
         table.add_row(
@@ -179,7 +251,8 @@ def show(console: Console, made: list[dict[str, object]]) -> None:
             str(row["best"]),
             *(_number(row[name]) for name in ("ours_us", "chosen_us")),
             str(row["rival"]),
-            *(_number(row[name]) for name in ("rival_us", "ratio", "chosen_ratio")),
+            *(_number(row[name]) for name in ("rival_us", "ratio", "chosen_ratio", "choice_of_best")),
+            str(row["beside"]),
             f"{float(str(row['of_limit'])):.0%}" if row["of_limit"] else "-",
         )
     console.print(table)
@@ -202,6 +275,8 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--collective", action="append", choices=COLLECTIVES)
     parser.add_argument("--size", action="append", type=int, metavar="BYTES")
+    parser.add_argument("--keep", type=Path, metavar="FILE", help="append every launch, and measure only what it lacks")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="begin no launch after so long")
     given = parser.parse_args()
     given.collective, given.size = given.collective or list(COLLECTIVES), given.size or list(SIZES)
     machine = describe(given.mpirun)
@@ -209,21 +284,15 @@ def main() -> int:
     peers = open_mpi(machine, given.ranks)
     peers += [other("MPICH", given.mpich, given.mpich, given.ranks, crowded)] if given.mpich else []
     peers += [other("Intel MPI", given.intel, given.mpich, given.ranks, crowded)] if given.intel and given.mpich else []
-    times: Times = defaultdict(lambda: defaultdict(list))
-    limits = None
-    for turn in range(given.rounds):
-        first = turn % len(peers)
-        for peer in peers[first:] + peers[:first]:
-            try:
-                limits = measure(peer, machine, given, times) or limits
-            except LaunchError as error:
-                sys.stderr.write(f"{peer.name}: {error}\n")
-    made = rows(times, [peer.name for peer in peers], limits, given.ranks)
+    kept = Kept(given.keep)
+    complete = rounds(given, machine, peers, kept)
+    made = list(rows(kept, given))
     show(Console(width=150), made)
     ratios = [float(str(row["ratio"])) for row in made]
     chosen = [float(str(row["chosen_ratio"])) for row in made if row["chosen_ratio"]]
     assert machine.mpi is not None
     document = {
+        "complete": complete,
         "geometric_mean": mean(ratios),
         "least": min(ratios, default=None),
         "choice_geometric_mean": mean(chosen),
