@@ -1,6 +1,7 @@
 /* The ways of one node with threads for ranks and plain memory for the segment: built with ThreadSanitizer, which knows
  * whether what is read was released by its writer. Results are checked too, with cells so small that the rings come
- * round often, on different numbers of ranks, with send and receive the same, in any mixture of phases. */
+ * round often, on different numbers of ranks, with send and receive the same, in any mixture of phases, of one level
+ * and of two. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +13,16 @@
 #include "node/barrier.h"
 #include "node/bcast.h"
 #include "node/cells.h"
+#include "node/domains.h"
 #include "node/reduce.h"
 #include "node/slices.h"
 
-enum { MOST_RANKS = 4, MOST_COUNT = 3000, ROUNDS = 60, CELL_BYTES = 1024 };
+enum { MOST_RANKS = 4, MOST_COUNT = 3000, ROUNDS = 96, CELL_BYTES = 1024 };
 
 static int ranks;
-static char *flags_memory, *cells_memory;
+/* Of the node; of its first domain, its second, the two that lead. */
+enum { NODE, DOMAIN, LEADERS = DOMAIN + 2, PARTS };
+static char *flags_memory[PARTS], *cells_memory[PARTS];
 static _Atomic int wrong, finished;
 
 /* Threads have no library to progress. The linker puts it in the place of fabric_progress(). */
@@ -26,6 +30,15 @@ void __wrap_fabric_progress(const struct fabric *fabric);
 void __wrap_fabric_progress(const struct fabric *fabric)
 {
     (void)fabric;
+}
+
+/* Of this thread, as a rank has it. */
+void *__wrap_coll_scratch(struct coll_comm *comm, int which, int64_t bytes);
+void *__wrap_coll_scratch(struct coll_comm *comm, int which, int64_t bytes)
+{
+    static _Thread_local char room[MOST_COUNT * 8];
+    (void)comm, (void)which, (void)bytes;
+    return room;
 }
 
 /* The map x -> high x + low, in 32 bits each. */
@@ -73,10 +86,25 @@ static void phase(struct coll_comm *comm, int round, uint64_t *send, uint64_t *r
         at[i] = i == ranks ? count : count * i * i / ranks / ranks;
     for (int64_t i = 0; i < count; i++)
         send[i] = receive[i] = value(rank, round, i);
-    switch (round * 5 % 8) {
+    switch (round * 5 % 12) {
+    case 8: domains_barrier(comm); break;
+    case 9:
+        domains_bcast(comm, root, receive, count * 8, round % 2 ? 512 : 1024);
+        for (int64_t i = 0; i < count; i++)
+            wrong += receive[i] != value(root, round, i);
+        break;
+    case 10:
+        domains_reduce(comm, root, from, rank == root ? receive : NULL, count, &reduction, 512);
+        if (rank == root)
+            expect(receive, round, 0, count);
+        break;
+    case 11:
+        domains_allreduce(comm, from, receive, count, &reduction, round % 2 ? 1000 : 256);
+        expect(receive, round, 0, count);
+        break;
     case 0:
     case 1:
-        if (round * 5 % 8 == 0 && count * 8 <= LINE_ROOM)
+        if (round * 5 % 12 == 0 && count * 8 <= LINE_ROOM)
             node_bcast_inline(comm, root, receive, count * 8);
         else
             node_bcast_cells(comm, root, receive, count * 8, round % 2 ? 0 : 256);
@@ -95,7 +123,7 @@ static void phase(struct coll_comm *comm, int round, uint64_t *send, uint64_t *r
     case 3: node_barrier_flags(comm); break;
     case 4:
     case 5:
-        if (round * 5 % 8 == 4)
+        if (round * 5 % 12 == 4)
             node_reduce_cells(comm, root, from, rank == root ? receive : NULL, count, &reduction);
         else
             node_reduce_slices(comm, root, from, rank == root ? receive : NULL, count, &reduction, 0);
@@ -115,14 +143,31 @@ static void phase(struct coll_comm *comm, int round, uint64_t *send, uint64_t *r
     }
 }
 
+static struct node node_of(int part, int rank, int count)
+{
+    return (struct node){.shared = count > 1, .crowded = true, .rank = rank, .ranks = count, .cells = CELLS_MADE,
+                         .cell_bytes = CELL_BYTES,
+                         .first = {.base = flags_memory[part], .each = sizeof(struct shared_rank)},
+                         .second = {.base = cells_memory[part], .each = CELLS * CELL_BYTES}};
+}
+
 static void *run(void *argument)
 {
     static const int64_t counts[] = {1, 15, 16, 128, 129, 1000, MOST_COUNT, 0};
-    struct node node = {.shared = true, .crowded = true, .rank = *(int *)argument, .ranks = ranks,
-                        .cells = CELLS_MADE, .cell_bytes = CELL_BYTES};
-    struct coll_comm comm = {.node = &node};
-    node.first = (struct segment){.base = flags_memory, .each = sizeof(struct shared_rank)};
-    node.second = (struct segment){.base = cells_memory, .each = CELLS * CELL_BYTES};
+    int rank = *(int *)argument, begin = ranks / 2 - (ranks > 3), own = rank >= begin;
+    struct node node = node_of(NODE, rank, ranks);
+    struct node inner = node_of(DOMAIN + own, own ? rank - begin : rank, own ? ranks - begin : begin);
+    struct node outer = node_of(LEADERS, own, 2);
+    int domain_of[MOST_RANKS], place_of[MOST_RANKS];
+    for (int i = 0; i < ranks; i++) {
+        domain_of[i] = i >= begin;
+        place_of[i] = i - (i >= begin ? begin : 0);
+    }
+    struct domains domains = {.inner.comm.node = &inner, .domain_of = domain_of, .place_of = place_of};
+    if (inner.rank == 0)
+        domains.outer.comm.node = &outer;
+    struct coll_comm comm = {.node = &node, .domains = &domains, .ranks = ranks, .rank = rank};
+    comm.topology = (struct topology){.local = rank, .locals = ranks, .domains = 2, .largest_domain = ranks - begin};
     uint64_t *send = calloc(MOST_COUNT, 8), *receive = calloc(MOST_COUNT, 8);
     for (int round = 0; round < ROUNDS; round++)
         phase(&comm, round, send, receive, counts[round / 3 % 8]);
@@ -141,9 +186,12 @@ int main(void)
     for (ranks = 2; ranks <= MOST_RANKS; ranks++) {
         pthread_t threads[MOST_RANKS];
         int numbers[MOST_RANKS];
-        flags_memory = aligned_alloc(4096, (size_t)ranks * ((sizeof(struct shared_rank) + 4095) / 4096 * 4096));
-        cells_memory = aligned_alloc(4096, (size_t)ranks * CELLS * CELL_BYTES);
-        memset(flags_memory, 0, (size_t)ranks * sizeof(struct shared_rank));
+        size_t flags = ((size_t)ranks * sizeof(struct shared_rank) + 4095) / 4096 * 4096;
+        for (int part = 0; part < PARTS; part++) {
+            flags_memory[part] = aligned_alloc(4096, flags);
+            cells_memory[part] = aligned_alloc(4096, (size_t)ranks * CELLS * CELL_BYTES);
+            memset(flags_memory[part], 0, flags);
+        }
         for (int i = 0; i < ranks; i++) {
             numbers[i] = i;
             pthread_create(&threads[i], NULL, run, &numbers[i]);
@@ -154,8 +202,10 @@ int main(void)
             usleep(1000);
         finished = 0;
         CHECK(wrong == 0);
-        free(flags_memory);
-        free(cells_memory);
+        for (int part = 0; part < PARTS; part++) {
+            free(flags_memory[part]);
+            free(cells_memory[part]);
+        }
     }
     return verdict();
 }

@@ -7,18 +7,6 @@
 #include "cells.h"
 #include "node.h"
 
-/* A level is a communicator of one node to the phases of node/, over the messages of the one it is part of. */
-struct level {
-    struct coll_comm comm; /* comm.node is NULL on ranks that are not of it */
-    int *ranks;            /* the memory of its topology: where members begin and end, then members */
-};
-
-struct domains {
-    bool refused;
-    struct level inner, outer; /* this rank's domain; the leaders, in order of their domains */
-    int *domain_of, *place_of; /* by local number: its domain, its number there; 0 leads */
-};
-
 bool domains_apply(const struct coll_comm *comm, const struct shape *shape)
 {
     const struct topology *topology = &comm->topology;
@@ -147,6 +135,17 @@ static int hand_out(struct level *level, int from, void *data, int64_t bytes)
                               : node_bcast_cells(&level->comm, from, data, bytes, bytes);
 }
 
+/* Elements of all ranks of a level, at most a cell of them, combined on one of them. */
+static int combine_on(struct level *level, int to, const void *send, void *receive, int64_t count,
+                      const struct reduction *reduction)
+{
+    if (level->comm.node->ranks > 1)
+        return node_reduce(&level->comm, to, send, receive, count, reduction);
+    if (receive != send)
+        memcpy(receive, send, (size_t)(count * reduction->element));
+    return MPI_SUCCESS;
+}
+
 /* At most a cell, from one rank of a level to one other; all of it take part. */
 static void hand_over(struct level *level, int from, int to, const void *send, void *receive, int64_t bytes)
 {
@@ -164,7 +163,7 @@ static void hand_over(struct level *level, int from, int to, const void *send, v
     node_pass(node, step + 1);
 }
 
-/* What goes up or down at a time: at most a cell of any domain or of the leaders, whole elements, the same on all ranks. */
+/* What goes up or down at a time: whole elements, at most a cell of any level; the same on all ranks. */
 static int64_t piece_of(const struct coll_comm *comm, int64_t segment, int64_t element)
 {
     const struct topology *topology = &comm->topology;
@@ -245,10 +244,10 @@ int domains_reduce(struct coll_comm *comm, int root, const void *send, void *rec
         int64_t piece = count < each ? count : each;
         /* The root's leader hands over what it has combined, if it is not the root itself. */
         void *result = me == root && place == 0 ? to : work;
-        failed = node_reduce(&domains->inner.comm, 0, from, result, piece, reduction);
+        failed = combine_on(&domains->inner, 0, from, result, piece, reduction);
         error = failed ? failed : error;
         if (leads(domains)) {
-            failed = node_reduce(&domains->outer.comm, home, result, result, piece, reduction);
+            failed = combine_on(&domains->outer, home, result, result, piece, reduction);
             error = failed ? failed : error;
         }
         if (domains->domain_of[me] == home && place != 0)
@@ -272,7 +271,7 @@ int domains_allreduce(struct coll_comm *comm, const void *send, void *receive, i
         int64_t here = i < pieces ? (count - i * each < each ? count - i * each : each) : 0;
         char *to = (char *)receive + i * most;
         if (here > 0) {
-            failed = node_reduce(&domains->inner.comm, 0, (const char *)send + i * most, to, here, reduction);
+            failed = combine_on(&domains->inner, 0, (const char *)send + i * most, to, here, reduction);
             error = failed ? failed : error;
         }
         if (i > 0) {

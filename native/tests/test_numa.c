@@ -1,0 +1,190 @@
+/* Domains: which a process is bound to, by trees of /sys that are put together as Linux shows such machines; and that
+ * pages lie where the rank runs that fills its part, on whatever machine this is. */
+#include "numa.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../common/shared_memory.h"
+#include "check.h"
+
+static char root[] = "/tmp/unisono-numa-XXXXXX";
+
+/* A file of the tree and the folders it is in. */
+static void put(const char *text, const char *format, int number)
+{
+    char path[256], name[128];
+    snprintf(name, sizeof name, format, number);
+    snprintf(path, sizeof path, "%s/%s", root, name);
+    for (char *slash = path + sizeof root; (slash = strchr(slash, '/')) != NULL; slash++) {
+        *slash = '\0';
+        mkdir(path, 0700);
+        *slash = '/';
+    }
+    FILE *file = fopen(path, "w");
+    CHECK(file != NULL);
+    if (file != NULL) {
+        fputs(text, file);
+        fclose(file);
+    }
+}
+
+static void put_domain(int number, const char *cpus)
+{
+    put(cpus, "sys/devices/system/node/node%d/cpulist", number);
+}
+
+static void put_sockets(int cpus, int each, int most)
+{
+    char text[16];
+    for (int cpu = 0; cpu < cpus; cpu++) {
+        snprintf(text, sizeof text, "%d\n", cpu / each % most);
+        put(text, "sys/devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
+    }
+}
+
+static void clear(void)
+{
+    char command[64];
+    snprintf(command, sizeof command, "rm -rf %s/sys", root);
+    CHECK(system(command) == 0);
+}
+
+static bool bound(int from, int to, int numa, int socket)
+{
+    struct cpus cpus = {{0}};
+    for (int cpu = from; cpu <= to; cpu++)
+        cpus_add(&cpus, cpu);
+    struct bound found = numa_bound(root, &cpus);
+    if (found.numa != numa || found.socket != socket)
+        fprintf(stderr, "CPUs %d-%d: domain %d, socket %d\n", from, to, found.numa, found.socket);
+    return found.numa == numa && found.socket == socket;
+}
+
+/* 2 x 96 cores, four domains a socket, SMT off; a domain of memory alone. */
+static void test_epyc(void)
+{
+    char text[16];
+    for (int domain = 0; domain < 8; domain++) {
+        snprintf(text, sizeof text, "%d-%d\n", 24 * domain, 24 * domain + 23);
+        put_domain(domain, text);
+    }
+    put_domain(8, "\n");
+    put("0-8\n", "sys/devices/system/node/nodes%d", 0); /* not a domain */
+    put_sockets(192, 96, 2);
+    CHECK(bound(0, 0, 0, 0) && bound(25, 25, 1, 0) && bound(191, 191, 7, 1));
+    CHECK(bound(24, 47, 1, 0) && bound(100, 110, 4, 1));
+    CHECK(bound(0, 24, -1, 0));    /* two domains of a socket */
+    CHECK(bound(0, 95, -1, 0) && bound(96, 191, -1, 1));
+    CHECK(bound(0, 191, -1, -1));  /* not bound */
+    CHECK(bound(1, 0, -1, -1));    /* nothing */
+    CHECK(bound(200, 200, -1, -1)); /* no such CPU */
+    clear();
+}
+
+/* 2 x 18 cores with two threads each, numbered as Linux does; lists of several parts; a domain a socket. */
+static void test_xeon(void)
+{
+    put_domain(0, "0-17,36-53\n");
+    put_domain(1, "18-35,54-71\n");
+    put_sockets(72, 18, 2);
+    CHECK(bound(17, 17, 0, 0) && bound(36, 53, 0, 0) && bound(54, 54, 1, 1));
+    CHECK(bound(17, 18, -1, -1));
+    struct cpus both = {{0}};
+    cpus_add(&both, 3), cpus_add(&both, 39); /* the threads of a core */
+    CHECK(numa_bound(root, &both).numa == 0 && numa_bound(root, &both).socket == 0);
+    clear();
+}
+
+/* What does not say, or says nonsense. */
+static void test_unknown(void)
+{
+    CHECK(bound(0, 0, -1, -1));
+    put("-1\n", "sys/devices/system/cpu/cpu%d/topology/physical_package_id", 0);
+    put_domain(0, "zero\n");
+    put_domain(1, "5,6,x\n");
+    CHECK(bound(0, 0, -1, -1) && bound(5, 6, 1, -1) && bound(7, 7, -1, -1));
+    clear();
+}
+
+static void test_pretended(void)
+{
+    CHECK(fake_first("2", 3) == 2 && fake_first("2,1,3", 2) == 2 && fake_first("2,1,3", 5) == 3);
+    CHECK(fake_first("2,1,3", 6) == 6 && fake_first("%3", 7) == 1 && fake_first("", 4) == 4);
+}
+
+/* Binds this process to the CPUs of a domain that it may use; false where it has none. */
+static bool go_to(int domain, const struct cpus *allowed)
+{
+    struct cpus here = {{0}};
+    bool any = false;
+    for (int cpu = 0; cpu < NUMA_CPUS; cpu++) {
+        struct cpus one = {{0}};
+        if (!cpus_have(allowed, cpu))
+            continue;
+        cpus_add(&one, cpu);
+        if (numa_bound("", &one).numa == domain)
+            cpus_add(&here, cpu), any = true;
+    }
+    return any && sched_setaffinity(0, sizeof here, (cpu_set_t *)(void *)here.words) == 0;
+}
+
+/* Every part of a segment is filled by a process of another domain, and read by this one before it is looked at. */
+static void test_placement(void)
+{
+    enum { MOST = 64, PAGES = 4 };
+    struct cpus allowed = {{0}};
+    char name[SHARED_NAME_BYTES];
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), each = PAGES * page;
+    int seen = 0;
+    bool there[MOST] = {false};
+    CHECK(sched_getaffinity(0, sizeof allowed, (cpu_set_t *)(void *)allowed.words) == 0);
+    shared_memory_name(name);
+    int file = shared_memory_open(name, true);
+    CHECK(file >= 0 && ftruncate(file, (off_t)(MOST * each)) == 0);
+    for (int domain = 0; domain < MOST; domain++) {
+        pid_t child = fork();
+        int status = 1;
+        if (child == 0)
+            _exit(go_to(domain, &allowed) ? shared_memory_fill(file, (size_t)domain * each, each) != 0 : 2);
+        waitpid(child, &status, 0);
+        there[domain] = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+        CHECK(WIFEXITED(status) && WEXITSTATUS(status) != 1);
+    }
+    volatile char *memory = shared_memory_map(file, MOST * each);
+    CHECK(memory != NULL);
+    for (int domain = 0; domain < MOST && memory != NULL; domain++)
+        for (int i = 0; there[domain] && i < PAGES; i++) {
+            void *address = (void *)(uintptr_t)(memory + (size_t)domain * each + (size_t)i * page);
+            int where = -1;
+            CHECK(memory[(size_t)domain * each + (size_t)i * page] == 0);
+            if (syscall(SYS_move_pages, 0, 1UL, &address, NULL, &where, 0) != 0)
+                continue; /* not permitted in some containers */
+            CHECK(where == domain);
+            seen++;
+        }
+    printf("%d pages, each in the domain of the process that filled its part\n", seen);
+    shm_unlink(name);
+}
+
+int main(void)
+{
+    CHECK(mkdtemp(root) != NULL);
+    test_epyc();
+    test_xeon();
+    test_unknown();
+    test_pretended();
+    test_placement();
+    rmdir(root);
+    return verdict();
+}
