@@ -1,7 +1,7 @@
 /* How a repetition is timed.
 
    With a CPU for every rank: when all have arrived, rank 0 proposes a start a little ahead; everybody waits for it on
-   the common clock and begins. The repetition takes from that start to the last rank's exit. A rank that begins more
+   the common clock (counter.h, where that is one) and begins. The repetition takes from that start to the last rank's exit. A rank that begins more
    than the tolerance after the start spoils the repetition, which is then thrown away and counted ("round time":
    Hoefler, Schneider, Lumsdaine, PMEO-PDS 2008; Hunold, Carpen-Amarie, IEEE TPDS 27, 2016).
 
@@ -12,6 +12,7 @@
 
 #include <string.h>
 
+#include "counter.h"
 #include "pattern.h"
 
 enum { STAMPS = 3 };
@@ -21,43 +22,75 @@ _Static_assert(TEAM_VALUES >= STAMPS * PLANNER_BATCH, "a batch's stamps are gath
 /* What rank 0 says instead of a start when there will be no further repetition. */
 static const int64_t stop = INT64_MIN;
 
+/* On the common clock: its ticks where that is the processor's counter, else ns. */
 struct repetition {
     int64_t start, entry, leave;
 };
 
+/* Collective the first time. */
+static const struct counter *common_counter(struct bench *bench)
+{
+    static struct counter counter;
+    if (!counter.known) {
+        int64_t refused = bench->team.nodes > 1 || bench->oversubscribed || !counter_is_clock();
+        counter_start(&counter);
+        team_maximum_all(&bench->team, &refused, 1);
+        counter.usable = refused == 0;
+        counter.known = true;
+    }
+    if (counter.usable)
+        counter_calibrate(&counter);
+    return &counter;
+}
+
 /* False when the batch ends here. */
-static bool wait_for_start(struct bench *bench, const struct order *order, bool go_on, struct repetition *repetition)
+static bool wait_for_start(struct bench *bench, const struct counter *counter, const struct order *order, bool go_on,
+                           struct repetition *repetition)
 {
     struct team *team = &bench->team;
     int64_t proposal = 0;
     team_gather(team);
-    if (team->rank == 0)
-        proposal = !go_on ? stop : bench->oversubscribed ? 0 : team_now(team) + order->slack;
+    if (team->rank == 0 && !go_on)
+        proposal = stop;
+    else if (team->rank == 0 && !bench->oversubscribed)
+        proposal = counter->usable ? counter_now() + (int64_t)((double)order->slack / counter->tick)
+                                   : team_now(team) + order->slack;
     repetition->start = team_release(team, proposal);
     if (repetition->start == stop)
         return false;
-    while ((repetition->entry = team_now(team)) < repetition->start)
-        cpu_pause();
+    if (counter->usable)
+        while ((repetition->entry = counter_now()) < repetition->start)
+            continue; /* nothing that would make it late */
+    else
+        while ((repetition->entry = team_now(team)) < repetition->start)
+            cpu_pause();
     return true;
 }
 
-static void judge(const struct bench *bench, const struct operation *operation, const struct order *order,
-                  const struct repetition *repetitions, const int64_t *stamps, struct outcome *outcome)
+/* From one reading of the common clock to another. */
+static int64_t nanoseconds(const struct counter *counter, int64_t from, int64_t to)
+{
+    return counter->usable ? (int64_t)((double)(to - from) * counter->tick + 0.5) : to - from;
+}
+
+static void judge(const struct bench *bench, const struct counter *counter, const struct operation *operation,
+                  const struct order *order, const struct repetition *repetitions, const int64_t *stamps,
+                  struct outcome *outcome)
 {
     for (int i = 0; i < outcome->count; i++) {
         int64_t last_exit = stamps[STAMPS * i];
         int64_t last_entry = stamps[STAMPS * i + 1];
         int64_t first_entry = -stamps[STAMPS * i + 2];
         int64_t start = bench->oversubscribed ? first_entry : repetitions[i].start;
-        outcome->times[i] = (last_exit - start) / operation->collective->transfers;
-        outcome->spreads[i] = last_entry - first_entry;
-        outcome->late[i] = !bench->oversubscribed && last_entry > start + order->tolerance;
+        outcome->times[i] = nanoseconds(counter, start, last_exit) / operation->collective->transfers;
+        outcome->spreads[i] = nanoseconds(counter, first_entry, last_entry);
+        outcome->late[i] = !bench->oversubscribed && nanoseconds(counter, start, last_entry) > order->tolerance;
     }
 }
 
 /* Runs the repetitions; returns how many were recorded. */
-static int repeat(struct bench *bench, const struct operation *operation, MPI_Comm comm, const struct order *order,
-                  struct repetition *repetitions)
+static int repeat(struct bench *bench, const struct counter *counter, const struct operation *operation, MPI_Comm comm,
+                  const struct order *order, struct repetition *repetitions)
 {
     struct arena *arena = &bench->arena;
     int64_t last_begin = clock_now() + order->limit;
@@ -66,10 +99,10 @@ static int repeat(struct bench *bench, const struct operation *operation, MPI_Co
         struct slot slot = arena_next(arena);
         if (!arena->cold)
             pattern_touch(slot.send, operation->send_bytes, bench->repetition);
-        if (!wait_for_start(bench, order, i < 1 || clock_now() < last_begin, repetition))
+        if (!wait_for_start(bench, counter, order, i < 1 || clock_now() < last_begin, repetition))
             return i;
         operation->collective->run(operation, comm, slot.send, slot.receive);
-        repetition->leave = team_now(&bench->team);
+        repetition->leave = counter->usable ? counter_after() : team_now(&bench->team);
         /* A cold slot is written right after use, to be changed and out of the cache when its turn comes. */
         if (arena->cold)
             pattern_touch(slot.send, operation->send_bytes, bench->repetition);
@@ -84,8 +117,9 @@ void batch_run(struct bench *bench, const struct operation *operation, MPI_Comm 
     static struct repetition repetitions[PLANNER_BATCH];
     static int64_t stamps[STAMPS * PLANNER_BATCH];
     int64_t begin = clock_now();
+    const struct counter *counter = common_counter(bench);
     team_synchronise_clocks(&bench->team);
-    outcome->count = repeat(bench, operation, comm, order, repetitions);
+    outcome->count = repeat(bench, counter, operation, comm, order, repetitions);
     for (int i = 0; i < outcome->count; i++) {
         stamps[STAMPS * i] = repetitions[i].leave;
         stamps[STAMPS * i + 1] = repetitions[i].entry;
@@ -93,7 +127,7 @@ void batch_run(struct bench *bench, const struct operation *operation, MPI_Comm 
     }
     team_maximum(&bench->team, stamps, STAMPS * outcome->count);
     if (bench->team.rank == 0) {
-        judge(bench, operation, order, repetitions, stamps, outcome);
+        judge(bench, counter, operation, order, repetitions, stamps, outcome);
         outcome->wall = clock_now() - begin;
     }
 }

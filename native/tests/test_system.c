@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../bench/counter.h"
 #include "../bench/cpus.h"
 #include "../bench/fault.h"
 #include "../bench/input.h"
@@ -129,8 +130,22 @@ static void faults(void)
     }
 }
 
+/* A processor counts somewhere between 100 MHz and 20 GHz. */
+static void test_counter(void)
+{
+    struct counter counter;
+    if (!counter_is_clock())
+        return;
+    counter_start(&counter);
+    counter_calibrate(&counter);
+    CHECK(counter.tick > 0.05 && counter.tick < 10);
+    int64_t before = counter_after(), after = counter_after();
+    CHECK(after >= before && before > counter.first);
+}
+
 int main(void)
 {
+    test_counter();
     memory();
     cgroups();
     cpu_lists();
