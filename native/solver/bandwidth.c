@@ -1,44 +1,95 @@
 #include "bandwidth.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 
 #include "pages.h"
 
-enum { REPETITIONS = 10 };
+enum { REPETITIONS = 10, SUMS = 32 };
 
-static double triad(double *restrict a, const double *restrict b, const double *restrict c, int64_t count, int threads)
+static double triad(struct bandwidth *bandwidth)
 {
-    double begun = MPI_Wtime();
-#pragma omp parallel for schedule(static) num_threads(threads)
-    for (int64_t i = 0; i < count; i++)
+    double *restrict a = bandwidth->memory[0];
+    const double *restrict b = bandwidth->memory[1], *restrict c = bandwidth->memory[2];
+    const double begun = MPI_Wtime();
+#pragma omp parallel for schedule(static) num_threads(bandwidth->threads)
+    for (int64_t i = 0; i < bandwidth->count; i++)
         a[i] = b[i] + 3.0 * c[i];
     return MPI_Wtime() - begun;
 }
 
-double bandwidth_triad(MPI_Comm comm, int threads, double bytes)
+/* Sums side by side, so that none waits for an addition. */
+static double read_all(struct bandwidth *bandwidth)
 {
-    const int64_t count = (int64_t)(bytes / sizeof(double));
-    double *memory[3], best = 0;
-    int good = 1, all;
+    const double *memory = bandwidth->memory[1];
+    double total = 0;
+    const double begun = MPI_Wtime();
+#pragma omp parallel for schedule(static) num_threads(bandwidth->threads) reduction(+ : total)
+    for (int64_t part = 0; part < bandwidth->threads; part++) {
+        double sums[SUMS] = {0};
+        const int64_t lines = bandwidth->count / SUMS;
+        for (int64_t i = lines * part / bandwidth->threads; i < lines * (part + 1) / bandwidth->threads; i++)
+            for (int k = 0; k < SUMS; k++)
+                sums[k] += memory[i * SUMS + k];
+        for (int k = 0; k < SUMS; k++)
+            total += sums[k];
+    }
+    const double seconds = MPI_Wtime() - begun;
+    bandwidth->memory[0][0] = total; /* so that it is needed */
+    return seconds;
+}
+
+bool bandwidth_create(struct bandwidth *bandwidth, MPI_Comm comm, int threads, double bytes)
+{
+    *bandwidth = (struct bandwidth){.comm = comm, .threads = threads, .count = (int64_t)(bytes / sizeof(double))};
+    int good = bandwidth->count > SUMS, all;
     for (int k = 0; k < 3; k++) {
-        memory[k] = pages_take((size_t)count * sizeof(double));
-        good = good && memory[k] != NULL;
+        bandwidth->memory[k] = pages_take((size_t)bandwidth->count * sizeof(double));
+        good = good && bandwidth->memory[k] != NULL;
     }
     MPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, comm);
-    if (all) {
-#pragma omp parallel for schedule(static) num_threads(threads)
-        for (int64_t i = 0; i < count; i++)
-            memory[0][i] = 0, memory[1][i] = 1, memory[2][i] = 2;
-        for (int repetition = 0; repetition < REPETITIONS; repetition++) {
-            MPI_Barrier(comm);
-            double seconds = triad(memory[0], memory[1], memory[2], count, threads);
-            double rate = 24.0 * (double)count / seconds, together;
-            MPI_Allreduce(&rate, &together, 1, MPI_DOUBLE, MPI_SUM, comm);
-            best = together > best ? together : best;
-        }
+    if (!all) {
+        bandwidth_free(bandwidth);
+        return false;
     }
+    double *const *memory = bandwidth->memory;
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (int64_t i = 0; i < bandwidth->count; i++)
+        memory[0][i] = 0, memory[1][i] = 1, memory[2][i] = 2;
+    return true;
+}
+
+void bandwidth_free(struct bandwidth *bandwidth)
+{
     for (int k = 0; k < 3; k++)
-        free(memory[k]);
+        free(bandwidth->memory[k]);
+    *bandwidth = (struct bandwidth){0};
+}
+
+/* As of threads, the slowest decides (like STREAM with MPI). */
+static double together(struct bandwidth *bandwidth, double bytes, double seconds)
+{
+    double all, slowest, own = bytes * (double)bandwidth->count;
+    MPI_Allreduce(&own, &all, 1, MPI_DOUBLE, MPI_SUM, bandwidth->comm);
+    MPI_Allreduce(&seconds, &slowest, 1, MPI_DOUBLE, MPI_MAX, bandwidth->comm);
+    return all / slowest;
+}
+
+struct rates bandwidth_pass(struct bandwidth *bandwidth)
+{
+    struct rates rates;
+    MPI_Barrier(bandwidth->comm);
+    rates.triad = together(bandwidth, 24, triad(bandwidth));
+    rates.read = together(bandwidth, 8, read_all(bandwidth));
+    return rates;
+}
+
+struct rates bandwidth_best(struct bandwidth *bandwidth)
+{
+    struct rates best = {0, 0};
+    for (int repetition = 0; bandwidth->count > 0 && repetition < REPETITIONS; repetition++) {
+        const struct rates now = bandwidth_pass(bandwidth);
+        best.triad = now.triad > best.triad ? now.triad : best.triad;
+        best.read = now.read > best.read ? now.read : best.read;
+    }
     return best;
 }

@@ -1,11 +1,34 @@
-/* The memory bandwidth there is at this moment, with the threads and processes of this run. */
+/* The memory bandwidth there is at this moment, with the threads and processes of this run.
+ *
+ * Two bounds: a triad a = b + s c (McCalpin's STREAM; 24 bytes an element, although what a cache fetches before it is
+ * overwritten makes them 32), and reading alone, which is what a solver does to 95 %. */
 #ifndef UNISONO_SOLVER_BANDWIDTH_H
 #define UNISONO_SOLVER_BANDWIDTH_H
 
 #include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
 
-/* Bytes a second of all processes together, of a triad a = b + s c (24 bytes an element) over arrays of `bytes` each in
- * this process; the best of several. 0: no memory. Collective. */
-double bandwidth_triad(MPI_Comm comm, int threads, double bytes);
+struct bandwidth {
+    MPI_Comm comm;
+    int threads;
+    int64_t count;
+    double *memory[3];
+};
+
+/* Bytes a second of all processes together. 0: not measured. */
+struct rates {
+    double triad, read;
+};
+
+/* Arrays of `bytes` each in this process, touched by their threads. False, everywhere: no memory. Collective. */
+bool bandwidth_create(struct bandwidth *bandwidth, MPI_Comm comm, int threads, double bytes);
+void bandwidth_free(struct bandwidth *bandwidth);
+
+/* One pass of each. Collective. */
+struct rates bandwidth_pass(struct bandwidth *bandwidth);
+
+/* The best of several passes. Collective. */
+struct rates bandwidth_best(struct bandwidth *bandwidth);
 
 #endif

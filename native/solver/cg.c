@@ -45,15 +45,35 @@ void system_product(const struct system *system, double *vector, double *product
     const struct order *order = system->order;
     halo_exchange(system->halo, vector);
 #pragma omp parallel num_threads(order->threads)
-    for (int colour = 0; colour < order->colours; colour++) {
-        struct range own = share(order, colour, omp_get_thread_num());
-        system->kernels->product(system->matrix, vector, product, own.from, own.to);
+    {
+        const int thread = omp_get_thread_num();
+        for (int k = order->runs[thread]; k < order->runs[thread + 1]; k++)
+            system->kernels->product(system->matrix, vector, product, order->run[k].from, order->run[k].to);
     }
+}
+
+static void precondition_alone(const struct system *system, const double *r, double *z, struct times *times)
+{
+    const struct order *order = system->order;
+    const int count = order->runs[1];
+    const double begun = MPI_Wtime();
+    for (int k = 0; k < count; k++)
+        system->kernels->forward(system->matrix, r, z, order->wave[k].from, order->wave[k].to);
+    const double turned = MPI_Wtime();
+    for (int k = count - 1; k >= 0; k--)
+        if (order->wave[k].colour < order->colours - 1) /* the last colour has nothing after it */
+            system->kernels->backward(system->matrix, z, order->wave[k].from, order->wave[k].to);
+    times->forward += turned - begun;
+    times->backward += MPI_Wtime() - turned;
 }
 
 static void precondition(const struct system *system, const double *r, double *z, struct times *times)
 {
     const struct order *order = system->order;
+    if (order->threads == 1) {
+        precondition_alone(system, r, z, times);
+        return;
+    }
     double begun = MPI_Wtime(), turned = 0;
 #pragma omp parallel num_threads(order->threads)
     {
@@ -65,7 +85,6 @@ static void precondition(const struct system *system, const double *r, double *z
         }
 #pragma omp master
         turned = MPI_Wtime();
-        /* The last colour has nothing after it. */
         for (int colour = order->colours - 2; colour >= 0; colour--) {
             struct range own = share(order, colour, thread);
             system->kernels->backward(system->matrix, z, own.from, own.to);
@@ -86,16 +105,27 @@ void system_precondition(const struct system *system, const double *r, double *z
 enum pass { PASS_DOT, PASS_DIRECTION, PASS_STEP };
 
 struct vectors {
-    double *x, *r, *z, *p, *q;
+    double *restrict x, *restrict r, *restrict z, *restrict p, *restrict q;
 };
 
+static inline double step(const struct vectors *v, double factor, int64_t i)
+{
+    v->x[i] += factor * v->p[i];
+    v->r[i] -= factor * v->q[i];
+    return v->r[i] * v->r[i];
+}
+
+/* Eight sums side by side: one would wait for every addition. */
 static double over_range(enum pass pass, const struct vectors *v, double factor, struct range own)
 {
-    double sum = 0;
-    const int64_t from = 3 * (int64_t)own.from, to = 3 * (int64_t)own.to;
+    double sums[LINE] = {0}, sum = 0;
+    const int64_t from = 3 * (int64_t)own.from, to = 3 * (int64_t)own.to, whole = from + (to - from) / LINE * LINE;
     switch (pass) {
     case PASS_DOT: /* r z */
-        for (int64_t i = from; i < to; i++)
+        for (int64_t i = from; i < whole; i += LINE)
+            for (int k = 0; k < LINE; k++)
+                sums[k] += v->r[i + k] * v->z[i + k];
+        for (int64_t i = whole; i < to; i++)
             sum += v->r[i] * v->z[i];
         break;
     case PASS_DIRECTION: /* p = z + beta p */
@@ -103,12 +133,14 @@ static double over_range(enum pass pass, const struct vectors *v, double factor,
             v->p[i] = v->z[i] + factor * v->p[i];
         break;
     case PASS_STEP: /* x += alpha p, r -= alpha q; r r */
-        for (int64_t i = from; i < to; i++) {
-            v->x[i] += factor * v->p[i];
-            v->r[i] -= factor * v->q[i];
-            sum += v->r[i] * v->r[i];
-        }
+        for (int64_t i = from; i < whole; i += LINE)
+            for (int k = 0; k < LINE; k++)
+                sums[k] += step(v, factor, i + k);
+        for (int64_t i = whole; i < to; i++)
+            sum += step(v, factor, i);
     }
+    for (int k = 0; k < LINE; k++)
+        sum += sums[k];
     return sum;
 }
 
@@ -160,13 +192,28 @@ static double exchange_seconds(const struct halo *halo)
     return halo->pack_seconds + halo->exchange_seconds;
 }
 
+/* Measures the bandwidth, which ends a block of iterations and, unless it was the last, begins another. Returns what it
+ * took. */
+static double measure_beside(const struct system *system, struct outcome *outcome, bool last)
+{
+    const double begun = MPI_Wtime();
+    const struct rates now = bandwidth_pass(system->beside);
+    if (outcome->blocks > 0)
+        outcome->block[outcome->blocks - 1].after = now;
+    if (!last)
+        outcome->block[outcome->blocks++] = (struct block){.before = now};
+    return MPI_Wtime() - begun;
+}
+
 static void iterate(const struct system *system, const struct vectors *v, double norm, double tolerance, int limit,
-                    double *partial, double *history, struct outcome *outcome)
+                    double *partial, double *history, struct outcome *outcome, double *paused)
 {
     struct times *times = &outcome->times;
     double rho_before = 1;
     outcome->end = CG_LIMIT;
     while (outcome->iterations < limit) {
+        if (system->beside != NULL && outcome->iterations % system->every == 0)
+            *paused += measure_beside(system, outcome, false);
         const double started = MPI_Wtime();
         precondition(system, v->r, v->z, times);
         double rho = dot(system, v->r, v->z, partial, times);
@@ -184,6 +231,10 @@ static void iterate(const struct system *system, const struct vectors *v, double
         history[outcome->iterations++] = outcome->residual;
         const double took = MPI_Wtime() - started;
         outcome->quickest = outcome->iterations == 1 ? took : fmin(outcome->quickest, took);
+        if (outcome->blocks > 0) {
+            outcome->block[outcome->blocks - 1].iterations++;
+            outcome->block[outcome->blocks - 1].seconds += took;
+        }
         rho_before = rho;
         if (outcome->residual <= tolerance || !isfinite(outcome->residual)) {
             outcome->end = isfinite(outcome->residual) ? CG_CONVERGED : CG_BROKEN;
@@ -199,7 +250,10 @@ struct outcome cg_solve(const struct system *system, const double *load, double 
     struct vectors v = {x, vector_create(system, first_touch), vector_create(system, first_touch),
                         vector_create(system, first_touch), vector_create(system, first_touch)};
     double *partial = calloc((size_t)system->order->threads * LINE, sizeof *partial);
-    int good = v.r != NULL && v.z != NULL && v.p != NULL && v.q != NULL && partial != NULL, all;
+    if (system->beside != NULL)
+        outcome.block = calloc((size_t)(limit / system->every + 2), sizeof *outcome.block);
+    int good = (system->beside == NULL || outcome.block != NULL) && v.r != NULL && v.z != NULL && v.p != NULL && v.q != NULL && partial != NULL;
+    int all;
     MPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, system->comm);
     outcome.end = CG_NO_MEMORY;
     if (all) {
@@ -208,12 +262,14 @@ struct outcome cg_solve(const struct system *system, const double *load, double 
         outcome.times = (struct times){0};
         system->halo->pack_seconds = system->halo->exchange_seconds = 0;
         MPI_Barrier(system->comm);
-        double begun = MPI_Wtime();
+        double begun = MPI_Wtime(), paused = 0;
         if (norm > 0)
-            iterate(system, &v, norm, tolerance, limit, partial, history, &outcome);
+            iterate(system, &v, norm, tolerance, limit, partial, history, &outcome, &paused);
         else
             outcome.end = CG_CONVERGED, outcome.residual = 0;
-        outcome.times.total = MPI_Wtime() - begun;
+        outcome.times.total = MPI_Wtime() - begun - paused;
+        if (outcome.blocks > 0)
+            measure_beside(system, &outcome, true);
     }
     free(v.r), free(v.z), free(v.p), free(v.q), free(partial);
     return outcome;

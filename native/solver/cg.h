@@ -9,6 +9,7 @@
 #include <mpi.h>
 #include <stdbool.h>
 
+#include "bandwidth.h"
 #include "halo.h"
 #include "kernels.h"
 #include "matrix.h"
@@ -21,6 +22,15 @@ struct system {
     const struct kernels *kernels;
     struct halo *halo;
     MPI_Comm comm;
+    struct bandwidth *beside; /* measured before the first and after every so many iterations; NULL: not */
+    int every;
+};
+
+/* A block of iterations between two measurements of the bandwidth. */
+struct block {
+    int iterations;
+    double seconds;
+    struct rates before, after;
 };
 
 /* Seconds of this process. */
@@ -35,6 +45,8 @@ struct outcome {
     int iterations;
     double residual; /* |r| / |b| */
     double quickest; /* seconds of the quickest iteration; 0: there was none */
+    int blocks;      /* 0: the bandwidth was not measured beside the iterations */
+    struct block *block; /* to be freed */
     struct times times;
 };
 
@@ -43,7 +55,7 @@ struct outcome {
 double *vector_create(const struct system *system, bool first_touch);
 
 /* Solves A x = load from x = 0; `history` gets the relative residual after each iteration, `limit` values.
- * Collective. */
+ * Measuring the bandwidth is not counted in any time. Collective. */
 struct outcome cg_solve(const struct system *system, const double *load, double *x, double tolerance, int limit,
                         bool first_touch, double *history);
 

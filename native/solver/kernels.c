@@ -2,88 +2,195 @@
 
 #include <string.h>
 
-/* Bytes of values that are on their way from memory while others are used. The processor's own prefetching does not
- * get over from one page and one part of a row to the next in time (one core of an EPYC 9005: 23.9 GB/s without,
- * 28.1 with). */
-enum { AHEAD = 2304 };
+/* Bytes of values, and of columns, that are on their way from memory while others are used. They are asked for as what is
+ * used once: what stays in the cache then is the vector. */
+enum { AHEAD = 4608, COLUMNS_AHEAD = 512 };
 
-static inline void fetch_ahead(const double *value)
+static inline void fetch_ahead(const void *used, int bytes)
 {
-    __builtin_prefetch((const char *)value + AHEAD);
+    __builtin_prefetch((const char *)used + bytes, 0, 0);
 }
 
-/* The three forms differ in `row_blocks` alone: the sum over a row's blocks of block * x, added to sum[3]. */
+/* Each form has a sum of three values that blocks times vectors are added to, and what is done with it in the end. */
 
-static inline void times(const double block[BLOCK], const double *x, double *sum)
+struct portable_sum {
+    double value[3];
+};
+
+static inline void portable_block(const double *block, const double *x, struct portable_sum *sum)
 {
     for (int i = 0; i < 3; i++)
-        sum[i] += block[3 * i] * x[0] + block[3 * i + 1] * x[1] + block[3 * i + 2] * x[2];
+        sum->value[i] += block[3 * i] * x[0] + block[3 * i + 1] * x[1] + block[3 * i + 2] * x[2];
 }
 
-static inline void portable_blocks(const struct part *part, int32_t row, const double *x, double sum[3])
+static inline void portable_blocks(const struct part *part, int32_t row, const double *x, struct portable_sum *sum)
 {
+    fetch_ahead(part->column + part->start[row], COLUMNS_AHEAD);
     for (int64_t k = part->start[row]; k < part->start[row + 1]; k++) {
-        fetch_ahead(part->value + BLOCK * k);
-        times(part->value + BLOCK * k, x + 3 * (int64_t)part->column[k], sum);
+        fetch_ahead(part->value + BLOCK * k, AHEAD);
+        portable_block(part->value + BLOCK * k, x + 3 * (int64_t)part->column[k], sum);
     }
+}
+
+static inline void portable_put(const struct portable_sum *sum, double *product)
+{
+    memcpy(product, sum->value, sizeof sum->value);
+}
+
+static inline void portable_forward_row(const double *columns, const double *r, const struct portable_sum *sum, double *z)
+{
+    double rest[3];
+    for (int i = 0; i < 3; i++)
+        rest[i] = r[i] - sum->value[i];
+    for (int i = 0; i < 3; i++)
+        z[i] = columns[i] * rest[0] + columns[3 + i] * rest[1] + columns[6 + i] * rest[2];
+}
+
+static inline void portable_backward_row(const double *columns, const struct portable_sum *sum, double *z)
+{
+    for (int i = 0; i < 3; i++)
+        z[i] -= columns[i] * sum->value[0] + columns[3 + i] * sum->value[1] + columns[6 + i] * sum->value[2];
 }
 
 #if defined(__x86_64__)
 #include <immintrin.h>
+#define AVX2 __attribute__((target("avx2,fma"), always_inline)) static inline
+#define AVX512 __attribute__((target("avx512f,avx2,fma"), always_inline)) static inline
 
-/* Nine values of a block are 4 + 4 + 1, with x as (0 1 2 0), (1 2 0 1), (2). */
-__attribute__((target("avx2,fma"))) static inline void avx2_blocks(const struct part *part, int32_t row,
-                                                                   const double *x, double sum[3])
+/* A row of a block is loaded with the number after it, so is x: lane 3 is never looked at. Two sums of each row, so that
+ * additions overlap. */
+struct avx2_sum {
+    __m256d even[3], odd[3];
+};
+
+AVX2 void avx2_into(const double *block, const double *x, __m256d sum[3])
 {
-    __m256d low = _mm256_setzero_pd(), high = _mm256_setzero_pd();
-    double last = 0;
-    for (int64_t k = part->start[row], end = part->start[row + 1]; k < end; k++) {
-        const double *block = part->value + BLOCK * k, *at = x + 3 * (int64_t)part->column[k];
-        fetch_ahead(block);
-        __m256d v = _mm256_loadu_pd(at);
-        low = _mm256_fmadd_pd(_mm256_loadu_pd(block), _mm256_permute4x64_pd(v, 0x24), low);
-        high = _mm256_fmadd_pd(_mm256_loadu_pd(block + 4), _mm256_permute4x64_pd(v, 0x49), high);
-        last += block[8] * at[2];
-    }
-    double l[4], h[4];
-    _mm256_storeu_pd(l, low);
-    _mm256_storeu_pd(h, high);
-    sum[0] += l[0] + l[1] + l[2];
-    sum[1] += l[3] + h[0] + h[1];
-    sum[2] += h[2] + h[3] + last;
+    const __m256d v = _mm256_loadu_pd(x);
+    for (int i = 0; i < 3; i++)
+        sum[i] = _mm256_fmadd_pd(_mm256_loadu_pd(block + 3 * i), v, sum[i]);
 }
 
-/* Eight values at once, with x as (0 1 2 0 1 2 0 1), and the ninth. Two blocks at a time, so that additions overlap. */
-__attribute__((target("avx512f,avx2,fma"))) static inline void avx512_blocks(const struct part *part, int32_t row,
-                                                                             const double *x, double sum[3])
+AVX2 void avx2_block(const double *block, const double *x, struct avx2_sum *sum)
+{
+    avx2_into(block, x, sum->even);
+}
+
+AVX2 void avx2_blocks(const struct part *part, int32_t row, const double *x, struct avx2_sum *sum)
+{
+    int64_t left = part->start[row + 1] - part->start[row];
+    const double *block = part->value + BLOCK * part->start[row];
+    const int32_t *column = part->column + part->start[row];
+    fetch_ahead(column, COLUMNS_AHEAD);
+    for (; left > 1; left -= 2, block += 2 * BLOCK, column += 2) { /* 18 values: two lines and a quarter */
+        fetch_ahead(block, AHEAD), fetch_ahead(block + 8, AHEAD), fetch_ahead(block + 16, AHEAD);
+        avx2_into(block, x + 3 * (int64_t)column[0], sum->even);
+        avx2_into(block + BLOCK, x + 3 * (int64_t)column[1], sum->odd);
+    }
+    if (left > 0) {
+        fetch_ahead(block, AHEAD);
+        avx2_into(block, x + 3 * (int64_t)column[0], sum->even);
+    }
+}
+
+/* The three values, and something. */
+AVX2 __m256d avx2_total(const struct avx2_sum *sum)
+{
+    const __m256d a = _mm256_add_pd(sum->even[0], sum->odd[0]), b = _mm256_add_pd(sum->even[1], sum->odd[1]);
+    const __m256d c = _mm256_add_pd(sum->even[2], sum->odd[2]);
+    const __m256d ab_even = _mm256_unpacklo_pd(a, b), ab_odd = _mm256_unpackhi_pd(a, b);         /* a0 b0 a2 b2 */
+    const __m256d c_even = _mm256_unpacklo_pd(c, c), c_odd = _mm256_unpackhi_pd(c, c);           /* c0 c0 c2 c2 */
+    const __m256d first = _mm256_permute2f128_pd(ab_even, c_even, 0x20);                         /* a0 b0 c0 c0 */
+    const __m256d second = _mm256_permute2f128_pd(ab_odd, c_odd, 0x20);                          /* a1 b1 c1 c1 */
+    return _mm256_add_pd(_mm256_add_pd(first, second), _mm256_permute2f128_pd(ab_even, c_even, 0x31));
+}
+
+AVX2 void avx2_store(__m256d values, double *at)
+{
+    _mm_storeu_pd(at, _mm256_castpd256_pd128(values));
+    _mm_store_sd(at + 2, _mm256_extractf128_pd(values, 1));
+}
+
+AVX2 __m256d avx2_times(const double *columns, __m256d v)
+{
+    __m256d result = _mm256_mul_pd(_mm256_loadu_pd(columns), _mm256_permute4x64_pd(v, 0x00));
+    result = _mm256_fmadd_pd(_mm256_loadu_pd(columns + 3), _mm256_permute4x64_pd(v, 0x55), result);
+    return _mm256_fmadd_pd(_mm256_loadu_pd(columns + 6), _mm256_permute4x64_pd(v, 0xaa), result);
+}
+
+AVX2 void avx2_put(const struct avx2_sum *sum, double *product)
+{
+    avx2_store(avx2_total(sum), product);
+}
+
+AVX2 void avx2_forward_row(const double *columns, const double *r, const struct avx2_sum *sum, double *z)
+{
+    avx2_store(avx2_times(columns, _mm256_sub_pd(_mm256_loadu_pd(r), avx2_total(sum))), z);
+}
+
+AVX2 void avx2_backward_row(const double *columns, const struct avx2_sum *sum, double *z)
+{
+    avx2_store(_mm256_sub_pd(_mm256_loadu_pd(z), avx2_times(columns, avx2_total(sum))), z);
+}
+
+/* Eight values of a block at once, with x as (0 1 2 0 1 2 0 1), and the ninth. */
+struct avx512_sum {
+    __m512d even, odd;
+    __m128d last_even, last_odd;
+};
+
+AVX512 void avx512_into(const double *block, const double *x, __m512d *sum, __m128d *last)
 {
     const __m512i spread = _mm512_setr_epi64(0, 1, 2, 0, 1, 2, 0, 1);
-    __m512d even = _mm512_setzero_pd(), odd = _mm512_setzero_pd();
-    double last_even = 0, last_odd = 0;
-    int64_t k = part->start[row];
-    const int64_t end = part->start[row + 1];
-    for (; k + 1 < end; k += 2) {
-        const double *block = part->value + BLOCK * k;
-        const double *a = x + 3 * (int64_t)part->column[k], *b = x + 3 * (int64_t)part->column[k + 1];
-        fetch_ahead(block), fetch_ahead(block + 8), fetch_ahead(block + 16); /* 18 values: two lines and a quarter */
-        __m512d va = _mm512_permutexvar_pd(spread, _mm512_castpd256_pd512(_mm256_loadu_pd(a)));
-        __m512d vb = _mm512_permutexvar_pd(spread, _mm512_castpd256_pd512(_mm256_loadu_pd(b)));
-        even = _mm512_fmadd_pd(_mm512_loadu_pd(block), va, even);
-        odd = _mm512_fmadd_pd(_mm512_loadu_pd(block + BLOCK), vb, odd);
-        last_even += block[8] * a[2];
-        last_odd += block[BLOCK + 8] * b[2];
+    const __m512d v = _mm512_permutexvar_pd(spread, _mm512_castpd256_pd512(_mm256_loadu_pd(x)));
+    *sum = _mm512_fmadd_pd(_mm512_loadu_pd(block), v, *sum);
+    *last = _mm_fmadd_sd(_mm_load_sd(block + 8), _mm_load_sd(x + 2), *last);
+}
+
+AVX512 void avx512_block(const double *block, const double *x, struct avx512_sum *sum)
+{
+    avx512_into(block, x, &sum->even, &sum->last_even);
+}
+
+AVX512 void avx512_blocks(const struct part *part, int32_t row, const double *x, struct avx512_sum *sum)
+{
+    int64_t left = part->start[row + 1] - part->start[row];
+    const double *block = part->value + BLOCK * part->start[row];
+    const int32_t *column = part->column + part->start[row];
+    fetch_ahead(column, COLUMNS_AHEAD);
+    for (; left > 1; left -= 2, block += 2 * BLOCK, column += 2) {
+        fetch_ahead(block, AHEAD), fetch_ahead(block + 8, AHEAD), fetch_ahead(block + 16, AHEAD);
+        avx512_into(block, x + 3 * (int64_t)column[0], &sum->even, &sum->last_even);
+        avx512_into(block + BLOCK, x + 3 * (int64_t)column[1], &sum->odd, &sum->last_odd);
     }
-    if (k < end) {
-        const double *block = part->value + BLOCK * k, *a = x + 3 * (int64_t)part->column[k];
-        __m512d va = _mm512_permutexvar_pd(spread, _mm512_castpd256_pd512(_mm256_loadu_pd(a)));
-        even = _mm512_fmadd_pd(_mm512_loadu_pd(block), va, even);
-        last_even += block[8] * a[2];
+    if (left > 0) {
+        fetch_ahead(block, AHEAD);
+        avx512_into(block, x + 3 * (int64_t)column[0], &sum->even, &sum->last_even);
     }
-    double all[8];
-    _mm512_storeu_pd(all, _mm512_add_pd(even, odd));
-    sum[0] += all[0] + all[1] + all[2];
-    sum[1] += all[3] + all[4] + all[5];
-    sum[2] += all[6] + all[7] + last_even + last_odd;
+}
+
+AVX512 __m256d avx512_total(const struct avx512_sum *sum)
+{
+    const __m512d all = _mm512_add_pd(sum->even, sum->odd);
+    const __m512d last = _mm512_castpd128_pd512(_mm_add_sd(sum->last_even, sum->last_odd));
+    const __m512i firsts = _mm512_setr_epi64(0, 3, 6, 6, 0, 0, 0, 0), seconds = _mm512_setr_epi64(1, 4, 7, 7, 0, 0, 0, 0);
+    const __m512i thirds = _mm512_setr_epi64(2, 5, 8, 8, 0, 0, 0, 0); /* 8: the first of `last` */
+    const __m512d two = _mm512_add_pd(_mm512_permutexvar_pd(firsts, all), _mm512_permutexvar_pd(seconds, all));
+    return _mm512_castpd512_pd256(_mm512_add_pd(two, _mm512_permutex2var_pd(all, thirds, last)));
+}
+
+AVX512 void avx512_put(const struct avx512_sum *sum, double *product)
+{
+    avx2_store(avx512_total(sum), product);
+}
+
+AVX512 void avx512_forward_row(const double *columns, const double *r, const struct avx512_sum *sum, double *z)
+{
+    avx2_store(avx2_times(columns, _mm256_sub_pd(_mm256_loadu_pd(r), avx512_total(sum))), z);
+}
+
+AVX512 void avx512_backward_row(const double *columns, const struct avx512_sum *sum, double *z)
+{
+    avx2_store(_mm256_sub_pd(_mm256_loadu_pd(z), avx2_times(columns, avx512_total(sum))), z);
 }
 #endif
 
@@ -92,34 +199,33 @@ __attribute__((target("avx512f,avx2,fma"))) static inline void avx512_blocks(con
                                           int32_t to)                                                                  \
     {                                                                                                                  \
         for (int32_t i = from; i < to; i++) {                                                                          \
-            double sum[3] = {0, 0, 0};                                                                                 \
-            times(matrix->diagonal + (int64_t)BLOCK * i, x + 3 * (int64_t)i, sum);                                     \
-            kind##_blocks(&matrix->lower, i, x, sum);                                                                  \
-            kind##_blocks(&matrix->upper, i, x, sum);                                                                  \
-            kind##_blocks(&matrix->outer, i, x, sum);                                                                  \
-            memcpy(product + 3 * (int64_t)i, sum, sizeof sum);                                                         \
+            struct kind##_sum sum;                                                                                     \
+            memset(&sum, 0, sizeof sum);                                                                               \
+            kind##_block(matrix->diagonal + (int64_t)BLOCK * i, x + 3 * (int64_t)i, &sum);                             \
+            kind##_blocks(&matrix->lower, i, x, &sum);                                                                 \
+            kind##_blocks(&matrix->upper, i, x, &sum);                                                                 \
+            if (matrix->blocks_outside > 0)                                                                            \
+                kind##_blocks(&matrix->outer, i, x, &sum);                                                             \
+            kind##_put(&sum, product + 3 * (int64_t)i);                                                                \
         }                                                                                                              \
     }                                                                                                                  \
     attributes static void kind##_forward(const struct matrix *matrix, const double *r, double *z, int32_t from,       \
                                           int32_t to)                                                                  \
     {                                                                                                                  \
         for (int32_t i = from; i < to; i++) {                                                                          \
-            double sum[3] = {0, 0, 0}, rest[3];                                                                        \
-            kind##_blocks(&matrix->lower, i, z, sum);                                                                  \
-            for (int k = 0; k < 3; k++)                                                                                \
-                rest[k] = r[3 * (int64_t)i + k] - sum[k], sum[k] = 0;                                                  \
-            times(matrix->inverse + (int64_t)BLOCK * i, rest, sum);                                                    \
-            memcpy(z + 3 * (int64_t)i, sum, sizeof sum);                                                               \
+            struct kind##_sum sum;                                                                                     \
+            memset(&sum, 0, sizeof sum);                                                                               \
+            kind##_blocks(&matrix->lower, i, z, &sum);                                                                 \
+            kind##_forward_row(matrix->inverse + (int64_t)BLOCK * i, r + 3 * (int64_t)i, &sum, z + 3 * (int64_t)i);    \
         }                                                                                                              \
     }                                                                                                                  \
     attributes static void kind##_backward(const struct matrix *matrix, double *z, int32_t from, int32_t to)           \
     {                                                                                                                  \
         for (int32_t i = from; i < to; i++) {                                                                          \
-            double sum[3] = {0, 0, 0}, change[3] = {0, 0, 0};                                                          \
-            kind##_blocks(&matrix->upper, i, z, sum);                                                                  \
-            times(matrix->inverse + (int64_t)BLOCK * i, sum, change);                                                  \
-            for (int k = 0; k < 3; k++)                                                                                \
-                z[3 * (int64_t)i + k] -= change[k];                                                                    \
+            struct kind##_sum sum;                                                                                     \
+            memset(&sum, 0, sizeof sum);                                                                               \
+            kind##_blocks(&matrix->upper, i, z, &sum);                                                                 \
+            kind##_backward_row(matrix->inverse + (int64_t)BLOCK * i, &sum, z + 3 * (int64_t)i);                       \
         }                                                                                                              \
     }                                                                                                                  \
     static const struct kernels kind = {#kind, kind##_product, kind##_forward, kind##_backward};
@@ -134,10 +240,10 @@ const struct kernels *kernels_find(const char *name)
 {
     bool any = strcmp(name, "auto") == 0;
 #if defined(__x86_64__)
-    if ((any || strcmp(name, "avx512") == 0) && __builtin_cpu_supports("avx512f"))
-        return &avx512;
     if ((any || strcmp(name, "avx2") == 0) && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
         return &avx2;
+    if (strcmp(name, "avx512") == 0 && __builtin_cpu_supports("avx512f"))
+        return &avx512;
 #endif
     return any || strcmp(name, "portable") == 0 ? &portable : NULL;
 }

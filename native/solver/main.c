@@ -115,7 +115,7 @@ static int solve(struct options *options)
     struct matrix matrix = {0};
     struct halo halo;
     struct result result = {.threads = options->threads > 0 ? options->threads : omp_get_max_threads()};
-    struct system system = {&mesh, &order, &matrix, kernels_find(options->kernels), &halo, comm};
+    struct system system = {&mesh, &order, &matrix, kernels_find(options->kernels), &halo, comm, NULL, 0};
     const struct material material = {options->young, options->poisson};
     int locals;
     check_threads(result.threads);
@@ -125,7 +125,13 @@ static int solve(struct options *options)
             "a process has too many nodes: use more processes");
     double spare = check_memory(&mesh, &locals);
     const double wanted = 256e6 / locals, triad = fmin(wanted, spare / 6);
-    result.bandwidth[0] = bandwidth_triad(comm, result.threads, triad);
+    struct bandwidth bandwidth;
+    bandwidth_create(&bandwidth, comm, result.threads, triad);
+    result.bandwidth[0] = bandwidth_best(&bandwidth);
+    system.beside = options->beside > 0 && bandwidth.count > 0 ? &bandwidth : NULL;
+    system.every = options->beside;
+    if (system.beside == NULL)
+        bandwidth_free(&bandwidth);
     MPI_Barrier(comm);
     double begun = MPI_Wtime();
     bool good = order_create(&order, &mesh, options->ordering, options->colours, result.threads, options->contiguous) &&
@@ -141,8 +147,12 @@ static int solve(struct options *options)
     result.outcome = cg_solve(&system, load, x, options->tolerance, options->limit, options->first_touch, history);
     stop_if(result.outcome.end == CG_NO_MEMORY, "no memory");
     result.error = error_of(&system, options, x);
-    result.bandwidth[1] = bandwidth_triad(comm, result.threads, triad);
+    if (system.beside == NULL)
+        bandwidth_create(&bandwidth, comm, result.threads, triad);
+    result.bandwidth[1] = bandwidth_best(&bandwidth);
+    bandwidth_free(&bandwidth);
     report_print(options, &system, &result);
+    free(result.outcome.block);
     free(load), free(x), free(history);
     halo_free(&halo);
     matrix_free(&matrix);

@@ -87,6 +87,7 @@ static struct part *part_of(struct matrix *matrix, const struct assembly *assemb
     return colour[node] < colour[own] ? &matrix->lower : &matrix->upper;
 }
 
+/* Column after column. */
 static void invert(const double a[BLOCK], double inverse[BLOCK])
 {
     const double c0 = a[4] * a[8] - a[5] * a[7], c1 = a[5] * a[6] - a[3] * a[8], c2 = a[3] * a[7] - a[4] * a[6];
@@ -95,7 +96,7 @@ static void invert(const double a[BLOCK], double inverse[BLOCK])
                                     c1, a[0] * a[8] - a[2] * a[6], a[2] * a[3] - a[0] * a[5],
                                     c2, a[1] * a[6] - a[0] * a[7], a[0] * a[4] - a[1] * a[3]};
     for (int i = 0; i < BLOCK; i++)
-        inverse[i] = adjugate[i] * over;
+        inverse[i] = adjugate[3 * (i % 3) + i / 3] * over;
 }
 
 static void fill_row(struct matrix *matrix, const struct assembly *assembly, int32_t number)

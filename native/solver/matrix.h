@@ -22,7 +22,8 @@ struct part {
 struct matrix {
     int32_t rows;
     struct part lower, upper, outer;
-    double *diagonal, *inverse; /* BLOCK a row */
+    double *diagonal; /* BLOCK a row */
+    double *inverse;  /* of the diagonal's; column after column within a block */
     int64_t blocks_inside, blocks_outside;
 };
 

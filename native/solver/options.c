@@ -21,6 +21,7 @@ const char options_help[] =
     "  --kernels auto|avx512|avx2|portable   (auto)\n"
     "  --tolerance X             of the residual, relative (1e-8)\n"
     "  --iterations N            at most (5000)\n"
+    "  --beside N                bandwidth measured beside every N iterations, not counted in the time (not at all)\n"
     "  --young X --poisson X --stress X      material and load (1, 0.3, 1)\n"
     "  --json                    one JSON object instead of a table\n";
 
@@ -98,6 +99,10 @@ static bool take(struct options *options, const char *option, const char *value,
         if (!single(value, 1, 100000000, &n))
             return refuse(problem, option, value, "a number from 1");
         options->limit = (int)n;
+    } else if (strcmp(option, "--beside") == 0) {
+        if (!single(value, 1, 100000000, &n))
+            return refuse(problem, option, value, "a number from 1");
+        options->beside = (int)n;
     } else if (strcmp(option, "--ordering") == 0) {
         int k = 0;
         while (k < ORDERINGS && strcmp(value, ordering_names[k]) != 0)

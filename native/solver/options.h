@@ -13,6 +13,7 @@ struct options {
     int parts[3]; /* all 0: chosen */
     enum ordering ordering;
     int colours, limit, threads; /* threads 0: as OpenMP says */
+    int beside;                  /* iterations between measurements of the bandwidth; 0: none */
     double tolerance, young, poisson, stress;
     bool threaded_packing, contiguous, first_touch, json, help;
     const char *kernels;

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "walk.h"
+
 const char *const ordering_names[ORDERINGS] = {"natural", "rcm", "multicolour", "cmrcm"};
 
 /* One level of Cuthill-McKee: candidates in order, but those adjacent to one of this level wait for the next.
@@ -104,41 +106,41 @@ static int multicolour(const struct mesh *mesh, int32_t *colour)
     return colours;
 }
 
-/* Colours of the levels in reverse, cyclically. */
-static int cyclic(const struct mesh *mesh, int32_t levels, int wanted, int32_t *level_of)
+/* Colours of the levels in reverse, cyclically. `level` gets the levels. */
+static int cyclic(const struct mesh *mesh, int32_t levels, int wanted, int32_t *level_of, int32_t *level)
 {
-    int32_t *level = malloc((size_t)mesh->owned * sizeof *level);
-    if (level == NULL)
-        return 0;
-    memcpy(level, level_of, (size_t)mesh->owned * sizeof *level);
+    for (int32_t i = 0; i < mesh->owned; i++)
+        level[i] = levels - 1 - level_of[i];
     int colours = wanted < levels ? wanted : levels;
     for (;; colours++) {
         for (int32_t i = 0; i < mesh->owned; i++)
-            level_of[i] = (levels - 1 - level[i]) % colours;
+            level_of[i] = level[i] % colours;
         if (colours >= levels || is_valid(mesh, level_of))
-            break;
+            return colours;
     }
-    free(level);
-    return colours;
 }
 
-/* Fills in the colours, and in which sequence nodes are taken within a colour. */
+/* Fills in colours and levels, and in which sequence nodes are taken within a colour. */
 static bool paint(struct order *order, const struct mesh *mesh, enum ordering ordering, int wanted, int32_t *sequence)
 {
     for (int32_t i = 0; i < mesh->owned; i++)
         sequence[i] = i;
-    if (ordering == ORDER_NATURAL)
+    if (ordering == ORDER_NATURAL) {
         order->colours = natural(mesh, order->colour);
-    else if (ordering == ORDER_MULTICOLOUR)
+        memcpy(order->level, order->colour, (size_t)mesh->owned * sizeof *order->level);
+    } else if (ordering == ORDER_MULTICOLOUR) {
         order->colours = multicolour(mesh, order->colour);
-    else {
+        for (int32_t i = 0; i < mesh->owned; i++)
+            order->level[i] = i / mesh->size[0] / mesh->size[1];
+    } else {
         order->levels = cuthill_mckee(mesh, order->colour, sequence);
         for (int32_t i = 0, k = mesh->owned - 1; i < k; i++, k--) {
             int32_t swapped = sequence[i];
             sequence[i] = sequence[k], sequence[k] = swapped;
         }
         if (order->levels > 0)
-            order->colours = cyclic(mesh, order->levels, ordering == ORDER_RCM ? order->levels : wanted, order->colour);
+            order->colours = cyclic(mesh, order->levels, ordering == ORDER_RCM ? order->levels : wanted, order->colour,
+                                    order->level);
     }
     return order->colours > 0;
 }
@@ -188,9 +190,11 @@ bool order_create(struct order *order, const struct mesh *mesh, enum ordering or
     order->colour = malloc((size_t)mesh->owned * sizeof *order->colour);
     order->number = malloc((size_t)mesh->total * sizeof *order->number);
     order->node = malloc((size_t)mesh->owned * sizeof *order->node);
+    order->level = malloc((size_t)mesh->owned * sizeof *order->level);
     int32_t *sequence = malloc((size_t)mesh->owned * sizeof *sequence);
-    bool good = order->colour != NULL && order->number != NULL && order->node != NULL && sequence != NULL &&
-                paint(order, mesh, ordering, colours, sequence) && number(order, mesh, sequence, contiguous);
+    bool good = order->colour != NULL && order->number != NULL && order->node != NULL && order->level != NULL &&
+                sequence != NULL && paint(order, mesh, ordering, colours, sequence) &&
+                number(order, mesh, sequence, contiguous) && walk_create(order, mesh);
     for (int32_t i = mesh->owned; good && i < mesh->total; i++)
         order->number[i] = i;
     free(sequence);
@@ -206,5 +210,9 @@ void order_free(struct order *order)
     free(order->node);
     free(order->first);
     free(order->last);
+    free(order->level);
+    free(order->run);
+    free(order->runs);
+    free(order->wave);
     *order = (struct order){0};
 }

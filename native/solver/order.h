@@ -13,6 +13,12 @@
 enum ordering { ORDER_NATURAL, ORDER_RCM, ORDER_MULTICOLOUR, ORDER_CMRCM, ORDERINGS };
 extern const char *const ordering_names[ORDERINGS];
 
+/* Numbers that follow one another: of one thread, one colour and one level. */
+struct run {
+    int32_t from, to;
+    int32_t level, colour;
+};
+
 struct order {
     int colours, threads, levels; /* levels of Cuthill-McKee; 0 where there are none */
     int32_t *colour;  /* of an owned node, by its number in the mesh */
@@ -20,6 +26,10 @@ struct order {
     int32_t *node;    /* the other way; owned nodes */
     int32_t *first;   /* [colour * threads + thread] -> first number; the end is in `last` */
     int32_t *last;
+    int32_t *level;   /* of an owned node, by its number in the mesh: adjacent ones are few levels apart */
+    struct run *run; /* thread by thread, each thread's level by level: what is near in the mesh is near in time */
+    int *runs;       /* [thread] -> its first; threads + 1 */
+    struct run *wave; /* one thread's in a sequence for the sweeps (walk.h), as many as `run`. NULL: several threads */
 };
 
 /* `colours`: wanted of CM-RCM; raised until adjacent nodes never share one. `contiguous`: the nodes of a thread are

@@ -34,6 +34,7 @@ struct summary {
     double unknowns, seconds, setup, flops, rate; /* operations and bytes a second */
     double best;                                  /* bytes a second of the quickest iteration */
     double triad, fraction, imbalance;
+    double traffic; /* of an iteration */
     double mean[PARTS], most[PARTS]; /* seconds */
 };
 
@@ -62,10 +63,16 @@ static struct summary gather(const struct system *system, const struct result *r
     all.flops = all.seconds > 0 ? work / all.seconds : 0;
     all.rate = all.seconds > 0 ? traffic * iterations / all.seconds : 0;
     all.best = quickest > 0 ? traffic / quickest : 0;
-    all.triad = (result->bandwidth[0] + result->bandwidth[1]) / 2;
+    all.triad = (result->bandwidth[0].triad + result->bandwidth[1].triad) / 2;
+    all.traffic = traffic;
     all.fraction = all.triad > 0 ? all.rate / all.triad : 0;
     all.imbalance = all.mean[COMPUTING] > 0 ? all.most[COMPUTING] / all.mean[COMPUTING] : 1;
     return all;
+}
+
+static double rate_of(const struct block *block, const struct summary *all)
+{
+    return block->seconds > 0 ? block->iterations * all->traffic / block->seconds : 0;
 }
 
 /* JSON has no word for what is not finite. */
@@ -73,6 +80,19 @@ static void number(const char *before, const char *format, double value)
 {
     fputs(before, stdout);
     printf(isfinite(value) ? format : "null", value);
+}
+
+/* The model's GB/s of each block of iterations, of the triad and of reading right before and after it. */
+static void print_blocks(const struct outcome *outcome, const struct summary *all)
+{
+    fputs(", \"beside\": [", stdout);
+    for (int k = 0; k < outcome->blocks; k++) {
+        const struct block *block = &outcome->block[k];
+        printf("%s{\"iterations\": %d, \"gbytes_per_second\": %.4f, \"triads\": [%.4f, %.4f], \"reads\": [%.4f, %.4f]}",
+               k ? ", " : "", block->iterations, rate_of(block, all) / 1e9, block->before.triad / 1e9,
+               block->after.triad / 1e9, block->before.read / 1e9, block->after.read / 1e9);
+    }
+    fputs("]", stdout);
 }
 
 static void print_json(const struct options *options, const struct system *system, const struct result *result,
@@ -94,7 +114,10 @@ static void print_json(const struct options *options, const struct system *syste
            all->setup, all->flops / 1e9, all->rate / 1e9);
     printf(", \"gbytes_per_second_best\": %.4f", all->best / 1e9);
     printf(", \"triad_before\": %.4f, \"triad_after\": %.4f, \"fraction\": %.4f, \"imbalance\": %.4f",
-           result->bandwidth[0] / 1e9, result->bandwidth[1] / 1e9, all->fraction, all->imbalance);
+           result->bandwidth[0].triad / 1e9, result->bandwidth[1].triad / 1e9, all->fraction, all->imbalance);
+    printf(", \"read_before\": %.4f, \"read_after\": %.4f", result->bandwidth[0].read / 1e9,
+           result->bandwidth[1].read / 1e9);
+    print_blocks(outcome, all);
     fputs(", \"parts_seconds\": {", stdout);
     for (int k = 0; k < COMPUTING; k++)
         printf("%s\"%s\": [%.6f, %.6f]", k ? ", " : "", names[k], all->mean[k], all->most[k]);
@@ -117,6 +140,19 @@ static void print_history(const struct outcome *outcome, const double *history)
     printf(" %.2e at %d\n", outcome->residual, outcome->iterations);
 }
 
+/* All blocks together: bytes of each over the mean of the triads around it. */
+static void print_beside(const struct outcome *outcome, const struct summary *all)
+{
+    double took = 0, bound = 0;
+    for (int k = 0; k < outcome->blocks; k++) {
+        const struct block *block = &outcome->block[k];
+        took += block->seconds;
+        bound += 2 * block->iterations * all->traffic / (block->before.triad + block->after.triad);
+    }
+    if (took > 0)
+        printf("beside the iterations: %.0f %% of the triad measured in between\n", 100 * bound / took);
+}
+
 static void print_table(const struct options *options, const struct system *system, const struct result *result,
                         const struct summary *all)
 {
@@ -133,7 +169,10 @@ static void print_table(const struct options *options, const struct system *syst
            "triad's %.2f GB/s\n",
            all->seconds, all->setup, all->flops / 1e9, all->rate / 1e9, 100 * all->fraction, all->triad / 1e9);
     printf("quickest iteration %.2f GB/s; best triad before %.2f, after %.2f GB/s; imbalance of computing %.3f\n",
-           all->best / 1e9, result->bandwidth[0] / 1e9, result->bandwidth[1] / 1e9, all->imbalance);
+           all->best / 1e9, result->bandwidth[0].triad / 1e9, result->bandwidth[1].triad / 1e9, all->imbalance);
+    printf("best reading alone before %.2f, after %.2f GB/s\n", result->bandwidth[0].read / 1e9,
+           result->bandwidth[1].read / 1e9);
+    print_beside(outcome, all);
     printf("\n%-14s %12s %12s %8s\n", "part", "mean s", "slowest s", "share");
     for (int k = 0; k < COMPUTING; k++)
         printf("%-14s %12.6f %12.6f %7.1f%%\n", names[k], all->mean[k], all->most[k],

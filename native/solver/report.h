@@ -8,7 +8,7 @@
 struct result {
     struct outcome outcome;
     double setup_seconds;
-    double bandwidth[2]; /* of the triad before and after, bytes a second */
+    struct rates bandwidth[2]; /* before and after */
     double error;        /* largest difference from the exact solution, relative to the largest displacement */
     int threads;
     const double *history;

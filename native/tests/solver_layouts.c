@@ -74,7 +74,7 @@ static void make(struct box *box, const struct layout *layout)
     const int64_t nodes[3] = {X, Y, Z};
     const struct material material = {2, 0.3};
     box->system = (struct system){&box->mesh, &box->order, &box->matrix, kernels_find(layout->kernels), &box->halo,
-                                  MPI_COMM_WORLD};
+                                  MPI_COMM_WORLD, NULL, 0};
     omp_set_num_threads(layout->threads);
     CHECK(mesh_create(&box->mesh, nodes, layout->parts, rank));
     CHECK(order_create(&box->order, &box->mesh, layout->ordering, layout->colours, layout->threads,

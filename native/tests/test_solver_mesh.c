@@ -65,6 +65,37 @@ static void check_order(const struct mesh *mesh, enum ordering ordering, int thr
     order_free(&order);
 }
 
+/* Every thread's runs are its numbers, each once, level after level; a wave takes neighbours in the order of colours. */
+static void check_walk(const struct mesh *mesh, enum ordering ordering, int threads)
+{
+    struct order order;
+    CHECK(order_create(&order, mesh, ordering, 10, threads, true));
+    int64_t *time = calloc((size_t)mesh->owned, sizeof *time);
+    int32_t covered = 0;
+    for (int thread = 0; thread < threads; thread++)
+        for (int k = order.runs[thread]; k < order.runs[thread + 1]; k++) {
+            const struct run *run = &order.run[k];
+            const int at = run->colour * threads + thread;
+            CHECK(run->from < run->to && run->from >= order.first[at] && run->to <= order.last[at]);
+            CHECK(k == order.runs[thread] || run[-1].level <= run->level);
+            for (int32_t i = run->from; i < run->to; i++)
+                CHECK(time[i]++ == 0 && order.level[order.node[i]] == run->level);
+            covered += run->to - run->from;
+        }
+    CHECK(covered == mesh->owned && (order.wave != NULL) == (threads == 1));
+    for (int k = 0; order.wave != NULL && k < order.runs[1]; k++)
+        for (int32_t i = order.wave[k].from; i < order.wave[k].to; i++)
+            time[i] = k;
+    for (int32_t i = 0; order.wave != NULL && i < mesh->owned; i++) {
+        int32_t adjacent[26];
+        for (int k = mesh_adjacent(mesh, i, adjacent) - 1; k >= 0; k--)
+            CHECK((order.colour[adjacent[k]] < order.colour[i]) ==
+                  (time[order.number[adjacent[k]]] < time[order.number[i]]));
+    }
+    free(time);
+    order_free(&order);
+}
+
 /* Natural order as colours is natural order: of two adjacent nodes the one with the lower number comes first. */
 static void check_natural(const struct mesh *mesh)
 {
@@ -98,6 +129,7 @@ static void check_cube(int64_t x, int64_t y, int64_t z, int ranks)
         for (int threads = 1; threads <= 5; threads += 2) {
             check_order(&meshes[0], (enum ordering)ordering, threads, 0);
             check_order(&meshes[0], (enum ordering)ordering, threads, 1);
+            check_walk(&meshes[0], (enum ordering)ordering, threads);
         }
     check_natural(&meshes[0]);
     for (int rank = 0; rank < ranks; rank++)
