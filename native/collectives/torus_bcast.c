@@ -147,7 +147,6 @@ int torus_bcast(struct coll_comm *comm, struct torus_way way, int root, void *da
 
 double torus_pass_cost(const struct coll_comm *comm, struct torus_way way, int64_t bytes, int64_t segment)
 {
-    const struct torus *torus = &comm->topology.cuboid.torus;
     int trees = torus_way_trees(comm, way);
     double depth = (double)depth_of(comm, way);
     double part = (double)bytes / trees, piece = part < (double)segment ? part : (double)segment;
