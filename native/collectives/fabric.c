@@ -96,6 +96,14 @@ int fabric_wait(int count, MPI_Request *requests)
     return error;
 }
 
+int fabric_wait_any(int count, MPI_Request *requests, int *which)
+{
+    int error = PMPI_Waitany(count, requests, which, MPI_STATUS_IGNORE);
+    if (*which == MPI_UNDEFINED)
+        *which = -1;
+    return error;
+}
+
 void fabric_progress(const struct fabric *fabric)
 {
     int found;

@@ -22,6 +22,8 @@ int fabric_start_send(const struct fabric *fabric, const void *data, int64_t byt
 int fabric_start_receive(const struct fabric *fabric, void *data, int64_t bytes, int from, int tag,
                          MPI_Request *request);
 int fabric_wait(int count, MPI_Request *requests);
+/* For one of them; *which is -1 where all are null. */
+int fabric_wait_any(int count, MPI_Request *requests, int *which);
 /* Lets the library move what it still has to: for those that wait for flags in memory. */
 void fabric_progress(const struct fabric *fabric);
 

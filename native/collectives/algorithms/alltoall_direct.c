@@ -25,19 +25,9 @@ struct window {
     MPI_Request requests[WINDOW][2];
 };
 
-/* `most` steps are one node further on; in these, each rank of the node begins with another rank of that node. Who sends
-   to a rank in a step is who has it as a partner then; where nodes differ in size, a step may have only one of both. */
-static int partner(const struct topology *topology, int step, int way)
-{
-    int nodes = topology->nodes, most = topology->most, round = 1 + step / most;
-    int node = (topology->node + way * round + nodes) % nodes;
-    int local = (topology->local + way * (step % most) + most) % most;
-    return local < topology_locals(topology, node) ? topology_rank(topology, node, local) : -1;
-}
-
 static int start_receive(struct window *window, int step)
 {
-    int from = partner(&window->comm->topology, step, -1);
+    int from = nodes_partner(&window->comm->topology, step, -1);
     if (from < 0)
         return MPI_SUCCESS;
     return fabric_start_receive(&window->comm->fabric, (char *)window->call->receive + blocks_at(&window->in, from),
@@ -46,7 +36,7 @@ static int start_receive(struct window *window, int step)
 
 static int start_send(struct window *window, int step)
 {
-    int to = partner(&window->comm->topology, step, 1);
+    int to = nodes_partner(&window->comm->topology, step, 1);
     if (to < 0)
         return MPI_SUCCESS;
     return fabric_start_send(&window->comm->fabric, (const char *)window->call->send + blocks_at(&window->out, to),
@@ -77,7 +67,7 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 {
     (void)segment;
     struct window window = {.comm = comm, .call = call, .out = counts_send(call), .in = counts_receive(call)};
-    window.steps = (comm->topology.nodes - 1) * comm->topology.most;
+    window.steps = nodes_partner_steps(&comm->topology);
     for (int i = 0; i < WINDOW; i++)
         window.requests[i][0] = window.requests[i][1] = MPI_REQUEST_NULL;
     int64_t *room = malloc(4 * (size_t)comm->topology.locals * sizeof *room);

@@ -52,6 +52,23 @@ static inline struct lanes *lanes_create(const struct coll_comm *comm, int64_t c
     return lanes;
 }
 
+/* Exchanging with every rank of other nodes, node by node: `most` steps are one node further on; in these, each rank of
+   the node begins with another rank of that node. */
+static inline int nodes_partner_steps(const struct topology *topology)
+{
+    return (topology->nodes - 1) * topology->most;
+}
+
+/* To whom a rank sends in a step (`way` 1), from whom it receives (-1): who sends to it is who has it as a partner then.
+   Where nodes differ in size, a step may have only one of both; -1: nobody. */
+static inline int nodes_partner(const struct topology *topology, int step, int way)
+{
+    int nodes = topology->nodes, most = topology->most, round = 1 + step / most;
+    int node = (topology->node + way * round + nodes) % nodes;
+    int local = (topology->local + way * (step % most) + most) % most;
+    return local < topology_locals(topology, node) ? topology_rank(topology, node, local) : -1;
+}
+
 /* The blocks of an allgather(v), by rank. */
 static inline struct blocks nodes_blocks(const struct call *call)
 {
