@@ -30,7 +30,8 @@ static int on_node(struct gathering *gathering, int seen)
     int locals = topology->locals;
     char *mine = gathering->gathered + gathering->seen_at[seen];
     if (locals == 1) {
-        memcpy(mine, gathering->call->send, (size_t)allgather_bytes(gathering->call, comm->rank));
+        if (mine != gathering->call->send)
+            memcpy(mine, gathering->call->send, (size_t)allgather_bytes(gathering->call, comm->rank));
         return MPI_SUCCESS;
     }
     int64_t *bytes = malloc(2 * (size_t)locals * sizeof *bytes), next = 0;
@@ -83,6 +84,29 @@ static int along(struct gathering *gathering, int seen, int dimension)
     return error == MPI_SUCCESS ? waited : error;
 }
 
+/* Ranks of a node, from this place on, that follow one another. */
+static int together(const struct topology *topology, int node, int local)
+{
+    int count = 1, locals = topology_locals(topology, node), rank = topology_rank(topology, node, local);
+    while (local + count < locals && topology_rank(topology, node, local + count) == rank + count)
+        count++;
+    return count;
+}
+
+/* Whether the order of places is that of ranks. */
+static bool sorted(const struct gathering *gathering)
+{
+    const struct topology *topology = &gathering->comm->topology;
+    int next = 0;
+    for (int seen = 0; seen < topology->nodes; seen++) {
+        int node = node_seen(gathering, seen);
+        if (topology_rank(topology, node, 0) != next || together(topology, node, 0) != topology_locals(topology, node))
+            return false;
+        next += topology_locals(topology, node);
+    }
+    return true;
+}
+
 /* At rank 0: from the order of places to that of ranks. */
 static void sort(const struct gathering *gathering, const int64_t *packed_at, char *packed)
 {
@@ -90,9 +114,10 @@ static void sort(const struct gathering *gathering, const int64_t *packed_at, ch
     for (int seen = 0; seen < topology->nodes; seen++) {
         int node = node_seen(gathering, seen);
         const char *from = gathering->gathered + gathering->seen_at[seen];
-        for (int local = 0; local < topology_locals(topology, node); local++) {
+        for (int local = 0, count; local < topology_locals(topology, node); local += count) {
             int rank = topology_rank(topology, node, local);
-            int64_t bytes = allgather_bytes(gathering->call, rank);
+            count = together(topology, node, local);
+            int64_t bytes = packed_at[rank + count] - packed_at[rank];
             memcpy(packed + packed_at[rank], from, (size_t)bytes);
             from += bytes;
         }
@@ -131,14 +156,15 @@ int torus_gather_bcast(struct coll_comm *comm, const struct call *call, struct t
     }
     int seen = torus_add(gathering.torus, topology->cuboid.place_of[topology->node], gathering.root, -1);
     char *packed = straight ? call->receive : coll_scratch(comm, SCRATCH_OTHER, packed_at[ranks] + 1);
-    gathering.gathered = coll_scratch(comm, SCRATCH_WORK, packed_at[ranks] + 1);
+    bool in_place = comm->rank == 0 && sorted(&gathering);
+    gathering.gathered = in_place ? packed : coll_scratch(comm, SCRATCH_WORK, packed_at[ranks] + 1);
     if (packed == NULL || gathering.gathered == NULL)
         error = MPI_ERR_NO_MEM;
     if (error == MPI_SUCCESS)
         error = on_node(&gathering, seen);
     for (int d = 0; d < gathering.torus->dimensions && error == MPI_SUCCESS && topology->local == 0; d++)
         error = along(&gathering, seen, d);
-    if (error == MPI_SUCCESS && comm->rank == 0)
+    if (error == MPI_SUCCESS && comm->rank == 0 && !in_place)
         sort(&gathering, packed_at, packed);
     if (error == MPI_SUCCESS && packed_at[ranks] > 0)
         error = torus_bcast(comm, way, 0, packed, packed_at[ranks], segment);

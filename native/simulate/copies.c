@@ -14,9 +14,9 @@ static bool with_data = true;
 static double *owed;
 static long owing;
 
-/* Pieces up to this are always copied: they may be what an algorithm keeps its books in. Shorter ones than a line of a
- * cache are charged as one. */
-enum { SMALL = 512, LINE = 64 };
+/* Pieces up to this are always copied: they may be what an algorithm keeps its books in. And what the shortest copy is
+ * charged as. */
+enum { SMALL = 512, LEAST = 16 };
 /* Seconds that are worth an event of the simulator's. */
 static const double worth = 0.2e-6;
 /* Of the platforms' processors (platforms.py): smpi_execute() would count by smpi/host-speed, another machine's. */
@@ -57,7 +57,7 @@ double copies_owed(void)
 static void charge(double bytes)
 {
     double *mine = own();
-    *mine += (bytes < LINE ? LINE : bytes) * seconds_a_byte;
+    *mine += (bytes < LEAST ? LEAST : bytes) * seconds_a_byte;
     if (*mine >= worth)
         copies_spend(copies_owed());
 }

@@ -5,10 +5,10 @@
  *     smpirun ... simulate copy RATE BYTES
  *
  * ALGORITHM: of ours, without the collective's name; `all`; or `smpi`, what smpirun's options chose. RATE: bytes a second
- * that a process copies. FLAG: seconds until another process of the node sees what one has stored; 0: a node shares no
- * memory, its processes send messages. LATENCY, BANDWIDTH: of the fabric, for what algorithms choose by them. Prints lines
- * `@ COLLECTIVE ALGORITHM BYTES RESULT`: seconds, from a common start to the end of the last rank; or `right`, `WRONG`; or
- * `no` when the algorithm does not apply. `copy`: in what time every rank copies so much. */
+ * that a process copies; 0: at no cost. FLAG: seconds until another process of the node sees what one has stored; 0: a node
+ * shares no memory, its processes send messages. LATENCY, BANDWIDTH: of the fabric, for what algorithms choose by them.
+ * Prints lines `@ COLLECTIVE ALGORITHM BYTES RESULT`: seconds, from a common start to the end of the last rank; or `right`,
+ * `WRONG`; or `no` when the algorithm does not apply. `copy`: in what time every rank copies so much. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -229,7 +229,7 @@ int main(int argc, char **argv)
         PMPI_Abort(MPI_COMM_WORLD, 2);
     struct costs *costs = &job.comm->costs;
     costs->node_latency = strtod(argv[3], NULL) > 0 ? strtod(argv[3], NULL) : costs->node_latency;
-    costs->node_byte = 1 / strtod(argv[2], NULL);
+    costs->node_byte = strtod(argv[2], NULL) > 0 ? 1 / strtod(argv[2], NULL) : costs->node_byte;
     costs->fabric_latency = strtod(argv[4], NULL), costs->fabric_byte = 1 / strtod(argv[5], NULL);
     for (int k = 8; k < argc; k++) {
         if (!job.check && listed(argv[7], "smpi"))

@@ -43,3 +43,19 @@ int group_bcast_scatter(const struct group *group, int root, void *data, int64_t
     free(lengths);
     return error;
 }
+
+/* Thakur, Rabenseifner, Gropp: Optimization of collective communication operations in MPICH (2005). */
+int group_bcast_scatter_doubling(const struct group *group, int root, void *data, int64_t bytes)
+{
+    int size = group->size, error = scatter(group, root, data, bytes);
+    int64_t *starts = malloc(((size_t)size + 1) * sizeof *starts);
+    if (starts == NULL)
+        return MPI_ERR_NO_MEM;
+    for (int place = 0; place < size; place++)
+        starts[place] = part_of(bytes, place, size).from;
+    starts[size] = bytes;
+    if (error == MPI_SUCCESS)
+        error = group_allgather_doubling(group, root, data, starts);
+    free(starts);
+    return error;
+}

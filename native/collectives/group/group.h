@@ -90,6 +90,8 @@ int group_bcast_tree(const struct group *group, int root, void *data, int64_t by
 int group_bcast_pipeline(const struct group *group, int root, void *data, int64_t bytes, int64_t segment, int children,
                          const struct arrival *arrival);
 int group_bcast_scatter(const struct group *group, int root, void *data, int64_t bytes, const struct arrival *arrival);
+/* The same without a ring: log2 size messages for it, where the size is a power of two. */
+int group_bcast_scatter_doubling(const struct group *group, int root, void *data, int64_t bytes);
 
 /* Linear: the root has one message with every other. `send` (`receive`) of the root may be its own block in place. */
 int group_gather(const struct group *group, int root, const void *send, void *receive, const struct blocks *blocks);
@@ -104,6 +106,13 @@ int group_allgather_ring(const struct group *group, const void *send, void *rece
                          int64_t segment, const struct arrival *arrival);
 /* ceil(log2 size) messages. */
 int group_allgather_bruck(const struct group *group, const void *send, void *receive, const struct blocks *blocks);
+/* As many, without copies, near members first; the size is a power of two. In place: of the member at place p, counted from
+   member `base` on, the bytes from starts[p] up to starts[p + 1]. */
+int group_allgather_doubling(const struct group *group, int base, void *data, const int64_t *starts);
+static inline bool group_doubles(int size)
+{
+    return (size & (size - 1)) == 0;
+}
 
 /* All sizes and places are by member. One partner after the other, both ways at once; or up to `most` at once. */
 int group_alltoall_pairwise(const struct group *group, const void *send, const struct blocks *out, void *receive,

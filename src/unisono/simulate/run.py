@@ -67,12 +67,15 @@ class Run:
     shared: bool = True
     """Whether processes of a node share memory; else they send messages there too, as where sharing is impossible."""
 
+    free_copies: bool = False
+    """Copies and combining cost nothing, as SimGrid charges nothing for those of its own algorithms."""
+
     def argv(self, folder: Path) -> list[str]:
         setup = {collective: name for collective, name in _CHEAP.items() if collective != self.collective or self.check}
         chosen = [f"--cfg=smpi/{collective}:{name}" for collective, name in {**setup, **(self.smpi or {})}.items()]
         ranks = self.platform.nodes * self.ppn
         where = ["-np", str(ranks), "-platform", str(folder / "platform.xml"), "-hostfile", str(folder / "hosts")]
-        rate = f"{self.platform.copy.value:.0f}"
+        rate = "0" if self.free_copies else f"{self.platform.copy.value:.0f}"
         flag = f"{self.platform.flag.value:g}" if self.shared else "0"
         fabric = [f"{number.value:g}" for number in (self.platform.latency, self.platform.bandwidth)]
         what = ["check" if self.check else "time", rate, flag, *fabric, self.collective, ",".join(self.algorithms)]

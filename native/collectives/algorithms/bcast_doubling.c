@@ -1,0 +1,37 @@
+#include "../group/nodes.h"
+
+static bool applies(const struct coll_comm *comm, const struct shape *shape)
+{
+    return nodes_several(comm) && group_doubles(comm->topology.nodes) && shape->bytes >= comm->topology.nodes;
+}
+
+static double cost(const struct coll_comm *comm, const struct shape *shape)
+{
+    int nodes = comm->topology.nodes;
+    double bytes = (double)shape->bytes;
+    return cost_fabric(comm, 2 * cost_levels(nodes, 2), 2 * bytes * (nodes - 1) / nodes) + cost_node(comm, bytes);
+}
+
+static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
+{
+    (void)segment;
+    const struct topology *topology = &comm->topology;
+    struct group leaders = group_lane(comm, topology->local_of[call->root]);
+    int error = MPI_SUCCESS;
+    if (leaders.me >= 0)
+        error = group_bcast_scatter_doubling(&leaders, topology->node_of[call->root], call->receive, call->bytes);
+    if (error == MPI_SUCCESS && topology->locals > 1)
+        error = node_bcast(comm, leaders.lane % topology->locals, call->receive, call->bytes);
+    return error;
+}
+
+const struct algorithm bcast_doubling = {
+    .name = "bcast_doubling",
+    .collective = COLL_BCAST,
+    .meaning = "One part for each node, down a tree; then all parts by recursive doubling, and the node. Where the number of "
+               "nodes is a power of two.",
+    .reference = "Thakur, Rabenseifner, Gropp: Optimization of collective communication operations in MPICH (2005)",
+    .applies = applies,
+    .cost = cost,
+    .run = run,
+};
