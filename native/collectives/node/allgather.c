@@ -105,7 +105,7 @@ int node_allgather_cells(struct coll_comm *comm, const void *send, void *receive
         }
         node_pass(node, step + 1);
     }
-    cell_prepare(node, mine);
+    cell_prepare(node, mine, cell);
     return MPI_SUCCESS;
 }
 

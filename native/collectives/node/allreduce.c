@@ -54,6 +54,7 @@ int node_allreduce_cells(struct coll_comm *comm, const void *send, void *receive
         return MPI_SUCCESS;
     uint64_t step = node_steps(node, (uint64_t)((count + each - 1) / each));
     bool from_cell = overwrites(node, send, receive);
+    const int64_t all = count * element;
     const char *from = send;
     char *to = receive;
     /* A piece ahead, so that what one waits for was posted while the one before was combined. */
@@ -79,7 +80,7 @@ int node_allreduce_cells(struct coll_comm *comm, const void *send, void *receive
         }
         node_pass(node, step + 1);
     }
-    cell_prepare(node, from - (const char *)send);
+    cell_prepare(node, all, node->cell_bytes);
     return MPI_SUCCESS;
 }
 

@@ -37,7 +37,7 @@ int node_bcast_cells(struct coll_comm *comm, int root, void *data, int64_t bytes
     struct node *node = comm->node;
     if (!cells_ready(comm))
         return messages_bcast(comm, root, data, bytes);
-    int64_t most = piece_bytes(node, bytes, segment);
+    int64_t most = piece_bytes(node, bytes, segment), all = bytes;
     uint64_t step = node_steps(node, (uint64_t)((bytes + most - 1) / most));
     char *at = data;
     for (; bytes > 0; bytes -= most, at += most, step++) {
@@ -53,7 +53,7 @@ int node_bcast_cells(struct coll_comm *comm, int root, void *data, int64_t bytes
         node_pass(node, step + 1);
     }
     if (node->rank == root)
-        cell_prepare(node, at - (char *)data);
+        cell_prepare(node, all, most);
     return MPI_SUCCESS;
 }
 

@@ -29,7 +29,7 @@
 
 /* 128: processors fetch neighbours of a cache line in pairs. A cell of CELLS is reused after so many steps. Where ranks
  * have different things to do with a piece, so that each is the better the earlier it comes, it has CELL_PIECE bytes. */
-enum { LINE_BYTES = 128, LINE_ROOM = LINE_BYTES - 8, LINES = 16, CELLS = 8, CELL_PIECE = 32 << 10 };
+enum { LINE_BYTES = 128, LINE_ROOM = LINE_BYTES - 8, LINES = 16, CELLS = 8, CELL_PIECE = 32 << 10, PREPARED_MOST = 1024 };
 
 struct line {
     _Alignas(LINE_BYTES) _Atomic uint64_t count; /* the last step posted here, plus 1 */
@@ -147,15 +147,20 @@ static inline void line_prepare(const struct node *node)
     cpu_prepare_write(line->payload + LINE_ROOM / 2);
 }
 
-/* And what a message of so many bytes takes of the cell, if it is short: a core has only so many lines under way, and
+/* What a message of so many bytes will take from here on, if it is short: a core has only so many lines under way, and
  * with more of them asked for than that the call would last longer by what the next one gains. */
-static inline void cell_prepare(const struct node *node, int64_t bytes)
+static inline void memory_prepare(const unsigned char *memory, int64_t bytes)
 {
-    const int64_t most = 512, line = 64;
-    const unsigned char *cell = cell_of(node, node->rank, node->step);
-    line_prepare(node);
+    const int64_t most = PREPARED_MOST, line = 64;
     for (int64_t at = 0; bytes <= most && at < bytes; at += line)
-        cpu_prepare_write(cell + at);
+        cpu_prepare_write(memory + at);
+}
+
+/* The line of the next step, and its cell for a message of so many bytes in pieces of `piece` (cell_piece_of). */
+static inline void cell_prepare(const struct node *node, int64_t bytes, int64_t piece)
+{
+    line_prepare(node);
+    memory_prepare(cell_piece_of(node, node->rank, node->step, piece), bytes);
 }
 
 /* Fetches the line that another rank posts in a step, where it has most likely done so, while this one is busy. */

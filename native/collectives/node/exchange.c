@@ -159,7 +159,7 @@ static void await_lent(struct state *state)
    taking it away would be what the next call waits for. Of many receivers only the first ones. */
 static void prepare(const struct node *node, const struct flow *out)
 {
-    enum { SOME = 4, LINE = 64, MOST = 512 };
+    enum { SOME = 4, LINE = 64 };
     const struct pairs *pairs = node->pairs;
     for (int i = 1; i < node->ranks && i <= SOME; i++) {
         int to = node->rank + i < node->ranks ? node->rank + i : node->rank + i - node->ranks;
@@ -168,9 +168,8 @@ static void prepare(const struct node *node, const struct flow *out)
         int64_t bytes = flow_bytes(out, to);
         cpu_prepare_write(line);
         cpu_prepare_write(line + LINE);
-        const unsigned char *slot = pair_slot(pairs, node->rank, to, next->sent);
-        for (int64_t at = 0; bytes > PAIR_ROOM && bytes <= MOST && bytes <= pairs->slot_bytes && at < bytes; at += LINE)
-            cpu_prepare_write(slot + at);
+        if (bytes > PAIR_ROOM && bytes <= pairs->slot_bytes)
+            memory_prepare(pair_slot(pairs, node->rank, to, next->sent), bytes);
     }
 }
 

@@ -16,6 +16,7 @@ int node_reduce_cells(struct coll_comm *comm, int root, const void *send, void *
     if (each == 0)
         return messages_reduce(comm, root, send, receive, count, reduction);
     uint64_t step = node_steps(node, (uint64_t)((count + each - 1) / each));
+    const int64_t all = count * reduction->element;
     const char *from = send;
     char *to = receive;
     for (; count > 0; count -= each, step++) {
@@ -49,7 +50,7 @@ int node_reduce_cells(struct coll_comm *comm, int root, const void *send, void *
         from += each * reduction->element;
     }
     if (node->rank != root)
-        cell_prepare(node, from - (const char *)send);
+        cell_prepare(node, all, bytes);
     return MPI_SUCCESS;
 }
 
