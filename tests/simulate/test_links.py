@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from unisono.measure.build import native_source
-from unisono.simulate.bounds import rank_order_carried, spread_carried
+from unisono.simulate.bounds import dimensions_carried, rank_order_carried, spread_carried
 from unisono.simulate.build import spread_steps
 from unisono.simulate.links import Links, bisection_seconds
 from unisono.simulate.platforms import FX10
@@ -47,6 +47,14 @@ def test_a_balanced_spread_loads_links_to_the_bound_and_a_plain_one_does_not() -
     assert rank_order_carried((6, 6, 6)).share == pytest.approx(0.75)
     few, many = (spread_carried("balanced", (6, 6, 6), ahead).share_in_step for ahead in (1, 12))
     assert few < 0.4 < 0.9 < many
+
+
+@needs_compiler
+def test_dimension_by_dimension_loads_links_to_the_bound() -> None:
+    carried = dimensions_carried((8, 8, 6), 15)
+    assert carried.share == pytest.approx(1)
+    assert carried.by_step == pytest.approx((128, 128, 128))
+    assert dimensions_carried((8, 8, 6), 16).share_in_step == pytest.approx(1 / 1.0625)
 
 
 @needs_compiler

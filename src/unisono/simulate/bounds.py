@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 
@@ -51,6 +52,16 @@ def rank_order_carried(extents: Sequence[int]) -> Carried:
     ones = np.ones(links.places)
     loads = [links.load(everybody, (everybody + shift) % links.places, ones) for shift in range(1, links.places)]
     return _carried(loads, extents)
+
+
+def dimensions_carried(extents: Sequence[int], processes: int) -> Carried:
+    """Alltoall dimension by dimension (alltoall_dimensions.c): the processes of a place begin with different ones. A
+    step is a phase; in each ring blocks go as in the balanced spread of that ring alone."""
+    count = len(extents)
+    rings = [spread_carried("balanced", (extent,), extent).total * prod(extents) / extent for extent in extents]
+    begin = [len(range(first, processes, count)) / processes for first in range(count)]
+    steps = tuple(max(begin[(d - phase) % count] * rings[d] for d in range(count)) for phase in range(count))
+    return Carried(steps, max(rings), bisection_seconds(extents, 1.0, 1.0))
 
 
 def _carried(loads: Sequence[Loads], extents: Sequence[int]) -> Carried:

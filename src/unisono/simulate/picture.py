@@ -49,13 +49,19 @@ def _axis(values: Sequence[float], unit: str) -> _Axis:
     if unit:
         low, high = floor(log10(min(values) * 1e6)), ceil(log10(max(values) * 1e6))
         high = max(high, low + 1)
-        words = [f"{10.0**p:g} us" if p < 3 else f"{10.0 ** (p - 3):g} ms" for p in range(low, high + 1)]
+        words = [_power(p) for p in range(low, high + 1)]
         ticks = tuple((10.0 ** (low + i - 6), word) for i, word in enumerate(words))
         return _Axis(10.0 ** (low - 6), 10.0 ** (high - 6), True, ticks)
     span = max(max(values) - min(values), 0.02)
     step = next(s for s in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 10.0**9) if span / s <= 6)
     first, last = floor(min(values) / step), ceil(max(values) / step)
     return _Axis(first * step, last * step, False, tuple((i * step, f"{i * step:.4g}") for i in range(first, last + 1)))
+
+
+def _power(of_ten: int) -> str:
+    """Microseconds, in the unit that makes it readable: 100 us, 10 ms, 0.1 s."""
+    unit, less = ("us", 0) if of_ten < 3 else ("ms", 3) if of_ten < 5 else ("s", 6)
+    return f"{10.0 ** (of_ten - less):g} {unit}"
 
 
 def draw(charts: Sequence[Chart], columns: int = 2) -> str:
