@@ -1,4 +1,5 @@
-/* Where the nodes of the machine are: the file that UNISONO_TOPOLOGY names, or else what the MPI library tells (inquiry.h).
+/* Where the nodes of the machine are: the file that UNISONO_TOPOLOGY names; without it, what the MPI library tells
+ * (inquiry.h).
  *
  *     extents 8x8x6 torus        or `mesh`, or one word for each dimension: extents 8x8x6 torus torus mesh
  *     node001 0 0 0              a line a host, as MPI_Get_processor_name() has it or up to its first dot; or:
@@ -22,9 +23,8 @@ bool coordinates_read(const char *text, const char *host, int number, struct tor
                       size_t room);
 
 /* Collective over MPI_COMM_WORLD: rank 0 reads the file and hands it out. places[rank]: of the rank's node, the same on
- * all ranks. machine->dimensions is 0, and nothing is known, where there is no UNISONO_TOPOLOGY and the MPI library does
- * not tell. *teller: who knew, for people. A file that is wrong ends the program with one line and status 2. MPI error
- * codes. */
+ * all ranks. machine->dimensions is 0, and nothing is known, where nobody tells. *teller: who did, for people. A file that
+ * is wrong ends the program with one line and status 2. MPI error codes. */
 int coordinates_start(int number, struct torus *machine, int *places, const char **teller);
 
 #endif

@@ -87,7 +87,7 @@ static bool ask_blue_gene(int rank, struct answer *answer)
 /* The same on all ranks, and coordinates within the extents; else nothing is known. */
 static int settle(const struct answer *answer, bool good, struct torus *machine, int *place)
 {
-    /* The least of all ranks': whether all is well, dimensions, extents, coordinates turned round (that of the largest). */
+    /* The least of all ranks': whether all is well, dimensions, extents, coordinates turned round, so the largest. */
     int said[2 + 2 * TORUS_MOST] = {good, answer->machine.dimensions}, least[2 + 2 * TORUS_MOST];
     for (int d = 0; d < TORUS_MOST; d++) {
         said[2 + d] = answer->machine.extent[d];

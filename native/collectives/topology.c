@@ -89,23 +89,22 @@ void topology_end(void)
 
 void topology_describe(char *text, size_t bytes)
 {
-    static const char *const kinds[] = {"domain (some ranks are not bound within one)", "sockets", "NUMA domains"};
-    int rank, domains = 0, nodes = 0;
+    static const char *const kinds[] = {"", "sockets", "NUMA domains"};
+    int rank, domains = 0, nodes = 0, used;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (int i = 0; i < world_ranks; i++) {
         nodes += world_node[i] == i;
         domains += world_domain[i] == i && world_node[i] == world_node[rank];
     }
-    int used = snprintf(text, bytes, "%d nodes, %d %s with ranks on that of rank %d; ", nodes, domains,
-                        kinds[division], rank);
-    if (machine.dimensions == 0) {
-        snprintf(text + used, bytes - (size_t)used, "no coordinates");
-        return;
-    }
+    if (division == UNDIVIDED)
+        used = snprintf(text, bytes, "nodes: %d; their NUMA domains: some ranks are not bound within one", nodes);
+    else
+        used = snprintf(text, bytes, "nodes: %d; %s with ranks on the first: %d", nodes, kinds[division], domains);
+    used += snprintf(text + used, bytes - (size_t)used, "; coordinates: %s", machine.dimensions > 0 ? "" : "none");
     for (int d = 0; d < machine.dimensions && (size_t)used < bytes; d++)
         used += snprintf(text + used, bytes - (size_t)used, d == 0 ? "%d" : "x%d", machine.extent[d]);
-    if ((size_t)used < bytes)
-        snprintf(text + used, bytes - (size_t)used, " places, from %s", told_by);
+    if (machine.dimensions > 0 && (size_t)used < bytes)
+        snprintf(text + used, bytes - (size_t)used, ", from %s", told_by);
 }
 
 int topology_first_on_node(int rank)

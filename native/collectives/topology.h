@@ -23,7 +23,7 @@ struct topology {
     const int *local_of;    /* rank -> place on its node */
     const int *first;       /* node -> where its ranks begin in `members`; first[nodes] == ranks */
     const int *members;     /* ranks by node, ascending within a node */
-    int domains;            /* NUMA domains (or sockets) with ranks in them, on the node with most; 1 if none is known */
+    int domains;            /* NUMA domains (or sockets) with ranks in them, on the node with most; else 1 */
     int largest_domain;     /* ranks in the largest of all */
     bool domains_in_order;  /* on every node the ranks of a domain follow one another */
     const int *domain_of;   /* rank -> domain of its node, numbered in order of their lowest ranks */
@@ -38,7 +38,7 @@ struct topology {
 int topology_start(void);
 void topology_end(void);
 
-/* What is known of the machine, in words, as rank 0 sees it: NUMA domains of its node, coordinates and who told them. */
+/* What is known of the machine, in words, as this rank sees it: domains of its node, coordinates and who told them. */
 void topology_describe(char *text, size_t bytes);
 
 /* The lowest rank of MPI_COMM_WORLD on the node of this one. */

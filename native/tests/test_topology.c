@@ -1,5 +1,5 @@
 /* Domains of the ranks of a communicator, and coordinates that an MPI library tells: by stand-ins, in this program, for
- * the functions that Fujitsu's and Blue Gene/Q's libraries have. On any number of ranks, each a node where coordinates
+ * the functions that Fujitsu's and Blue Gene/Q's libraries have. On two ranks or more, each a node where coordinates
  * are asked for. */
 #include <stdlib.h>
 #include <string.h>
@@ -94,7 +94,7 @@ static void test_inquiry(void)
     CHECK(topology.nodes == ranks && topology.cuboid.node_at != NULL && topology.cuboid.torus.dimensions == 1);
     CHECK(topology.cuboid.torus.wraps[0] && topology.cuboid.node_at[ranks - 1] == ranks - 1);
     topology_describe(text, sizeof text);
-    CHECK(strstr(text, "places, from Fujitsu's MPI") != NULL);
+    CHECK(strstr(text, ", from Fujitsu's MPI") != NULL);
     topology_free(&topology);
 
     library = FUJITSU_LINE;
@@ -114,7 +114,7 @@ static void test_inquiry(void)
         topology = found();
         CHECK(topology.cuboid.node_at == NULL);
         topology_describe(text, sizeof text);
-        CHECK(strstr(text, "no coordinates") != NULL);
+        CHECK(strstr(text, "coordinates: none") != NULL);
         topology_free(&topology);
     }
 

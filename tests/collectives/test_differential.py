@@ -30,6 +30,9 @@ RUNS = [
 ]
 """MPI, ranks, pretended nodes (UNISONO_FAKE_NODES), cases in an ordinary run. MPICH's ranks do not give a CPU away."""
 
+DOMAINS = "2,1"
+"""Pretended NUMA domains of every node (UNISONO_FAKE_NUMA): with three ranks or more on a node they are used."""
+
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
@@ -54,7 +57,8 @@ def test_same_memory_as_the_library_underneath(
 ) -> None:
     tools = toolchain(name)
     cases = -(-cases * CASES // sum(run[3] for run in RUNS)) if CASES else cases
-    variables = {"LD_PRELOAD": str(tools.library)} | ({"UNISONO_FAKE_NODES": nodes} if nodes else {})
+    variables = {"LD_PRELOAD": str(tools.library), "UNISONO_FAKE_NUMA": DOMAINS}
+    variables |= {"UNISONO_FAKE_NODES": nodes} if nodes else {}
     argv = [*tools.launch(ranks, variables), str(_program(tools, programs)), SEED, "0", str(cases)]
     root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     done = subprocess.run(
