@@ -60,7 +60,7 @@ def test_a_restless_machine_leaves_no_layout() -> None:
     flat, two, _ = all_of(machine())
     found = study({flat: 1.0, two: 0.5})
     restless = [
-        Result(r.round, r.variant, r.seconds, "", answer(r.seconds or 1, triad=30.0 if r.round < 3 else 20.0))
+        Result(r.round, r.variant, r.seconds, "", answer(r.seconds or 1, triad=10.0 * 1.5**r.round))
         for r in found.results
     ]
     decision = decide(restless, [flat, two], 0.95)

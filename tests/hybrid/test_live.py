@@ -118,14 +118,17 @@ def test_from_layouts_to_a_ranking(installed: Installed, tmp_path: Path) -> None
     """And what was measured is not measured again. (Open MPI 4 and MPICH: tests/cluster/test_hybrid.py.)"""
     if not installed.version.startswith("5"):
         pytest.skip("one MPI is enough")
-    line = hybrid(installed, "--size", "12", "--rounds", "3", "-o", str(tmp_path), "--json", "--resume")
+    line = hybrid(installed, "--size", "12", "--rounds", "2", "-o", str(tmp_path), "--json", "--resume")
     first = subprocess.run(line, capture_output=True, text=True, check=False, timeout=120)
     assert first.returncode in (0, 1), first.stderr
     found = json.loads(first.stdout)
     layouts = {(rank["threads"], rank["processes"]) for rank in found["ranking"]}
     cores = installed.machine.cores
     assert layouts == {(n, cores // n) for n in range(1, cores + 1) if cores % n == 0}
-    assert all(rank["launches"] == 3 and rank["gflops"] > 0 for rank in found["ranking"])
+    assert all(rank["launches"] >= 2 and rank["gflops"] > 0 for rank in found["ranking"])
+    rounds = [*found["rounds"]["steady"], *found["rounds"]["restless"]]
+    assert found["concluded"] == (len(found["rounds"]["steady"]) >= min(3, len(rounds)))
+    assert sorted(rounds) == list(range(len(rounds)))
     page = (tmp_path / "hybrid.html").read_text(encoding="utf-8")
     assert "Did the machine hold still?" in page
     longer = [rank["why"] for rank in found["ranking"] if "longer" in rank["why"]]
@@ -183,7 +186,7 @@ def test_bad_wishes_are_one_line_and_status_2(
 def test_interrupted_and_continued(installed: Installed, tmp_path: Path) -> None:
     if not installed.version.startswith("5"):
         pytest.skip("one MPI is enough")
-    line = hybrid(installed, "--size", "14", "--rounds", "3", "-o", str(tmp_path), "--json", "--resume")
+    line = hybrid(installed, "--size", "14", "--rounds", "2", "-o", str(tmp_path), "--json", "--resume")
     with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as driver:
         assert driver.stderr is not None
         for said in driver.stderr:
@@ -195,7 +198,7 @@ def test_interrupted_and_continued(installed: Installed, tmp_path: Path) -> None
         assert driver.returncode == 130
     done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode in (0, 1), done.stderr
-    assert all(rank["launches"] == 3 for rank in json.loads(done.stdout)["ranking"])
+    assert all(rank["launches"] >= 2 for rank in json.loads(done.stdout)["ranking"])
 
 
 class Called(NamedTuple):

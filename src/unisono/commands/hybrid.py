@@ -17,6 +17,7 @@ from unisono.hybrid.lines import line, own_line
 from unisono.hybrid.run import Result, measure, results
 from unisono.hybrid.show import ranking
 from unisono.hybrid.solver import check_size, solver_program, solver_words
+from unisono.hybrid.steady import sort_rounds
 from unisono.hybrid.study import METHOD, SOLVER_METRIC, failures, is_hybrid, metric_of, read
 from unisono.hybrid.variants import Variant, variants
 from unisono.launch.command import Command
@@ -33,6 +34,8 @@ from unisono.tuning import write
 LineOf = Callable[[Variant], Command]
 
 CONFIDENCE = 0.95
+_BESIDE = ["--beside", "10"]
+"""How often the solver measures the bandwidth beside its iterations: enough to know what a launch had."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +135,15 @@ def _measure(wishes: Wishes, store: Store, compared: Sequence[Variant], lines: L
         def begins(round: int, variant: Variant) -> None:
             progress.show(f"round {round + 1}: {variant.name} on {variant.cores} cores")
 
+        def repeat(measured: Sequence[Result]) -> bool:
+            rounds = sort_rounds(measured)
+            few = len(rounds.steady) < wishes.rounds
+            if few and not err().is_terminal:
+                err().print(
+                    f"  {len(rounds.steady)} rounds with the same memory bandwidth so far: one more", markup=False
+                )
+            return few
+
         def ended(result: Result, done: int, total: int) -> None:
             progress.add(1)
             if not err().is_terminal:
@@ -147,6 +159,7 @@ def _measure(wishes: Wishes, store: Store, compared: Sequence[Variant], lines: L
             rounds=wishes.rounds,
             deadline=deadline,
             budget=budget,
+            repeat=repeat,
             begins=begins,
             progress=ended,
         )
@@ -166,7 +179,7 @@ def _lines(wishes: Wishes, machine: Machine) -> LineOf:
     if machine.mpi is None or machine.mpi.mpicc is None:
         raise UserError("no mpicc beside this mpirun: give one with --mpicc, it builds the solver")
     program = solver_program(machine.mpi.mpicc, lambda sentence: err().print(sentence, markup=False))
-    return lambda v: line(machine, v, solver_words(program, wishes.size, v.layout.threads, v.packing, []))
+    return lambda v: line(machine, v, solver_words(program, wishes.size, v.layout.threads, v.packing, _BESIDE))
 
 
 def _opened(wishes: Wishes, machine: Machine) -> Store:

@@ -14,7 +14,8 @@ from unisono.decide.compare import label
 from unisono.decide.model import Interval
 from unisono.decide.statistics import compare as compare_settings
 from unisono.errors import UserError
-from unisono.hybrid.decide import DRIFT, Rank
+from unisono.hybrid.decide import Rank
+from unisono.hybrid.steady import DRIFT
 from unisono.hybrid.study import HybridStudy
 from unisono.hybrid.variants import Variant, links_words
 from unisono.machine.fingerprint import differences
@@ -118,8 +119,8 @@ def compare(studies: Sequence[HybridStudy]) -> Comparison:
             )
     labels = label([study.data for study in studies])
     notes = [
-        f"{name}: the memory bandwidth drifted by a factor of {study.decision.drift:.2f} during the study (more than "
-        f"{DRIFT}): its ratios say little."
+        f"{name}: the memory bandwidth was not within a factor of {DRIFT} in enough rounds of the study: its ratios "
+        f"say little."
         for name, study in zip(labels, studies, strict=True)
         if not study.decision.concluded
     ]
@@ -191,7 +192,7 @@ def _words(model: Model) -> str:
 
 
 def _times(study: HybridStudy, variant: Variant) -> list[float]:
-    return [r.seconds for r in study.results if r.variant == variant and r.seconds is not None]
+    return [r.seconds for r in study.decision.used(study.results) if r.variant == variant and r.seconds is not None]
 
 
 def _gain(a: Sequence[float], b: Sequence[float], confidence: float, comparisons: int) -> Interval:

@@ -12,10 +12,9 @@ from unisono.decide.model import Interval
 from unisono.decide.statistics import compare
 from unisono.hybrid.run import Result
 from unisono.hybrid.solver import PARTS
+from unisono.hybrid.steady import DRIFT, ENOUGH, Rounds, sort_rounds
 from unisono.hybrid.variants import Variant
 
-DRIFT = 1.25
-"""Rounds whose memory bandwidth differs by more than this make a comparison of memory-bound layouts worthless."""
 _WORTH_SAYING = 0.02
 """Of the reference's time: smaller shares explain nothing."""
 
@@ -58,11 +57,15 @@ class Decision:
     """Best first, by number of nodes."""
     sentences: tuple[str, ...]
     """The conclusion: one for each number of nodes, fewest first; or that there is none."""
-    drift: float | None
-    """Largest over smallest bandwidth of the rounds; None: not measured."""
+    rounds: Rounds
+    """Which of them the ranking is from, and which were discarded because the machine was restless."""
     concluded: bool
     base: Variant
     """Whose speed-up is its number of cores."""
+
+    def used(self, results: Sequence[Result]) -> list[Result]:
+        """Of the results those that the ranking is from."""
+        return [result for result in results if not self.concluded or result.round in self.rounds.steady]
 
     def on(self, nodes: int) -> tuple[Rank, ...]:
         """The ranking of a number of nodes, best first."""
@@ -102,7 +105,8 @@ class Decision:
             "reference": self.called(self.reference),
             "conclusion": self.conclusion,
             "concluded": self.concluded,
-            "bandwidth_drift": self.drift,
+            "bandwidth_drift": self.rounds.drift,
+            "rounds": {"steady": list(self.rounds.steady), "restless": list(self.rounds.restless)},
             "ranking": [
                 {
                     "nodes": rank.variant.nodes,
@@ -128,27 +132,13 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def bandwidth_drift(results: Sequence[Result]) -> float | None:
-    """How much the memory bandwidth differs between rounds: every launch's own triad (the better of before and after)
-    over what its variant usually has, averaged over a round; largest over smallest."""
-    triads: dict[Variant, list[tuple[int, float]]] = {}
-    for result in results:
-        if result.answer:
-            best = max(float(result.answer["triad_before"]), float(result.answer["triad_after"]))
-            triads.setdefault(result.variant, []).append((result.round, best))
-    rounds: dict[int, list[float]] = {}
-    for of_variant in triads.values():
-        usual = statistics.median(value for _, value in of_variant)
-        for round, value in of_variant:
-            if value > 0 and usual > 0:
-                rounds.setdefault(round, []).append(math.log(value / usual))
-    means = [statistics.fmean(values) for values in rounds.values()]
-    return math.exp(max(means) - min(means)) if len(means) > 1 else None
-
-
 def decide(results: Sequence[Result], variants: Sequence[Variant], confidence: float) -> Decision | None:
     """None when nothing was measured. The reference is the first variant that was: flat MPI where it is compared; on
-    every number of nodes that of gains, on fewest cores that of speed-up."""
+    every number of nodes that of gains, on fewest cores that of speed-up. Rounds during which the machine was restless
+    are left out, unless too few would be left for a conclusion: then all are shown, and none is drawn."""
+    rounds = sort_rounds(results)
+    if rounds.enough:
+        results = [result for result in results if result.round in rounds.steady]
     measured = [variant for variant in variants if any(r.variant == variant for r in results)]
     if not measured:
         return None
@@ -159,9 +149,7 @@ def decide(results: Sequence[Result], variants: Sequence[Variant], confidence: f
     fewest = min(measured, key=lambda variant: (variant.cores, variant.position))
     base = next(rank for rank in ranks if rank.variant == fewest)
     ranks = [_with_speedup(rank, base) for rank in ranks]
-    drift = bandwidth_drift(results)
-    drifted = drift is not None and drift > DRIFT
-    found = Decision(reference, tuple(ranks), (), drift, not drifted, fewest)
+    found = Decision(reference, tuple(ranks), (), rounds, rounds.enough, fewest)
     return replace(found, sentences=_conclusion(found))
 
 
@@ -242,9 +230,9 @@ def _with_speedup(rank: Rank, base: Rank) -> Rank:
 def _conclusion(found: Decision) -> tuple[str, ...]:
     if not found.concluded:
         return (
-            f"No conclusion: the machine's memory bandwidth drifted by a factor of {found.drift:.2f} between rounds of "
-            f"this study (more than {DRIFT}).",
-            "Run it again when the machine is quiet; what was measured is kept.",
+            f"No conclusion: the machine's memory bandwidth was within a factor of {DRIFT} in "
+            f"{len(found.rounds.steady) or 'none'} of {_count(found.rounds)} rounds only; {ENOUGH} are needed.",
+            "Go on with --resume when the machine is quiet: what was measured is kept.",
         )
     sentences = []
     for nodes in found.node_counts:
@@ -261,4 +249,19 @@ def _conclusion(found: Decision) -> tuple[str, ...]:
             sentences.append(f"{where}, nothing is proven faster than {reference}.")
         else:
             sentences.append(f"{where}, only {reference} was measured.")
+    if found.rounds.restless:
+        sentences[-1] += f" {discarded(found.rounds)}"
     return tuple(sentences)
+
+
+def discarded(rounds: Rounds) -> str:
+    """ "2 of 7 rounds were discarded: ..."."""
+    count = len(rounds.restless)
+    return (
+        f"{count} of {_count(rounds)} rounds {'was' if count == 1 else 'were'} discarded: the machine's memory "
+        f"bandwidth was another during {'it' if count == 1 else 'them'}."
+    )
+
+
+def _count(rounds: Rounds) -> int:
+    return len(rounds.steady) + len(rounds.restless)

@@ -22,6 +22,9 @@ _REFUSAL = "unisono-solver: "
 _HOPELESS = 2
 """Failures of a variant after which it is not tried again."""
 
+_MOST = 3
+"""Times as many rounds as asked for, when some have to be repeated."""
+
 COLLECTIVE = "program"
 """What a sample of a whole program is filed under; its message size is 0."""
 
@@ -55,18 +58,24 @@ def measure(
     rounds: int,
     deadline: float,
     budget: float | None,
+    repeat: Callable[[Sequence[Result]], bool] = lambda measured: False,
     begins: Callable[[int, Variant], None] = lambda round, variant: None,
     progress: Callable[[Result, int, int], None] = lambda result, done, total: None,
 ) -> bool:
     """`rounds` launches of every variant; `metric` None: unisono-solver's own answer. What an earlier run of the driver
-    measured is not measured again. False when the budget (seconds) ended it first.
+    measured is not measured again. After that a further round is run for as long as `repeat` wants one, given all that
+    was measured, up to _MOST times as many. False when the budget (seconds) ended it first.
 
     Raises UserError when the very first launch ends well and has no metric: the others would have none either.
     """
-    held = {(r.round, r.variant) for r in results(store, variants)}
-    begun, total, done = time.monotonic(), rounds * len(variants), len(held)
+    measured = results(store, variants)
+    held = {(r.round, r.variant) for r in measured}
+    begun, done = time.monotonic(), len(held)
     hopeless = _failures(store, variants)
-    for round in range(rounds):
+    for round in range(_MOST * rounds):
+        is_begun = any((round, variant) in held for variant in variants)
+        if round >= rounds and not is_begun and not repeat(measured):
+            break
         for variant in order(variants, round):
             if (round, variant) in held or hopeless.get(variant, 0) >= _HOPELESS:
                 continue
@@ -76,8 +85,10 @@ def measure(
             result = _launch(store, round, variant, line_of(variant), metric, deadline)
             if result.seconds is None:
                 hopeless[variant] = hopeless.get(variant, 0) + _weight(result.status)
+            else:
+                measured.append(result)
             done += 1
-            progress(result, done, total)
+            progress(result, done, max(rounds, round + 1) * len(variants))
             if done == 1 and metric is not None and result.status in ("no metric", "protocol"):
                 where = "" if result.status == "protocol" else "metric: "
                 raise UserError(f"{where}{result.reason}; run the program once and look at what it prints")

@@ -10,6 +10,7 @@ from typing import Any
 from unisono.hybrid.compare import Comparison
 from unisono.hybrid.decide import Decision, Rank
 from unisono.hybrid.run import Result
+from unisono.hybrid.steady import bandwidth_of
 from unisono.hybrid.variants import Variant
 from unisono.report.axes import Figure, label, layout
 from unisono.report.palette import MARKERS, SERIES
@@ -152,14 +153,17 @@ def part_keys() -> list[Key]:
 
 
 def drift(decision: Decision, results: Sequence[Result]) -> tuple[Figure, list[Key]]:
-    """Every launch's memory bandwidth over what its layout usually has, in the order they ran."""
+    """Every launch's memory bandwidth over what its layout usually has, in the order they ran; pale where its round was
+    discarded."""
     names = {rank.variant: row_name(decision, rank) for rank in decision.ranks}
-    shown: dict[str, tuple[list[int], list[float]]] = {name: ([], []) for name in names.values()}
-    usual = {variant: statistics.median(_triad(r) for r in results if r.variant == variant) for variant in names}
-    for number, result in enumerate(results, start=1):
-        x, y = shown[names[result.variant]]
+    measured = [(result, bandwidth_of(result.answer) or 0.0) for result in results if result.variant in names]
+    usual = {v: statistics.median(value for result, value in measured if result.variant == v) for v in names}
+    shown: dict[str, tuple[list[int], list[float], list[float]]] = {name: ([], [], []) for name in names.values()}
+    for number, (result, value) in enumerate(measured, start=1):
+        x, y, opacity = shown[names[result.variant]]
         x.append(number)
-        y.append(round(_triad(result) / usual[result.variant], 4))
+        y.append(round(value / usual[result.variant], 4))
+        opacity.append(0.35 if result.round in decision.rounds.restless else 1.0)
     data = [
         {
             "type": "scatter",
@@ -167,10 +171,10 @@ def drift(decision: Decision, results: Sequence[Result]) -> tuple[Figure, list[K
             "name": label(name),
             "x": x,
             "y": y,
-            "marker": {"color": _colour(i), "symbol": _marker(i), "size": 8},
+            "marker": {"color": _colour(i), "symbol": _marker(i), "size": 8, "opacity": opacity},
             "hovertemplate": f"<b>{label(name)}</b><br>launch %{{x}}: %{{y:.2f}} of the usual<extra></extra>",
         }
-        for i, (name, (x, y)) in enumerate(shown.items())
+        for i, (name, (x, y, opacity)) in enumerate(shown.items())
     ]
     figure = {
         "data": data,
@@ -219,7 +223,3 @@ def _colour(index: int) -> str:
 
 def _marker(index: int) -> str:
     return MARKERS[index % len(MARKERS)]
-
-
-def _triad(result: Result) -> float:
-    return max(float(result.answer["triad_before"]), float(result.answer["triad_after"]))

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from unisono.hybrid.decide import DRIFT, Decision
+from unisono.hybrid.decide import Decision, discarded
 from unisono.hybrid.effects import Effect, of_links, of_packing
 from unisono.hybrid.run import Result
+from unisono.hybrid.steady import DRIFT
 from unisono.hybrid.study import HybridStudy, failures
 from unisono.report import conditions, figures_hybrid
 from unisono.report.marks import RatioScale, interval_mark, ratio_axis
@@ -34,7 +35,7 @@ def content(study: StudyData, decision: Decision, results: Sequence[Result]) -> 
     references = {decision.reference_on(nodes).variant for nodes in decision.node_counts}
     has_parts = bool(decision.ranks[0].parts)
     curves, curve_keys = figures_hybrid.scaling(decision)
-    moved, moved_keys = figures_hybrid.drift(decision, results) if decision.drift is not None else (None, [])
+    moved, moved_keys = figures_hybrid.drift(decision, results) if decision.rounds.unrest is not None else (None, [])
     return {
         "title": decision.sentences[answer],
         "conclusion": " ".join(s for number, s in enumerate(decision.sentences) if number != answer),
@@ -68,8 +69,8 @@ def content(study: StudyData, decision: Decision, results: Sequence[Result]) -> 
         "scaling_keys": curve_keys,
         "parts": figures_hybrid.parts(decision) if has_parts else None,
         "keys": figures_hybrid.part_keys(),
-        "packing": _forest(of_packing(decision, results, study.confidence), decision),
-        "links": _forest(of_links(decision, results, study.confidence), decision),
+        "packing": _forest(of_packing(decision, decision.used(results), study.confidence), decision),
+        "links": _forest(of_links(decision, decision.used(results), study.confidence), decision),
         "drift": moved,
         "drift_keys": moved_keys,
         "drift_sentence": _drift_sentence(decision),
@@ -105,7 +106,11 @@ def _forest(effects: Sequence[Effect], decision: Decision) -> dict[str, Any] | N
 
 
 def _drift_sentence(decision: Decision) -> str:
-    if decision.drift is None:
+    rounds = decision.rounds
+    if rounds.unrest is None:
         return "The program does not measure the memory's bandwidth, so whether it drifted is not known."
-    verdict = "too much for a conclusion" if not decision.concluded else "little enough for a conclusion"
-    return f"Rounds differ by a factor of {decision.drift:.2f} at most: {verdict} (the limit is {DRIFT})."
+    said = f"Over all launches it moved by a factor of {rounds.unrest:.2f} against what each layout usually has."
+    if rounds.drift is not None:
+        used = count(len(rounds.steady), "round")
+        said += f" The {used} concluded from differ by {rounds.drift:.2f} (the limit is {DRIFT})."
+    return f"{said} {discarded(rounds)}" if rounds.restless else said
