@@ -9,9 +9,11 @@ A round launches for every collective, in turn: Open MPI over ob1 and over UCX, 
 our algorithms, each component and each of coll/tuned's algorithms in one launch; the same two with our library choosing
 by its cost model (no rule was made for it) beside each of our algorithms; MPICH and Intel MPI as they are, where given.
 (Intel MPI runs the program MPICH built: their binaries are interchangeable, and its wheel cannot link without a Fortran
-library.) Prints, a size: our best algorithm, our own choice, the best peer, best peer / ours, best peer / choice, best
-of ours / choice (in the launches of the choice), and how far we are from the physical limit. Medians over rounds; ours,
-the choice and every peer each by the quicker of ob1 and UCX. The last line is JSON.
+library.) A host may move the machine's processors, and then everything takes several times as long: what was not
+measured in the usual state is measured again. Prints, a size: our best algorithm, our own choice, the best peer, best
+peer / ours, best peer / choice, best of ours / choice (in the launches of the choice), and how far we are from the
+physical limit. Medians over rounds; ours, the choice and every peer each by the quicker of ob1 and UCX. The last line
+is JSON.
 """
 
 from __future__ import annotations
@@ -51,12 +53,18 @@ SIZES = (8, 64, 512, 4096, 32768, 262144, 2097152, 4194304, 8388608)
 SECONDS = 0.004
 COMPONENTS = ("tuned", "sm", "han", "adapt", "basic", "libnbc")
 MODEL = "choice"
+UNUSUAL = 1.8
+"""A state so many times as slow as the usual one is another (unisono.measure.steady)."""
+TRIES = 3
+"""How often what was measured in another state is measured again, in a round."""
 
 
 @dataclass(frozen=True)
 class Launch:
     times: dict[int, dict[str, float]]
     """Size -> who, "" for what serves by itself -> seconds. Ours begin with "unisono/"."""
+    states: dict[int, float]
+    """Size -> the machine's state (unisono.measure.steady), the worse of before and after; 0: unknown."""
     limits: Limits | None
 
 
@@ -121,19 +129,22 @@ def settings_of(session: Session, machine: Machine, peer: Peer, collective: str)
 def measure(peer: Peer, machine: Machine, collective: str, sizes: Iterable[int]) -> Launch:
     """One launch."""
     times: dict[int, dict[str, float]] = {}
+    states: dict[int, float] = {}
     with Session(peer.line.argv, peer.line.env) as session:
         limits = session.limits() if peer.peers else None
         ids = settings_of(session, machine, peer, collective)
         session.warm_up(collective, sizes)
         for size in sizes:
+            before = session.state() or 0.0
             timings = session.measure(collective, size, list(ids.values()), seconds=SECONDS, deadline=120)
+            states[size] = max(before, session.state() or 0.0)
             for who, timing in zip(ids, timings, strict=True):
                 if timing.refused is not None:
                     continue
                 if timing.correct is False:
                     raise UserError(f"{who or peer.name}: wrong result of {collective} at {size} bytes")
                 times.setdefault(size, {})[who] = timing.median
-    return Launch(times, limits)
+    return Launch(times, states, limits)
 
 
 class Kept:
@@ -141,35 +152,51 @@ class Kept:
 
     def __init__(self, file: Path | None) -> None:
         self.file = file
-        self.launches: dict[tuple[int, str, str], Launch] = {}
+        self.launches: list[tuple[tuple[int, str, str], Launch]] = []
         for line in file.read_text().splitlines() if file and file.exists() else []:
             one = json.loads(line)
             times = {int(size): by_who for size, by_who in one["times"].items()}
+            states = {int(size): state for size, state in one["states"].items()}
             limits = one["limits"] and Limits.model_validate(one["limits"])
-            self.launches[one["turn"], one["collective"], one["peer"]] = Launch(times, limits)
+            self.launches.append(((one["turn"], one["collective"], one["peer"]), Launch(times, states, limits)))
 
     def add(self, turn: int, collective: str, peer: str, launch: Launch) -> None:
-        self.launches[turn, collective, peer] = launch
+        self.launches.append(((turn, collective, peer), launch))
         if self.file:
             limits = launch.limits and launch.limits.model_dump()
-            one = {"turn": turn, "collective": collective, "peer": peer, "times": launch.times, "limits": limits}
+            one = {"turn": turn, "collective": collective, "peer": peer, "times": launch.times}
             with self.file.open("a") as file:
-                file.write(json.dumps(one) + "\n")
+                file.write(json.dumps({**one, "states": launch.states, "limits": limits}) + "\n")
+
+    def usual(self, state: float) -> bool:
+        """Whether a state is the machine's usual one: that of the better half, of all launches so far."""
+        seen = sorted(state for _, launch in self.launches for state in launch.states.values())
+        return not seen or state <= UNUSUAL * seen[len(seen) // 4]
+
+    def missing(self, turn: int, collective: str, peer: str, sizes: Iterable[int]) -> list[int]:
+        """Of these sizes what was not yet measured in the usual state."""
+        states = [launch.states for key, launch in self.launches if key == (turn, collective, peer)]
+        return [size for size in sizes if not any(size in of and self.usual(of[size]) for of in states)]
 
     def times(self, collective: str, size: int) -> dict[str, list[float]]:
-        """Seconds of each round, by "PEER/WHAT"."""
-        found: dict[str, list[float]] = defaultdict(list)
-        for (_, of, peer), launch in self.launches.items():
+        """Seconds of each round, by "PEER/WHAT", where they were measured in the usual state; else in whatever was."""
+        usual: dict[str, list[float]] = defaultdict(list)
+        others: dict[str, list[float]] = defaultdict(list)
+        for (_, of, peer), launch in self.launches:
+            found = usual if self.usual(launch.states.get(size, 0.0)) else others
             for who, seconds in launch.times.get(size, {}).items() if of == collective else ():
                 found[f"{peer}/{who}"].append(seconds)
-        return found
+        return {**others, **usual}
 
     def bound(self, collective: str, ranks: int, size: int) -> float | None:
         """The middle of the bounds that the launches of a collective found."""
         bounds = [
             bound
-            for (_, of, _), launch in self.launches.items()
-            if of == collective and launch.limits and (bound := floor(launch.limits, collective, 1, ranks, size))
+            for (_, of, _), launch in self.launches
+            if of == collective
+            and launch.limits
+            and all(map(self.usual, launch.states.values()))
+            and (bound := floor(launch.limits, collective, 1, ranks, size))
         ]
         return statistics.median(bounds) if bounds else None
 
@@ -177,16 +204,17 @@ class Kept:
 def rounds(given: argparse.Namespace, machine: Machine, peers: list[Peer], kept: Kept) -> bool:
     """Measures what is missing; False when the time was over before."""
     end = time.monotonic() + 60 * given.minutes
-    for turn in range(given.rounds):
+    for turn in [turn for turn in range(given.rounds) for _ in range(TRIES)]:
         first = turn % len(peers)
         for collective in given.collective:
             for peer in peers[first:] + peers[:first]:
-                if (turn, collective, peer.name) in kept.launches:
+                missing = kept.missing(turn, collective, peer.name, given.size)
+                if not missing:
                     continue
                 if time.monotonic() > end:
                     return False
                 try:
-                    kept.add(turn, collective, peer.name, measure(peer, machine, collective, given.size))
+                    kept.add(turn, collective, peer.name, measure(peer, machine, collective, missing))
                 except LaunchError as error:
                     sys.stderr.write(f"{peer.name}: {error}\n")
     return True
