@@ -73,11 +73,25 @@ def test_each_range_gets_its_best_candidate() -> None:
     assert divide(gain) == [Segment(0, 5, 1), Segment(6, 11, None), Segment(12, 17, 2)]
 
 
-def test_a_single_size_is_no_range() -> None:
-    """A rule needs two supporting sizes, however good it is at one."""
+def test_a_single_size_between_others_is_a_range_when_it_is_beyond_doubt() -> None:
     gain = np.full((1, 12), -0.2)
     gain[0, 5] = 0.15
-    assert divide(gain) == [Segment(0, 11, None)]
+    assert divide(gain, noise=0.01) == [Segment(0, 4, None), Segment(5, 5, 1), Segment(6, 11, None)]
+    assert divide(gain, noise=0.1) == [Segment(0, 11, None)]
+
+
+def test_a_single_size_that_pays_less_than_two_changes_is_no_range() -> None:
+    gain = np.full((1, 12), -0.2)
+    gain[0, 5] = 0.05
+    assert divide(gain, noise=0.001) == [Segment(0, 11, None)]
+
+
+@pytest.mark.parametrize("end", [0, 11])
+def test_a_single_size_at_an_end_is_no_range(end: int) -> None:
+    """Its rule would go on to where nothing was measured."""
+    gain = np.full((1, 12), -0.2)
+    gain[0, end] = 0.15
+    assert divide(gain, noise=0.001) == [Segment(0, 11, None)]
 
 
 def test_one_bad_size_does_not_cut_a_range_when_it_costs_little() -> None:
@@ -134,8 +148,8 @@ def test_range_means_are_plain_weighted_means() -> None:
     logs = rng.normal(0, 1, (3, 6, 4))
     logs[1, 2, 3] = np.nan
     weights = size_weights([1, 2, 4, 8, 32, 64])
-    means, ranges = range_means(logs, weights, 2)
-    assert len(ranges) == 15
+    means, ranges = range_means(logs, weights)
+    assert len(ranges) == 21
     for index, (i, j) in enumerate(ranges):
         expected = (logs[:, i : j + 1] * weights[i : j + 1, None]).sum(axis=1) / weights[i : j + 1].sum()
         assert means[:, index] == pytest.approx(expected, nan_ok=True)
@@ -157,5 +171,5 @@ def test_segments_tile_the_sizes() -> None:
         found = divide(rng.normal(0, 0.3, (4, 11)), seed=seed)
         assert (found[0].first, found[-1].last) == (0, 10)
         assert all(a.last + 1 == b.first and a.choice != b.choice for a, b in pairwise(found))
-        assert all(s.last > s.first for s in found if s.choice is not None)
+        assert all(s.last > s.first or 0 < s.first < 10 for s in found if s.choice is not None)
         assert math.isfinite(len(found))

@@ -15,7 +15,8 @@ from unisono.decide.table import Table
 from unisono.model import DEFAULT
 
 SUPPORT = 2
-"""How many measured sizes a range needs before a setting other than the base may serve it."""
+"""How many measured sizes a range needs before a setting other than the base may serve it, at either end of the sizes,
+from where it reaches beyond what was measured. One is enough between others, which say where it ends."""
 
 
 def estimates(table: Table, margin: float, confidence: float) -> list[Estimate]:
@@ -68,13 +69,13 @@ class Segment:
     choice: int | None
 
 
-def range_means(logs: Floats, weights: Floats, shortest: int = 1) -> tuple[Floats, list[tuple[int, int]]]:
+def range_means(logs: Floats, weights: Floats) -> tuple[Floats, list[tuple[int, int]]]:
     """Weighted means over every range of neighbouring sizes: rows x ranges x launches, and the ranges.
 
     `logs` is rows x sizes x launches; a range with a gap is NaN.
     """
     sizes = logs.shape[1]
-    ranges = [(i, j) for i in range(sizes) for j in range(i + shortest - 1, sizes)]
+    ranges = [(i, j) for i in range(sizes) for j in range(i, sizes)]
     first = np.array([i for i, _ in ranges], dtype=np.int64)
     last = np.array([j for _, j in ranges], dtype=np.int64)
     zero = np.zeros((logs.shape[0], 1, logs.shape[2]))
@@ -97,8 +98,9 @@ def segments(
 ) -> list[Segment]:
     """Which of rows 1.. should serve which sizes instead of row 0, the base (rows x sizes x launches, gaps filled).
 
-    A candidate may serve a range of at least two sizes over which, averaged, it beats the base by the margin with the
-    stated confidence, the error being shared among all candidates and ranges (`ranges_of`). Of all divisions of the
+    A candidate may serve a range (`_supported`) over which, averaged, it beats the base by the margin with the stated
+    confidence, the error being shared among all candidates and ranges (`ranges_of`): what is claimed of a single size
+    has the least of it. Of all divisions of the
     sizes into accepted ranges the one with the greatest total gain is taken (dynamic programming). Every change costs
     one margin at one size, so that noise does not make stripes; and a candidate must bring a sixth of the margin at
     every size for every parameter it sets (`complexity`), so that ties go to the base and to the simplest.
@@ -106,13 +108,13 @@ def segments(
     candidates, sizes = logs.shape[0] - 1, logs.shape[1]
     if not candidates or not sizes:
         return [Segment(0, sizes - 1, None)] if sizes else []
-    shortest = min(SUPPORT, sizes)
-    means, ranges = range_means(logs, weights, shortest)
+    means, ranges = range_means(logs, weights)
     fit = contrasts(means, 0, rounds)
     lengths = np.array([j - i + 1 for i, j in ranges], dtype=np.float64)
     half = fit.half(confidence, candidates * ranges_of(sizes, lengths))
     threshold = math.log1p(margin)
-    accepted = np.nan_to_num(fit.log, nan=-np.inf) - half > threshold
+    supported = np.array([_supported(i, j, sizes) for i, j in ranges])
+    accepted = (np.nan_to_num(fit.log, nan=-np.inf) - half > threshold) & supported
     toll = threshold / 6 * np.asarray(complexity, dtype=np.float64)
     span = np.array([weights[i : j + 1].sum() for i, j in ranges])
     worth = np.where(accepted[1:], (fit.log[1:] - toll[:, None]) * span, -np.inf)
@@ -137,6 +139,11 @@ def segments(
         found.append(segment)
         end = segment.first
     return _merged(found[::-1])
+
+
+def _supported(first: int, last: int, sizes: int) -> bool:
+    """Whether a range rests on enough of the sizes."""
+    return last - first + 1 >= min(SUPPORT, sizes) or 0 < first <= last < sizes - 1
 
 
 def _merged(found: Sequence[Segment]) -> list[Segment]:
