@@ -233,6 +233,7 @@ def verify(
     runs: Annotated[int, typer.Option(help="Runs of each, as-is and tuned, interleaved.")] = 7,
     timeout: Annotated[str, typer.Option(help="A run that takes longer has failed.")] = "1h",
     profile: Annotated[bool, typer.Option("--profile", help="Also profile both: which calls changed.")] = False,
+    layout: Annotated[bool, typer.Option("--layout", help="Tuned is what run --layout would run.")] = False,
     for_: For = None,
     weights: Weights = None,
     json: Json = False,
@@ -251,6 +252,7 @@ def verify(
             weights=weights,
             json=json,
             profile=profile,
+            layout=layout,
         )
     )
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.hybrid.made import all_of, machine, study
 from unisono.errors import UserError
-from unisono.hybrid.apply import with_layout
+from unisono.hybrid.apply import as_it_is, with_layout
 from unisono.hybrid.keep import layouts, with_layouts
 from unisono.machine.model import Machine, Node
 from unisono.tuning import LayoutModel, Tuning
@@ -129,3 +129,16 @@ def test_what_cannot_be_laid_out(line: list[str], here: Machine, said: str) -> N
 def test_no_layout_in_the_tuning() -> None:
     with pytest.raises(UserError, match="holds no layout; unisono hybrid finds"):
         with_layout(made().model_copy(update={"layout": ()}), ["mpirun", "-n", "2", "./app"], machine(), {})
+
+
+def test_what_a_layout_is_compared_with() -> None:
+    """The line itself; with fields to be filled in, flat MPI."""
+    line = ["mpirun", "-n", "3", "./app"]
+    as_is, words = as_it_is(made(), line, machine(), {})
+    assert (as_is.argv, as_is.env) == (line, {})
+    assert words == "2x2 (2 processes of 2 threads a node)"
+    flat, _ = as_it_is(made(), ["mpirun", "-n", "{ranks}", "./app", "{threads}"], machine(), {})
+    assert flat.argv[-4:] == ["-n", "4", "./app", "1"]
+    assert "OMP_NUM_THREADS=1" in flat.argv
+    with pytest.raises(UserError, match="no command"):
+        as_it_is(made(), [], machine(), {})

@@ -262,6 +262,10 @@ def test_from_a_study_to_a_program_run_in_its_layout(tmp_path: Path, capfd: pyte
     ran = call("run", *line)
     assert ran.stdout.strip() == f"time = 1.{layout.threads}"
     assert "-n" not in ran.stderr
+    proof = call("verify", "--metric", "time = ([0-9.]+)", "--runs", "3", "--json", *line)
+    assert (found := json.loads(proof.stdout))["tuned"]["values"] == [float(f"1.{layout.threads}")] * 3
+    assert found["as_is"]["values"] == [float(f"{os.cpu_count()}.1")] * 3
+    assert found["verdict"] == ("faster" if layout.threads > 1 else "no difference")
     page = tmp_path / "again.html"
     assert call("report", str(study), "-o", str(page)).returncode == 0
     assert "Which layout" in page.read_text(encoding="utf-8")
@@ -272,6 +276,7 @@ def test_from_a_study_to_a_program_run_in_its_layout(tmp_path: Path, capfd: pyte
     for refused, said in (
         (call("show", str(study)), "is a study, not a tuning"),
         (call("run", *line[:2], *line[3:]), "holds layouts alone"),
+        (call("verify", "--profile", *line), "--profile compares calls of the same ranks"),
         (call("lookup", tuning, "--collective", "bcast", "--size", "8"), "holds layouts alone"),
         (
             call(*words, "--resume", "--metric", "(.*)", "--", str(script)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -86,19 +87,23 @@ def run(path: Path, argv: list[str], *, for_: str | None, weights: str | None, l
     machine = describe(mpirun_of(words))
     weighted = chosen_weights(for_, weights)
     line = _in_layout(tuning, words, machine) if layout else Command(words, {}, None, [])
-    if tuning.plan:
-        from unisono.advise.apply import apply
-
-        tuned = apply(
-            tuning, line.argv, machine, weighted, progress=lambda sentence: err().print(sentence, markup=False)
-        )
-        line = replace(tuned, env={**line.env, **tuned.env}, notes=[*line.notes, *tuned.notes])
+    line = _with_plan(tuning, line, machine, weighted)
     if print_only:
         print(line.shell)  # noqa: T201 - one line to paste, however long: no console that wraps it
         return 0
     for note in line.notes:
         err().print(f"unisono: {note}", markup=False, style="dim")
     return _call(line)
+
+
+def _with_plan(tuning: Tuning, line: Command, machine: Machine, weights: Mapping[str, float] | None) -> Command:
+    """The line with the tuning's setting for its ranks, where it has any."""
+    if not tuning.plan:
+        return line
+    from unisono.advise.apply import apply
+
+    tuned = apply(tuning, line.argv, machine, weights, progress=lambda sentence: err().print(sentence, markup=False))
+    return replace(tuned, env={**line.env, **tuned.env}, notes=[*line.notes, *tuned.notes])
 
 
 def _in_layout(tuning: Tuning, words: list[str], machine: Machine) -> Command:
@@ -130,34 +135,51 @@ def verify(
     weights: str | None,
     json: bool,
     profile: bool = False,
+    layout: bool = False,
 ) -> int:
-    """As-is against tuned; exit status 1 when the tuned program is slower. `profile`: also which calls changed."""
+    """As-is against tuned; exit status 1 when the tuned program is slower. `profile`: also which calls changed.
+    `layout`: tuned is what `run --layout` would run."""
     from unisono.advise.runs import Run
+    from unisono.advise.verify import compare
     from unisono.advise.verify import verify as prove
 
-    tuning = read(path)
+    if profile and layout:
+        raise UserError("--profile compares calls of the same ranks, which --layout changes: use one of them")
+    tuning = read(path, layouts=layout)
+    words, weighted = words_of(argv), chosen_weights(for_, weights)
+    machine = describe(mpirun_of(words))
     console = err()
 
     def progress(done: Run) -> None:
         value = f"{done.value:.6g} s" if done.value is not None else done.status
         console.print(f"  run {done.pair + 1} {'tuned' if done.tuned else 'as is'}: {value}", markup=False)
 
-    found = prove(
-        tuning,
-        words_of(argv),
-        describe(mpirun_of(words_of(argv))),
-        metric=metric,
-        runs=runs,
-        deadline=parse_duration(timeout, "--timeout"),
-        weights=chosen_weights(for_, weights),
-        progress=progress,
-    )
+    deadline = parse_duration(timeout, "--timeout")
+    if layout:
+        from unisono.hybrid.apply import as_it_is
+
+        as_is, layout_words = as_it_is(tuning, words, machine, os.environ)
+        tuned = _with_plan(tuning, _in_layout(tuning, words, machine), machine, weighted)
+        setting = {"layout": layout_words}
+        found = compare(as_is, tuned, setting, metric=metric, runs=runs, deadline=deadline, progress=progress)
+        for note in found.notes:
+            console.print(f"Note: {note}", markup=False, soft_wrap=True)
+    else:
+        found = prove(
+            tuning,
+            words,
+            machine,
+            metric=metric,
+            runs=runs,
+            deadline=deadline,
+            weights=weighted,
+            progress=progress,
+        )
     changes = None
     if profile:
         from unisono.commands.advising import verify_profile
 
-        chosen = chosen_weights(for_, weights)
-        changes = verify_profile(path, argv, runs=_PROFILED_RUNS, timeout=timeout, chosen=chosen)
+        changes = verify_profile(path, argv, runs=_PROFILED_RUNS, timeout=timeout, chosen=weighted)
     if json:
         print_json({**found.as_dict(), **({"changes": changes.as_dict()} if changes else {})})
     else:

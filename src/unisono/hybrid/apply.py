@@ -21,6 +21,7 @@ from unisono.launch.job import describe_job
 from unisono.launch.rewrite import PLACING
 from unisono.launch.userline import parse
 from unisono.machine.model import Machine
+from unisono.model import Setting
 from unisono.parameters.spelling import require_mpi
 from unisono.tuning.model import LayoutModel, Tuning
 
@@ -70,18 +71,14 @@ def with_layout(tuning: Tuning, argv: Sequence[str], machine: Machine, env: Mapp
     {ranks}, {threads}, {processes} and {nodes} are filled in. Raises UserError where the tuning has no layout for it, a
     node has too few cores, or the command line cannot be understood.
     """
-    if not argv:
-        raise UserError("no command: write the mpirun command line after --")
-    kind = _launcher(argv[0], machine)
-    options, program = _parts(argv, kind)
-    nodes = _nodes([argv[0], *_without_fields(options), *program], kind, machine, env)
+    kind, options, program, nodes = _taken_apart(argv, machine, env)
     layout, notes = chosen(tuning, program, nodes)
-    if layout.cores > machine.cores:
+    here = layout.shape
+    if here.cores > machine.cores:
         raise UserError(
-            f"layout {layout.name} needs {layout.cores} cores a node, {machine.name} has {machine.cores}: measure "
+            f"layout {here.name} needs {here.cores} cores a node, {machine.name} has {machine.cores}: measure "
             f"layouts here with unisono hybrid"
         )
-    here = Layout(layout.threads, layout.processes)
     ranks = nodes * layout.processes
     environment = {**threads_environment(here), **layout.links}
     kept = _kept(options, kind, here, ranks, environment, notes)
@@ -99,6 +96,29 @@ def with_layout(tuning: Tuning, argv: Sequence[str], machine: Machine, env: Mapp
     filled = fill([*kept, *placed, *program], nodes, here)
     added = environment if kind == "srun" else {}
     return Command([argv[0], *words, *filled], added, None, notes)
+
+
+def as_it_is(tuning: Tuning, argv: Sequence[str], machine: Machine, env: Mapping[str, str]) -> tuple[Command, str]:
+    """What a layout is compared with, and the layout's words: the line itself; where it has {ranks} or another field to
+    be filled in, flat MPI. Raises UserError as with_layout does."""
+    _, _, program, nodes = _taken_apart(argv, machine, env)
+    layout, _ = chosen(tuning, program, nodes)
+    if list(argv) == fill(argv, nodes, layout.shape):
+        return Command(list(argv), {}, None, []), layout.words
+    one_a_core = {"threads": 1, "processes": machine.cores, "numa": "none", "links": Setting(), "proven": True}
+    flat = tuning.model_copy(update={"layout": (layout.model_copy(update=one_a_core),)})
+    return with_layout(flat, argv, machine, env), layout.words
+
+
+def _taken_apart(
+    argv: Sequence[str], machine: Machine, env: Mapping[str, str]
+) -> tuple[str, list[list[str]], list[str], int]:
+    """Kind of launcher, options, program and number of nodes of a command line."""
+    if not argv:
+        raise UserError("no command: write the mpirun command line after --")
+    kind = _launcher(argv[0], machine)
+    options, program = _parts(argv, kind)
+    return kind, options, program, _nodes([argv[0], *_without_fields(options), *program], kind, machine, env)
 
 
 def _launcher(word: str, machine: Machine) -> str:

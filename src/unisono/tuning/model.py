@@ -20,6 +20,7 @@ from pydantic import (
 )
 
 from unisono.decide.model import Interval, Joint, Plan, Rule
+from unisono.hybrid.layouts import Layout
 from unisono.model import CALL_SCOPE, COLLECTIVES, DISPATCHED, PRELOAD, UNISONO, Case, Setting, is_ours
 from unisono.sizes import format_size
 from unisono.study.config import Size
@@ -259,20 +260,15 @@ class LayoutModel(_Part):
         return links
 
     @property
-    def name(self) -> str:
-        return f"{self.threads}x{self.processes}"
-
-    @property
-    def cores(self) -> int:
-        """Of a node."""
-        return self.threads * self.processes
+    def shape(self) -> Layout:
+        return Layout(self.threads, self.processes)
 
     @property
     def words(self) -> str:
         """ "8x2 (2 processes of 8 threads a node), socket-local, packed by threads"."""
         processes = f"{self.processes} process{'es' * (self.processes > 1)}"
         threads = f"{self.threads} thread{'s' * (self.threads > 1)}"
-        first = f"{self.name} ({processes} of {threads} a node)"
+        first = f"{self.shape.name} ({processes} of {threads} a node)"
         rest: list[str] = [self.numa] if self.numa != "none" else []
         rest += ["packed by threads"] if self.packing == "threads" else []
         return ", ".join([first, *rest, *(f"{name}={value}" for name, value in self.links.items())])
