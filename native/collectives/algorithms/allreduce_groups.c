@@ -2,6 +2,7 @@
 
 #include "../node/allreduce.h"
 #include "../node/cells.h"
+#include "../node/crowd.h"
 #include "../node/node.h"
 
 static bool applies(const struct coll_comm *comm, const struct shape *shape)
@@ -11,7 +12,7 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
 
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
-    return comm->costs.node_latency * (1.4 + 0.3 * sqrt(comm->ranks)) +
+    return comm->costs.node_latency * (1.4 + 0.3 * sqrt(comm->ranks)) + crowd_wait() +
            (double)shape->bytes * comm->costs.node_byte * 0.6 * 2 * sqrt(comm->ranks);
 }
 

@@ -1,5 +1,6 @@
 #include "../node/allreduce.h"
 #include "../node/cells.h"
+#include "../node/crowd.h"
 #include "../node/node.h"
 
 static bool applies(const struct coll_comm *comm, const struct shape *shape)
@@ -11,7 +12,7 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     /* All that a rank copies, and what it combines, which goes into shared memory and costs more than a copy. */
     double copies = 1 + 2.7 * (comm->ranks - 1) / comm->ranks;
-    return comm->costs.node_latency * (2.5 + 0.15 * comm->ranks) +
+    return comm->costs.node_latency * (2.5 + 0.15 * comm->ranks) + 2 * crowd_wait() +
            (double)shape->bytes * comm->costs.node_byte * 0.6 * copies;
 }
 
