@@ -105,12 +105,15 @@ def other(name: str, mpiexec: str, mpich: str, ranks: int, crowded: bool) -> Pee
     return Peer(name, Command([mpiexec, "-n", str(ranks), str(program)], env, None, []))
 
 
-def settings_of(session: Session, machine: Machine, peer: Peer, collective: str) -> dict[str, int]:
+def settings_of(session: Session, machine: Machine, peer: Peer, collective: str, ranks: int) -> dict[str, int]:
     """Who -> the id of its setting, of all that this launch can be switched to for a collective."""
     assert machine.mpi is not None
     ids = {"": 0}
+    without = {"ignore"} if ranks == 2 else {"ignore", "two_proc"}  # which aborts elsewhere
     tuned = [
-        {"coll": "tuned", "algorithm": name} for name in machine.mpi.algorithms.get(collective, {}) if name != "ignore"
+        {"coll": "tuned", "algorithm": name}
+        for name in machine.mpi.algorithms.get(collective, {})
+        if name not in without
     ]
     components = [{"coll": name} for name in COMPONENTS if name in machine.mpi.components.get("coll", [])]
     for call in [*components, *tuned] if peer.peers else []:
@@ -126,13 +129,13 @@ def settings_of(session: Session, machine: Machine, peer: Peer, collective: str)
     return ids
 
 
-def measure(peer: Peer, machine: Machine, collective: str, sizes: Iterable[int]) -> Launch:
+def measure(peer: Peer, machine: Machine, collective: str, sizes: Iterable[int], ranks: int) -> Launch:
     """One launch."""
     times: dict[int, dict[str, float]] = {}
     states: dict[int, float] = {}
     with Session(peer.line.argv, peer.line.env) as session:
         limits = session.limits() if peer.peers else None
-        ids = settings_of(session, machine, peer, collective)
+        ids = settings_of(session, machine, peer, collective, ranks)
         session.warm_up(collective, sizes)
         for size in sizes:
             before = session.state() or 0.0
@@ -214,7 +217,7 @@ def rounds(given: argparse.Namespace, machine: Machine, peers: list[Peer], kept:
                 if time.monotonic() > end:
                     return False
                 try:
-                    kept.add(turn, collective, peer.name, measure(peer, machine, collective, missing))
+                    kept.add(turn, collective, peer.name, measure(peer, machine, collective, missing, given.ranks))
                 except LaunchError as error:
                     sys.stderr.write(f"{peer.name}: {error}\n")
     return True
