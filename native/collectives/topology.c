@@ -50,16 +50,16 @@ int topology_start(void)
     if (error != MPI_SUCCESS)
         return error;
     size_t room = (size_t)world_ranks;
-    int *node = malloc(3 * room * sizeof *node), *domains = node, *place = node;
-    int good = node != NULL, all = 0;
+    int *node = malloc(4 * room * sizeof *node), *domains = node, *place = node;
+    int own[2] = {first, domain}, good = node != NULL, all = 0;
     struct torus torus = {0};
     const char *teller = NULL;
     PMPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (good)
         domains = node + room, place = domains + room;
-    error = all ? PMPI_Allgather(&first, 1, MPI_INT, node, 1, MPI_INT, MPI_COMM_WORLD) : MPI_ERR_NO_MEM;
-    if (error == MPI_SUCCESS)
-        error = PMPI_Allgather(&domain, 1, MPI_INT, domains, 1, MPI_INT, MPI_COMM_WORLD);
+    error = all ? PMPI_Allgather(own, 2, MPI_INT, place, 2, MPI_INT, MPI_COMM_WORLD) : MPI_ERR_NO_MEM;
+    for (int i = 0; error == MPI_SUCCESS && i < world_ranks; i++)
+        node[i] = place[2 * i], domains[i] = place[2 * i + 1];
     if (error == MPI_SUCCESS)
         error = coordinates_start(number_of_node(node, first), &torus, place, &teller);
     if (error == MPI_SUCCESS)
