@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILE_BYTES = 16384, PATH_BYTES = 2048, DIRECTORY_BYTES = PATH_BYTES + 64, NAMED_BYTES = DIRECTORY_BYTES + 64 };
+enum { FILE_BYTES = 16384, PATH_BYTES = 2048, DIRECTORY_BYTES = 2 * PATH_BYTES, NAMED_BYTES = DIRECTORY_BYTES + 64 };
 
 static bool read_file(const char *path, char *text, size_t room)
 {
@@ -96,6 +96,8 @@ static int64_t inactive_file(const char *directory, const char *key)
 static int64_t left_in(const char *directory, bool unified)
 {
     int64_t limit = read_number(directory, unified ? "memory.max" : "memory.limit_in_bytes");
+    const int64_t high = unified ? read_number(directory, "memory.high") : -1; /* above it a group hardly moves */
+    limit = high >= 0 && (limit < 0 || high < limit) ? high : limit;
     int64_t usage = read_number(directory, unified ? "memory.current" : "memory.usage_in_bytes");
     return usage < 0 ? INT64_MAX
                      : cgroup_left(limit, usage,
@@ -104,11 +106,9 @@ static int64_t left_in(const char *directory, bool unified)
 
 /* The smallest remainder on the way from this process's group up to the root of the hierarchy. Inside a container the
    path may name a directory that is not visible here; the walk then still reaches the mount point, which is its own. */
-static int64_t left_in_hierarchy(const char *mount, const char *controller)
+static int64_t left_in_hierarchy(const char *cgroups, const char *mount, const char *controller)
 {
-    char cgroups[FILE_BYTES], path[PATH_BYTES], directory[DIRECTORY_BYTES];
-    if (!read_file("/proc/self/cgroup", cgroups, sizeof cgroups))
-        return INT64_MAX;
+    char path[PATH_BYTES], directory[DIRECTORY_BYTES];
     if (!cgroup_path(cgroups, controller, path, sizeof path))
         return INT64_MAX;
     int64_t least = INT64_MAX;
@@ -123,23 +123,32 @@ static int64_t left_in_hierarchy(const char *mount, const char *controller)
     }
 }
 
-int64_t memory_available(void)
+int64_t memory_left(const char *proc, const char *groups)
 {
-    char meminfo[FILE_BYTES];
+    char path[PATH_BYTES], meminfo[FILE_BYTES], cgroups[FILE_BYTES];
     int64_t least = INT64_MAX;
-    if (read_file("/proc/meminfo", meminfo, sizeof meminfo)) {
+    snprintf(path, sizeof path, "%s/meminfo", proc);
+    if (read_file(path, meminfo, sizeof meminfo)) {
         int64_t available = meminfo_value(meminfo, "MemAvailable");
         int64_t total = meminfo_value(meminfo, "MemTotal");
         /* The reserve: other programs go on, and the MPI library itself takes some. */
         int64_t reserve = total / 20 > ((int64_t)128 << 20) ? total / 20 : (int64_t)128 << 20;
         least = (available >= 0 ? available : meminfo_value(meminfo, "MemFree")) - reserve;
     }
+    snprintf(path, sizeof path, "%s/self/cgroup", proc);
     const struct {
         const char *mount, *controller;
-    } hierarchies[] = {{"/sys/fs/cgroup", ""}, {"/sys/fs/cgroup/unified", ""}, {"/sys/fs/cgroup/memory", "memory"}};
-    for (size_t i = 0; i < sizeof hierarchies / sizeof *hierarchies; i++) {
-        int64_t left = left_in_hierarchy(hierarchies[i].mount, hierarchies[i].controller);
+    } hierarchies[] = {{"", ""}, {"/unified", ""}, {"/memory", "memory"}};
+    for (size_t i = 0; i < sizeof hierarchies / sizeof *hierarchies && read_file(path, cgroups, sizeof cgroups); i++) {
+        char mount[PATH_BYTES];
+        snprintf(mount, sizeof mount, "%s%s", groups, hierarchies[i].mount);
+        int64_t left = left_in_hierarchy(cgroups, mount, hierarchies[i].controller);
         least = left < least ? left : least;
     }
     return least > 0 ? least : 0;
+}
+
+int64_t memory_available(void)
+{
+    return memory_left("/proc", "/sys/fs/cgroup");
 }

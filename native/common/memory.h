@@ -9,7 +9,8 @@
 /* Bytes that can be taken without the kernel killing somebody, the reserve taken off; >= 0. */
 int64_t memory_available(void);
 
-/* Pure parts, for the tests. */
+/* The same with /proc and /sys/fs/cgroup elsewhere, and pure parts, for the tests. */
+int64_t memory_left(const char *proc, const char *groups);
 
 /* The value in bytes of a line like "MemAvailable:  123 kB" of /proc/meminfo; -1 when it is not there. */
 int64_t meminfo_value(const char *meminfo, const char *name);

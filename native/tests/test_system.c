@@ -1,6 +1,9 @@
 /* What is read from the system: memory, cgroups, CPU lists, input; and the text that goes out. */
+#include <ftw.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../bench/counter.h"
@@ -35,6 +38,66 @@ static void cgroups(void)
     CHECK(cgroup_left(100, 130, 10) == 0);
     CHECK(cgroup_left(100, 5, 50) == 95);
     CHECK(cgroup_left(INT64_MAX, 5, 0) > INT64_MAX / 2);
+}
+
+static void file(const char *root, const char *name, const char *text)
+{
+    char path[512], *slash;
+    snprintf(path, sizeof path, "%s/%s", root, name);
+    mkdir(root, 0700);
+    for (slash = strchr(path + strlen(root) + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(path, 0700);
+        *slash = '/';
+    }
+    FILE *made = fopen(path, "w");
+    CHECK(made != NULL && fputs(text, made) >= 0 && fclose(made) == 0);
+}
+
+static int removed(const char *path, const struct stat *status, int kind, struct FTW *where)
+{
+    (void)status, (void)kind, (void)where;
+    return remove(path);
+}
+
+/* What a job's process sees, as recorded with Slurm 23 (version 2), in a container with version 1, and on a host with
+ * both; the node itself has 64 GB of 125 left. */
+static void limits(void)
+{
+    enum { MEGA = 1 << 20 };
+    const int64_t reserve = INT64_C(131072000) * 1024 / 20, node = INT64_C(67108864) * 1024 - reserve;
+    char root[] = "/tmp/unisono-limits-XXXXXX", proc[64], groups[64];
+    CHECK(mkdtemp(root) != NULL);
+    snprintf(proc, sizeof proc, "%s/proc", root);
+    snprintf(groups, sizeof groups, "%s/groups", root);
+    file(root, "proc/meminfo", "MemTotal:  131072000 kB\nMemFree:  1 kB\nMemAvailable:  67108864 kB\n");
+    CHECK(memory_left(proc, groups) == node);
+    file(proc, "self/cgroup", "0::/system.slice/slurmstepd.scope/job_7/step_0/user/task_0\n");
+    const char *job = "system.slice/slurmstepd.scope/job_7";
+    char path[256];
+    snprintf(path, sizeof path, "%s/step_0/user/task_0/memory.max", job);
+    file(groups, path, "max\n");
+    CHECK(memory_left(proc, groups) == node);
+    snprintf(path, sizeof path, "%s/memory.max", job);
+    file(groups, path, "2147483648\n");
+    snprintf(path, sizeof path, "%s/memory.current", job);
+    file(groups, path, "1073741824\n");
+    snprintf(path, sizeof path, "%s/memory.stat", job);
+    file(groups, path, "anon 1\ninactive_anon 7\ninactive_file 104857600\n");
+    const int64_t two = INT64_C(2048) * MEGA;
+    CHECK(memory_left(proc, groups) == two - two / 20 - (1024 - 100) * (int64_t)MEGA);
+    file(groups, "system.slice/memory.high", "1258291200\n"); /* 1200 MB, of which 1100 are used */
+    file(groups, "system.slice/memory.current", "1153433600\n");
+    CHECK(memory_left(proc, groups) == (1200 - 60 - 1100) * (int64_t)MEGA);
+    file(proc, "self/cgroup", "12:memory:/docker/f00d\n0::/elsewhere\n"); /* that path is not to be seen inside */
+    file(groups, "memory/memory.limit_in_bytes", "536870912\n");
+    file(groups, "memory/memory.usage_in_bytes", "104857600\n");
+    file(groups, "memory/memory.stat", "cache 1\ninactive_file 1\ntotal_inactive_file 20971520\n");
+    const int64_t half = INT64_C(512) * MEGA;
+    CHECK(memory_left(proc, groups) == half - half / 20 - (100 - 20) * (int64_t)MEGA);
+    file(groups, "memory/memory.limit_in_bytes", "9223372036854771712\n"); /* none */
+    CHECK(memory_left(proc, groups) == node);
+    CHECK(nftw(root, removed, 8, FTW_DEPTH | FTW_PHYS) == 0);
 }
 
 static void cpu_lists(void)
@@ -148,6 +211,7 @@ int main(void)
     test_counter();
     memory();
     cgroups();
+    limits();
     cpu_lists();
     oversubscription();
     answers();
