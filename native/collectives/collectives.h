@@ -77,7 +77,9 @@ struct coll_comm {
     struct node *node;  /* the ranks of this rank's node; never NULL */
     struct domains *domains; /* the same in two levels: node/domains.h; NULL: not yet */
     struct scratch *scratch;
-    struct costs {      /* seconds; measured by the study, in the rules, or what is usual */
+    /* Seconds; measured by the study, in the rules, or what is usual. node_byte: to copy a byte that another rank of the
+       node has just written, while all do; fabric_byte: to send one, by one rank of a node. */
+    struct costs {
         double node_latency, node_byte, fabric_latency, fabric_byte;
     } costs;
 };

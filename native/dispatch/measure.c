@@ -1,7 +1,9 @@
 #include "measure.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "node/cells.h"
 #include "node/node.h"
 #include "state.h"
 
@@ -27,12 +29,22 @@ static double meet(struct coll_comm *comm, void *room, int64_t bytes)
     return PMPI_Wtime() - start;
 }
 
-static double pass(struct coll_comm *comm, void *room, int64_t bytes)
+/* What every rank takes to read at once what its neighbour has just written: as the study measures it
+   (native/bench/copies.c). */
+static double read_cells(struct coll_comm *comm, void *room, int64_t bytes)
 {
+    struct node *node = comm->node;
+    int neighbour = (node->rank + 1) % node->ranks;
+    uint64_t step = node_steps(node, 1);
+    cell_room(comm, step);
+    memset(cell_of(node, node->rank, step), (int)step, (size_t)bytes);
+    line_post(node, step);
+    line_wait(comm, neighbour, step);
     node_barrier(comm);
     double start = PMPI_Wtime();
-    node_bcast(comm, 0, room, bytes);
-    node_barrier(comm);
+    memcpy(room, cell_of(node, neighbour, step), (size_t)bytes);
+    node_pass(node, step + 1);
+    node_barrier(comm); /* until all have */
     return PMPI_Wtime() - start;
 }
 
@@ -50,9 +62,12 @@ static void measure(struct coll_comm *comm, void *room, struct costs *costs)
     const struct topology *topology = &comm->topology;
     if (topology->most > 1) {
         costs->node_latency = least(meet, comm, NULL, 0, ROUNDS);
-        double seconds = least(pass, comm, room, LONG_BYTES, LONG_ROUNDS) - 2 * costs->node_latency;
-        if (seconds > 0)
-            costs->node_byte = seconds / LONG_BYTES;
+        if (cells_ready(comm)) {
+            int64_t bytes = comm->node->cell_bytes < LONG_BYTES ? comm->node->cell_bytes : LONG_BYTES;
+            double seconds = least(read_cells, comm, room, bytes, LONG_ROUNDS) - costs->node_latency;
+            if (seconds > 0)
+                costs->node_byte = seconds / (double)bytes;
+        }
         /* Messages within a node are copied into its memory and out of it: what is usual of a network is not theirs, and
            would make them look better than our own shared memory. */
         if (topology->nodes == 1 && costs->fabric_byte < 2 * costs->node_byte)
