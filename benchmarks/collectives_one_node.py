@@ -160,7 +160,7 @@ class Kept:
             one = json.loads(line)
             times = {int(size): by_who for size, by_who in one["times"].items()}
             states = {int(size): state for size, state in one["states"].items()}
-            limits = one["limits"] and Limits.model_validate(one["limits"])
+            limits = one["limits"] and Limits.model_validate(one["limits"], strict=False)
             self.launches.append(((one["turn"], one["collective"], one["peer"]), Launch(times, states, limits)))
 
     def add(self, turn: int, collective: str, peer: str, launch: Launch) -> None:
