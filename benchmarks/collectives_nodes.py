@@ -59,15 +59,22 @@ Launch = tuple[str, str, int, str]
 """Layout, collective, round, peer."""
 
 
+def leaves(node: int, nodes: int, ppn: int, size: int) -> int:
+    """Bytes, of the trial's alltoallv, whose blocks differ."""
+    ranks = nodes * ppn
+    own = range(node * ppn, (node + 1) * ppn)
+    return sum(size // 2 + size * ((a + 2 * b) % ranks) // ranks for a in own for b in range(ranks) if b not in own)
+
+
 def bound(collective: str, nodes: int, ppn: int, size: int) -> float:
     """Seconds that the busiest link needs at least."""
-    ranks, others = nodes * ppn, nodes - 1
+    others = nodes - 1
     carried = {
         "allreduce": 2 * size * others / nodes,
         "allgather": others * ppn * size,
         "allgatherv": others * ppn * size,
         "alltoall": others * ppn * ppn * size,
-        "alltoallv": others * ppn * ppn * size * (1 - 1 / (2 * ranks)),
+        "alltoallv": max(leaves(node, nodes, ppn, size) for node in range(nodes)),
     }
     return carried.get(collective, size) * BYTE
 

@@ -7,7 +7,7 @@
  * microseconds of the slowest rank (median): ours, the library's, the library's over ours; all of one size are measured
  * in turn. TRY_SECONDS in the environment: how long, for each algorithm (0: only whether it is right, with two roots).
  * TRY_PAUSE: microseconds of rest before each call, for links that let a burst through after a rest, so that all begin
- * alike.
+ * alike. TRY_COSTS: "NODE_LATENCY NODE_BYTE FABRIC_LATENCY FABRIC_BYTE", seconds, for the model.
  * Status 1: one was wrong. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -265,6 +265,9 @@ int main(int argc, char **argv)
         seconds_each = atof(getenv("TRY_SECONDS"));
     if (getenv("TRY_PAUSE") != NULL)
         pause_before = atoi(getenv("TRY_PAUSE"));
+    if (getenv("TRY_COSTS") != NULL)
+        sscanf(getenv("TRY_COSTS"), "%lf %lf %lf %lf", &comm->costs.node_latency, &comm->costs.node_byte,
+               &comm->costs.fabric_latency, &comm->costs.fabric_byte);
     for (enum collective which = 0; which < COLLECTIVES; which++) {
         struct candidate candidates[MOST_CANDIDATES];
         int count = choose(which, argv[2], candidates);

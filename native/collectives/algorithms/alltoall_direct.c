@@ -13,8 +13,14 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     int away = comm->ranks - comm->topology.most;
-    return cost_fabric(comm, away / 4.0 + 1, (double)shape->bytes * away * comm->topology.most) +
+    return cost_fabric_unpaced(comm, away / 4.0 + 1, (double)shape->bytes * away * comm->topology.most) +
            cost_node(comm, (double)shape->bytes * comm->topology.most) / 4;
+}
+
+static double cost_v(const struct coll_comm *comm, const struct shape *shape)
+{
+    struct shape usual = counts_usual(shape);
+    return cost(comm, &usual);
 }
 
 struct window {
@@ -92,6 +98,6 @@ const struct algorithm alltoallv_direct = {
     .meaning = "Messages to the ranks of other nodes, node by node, 16 at a time; the node's own blocks meanwhile.",
     .reference = "",
     .applies = applies,
-    .cost = cost,
+    .cost = cost_v,
     .run = run,
 };

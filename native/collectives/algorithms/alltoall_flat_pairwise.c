@@ -10,7 +10,13 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     double away = (double)shape->bytes * (comm->ranks - 1) * cost_away(comm) * comm->topology.most;
-    return cost_fabric(comm, comm->ranks - 1, away);
+    return cost_fabric_unpaced(comm, comm->ranks - 1, away);
+}
+
+static double cost_v(const struct coll_comm *comm, const struct shape *shape)
+{
+    struct shape usual = counts_usual(shape);
+    return cost(comm, &usual);
 }
 
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
@@ -37,6 +43,6 @@ const struct algorithm alltoallv_flat_pairwise = {
     .meaning = "One partner after the other, both ways at once, as if each rank had a node to itself.",
     .reference = "Thakur, Rabenseifner, Gropp: Optimization of collective communication operations in MPICH (2005)",
     .applies = applies,
-    .cost = cost,
+    .cost = cost_v,
     .run = run,
 };

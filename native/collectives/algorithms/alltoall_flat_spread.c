@@ -12,7 +12,13 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     double away = (double)shape->bytes * (comm->ranks - 1) * cost_away(comm) * comm->topology.most;
-    return cost_fabric(comm, (comm->ranks - 1) / 4.0 + 1, away);
+    return cost_fabric_unpaced(comm, (comm->ranks - 1) / 4.0 + 1, away);
+}
+
+static double cost_v(const struct coll_comm *comm, const struct shape *shape)
+{
+    struct shape usual = counts_usual(shape);
+    return cost(comm, &usual);
 }
 
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
@@ -39,6 +45,6 @@ const struct algorithm alltoallv_flat_spread = {
     .meaning = "Everybody at once from the next rank on, as if each rank had a node to itself; 32 partners at a time.",
     .reference = "",
     .applies = applies,
-    .cost = cost,
+    .cost = cost_v,
     .run = run,
 };

@@ -16,8 +16,14 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     int nodes = comm->topology.nodes;
     double own = (double)shape->bytes * comm->ranks;
-    return cost_fabric(comm, (nodes - 1) / 2.0 + 1, own * comm->topology.most * (nodes - 1) / nodes) +
+    return cost_fabric_unpaced(comm, (nodes - 1) / 2.0 + 1, own * comm->topology.most * (nodes - 1) / nodes) +
            nodes * cost_node(comm, own / nodes);
+}
+
+static double cost_v(const struct coll_comm *comm, const struct shape *shape)
+{
+    struct shape usual = counts_usual(shape);
+    return cost(comm, &usual);
 }
 
 struct state {
@@ -182,6 +188,6 @@ const struct algorithm alltoallv_lanes = {
     .meaning = "To each node one message, to the rank at one's own place, which hands it out on its node.",
     .reference = "Traff, Hunold: Decomposing MPI collectives for exploiting multi-lane communication (2020)",
     .applies = applies,
-    .cost = cost,
+    .cost = cost_v,
     .run = run,
 };

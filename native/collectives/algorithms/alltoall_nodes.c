@@ -13,8 +13,14 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     int nodes = comm->topology.nodes, most = comm->topology.most, rounds = (nodes + most - 2) / most;
     double own = (double)shape->bytes * comm->ranks;
-    return cost_fabric(comm, rounds / 2.0 + 1, own * most * (nodes - 1) / nodes) + 5 * cost_node(comm, own) +
+    return cost_fabric_unpaced(comm, rounds / 2.0 + 1, own * most * (nodes - 1) / nodes) + 5 * cost_node(comm, own) +
            2 * rounds * cost_node(comm, 0);
+}
+
+static double cost_v(const struct coll_comm *comm, const struct shape *shape)
+{
+    struct shape usual = counts_usual(shape);
+    return cost(comm, &usual);
 }
 
 /* A round takes up one other node for each rank of the node: the one that is 1, 2, ... further on for its first, second,
@@ -260,6 +266,6 @@ const struct algorithm alltoallv_nodes = {
     .meaning = "Each rank of a node has some other nodes as its business: collects for a whole node, sends once, hands out what comes.",
     .reference = "Bienz, Olson, Gropp: Node-aware improvements to collectives (2019); Fujitsu, improved collectives of PRIMEHPC FX10 (2014)",
     .applies = applies,
-    .cost = cost,
+    .cost = cost_v,
     .run = run,
 };

@@ -19,49 +19,60 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
            cost_node(comm, (double)shape->bytes * comm->topology.most) / 4;
 }
 
-/* One way: the pieces for, or from, the ranks of other nodes in the order of the steps. */
+static double cost_v(const struct coll_comm *comm, const struct shape *shape)
+{
+    struct shape usual = counts_usual(shape);
+    return cost(comm, &usual);
+}
+
+/* One way: the first pieces for, or from, the ranks of other nodes in the order of the steps, then the second ones. All
+   links are loaded alike until the end so, also where blocks differ in size. */
 struct way {
     const struct topology *topology;
     struct blocks blocks;
-    int64_t segment;
-    int direction, step, rank; /* 1: out; the partner of this step, -1: none */
-    int64_t in_step, begun;    /* bytes that were begun, of this step's and of all */
-    int64_t finished;
+    int64_t segment, largest;  /* block */
+    int direction, step, rank; /* 1: out; the partner of this step, -1: no more */
+    int64_t at;                /* in all blocks: what is before it has been begun or is not there */
+    int64_t begun, finished;   /* bytes */
     int64_t sizes[SLOTS];      /* of what is under way; 0: a free slot */
 };
 
-static int64_t bytes_at(const struct way *way, int step)
+static int64_t piece_at(const struct way *way, int rank, int64_t at)
 {
-    int rank = nodes_partner(way->topology, step, way->direction);
-    return rank < 0 ? 0 : blocks_bytes(&way->blocks, rank);
+    int64_t left = rank < 0 ? 0 : blocks_bytes(&way->blocks, rank) - at;
+    return left < 0 ? 0 : left < way->segment ? left : way->segment;
+}
+
+static int64_t next_bytes(const struct way *way)
+{
+    return piece_at(way, way->rank, way->at);
 }
 
 static bool has_more(const struct way *way)
 {
-    return way->step < nodes_partner_steps(way->topology);
+    return way->at < way->largest;
 }
 
-/* On to the next step that has something, once this one's has been begun. */
-static void settle(struct way *way)
+static void next_place(struct way *way)
 {
-    while (has_more(way) && way->in_step >= bytes_at(way, way->step)) {
-        way->step++;
-        way->in_step = 0;
+    way->step++;
+    if (way->step == nodes_partner_steps(way->topology)) {
+        way->step = 0;
+        way->at += way->segment;
     }
-    way->rank = has_more(way) ? nodes_partner(way->topology, way->step, way->direction) : -1;
+    way->rank = nodes_partner(way->topology, way->step, way->direction);
 }
 
 static struct way way_from(const struct coll_comm *comm, struct blocks blocks, int64_t segment, int direction)
 {
     struct way way = {.topology = &comm->topology, .blocks = blocks, .segment = segment, .direction = direction};
-    settle(&way);
+    for (int step = 0; step < nodes_partner_steps(way.topology); step++) {
+        int rank = nodes_partner(way.topology, step, direction);
+        if (rank >= 0 && blocks_bytes(&blocks, rank) > way.largest)
+            way.largest = blocks_bytes(&blocks, rank);
+    }
+    way.rank = nodes_partner(way.topology, 0, direction);
     return way;
-}
-
-static int64_t next_bytes(const struct way *way)
-{
-    int64_t left = blocks_bytes(&way->blocks, way->rank) - way->in_step;
-    return left < way->segment ? left : way->segment;
 }
 
 /* -1: none. */
@@ -76,9 +87,8 @@ static int free_slot(const struct way *way)
 static void take_slot(struct way *way, int slot, int64_t bytes)
 {
     way->sizes[slot] = bytes;
-    way->in_step += bytes;
     way->begun += bytes;
-    settle(way);
+    next_place(way);
 }
 
 static void give_back(struct way *way, int slot)
@@ -91,33 +101,36 @@ struct pace {
     struct coll_comm *comm;
     const struct call *call;
     struct way out, in;
-    int64_t limit;       /* bytes under way */
-    int counted;         /* steps whose incoming bytes are in `before` */
-    int64_t before;      /* bytes that come in the steps before the one that is being sent */
+    int64_t limit; /* bytes under way */
+    int64_t due;   /* bytes that come in places before that of the next piece to leave */
     MPI_Request requests[2 * SLOTS]; /* in, out */
 };
 
+/* To the next place that has something. */
+static bool find_next(struct pace *pace, struct way *way)
+{
+    for (; has_more(way) && next_bytes(way) == 0; next_place(way))
+        if (way == &pace->out)
+            pace->due += piece_at(&pace->in, nodes_partner(way->topology, way->step, -1), way->at);
+    return has_more(way);
+}
+
 /* Whether the next piece may leave: not many bytes before what has come, unless they are so by the sizes alone. What has
-   to have come is of earlier steps, or earlier in this one, so that whatever is first in this order of all that has not
-   come can always be sent: there is no deadlock, whatever the sizes are. */
-static bool may_leave(struct pace *pace)
+   to have come is of earlier places in the order, so that whatever is first in it of all that has not come can always be
+   sent: there is no deadlock, whatever the sizes are. */
+static bool may_leave(const struct pace *pace)
 {
     const struct way *out = &pace->out;
-    int64_t open = out->begun - out->finished;
-    if (open > 0 && open + next_bytes(out) > pace->limit)
-        return false;
-    for (; pace->counted < out->step; pace->counted++)
-        pace->before += bytes_at(&pace->in, pace->counted);
-    int64_t comes = bytes_at(&pace->in, out->step), due = pace->before + (out->in_step < comes ? out->in_step : comes);
-    return (out->begun < due ? out->begun : due) <= pace->in.finished + pace->limit;
+    int64_t open = out->begun - out->finished, needed = out->begun < pace->due ? out->begun : pace->due;
+    return (open == 0 || open + next_bytes(out) <= pace->limit) && needed <= pace->in.finished + pace->limit;
 }
 
 static int receive_more(struct pace *pace)
 {
     struct way *in = &pace->in;
     int error = MPI_SUCCESS;
-    for (int slot; error == MPI_SUCCESS && has_more(in) && (slot = free_slot(in)) >= 0;) {
-        char *to = (char *)pace->call->receive + blocks_at(&in->blocks, in->rank) + in->in_step;
+    for (int slot; error == MPI_SUCCESS && find_next(pace, in) && (slot = free_slot(in)) >= 0;) {
+        char *to = (char *)pace->call->receive + blocks_at(&in->blocks, in->rank) + in->at;
         int64_t bytes = next_bytes(in);
         error = fabric_start_receive(&pace->comm->fabric, to, bytes, in->rank, FABRIC_DATA, &pace->requests[slot]);
         take_slot(in, slot, bytes);
@@ -129,10 +142,11 @@ static int send_more(struct pace *pace)
 {
     struct way *out = &pace->out;
     int error = MPI_SUCCESS;
-    for (int slot; error == MPI_SUCCESS && has_more(out) && (slot = free_slot(out)) >= 0 && may_leave(pace);) {
-        const char *from = (const char *)pace->call->send + blocks_at(&out->blocks, out->rank) + out->in_step;
+    for (int slot; error == MPI_SUCCESS && find_next(pace, out) && (slot = free_slot(out)) >= 0 && may_leave(pace);) {
+        const char *from = (const char *)pace->call->send + blocks_at(&out->blocks, out->rank) + out->at;
         int64_t bytes = next_bytes(out);
         error = fabric_start_send(&pace->comm->fabric, from, bytes, out->rank, FABRIC_DATA, &pace->requests[SLOTS + slot]);
+        pace->due += piece_at(&pace->in, nodes_partner(out->topology, out->step, -1), out->at);
         take_slot(out, slot, bytes);
     }
     return error;
@@ -176,7 +190,7 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 const struct algorithm alltoall_paced = {
     .name = "alltoall_paced",
     .collective = COLL_ALLTOALL,
-    .meaning = "Messages to the ranks of other nodes, node by node, cut into pieces of which few are under way at a time.",
+    .meaning = "Messages to the ranks of other nodes, cut into pieces, in turn to all nodes, of which few are under way at a time.",
     .reference = "",
     .segment = 32 << 10,
     .applies = applies,
@@ -187,10 +201,10 @@ const struct algorithm alltoall_paced = {
 const struct algorithm alltoallv_paced = {
     .name = "alltoallv_paced",
     .collective = COLL_ALLTOALLV,
-    .meaning = "Messages to the ranks of other nodes, node by node, cut into pieces of which few are under way at a time.",
+    .meaning = "Messages to the ranks of other nodes, cut into pieces, in turn to all nodes, of which few are under way at a time.",
     .reference = "",
     .segment = 32 << 10,
     .applies = applies,
-    .cost = cost,
+    .cost = cost_v,
     .run = run,
 };
