@@ -129,10 +129,21 @@ int torus_allreduce(struct coll_comm *comm, struct torus_way way, const struct c
     return error;
 }
 
+double torus_node_cost(const struct coll_comm *comm, int64_t bytes, int drivers)
+{
+    double others = comm->topology.most - 1, each = (double)bytes * comm->costs.node_byte;
+    if (others == 0)
+        return 0;
+    /* Offered, combined, handed out; one driver alone also collects what the others have combined. Combining reads two and
+       writes one. */
+    double combined = drivers == 1 ? 1.5 * others / (others + 1) + 1 : 1.5 * others / drivers;
+    return comm->costs.node_latency * 4 + each * (2 + combined);
+}
+
 double torus_allreduce_cost(const struct coll_comm *comm, struct torus_way way, int64_t bytes, int64_t segment)
 {
-    double pass = torus_pass_cost(comm, way, bytes, segment), node = comm->costs.node_latency * 4;
-    int most = comm->topology.most, drivers = torus_way_drivers(comm, way);
-    node += most > 1 ? (double)bytes * comm->costs.node_byte * (most / (double)drivers + most / 2.0) : 0;
-    return 2 * pass + node;
+    struct deal deal = deal_of(comm, way, bytes);
+    /* On the way up a node combines what comes from below, in all trees together about as much as there is. */
+    double combined = 1.5 * (double)bytes * comm->costs.node_byte / deal.drivers;
+    return 2 * torus_pass_cost(comm, way, bytes, segment) + combined + torus_node_cost(comm, bytes, deal.drivers);
 }

@@ -16,6 +16,9 @@ static inline int64_t torus_slice(int64_t count, int slices, int slice)
 int torus_to_drivers(struct coll_comm *comm, const struct call *call, int drivers, const int64_t *at);
 int torus_from_drivers(struct coll_comm *comm, const struct call *call, int drivers, const int64_t *at);
 
+/* Seconds of both. */
+double torus_node_cost(const struct coll_comm *comm, int64_t bytes, int drivers);
+
 int torus_allreduce(struct coll_comm *comm, struct torus_way way, const struct call *call, int64_t segment);
 double torus_allreduce_cost(const struct coll_comm *comm, struct torus_way way, int64_t bytes, int64_t segment);
 

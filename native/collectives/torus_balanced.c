@@ -104,7 +104,8 @@ int balanced_step(struct balanced *balanced)
         needed = by + 1 > needed ? by + 1 : needed;
     }
     int error = finish(balanced, needed);
-    int to = torus_add(balanced->torus, balanced->here, offset, 1), from = torus_add(balanced->torus, balanced->here, offset, -1);
+    int to = torus_add(balanced->torus, balanced->here, offset, 1);
+    int from = torus_add(balanced->torus, balanced->here, offset, -1);
     int64_t bytes = message_bytes(balanced, offset);
     char *buffer = balanced->buffers + 2 * (number % balanced->ahead) * balanced->most;
     bool plain = bytes == balanced->block;

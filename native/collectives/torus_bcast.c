@@ -111,6 +111,12 @@ int64_t torus_segment(const struct coll_comm *comm, struct torus_way way, int pa
     return best < segment ? best : segment;
 }
 
+/* Who copies does not send on meanwhile, so that it pays to do both at once only where the network is the slower. */
+static bool copies_while_passing(const struct coll_comm *comm, struct torus_way way)
+{
+    return way.several && 4 * comm->costs.fabric_byte > torus_way_trees(comm, way) * comm->costs.node_byte;
+}
+
 int torus_bcast(struct coll_comm *comm, struct torus_way way, int root, void *data, int64_t bytes, int64_t segment)
 {
     const struct topology *topology = &comm->topology;
@@ -127,10 +133,8 @@ int torus_bcast(struct coll_comm *comm, struct torus_way way, int root, void *da
     if (!way.several)
         passing.chunk = bytes; /* the node after the network, with everything */
     int64_t rounds = bytes > 0 ? (bytes + passing.chunk - 1) / passing.chunk : 0;
-    /* Who copies does not send on meanwhile, so that it pays to do both at once only where the network is the slower: then
-       so many chunks are passed on first that those farthest away never wait. */
-    bool together = way.several && 4 * comm->costs.fabric_byte > passing.trees * comm->costs.node_byte;
-    int64_t ahead = together ? depth_of(comm, way) + 1 : INT64_MAX / 2;
+    /* So many chunks are passed on first that those farthest away never wait. */
+    int64_t ahead = copies_while_passing(comm, way) ? depth_of(comm, way) + 1 : INT64_MAX / 2;
     int error = passing.parts == NULL ? MPI_ERR_NO_MEM
                                       : flow_begin(&passing.flow, &comm->fabric, passing.streams, mine);
     if (error == MPI_SUCCESS && passing.at_root)
@@ -149,6 +153,7 @@ double torus_pass_cost(const struct coll_comm *comm, struct torus_way way, int64
 {
     int trees = torus_way_trees(comm, way);
     double depth = (double)depth_of(comm, way);
+    segment = torus_segment(comm, way, 1, bytes, segment);
     double part = (double)bytes / trees, piece = part < (double)segment ? part : (double)segment;
     /* The short tree's root sends each segment to all its children; every link tree has ports of its own. */
     double fan = way.links ? 1 : depth, pieces = piece > 0 ? part / piece : 1;
@@ -160,7 +165,9 @@ double torus_bcast_cost(const struct coll_comm *comm, struct torus_way way, int6
     double pass = torus_pass_cost(comm, way, bytes, segment);
     if (comm->topology.most == 1)
         return pass;
-    double share = comm->costs.node_latency * 3 + (double)bytes * comm->costs.node_byte * comm->topology.most / 2;
-    /* Together the slower of the two, apart their sum. */
-    return way.several && bytes > 8 * segment ? (pass > share ? pass : share) + pass / 8 : pass + share;
+    /* Everybody copies everything once, piece by piece behind the first copy. */
+    double share = comm->costs.node_latency * 3 + 1.1 * (double)bytes * comm->costs.node_byte;
+    if (!copies_while_passing(comm, way))
+        return pass + share;
+    return bytes > 8 * segment ? (pass > share ? pass : share) + pass / 8 : pass + share;
 }

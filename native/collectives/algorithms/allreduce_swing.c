@@ -15,9 +15,9 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     const struct torus *torus = &comm->topology.cuboid.torus;
-    int ways = swing_ways(torus), most = comm->topology.most;
+    int ways = swing_ways(torus), least = comm->topology.least;
     double bytes = (double)shape->bytes;
-    double node = most > 1 ? bytes * comm->costs.node_byte * most / 2 + 4 * comm->costs.node_latency : 0;
+    double node = torus_node_cost(comm, shape->bytes, ways < least ? ways : least);
     /* A fifth more than what must be sent: links that peers share (the paper's congestion deficiency in 3D). */
     return 2 * swing_steps(torus) * comm->costs.fabric_latency + 2.4 * bytes / ways * comm->costs.fabric_byte + node;
 }

@@ -168,9 +168,9 @@ static int lane(struct coll_comm *comm, int64_t block, const char *send, char *r
 {
     const struct cuboid *cuboid = &comm->topology.cuboid;
     int dimensions = cuboid->torus.dimensions, places = torus_places(&cuboid->torus);
+    bool cut = comm->topology.locals < dimensions && block >= LEAST_PART * dimensions;
     struct job job = {.comm = comm, .torus = &cuboid->torus, .here = cuboid->place_of[comm->topology.node],
-                      .places = places, .count = comm->topology.locals < dimensions && block >= LEAST_PART * dimensions ? dimensions : 1,
-                      .block = block, .send = send, .receive = receive};
+                      .places = places, .count = cut ? dimensions : 1, .block = block, .send = send, .receive = receive};
     int *ranks = malloc((size_t)job.count * (size_t)places * sizeof *ranks);
     int error = ranks != NULL && prepare(&job, ranks) ? MPI_SUCCESS : MPI_ERR_NO_MEM, going = job.count;
     while (going > 0 && error == MPI_SUCCESS) {
