@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "pages.h"
+#include "patience.h"
 
 enum { REPETITIONS = 10, SUMS = 32 };
 
@@ -69,15 +70,15 @@ void bandwidth_free(struct bandwidth *bandwidth)
 static double together(struct bandwidth *bandwidth, double bytes, double seconds)
 {
     double all, slowest, own = bytes * (double)bandwidth->count;
-    MPI_Allreduce(&own, &all, 1, MPI_DOUBLE, MPI_SUM, bandwidth->comm);
-    MPI_Allreduce(&seconds, &slowest, 1, MPI_DOUBLE, MPI_MAX, bandwidth->comm);
+    patience_allreduce(&own, &all, 1, MPI_DOUBLE, MPI_SUM, bandwidth->comm);
+    patience_allreduce(&seconds, &slowest, 1, MPI_DOUBLE, MPI_MAX, bandwidth->comm);
     return all / slowest;
 }
 
 struct rates bandwidth_pass(struct bandwidth *bandwidth)
 {
     struct rates rates;
-    MPI_Barrier(bandwidth->comm);
+    patience_barrier(bandwidth->comm);
     rates.triad = together(bandwidth, 24, triad(bandwidth));
     rates.read = together(bandwidth, 8, read_all(bandwidth));
     return rates;

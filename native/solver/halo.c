@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "patience.h"
+
 bool halo_create(struct halo *halo, const struct mesh *mesh, const struct order *order, bool threaded, MPI_Comm comm)
 {
     int32_t count = 0;
@@ -51,7 +53,6 @@ void halo_exchange(struct halo *halo, double *vector)
 {
     const struct mesh *mesh = halo->mesh;
     MPI_Request requests[2 * DIRECTIONS];
-    MPI_Status statuses[2 * DIRECTIONS]; /* gcc warns of MPICH's MPI_STATUSES_IGNORE */
     double begun = MPI_Wtime();
     for (int k = 0; k < mesh->neighbours; k++) {
         const struct neighbour *neighbour = &mesh->neighbour[k];
@@ -66,7 +67,7 @@ void halo_exchange(struct halo *halo, double *vector)
         MPI_Isend(halo->buffer + 3 * (int64_t)neighbour->sent_first, 3 * neighbour->sent_count, MPI_DOUBLE,
                   neighbour->rank, 0, halo->comm, &requests[mesh->neighbours + k]);
     }
-    MPI_Waitall(2 * mesh->neighbours, requests, statuses);
+    patience_wait(2 * mesh->neighbours, requests);
     halo->pack_seconds += packed - packing;
     halo->exchange_seconds += MPI_Wtime() - packed + (packing - begun);
 }

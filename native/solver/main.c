@@ -8,6 +8,7 @@
 
 #include "bandwidth.h"
 #include "memory.h"
+#include "patience.h"
 #include "report.h"
 
 static MPI_Comm comm;
@@ -119,6 +120,7 @@ static int solve(struct options *options)
     const struct material material = {options->young, options->poisson};
     int locals;
     check_threads(result.threads);
+    patience_learn(comm, result.threads);
     stop_if(system.kernels == NULL, "--kernels: give auto, portable, or avx2 or avx512 where the processor has them");
     check_parts(options);
     stop_if(!mesh_create(&mesh, options->nodes, options->parts, rank),

@@ -9,6 +9,7 @@
 
 #include "cg.h"
 #include "check.h"
+#include "patience.h"
 
 enum { X = 7, Y = 6, Z = 5, NODES = X * Y * Z, LIMIT = 500 };
 
@@ -191,6 +192,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     omp_set_dynamic(0);
+    patience_learn(MPI_COMM_WORLD, 3); /* the most threads below */
     const struct layout first = {{1, 1, ranks}, ORDER_NATURAL, 0, 1, true, true, false, "portable"};
     CHECK(ranks <= Z && mesh_divide(nodes, ranks, cut));
     answer_of(&first, &expected);
