@@ -59,6 +59,9 @@ def test_same_memory_as_the_library_underneath(
     cases = -(-cases * CASES // sum(run[3] for run in RUNS)) if CASES else cases
     variables = {"LD_PRELOAD": str(tools.library), "UNISONO_FAKE_NUMA": DOMAINS}
     variables |= {"UNISONO_FAKE_NODES": nodes} if nodes else {}
+    if nodes == "2":  # two nodes, which are a ring: so those for tori are tried too
+        (tmp_path / "torus").write_text("grid 2 torus\n")
+        variables["UNISONO_TOPOLOGY"] = str(tmp_path / "torus")
     argv = [*tools.launch(ranks, variables), str(_program(tools, programs)), SEED, "0", str(cases)]
     root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     done = subprocess.run(
