@@ -13,7 +13,7 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     int away = comm->ranks - comm->topology.most;
-    return cost_fabric_unpaced(comm, away / 4.0 + 1, (double)shape->bytes * away * comm->topology.most) +
+    return cost_fabric_unpaced(comm, away / 2.0 + 1, (double)shape->bytes * away * comm->topology.most) +
            cost_node(comm, (double)shape->bytes * comm->topology.most) / 4;
 }
 

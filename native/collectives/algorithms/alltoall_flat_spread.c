@@ -12,7 +12,7 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     double away = (double)shape->bytes * (comm->ranks - 1) * cost_away(comm) * comm->topology.most;
-    return cost_fabric_unpaced(comm, (comm->ranks - 1) / 4.0 + 1, away);
+    return cost_fabric_unpaced(comm, (comm->ranks - 1) / 2.0 + 1, away);
 }
 
 static double cost_v(const struct coll_comm *comm, const struct shape *shape)

@@ -51,8 +51,9 @@ double cost_doubling(const struct coll_comm *comm, int members, double bytes)
 double cost_halving(const struct coll_comm *comm, int members, double bytes)
 {
     int power = power_below(members);
+    double both_ways = members > 2 ? 1.1 : 1; /* on one connection; a ring has two */
     return cost_fabric(comm, 2 * cost_levels(power, 2) + uneven(members),
-                       2 * bytes * (power - 1) / power + uneven(members) * bytes) +
+                       both_ways * 2 * bytes * (power - 1) / power + uneven(members) * bytes) +
            bytes * comm->costs.node_byte;
 }
 
@@ -68,5 +69,8 @@ double cost_leaders(const struct coll_comm *comm, double bytes)
 
 double cost_lanes(const struct coll_comm *comm, double bytes)
 {
-    return comm->topology.most == 1 ? 0 : 2 * cost_node(comm, bytes);
+    if (comm->topology.most == 1)
+        return 0;
+    int levels = cost_levels(comm->topology.nodes, 2);
+    return 2 * cost_node(comm, bytes) + cost_fabric_shared(comm, levels, 0) - cost_fabric(comm, levels, 0);
 }

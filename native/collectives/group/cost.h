@@ -19,11 +19,17 @@ static inline double cost_fabric(const struct coll_comm *comm, double messages, 
     return messages * comm->costs.fabric_latency + bytes * comm->costs.fabric_byte;
 }
 
-/* The same for large messages that are not paced: what one direction of a connection waits for is behind the data of the
+/* The same where all ranks of a node send at once: they share its adapter and, where they have no core each, its cores. */
+static inline double cost_fabric_shared(const struct coll_comm *comm, double messages, double bytes)
+{
+    return cost_fabric(comm, messages * (1 + 0.25 * (comm->topology.most - 1)), bytes);
+}
+
+/* And for large messages that are not paced: what one direction of a connection waits for is behind the data of the
  * other, and senders that meet fill queues. Over TCP 65 to 85 % of a link was reached so. */
 static inline double cost_fabric_unpaced(const struct coll_comm *comm, double messages, double bytes)
 {
-    return cost_fabric(comm, messages, (comm->topology.nodes > 1 ? 1.3 : 1) * bytes);
+    return cost_fabric_shared(comm, messages, (comm->topology.nodes > 1 ? 1.3 : 1) * bytes);
 }
 
 /* One phase on the node: everybody hears of everybody, and the busiest rank copies so many bytes. */
