@@ -5,7 +5,7 @@
 #include "pages.h"
 #include "patience.h"
 
-enum { REPETITIONS = 10, SUMS = 32 };
+enum { REPETITIONS = 10, SUMS = 16 };
 
 static double triad(struct bandwidth *bandwidth)
 {

@@ -8,7 +8,8 @@
 #include "pages.h"
 #include "patience.h"
 
-enum { LINE = 8 }; /* doubles of a cache line: threads' sums do not share one */
+enum { LINE = 8 };  /* doubles of a cache line: threads' sums do not share one */
+enum { TRIED = 6 }; /* sweeps of one thread that tell how to sweep */
 
 /* The numbers of a colour that are thread's. */
 struct range {
@@ -53,19 +54,29 @@ void system_product(const struct system *system, double *vector, double *product
     }
 }
 
+/* One thread sweeps in waves, which read a vector once from memory (walk.h), or colour by colour, which is better while
+ * the vector fits into what this process has of a cache. Which it is cannot be asked, so the first sweeps try both. */
 static void precondition_alone(const struct system *system, const double *r, double *z, struct times *times)
 {
     const struct order *order = system->order;
-    const int count = order->runs[1];
+    const bool is_wave = times->sweeps < TRIED ? times->sweeps % 2 == 0 : times->quickest[1] <= times->quickest[0];
+    const int count = is_wave ? order->runs[1] : order->colours;
     const double begun = MPI_Wtime();
-    for (int k = 0; k < count; k++)
-        system->kernels->forward(system->matrix, r, z, order->wave[k].from, order->wave[k].to);
+    for (int k = 0; k < count; k++) {
+        const struct range own = is_wave ? (struct range){order->wave[k].from, order->wave[k].to} : share(order, k, 0);
+        system->kernels->forward(system->matrix, r, z, own.from, own.to);
+    }
     const double turned = MPI_Wtime();
-    for (int k = count - 1; k >= 0; k--)
-        if (order->wave[k].colour < order->colours - 1) /* the last colour has nothing after it */
-            system->kernels->backward(system->matrix, z, order->wave[k].from, order->wave[k].to);
+    for (int k = count - 1; k >= 0; k--) {
+        const struct range own = is_wave ? (struct range){order->wave[k].from, order->wave[k].to} : share(order, k, 0);
+        if ((is_wave ? order->wave[k].colour : k) < order->colours - 1) /* the last colour has nothing after it */
+            system->kernels->backward(system->matrix, z, own.from, own.to);
+    }
+    const double ended = MPI_Wtime();
     times->forward += turned - begun;
-    times->backward += MPI_Wtime() - turned;
+    times->backward += ended - turned;
+    if (times->sweeps++ < TRIED && (times->quickest[is_wave] == 0 || ended - begun < times->quickest[is_wave]))
+        times->quickest[is_wave] = ended - begun;
 }
 
 static void precondition(const struct system *system, const double *r, double *z, struct times *times)

@@ -36,6 +36,8 @@ struct block {
 /* Seconds of this process. */
 struct times {
     double total, product, forward, backward, dots, vectors, allreduce;
+    int sweeps;         /* of one thread so far */
+    double quickest[2]; /* of those that were tried: colour by colour, in waves */
 };
 
 enum cg_end { CG_CONVERGED, CG_LIMIT, CG_BROKEN, CG_NO_MEMORY };
