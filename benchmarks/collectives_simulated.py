@@ -42,20 +42,20 @@ PEER_MACHINES = {"torus 4x4x4": FX10.resized((4, 4, 4)), "fat tree of 64": FAT_T
 LONG, SHORT = (8, 1024, 16384, 65536, 262144), (8, 64, 256, 1024)
 # Collective, algorithm, sizes, and what it is called in the picture.
 FX10_CASES = (
-    ("bcast", "smpi", (*LONG, 1 << 20), "before: binomial tree over all processes"),
+    ("bcast", "smpi", (*LONG, 1 << 20), "before: binomial tree over all"),
     ("bcast", "links", (*LONG, 1 << 20), "new: 6 trees, six processes drive"),
     ("bcast", "links_single", (*LONG, 1 << 20), "old: 6 trees, one process drives"),
     ("bcast", "tree3d", LONG, "new: 3D tree"),
-    ("allreduce", "smpi", LONG, "before: binomial over all processes"),
+    ("allreduce", "smpi", LONG, "before: binomial over all"),
     ("allreduce", "links", LONG, "new: reduce + bcast, all drive"),
     ("allreduce", "links_single", LONG, "old: reduce + bcast, one drives"),
     ("allreduce", "tree3d", LONG[:4], "new: 3D tree up and down"),
     ("allreduce", "lanes_halving", LONG, "ours for any network: lanes, halving"),
-    ("allgather", "smpi", SHORT, "before: gather + bcast over all processes"),
+    ("allgather", "smpi", SHORT, "before: gather + bcast over all"),
     ("allgather", "gather_bcast", SHORT, "new: gather + bcast (6 trees)"),
     ("allgather", "gather_tree3d", SHORT[:3], "new: gather + bcast (3D tree)"),
     ("allgather", "rings", SHORT, "ours: rings in six directions"),
-    ("allgatherv", "smpi", SHORT, "before: gatherv + bcast over all processes"),
+    ("allgatherv", "smpi", SHORT, "before: gatherv + bcast over all"),
     ("allgatherv", "gather_bcast", SHORT, "new: gatherv + bcast (6 trees)"),
 )
 PPN = 16
@@ -198,9 +198,9 @@ def _dimensions(carried: Carried, size: int) -> float:
 
 
 def check_model(deadline: float) -> float | None:
-    """Simulated over modelled time of the balanced node spread on 6x6x6, one process a node, 64 KiB."""
+    """Simulated over modelled time of the balanced node spread on 6x6x6, one process a node, 64 KiB; without copies."""
     platform = FX10.resized((6, 6, 6))
-    times = simulated(Run(platform, 1, "alltoall", ["node_spread"], [65536]), deadline)
+    times = simulated(Run(platform, 1, "alltoall", ["node_spread"], [65536], free_copies=True), deadline)
     found = times.get(("alltoall", "node_spread", 65536))
     carried = spread_carried("balanced", platform.extents, 24)
     return None if found is None else found / (sum(carried.by_step) * 65536 / platform.bandwidth.value)

@@ -41,9 +41,21 @@ static int gather(struct coll_comm *comm, char *sorted, char *by_sender, char *b
     return error;
 }
 
+/* Whether the order of ranks is that of places, one rank at each. */
+static bool sorted(const struct coll_comm *comm)
+{
+    const struct topology *topology = &comm->topology;
+    bool sorted = topology->most == 1;
+    for (int place = 0; place < topology->nodes && sorted; place++)
+        sorted = topology_rank(topology, topology->cuboid.node_at[place], 0) == place;
+    return sorted;
+}
+
 int torus_by_lanes(struct coll_comm *comm, const struct call *call, torus_lane *lane)
 {
     int locals = comm->topology.locals;
+    if (sorted(comm))
+        return lane(comm, call->bytes, call->send, call->receive);
     int64_t all = call->bytes * comm->ranks;
     char *first = coll_scratch(comm, SCRATCH_WORK, all + 1), *second = coll_scratch(comm, SCRATCH_OTHER, all + 1);
     if (first == NULL || second == NULL)
