@@ -19,7 +19,7 @@ struct kernels {
 };
 
 /* "auto": AVX2 where the processor has it: of a block AVX-512 saves one multiplication of three and needs a permutation
- * instead, and was never the faster (EPYC 9005: 62 and 55 GB/s from the cache, the same from memory). NULL: the
+ * instead, and was never the faster for certain (EPYC 9005: alike from the cache and from memory). NULL: the
  * processor has not what is asked for. */
 const struct kernels *kernels_find(const char *name);
 
