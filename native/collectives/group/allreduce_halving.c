@@ -13,8 +13,8 @@ static int exchange(const struct group *group, int number, int bit, char *send, 
                     struct span in, int64_t element)
 {
     int partner = group_rank(group, unfold(group->size, number ^ bit));
-    return group_exchange_pieces(group, send + out.from * element, (out.to - out.from) * element, partner, receive,
-                                 (in.to - in.from) * element, partner);
+    return fabric_exchange(&group->comm->fabric, send + out.from * element, (out.to - out.from) * element, partner,
+                           receive, (in.to - in.from) * element, partner, group->tag);
 }
 
 /* Recursive halving, with the nearest first, so that whoever combines has a stretch of neighbours, in order; then the same

@@ -8,6 +8,7 @@
 int group_allreduce_ring(const struct group *group, const void *send, void *receive, int64_t count,
                          const struct reduction *reduction)
 {
+    const struct fabric *fabric = &group->comm->fabric;
     int size = group->size, me = group->me, error = MPI_SUCCESS;
     int64_t element = reduction->element, bytes = count * element;
     char *other = coll_scratch(group->comm, SCRATCH_MESSAGES, (count / size + 1) * element), *data = receive;
@@ -21,8 +22,8 @@ int group_allreduce_ring(const struct group *group, const void *send, void *rece
         struct span out = part_of(count, (me - step + 2 * size) % size, size);
         struct span in = part_of(count, (me - step - 1 + 2 * size) % size, size);
         char *place = data + in.from * element;
-        error = group_exchange_pieces(group, data + out.from * element, (out.to - out.from) * element, right,
-                                      combines ? other : place, (in.to - in.from) * element, left);
+        error = fabric_exchange(fabric, data + out.from * element, (out.to - out.from) * element, right,
+                                combines ? other : place, (in.to - in.from) * element, left, group->tag);
         if (combines && error == MPI_SUCCESS)
             reduction->combine(reduction, other, place, place, in.to - in.from);
     }

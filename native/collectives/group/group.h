@@ -84,10 +84,6 @@ static inline int arrival_tell(const struct arrival *arrival, int block)
 
 int group_barrier(const struct group *group);
 
-/* As fabric_exchange, but large messages go in pieces, few of them under way at a time. */
-int group_exchange_pieces(const struct group *group, const void *send, int64_t send_bytes, int to, void *receive,
-                          int64_t receive_bytes, int from);
-
 /* Broadcasts. A k-nomial tree, k = `radix`; a chain (1 child) or a tree of up to 8 children through which segments follow
    one another; one block for each member and then a ring, in which block i is part_of(bytes, i - root, size). */
 int group_bcast_tree(const struct group *group, int root, void *data, int64_t bytes, int radix);
