@@ -126,7 +126,7 @@ static int solve(struct options *options)
     stop_if(!mesh_create(&mesh, options->nodes, options->parts, rank),
             "a process has too many nodes: use more processes");
     double spare = check_memory(&mesh, &locals);
-    const double wanted = 256e6 / locals, triad = fmin(wanted, spare / 6);
+    const double wanted = 256e6 / locals, triad = options->bandwidth ? fmin(wanted, spare / 6) : 0;
     struct bandwidth bandwidth;
     bandwidth_create(&bandwidth, comm, result.threads, triad);
     result.bandwidth[0] = bandwidth_best(&bandwidth);

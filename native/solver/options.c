@@ -21,6 +21,7 @@ const char options_help[] =
     "  --kernels auto|avx512|avx2|portable   (auto)\n"
     "  --tolerance X             of the residual, relative (1e-8)\n"
     "  --iterations N            at most (5000)\n"
+    "  --bandwidth yes|no        bandwidth measured before and after, some 0.5 s (yes)\n"
     "  --beside N                bandwidth measured beside every N iterations, not counted in the time (not at all)\n"
     "  --young X --poisson X --stress X      material and load (1, 0.3, 1)\n"
     "  --json                    one JSON object instead of a table\n";
@@ -103,6 +104,8 @@ static bool take(struct options *options, const char *option, const char *value,
         if (!single(value, 1, 100000000, &n))
             return refuse(problem, option, value, "a number from 1");
         options->beside = (int)n;
+    } else if (strcmp(option, "--bandwidth") == 0) {
+        return choice(value, "yes", "no", &options->bandwidth) || refuse(problem, option, value, "yes or no");
     } else if (strcmp(option, "--ordering") == 0) {
         int k = 0;
         while (k < ORDERINGS && strcmp(value, ordering_names[k]) != 0)
@@ -138,7 +141,7 @@ bool options_read(struct options *options, int argc, char **argv, struct problem
 {
     *options = (struct options){.nodes = {64, 64, 64}, .ordering = ORDER_CMRCM, .colours = 10, .limit = 5000,
                                 .tolerance = 1e-8, .young = 1, .poisson = 0.3, .stress = 1, .contiguous = true,
-                                .first_touch = true, .kernels = "auto"};
+                                .first_touch = true, .bandwidth = true, .kernels = "auto"};
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--json") == 0) {
             options->json = true;

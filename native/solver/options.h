@@ -15,7 +15,7 @@ struct options {
     int colours, limit, threads; /* threads 0: as OpenMP says */
     int beside;                  /* iterations between measurements of the bandwidth; 0: none */
     double tolerance, young, poisson, stress;
-    bool threaded_packing, contiguous, first_touch, json, help;
+    bool threaded_packing, contiguous, first_touch, bandwidth, json, help;
     const char *kernels;
 };
 

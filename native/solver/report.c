@@ -165,13 +165,16 @@ static void print_table(const struct options *options, const struct system *syst
     printf("%s after %d iterations; exact solution met to %.1e\n", ends[outcome->end], outcome->iterations,
            result->error);
     print_history(outcome, result->history);
-    printf("time to solution %.4f s (set-up %.3f s), %.3f GFLOPS, %.2f GB/s by the byte model = %.0f %% of the "
-           "triad's %.2f GB/s\n",
-           all->seconds, all->setup, all->flops / 1e9, all->rate / 1e9, 100 * all->fraction, all->triad / 1e9);
-    printf("quickest iteration %.2f GB/s; best triad before %.2f, after %.2f GB/s; imbalance of computing %.3f\n",
-           all->best / 1e9, result->bandwidth[0].triad / 1e9, result->bandwidth[1].triad / 1e9, all->imbalance);
-    printf("best reading alone before %.2f, after %.2f GB/s\n", result->bandwidth[0].read / 1e9,
-           result->bandwidth[1].read / 1e9);
+    printf("time to solution %.4f s (set-up %.3f s), %.3f GFLOPS, %.2f GB/s by the byte model\n", all->seconds,
+           all->setup, all->flops / 1e9, all->rate / 1e9);
+    printf("quickest iteration %.2f GB/s; imbalance of computing %.3f\n", all->best / 1e9, all->imbalance);
+    if (all->triad > 0) {
+        const struct rates *before = &result->bandwidth[0], *after = &result->bandwidth[1];
+        printf("%.0f %% of the triad's %.2f GB/s; best triad before %.2f, after %.2f; best reading before %.2f, after "
+               "%.2f\n",
+               100 * all->fraction, all->triad / 1e9, before->triad / 1e9, after->triad / 1e9, before->read / 1e9,
+               after->read / 1e9);
+    }
     print_beside(outcome, all);
     printf("\n%-14s %12s %12s %8s\n", "part", "mean s", "slowest s", "share");
     for (int k = 0; k < COMPUTING; k++)

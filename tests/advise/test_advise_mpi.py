@@ -87,6 +87,7 @@ def proven(made: Tuning, machine: Machine) -> tuple[dict[str, str], list[Step]]:
     return {case.collective: case.verdict for case in proof.cases}, steps
 
 
+@pytest.mark.parametrize("machine", ["embedded", pytest.param("system", marks=pytest.mark.nightly)], indirect=True)
 def test_the_benchmark_proves_that_rules_reach_it(machine: Machine) -> None:
     verdicts, steps = proven(SLOWED, machine)
     assert verdicts == {"bcast": "slower"}
