@@ -97,6 +97,7 @@ def test_the_benchmark_proves_that_rules_reach_it(machine: Machine) -> None:
 
 
 @pytest.mark.usefixtures("slow_environment")
+@pytest.mark.parametrize("machine", ["embedded", pytest.param("system", marks=pytest.mark.nightly)], indirect=True)
 def test_the_benchmark_proves_a_gain(machine: Machine) -> None:
     default = plan(1, 2, gain={"bcast": 1.0}, rules=(rule("bcast", 0, None, {}, sizes=SIZES),))
     assert proven(tuning(plan(1, 2, REMEDY, gain={"bcast": 2.0}), default), machine)[0] == {"bcast": "faster"}
