@@ -210,3 +210,53 @@ def test_a_full_disk_is_one_clear_line_and_loses_nothing(tmp_path: Path) -> None
     assert "cannot be written" in message
     assert "--resume" in message
     assert kept >= stored > 10
+
+
+_READER = """
+import sys
+sys.path.insert(0, {root!r})
+from pathlib import Path
+from tests.study.test_store import DEFAULT, STATISTICS, RAW, create
+from unisono.errors import UserError
+try:
+    with create(Path({path!r})) as store:
+        store.hellos()
+        for number in range(1000):
+            launch = store.begin_launch(DEFAULT, 1, 2, number, "mpirun", False)
+            with store.together():
+                store.add_sample(launch, "bcast", 8, DEFAULT, STATISTICS, RAW)
+                store.end_launch(launch, "done", "", 1.0, "", {{"said": "x" * 500}})
+            store.hellos(), store.samples(), store.launches()
+except UserError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(not _can_mount(), reason="user namespaces are not permitted here: no small disk to fill")
+@pytest.mark.parametrize("room", ["24k", "48k", "56k", "64k", "72k", "128k"])
+def test_a_disk_that_is_full_wherever_it_happens_is_one_clear_line(tmp_path: Path, room: str) -> None:
+    """Making the study, its log, the log's index, a transaction, a question: each needs room."""
+    code = _READER.format(root=str(Path(__file__).parents[2]), path=str(tmp_path / "study.db"))
+    mount = f'mount -t tmpfs -o size={room} none {tmp_path} && exec {sys.executable} -c "$CODE"'
+    done = subprocess.run(
+        ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", mount],
+        env={**os.environ, "CODE": code},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 1
+    assert "cannot be written" in done.stdout or "No space left" in done.stdout
+
+
+def test_a_damaged_study_is_one_clear_line(tmp_path: Path) -> None:
+    path = tmp_path / "study.db"
+    with create(path) as store:
+        for number in range(200):
+            store.begin_launch(DEFAULT, 1, 2, number, "mpirun" * 50, False)
+    content = bytearray(path.read_bytes())
+    content[3 * len(content) // 4 :] = os.urandom(len(content) - 3 * len(content) // 4)
+    path.write_bytes(bytes(content))
+    with pytest.raises(UserError, match="damaged"), Store.open(path) as store:
+        store.data()

@@ -74,10 +74,11 @@ def measure(
     hopeless = _failures(store, variants)
     for round in range(_MOST * rounds):
         is_begun = any((round, variant) in held for variant in variants)
-        if round >= rounds and not is_begun and not repeat(measured):
+        left = [variant for variant in order(variants, round) if hopeless.get(variant, 0) < _HOPELESS]
+        if round >= rounds and not is_begun and not (left and repeat(measured)):
             break
-        for variant in order(variants, round):
-            if (round, variant) in held or hopeless.get(variant, 0) >= _HOPELESS:
+        for variant in left:
+            if (round, variant) in held:
                 continue
             if budget is not None and time.monotonic() - begun > budget:
                 return False

@@ -93,7 +93,7 @@ class Store:
             db.close()
             # Only a complete study ever bears the name: a kill in between leaves nothing that looks like one.
             partial.rename(path)
-        return cls(path, _connect(path), lock)
+            return cls(path, _connect(path), lock)
 
     @classmethod
     def open(cls, path: Path, *, write: bool = False) -> Store:
@@ -143,8 +143,8 @@ class Store:
         return value
 
     def meta_or_none(self, key: str) -> str | None:
-        row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-        return None if row is None else str(row[0])
+        rows = self._read("SELECT value FROM meta WHERE key = ?", (key,))
+        return str(rows[0][0]) if rows else None
 
     @property
     def machine(self) -> Machine:
@@ -225,7 +225,8 @@ class Store:
         try:
             yield
         except BaseException:
-            self._db.execute("ROLLBACK")
+            if self._db.in_transaction:  # a full disk has ended it already
+                self._db.execute("ROLLBACK")
             raise
         with _disk_errors(self.path):
             self._db.execute("COMMIT")
@@ -236,13 +237,18 @@ class Store:
 
     # -- reading -------------------------------------------------------------------------------------------------
 
+    def _read(self, sql: str, values: tuple[Any, ...] = ()) -> list[Any]:
+        """Reading, too, needs room beside a study that is being written: the index of its log."""
+        with _disk_errors(self.path):
+            return self._db.execute(sql, values).fetchall()
+
     def launches(self) -> list[LaunchRow]:
         columns = "id, setting, nodes, ppn, round, status, reason, seconds, command, oversubscribed"
         return [
             LaunchRow(
                 id, Setting.from_key(key), nodes, ppn, round, status, reason, seconds, command, bool(oversubscribed)
             )
-            for id, key, nodes, ppn, round, status, reason, seconds, command, oversubscribed in self._db.execute(
+            for id, key, nodes, ppn, round, status, reason, seconds, command, oversubscribed in self._read(
                 f"SELECT {columns} FROM launch ORDER BY id"
             )
         ]
@@ -250,7 +256,7 @@ class Store:
     def samples(self) -> list[Sample]:
         setting = functools.cache(Setting.from_key)
         names = [field.name for field in fields(Statistics)]
-        rows = self._db.execute(
+        rows = self._read(
             f"SELECT s.launch, l.round, s.collective, l.nodes, l.ppn, s.size, s.setting, {', '.join(names)}"
             " FROM sample s JOIN launch l ON l.id = s.launch ORDER BY s.id"
         )
@@ -265,35 +271,34 @@ class Store:
 
     def hellos(self) -> dict[int, Mapping[str, Any]]:
         """Launch -> what the program said of itself, where it did."""
-        rows = self._db.execute("SELECT id, hello FROM launch WHERE hello IS NOT NULL")
+        rows = self._read("SELECT id, hello FROM launch WHERE hello IS NOT NULL")
         return {row[0]: json.loads(row[1]) for row in rows}
 
     def refusals(self) -> list[Refusal]:
-        rows = self._db.execute("SELECT launch, collective, size, setting, reason FROM refusal")
+        rows = self._read("SELECT launch, collective, size, setting, reason FROM refusal")
         return [Refusal(r[0], r[1], r[2], Setting.from_key(r[3]), r[4]) for r in rows]
 
     def stderr(self, launch: int) -> str:
-        row = self._db.execute("SELECT stderr FROM launch WHERE id=?", (launch,)).fetchone()
-        return str(row[0]) if row else ""
+        rows = self._read("SELECT stderr FROM launch WHERE id=?", (launch,))
+        return str(rows[0][0]) if rows else ""
 
     def raw(self, launch: int, collective: str, size: int, setting: Setting) -> bytes:
         """Little-endian int64 nanoseconds of every valid repetition."""
-        row = self._db.execute(
+        rows = self._read(
             "SELECT raw FROM sample WHERE launch=? AND collective=? AND size=? AND setting=?",
             (launch, collective, size, setting.key),
-        ).fetchone()
-        if row is None:
+        )
+        if not rows:
             raise KeyError((launch, collective, size, setting))
-        return zlib.decompress(row[0])
+        return zlib.decompress(rows[0][0])
 
     def limits(self) -> dict[tuple[int, int], Mapping[str, Any]]:
         return {
-            (r[0], r[1]): json.loads(r[2])
-            for r in self._db.execute("SELECT nodes, ppn, value FROM limits ORDER BY launch")
+            (r[0], r[1]): json.loads(r[2]) for r in self._read("SELECT nodes, ppn, value FROM limits ORDER BY launch")
         }
 
     def notes(self) -> list[str]:
-        return [r[0] for r in self._db.execute("SELECT text FROM note ORDER BY text")]
+        return [r[0] for r in self._read("SELECT text FROM note ORDER BY text")]
 
     def data(self) -> StudyData:
         return StudyData(
@@ -348,5 +353,9 @@ def _disk_errors(path: Path) -> Iterator[None]:
         raise UserError(
             f"{path}: cannot be written: {error}; what was measured so far is kept, continue with --resume"
         ) from error
+    except sqlite3.IntegrityError:
+        raise  # a fault of ours, not of the disk
+    except sqlite3.DatabaseError as error:
+        raise UserError(f"{path}: is damaged ({error}); start anew in another -o DIR") from error
     except OSError as error:
         raise UserError(f"{error.filename or path}: {error.strerror}") from error
