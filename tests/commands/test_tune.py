@@ -250,7 +250,6 @@ def test_a_system_mpi_serves_just_as_well(study: Path, tmp_path: Path) -> None:
         "/usr/bin/mpicc",
         "--collective",
         "allreduce",
-        "--no-verify",
     )
     assert done.returncode == 0, done.stderr
     assert list((tmp_path / "out" / "export").iterdir())

@@ -61,7 +61,7 @@ def test_the_tension_is_exact_in_every_layout(solver: list[str], ordering: str, 
 
 
 def test_packing_numbering_and_kernels_change_nothing_but_rounding(solver: list[str]) -> None:
-    base = solve(solver, 2, "--nodes", "8", "--threads", "2", "--kernels", "portable")
+    base = solve(solver, 2, "--nodes", "12", "--threads", "2", "--kernels", "portable")
     for words in (
         ("--packing", "threads"),
         ("--contiguous", "no"),
@@ -69,7 +69,7 @@ def test_packing_numbering_and_kernels_change_nothing_but_rounding(solver: list[
         ("--kernels", "auto"),
         ("--parts", "1x1x2"),
     ):
-        found = solve(solver, 2, "--nodes", "8", "--threads", "2", *words)
+        found = solve(solver, 2, "--nodes", "12", "--threads", "2", *words)
         assert found["end"] == "converged"
         assert abs(found["iterations"] - base["iterations"]) <= 2
         assert found["error"] < 1e-7

@@ -94,3 +94,28 @@ def test_restless_rounds_are_repeated_within_bounds(
     assert finished
     assert sorted({r.round for r in made}) == list(range(wanted))
     assert len(made) == wanted * len(compared)
+
+
+def test_layouts_that_are_all_refused_are_not_asked_for_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compared = all_of(machine(2))
+
+    def refused(store: Any, round: int, variant: Variant, *rest: Any) -> Result:
+        return Result(round, variant, None, "no memory", {}, "refused")
+
+    monkeypatch.setattr("unisono.hybrid.run._launch", refused)
+    made: list[Result] = []
+    asked: list[int] = []
+
+    def repeat(measured: Any) -> bool:
+        asked.append(len(measured))
+        return True
+
+    meta = {"margin": 0.03, "confidence": 0.95, "weights": {}, "scope": []}
+    with Store.create(tmp_path / "s.db", name="s", config="", method="hybrid", machine=machine(2), meta=meta) as store:
+        line = Command(["true"], {}, None, [])
+        finished = measure(
+            store, compared, lambda variant: line, None, rounds=2, deadline=1, budget=None,
+            repeat=repeat, progress=lambda result, done, total: made.append(result),
+        )  # fmt: skip
+    assert finished and not asked
+    assert len(made) == len(compared)
