@@ -19,11 +19,15 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
     return group_allgather_bruck(&all, call->send, call->receive, &blocks);
 }
 
+static const char meaning[] = "Bruck over all ranks, as if each had a node to itself.";
+static const char reference[] =
+    "Bruck et al.: Efficient algorithms for all-to-all communications in multiport message-passing systems (1997)";
+
 const struct algorithm allgather_flat_bruck = {
     .name = "allgather_flat_bruck",
     .collective = COLL_ALLGATHER,
-    .meaning = "Bruck over all ranks, as if each had a node to itself.",
-    .reference = "Bruck et al.: Efficient algorithms for all-to-all communications in multiport message-passing systems (1997)",
+    .meaning = meaning,
+    .reference = reference,
     .applies = applies,
     .cost = cost,
     .run = run,
@@ -32,8 +36,8 @@ const struct algorithm allgather_flat_bruck = {
 const struct algorithm allgatherv_flat_bruck = {
     .name = "allgatherv_flat_bruck",
     .collective = COLL_ALLGATHERV,
-    .meaning = "Bruck over all ranks, as if each had a node to itself.",
-    .reference = "Bruck et al.: Efficient algorithms for all-to-all communications in multiport message-passing systems (1997)",
+    .meaning = meaning,
+    .reference = reference,
     .applies = applies,
     .cost = cost,
     .run = run,

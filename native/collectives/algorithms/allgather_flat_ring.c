@@ -18,11 +18,14 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
     return group_allgather_ring(&all, call->send, call->receive, &blocks, segment, NULL);
 }
 
+static const char meaning[] = "A ring of all ranks, as if each had a node to itself.";
+static const char reference[] = "Chan et al.: Collective communication: theory, practice, and experience (2007)";
+
 const struct algorithm allgather_flat_ring = {
     .name = "allgather_flat_ring",
     .collective = COLL_ALLGATHER,
-    .meaning = "A ring of all ranks, as if each had a node to itself.",
-    .reference = "Chan et al.: Collective communication: theory, practice, and experience (2007)",
+    .meaning = meaning,
+    .reference = reference,
     .segment = RING_SEGMENT,
     .applies = applies,
     .cost = cost,
@@ -32,8 +35,8 @@ const struct algorithm allgather_flat_ring = {
 const struct algorithm allgatherv_flat_ring = {
     .name = "allgatherv_flat_ring",
     .collective = COLL_ALLGATHERV,
-    .meaning = "A ring of all ranks, as if each had a node to itself.",
-    .reference = "Chan et al.: Collective communication: theory, practice, and experience (2007)",
+    .meaning = meaning,
+    .reference = reference,
     .segment = RING_SEGMENT,
     .applies = applies,
     .cost = cost,

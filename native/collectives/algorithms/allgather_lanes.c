@@ -57,11 +57,16 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
     return error;
 }
 
+static const char meaning[] =
+    "Each rank of a node hands around a ring of nodes its own blocks; what has come is exchanged on the node meanwhile.";
+static const char reference[] =
+    "Traff, Hunold: Decomposing MPI collectives for exploiting multi-lane communication (2020)";
+
 const struct algorithm allgather_lanes = {
     .name = "allgather_lanes",
     .collective = COLL_ALLGATHER,
-    .meaning = "Each rank of a node hands around a ring of nodes its own blocks; what has come is exchanged on the node meanwhile.",
-    .reference = "Traff, Hunold: Decomposing MPI collectives for exploiting multi-lane communication (2020)",
+    .meaning = meaning,
+    .reference = reference,
     .segment = RING_SEGMENT,
     .applies = applies,
     .cost = cost,
@@ -71,8 +76,8 @@ const struct algorithm allgather_lanes = {
 const struct algorithm allgatherv_lanes = {
     .name = "allgatherv_lanes",
     .collective = COLL_ALLGATHERV,
-    .meaning = "Each rank of a node hands around a ring of nodes its own blocks; what has come is exchanged on the node meanwhile.",
-    .reference = "Traff, Hunold: Decomposing MPI collectives for exploiting multi-lane communication (2020)",
+    .meaning = meaning,
+    .reference = reference,
     .segment = RING_SEGMENT,
     .applies = applies,
     .cost = cost,

@@ -31,11 +31,15 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
     return error;
 }
 
+static const char meaning[] = "Gathered on each node, Bruck over one rank of each, handed out on each node.";
+static const char reference[] =
+    "Bruck et al.: Efficient algorithms for all-to-all communications in multiport message-passing systems (1997)";
+
 const struct algorithm allgather_leader = {
     .name = "allgather_leader",
     .collective = COLL_ALLGATHER,
-    .meaning = "Gathered on each node, Bruck over one rank of each, handed out on each node.",
-    .reference = "Bruck et al.: Efficient algorithms for all-to-all communications in multiport message-passing systems (1997)",
+    .meaning = meaning,
+    .reference = reference,
     .applies = applies,
     .cost = cost,
     .run = run,
@@ -44,8 +48,8 @@ const struct algorithm allgather_leader = {
 const struct algorithm allgatherv_leader = {
     .name = "allgatherv_leader",
     .collective = COLL_ALLGATHERV,
-    .meaning = "Gathered on each node, Bruck over one rank of each, handed out on each node.",
-    .reference = "Bruck et al.: Efficient algorithms for all-to-all communications in multiport message-passing systems (1997)",
+    .meaning = meaning,
+    .reference = reference,
     .applies = applies,
     .cost = cost,
     .run = run,

@@ -38,11 +38,15 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
     return error;
 }
 
+static const char meaning[] =
+    "Gathered on each node; a ring of one rank of each hands the nodes' parts around, to the node while the next comes.";
+static const char reference[] = "Chan et al.: Collective communication: theory, practice, and experience (2007)";
+
 const struct algorithm allgather_ring = {
     .name = "allgather_ring",
     .collective = COLL_ALLGATHER,
-    .meaning = "Gathered on each node; a ring of one rank of each hands the nodes' parts around, to the node while the next comes.",
-    .reference = "Chan et al.: Collective communication: theory, practice, and experience (2007)",
+    .meaning = meaning,
+    .reference = reference,
     .segment = RING_SEGMENT,
     .applies = applies,
     .cost = cost,
@@ -52,8 +56,8 @@ const struct algorithm allgather_ring = {
 const struct algorithm allgatherv_ring = {
     .name = "allgatherv_ring",
     .collective = COLL_ALLGATHERV,
-    .meaning = "Gathered on each node; a ring of one rank of each hands the nodes' parts around, to the node while the next comes.",
-    .reference = "Chan et al.: Collective communication: theory, practice, and experience (2007)",
+    .meaning = meaning,
+    .reference = reference,
     .segment = RING_SEGMENT,
     .applies = applies,
     .cost = cost,

@@ -82,10 +82,13 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
     return error;
 }
 
+static const char meaning[] =
+    "Messages to the ranks of other nodes, node by node, 16 at a time; the node's own blocks meanwhile.";
+
 const struct algorithm alltoall_direct = {
     .name = "alltoall_direct",
     .collective = COLL_ALLTOALL,
-    .meaning = "Messages to the ranks of other nodes, node by node, 16 at a time; the node's own blocks meanwhile.",
+    .meaning = meaning,
     .reference = "",
     .applies = applies,
     .cost = cost,
@@ -95,7 +98,7 @@ const struct algorithm alltoall_direct = {
 const struct algorithm alltoallv_direct = {
     .name = "alltoallv_direct",
     .collective = COLL_ALLTOALLV,
-    .meaning = "Messages to the ranks of other nodes, node by node, 16 at a time; the node's own blocks meanwhile.",
+    .meaning = meaning,
     .reference = "",
     .applies = applies,
     .cost = cost_v,

@@ -27,11 +27,15 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
     return group_alltoall_pairwise(&all, call->send, &out, call->receive, &in);
 }
 
+static const char meaning[] = "One partner after the other, both ways at once, as if each rank had a node to itself.";
+static const char reference[] =
+    "Thakur, Rabenseifner, Gropp: Optimization of collective communication operations in MPICH (2005)";
+
 const struct algorithm alltoall_flat_pairwise = {
     .name = "alltoall_flat_pairwise",
     .collective = COLL_ALLTOALL,
-    .meaning = "One partner after the other, both ways at once, as if each rank had a node to itself.",
-    .reference = "Thakur, Rabenseifner, Gropp: Optimization of collective communication operations in MPICH (2005)",
+    .meaning = meaning,
+    .reference = reference,
     .applies = applies,
     .cost = cost,
     .run = run,
@@ -40,8 +44,8 @@ const struct algorithm alltoall_flat_pairwise = {
 const struct algorithm alltoallv_flat_pairwise = {
     .name = "alltoallv_flat_pairwise",
     .collective = COLL_ALLTOALLV,
-    .meaning = "One partner after the other, both ways at once, as if each rank had a node to itself.",
-    .reference = "Thakur, Rabenseifner, Gropp: Optimization of collective communication operations in MPICH (2005)",
+    .meaning = meaning,
+    .reference = reference,
     .applies = applies,
     .cost = cost_v,
     .run = run,

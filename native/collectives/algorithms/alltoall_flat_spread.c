@@ -29,10 +29,13 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
     return group_alltoall_spread(&all, call->send, &out, call->receive, &in, WINDOW);
 }
 
+static const char meaning[] =
+    "Everybody at once from the next rank on, as if each rank had a node to itself; 32 partners at a time.";
+
 const struct algorithm alltoall_flat_spread = {
     .name = "alltoall_flat_spread",
     .collective = COLL_ALLTOALL,
-    .meaning = "Everybody at once from the next rank on, as if each rank had a node to itself; 32 partners at a time.",
+    .meaning = meaning,
     .reference = "",
     .applies = applies,
     .cost = cost,
@@ -42,7 +45,7 @@ const struct algorithm alltoall_flat_spread = {
 const struct algorithm alltoallv_flat_spread = {
     .name = "alltoallv_flat_spread",
     .collective = COLL_ALLTOALLV,
-    .meaning = "Everybody at once from the next rank on, as if each rank had a node to itself; 32 partners at a time.",
+    .meaning = meaning,
     .reference = "",
     .applies = applies,
     .cost = cost_v,

@@ -172,11 +172,16 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
     return error;
 }
 
+static const char meaning[] =
+    "To each node one message, to the rank at one's own place, which hands it out on its node.";
+static const char reference[] =
+    "Traff, Hunold: Decomposing MPI collectives for exploiting multi-lane communication (2020)";
+
 const struct algorithm alltoall_lanes = {
     .name = "alltoall_lanes",
     .collective = COLL_ALLTOALL,
-    .meaning = "To each node one message, to the rank at one's own place, which hands it out on its node.",
-    .reference = "Traff, Hunold: Decomposing MPI collectives for exploiting multi-lane communication (2020)",
+    .meaning = meaning,
+    .reference = reference,
     .applies = applies,
     .cost = cost,
     .run = run,
@@ -185,8 +190,8 @@ const struct algorithm alltoall_lanes = {
 const struct algorithm alltoallv_lanes = {
     .name = "alltoallv_lanes",
     .collective = COLL_ALLTOALLV,
-    .meaning = "To each node one message, to the rank at one's own place, which hands it out on its node.",
-    .reference = "Traff, Hunold: Decomposing MPI collectives for exploiting multi-lane communication (2020)",
+    .meaning = meaning,
+    .reference = reference,
     .applies = applies,
     .cost = cost_v,
     .run = run,

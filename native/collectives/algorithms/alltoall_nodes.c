@@ -250,11 +250,16 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
     return error;
 }
 
+static const char meaning[] =
+    "Each rank of a node has some other nodes as its business: collects for a whole node, sends once, hands out what comes.";
+static const char reference[] =
+    "Bienz, Olson, Gropp: Node-aware improvements to collectives (2019); Fujitsu, improved collectives of PRIMEHPC FX10 (2014)";
+
 const struct algorithm alltoall_nodes = {
     .name = "alltoall_nodes",
     .collective = COLL_ALLTOALL,
-    .meaning = "Each rank of a node has some other nodes as its business: collects for a whole node, sends once, hands out what comes.",
-    .reference = "Bienz, Olson, Gropp: Node-aware improvements to collectives (2019); Fujitsu, improved collectives of PRIMEHPC FX10 (2014)",
+    .meaning = meaning,
+    .reference = reference,
     .applies = applies,
     .cost = cost,
     .run = run,
@@ -263,8 +268,8 @@ const struct algorithm alltoall_nodes = {
 const struct algorithm alltoallv_nodes = {
     .name = "alltoallv_nodes",
     .collective = COLL_ALLTOALLV,
-    .meaning = "Each rank of a node has some other nodes as its business: collects for a whole node, sends once, hands out what comes.",
-    .reference = "Bienz, Olson, Gropp: Node-aware improvements to collectives (2019); Fujitsu, improved collectives of PRIMEHPC FX10 (2014)",
+    .meaning = meaning,
+    .reference = reference,
     .applies = applies,
     .cost = cost_v,
     .run = run,

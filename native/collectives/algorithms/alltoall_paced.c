@@ -187,10 +187,13 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
     return error;
 }
 
+static const char meaning[] =
+    "Messages to the ranks of other nodes, cut into pieces, in turn to all nodes, of which few are under way at a time.";
+
 const struct algorithm alltoall_paced = {
     .name = "alltoall_paced",
     .collective = COLL_ALLTOALL,
-    .meaning = "Messages to the ranks of other nodes, cut into pieces, in turn to all nodes, of which few are under way at a time.",
+    .meaning = meaning,
     .reference = "",
     .segment = 32 << 10,
     .applies = applies,
@@ -201,7 +204,7 @@ const struct algorithm alltoall_paced = {
 const struct algorithm alltoallv_paced = {
     .name = "alltoallv_paced",
     .collective = COLL_ALLTOALLV,
-    .meaning = "Messages to the ranks of other nodes, cut into pieces, in turn to all nodes, of which few are under way at a time.",
+    .meaning = meaning,
     .reference = "",
     .segment = 32 << 10,
     .applies = applies,

@@ -15,14 +15,7 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 {
     (void)segment;
-    const struct topology *topology = &comm->topology;
-    struct group leaders = group_lane(comm, topology->local_of[call->root]);
-    int error = MPI_SUCCESS;
-    if (leaders.me >= 0)
-        error = group_bcast_scatter_doubling(&leaders, topology->node_of[call->root], call->receive, call->bytes);
-    if (error == MPI_SUCCESS && topology->locals > 1)
-        error = node_bcast(comm, leaders.lane % topology->locals, call->receive, call->bytes);
-    return error;
+    return nodes_bcast(comm, call, group_bcast_scatter_doubling);
 }
 
 const struct algorithm bcast_doubling = {

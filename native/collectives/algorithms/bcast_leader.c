@@ -16,17 +16,15 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
     return cost_fabric(comm, levels * 1.2, levels * bytes * (RADIX - 1)) + cost_node(comm, bytes);
 }
 
+static int to_leaders(const struct group *leaders, int root, void *data, int64_t bytes)
+{
+    return group_bcast_tree(leaders, root, data, bytes, RADIX);
+}
+
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 {
     (void)segment;
-    const struct topology *topology = &comm->topology;
-    struct group leaders = group_lane(comm, topology->local_of[call->root]);
-    int error = MPI_SUCCESS;
-    if (leaders.me >= 0)
-        error = group_bcast_tree(&leaders, topology->node_of[call->root], call->receive, call->bytes, RADIX);
-    if (error != MPI_SUCCESS)
-        return error;
-    return node_bcast(comm, leaders.lane % topology->locals, call->receive, call->bytes);
+    return nodes_bcast(comm, call, to_leaders);
 }
 
 const struct algorithm bcast_leader = {

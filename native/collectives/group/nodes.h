@@ -20,6 +20,20 @@ static inline bool nodes_several(const struct coll_comm *comm)
     return comm->topology.nodes > 1;
 }
 
+/* A broadcast to the leaders, which are the root and the ranks in its place on other nodes, and by each on its node. */
+static inline int nodes_bcast(struct coll_comm *comm, const struct call *call,
+                              int (*to_leaders)(const struct group *leaders, int root, void *data, int64_t bytes))
+{
+    const struct topology *topology = &comm->topology;
+    struct group leaders = group_lane(comm, topology->local_of[call->root]);
+    int error = MPI_SUCCESS;
+    if (leaders.me >= 0)
+        error = to_leaders(&leaders, topology->node_of[call->root], call->receive, call->bytes);
+    if (error != MPI_SUCCESS || topology->locals == 1)
+        return error;
+    return node_bcast(comm, leaders.lane % topology->locals, call->receive, call->bytes);
+}
+
 /* A vector cut into one part for each lane: there are as many lanes as the smallest node has ranks. By local number; what
    is beyond the lanes has nothing. */
 struct lanes {
