@@ -3,6 +3,7 @@
     python benchmarks/collectives_one_node.py                          about ten minutes
     python benchmarks/collectives_one_node.py --mpich VENV/bin/mpiexec --intel VENV/bin/mpiexec --ranks 2 --rounds 3
     python benchmarks/collectives_one_node.py --keep times.jsonl --minutes 2       again and again until it is complete
+    python benchmarks/collectives_one_node.py --keep times.jsonl --markdown        the tables of docs/collectives.md
 
 unisono-bench measures everything, with its own synchronisation and completion times (docs/how-unisono-measures.md).
 A round launches for every collective, in turn: Open MPI over ob1 and over UCX, with our library in the ranks, each of
@@ -31,6 +32,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from one_node_tables import Row, markdown, mean, number
 from rich.console import Console
 from rich.table import Table
 
@@ -51,6 +53,8 @@ from unisono.study.ours import preloaded
 COLLECTIVES = ("bcast", "allreduce", "alltoall", "allgather", "alltoallv", "allgatherv")
 SIZES = (8, 64, 512, 4096, 32768, 262144, 2097152, 4194304, 8388608)
 SECONDS = 0.004
+CROWDED_SECONDS = 0.02
+"""Where ranks share CPUs: calls take longer, and the system moves ranks from one CPU to the other."""
 COMPONENTS = ("tuned", "sm", "han", "adapt", "basic", "libnbc")
 MODEL = "choice"
 UNUSUAL = 1.8
@@ -139,7 +143,8 @@ def measure(peer: Peer, machine: Machine, collective: str, sizes: Iterable[int],
         session.warm_up(collective, sizes)
         for size in sizes:
             before = session.state() or 0.0
-            timings = session.measure(collective, size, list(ids.values()), seconds=SECONDS, deadline=120)
+            seconds = CROWDED_SECONDS if ranks > len(machine.cpus) else SECONDS
+            timings = session.measure(collective, size, list(ids.values()), seconds=seconds, deadline=120)
             states[size] = max(before, session.state() or 0.0)
             for who, timing in zip(ids, timings, strict=True):
                 if timing.refused is not None:
@@ -233,7 +238,7 @@ def best(middle: dict[str, float], *, ours: bool, choosing: bool) -> tuple[float
     return min(found, default=None)
 
 
-def rows(kept: Kept, given: argparse.Namespace) -> Iterator[dict[str, object]]:
+def rows(kept: Kept, given: argparse.Namespace) -> Iterator[Row]:
     for collective in given.collective:
         for size in given.size:
             middle = {who: statistics.median(values) for who, values in kept.times(collective, size).items()}
@@ -260,7 +265,7 @@ def rows(kept: Kept, given: argparse.Namespace) -> Iterator[dict[str, object]]:
             }
 
 
-def show(console: Console, made: list[dict[str, object]]) -> None:
+def show(console: Console, made: list[Row]) -> None:
     table = Table(
         "collective",
         "size",
@@ -293,10 +298,6 @@ def _number(value: object) -> str:
     return "-" if value is None else f"{float(str(value)):.2f}"
 
 
-def mean(values: list[float]) -> float | None:
-    return math.exp(statistics.fmean(map(math.log, values))) if values else None
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--mpirun", help="of Open MPI 5")
@@ -308,6 +309,7 @@ def main() -> int:
     parser.add_argument("--size", action="append", type=int, metavar="BYTES")
     parser.add_argument("--keep", type=Path, metavar="FILE", help="append every launch, and measure only what it lacks")
     parser.add_argument("--minutes", type=float, default=math.inf, help="begin no launch after so long")
+    parser.add_argument("--markdown", action="store_true", help="print what docs/collectives.md has of it")
     given = parser.parse_args()
     given.collective, given.size = given.collective or list(COLLECTIVES), given.size or list(SIZES)
     machine = describe(given.mpirun)
@@ -318,16 +320,19 @@ def main() -> int:
     kept = Kept(given.keep)
     complete = rounds(given, machine, peers, kept)
     made = list(rows(kept, given))
+    if given.markdown:
+        print(markdown(made, crowded=crowded))
+        return 0
     show(Console(width=150), made)
-    ratios = [float(str(row["ratio"])) for row in made]
-    chosen = [float(str(row["chosen_ratio"])) for row in made if row["chosen_ratio"]]
+    ratios = [number(row, "ratio") for row in made]
+    chosen = [number(row, "chosen_ratio") for row in made if row["chosen_ratio"]]
     assert machine.mpi is not None
     document = {
         "complete": complete,
         "geometric_mean": mean(ratios),
-        "least": min(ratios, default=None),
+        "least": min(filter(None, ratios), default=None),
         "choice_geometric_mean": mean(chosen),
-        "choice_least": min(chosen, default=None),
+        "choice_least": min(filter(None, chosen), default=None),
         "rows": made,
         "conditions": {
             "machine": f"{machine.cpu_model}, {machine.cores} cores",

@@ -1,0 +1,105 @@
+"""The tables and sentences of docs/collectives.md from the rows of collectives_one_node.py, in Markdown."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Sequence
+
+from unisono.sizes import format_size
+
+Row = dict[str, object]
+NEAR = 0.95
+"""The choice is as good as the best of ours from here on."""
+MIDDLE, LARGE = 16 << 10, 1 << 20
+"""Bytes from which a size is called middle, and large."""
+
+
+def number(row: Row, name: str) -> float | None:
+    value = row[name]
+    return None if value is None else float(str(value))
+
+
+def mean(values: Iterable[float | None]) -> float | None:
+    """Geometric, of those that are known."""
+    known = [value for value in values if value is not None]
+    return statistics.geometric_mean(known) if known else None
+
+
+def markdown(rows: Sequence[Row], *, crowded: bool) -> str:
+    table = _by_size(rows) if crowded else _cells(rows)
+    return "\n".join([*table, "", *_means(rows)])
+
+
+def _cells(rows: Sequence[Row]) -> list[str]:
+    """A line for each collective and size."""
+    names = ("collective", "size", "best of ours", "choice", "best peer", "peer / ours", "peer / choice")
+    lines = [f"| {' | '.join(names)} | physical limit / ours |", "|---" * (len(names) + 1) + "|"]
+    for row in rows:
+        limit = number(row, "of_limit")
+        texts = (
+            str(row["collective"]),
+            format_size(int(str(row["size"]))),
+            f"`{row['best']}` {_us(row, 'ours_us')}",
+            _us(row, "chosen_us"),
+            f"{' '.join(str(row['rival']).split())} {_us(row, 'rival_us')}",
+            _ratio(number(row, "ratio")),
+            _ratio(number(row, "chosen_ratio")),
+            "-" if limit is None else f"{limit:.0%}",
+        )
+        lines.append(f"| {' | '.join(texts)} |")
+    return lines
+
+
+def _by_size(rows: Sequence[Row]) -> list[str]:
+    """A line for each collective: ours / best peer at every size."""
+    sizes = sorted({int(str(row["size"])) for row in rows})
+    found = {(row["collective"], row["size"]): f"{_us(row, 'ours_us')} / {_us(row, 'rival_us')}" for row in rows}
+    lines = [f"| | {' | '.join(map(format_size, sizes))} |", "|---" * (len(sizes) + 1) + "|"]
+    for collective in dict.fromkeys(row["collective"] for row in rows):
+        lines.append(f"| {collective} | {' | '.join(found.get((collective, size), '-') for size in sizes)} |")
+    return lines
+
+
+def _means(rows: Sequence[Row]) -> list[str]:
+    def said(of: str, some: Sequence[Row]) -> str:
+        least = min(some, key=lambda row: number(row, "ratio") or 0.0)
+        known = [row for row in some if row["chosen_ratio"] is not None]
+        worst = min(known, key=lambda row: number(row, "chosen_ratio") or 0.0, default=None)
+        text = f"{of}: peer / ours {_ratio(mean(number(row, 'ratio') for row in some))}, least {_cell(least, 'ratio')}"
+        if worst is not None:
+            text += f"; peer / choice {_ratio(mean(number(row, 'chosen_ratio') for row in some))}"
+            text += f", least {_cell(worst, 'chosen_ratio')}"
+        return text
+
+    lines = [said("all", rows)]
+    bounds = (("below 16 KiB", 0, MIDDLE), ("below 1 MiB", MIDDLE, LARGE), ("larger", LARGE, 1 << 60))
+    groups = {name: [row for row in rows if low <= int(str(row["size"])) < high] for name, low, high in bounds}
+    groups |= {str(name): [row for row in rows if row["collective"] == name] for name in _collectives(rows)}
+    lines += [said(name, some) for name, some in groups.items() if some]
+    beside = [row for row in rows if row["choice_of_best"] is not None]
+    if beside:
+        near = sum((number(row, "choice_of_best") or 0.0) >= NEAR for row in beside)
+        least = min(beside, key=lambda row: number(row, "choice_of_best") or 0.0)
+        middle = _ratio(mean(number(row, "choice_of_best") for row in beside))
+        said_near = f"within 5 % in {near} of {len(beside)}, least {_cell(least, 'choice_of_best')}"
+        lines.append(f"best of ours beside the choice / choice: {middle}, {said_near}")
+    return lines
+
+
+def _collectives(rows: Sequence[Row]) -> list[object]:
+    return list(dict.fromkeys(row["collective"] for row in rows))
+
+
+def _cell(row: Row, name: str) -> str:
+    return f"{_ratio(number(row, name))} ({row['collective']} of {format_size(int(str(row['size'])))})"
+
+
+def _us(row: Row, name: str) -> str:
+    value = number(row, name)
+    if value is None:
+        return "-"
+    return f"{value:.2f}" if value < 100 else f"{value:,.0f}"
+
+
+def _ratio(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
