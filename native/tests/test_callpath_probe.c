@@ -34,15 +34,20 @@ __attribute__((noinline)) bool probe(int most)
 {
     struct truth truth = {.most = (uint32_t)most, .own = object_of((const void *)&probe)};
     _Unwind_Backtrace(add, &truth);
+    /* Compared here and not in what a thread has one of: a signal handler that interrupts this probes as well. */
+    const void *frames[PROBE_MOST] = {NULL};
+    uint32_t count = 0;
+    uint64_t hash = 0, first = 0;
     bool right = true;
-    uint64_t first = 0;
     for (int turn = 0; turn < 3; turn++) {
-        memset(found, 0, sizeof found);
-        found_count = unisono_callpath(found, most, &found_hash);
-        first = turn == 0 ? found_hash : first;
-        right &= found_count == truth.count && found_hash == first &&
-                 memcmp(found, truth.frames, found_count * sizeof *found) == 0;
+        memset(frames, 0, sizeof frames);
+        count = unisono_callpath(frames, most, &hash);
+        first = turn == 0 ? hash : first;
+        right &= count == truth.count && hash == first && memcmp(frames, truth.frames, count * sizeof *frames) == 0;
     }
+    memcpy(found, frames, sizeof found);
+    found_count = count;
+    found_hash = hash;
     return right;
 }
 
