@@ -14,8 +14,8 @@ tune: $(VENV)/.installed
 	$(BIN)/unisono tune --resume $(ARGS)
 
 test: $(VENV)/.test-installed
-	$(BIN)/python -m pytest -n 2 -m "not mpi and not cluster"
-	$(BIN)/python -m pytest -m "(mpi or cluster) and not nightly"
+	$(BIN)/python -m pytest -n 2 -m "not nightly and (beside or not (mpi or cluster))"
+	$(BIN)/python -m pytest -m "not nightly and not beside and (mpi or cluster)"
 
 # Random calls of our collectives against the MPI underneath, many more than `make test` makes (about CASES in all);
 # MPICH's own tests of collectives where UNISONO_MPICH_TESTS names them.

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.launch.launched import launched
 from tests.profile.interception import Toolchain, toolchain
 from unisono.measure.build import native_source
 
-pytestmark = pytest.mark.mpi
+pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 
 CASES = int(os.environ.get("UNISONO_CASES", "0"))
 SEED = os.environ.get("UNISONO_SEED", "1")
@@ -64,14 +65,6 @@ def test_same_memory_as_the_library_underneath(
         variables["UNISONO_TOPOLOGY"] = str(tmp_path / "torus")
     argv = [*tools.launch(ranks, variables), str(_program(tools, programs)), SEED, "0", str(cases)]
     root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    done = subprocess.run(
-        argv,
-        cwd=tmp_path,
-        env={**os.environ, **root},
-        capture_output=True,
-        text=True,
-        timeout=90 + cases / 10,
-        check=False,
-    )
+    done = launched(argv, cwd=tmp_path, env={**os.environ, **root}, timeout=90 + cases / 10)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     assert re.search(rf"^{cases} cases on {ranks} ranks, 0 wrong$", done.stdout, re.MULTILINE), done.stdout

@@ -38,6 +38,7 @@ def _check(said: str) -> None:
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 @pytest.mark.parametrize("ranks", [2, 3, 4])
 def test_one_node(installed: Installed, ranks: int) -> None:
     if ranks > 2 and not installed.version.startswith("5"):
@@ -50,6 +51,7 @@ def test_one_node(installed: Installed, ranks: int) -> None:
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 @pytest.mark.nightly
 def test_one_node_under_mpich() -> None:
     mpirun, mpicc = shutil.which("mpirun.mpich"), shutil.which("mpicc.mpich")

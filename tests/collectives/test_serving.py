@@ -9,7 +9,7 @@ import pytest
 
 from tests.profile.interception import Toolchain, amounts, compiled, run, toolchain
 
-pytestmark = pytest.mark.mpi
+pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 PROGRAMS = Path(__file__).parent / "programs"
 ALL = ["openmpi5", "openmpi4", "mpich"]
 SERVE = {"UNISONO_COLLECTIVES": "on", "UNISONO_VERBOSE": "1"}

@@ -13,7 +13,7 @@ import pytest
 from tests.examples.conftest import FFT3D, Build, Launcher, make
 from unisono.launch.process import Finished
 
-pytestmark = pytest.mark.mpi
+pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 
 GRID = (32, 8, 16)
 STEPS = 2

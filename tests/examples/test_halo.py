@@ -9,7 +9,7 @@ import pytest
 
 from tests.examples.conftest import HALO, Launcher
 
-pytestmark = pytest.mark.mpi
+pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 
 OPTIONS = ("--grid", "23", "30", "--steps", "12", "--every", "4")
 NEEDS = ("mpi4py", "numpy")

@@ -13,7 +13,7 @@ from tests.examples.recording import calls, profiled, sent, time
 from unisono.profile.hot import hot_spots
 from unisono.profile.model import Profile
 
-pytestmark = pytest.mark.mpi
+pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 
 NX, NY, NZ, STEPS = 32, 8, 16, 5
 OPTIONS = ("--grid", str(NX), str(NY), str(NZ), "--steps", str(STEPS))

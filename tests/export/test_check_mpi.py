@@ -15,7 +15,7 @@ from unisono.export.rules import CollectiveRules, CommRules, MessageRule, RulesF
 from unisono.machine.model import Machine
 from unisono.tuning.model import Conditions, PlanModel
 
-pytestmark = pytest.mark.mpi
+pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 
 UCX = {"pml": "ucx", "UCX_RNDV_THRESH": "16kb"}
 RULES = (

@@ -22,7 +22,7 @@ from unisono.tuning import read
 
 __all__ = ["installed"]
 
-pytestmark = pytest.mark.mpi
+pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from unisono.launch.process import run
 
 __all__ = ["installed"]
 
-pytestmark = pytest.mark.mpi
+pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 
 
 @pytest.fixture(scope="module")

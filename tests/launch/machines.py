@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 from collections.abc import Sequence
 
+from tests.launch.launched import launched
 from unisono.machine.model import Cpu, Machine, Mpi, Node
 
 
@@ -90,7 +90,7 @@ def mapped(made_up: Machine, nodes: int, ranks: int, words: Sequence[str]) -> li
     # Nothing else: mpirun 4.1.4 prints from memory it never set, and crashes or not by what the environment puts there.
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LD_LIBRARY_PATH") if name in os.environ}
     environment = {**kept, "HWLOC_SYNTHETIC": synthetic(made_up)}
-    done = subprocess.run(argv, env=environment, capture_output=True, text=True, timeout=30, errors="replace")
+    done = launched(argv, env=environment, timeout=30)
     text = done.stdout + done.stderr
     found = (_five if five else _four)(made_up, text)
     assert len(found) == ranks, f"{' '.join(argv)}\n{text}"

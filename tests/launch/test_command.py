@@ -99,6 +99,7 @@ def test_too_many_ranks_are_refused_unless_allowed() -> None:
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 @pytest.mark.parametrize(
     "setting",
     [{}, {"placement": "block"}, {"placement": "cyclic", "pml": "ob1"}, {"pml": "ucx", "UCX_RNDV_THRESH": "16kb"}],
@@ -117,6 +118,7 @@ def test_command_lines_run(installed: Installed, setting: dict[str, str]) -> Non
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 def test_more_ranks_than_cpus_run(installed: Installed) -> None:
     ppn = 2 * len(installed.machine.cpus)
     made = command(installed.machine, DEFAULT, 1, ppn, [installed.program], oversubscribe=True)

@@ -48,6 +48,7 @@ def _ids(case: object) -> str:
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 @pytest.mark.parametrize(("shape", "nodes", "ppn", "policy", "kind"), CASES + ONLY_5, ids=_ids)
 def test_mpirun_maps_as_computed(
     installed: Installed, shape: tuple[int, int, int], nodes: int, ppn: int, policy: str, kind: dict[str, int]
@@ -63,6 +64,7 @@ def test_mpirun_maps_as_computed(
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 @pytest.mark.parametrize("policy", ["block", "cyclic", "block:l3", "cyclic:socket", "block:node", "cyclic:node"])
 def test_ranks_are_where_they_should_be(installed: Installed, policy: str) -> None:
     ppn = min(2, installed.machine.cores)
@@ -72,6 +74,7 @@ def test_ranks_are_where_they_should_be(installed: Installed, policy: str) -> No
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 def test_ranks_beyond_the_cpus_are_not_bound(installed: Installed) -> None:
     ppn = len(installed.machine.cpus) + 1
     placement = place(installed.machine, 1, ppn, "cyclic:node", oversubscribe=True)
@@ -80,6 +83,7 @@ def test_ranks_beyond_the_cpus_are_not_bound(installed: Installed) -> None:
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 def test_a_rank_file_places_ranks_one_by_one(installed: Installed) -> None:
     """The reverse of block, which no other words of Open MPI 4 can say."""
     if installed.version.startswith("5"):

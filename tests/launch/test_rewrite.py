@@ -122,6 +122,7 @@ def test_files_of_parameters_are_mentioned() -> None:
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 def test_another_mpirun_is_noticed(installed: Installed) -> None:
     made = with_setting([installed.mpirun, "-n", "1", "a"], Setting(), FOUR, None, {})
     assert made.notes == [
@@ -130,6 +131,7 @@ def test_another_mpirun_is_noticed(installed: Installed) -> None:
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 def test_rewritten_lines_run_and_take_effect(installed: Installed) -> None:
     show = ["sh", "-c", "echo $OMPI_MCA_pml $UCX_RNDV_THRESH"]
     line = installed.argv("-n", "1", *show, ":", "-n", "1", *show)

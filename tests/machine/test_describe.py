@@ -243,6 +243,7 @@ def test_the_oci_machines(name: str, cores: int, numa: int, l3: int) -> None:
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 @pytest.mark.parametrize("launcher", ["embedded", "/usr/bin/mpirun"])
 def test_this_machine(launcher: str, tmp_path: Path) -> None:
     path = embedded_mpirun() if launcher == "embedded" else launcher

@@ -228,6 +228,7 @@ def test_asking_what_is_not_there() -> None:
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 @pytest.mark.parametrize("launcher", ["embedded", "/usr/bin/mpirun"])
 def test_the_installed_ones(launcher: str) -> None:
     path = mpi.embedded_mpirun() if launcher == "embedded" else launcher

@@ -111,6 +111,7 @@ def test_a_library_that_cannot_be_asked(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 @pytest.mark.parametrize("launcher", ["embedded", "/usr/bin/mpirun"])
 def test_the_installed_ones(launcher: str) -> None:
     path = embedded_mpirun() if launcher == "embedded" else launcher

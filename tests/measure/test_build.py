@@ -95,6 +95,7 @@ def test_key_depends_on_the_compiler_and_its_flags(tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 def test_built_once_also_when_two_build_at_once(embedded: Machine, cache: Path) -> None:
     assert embedded.mpi is not None
     mpicc = embedded.mpi.mpicc

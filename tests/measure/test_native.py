@@ -14,6 +14,7 @@ from unisono.measure.build import native_source, tool
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 def test_native_tests_with_sanitizers(embedded: Machine, tmp_path: Path) -> None:
     assert embedded.mpi is not None and embedded.mpi.mpicc is not None
     mpirun = shlex.join(bench_command(embedded, 2).argv[:-1])

@@ -136,6 +136,7 @@ def test_names_that_cannot_be_checked_are_taken_with_a_note() -> None:
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 @pytest.mark.parametrize("launcher", ["embedded", "/usr/bin/mpirun"])
 def test_any_parameter_of_the_installed_mpi_and_ucx(launcher: str) -> None:
     path = embedded_mpirun() if launcher == "embedded" else launcher

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.launch.launched import launched
 from tests.machine.trees import recorded
 from tests.parameters.machines import small
 from unisono.errors import UserError
@@ -125,19 +126,13 @@ def _launch(machine: Machine, mca: dict[str, str], *command: str) -> str:
     if "ofi" in machine.mpi.components.get("btl", []) and "btl" not in {**mca, **machine.mpi.settings}:
         words += ["--mca", "btl", "^ofi"]  # saves a second of every MPI_Init
     environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    done = subprocess.run(
-        [machine.mpi.mpirun, "-n", "2", *words, *command],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env=environment,
-        check=False,
-    )
+    done = launched([machine.mpi.mpirun, "-n", "2", *words, *command], env=environment, timeout=60)
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout + done.stderr
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 def test_the_default_component_is_the_one_we_say(here: Machine, program: Path) -> None:
     found = selected.parse(_launch(here, selected.VERBOSE, str(program)))
     expected = default_component(here, 1, 2, {})
@@ -145,6 +140,7 @@ def test_the_default_component_is_the_one_we_say(here: Machine, program: Path) -
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 def test_a_component_preferred_for_a_launch_is_taken(here: Machine, program: Path) -> None:
     for component in ("sm", "basic"):
         words = launch_words({"coll": component}, here, call_scope=()).mca
@@ -153,6 +149,7 @@ def test_a_component_preferred_for_a_launch_is_taken(here: Machine, program: Pat
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 def test_a_component_preferred_for_a_copy_is_taken(here: Machine, program: Path) -> None:
     assert here.mpi is not None
     if "coll" not in here.mpi.call_scope:
@@ -163,6 +160,7 @@ def test_a_component_preferred_for_a_copy_is_taken(here: Machine, program: Path)
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 def test_the_default_point_to_point_layer_is_the_one_we_say(here: Machine, program: Path) -> None:
     expected = default_pml(here)
     text = _launch(here, {"pml_base_verbose": "10"}, str(program))
@@ -170,6 +168,7 @@ def test_the_default_point_to_point_layer_is_the_one_we_say(here: Machine, progr
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 def test_ucx_is_taken_where_it_is_asked_for(here: Machine, program: Path) -> None:
     if "ucx" not in availability.available_values("pml", here, None):
         pytest.skip("this MPI has no UCX")
@@ -179,6 +178,7 @@ def test_ucx_is_taken_where_it_is_asked_for(here: Machine, program: Path) -> Non
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 def test_two_ranks_are_bound_as_we_say(here: Machine) -> None:
     if not is_default_binding(here, 1, 2):
         pytest.skip("not a machine on which two ranks are bound like a block")

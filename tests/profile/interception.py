@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.launch.launched import launched
 from unisono.profile.build import recorder
 from unisono.profile.rawfile import Part, read_parts
 
@@ -116,15 +117,8 @@ def run(
     argv = [*(tools.launch(ranks, variables) if ranks else []), str(program), *arguments]
     root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "PRTE_ALLOW_RUN_AS_ROOT": "1",
             "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}  # fmt: skip
-    done = subprocess.run(
-        argv,
-        cwd=folder,
-        env={**os.environ, **root, **(variables if not ranks else {})},
-        capture_output=True,
-        text=True,
-        timeout=_SECONDS,
-        check=False,
-    )
+    environment = {**os.environ, **root, **(variables if not ranks else {})}
+    done = launched(argv, cwd=folder, env=environment, timeout=_SECONDS)
     return Ran(done.returncode, done.stdout, done.stderr, prefix)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.profile.interception import Toolchain, amounts, compiled, run, toolchain, truths
 
-pytestmark = pytest.mark.mpi
+pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 ALL = ["openmpi5", "openmpi4", "mpich"]
 
 

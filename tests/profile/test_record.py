@@ -221,6 +221,7 @@ _CALLS = {("wrapper", "transpose_one", "main"): (20, 1024), ("wrapper", "transpo
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 def test_a_program_and_its_two_callers(installed: Installed, program: str, tmp_path: Path) -> None:
     line = Command(installed.argv("-n", "2", program), {}, None, [])
     found = record(line, 60.0, Options(), tmp_path / "out", installed.machine)
@@ -231,6 +232,7 @@ def test_a_program_and_its_two_callers(installed: Installed, program: str, tmp_p
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 def test_mpirun_in_a_script(installed: Installed, program: str, tmp_path: Path) -> None:
     script = tmp_path / "job.sh"
     script.write_text(f"#!/bin/sh\nexec {shlex.join(installed.argv('-n', '2', program))}\n")
@@ -243,6 +245,7 @@ def test_mpirun_in_a_script(installed: Installed, program: str, tmp_path: Path) 
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 def test_a_program_that_fails_or_hangs(installed: Installed, program: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="fails under the recorder"):
         record(Command(installed.argv("-n", "2", program, "early"), {}, None, []), 60.0, Options(), tmp_path)
@@ -252,6 +255,7 @@ def test_a_program_that_fails_or_hangs(installed: Installed, program: str, tmp_p
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 def test_what_was_recorded_when_a_rank_was_ended(installed: Installed, program: str, tmp_path: Path) -> None:
     """As a batch system does at the time limit. mpirun then ends the other rank, which may find no time to write."""
     line = Command(installed.argv("-n", "2", program, "loop"), {}, None, [])
@@ -269,6 +273,7 @@ def test_what_was_recorded_when_a_rank_was_ended(installed: Installed, program: 
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 def test_mpich(tmp_path: Path) -> None:
     mpirun = shutil.which("mpirun.mpich")
     if mpirun is None or shutil.which("mpicc.mpich") is None:
@@ -284,6 +289,7 @@ def test_mpich(tmp_path: Path) -> None:
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 def test_python(installed: Installed, tmp_path: Path) -> None:
     pytest.importorskip("mpi4py", reason="mpi4py is not installed")
     script = tmp_path / "program.py"

@@ -10,7 +10,7 @@ import pytest
 from tests.profile.interception import BINNED, Toolchain, amounts, compiled, run, toolchain
 from unisono.profile.rawfile import Part
 
-pytestmark = pytest.mark.mpi
+pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ from unisono.machine.model import Machine
 from unisono.profile.hot import hot_spots
 from unisono.profile.model import Profile
 
-pytestmark = pytest.mark.mpi
+pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 Counts = list[dict[str, tuple[int, int]]]
