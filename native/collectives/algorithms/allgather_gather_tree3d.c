@@ -20,12 +20,25 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
     return torus_gather_bcast(comm, call, way, segment);
 }
 
+static const char meaning[] =
+    "Gathered on nodes, then dimension by dimension at rank 0, and broadcast down the tree of bcast_tree3d.";
+
 const struct algorithm allgather_gather_tree3d = {
     .name = "allgather_gather_tree3d",
     .collective = COLL_ALLGATHER,
-    .meaning = "Gathered on nodes, then dimension by dimension at rank 0, and broadcast down the tree of "
-               "bcast_tree3d.",
+    .meaning = meaning,
     .reference = "document 002 (B6)",
+    .segment = SEGMENT,
+    .applies = applies,
+    .cost = cost,
+    .run = run,
+};
+
+const struct algorithm allgatherv_gather_tree3d = {
+    .name = "allgatherv_gather_tree3d",
+    .collective = COLL_ALLGATHERV,
+    .meaning = meaning,
+    .reference = "document 002 (B7)",
     .segment = SEGMENT,
     .applies = applies,
     .cost = cost,

@@ -18,12 +18,24 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
     return torus_exchange(comm, call, SPREAD_DOUBLE);
 }
 
+static const char meaning[] =
+    "A spread in two opposite directions at once: for few processes a node, which one message each would not fill.";
+
 const struct algorithm alltoall_double_spread = {
     .name = "alltoall_double_spread",
     .collective = COLL_ALLTOALL,
-    .meaning = "A spread in two opposite directions at once: for few processes a node, which one message each "
-               "would not fill.",
+    .meaning = meaning,
     .reference = "document 002 (B5)",
+    .applies = applies,
+    .cost = cost,
+    .run = run,
+};
+
+const struct algorithm alltoallv_double_spread = {
+    .name = "alltoallv_double_spread",
+    .collective = COLL_ALLTOALLV,
+    .meaning = meaning,
+    .reference = "document 002 (B5, B7)",
     .applies = applies,
     .cost = cost,
     .run = run,

@@ -18,12 +18,24 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
     return torus_exchange(comm, call, SPREAD_SIMPLE);
 }
 
+static const char meaning[] = "Every process to every other, near nodes first, all nodes the same way at each step, opposite "
+                              "directions and other dimensions in turn.";
+
 const struct algorithm alltoall_simple_spread = {
     .name = "alltoall_simple_spread",
     .collective = COLL_ALLTOALL,
-    .meaning = "Every process to every other, near nodes first, all nodes the same way at each step, opposite "
-               "directions and other dimensions in turn.",
+    .meaning = meaning,
     .reference = "document 002 (B5)",
+    .applies = applies,
+    .cost = cost,
+    .run = run,
+};
+
+const struct algorithm alltoallv_simple_spread = {
+    .name = "alltoallv_simple_spread",
+    .collective = COLL_ALLTOALLV,
+    .meaning = meaning,
+    .reference = "document 002 (B5, B7)",
     .applies = applies,
     .cost = cost,
     .run = run,
