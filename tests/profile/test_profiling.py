@@ -114,6 +114,7 @@ def _run(output: Path, argv: list[str], stdin: str = "", **options: object) -> s
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 def test_profile_of_a_program(installed: Installed, program: str, tmp_path: Path) -> None:
     output = tmp_path / "new" / "app.profile"
     done = _run(output, installed.argv("-n", "2", program), as_is=2, depth=3)
@@ -142,6 +143,7 @@ def test_the_programs_own_time_is_compared(installed: Installed, program: str, t
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 def test_exit_status_and_streams_are_the_programs(installed: Installed, tmp_path: Path) -> None:
     source = tmp_path / "program.c"
     source.write_text(
