@@ -92,7 +92,7 @@ def program(machine: Machine, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def tuning(measured: Path) -> Path:
     """One that names, whatever was fastest, the first of our algorithms for each collective."""
     with Store.open(measured / "study.db") as store:
-        offered = from_text(stored_candidates(store) or "[]")[1, 2]
+        offered = from_text(stored_candidates(store) or "[]")[1, 2, None]
     rules = tuple(
         rule(name, 0, None, {"coll": "unisono", "algorithm": offered[name][0].name}, sizes=(8, 1 << 15))
         for name in ("allreduce", "bcast")

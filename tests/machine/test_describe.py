@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -169,6 +170,26 @@ def test_the_doctors_page(machine: Machine) -> None:
         "HPC-X",
     ):
         assert text in page
+
+
+def test_what_our_collectives_would_see(epyc_nps4: Path, machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("UNISONO_TOPOLOGY", raising=False)
+    mpich = Mpi(family="mpich", version="4.0.2", mpirun="mpirun.mpich")
+    large = read_machine(epyc_nps4, {}, OPEN_MPI, UCX)
+    bound = large.model_copy(update={"environment": {"PRTE_MCA_rmaps_default_mapping_policy": "package"}})
+    for here, said in (
+        (machine, "1 socket, 1 NUMA domain: a node is one domain to our collectives"),
+        (large, "2 sockets, 8 NUMA domains; Open MPI by itself binds ranks within one"),
+        (bound, "2 sockets, 8 NUMA domains; the environment says how ranks are bound"),
+        (large.model_copy(update={"mpi": mpich}), "some ranks are not bound within one, so that a node is one domain"),
+        (large.model_copy(update={"mpi": None}), "2 sockets, 8 NUMA domains"),
+    ):
+        rows = doctor_json(here)["collectives"]
+        assert said in rows["domains"]
+        assert rows["coordinates"] == "none; a file with them can be named in UNISONO_TOPOLOGY"
+        page = "\n".join(doctor_lines(here, width=500))
+        assert re.search(rf"^Domains +{re.escape(rows['domains'])}$", page, re.MULTILINE)
+    assert "-bind-to numa" in doctor_json(large.model_copy(update={"mpi": mpich}))["collectives"]["domains"]
 
 
 def test_no_line_of_the_page_is_too_long(machine: Machine) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -13,21 +14,33 @@ from unisono.machine.model import Machine, Mpi
 from unisono.measure.protocol import OwnAlgorithm
 from unisono.model import CALL_SCOPE, Setting, call_part, launch_part
 from unisono.parameters.spelling import call_words
+from unisono.study import ours as ours_module
 from unisono.study.config import Study, parse_study
 from unisono.study.matrix import expand
-from unisono.study.ours import Candidates, as_text, by_collective, from_text, groups, preloaded, wants_library
+from unisono.study.ours import (
+    DEFAULT_PLACES,
+    Candidates,
+    as_text,
+    ask,
+    by_collective,
+    from_text,
+    groups,
+    preloaded,
+    wants_library,
+)
 
 LIBRARY = Path("/lib/libunisono.so")
 PULL = OwnAlgorithm("allreduce", "pull")
 SLICES = OwnAlgorithm("allreduce", "slices", 16384, "In slices.", "a paper")
 TREE = OwnAlgorithm("bcast", "tree")
-OFFERED: Candidates = {(1, 2): by_collective([PULL, SLICES, TREE])}
+OFFERED: Candidates = {(1, 2, None): by_collective([PULL, SLICES, TREE])}
+DOMAINS = OwnAlgorithm("allreduce", "domains", 16384)
+MPICH = Mpi(family="mpich", version="4.0.2", mpirun="mpirun.mpich", call_scope=list(CALL_SCOPE))
 
 
-def study(parameters: str, more: str = "") -> Study:
-    text = (
-        f'[study]\nname = "s"\n[cases]\ncollectives = ["allreduce", "gather"]\nppn = [2]\n[parameters]\n{parameters}\n'
-    )
+def study(parameters: str, more: str = "", ppn: int = 2) -> Study:
+    cases = f'[cases]\ncollectives = ["allreduce", "gather"]\nppn = [{ppn}]'
+    text = f'[study]\nname = "s"\n{cases}\n[parameters]\n{parameters}\n'
     return parse_study(text + more, "s.toml")
 
 
@@ -92,13 +105,66 @@ def test_they_are_switched_inside_a_launch_whatever_the_mpi_can() -> None:
 
 
 def test_what_is_kept_with_a_study_is_read_again() -> None:
+    bound: Candidates = {**OFFERED, (1, 4, DEFAULT_PLACES): {"bcast": (TREE,)}, (1, 4, "block"): {"bcast": (TREE,)}}
     assert from_text(as_text(OFFERED)) == OFFERED
+    assert from_text(as_text(bound)) == bound
     assert from_text(as_text({})) == {}
 
 
 def test_the_ranks_that_are_asked() -> None:
     text = '[study]\nname = "s"\n[cases]\ncollectives = ["bcast"]\nnodes = [1, 99]\nppn = [1, 2, 4096]\n'
-    assert groups(parse_study(text, "s.toml"), machine()) == [(1, 2)]
+    assert groups(parse_study(text, "s.toml"), machine()) == [(1, 2, None)]
+
+
+def test_where_a_node_has_domains_the_ranks_are_asked_in_all_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bound ranks see more domains than MPICH's launcher shows by itself."""
+    monkeypatch.setattr(ours_module, "Session", _Domains)
+    here = machine(cores=4, numa=2, sockets=2).model_copy(update={"mpi": MPICH})
+    asked = study('coll = ["unisono"]\nplacement = ["block", "cyclic", "block:socket"]', ppn=4)
+    assert groups(asked, machine(cores=4)) == [(1, 4, None)], "one domain: asked once"
+    assert groups(study('coll = ["unisono"]', ppn=4), here) == [(1, 4, None)], "bound in one way: asked once"
+    assert groups(asked, here) == [(1, 4, DEFAULT_PLACES), (1, 4, "block"), (1, 4, "cyclic")]
+    offered = ask(asked, here, Path("bench"), LIBRARY)
+    (case,) = [c for c in expand(asked, here, ours=offered).cases if c.case.collective == "allreduce"]
+    found = {(s.get("placement"), s["algorithm"]) for s in case.settings if s.get("coll") == "unisono"}
+    assert found == {(place, "pull") for place in (None, "block", "cyclic")} | {
+        ("block", "domains"),
+        ("cyclic", "domains"),
+    }
+
+
+class _Domains:
+    """A launch whose ranks see domains where they are bound."""
+
+    def __init__(self, argv: Sequence[str], env: Mapping[str, str]) -> None:
+        self._bound = "-bind-to" in argv
+
+    def __enter__(self) -> _Domains:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+    def algorithms(self) -> list[OwnAlgorithm]:
+        return [PULL, DOMAINS] if self._bound else [PULL]
+
+
+def test_what_would_show_domains_is_said() -> None:
+    here = machine(cores=4, numa=2, sockets=2)
+    under_mpich = here.model_copy(update={"mpi": MPICH})
+    plain, bound = study('coll = ["unisono"]', ppn=4), study('coll = ["unisono"]\nplacement = ["block"]', ppn=4)
+    said = [
+        [note for note in expand(wanted, on, ours=OFFERED).notes if "domains" in note]
+        for wanted, on in ((plain, under_mpich), (plain, here), (bound, under_mpich))
+    ]
+    assert said == [
+        [
+            "This machine has 2 NUMA domains, and MPICH by itself binds no ranks within one: unisono/domains is"
+            ' compared only with placement = ["block"] in the study.'
+        ],
+        [],
+        [],
+    ]
 
 
 def test_what_the_user_has_set_for_programs_does_not_reach_the_launches(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,8 +176,7 @@ def test_what_the_user_has_set_for_programs_does_not_reach_the_launches(monkeypa
 
 
 def test_under_mpich_ours_are_the_only_candidates() -> None:
-    mpi = Mpi(family="mpich", version="4.0.2", mpirun="mpirun.mpich", call_scope=list(CALL_SCOPE))
-    here: Machine = machine().model_copy(update={"mpi": mpi})
+    here: Machine = machine().model_copy(update={"mpi": MPICH})
     matrix = expand(study('coll = ["all"]\nalgorithm = ["all"]\npml = ["ob1", "ucx"]'), here, ours=OFFERED)
     (case,) = [c for c in matrix.cases if c.case.collective == "allreduce"]
     assert {s.get("coll") for s in case.settings} == {None, "unisono"}

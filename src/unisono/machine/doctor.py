@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import textwrap
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from unisono.machine import coordinates, domains
 from unisono.machine.files import format_cpu_list
 from unisono.machine.limits import quota_sentence
 from unisono.machine.model import Machine
@@ -63,6 +66,19 @@ def software_rows(machine: Machine) -> list[tuple[str, str]]:
     if machine.root_user:
         rows.append(("User", "root: mpirun is told to allow it"))
     return rows
+
+
+def collective_rows(machine: Machine, environment: Mapping[str, str] = os.environ) -> list[tuple[str, str]]:
+    """(label, value) of what our own collectives would see of the machine, in the words of UNISONO_VERBOSE."""
+    hosts = [node.host for node in machine.nodes]
+    return [
+        ("Domains", domains.described(machine)),
+        ("Coordinates", coordinates.described(environment, hosts, machine.mpi)),
+    ]
+
+
+def _rows(machine: Machine) -> list[tuple[str, str]]:
+    return [*machine_rows(machine), *software_rows(machine), *collective_rows(machine)]
 
 
 def _mpi_rows(machine: Machine) -> list[tuple[str, str]]:
@@ -151,7 +167,7 @@ def parameter_rows(machine: Machine) -> list[tuple[str, str, bool, str]]:
 def doctor_lines(machine: Machine, width: int = 100) -> list[str]:
     """The page as plain text, no line longer than `width` where words allow it."""
     lines = []
-    rows = [*machine_rows(machine), *software_rows(machine)]
+    rows = _rows(machine)
     label_width = max(len(label) for label, _ in rows)
     for label, value in rows:
         lines += _wrapped(f"{label:<{label_width}}  ", value, width)
@@ -183,7 +199,7 @@ def print_doctor(machine: Machine, console: Console) -> None:
     facts = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     facts.add_column(style="bold", no_wrap=True)
     facts.add_column(overflow="fold")
-    for label, value in [*machine_rows(machine), *software_rows(machine)]:
+    for label, value in _rows(machine):
         facts.add_row(label, Text(value))
     console.print(facts)
     console.print()
@@ -222,5 +238,6 @@ def doctor_json(machine: Machine) -> dict[str, Any]:
     return {
         "machine": machine.model_dump(mode="json"),
         "fingerprint": fingerprint(machine),
+        "collectives": {label.lower(): value for label, value in collective_rows(machine)},
         "parameters": parameters,
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from unisono.machine.domains import binding_is_set
 from unisono.machine.model import Machine
 
 LEVELS = ("numa", "socket", "l3", "node")
@@ -32,16 +33,12 @@ def is_default_binding(machine: Machine, nodes: int, ppn: int) -> bool:
 
     Open MPI maps and binds by core up to two ranks (tried on 4.1.4 and 5.0.11), by larger domains beyond.
     """
-    changed = any(
-        name.startswith(("PRTE_MCA_", "OMPI_MCA_rmaps", "OMPI_MCA_hwloc", "OMPI_MCA_orte"))
-        for name in machine.environment
-    )
     return (
         (machine.mpi is None or machine.mpi.family == "openmpi")
         and nodes == 1
         and ppn == 2
         and machine.cores >= 2
-        and not changed
+        and not binding_is_set(machine)
         and _key("block", machine, 1, 2) == _key("block:node", machine, 1, 2)
     )
 

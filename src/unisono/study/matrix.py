@@ -19,7 +19,7 @@ from unisono.parameters.values import require_value
 from unisono.sizes import format_size
 from unisono.study.config import Study
 from unisono.study.memory import largest_size
-from unisono.study.ours import PREFIX, Candidates
+from unisono.study.ours import PREFIX, Candidates, offered, offered_anywhere
 
 _EVERYTHING = ("all", "available")
 
@@ -74,9 +74,10 @@ def expand(
     notes: dict[str, None] = {}
     study = _of_this_mpi(study, machine, notes)
     _check_parameters(study, machine)
-    offered = ours or {}
+    candidates = ours or {}
     if scope:
-        _check_ours(study, offered if ours else None)
+        _check_ours(study, candidates if ours else None)
+        notes.update(dict.fromkeys(_unbound(study, machine) if ours else ()))
     cases = []
     for nodes, words in itertools.product(study.cases.nodes, study.cases.ppn):
         ppn = machine.cores if words == "cores" else words
@@ -85,11 +86,12 @@ def expand(
             if nodes * ppn < 2:
                 raise UserError("one rank has nobody to communicate with: ask for a ppn of 2 or more, or more nodes")
             case = Case(collective, nodes, ppn)
-            listed = offered.get((nodes, ppn), {}).get(collective, ()) if scope else ()
+            listed = offered_anywhere(candidates, case) if scope else []
             wanted = [s for s in _combinations(study, machine, collective, listed) if not _excluded(study, case, s)]
             settings, said = fold([DEFAULT, *wanted], machine, nodes, ppn, collective)
             notes.update(dict.fromkeys(said))
-            cases.append(CaseMatrix(case, _sizes(study, machine, case, notes), tuple(dict.fromkeys(settings))))
+            settings = [s for s in dict.fromkeys(settings) if not is_ours(s) or _can_serve(s, case, candidates)]
+            cases.append(CaseMatrix(case, _sizes(study, machine, case, notes), tuple(settings)))
     return Matrix(tuple(cases), tuple(notes), _switched(scope, machine, cases))
 
 
@@ -112,6 +114,17 @@ def _tuned_serves(setting: Setting, machine: Machine, case: Case) -> bool:
     if "coll" not in setting or is_ours(setting):
         return True
     return setting["coll"] == "tuned" == default_component(machine, case.nodes, case.ppn, launch_part(setting))
+
+
+def _unbound(study: Study, machine: Machine) -> list[str]:
+    """What to write for our algorithms that need ranks bound within domains, where nothing binds any."""
+    mpi, domains = machine.mpi, len(machine.numa_nodes)
+    if mpi is None or not mpi.is_hydra or domains == 1 or "placement" in study.parameters:
+        return []
+    return [
+        f"This machine has {domains} NUMA domains, and {mpi.name} by itself binds no ranks within one: unisono/domains"
+        ' is compared only with placement = ["block"] in the study.'
+    ]
 
 
 def _of_this_mpi(study: Study, machine: Machine, notes: dict[str, None]) -> Study:
@@ -209,12 +222,17 @@ def _own_settings(study: Study, ours: Sequence[OwnAlgorithm]) -> Iterator[Settin
             yield from (use | {"segment": each} for each in segments if each not in ("0", str(one.segment)))
 
 
-def _check_ours(study: Study, offered: Candidates | None) -> None:
+def _can_serve(setting: Setting, case: Case, candidates: Candidates) -> bool:
+    """Whether one of our algorithms was offered where the setting puts the ranks."""
+    return any(one.name == setting["algorithm"] for one in offered(candidates, case, setting))
+
+
+def _check_ours(study: Study, candidates: Candidates | None) -> None:
     """Raises UserError for one of our algorithms that nobody knows."""
     wanted = [name for name in study.parameters.get("algorithm", ()) if name.startswith(PREFIX)]
-    if not wanted or offered is None:
+    if not wanted or candidates is None:
         return
-    known = {one.name for group in offered.values() for listed in group.values() for one in listed}
+    known = {one.name for group in candidates.values() for listed in group.values() for one in listed}
     for name in wanted:
         if name.removeprefix(PREFIX) not in known:
             raise UserError(

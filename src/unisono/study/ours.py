@@ -12,14 +12,22 @@ from unisono.errors import LaunchError, UserError
 from unisono.launch.command import Command, command
 from unisono.machine.model import Machine
 from unisono.measure.session import OwnAlgorithm, Session
-from unisono.model import DEFAULT, UNISONO
+from unisono.model import DEFAULT, UNISONO, Case, Setting
+from unisono.parameters.availability import available_values
+from unisono.parameters.folding import fold
 from unisono.parameters.spelling import require_mpi, sweep_words
 from unisono.profile.build import recorder
 from unisono.profile.preload import launcher_for, launcher_of, with_variables
 from unisono.study.config import Study
 
-Candidates = Mapping[tuple[int, int], Mapping[str, tuple[OwnAlgorithm, ...]]]
-"""(nodes, ppn) -> collective -> what can serve it on these ranks."""
+Ranks = tuple[int, int, str | None]
+"""Nodes, ranks a node, and where they are: a `placement`, DEFAULT_PLACES, or None where that does not matter."""
+
+Candidates = Mapping[Ranks, Mapping[str, tuple[OwnAlgorithm, ...]]]
+"""Collective -> what can serve it on these ranks."""
+
+DEFAULT_PLACES = ""
+"""Where mpirun puts ranks by itself."""
 
 PREFIX = f"{UNISONO}/"
 """Begins the name of one of ours among a study's algorithms."""
@@ -82,15 +90,15 @@ def prepare(
 
 
 def ask(study: Study, machine: Machine, program: Path, library: Path) -> Candidates:
-    """One launch for every (nodes, ppn). Ranks that cannot be launched offer nothing: the study will say why. Raises
-    UserError when none can be."""
-    found: dict[tuple[int, int], Mapping[str, tuple[OwnAlgorithm, ...]]] = {}
-    failed: LaunchError | None = None
-    for nodes, ppn in groups(study, machine):
+    """One launch for every (nodes, ppn), on machines with several domains for every place of the ranks in the study.
+    Ranks that cannot be launched offer nothing: the study will say why. Raises UserError when none can be."""
+    found: dict[Ranks, Mapping[str, tuple[OwnAlgorithm, ...]]] = {}
+    failed: LaunchError | UserError | None = None
+    for nodes, ppn, places in groups(study, machine):
         try:
             line = command(
                 machine,
-                DEFAULT,
+                Setting({"placement": places}) if places else DEFAULT,
                 nodes,
                 ppn,
                 [str(program)],
@@ -99,21 +107,61 @@ def ask(study: Study, machine: Machine, program: Path, library: Path) -> Candida
             )
             line = preloaded(line, library, machine)
             with Session(line.argv, line.env) as session:
-                found[nodes, ppn] = by_collective(session.algorithms())
-        except LaunchError as error:
+                found[nodes, ppn, places] = by_collective(session.algorithms())
+        except (LaunchError, UserError) as error:
             failed = error
     if failed is not None and not found:
         raise UserError(f"the library could not be asked what it offers: {failed}") from failed
     return found
 
 
-def groups(study: Study, machine: Machine) -> list[tuple[int, int]]:
-    """The (nodes, ppn) of a study that this machine can have."""
+def groups(study: Study, machine: Machine) -> list[Ranks]:
+    """The ranks of a study that this machine can have and that may be offered different algorithms."""
     all_of_them = (
         (nodes, machine.cores if ppn == "cores" else ppn) for nodes in study.cases.nodes for ppn in study.cases.ppn
     )
     fits = len(machine.cpus) if not study.cases.oversubscribe else 1 << 30
-    return [(n, p) for n, p in dict.fromkeys(all_of_them) if n <= len(machine.nodes) and p <= fits and n * p > 1]
+    return [
+        (n, p, places)
+        for n, p in dict.fromkeys(all_of_them)
+        if n <= len(machine.nodes) and p <= fits and n * p > 1
+        for places in _places(study, machine, n, p)
+    ]
+
+
+def _places(study: Study, machine: Machine, nodes: int, ppn: int) -> list[str | None]:
+    """Which domains the library sees depends on where ranks are bound, where a node has several."""
+    values = study.parameters.get("placement", [])
+    if not has_domains(machine) or not values:
+        return [None]
+    if "all" in values or "available" in values:
+        values = [*values, *available_values("placement", machine, None)]
+    asked = [Setting({"placement": value}) for value in values if value not in ("all", "available")]
+    kept, _ = fold([DEFAULT, *asked], machine, nodes, ppn)
+    return [setting.get("placement", DEFAULT_PLACES) for setting in kept]
+
+
+def has_domains(machine: Machine) -> bool:
+    return len(machine.numa_nodes) > 1 or len({cpu.socket for cpu in machine.cpus}) > 1
+
+
+def offered(candidates: Candidates, case: Case, setting: Setting) -> tuple[OwnAlgorithm, ...]:
+    """What can serve a case where a setting puts its ranks."""
+    for places in (setting.get("placement", DEFAULT_PLACES), None):
+        if (listed := candidates.get((case.nodes, case.ppn, places))) is not None:
+            return listed.get(case.collective, ())
+    return ()
+
+
+def offered_anywhere(candidates: Candidates, case: Case) -> list[OwnAlgorithm]:
+    """What can serve a case, wherever its ranks are."""
+    found = {
+        one.name: one
+        for (nodes, ppn, _), listed in candidates.items()
+        if (nodes, ppn) == (case.nodes, case.ppn)
+        for one in listed.get(case.collective, ())
+    }
+    return list(found.values())
 
 
 def by_collective(found: Iterable[OwnAlgorithm]) -> dict[str, tuple[OwnAlgorithm, ...]]:
@@ -126,8 +174,8 @@ def by_collective(found: Iterable[OwnAlgorithm]) -> dict[str, tuple[OwnAlgorithm
 def as_text(candidates: Candidates) -> str:
     """For keeping with the study."""
     rows = [
-        {"nodes": nodes, "ppn": ppn, **asdict(one)}
-        for (nodes, ppn), listed in candidates.items()
+        {"nodes": nodes, "ppn": ppn, **({"places": places} if places is not None else {}), **asdict(one)}
+        for (nodes, ppn, places), listed in candidates.items()
         for these in listed.values()
         for one in these
     ]
@@ -135,7 +183,7 @@ def as_text(candidates: Candidates) -> str:
 
 
 def from_text(text: str) -> Candidates:
-    found: dict[tuple[int, int], list[OwnAlgorithm]] = {}
+    found: dict[Ranks, list[OwnAlgorithm]] = {}
     for row in json.loads(text):
-        found.setdefault((row.pop("nodes"), row.pop("ppn")), []).append(OwnAlgorithm(**row))
-    return {group: by_collective(these) for group, these in found.items()}
+        found.setdefault((row.pop("nodes"), row.pop("ppn"), row.pop("places", None)), []).append(OwnAlgorithm(**row))
+    return {ranks: by_collective(these) for ranks, these in found.items()}

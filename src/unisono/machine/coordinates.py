@@ -1,0 +1,166 @@
+"""Where our collectives would learn the nodes' coordinates on a torus, and whether the file that says them is right.
+
+The file's language, and every sentence on a mistake, are the library's (native/collectives/coordinates.c).
+"""
+
+from __future__ import annotations
+
+import mmap
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from pathlib import Path
+
+from unisono.machine.model import Mpi
+
+VARIABLE = "UNISONO_TOPOLOGY"
+_LETTERS = "xyzuvw"
+_MOST_PLACES = 1 << 24
+_LONGEST_WORD = 255
+
+_TELLERS = (
+    ("Fujitsu's MPI", b"FJMPI_Topology_get_dimension"),
+    ("Blue Gene/Q's MPI", b"MPIX_Torus_ndims"),
+)
+"""MPI libraries that tell coordinates by themselves (native/collectives/inquiry.c), and what they have for it."""
+
+
+@dataclass(slots=True)
+class Coordinates:
+    """What a file says of a machine."""
+
+    extents: tuple[int, ...]
+    wraps: tuple[bool, ...]
+    is_grid: bool
+    """The nodes in order; else by names."""
+    hosts: set[str] = field(default_factory=set)
+    patterns: list[str] = field(default_factory=list)
+
+    @property
+    def shape(self) -> str:
+        return "x".join(map(str, self.extents))
+
+    @property
+    def kind(self) -> str:
+        words = ["torus" if wraps else "mesh" for wraps in self.wraps]
+        return words[0] if len(set(words)) == 1 else " ".join(words)
+
+    def knows(self, host: str) -> bool:
+        """Whether a host has a place; of a grid it is not known before the ranks are there."""
+        names = {host, host.partition(".")[0]}
+        return bool(names & self.hosts) or any(self._named(pattern, host) for pattern in self.patterns)
+
+    def _named(self, pattern: str, host: str) -> bool:
+        pieces = re.split(r"%(.)", pattern)
+        expression = "".join(r"([0-9]+)" if i % 2 else re.escape(piece) for i, piece in enumerate(pieces))
+        match = re.fullmatch(rf"{expression}(?:\..*)?", host)
+        if match is None:
+            return False
+        limits = (
+            prod(self.extents) if letter == "n" else self.extents[_LETTERS.index(letter)] for letter in pieces[1::2]
+        )
+        return all(int(number) < limit for number, limit in zip(match.groups(), limits, strict=True))
+
+
+def read(text: str) -> Coordinates:
+    """Raises ValueError with the line and what is wrong with it."""
+    found: Coordinates | None = None
+    for number, line in enumerate(text.partition("\0")[0].split("\n"), start=1):
+        words = line.partition("#")[0].replace("\r", " ").replace("\t", " ").split(" ")
+        words = [word for word in words if word]
+        if not words:
+            continue
+        try:
+            if len(words) > 2 + len(_LETTERS) or any(len(word) > _LONGEST_WORD for word in words):
+                raise ValueError("too many words, or too long ones")
+            found = _extents(words, found) if words[0] in ("grid", "extents") else _place(words, found)
+        except ValueError as error:
+            raise ValueError(f"line {number}: {error}") from None
+    if found is None:
+        raise ValueError("it says no extents")
+    return found
+
+
+def _extents(words: Sequence[str], found: Coordinates | None) -> Coordinates:
+    if found is not None:
+        raise ValueError("the extents are given twice")
+    extents = words[1] if len(words) > 2 else ""
+    if re.fullmatch(r"[0-9]+(x[0-9]+)*", extents):
+        numbers = tuple(map(int, extents.split("x")))
+        wraps = list(words[2:]) * (len(numbers) if len(words) == 3 else 1)
+        if (
+            len(numbers) <= len(_LETTERS)
+            and 1 <= prod(numbers) <= _MOST_PLACES
+            and len(wraps) == len(numbers)
+            and set(wraps) <= {"torus", "mesh"}
+        ):
+            return Coordinates(numbers, tuple(word == "torus" for word in wraps), words[0] == "grid")
+    raise ValueError("expected extents like 8x8x6 and then `torus` or `mesh`, once or for each dimension")
+
+
+def _place(words: Sequence[str], found: Coordinates | None) -> Coordinates:
+    if found is None:
+        raise ValueError("expected `extents 8x8x6 torus` or `grid 8x8x6 torus` first")
+    if words[0] == "names":
+        letters = re.findall(r"%(.?)", words[1]) if len(words) == 2 else []
+        if sorted(letters) not in (["n"], sorted(_LETTERS[: len(found.extents)])):
+            raise ValueError("expected a pattern with each coordinate once, like n%x-%y-%z, or with %n")
+        found.patterns.append(words[1])
+        return found
+    at = words[1:]
+    fits = all(re.fullmatch("[0-9]+", word) and int(word) < most for word, most in zip(at, found.extents, strict=False))
+    if len(at) != len(found.extents) or not fits:
+        raise ValueError("expected a host and its coordinates, each below its extent")
+    found.hosts.add(words[0])
+    return found
+
+
+def described(environment: Mapping[str, str], hosts: Iterable[str], mpi: Mpi | None) -> str:
+    """One line: the coordinates that the library would find under this environment, in its own words."""
+    path = environment.get(VARIABLE)
+    if not path:
+        teller = told_by(mpi)
+        return f"from {teller}" if teller else f"none; a file with them can be named in {VARIABLE}"
+    try:
+        found = read(Path(path).read_bytes().decode("latin-1"))
+    except OSError:
+        return f"{VARIABLE}={path}: it cannot be read; programs with our collectives end with this line"
+    except ValueError as error:
+        return f"{VARIABLE}={path}: {error}; programs with our collectives end with this line"
+    said = f"{found.shape}, from {VARIABLE}={path}: {found.kind}, {_count(prod(found.extents), 'place')}, "
+    if found.is_grid:
+        said += "nodes in order of their lowest ranks"
+    else:
+        by_name = [f"names like {pattern}" for pattern in found.patterns]
+        said += " and ".join(([_count(len(found.hosts), "host")] if found.hosts or not by_name else []) + by_name)
+    unknown = [host for host in hosts if not found.is_grid and not found.knows(host)]
+    if unknown:
+        said += f"; it says nothing of the node{'s' if len(unknown) > 1 else ''} {_some(unknown)}: communicators with "
+        said += f"{'them' if len(unknown) > 1 else 'it'} are no cuboids"
+    return said
+
+
+def told_by(mpi: Mpi | None) -> str | None:
+    """Which MPI this is, if it tells coordinates by itself."""
+    root = Path(mpi.root) if mpi is not None and mpi.root else None
+    if root is None:
+        return None
+    libraries = [path for folder in ("lib", "lib64") for path in (root / folder).glob("libmpi*") if path.is_file()]
+    return next((name for name, symbol in _TELLERS if any(_contains(path, symbol) for path in libraries)), None)
+
+
+def _contains(path: Path, symbol: bytes) -> bool:
+    try:
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            return data.find(symbol + b"\0") >= 0
+    except (OSError, ValueError):  # none that can be read, or an empty one
+        return False
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number:,} {word}{'s' if number != 1 else ''}"
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
