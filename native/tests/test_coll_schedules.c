@@ -113,6 +113,37 @@ static void parts_are_nearly_equal(void)
         }
 }
 
+/* Numbers as what is combined: after the first time around the member who has a part has it of all, after the second
+   everybody; what is sent is what came last, or the own. */
+static void ring_combines_and_hands_out(void)
+{
+    enum { PIECES = 3 };
+    for (int size = 2; size <= 9; size++) {
+        int have[9][9 * PIECES];
+        for (int member = 0; member < size; member++)
+            for (int i = 0; i < size * PIECES; i++)
+                have[member][i] = 1 << member;
+        for (int64_t number = 0; number < 2 * (size - 1) * PIECES; number++) {
+            int sent[9];
+            for (int member = 0; member < size; member++) {
+                struct ring_piece out = ring_piece(size, member, PIECES, number);
+                sent[member] = have[member][out.part * PIECES + out.piece];
+            }
+            for (int member = 0; member < size; member++) {
+                int left = (member + size - 1) % size;
+                struct ring_piece in = ring_piece(size, left, PIECES, number);
+                int *place = &have[member][in.part * PIECES + in.piece];
+                CHECK(in.step >= size - 1 || (*place & sent[left]) == 0);
+                *place = in.step < size - 1 ? *place | sent[left] : sent[left];
+                CHECK(in.step < size - 2 || *place == (1 << size) - 1);
+            }
+        }
+        for (int member = 0; member < size; member++)
+            for (int i = 0; i < size * PIECES; i++)
+                CHECK(have[member][i] == (1 << size) - 1);
+    }
+}
+
 /* Each block goes as far as it has to. */
 static void bruck_brings_blocks_home(void)
 {
@@ -133,6 +164,7 @@ int main(void)
     doubling_combines_neighbours();
     halves_are_what_partners_need();
     parts_are_nearly_equal();
+    ring_combines_and_hands_out();
     bruck_brings_blocks_home();
     return verdict();
 }

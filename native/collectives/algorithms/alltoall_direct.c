@@ -19,8 +19,7 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
 
 static double cost_v(const struct coll_comm *comm, const struct shape *shape)
 {
-    struct shape usual = counts_usual(shape);
-    return cost(comm, &usual);
+    return counts_cost(comm, shape, cost);
 }
 
 struct window {

@@ -21,8 +21,7 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
 
 static double cost_v(const struct coll_comm *comm, const struct shape *shape)
 {
-    struct shape usual = counts_usual(shape);
-    return cost(comm, &usual);
+    return counts_cost(comm, shape, cost);
 }
 
 /* One way: the first pieces for, or from, the ranks of other nodes in the order of the steps, then the second ones. All

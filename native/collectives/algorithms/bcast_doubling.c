@@ -9,7 +9,8 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     int nodes = comm->topology.nodes;
     double bytes = (double)shape->bytes;
-    return cost_fabric(comm, 2 * cost_levels(nodes, 2), 2 * bytes * (nodes - 1) / nodes) + cost_node(comm, bytes);
+    /* Whole messages that wait for one another: 1.3. */
+    return cost_fabric(comm, 2 * cost_levels(nodes, 2), 1.3 * 2 * bytes * (nodes - 1) / nodes) + cost_node(comm, bytes);
 }
 
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)

@@ -3,6 +3,7 @@
 #define UNISONO_GROUP_COST_H
 
 #include "../collectives.h"
+#include "../node/crowd.h"
 
 /* ceil(log(n) / log(radix)) */
 static inline int cost_levels(int n, int radix)
@@ -19,10 +20,11 @@ static inline double cost_fabric(const struct coll_comm *comm, double messages, 
     return messages * comm->costs.fabric_latency + bytes * comm->costs.fabric_byte;
 }
 
-/* The same where all ranks of a node send at once: they share its adapter and, where they have no core each, its cores. */
+/* The same where all ranks of a node send at once: they share its adapter and, where they have no core each, take
+ * turns. */
 static inline double cost_fabric_shared(const struct coll_comm *comm, double messages, double bytes)
 {
-    return cost_fabric(comm, messages * (1 + 0.25 * (comm->topology.most - 1)), bytes);
+    return cost_fabric(comm, messages * (1 + (crowd() ? 1 : 0.25) * (comm->topology.most - 1)), bytes);
 }
 
 /* And for large messages that are not paced: what one direction of a connection waits for is behind the data of the

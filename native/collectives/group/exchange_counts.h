@@ -2,6 +2,8 @@
 #ifndef UNISONO_GROUP_EXCHANGE_COUNTS_H
 #define UNISONO_GROUP_EXCHANGE_COUNTS_H
 
+#include <math.h>
+
 #include "group.h"
 
 /* For alltoallv the ranks of the node tell one another; what other nodes' ranks have is not needed. */
@@ -25,12 +27,14 @@ static inline int64_t counts_in(const struct counts *counts, int local, int rank
     return counts->in == NULL ? counts->each : counts->in[(int64_t)local * counts->ranks + rank];
 }
 
-/* For the cost of an alltoallv, whose ranks know no size that all agree on: blocks that are neither small nor large. */
-static inline struct shape counts_usual(const struct shape *shape)
+/* The cost of an alltoallv, of which no size is known to all ranks: of small and of large blocks alike. */
+static inline double counts_cost(const struct coll_comm *comm, const struct shape *shape,
+                                 double (*cost)(const struct coll_comm *comm, const struct shape *shape))
 {
-    struct shape usual = *shape;
-    usual.bytes = 8 << 10;
-    return usual;
+    struct shape small = *shape, large = *shape;
+    small.bytes = 64;
+    large.bytes = 32 << 10;
+    return sqrt(cost(comm, &small) * cost(comm, &large));
 }
 
 /* The call's own blocks, by rank. */

@@ -84,6 +84,20 @@ static inline struct span part_of(int64_t count, int i, int parts)
     return (struct span){from, from + each + (i < rest)};
 }
 
+/* Twice around a ring of members, each of whose parts is cut into pieces: what `member` sends as a message of this
+   number. In step 0 it is its own, later what has come in the step before; in the first size - 1 steps what comes is
+   combined with the own piece, then it replaces that. */
+struct ring_piece {
+    int step, part;
+    int64_t piece;
+};
+
+static inline struct ring_piece ring_piece(int size, int member, int64_t pieces, int64_t number)
+{
+    int step = (int)(number / pieces);
+    return (struct ring_piece){step, (member - step + 2 * size) % size, number % pieces};
+}
+
 /* Bruck's alltoall: whether the block for the place at this distance travels in the step of `bit`. */
 static inline int bruck_travels(int distance, int bit)
 {
