@@ -69,9 +69,9 @@ static enum element element_of(MPI_Datatype type, int64_t bytes)
         type == MPI_UINT32_T || type == MPI_UNSIGNED_SHORT || type == MPI_UNSIGNED_CHAR || type == MPI_UINT8_T ||
         type == MPI_UINT16_T)
         return of_integer(bytes, false);
-    if (type == MPI_REAL || type == MPI_DOUBLE_PRECISION)
+    if (type == MPI_REAL || type == MPI_DOUBLE_PRECISION || type == MPI_REAL4 || type == MPI_REAL8)
         return of_real(bytes);
-    return type == MPI_INTEGER ? of_integer(bytes, true) : ELEMENTS;
+    return type == MPI_INTEGER || type == MPI_INTEGER4 || type == MPI_INTEGER8 ? of_integer(bytes, true) : ELEMENTS;
 }
 
 /* Whether the library keeps the left one of two numbers that do not compare; it need not treat all counts alike, and
@@ -121,7 +121,8 @@ bool reduction_set(struct reduction *reduction, MPI_Datatype type, MPI_Op op)
     MPI_Aint low, extent;
     *reduction = (struct reduction){.op = op, .type = type, .combine = combine_by_library};
     if (PMPI_Type_size(type, &bytes) != MPI_SUCCESS || PMPI_Type_get_extent(type, &low, &extent) != MPI_SUCCESS ||
-        low != 0 || extent != bytes || bytes <= 0 || PMPI_Op_commutative(op, &commutes) != MPI_SUCCESS)
+        low != 0 || extent != bytes || bytes <= 0 || PMPI_Type_get_true_extent(type, &low, &extent) != MPI_SUCCESS ||
+        low != 0 || extent != bytes || PMPI_Op_commutative(op, &commutes) != MPI_SUCCESS)
         return false;
     reduction->element = bytes;
     reduction->commutative = commutes;

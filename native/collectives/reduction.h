@@ -4,8 +4,8 @@
 
 #include "collectives.h"
 
-/* False when the call cannot be served: the type's size and extent differ, or it does not begin at its address. The same
- * on all ranks. */
+/* False when the call cannot be served: elements of the type are not the bytes of their extent, from their address on.
+ * The same on all ranks. */
 bool reduction_set(struct reduction *reduction, MPI_Datatype type, MPI_Op op);
 
 #endif

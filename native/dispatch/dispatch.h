@@ -49,6 +49,10 @@ bool dispatch_alltoall(const void *send, MPI_Count send_count, MPI_Datatype send
 bool dispatch_alltoallv(const void *send, struct dispatch_vector send_blocks, MPI_Datatype send_type, void *receive,
                         struct dispatch_vector blocks, MPI_Datatype type, MPI_Comm *comm, int *error);
 
+/* Whether this thread's calls are left to the MPI library: while a communicator ends, what is kept with it may be gone
+ * before the program's callbacks for its attributes have run. What it was before. */
+bool dispatch_aside(bool aside);
+
 /* What a call on a copy returned, for the program: its own communicator's error handler hears of it. */
 int dispatch_returned(MPI_Comm user, MPI_Comm used, int error);
 

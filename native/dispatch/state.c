@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "copies.h"
+#include "dispatch.h"
 #include "job.h"
 
 enum { CACHED = 32 };
@@ -16,14 +17,21 @@ static struct state *newest;    /* equipped later comes first */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the list */
 static int equipped;
 
-/* What this thread looked up last, and whether it is inside of our own setting up: what the MPI library calls then
- * goes on to it. */
+/* What this thread looked up last, and whether it is inside of our own setting up, or of a communicator's end: what is
+ * called then goes on to the MPI library. */
 static _Thread_local struct {
     MPI_Comm comm;
     uint32_t generation;
     struct state *state;
 } cache[CACHED] __attribute__((tls_model("initial-exec")));
 static _Thread_local bool inside __attribute__((tls_model("initial-exec")));
+
+bool dispatch_aside(bool aside)
+{
+    bool before = inside;
+    inside = aside;
+    return before;
+}
 
 static void unlink_state(struct state *state)
 {
@@ -109,11 +117,13 @@ static struct state *look(MPI_Comm comm)
 {
     uint32_t slot = (uint32_t)((uint64_t)(uintptr_t)comm * UINT64_C(0x9e3779b97f4a7c15) >> 59);
     uint32_t now = __atomic_load_n(&generation, __ATOMIC_ACQUIRE);
+    if (__builtin_expect(inside, false)) /* first: what a rank has in its cache is its own affair */
+        return NULL;
     if (cache[slot].comm == comm && cache[slot].generation == now)
         return cache[slot].state;
     struct state *state = NULL;
     int found = 0;
-    if (inside || comm == MPI_COMM_NULL || PMPI_Comm_get_attr(comm, keyval, &state, &found) != MPI_SUCCESS)
+    if (comm == MPI_COMM_NULL || PMPI_Comm_get_attr(comm, keyval, &state, &found) != MPI_SUCCESS)
         return NULL;
     if (!found)
         state = create(comm);

@@ -1,5 +1,6 @@
 #include "types.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,10 +69,12 @@ bool types_start(void)
         {OF_INTEGER, {MPI_INT, MPI_LONG, MPI_SHORT, MPI_UNSIGNED_SHORT, MPI_UNSIGNED, MPI_UNSIGNED_LONG, MPI_LONG_LONG,
                       MPI_UNSIGNED_LONG_LONG, MPI_SIGNED_CHAR, MPI_UNSIGNED_CHAR, MPI_INT8_T, MPI_INT16_T, MPI_INT32_T,
                       MPI_INT64_T, MPI_UINT8_T, MPI_UINT16_T, MPI_UINT32_T, MPI_UINT64_T, MPI_DATATYPE_NULL}},
-        {OF_FORTRAN_INTEGER, {MPI_INTEGER, MPI_DATATYPE_NULL}},
+        {OF_FORTRAN_INTEGER, {MPI_INTEGER, MPI_INTEGER4, MPI_INTEGER8, MPI_INTEGER2, MPI_INTEGER1, MPI_DATATYPE_NULL}},
         {OF_REAL, {MPI_FLOAT, MPI_DOUBLE, MPI_REAL, MPI_DOUBLE_PRECISION, MPI_LONG_DOUBLE, MPI_DATATYPE_NULL}},
+        {OF_REAL, {MPI_REAL8, MPI_REAL4, MPI_DATATYPE_NULL}},
         {OF_COMPLEX, {MPI_COMPLEX, MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_C_LONG_DOUBLE_COMPLEX,
                       MPI_DOUBLE_COMPLEX, MPI_DATATYPE_NULL}},
+        {OF_COMPLEX, {MPI_COMPLEX16, MPI_COMPLEX8, MPI_DATATYPE_NULL}},
         {OF_LOGICAL, {MPI_LOGICAL, MPI_C_BOOL, MPI_DATATYPE_NULL}},
         {OF_BYTE, {MPI_BYTE, MPI_DATATYPE_NULL}},
         {OF_ADDRESS, {MPI_AINT, MPI_OFFSET, MPI_COUNT, MPI_DATATYPE_NULL}},
@@ -169,15 +172,15 @@ static bool is_contiguous(MPI_Datatype type)
     return good;
 }
 
-/* NULL: no memory. */
-static const struct layout *keep(MPI_Datatype type, const struct layout *layout)
+/* False: no memory. */
+static bool keep(MPI_Datatype type, const struct layout *layout)
 {
     struct layout *kept = malloc(sizeof *kept);
     if (kept == NULL)
-        return NULL;
+        return false;
     *kept = *layout;
     PMPI_Type_set_attr(type, keyval, kept);
-    return kept;
+    return true;
 }
 
 static bool derived(MPI_Datatype type, struct layout *layout)
@@ -194,7 +197,17 @@ static bool derived(MPI_Datatype type, struct layout *layout)
     if (!measure(type, layout, &lower))
         return false;
     layout->contiguous = is_contiguous(type);
-    return keep(type, layout) != NULL;
+    return keep(type, layout);
+}
+
+/* Of two threads that met a type at once, the later one would free what the other has kept, and others read. */
+static bool derived_in_turn(MPI_Datatype type, struct layout *layout)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock);
+    bool good = derived(type, layout);
+    pthread_mutex_unlock(&lock);
+    return good;
 }
 
 bool types_layout(MPI_Datatype type, struct layout *layout)
@@ -209,7 +222,7 @@ bool types_layout(MPI_Datatype type, struct layout *layout)
         *layout = cache[slot].layout;
         return true;
     }
-    if (!derived(type, layout))
+    if (!derived_in_turn(type, layout))
         return false;
     cache[slot].type = type;
     cache[slot].generation = now;

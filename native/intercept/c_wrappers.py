@@ -111,6 +111,19 @@ static int on_{function.name}({declared})
 """
 
 
+def on_end(function: Function) -> str:
+    """The same for what ends a communicator: callbacks for its attributes may communicate on it once more."""
+    return f"""
+static int on_{function.name}(MPI_Comm *a1)
+{{
+    bool before = dispatch_aside(true);
+    int status = REAL({function.name})(a1);
+    dispatch_aside(before);
+    return status;
+}}
+"""
+
+
 def wrapper(function: Function) -> str:
     names = function.names
     declared = ", ".join(p.declared(n) for p, n in zip(function.parameters, names, strict=True))
@@ -126,6 +139,8 @@ def wrapper(function: Function) -> str:
         always = f"""    if (!(record_active[F_{function.name}] | dispatch_active))
         return REAL({function.name})({", ".join(names)});
 """
+    if function.name in ("Comm_free", "Comm_disconnect"):
+        real, ways = f"on_{function.name}", on_end(function)
     return f"""{ways}
 SYMBOL int MPI_{function.name}({declared})
 {{

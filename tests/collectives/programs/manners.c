@@ -6,13 +6,25 @@
 
 #include <mpi.h>
 
-static int copied, handled, bad;
+static int copied, handled, ended, bad;
 
 static int copy_attribute(MPI_Comm comm, int key, void *extra, void *in, void *out, int *flag)
 {
     (void)comm, (void)key, (void)extra, (void)in, (void)out;
     copied++;
     *flag = 0;
+    return MPI_SUCCESS;
+}
+
+/* When its communicator ends, which may be used once more. */
+static int delete_attribute(MPI_Comm comm, int key, void *value, void *extra)
+{
+    int one = 1, sum = 0, ranks;
+    (void)key, (void)value, (void)extra;
+    MPI_Comm_size(comm, &ranks);
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
+    bad += sum != ranks;
+    ended++;
     return MPI_SUCCESS;
 }
 
@@ -46,6 +58,36 @@ static void forbidden(MPI_Comm comm)
     SAME(Allreduce, in, out, 1, MPI_DOUBLE, MPI_BAND, comm);
     SAME(Allgather, in, 1, MPI_INT, out, -1, MPI_INT, comm);
     SAME(Alltoall, in, 1, MPI_DATATYPE_NULL, out, 1, MPI_INT, comm);
+}
+
+static void add_both(void *in, void *inout, int *count, MPI_Datatype *type)
+{
+    int *a = in, *b = inout;
+    (void)type;
+    for (int i = 0; i < 2 * *count; i += 2)
+        b[i] += a[i], b[i + 3] += a[i + 3];
+}
+
+/* Elements as large as their extent that are not in it: numbers 0 and 3, the next 2 and 5. */
+static void beyond(int rank, int ranks, MPI_Comm comm)
+{
+    enum { COUNT = 9, NUMBERS = 2 * COUNT + 2 };
+    const int at[2] = {0, 3};
+    int in[NUMBERS], out[NUMBERS];
+    MPI_Datatype part, type;
+    MPI_Op op;
+    MPI_Type_create_indexed_block(2, 1, at, MPI_INT, &part);
+    MPI_Type_create_resized(part, 0, 2 * sizeof(int), &type);
+    MPI_Type_commit(&type);
+    MPI_Op_create(add_both, 1, &op);
+    for (int i = 0; i < NUMBERS; i++)
+        in[i] = rank, out[i] = -1;
+    MPI_Allreduce(in, out, COUNT, type, op, comm);
+    for (int i = 0; i < NUMBERS; i++)
+        bad += out[i] != (i == 1 || i == NUMBERS - 2 ? -1 : ranks * (ranks - 1) / 2);
+    MPI_Op_free(&op);
+    MPI_Type_free(&type);
+    MPI_Type_free(&part);
 }
 
 /* Two groups, and what is not blocking: not ours, but they pass by us. */
@@ -85,19 +127,22 @@ int main(int argc, char **argv)
         }
     }
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    MPI_Comm_create_keyval(copy_attribute, MPI_COMM_NULL_DELETE_FN, &key, NULL);
+    MPI_Comm_create_keyval(copy_attribute, delete_attribute, &key, NULL);
     MPI_Comm_set_attr(comm, key, &key);
     for (int i = 0; i < 5; i++) {
         MPI_Barrier(comm);
         MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm);
     }
     bad += copied;
+    beyond(rank, ranks, comm);
     MPI_Comm_create_errhandler(handler, &errors);
     MPI_Comm_set_errhandler(comm, errors);
     forbidden(comm);
     not_served(rank, ranks);
     MPI_Errhandler_free(&errors);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
     MPI_Comm_free(&comm);
+    bad += ended != 1;
     PMPI_Allreduce(&bad, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (rank == 0)
         puts(all == 0 ? "right" : "wrong");
