@@ -1,6 +1,7 @@
 """How far a tuning's choice is from the best of everything at every message size, on launches its study never saw.
 
-    python benchmarks/chosen_curve.py unisono-out/study.db --rounds 8      about a minute on 2 cores
+    python benchmarks/chosen_curve.py unisono-out/study.db --rounds 8 [--keep FILE]     about a minute on 2 cores
+    python benchmarks/chosen_curve.py --keep benchmarks/data/chosen-curve.jsonl         what was measured before, again
 
 Every round launches each launch setting that has a contender and measures, at every size of the study, what the tuning
 chose and whatever the study found within `--within` of the best there (of our shared-memory algorithms, which are the
@@ -15,8 +16,10 @@ import argparse
 import json
 import math
 import random
+import sys
 import tempfile
 from collections import defaultdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
 
@@ -42,6 +45,17 @@ from unisono.study.verdict import decide_study
 Cell = tuple[Case, int]
 Times = dict[Cell, dict[Setting, dict[int, float]]]
 """Log seconds by round."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One collective at one message size."""
+
+    collective: str
+    size: int
+    chosen: str
+    times: dict[str, dict[int, float]]
+    """Log seconds by round, of whatever may be the best, the chosen among it."""
 
 
 def chosen(view: CaseView, size: int) -> Setting:
@@ -95,8 +109,9 @@ def measured(study: Study, data: StudyData, wanted: dict[Cell, set[Setting]], gi
     return times
 
 
-def left(times: dict[Setting, dict[int, float]], mine: Setting) -> tuple[float, Setting]:
+def left(curve: Curve) -> tuple[float, str]:
     """Log of chosen / best, the best picked on the other half of the rounds; and what is the best over all."""
+    times, mine = curve.times, curve.chosen
     rounds = sorted(times[mine])
     halves = rounds[::2], rounds[1::2]
     lost = []
@@ -111,33 +126,61 @@ def _middle(values: dict[int, float], rounds: list[int]) -> float:
     return median(known) if len(known) >= len(rounds) / 2 else math.inf
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("study", type=Path)
-    parser.add_argument("--rounds", type=int, default=8)
-    parser.add_argument("--within", type=float, default=1.3)
-    given = parser.parse_args()
+def curves(given: argparse.Namespace) -> list[Curve]:
+    """Measured now."""
     with Store.open(given.study) as store:
         data, study = store.data(), stored_study(store)
     views = case_views(data, decide_study(data))
     wanted = {(v.case, size): settings for v in views for size, settings in contenders(v, given.within).items()}
     times = measured(study, data, wanted, given)
+    return [
+        Curve(
+            view.case.collective,
+            size,
+            short_setting(chosen(view, size)),
+            {short_setting(setting): by_round for setting, by_round in times[view.case, size].items()},
+        )
+        for view in views
+        for size in view.sizes
+    ]
+
+
+def kept(file: Path) -> list[Curve]:
+    found = []
+    for line in file.read_text().splitlines():
+        one = json.loads(line)
+        times = {who: {int(round): log for round, log in by_round.items()} for who, by_round in one["times"].items()}
+        found.append(Curve(one["collective"], one["size"], one["chosen"], times))
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("study", type=Path, nargs="?", help="what `unisono tune` measured; without it: read --keep")
+    parser.add_argument("--rounds", type=int, default=8)
+    parser.add_argument("--within", type=float, default=1.3)
+    parser.add_argument("--keep", type=Path, metavar="FILE", help="write what is measured here")
+    given = parser.parse_args()
+    if given.study is None and given.keep is None:
+        parser.error("name a study, or --keep what was measured before")
+    made = curves(given) if given.study else kept(given.keep)
+    if given.study and given.keep:
+        given.keep.write_text("".join(json.dumps(asdict(curve)) + "\n" for curve in made))
     table = Table(title="Chosen time / best time, on fresh launches", title_justify="left")
     for name in ("collective", "mean", "worst", "at", "best there", "within 5 %"):
         table.add_column(name)
     answer = {}
-    for view in views:
-        found = {size: left(times[view.case, size], chosen(view, size)) for size in view.sizes}
+    for name in dict.fromkeys(curve.collective for curve in made):
+        found = {curve.size: left(curve) for curve in made if curve.collective == name}
         mean = math.exp(sum(log for log, _ in found.values()) / len(found))
         worst = max(found, key=lambda size: found[size][0])
         good = sum(log <= math.log(1.05) for log, _ in found.values())
-        name = view.case.collective
         table.add_row(
             name,
             f"{mean:.3f}",
             f"{math.exp(found[worst][0]):.3f}",
             format_size(worst),
-            short_setting(found[worst][1]),
+            found[worst][1],
             f"{good} of {len(found)}",
         )
         answer[name] = {
@@ -148,7 +191,8 @@ def main() -> None:
         }
     Console(width=110).print(table)
     print(json.dumps(answer))
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
