@@ -208,17 +208,29 @@ class Kept:
                 found[f"{peer}/{who}"].append(seconds)
         return {**others, **usual}
 
+    def limits(self, collective: str | None = None) -> list[Limits]:
+        """What launches in the usual state found of the machine itself."""
+        return [
+            launch.limits
+            for (_, of, _), launch in self.launches
+            if of == (collective or of)
+            and launch.limits
+            and launch.limits.flags_ns
+            and all(map(self.usual, [launch.limits.flags_ns, *launch.states.values()]))
+        ]
+
     def bound(self, collective: str, ranks: int, size: int) -> float | None:
         """The middle of the bounds that the launches of a collective found."""
-        bounds = [
-            bound
-            for (_, of, _), launch in self.launches
-            if of == collective
-            and launch.limits
-            and all(map(self.usual, launch.states.values()))
-            and (bound := floor(launch.limits, collective, 1, ranks, size))
-        ]
+        bounds = [bound for limits in self.limits(collective) if (bound := floor(limits, collective, 1, ranks, size))]
         return statistics.median(bounds) if bounds else None
+
+    def copy_rates(self) -> dict[int, float]:
+        """Bytes -> 1e9 bytes a second, all copying at once."""
+        found: dict[int, list[float]] = defaultdict(list)
+        for limits in self.limits():
+            for rate in limits.copy_rates:
+                found[rate.bytes].append(rate.gbps_all)
+        return {size: statistics.median(rates) for size, rates in found.items()}
 
 
 def rounds(given: argparse.Namespace, machine: Machine, peers: list[Peer], kept: Kept) -> bool:
@@ -333,7 +345,7 @@ def main() -> int:
     complete = rounds(given, machine, peers, kept)
     made = list(rows(kept, given))
     if given.markdown:
-        print(markdown(made, crowded=crowded))
+        print(markdown(made, kept.copy_rates(), crowded=crowded))
         return 0
     show(Console(width=150), made)
     ratios = [number(row, "ratio") for row in made]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from unisono.sizes import format_size
 
@@ -25,9 +25,11 @@ def mean(values: Iterable[float | None]) -> float | None:
     return statistics.geometric_mean(known) if known else None
 
 
-def markdown(rows: Sequence[Row], *, crowded: bool) -> str:
+def markdown(rows: Sequence[Row], copy_rates: Mapping[int, float], *, crowded: bool) -> str:
     table = _by_size(rows) if crowded else _cells(rows)
-    return "\n".join([*table, "", *_means(rows)])
+    rates = ", ".join(f"{format_size(size)} {rate:.0f}" for size, rate in copy_rates.items())
+    copies = [f"all ranks copying at once, GB/s: {rates}"] if rates else []
+    return "\n".join([*table, "", *_means(rows), *copies])
 
 
 def _cells(rows: Sequence[Row]) -> list[str]:
