@@ -141,7 +141,7 @@ struct combination data_combination(struct random *random)
     EACH(op, most, least, 'i', sizeof(MPI_Aint), MPI_AINT), EACH(op, most, least, 'i', sizeof(MPI_Count), MPI_COUNT)
 #define REALS(op, most, least)                                                                                         \
     EACH(op, most, least, 'f', 4, MPI_FLOAT), EACH(op, most, least, 'd', 8, MPI_DOUBLE),                               \
-        EACH(op, most, least, 'L', sizeof(long double), MPI_LONG_DOUBLE)
+        EACH(op, most, least, 'L', sizeof(long double), MPI_LONG_DOUBLE), EACH(op, most, least, 'd', 8, MPI_REAL8)
 #define COMPLEX(op, most, least)                                                                                       \
     EACH(op, most, least, 'f', 8, MPI_C_FLOAT_COMPLEX), EACH(op, most, least, 'd', 16, MPI_C_DOUBLE_COMPLEX)
     const struct combination all[] = {
