@@ -36,6 +36,15 @@ static inline void wait_for(struct coll_comm *comm, const _Atomic uint64_t *coun
         wait_longer(comm, counter, value);
 }
 
+/* Spins for about as long as it takes to change processes, and no longer: though ranks share CPUs, this is the quicker way
+ * where the writer is most likely writing right now. wait_for() goes on where it has not been enough. */
+static inline void wait_briefly(const _Atomic uint64_t *counter, uint64_t value)
+{
+    const int spins = 64;
+    for (int turn = 0; turn < spins && atomic_load_explicit(counter, memory_order_acquire) < value; turn++)
+        cpu_pause();
+}
+
 /* One turn of waiting for something else; `turn` counts from 0. */
 void wait_turn(struct coll_comm *comm, unsigned turn);
 
