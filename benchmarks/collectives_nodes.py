@@ -301,13 +301,13 @@ def show(console: Console, made: list[Row]) -> None:
     console.print(table)
 
 
-def mean(ratios: Iterable[float]) -> float:
-    """Geometric; NaN of none."""
+def mean(ratios: Iterable[float]) -> float | None:
+    """Geometric; None of none."""
     logarithms = [math.log(ratio) for ratio in ratios]
-    return math.exp(statistics.fmean(logarithms)) if logarithms else math.nan
+    return math.exp(statistics.fmean(logarithms)) if logarithms else None
 
 
-def gained(made: list[Row]) -> dict[str, dict[str, float]]:
+def gained(made: list[Row]) -> dict[str, dict[str, float | None]]:
     """For each MPI, over the cells: the MPI itself / the best of ours over it."""
     ratios = {peer: [row.gains[peer] for row in made if peer in row.gains] for row in made for peer in row.gains}
     return {peer: {"geometric_mean": mean(some), "least": min(some)} for peer, some in ratios.items()}
@@ -355,9 +355,13 @@ def main() -> int:
         "geometric_mean": mean(row.ratio for row in everything),
         "from_16_KiB": mean(row.ratio for row in large),
         "least_from_16_KiB": min((row.ratio for row in large), default=None),
-        "by_collective": {what: mean(row.ratio for row in large if row.collective == what) for what in COLLECTIVES},
+        "by_collective": {
+            what: mean(row.ratio for row in large if row.collective == what)
+            for what in dict.fromkeys(row.collective for row in large)
+        },
         "over_itself_from_16_KiB": gains,
         "model_over_best": mean(row.chosen for row in everything if row.chosen),
+        "model_within_a_tenth": sum(1 for row in everything if row.chosen and row.chosen <= 1.1),
     }
     print(json.dumps(summary))
     return 0
