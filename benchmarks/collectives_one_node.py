@@ -14,7 +14,7 @@ library.) A host may move the machine's processors, and then everything takes se
 measured in the usual state is measured again. Prints, a size: our best algorithm, our own choice, the best peer, best
 peer / ours, best peer / choice, best of ours / choice (in the launches of the choice), and how far we are from the
 physical limit. Medians over rounds; ours, the choice and every peer each by the quicker of ob1 and UCX. The last line
-is JSON.
+is JSON. With more ranks than CPUs they are bound, as many to a core, and four collectives of four sizes are measured.
 """
 
 from __future__ import annotations
@@ -52,6 +52,8 @@ from unisono.study.ours import preloaded
 
 COLLECTIVES = ("bcast", "allreduce", "alltoall", "allgather", "alltoallv", "allgatherv")
 SIZES = (8, 64, 512, 4096, 32768, 262144, 2097152, 4194304, 8388608)
+CROWDED_COLLECTIVES, CROWDED_SIZES = COLLECTIVES[:4], (8, 4096, 65536, 1048576)
+"""Where ranks share CPUs, unless others are asked for."""
 SECONDS = 0.004
 CROWDED_SECONDS = 0.02
 """Where ranks share CPUs: calls take longer, and the system moves ranks from one CPU to the other."""
@@ -81,6 +83,12 @@ class Peer:
     ours: bool = False
 
 
+def evenly(line: Command) -> Command:
+    """As many ranks on every core. Left alone, the system puts three of four on one for a whole launch as it likes, and
+    the launch takes up to twice as long, whoever serves it."""
+    return replace(line, argv=["core:overload-allowed" if word == "none" else word for word in line.argv])
+
+
 def open_mpi(machine: Machine, ranks: int) -> list[Peer]:
     """Open MPI over both of its ways to send, our library in the ranks."""
     assert machine.mpi is not None
@@ -90,7 +98,7 @@ def open_mpi(machine: Machine, ranks: int) -> list[Peer]:
     for name, setting in (("Open MPI ob1", Setting({"pml": "ob1"})), ("Open MPI UCX", Setting({"pml": "ucx"}))):
         words = sweep_words(machine)
         line = command(machine, setting, 1, ranks, [str(program)], oversubscribe=crowded, extra_mca=words)
-        line = preloaded(line, library, machine)
+        line = preloaded(evenly(line) if crowded else line, library, machine)
         found.append(Peer(name, line, peers=True, ours=True))
         chooses = replace(line, env={**line.env, "UNISONO_COLLECTIVES": "on"})
         found.append(Peer(f"{MODEL}, {name}", chooses, ours=True))
@@ -335,9 +343,10 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=math.inf, help="begin no launch after so long")
     parser.add_argument("--markdown", action="store_true", help="print what docs/collectives.md has of it")
     given = parser.parse_args()
-    given.collective, given.size = given.collective or list(COLLECTIVES), given.size or list(SIZES)
     machine = describe(given.mpirun)
     crowded = given.ranks > len(machine.cpus)
+    given.collective = given.collective or list(CROWDED_COLLECTIVES if crowded else COLLECTIVES)
+    given.size = given.size or list(CROWDED_SIZES if crowded else SIZES)
     peers = open_mpi(machine, given.ranks)
     peers += [other("MPICH", given.mpich, given.mpich, given.ranks, crowded)] if given.mpich else []
     peers += [other("Intel MPI", given.intel, given.mpich, given.ranks, crowded)] if given.intel and given.mpich else []
