@@ -86,8 +86,9 @@ def measured(study: Study, data: StudyData, wanted: dict[Cell, set[Setting]], gi
     ours = prepare(study, machine, program, stored=stored)
     matrix = expand(study, machine, scope=data.scope, ours=ours.candidates if ours else None)
     with tempfile.TemporaryDirectory() as folder, begin(Path(folder) / "f.db", study, machine, matrix, ours) as store:
+        crowded = study.cases.oversubscribe
         engine = Engine(
-            store, machine, program, scope=data.scope, measure=study.measuring, oversubscribe=False, ours=ours
+            store, machine, program, scope=data.scope, measure=study.measuring, oversubscribe=crowded, ours=ours
         )
         for round in range(1, given.rounds + 1):
             tasks = []

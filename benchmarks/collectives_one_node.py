@@ -59,6 +59,8 @@ CROWDED_SECONDS = 0.02
 """Where ranks share CPUs: calls take longer, and the system moves ranks from one CPU to the other."""
 COMPONENTS = ("tuned", "sm", "han", "adapt", "basic", "libnbc")
 MODEL = "choice"
+AS_IS = ("Open MPI ob1/", "Open MPI UCX/")
+"""Open MPI with none of its components or algorithms asked for."""
 UNUSUAL = 1.8
 """A state so many times as slow as the usual one is another (unisono.measure.steady)."""
 TRIES = 3
@@ -279,6 +281,7 @@ def rows(kept: Kept, given: argparse.Namespace) -> Iterator[Row]:
             if mine is None or rival is None:
                 continue
             bound = kept.bound(collective, given.ranks, size)
+            as_is = min((middle[who] for who in AS_IS if who in middle), default=None)
             yield {
                 "collective": collective,
                 "size": size,
@@ -289,6 +292,8 @@ def rows(kept: Kept, given: argparse.Namespace) -> Iterator[Row]:
                 "rival_us": rival[0] * 1e6,
                 "ratio": rival[0] / mine[0],
                 "chosen_ratio": rival[0] / chosen[0] if chosen else None,
+                "as_is_ratio": as_is / mine[0] if as_is else None,
+                "as_is_chosen_ratio": as_is / chosen[0] if as_is and chosen else None,
                 "choice_of_best": beside[0] / chosen[0] if chosen and beside else None,
                 "beside": beside[1].split("/unisono/")[1] if beside else None,
                 "of_limit": bound / mine[0] if bound else None,

@@ -78,6 +78,12 @@ def _means(rows: Sequence[Row]) -> list[str]:
     groups = {name: [row for row in rows if low <= int(str(row["size"])) < high] for name, low, high in bounds}
     groups |= {str(name): [row for row in rows if row["collective"] == name] for name in _collectives(rows)}
     lines += [said(name, some) for name, some in groups.items() if some]
+    for name, of in (("as_is_ratio", "ours"), ("as_is_chosen_ratio", "choice")):
+        known = [row for row in rows if row[name] is not None]
+        if known:
+            worst = min(known, key=lambda row: number(row, name) or 0.0)
+            middle = _ratio(mean(number(row, name) for row in known))
+            lines.append(f"Open MPI as it is, over ob1 or UCX / {of}: {middle}, least {_cell(worst, name)}")
     beside = [row for row in rows if row["choice_of_best"] is not None]
     if beside:
         near = sum((number(row, "choice_of_best") or 0.0) >= NEAR for row in beside)
