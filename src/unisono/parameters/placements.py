@@ -31,7 +31,7 @@ def same_placement(value: str, machine: Machine, nodes: int, ppn: int) -> tuple[
 def is_default_binding(machine: Machine, nodes: int, ppn: int) -> bool:
     """Whether mpirun by itself does what `block` asks for: two ranks, one after the other, each bound to a core.
 
-    Open MPI maps and binds by core up to two ranks (tried on 4.1.4 and 5.0.11), by larger domains beyond.
+    Open MPI maps and binds by core up to two ranks (tried on 4.1.4 and 5.0.11); beyond, 4.1.4 by NUMA domain.
     """
     return (
         (machine.mpi is None or machine.mpi.family == "openmpi")
