@@ -72,6 +72,7 @@ struct node; /* the node transport: node/node.h */
 struct coll_comm {
     MPI_Comm comm; /* private: all our messages, errors are returned */
     int rank, ranks;
+    bool crowded; /* somewhere ranks have no CPU each: the same on all ranks, for the cost model (node->crowded: here) */
     struct topology topology;
     struct fabric fabric;
     struct node *node;  /* the ranks of this rank's node; never NULL */

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "collectives.h"
+#include "node/crowd.h"
 #include "node/domains.h"
 #include "node/node.h"
 
@@ -47,11 +48,13 @@ int coll_comm_create(MPI_Comm user, struct coll_comm **made)
 {
     *made = NULL;
     struct coll_comm *comm = calloc(1, sizeof *comm);
-    int good = comm != NULL && prepare(comm, user), all = 0;
-    int error = PMPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, user);
-    if (error == MPI_SUCCESS && !all)
+    enum { GOOD, ROOMY };
+    int mine[] = {[GOOD] = comm != NULL && prepare(comm, user), [ROOMY] = !crowd()}, all[] = {0, 0};
+    int error = PMPI_Allreduce(mine, all, 2, MPI_INT, MPI_MIN, user);
+    if (error == MPI_SUCCESS && !all[GOOD])
         error = MPI_ERR_NO_MEM;
     if (error == MPI_SUCCESS) {
+        comm->crowded = !all[ROOMY];
         comm->comm = MPI_COMM_NULL;
         comm->rank = comm->topology.rank;
         comm->ranks = comm->topology.ranks;

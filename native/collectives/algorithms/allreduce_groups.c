@@ -1,8 +1,8 @@
 #include <math.h>
 
+#include "../group/cost.h"
 #include "../node/allreduce.h"
 #include "../node/cells.h"
-#include "../node/crowd.h"
 #include "../node/node.h"
 
 static bool applies(const struct coll_comm *comm, const struct shape *shape)
@@ -12,7 +12,7 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
 
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
-    return comm->costs.node_latency * (1.4 + 0.3 * sqrt(comm->ranks)) + crowd_wait() +
+    return comm->costs.node_latency * (1.4 + 0.3 * sqrt(comm->ranks)) + cost_wait(comm) +
            (double)shape->bytes * comm->costs.node_byte * 0.6 * 2 * sqrt(comm->ranks);
 }
 

@@ -1,5 +1,5 @@
+#include "../group/cost.h"
 #include "../node/cells.h"
-#include "../node/crowd.h"
 #include "../node/node.h"
 #include "../node/reduce.h"
 
@@ -10,7 +10,7 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
 
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
-    return comm->costs.node_latency * (2.5 + 0.15 * comm->ranks) + 2 * crowd_wait() +
+    return comm->costs.node_latency * (2.5 + 0.15 * comm->ranks) + 2 * cost_wait(comm) +
            (double)shape->bytes * comm->costs.node_byte * 1.2 * (comm->ranks - 1) / comm->ranks;
 }
 

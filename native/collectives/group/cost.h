@@ -3,7 +3,6 @@
 #define UNISONO_GROUP_COST_H
 
 #include "../collectives.h"
-#include "../node/crowd.h"
 
 /* ceil(log(n) / log(radix)) */
 static inline int cost_levels(int n, int radix)
@@ -24,7 +23,7 @@ static inline double cost_fabric(const struct coll_comm *comm, double messages, 
  * turns. */
 static inline double cost_fabric_shared(const struct coll_comm *comm, double messages, double bytes)
 {
-    return cost_fabric(comm, messages * (1 + (crowd() ? 1 : 0.25) * (comm->topology.most - 1)), bytes);
+    return cost_fabric(comm, messages * (1 + (comm->crowded ? 1 : 0.25) * (comm->topology.most - 1)), bytes);
 }
 
 /* And for large messages that are not paced: what one direction of a connection waits for is behind the data of the
@@ -40,6 +39,12 @@ static inline double cost_node(const struct coll_comm *comm, double bytes)
     if (comm->topology.most == 1)
         return 0;
     return comm->costs.node_latency * (1 + 0.1 * comm->topology.most) + bytes * comm->costs.node_byte;
+}
+
+/* To wait once more for others in a call: where ranks have no CPU each, the ones awaited must be given theirs. */
+static inline double cost_wait(const struct coll_comm *comm)
+{
+    return comm->crowded ? 1.5e-6 : 0;
 }
 
 /* Of what a rank sends to all others, the share that leaves the node. On one node alone all messages go through its

@@ -8,14 +8,7 @@
 /* Collective over `near`, all ranks of the world on this node: a communicator of few of them may run beside others. MPI
  * error code. */
 int crowd_start(MPI_Comm near);
-/* The same on all ranks of the node. */
+/* The same on all ranks of the node; of all nodes of a communicator: coll_comm.crowded. */
 bool crowd(void);
-
-/* Seconds that it costs, in cost models, to wait once more for others in a call: where ranks have no CPU each, the ones
- * awaited must be given theirs. */
-static inline double crowd_wait(void)
-{
-    return crowd() ? 1.5e-6 : 0;
-}
 
 #endif
