@@ -22,7 +22,7 @@ test: $(VENV)/.test-installed
 nightly: $(VENV)/.test-installed
 	UNISONO_CASES=$(CASES) UNISONO_SEED=$$(date +%Y%m%d) $(BIN)/python -m pytest tests/collectives/test_differential.py \
 	  tests/collectives/test_mpich_suite.py
-	$(BIN)/python -m pytest -m nightly
+	UNISONO_SEED=$$(date +%Y%m%d) $(BIN)/python -m pytest -m nightly
 
 lint: $(VENV)/.test-installed
 	$(BIN)/ruff check .

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,17 @@ def test_every_algorithm_is_right(platform: Platform, ppn: int, shared: bool, co
         assert served & {"doubling", "flat_doubling"}
     if platform.kind == "torus" and collective == "bcast":
         assert {"links", "links_single", "tree3d", "tree3d_single"} <= served
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("collective", COLLECTIVES)
+def test_every_algorithm_is_right_with_hundreds_of_ranks(collective: str) -> None:
+    """Of a random size each night, on 64 nodes of a torus with four processes each."""
+    size = random.Random(f"{os.environ.get('UNISONO_SEED', '1')}/{collective}").randrange(1, 300)
+    results = Run(FX10.resized((4, 4, 4)), 4, collective, ["all"], [size], check=True, shared=True).results(1500)
+    assert not [result for result in results if result.outcome == "WRONG"], size
+    assert "right" in {result.outcome for result in results} or collective == "barrier"
 
 
 def test_trees_over_links_pipeline_as_the_model_says() -> None:
