@@ -2,47 +2,58 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stdlib.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "combine.h"
 
-static void local_reduce(const struct reduction *reduction, const char *left, char *right, int64_t count)
+/* A piece of an operand that is not aligned well enough is copied to such a place on the stack. */
+enum { PIECE = REDUCTION_ELEMENT_MOST, ALIGNMENT = 64, LEAST_ALIGNMENT = 16 };
+
+struct place {
+    _Alignas(ALIGNMENT) char bytes[PIECE];
+};
+
+/* What an operation may rely on. A program's function knows its operands by a C type, whose alignment divides its size:
+ * __float128 and vectors of AVX fault where they are not aligned so. Whoever counts in bytes gets what malloc gives. */
+static uintptr_t alignment_of(int64_t element)
 {
-    for (int64_t done = 0; done < count; done += INT_MAX) {
-        int64_t piece = count - done < INT_MAX ? count - done : INT_MAX;
-        PMPI_Reduce_local(left + done * reduction->element, right + done * reduction->element, (int)piece,
-                          reduction->type, reduction->op);
-    }
+    uintptr_t natural = (uintptr_t)(element & -element);
+    return natural > ALIGNMENT ? ALIGNMENT : natural < LEAST_ALIGNMENT ? LEAST_ALIGNMENT : natural;
 }
 
-/* The library combines into the right operand. When the result is to lie over the left one, pieces of the right one are
-   copied first. */
+static bool is_aligned(const void *memory, uintptr_t alignment)
+{
+    return (uintptr_t)memory % alignment == 0;
+}
+
+/* For operations of the program, and those of MPI that we have no loop for. The library combines into the right operand,
+ * which is one of ours unless the result may lie there. Lines of shared memory are not aligned as the program's memory is. */
 static void combine_by_library(const struct reduction *reduction, const void *left, const void *right, void *result,
                                int64_t count)
 {
-    int64_t element = reduction->element;
-    if (result != left || right == left) {
-        if (result != right)
-            memcpy(result, right, (size_t)(count * element));
-        local_reduce(reduction, left, result, count);
-        return;
+    struct place left_place, result_place;
+    const int64_t element = reduction->element, each = PIECE / element;
+    const uintptr_t alignment = alignment_of(element);
+    const bool direct = is_aligned(result, alignment) && (result != left || right == left);
+    if (direct && result != right)
+        memcpy(result, right, (size_t)(count * element));
+    for (int64_t done = 0, piece; done < count; done += piece) {
+        const char *from = (const char *)left + done * element, *other = (const char *)right + done * element;
+        char *to = (char *)result + done * element;
+        /* In place the piece may be as long as a count can say. */
+        const bool whole = direct && is_aligned(from, alignment);
+        piece = whole && count - done < INT_MAX ? count - done : whole ? INT_MAX - INT_MAX % LEAST_ALIGNMENT : each;
+        piece = piece < count - done ? piece : count - done;
+        const size_t bytes = (size_t)(piece * element);
+        if (!is_aligned(from, alignment))
+            from = memcpy(left_place.bytes, from, bytes);
+        if (!direct)
+            memcpy(result_place.bytes, other, bytes);
+        PMPI_Reduce_local(from, direct ? to : result_place.bytes, (int)piece, reduction->type, reduction->op);
+        if (!direct)
+            memcpy(to, result_place.bytes, bytes);
     }
-    char room[4096] __attribute__((aligned(64)));
-    int64_t each = element > 0 && element <= (int64_t)sizeof room ? (int64_t)sizeof room / element : 1;
-    char *copy = element <= (int64_t)sizeof room ? room : malloc((size_t)element);
-    if (copy == NULL) /* as the libraries themselves do when they have no memory in the midst of a reduction */
-        abort();
-    const char *from = right;
-    char *to = result;
-    for (; count > 0; count -= each, from += each * element, to += each * element) {
-        int64_t piece = count < each ? count : each;
-        memcpy(copy, from, (size_t)(piece * element));
-        local_reduce(reduction, to, copy, piece);
-        memcpy(to, copy, (size_t)(piece * element));
-    }
-    if (copy != room)
-        free(copy);
 }
 
 static enum element of_integer(int64_t bytes, bool is_signed)
@@ -121,8 +132,8 @@ bool reduction_set(struct reduction *reduction, MPI_Datatype type, MPI_Op op)
     MPI_Aint low, extent;
     *reduction = (struct reduction){.op = op, .type = type, .combine = combine_by_library};
     if (PMPI_Type_size(type, &bytes) != MPI_SUCCESS || PMPI_Type_get_extent(type, &low, &extent) != MPI_SUCCESS ||
-        low != 0 || extent != bytes || bytes <= 0 || PMPI_Type_get_true_extent(type, &low, &extent) != MPI_SUCCESS ||
-        low != 0 || extent != bytes || PMPI_Op_commutative(op, &commutes) != MPI_SUCCESS)
+        low != 0 || extent != bytes || bytes <= 0 || bytes > REDUCTION_ELEMENT_MOST ||
+        PMPI_Type_get_true_extent(type, &low, &extent) != MPI_SUCCESS || low != 0 || extent != bytes || PMPI_Op_commutative(op, &commutes) != MPI_SUCCESS)
         return false;
     reduction->element = bytes;
     reduction->commutative = commutes;

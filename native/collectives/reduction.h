@@ -4,7 +4,13 @@
 
 #include "collectives.h"
 
-/* False when the call cannot be served: elements of the type are not the bytes of their extent, from their address on.
+/* Bytes; elements that are longer are the MPI library's. */
+enum { REDUCTION_ELEMENT_MOST = 8 << 10 };
+
+/* Operands that the operation is given are aligned as malloc's memory, and to 32 or 64 bytes where the element's size is
+ * a multiple of that; wherever the combined data lies.
+ *
+ * False when the call cannot be served: elements of the type are not the bytes of their extent, from their address on.
  * The same on all ranks. */
 bool reduction_set(struct reduction *reduction, MPI_Datatype type, MPI_Op op);
 

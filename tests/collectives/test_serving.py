@@ -11,6 +11,7 @@ from tests.profile.interception import Toolchain, amounts, compiled, run, toolch
 
 pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 PROGRAMS = Path(__file__).parent / "programs"
+INTERCEPT = Path(__file__).parents[2] / "native" / "intercept"
 ALL = ["openmpi5", "openmpi4", "mpich"]
 SERVE = {"UNISONO_COLLECTIVES": "on", "UNISONO_VERBOSE": "1"}
 
@@ -62,6 +63,17 @@ def test_a_killed_rank_leaves_no_memory_and_no_hang(tools: Toolchain, tmp_path: 
     ran = run(tools, tmp_path, program, "kill", ranks=2, env=SERVE, record=False)
     assert ran.status != 0
     assert set(Path("/dev/shm").glob("unisono*")) <= before
+
+
+@pytest.mark.parametrize("name", ["openmpi4", "mpich"])
+def test_operands_are_aligned_as_their_types_are(name: str, tmp_path: Path) -> None:
+    tools = toolchain(name)
+    program = compiled(tools, tmp_path, str(PROGRAMS / "aligned.c"), "-Wno-psabi", f"-I{INTERCEPT}", after=["-ldl"])
+    for made in ({}, {"UNISONO_FAKE_NODES": "2"}, {"UNISONO_FAKE_NUMA": "2"}):
+        ran = run(tools, tmp_path, program, ranks=4, env={"UNISONO_COLLECTIVES": "on"} | made, record=False)
+        word, tried = ran.out.split()[-2:]
+        assert (ran.status, word) == (0, "right"), ran.out + ran.error
+        assert int(tried) >= 10, "algorithms"
 
 
 @pytest.mark.parametrize("binding", [1, 2, 3], ids=["mpif.h", "mpi", "mpi_f08"])
