@@ -11,6 +11,7 @@
 #include "intercept.h"
 #include "output.h"
 #include "part.h"
+#include "preload.h"
 #include "signals.h"
 #include "topology.h"
 #include "unisono.h"
@@ -48,6 +49,7 @@ void life_after_init(uint64_t before)
         return;
     uint64_t init_ns = ticks_clock_ns() - before;
     int error = errno, level = MPI_THREAD_SINGLE;
+    preload_forget();
     dispatch_start();
     settings_read(&record.settings, complain);
     if (record.settings.prefix[0] == '\0') {
