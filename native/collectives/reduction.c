@@ -103,17 +103,28 @@ static enum operation ordered(MPI_Op op, enum operation left, enum operation rig
     return keeps_left ? left : keeps_right ? right : OPERATIONS;
 }
 
+/* The same, found out once; -1 before. Two threads may both find it out: it is equal. */
+static enum operation once(int *known, MPI_Op op, enum operation left, enum operation right)
+{
+    int found = __atomic_load_n(known, __ATOMIC_RELAXED);
+    if (found < 0) {
+        found = (int)ordered(op, left, right);
+        __atomic_store_n(known, found, __ATOMIC_RELAXED);
+    }
+    return (enum operation)found;
+}
+
 /* OPERATIONS: none of ours. */
 static enum operation operation_of(MPI_Op op, enum element element)
 {
-    static int least = -1, greatest = -1; /* equal whoever finds them out */
+    static int least = -1, greatest = -1;
     bool is_real = element == FLOAT || element == DOUBLE;
     if (op == MPI_SUM)
         return SUM;
     if (op == MPI_MAX && is_real)
-        return (enum operation)(greatest < 0 ? greatest = ordered(op, MAX_LEFT, MAX_RIGHT) : greatest);
+        return once(&greatest, op, MAX_LEFT, MAX_RIGHT);
     if (op == MPI_MIN && is_real)
-        return (enum operation)(least < 0 ? least = ordered(op, MIN_LEFT, MIN_RIGHT) : least);
+        return once(&least, op, MIN_LEFT, MIN_RIGHT);
     return op == MPI_MAX    ? MAX_LEFT
            : op == MPI_MIN  ? MIN_LEFT
            : op == MPI_PROD ? PROD

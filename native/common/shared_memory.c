@@ -43,15 +43,16 @@ static void remove_stale(const char *prefix)
 
 void shared_memory_name(char name[SHARED_NAME_BYTES])
 {
-    static unsigned made; /* two threads may make one: the name has the time too */
+    static unsigned made;
+    unsigned number = __atomic_fetch_add(&made, 1, __ATOMIC_RELAXED); /* two threads may make one at once */
     char start[SHARED_NAME_BYTES / 2];
     struct timespec now;
     prefix(start, sizeof start);
-    if (made++ == 0)
+    if (number == 0)
         remove_stale(start);
     clock_gettime(CLOCK_MONOTONIC, &now);
     snprintf(name, SHARED_NAME_BYTES, "/%s%ld-%llx-%x", start, (long)getpid(),
-             (unsigned long long)now.tv_sec * 1000000000 + (unsigned long long)now.tv_nsec, made);
+             (unsigned long long)now.tv_sec * 1000000000 + (unsigned long long)now.tv_nsec, number);
 }
 
 int shared_memory_open(const char *name, bool makes)

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "cvars.h"
+#include "job.h"
 #include "prefer.h"
 
-/* Control variables are the process's: one thread at a time may change them. */
-static pthread_mutex_t variables = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
 static bool is_open;
 
 enum { HAN_BY_DEFAULT = 50000, NAME_BYTES = 128 };
@@ -68,32 +68,36 @@ static bool reaches_tuned(const struct topology *topology)
     return version != 0 && (version < HAN_BY_DEFAULT || topology->nodes == 1 || prefer_possible(&problem));
 }
 
+/* Control variables are the process's: whoever makes a communicator meanwhile would get the algorithm too, and reads what
+ * is being written. So only where no other thread can be. */
 static MPI_Comm copy_tuned(const struct coll_comm *ours, const struct implementation *implementation)
 {
-    static struct cvars changes; /* under the lock */
+    static struct cvars changes;
     struct problem problem = {""};
     MPI_Comm copy = MPI_COMM_NULL;
-    bool held = pthread_mutex_trylock(&variables) == 0; /* waiting here could be waiting for each other */
-    bool good = held && reaches_tuned(&ours->topology);
-    if (held)
-        changes.count = 0;
-    good = good && force(implementation, &changes);
+    changes.count = 0;
+    bool good = reaches_tuned(&ours->topology) && force(implementation, &changes);
     if (agree(good, ours->comm) &&
         prefer_dup(ours->comm, prefer_possible(&problem) ? "tuned" : NULL, &copy) != MPI_SUCCESS)
         copy = MPI_COMM_NULL;
-    if (held) {
-        cvars_restore(&changes, &problem);
-        pthread_mutex_unlock(&variables);
-    }
+    cvars_restore(&changes, &problem);
     return copy;
+}
+
+/* Once for the process; nothing in here waits for another rank. */
+static bool open_variables(void)
+{
+    pthread_mutex_lock(&opening);
+    is_open = is_open || cvars_open();
+    bool good = is_open;
+    pthread_mutex_unlock(&opening);
+    return good;
 }
 
 MPI_Comm copies_make(const struct coll_comm *ours, const struct implementation *implementation)
 {
     MPI_Comm copy = MPI_COMM_NULL;
-    if (!__atomic_load_n(&is_open, __ATOMIC_ACQUIRE) && cvars_open())
-        __atomic_store_n(&is_open, true, __ATOMIC_RELEASE);
-    if (!agree(is_open, ours->comm))
+    if ((implementation->kind == BY_TUNED && job.multiple) || !agree(open_variables(), ours->comm))
         return MPI_COMM_NULL;
     if (implementation->kind == BY_TUNED)
         return copy_tuned(ours, implementation);

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "job.h"
+
 void verbose_count(const struct implementation *implementation, int64_t bytes)
 {
     struct implementation *one = (struct implementation *)(uintptr_t)implementation;
@@ -71,6 +73,17 @@ static void print_implementation(const struct implementation *one)
         print_run(one, least, most, calls);
 }
 
+/* Words that were asked for and never apply in this run. */
+static void print_idle(void)
+{
+    for (int i = 0; implementation_at(i) != NULL; i++)
+        if (implementation_at(i)->kind == BY_TUNED && job.multiple) {
+            fprintf(stderr, "unisono: tuned/... does not apply with MPI_THREAD_MULTIPLE: what forces an algorithm of "
+                            "coll/tuned is the whole process's\n");
+            return;
+        }
+}
+
 void verbose_print(void)
 {
     char machine[200];
@@ -82,4 +95,5 @@ void verbose_print(void)
         for (int i = 0; implementation_at(i) != NULL; i++)
             if ((int)implementation_at(i)->collective == c && implementation_at(i)->served != NULL)
                 print_implementation(implementation_at(i));
+    print_idle();
 }

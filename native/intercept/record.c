@@ -56,8 +56,9 @@ void record_call(enum function function, int32_t shape, const struct amount *amo
     uint32_t path = count > 0 ? table_path(&slab->table, hash, frames, count, &lost) : 0;
     struct place place = place_of(path, (uint16_t)function, __atomic_load_n(&phase_now, __ATOMIC_RELAXED), shape);
     table_add(&slab->table, place, amount, ticks_between(span->start, span->end), span->waiting);
-    record.paths_lost += lost;
     slab_give(slab);
+    if (__builtin_expect(lost, false))
+        __atomic_fetch_add(&record.paths_lost, 1, __ATOMIC_RELAXED); /* of all threads */
 }
 
 int64_t record_wait(MPI_Comm comm, uint64_t start)

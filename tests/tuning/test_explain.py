@@ -48,6 +48,12 @@ def test_a_component_and_a_size_without_a_rule() -> None:
     assert left.rule_line is None
 
 
+def test_an_algorithm_of_tuned_is_not_for_programs_of_many_threads() -> None:
+    assert "MPI_THREAD_MULTIPLE" in " ".join(explain(composed(), "alltoall", 1, 4, 4096).run_sentences())
+    for collective, size in (("allreduce", 512), ("allreduce", 1 << 20), ("alltoall", 1 << 20)):
+        assert "MPI_THREAD_MULTIPLE" not in " ".join(explain(composed(), collective, 1, 4, size).run_sentences())
+
+
 def test_a_plan_without_our_library() -> None:
     made = tuning(WITHOUT)
     found = explain(made, "allreduce", 1, 4, 512)

@@ -102,6 +102,11 @@ class Explanation:
             return [f"unisono run {sets if rest else 'sets no parameter of a launch'}{rules}."]
         line = f' with the rule "{self.rule_line}"' if self.rule_line else ", which leaves this call to the MPI"
         said = [f"unisono run puts libunisono.so into the ranks{line}, and {sets}."]
+        if self.rule_line and self._call.get("coll") == "tuned" and "algorithm" in self._call:
+            said.append(
+                "In a program that has MPI_THREAD_MULTIPLE the MPI decides this call by itself: what forces an "
+                "algorithm of coll/tuned holds for a whole process, and other threads would meet it."
+            )
         if self.without is not None:
             call = self.without.rule.call if self.without.rule else Setting()
             said.append(
