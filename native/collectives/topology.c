@@ -1,10 +1,12 @@
 #include "topology.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "coordinates.h"
+#include "members.h"
 #include "node/crowd.h"
 #include "numa.h"
 
@@ -16,6 +18,16 @@ static int *world_place; /* rank in the world -> where its node is; -1: not know
 static struct torus machine; /* of no dimensions: nothing is known */
 static const char *told_by;  /* who knew */
 static enum division division; /* of this rank's node */
+
+/* What all ranks of a communicator have alike, and every process once for all communicators of the world's ranks in their
+   order. */
+struct tables {
+    int users; /* under `lock` */
+    int numbers[];
+};
+
+static struct topology of_world; /* as it is handed out; `tables` is NULL before */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* users, of_world */
 
 /* This node's number, in order of the lowest ranks. */
 static int number_of_node(const int *node, int first)
@@ -80,6 +92,7 @@ int topology_start(void)
 
 void topology_end(void)
 {
+    topology_free(&of_world);
     if (world != MPI_GROUP_NULL)
         PMPI_Group_free(&world);
     free(world_node); /* the start of the block that all three are in */
@@ -112,28 +125,47 @@ int topology_first_on_node(int rank)
     return world_node[rank];
 }
 
-/* Every rank's number in the world; false when one was not there at MPI_Init. */
-static bool in_world(MPI_Comm comm, int ranks, int *own, int *theirs)
+/* Numbers found by numbers: open addressing, so that a small communicator costs nothing that the world's size says. */
+struct numbers {
+    int *key, *value; /* key -1: free */
+    uint32_t mask;
+};
+
+static size_t numbers_room(int keys)
 {
-    MPI_Group group;
-    for (int rank = 0; rank < ranks; rank++)
-        own[rank] = rank;
-    PMPI_Comm_group(comm, &group);
-    PMPI_Group_translate_ranks(group, ranks, own, world, theirs);
-    PMPI_Group_free(&group);
-    for (int rank = 0; rank < ranks; rank++)
-        if (theirs[rank] == MPI_UNDEFINED)
-            return false;
-    return true;
+    size_t room = 4;
+    while (room < 2 * (size_t)keys)
+        room *= 2;
+    return room;
 }
 
-/* Numbers the nodes by their lowest ranks here and counts the ranks of each into first[node + 1]. `seen`, by the world's
-   rank, is all -1 and left so. */
-static int number_nodes(const int *theirs, int ranks, int *node_of, int *local_of, int *first, int *seen)
+static void numbers_clear(struct numbers *numbers)
+{
+    memset(numbers->key, -1, ((size_t)numbers->mask + 1) * sizeof *numbers->key);
+}
+
+/* The place of this key's value, which is -1 at first. */
+static int *numbers_at(const struct numbers *numbers, int key)
+{
+    uint32_t at = (uint32_t)key * UINT32_C(0x9e3779b1);
+    for (at ^= at >> 15;; at++) {
+        if (numbers->key[at & numbers->mask] == key)
+            return &numbers->value[at & numbers->mask];
+        if (numbers->key[at & numbers->mask] == -1)
+            break;
+    }
+    numbers->key[at & numbers->mask] = key;
+    numbers->value[at & numbers->mask] = -1;
+    return &numbers->value[at & numbers->mask];
+}
+
+/* Numbers the nodes by their lowest ranks here and counts the ranks of each into first[node + 1]. */
+static int number_nodes(const int *theirs, int ranks, int *node_of, int *local_of, int *first, struct numbers *seen)
 {
     int nodes = 0;
+    numbers_clear(seen);
     for (int rank = 0; rank < ranks; rank++) {
-        int *node = &seen[world_node[theirs[rank]]];
+        int *node = numbers_at(seen, world_node[theirs[rank]]);
         if (*node < 0) {
             *node = nodes++;
             first[nodes] = 0;
@@ -141,17 +173,21 @@ static int number_nodes(const int *theirs, int ranks, int *node_of, int *local_o
         node_of[rank] = *node;
         local_of[rank] = first[*node + 1]++;
     }
-    for (int rank = 0; rank < ranks; rank++)
-        seen[world_node[theirs[rank]]] = -1;
     first[0] = 0;
     return nodes;
 }
 
+/* What this rank alone has so. */
+static void place_rank(struct topology *topology, int rank)
+{
+    topology->rank = rank;
+    topology->node = topology->node_of[rank];
+    topology->local = topology->local_of[rank];
+    topology->locals = topology_locals(topology, topology->node);
+}
+
 static void describe(struct topology *topology, const int *first, const int *members)
 {
-    topology->node = topology->node_of[topology->rank];
-    topology->local = topology->local_of[topology->rank];
-    topology->locals = topology_locals(topology, topology->node);
     topology->most = topology->least = first[1];
     for (int node = 1; node < topology->nodes; node++) {
         int here = topology_locals(topology, node);
@@ -165,18 +201,18 @@ static void describe(struct topology *topology, const int *first, const int *mem
     topology->blocked = topology->regular && topology->in_order;
 }
 
-/* Numbers the domains of every node by their lowest ranks here. `seen`, by the world's rank, is all -1 and left so;
-   `domains`, by node, is room, `counts`, by rank, too. */
-static void number_domains(struct topology *topology, const int *theirs, int *domain_of, int *seen, int *domains,
-                           int *counts)
+/* Numbers the domains of every node by their lowest ranks here. `domains`, by node, is room, `counts`, by rank, too. */
+static void number_domains(struct topology *topology, const int *theirs, int *domain_of, struct numbers *seen,
+                           int *domains, int *counts)
 {
+    numbers_clear(seen);
     topology->domains = topology->largest_domain = 1;
     topology->domains_in_order = true;
     for (int node = 0; node < topology->nodes; node++)
         domains[node] = 0;
     for (int i = 0; i < topology->ranks; i++) { /* node by node, as in `members` */
         int rank = topology->members[i], node = topology->node_of[rank];
-        int *domain = &seen[world_domain[theirs[rank]]];
+        int *domain = numbers_at(seen, world_domain[theirs[rank]]);
         if (*domain < 0) {
             *domain = domains[node]++;
             counts[topology->first[node] + *domain] = 0;
@@ -187,8 +223,6 @@ static void number_domains(struct topology *topology, const int *theirs, int *do
         topology->domains_in_order = topology->domains_in_order && *domain == domains[node] - 1;
         domain_of[rank] = *domain;
     }
-    for (int i = 0; i < topology->ranks; i++)
-        seen[world_domain[theirs[i]]] = -1;
 }
 
 /* The nodes on the machine; no cuboid is no mistake. */
@@ -201,42 +235,71 @@ static void place_nodes(struct topology *topology, const int *theirs, int *at)
     cuboid_create(&topology->cuboid, &machine, at, topology->nodes);
 }
 
+/* `work`: 3 for each rank, and twice the room of `seen`; the first ranks of it are the ranks' numbers in the world. */
+static bool fill(struct topology *topology, int ranks, int *work, size_t room)
+{
+    size_t each = (size_t)ranks;
+    struct tables *tables = malloc(sizeof *tables + (5 * each + 1) * sizeof(int));
+    if (tables == NULL)
+        return false;
+    tables->users = 1;
+    int *node_of = tables->numbers, *local_of = node_of + each, *members = local_of + each, *domain_of = members + each;
+    int *first = domain_of + each, *counts = work + each, *more = counts + each, *places = more + each;
+    struct numbers seen = {.key = places, .value = places + room, .mask = (uint32_t)(room - 1)};
+    int nodes = number_nodes(work, ranks, node_of, local_of, first, &seen);
+    for (int node = 0; node < nodes; node++)
+        first[node + 1] += first[node];
+    for (int i = 0; i < ranks; i++)
+        members[first[node_of[i]] + local_of[i]] = i;
+    *topology = (struct topology){.ranks = ranks, .nodes = nodes, .node_of = node_of, .local_of = local_of,
+                                  .domain_of = domain_of, .first = first, .members = members, .tables = tables};
+    describe(topology, first, members);
+    place_nodes(topology, work, more);
+    number_domains(topology, work, domain_of, &seen, more, counts);
+    return true;
+}
+
+/* The world's own tables, made at the first call. */
+static bool share(struct topology *topology, int *work, size_t room)
+{
+    pthread_mutex_lock(&lock);
+    bool good = of_world.tables != NULL || fill(&of_world, world_ranks, work, room);
+    if (good) {
+        *topology = of_world;
+        topology->tables->users++;
+    }
+    pthread_mutex_unlock(&lock);
+    return good;
+}
+
 bool topology_create(struct topology *topology, MPI_Comm comm)
 {
     int ranks, rank;
     PMPI_Comm_size(comm, &ranks);
     PMPI_Comm_rank(comm, &rank);
-    size_t room = (size_t)ranks;
-    int *node_of = malloc((5 * room + 1) * sizeof *node_of);
-    int *work = malloc((3 * room + (size_t)world_ranks) * sizeof *work);
-    if (node_of == NULL || work == NULL || !in_world(comm, ranks, work, work + room)) {
-        free(node_of);
-        free(work);
-        return false;
-    }
-    int *local_of = node_of + room, *members = local_of + room, *domain_of = members + room;
-    int *first = domain_of + room;
-    int *counts = work + 2 * room, *seen = work + 3 * room;
-    for (int i = 0; i < world_ranks; i++)
-        seen[i] = -1;
-    int nodes = number_nodes(work + room, ranks, node_of, local_of, first, seen);
-    for (int node = 0; node < nodes; node++)
-        first[node + 1] += first[node];
-    for (int i = 0; i < ranks; i++)
-        members[first[node_of[i]] + local_of[i]] = i;
-    *topology = (struct topology){.rank = rank, .ranks = ranks, .nodes = nodes, .node_of = node_of,
-                                  .local_of = local_of, .domain_of = domain_of, .first = first,
-                                  .members = members};
-    describe(topology, first, members);
-    place_nodes(topology, work + room, work);
-    number_domains(topology, work + room, domain_of, seen, work, counts);
+    size_t room = numbers_room(ranks);
+    int *work = malloc((3 * (size_t)ranks + 2 * room) * sizeof *work);
+    enum members members = work != NULL ? members_find(comm, world, world_ranks, ranks, work) : MEMBERS_UNKNOWN;
+    bool good = members == MEMBERS_WORLD ? share(topology, work, room)
+                                         : members == MEMBERS_KNOWN && fill(topology, ranks, work, room);
     free(work);
-    return true;
+    if (good)
+        place_rank(topology, rank);
+    return good;
+}
+
+static void release(struct topology *topology)
+{
+    if (topology->tables != NULL && --topology->tables->users == 0) {
+        cuboid_free(&topology->cuboid);
+        free(topology->tables);
+    }
+    *topology = (struct topology){0};
 }
 
 void topology_free(struct topology *topology)
 {
-    cuboid_free(&topology->cuboid);
-    free((void *)(uintptr_t)topology->node_of); /* the start of the one block that all five are in */
-    *topology = (struct topology){0};
+    pthread_mutex_lock(&lock);
+    release(topology);
+    pthread_mutex_unlock(&lock);
 }

@@ -28,6 +28,7 @@ struct topology {
     bool domains_in_order;  /* on every node the ranks of a domain follow one another */
     const int *domain_of;   /* rank -> domain of its node, numbered in order of their lowest ranks */
     struct cuboid cuboid;   /* the nodes as a box on a torus or mesh; node_at is NULL when they are none (coordinates.h) */
+    struct tables *tables;  /* what all of that lies in; NULL where it is somebody else's */
 };
 
 /* The world, before any other; collective over MPI_COMM_WORLD. Does nothing the second time.
@@ -44,7 +45,8 @@ void topology_describe(char *text, size_t bytes);
 /* The lowest rank of MPI_COMM_WORLD on the node of this one. */
 int topology_first_on_node(int rank);
 
-/* Local: communicators are looked at through the world. False when a rank was not in MPI_COMM_WORLD, or no memory. */
+/* Local: communicators are looked at through the world. False when a rank was not in MPI_COMM_WORLD, when finding them out
+ * would take too long (members.h), or no memory. Communicators of the world's ranks in their order share their tables. */
 bool topology_create(struct topology *topology, MPI_Comm comm);
 void topology_free(struct topology *topology);
 

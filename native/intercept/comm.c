@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "amount.h"
+#include "members.h"
 #include "topology.h"
 
 enum { GROUPS_MOST = 8192, CACHED = 32, RANKS_CACHED = 64 };
@@ -22,8 +23,7 @@ static uint32_t generation = 1; /* changes when a communicator is freed: its han
 
 static MPI_Group world;
 static int32_t *node_of_rank; /* of MPI_COMM_WORLD */
-static int *from, *to;        /* room for translating `room` ranks */
-static int room;
+static int *to;               /* room for as many ranks' numbers in it */
 static uint64_t *node_seen; /* the serial of the communicator that was last seen to be on a node */
 
 /* What this thread looked up last. */
@@ -65,18 +65,16 @@ static int32_t shape_find(int size, int nodes)
 }
 
 /* On how many nodes the ranks are. */
-static int nodes_of(MPI_Comm comm, int size, uint64_t serial)
+static int nodes_of(MPI_Comm comm, struct group *group)
 {
-    if (size > room)
-        return NOT_KNOWN;
-    MPI_Group group;
-    PMPI_Comm_group(comm, &group);
-    PMPI_Group_translate_ranks(group, size, from, world, to);
-    PMPI_Group_free(&group);
+    int size = group->size;
+    uint64_t serial = group->serial;
+    enum members members = size > comms.ranks ? MEMBERS_UNKNOWN : members_find(comm, world, comms.ranks, size, to);
+    group->is_world = members == MEMBERS_WORLD && !group->inter;
+    if (members != MEMBERS_KNOWN)
+        return members == MEMBERS_WORLD ? comms.nodes : NOT_KNOWN;
     int nodes = 0;
     for (int i = 0; i < size; i++) {
-        if (to[i] == MPI_UNDEFINED)
-            return NOT_KNOWN;
         int32_t node = node_of_rank[to[i]];
         nodes += node_seen[node] != serial + 1;
         node_seen[node] = serial + 1;
@@ -126,7 +124,7 @@ static void look_at(struct group *group, MPI_Comm comm)
         PMPI_Comm_remote_size(comm, &group->peers);
     else
         find_neighbours(group, comm);
-    group->shape = shape_find(group->size, nodes_of(comm, group->size, group->serial));
+    group->shape = shape_find(group->size, nodes_of(comm, group));
 }
 
 /* Looked at before by this or another thread, or now. More communicators at a time than there is room for are looked at
@@ -171,7 +169,7 @@ const struct group *comm_group(MPI_Comm comm)
 
 int comm_world_rank(const struct group *group, MPI_Comm comm, int rank)
 {
-    if (group->serial == WORLD_SERIAL)
+    if (group->is_world)
         return rank;
     uint32_t slot = (uint32_t)((group->serial * 31 + (uint64_t)rank) % RANKS_CACHED);
     if (ranks_cache[slot].serial != group->serial || ranks_cache[slot].rank != rank) {
@@ -200,7 +198,7 @@ bool comms_agree(bool good)
 /* Numbers the nodes by their first ranks. */
 static bool find_nodes(void)
 {
-    if (!comms_agree(node_of_rank != NULL && from != NULL && to != NULL && node_seen != NULL))
+    if (!comms_agree(node_of_rank != NULL && to != NULL && node_seen != NULL))
         return false;
     if (topology_start() != MPI_SUCCESS)
         return false;
@@ -217,21 +215,17 @@ bool comms_start(void)
     PMPI_Comm_dup(MPI_COMM_WORLD, &comms.own);
     PMPI_Comm_rank(comms.own, &comms.rank);
     PMPI_Comm_size(comms.own, &comms.ranks);
-    room = comms.ranks;
     size_t ranks = (size_t)comms.ranks;
     node_of_rank = malloc(ranks * sizeof *node_of_rank);
-    from = malloc(ranks * sizeof *from);
     to = malloc(ranks * sizeof *to);
     node_seen = calloc(ranks, sizeof *node_seen);
     if (!find_nodes())
         return false;
-    for (int i = 0; i < room; i++)
-        from[i] = i;
     for (int i = 0; i < GROUPS_MOST; i++)
         next_free[i] = i + 1 < GROUPS_MOST ? i + 1 : NOT_KNOWN;
     PMPI_Comm_group(MPI_COMM_WORLD, &world);
     PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval, NULL);
-    groups[(const struct group *)comm_group(MPI_COMM_WORLD) - groups].serial = WORLD_SERIAL;
+    comm_group(MPI_COMM_WORLD);
     comm_group(MPI_COMM_SELF);
     return true;
 }

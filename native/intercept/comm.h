@@ -13,7 +13,7 @@ enum { SHAPES_MOST = 1024 };
 
 struct shape {
     int size;
-    int nodes; /* NOT_KNOWN: some rank was not there at MPI_Init */
+    int nodes; /* NOT_KNOWN: some rank was not there at MPI_Init, or they are too many in no order (members.h) */
     uint64_t created;
 };
 
@@ -23,13 +23,12 @@ struct group {
     int rank;
     int size;
     int peers;       /* ranks that data goes to and comes from: `size`, or of an intercommunicator the remote group's */
-    uint64_t serial; /* no other communicator of the run has the same; WORLD_SERIAL: ranks are those of the world */
+    uint64_t serial; /* no other communicator of the run has the same; from 1 on */
     bool inter;
+    bool is_world;   /* its ranks are those of the world, in their order */
     int out, in;     /* neighbours of a topology, those that are MPI_PROC_NULL too */
     uint64_t absent; /* bit i: neighbour i of a Cartesian topology is MPI_PROC_NULL */
 };
-
-enum { WORLD_SERIAL = 0 };
 
 struct comms {
     int rank;
