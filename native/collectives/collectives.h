@@ -91,7 +91,8 @@ int coll_comm_create(MPI_Comm user, struct coll_comm **made);
 /* Local but for freeing the private communicator. */
 void coll_comm_free(struct coll_comm *comm);
 
-/* Memory that is kept from call to call, at least so many bytes, aligned to a page; NULL: none left. Of one `which` at a
+/* Memory for one call, at least so many bytes, aligned to a page; NULL: none left. Little of it is kept for the next call:
+ * coll_scratch_trim() gives back what all communicators of this process have beyond 18 MiB. Of one `which` at a
  * time there is one: PACK_* belong to dispatch, WORK, OTHER and MORE to the algorithm, NODE to the phases of node/, MESSAGES to
  * those of group/. */
 enum {
@@ -105,7 +106,7 @@ enum {
     SCRATCHES
 };
 void *coll_scratch(struct coll_comm *comm, int which, int64_t bytes);
-void coll_scratch_free(struct coll_comm *comm, int which);
+void coll_scratch_trim(struct coll_comm *comm);
 
 /* What the choice of an algorithm may depend on: the same on every rank. */
 struct shape {
@@ -127,9 +128,17 @@ struct algorithm {
     bool (*applies)(const struct coll_comm *comm, const struct shape *shape);
     /* Seconds by a model of latency and bandwidth (comm->costs), for the choice where nothing was measured. */
     double (*cost)(const struct coll_comm *comm, const struct shape *shape);
+    /* Bytes that a call takes beside its buffers, on the rank that takes most, in proportion to the message. NULL: what it
+       takes does not grow with the message, nor with the ranks of a node times all ranks. */
+    int64_t (*scratch)(const struct coll_comm *comm, const struct shape *shape);
     /* MPI error code. `segment`: bytes, never 0 where the algorithm has segments. */
     int (*run)(struct coll_comm *comm, const struct call *call, int64_t segment);
 };
+
+/* Whether it can serve this within the memory that a call may take; the same on all ranks. */
+bool algorithm_applies(const struct algorithm *algorithm, const struct coll_comm *comm, const struct shape *shape);
+/* In pieces, where a reduction would take more memory than that. `segment`: bytes, 0 for the usual one. */
+int algorithm_run(const struct algorithm *algorithm, struct coll_comm *comm, const struct call *call, int64_t segment);
 
 /* NULL at the end. */
 const struct algorithm *algorithm_at(int index);

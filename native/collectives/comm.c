@@ -1,4 +1,6 @@
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "collectives.h"
@@ -9,11 +11,31 @@
 struct scratch {
     void *memory[SCRATCHES];
     int64_t bytes[SCRATCHES];
+    bool grown; /* since the last call */
 };
+
+/* Of all communicators of this process, so that large messages one after the other find it: as much as the pieces of a
+   reduction take. More is given back after the call. */
+static const int64_t kept_most = INT64_C(18) << 20;
+static _Atomic int64_t kept;
+
+/* From here on memory is the system's own: what is given back is gone at once, whatever malloc() would keep. */
+static const int64_t own_pages_from = 128 << 10;
 
 /* What is usual for cores of one socket and for a network of 100 Gbit/s, until something was measured. */
 static const double usual_node_latency = 0.2e-6, usual_node_byte = 1 / 8e9;
 static const double usual_fabric_latency = 2e-6, usual_fabric_byte = 1 / 10e9;
+
+static void give_back(struct scratch *scratch, int which)
+{
+    if (scratch->bytes[which] < own_pages_from)
+        free(scratch->memory[which]);
+    else
+        munmap(scratch->memory[which], (size_t)scratch->bytes[which]);
+    kept -= scratch->bytes[which];
+    scratch->memory[which] = NULL;
+    scratch->bytes[which] = 0;
+}
 
 void *coll_scratch(struct coll_comm *comm, int which, int64_t bytes)
 {
@@ -21,20 +43,29 @@ void *coll_scratch(struct coll_comm *comm, int which, int64_t bytes)
     if (bytes <= scratch->bytes[which])
         return scratch->memory[which];
     int64_t page = sysconf(_SC_PAGESIZE), rounded = (bytes + page - 1) / page * page;
-    void *memory = aligned_alloc((size_t)page, (size_t)rounded);
+    give_back(scratch, which);
+    void *memory = NULL;
+    if (rounded < own_pages_from)
+        memory = aligned_alloc((size_t)page, (size_t)rounded);
+    else if ((memory = mmap(NULL, (size_t)rounded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) == MAP_FAILED)
+        memory = NULL;
     if (memory == NULL)
         return NULL;
-    free(scratch->memory[which]);
     scratch->memory[which] = memory;
     scratch->bytes[which] = rounded;
+    scratch->grown = true;
+    kept += rounded;
     return memory;
 }
 
-void coll_scratch_free(struct coll_comm *comm, int which)
+void coll_scratch_trim(struct coll_comm *comm)
 {
-    free(comm->scratch->memory[which]);
-    comm->scratch->memory[which] = NULL;
-    comm->scratch->bytes[which] = 0;
+    struct scratch *scratch = comm->scratch;
+    if (__builtin_expect(!scratch->grown, true))
+        return;
+    scratch->grown = false;
+    for (int i = 0; i < SCRATCHES && kept > kept_most; i++)
+        give_back(scratch, i);
 }
 
 /* What each rank does by itself. */
@@ -89,7 +120,7 @@ void coll_comm_free(struct coll_comm *comm)
         PMPI_Comm_free(&comm->comm);
     if (comm->scratch != NULL)
         for (int i = 0; i < SCRATCHES; i++)
-            free(comm->scratch->memory[i]);
+            give_back(comm->scratch, i);
     free(comm->scratch);
     topology_free(&comm->topology);
     free(comm);

@@ -125,7 +125,7 @@ static const struct implementation *quickest(const struct coll_comm *comm, enum 
     double least = 0;
     for (int i = 0; algorithm_at(i) != NULL; i++) {
         const struct algorithm *algorithm = algorithm_at(i);
-        if (algorithm->collective != collective || !algorithm->applies(comm, shape))
+        if (algorithm->collective != collective || !algorithm_applies(algorithm, comm, shape))
             continue;
         double cost = algorithm->cost(comm, shape);
         if (found == NULL || cost < least) {

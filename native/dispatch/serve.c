@@ -15,7 +15,7 @@ static const struct implementation *first(struct state *state, const struct rang
         if (state->ours == NULL && !state_equip(state))
             return NULL;
         if (one->kind == BY_OURS) {
-            if (possible && one->algorithm->applies(state->ours, shape))
+            if (possible && algorithm_applies(one->algorithm, state->ours, shape))
                 return one;
         } else {
             MPI_Comm other = state_copy(state, one);
@@ -83,30 +83,21 @@ bool serve_reduction(struct state *state, struct reduction *reduction, MPI_Datat
     return true;
 }
 
-/* What one long message was packed into is not kept for the next. */
-static const int64_t kept_room = INT64_C(64) << 20;
-
 int serve_room(struct state *state, int which, int64_t bytes, void **room)
 {
-    state->has_large_room = state->has_large_room || bytes > kept_room;
     *room = coll_scratch(state->ours, which, bytes > 0 ? bytes : 1);
     return *room != NULL ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
 int serve_run(struct state *state, const struct call *call, const struct implementation *ours)
 {
-    const struct algorithm *algorithm = ours->algorithm;
-    return algorithm->run(state->ours, call, ours->segment != 0 ? ours->segment : algorithm->segment);
+    return algorithm_run(ours->algorithm, state->ours, call, ours->segment);
 }
 
 bool serve_end(struct state *state, int failed, int *error)
 {
     *error = failed;
-    if (__builtin_expect(state->has_large_room, false)) {
-        coll_scratch_free(state->ours, SCRATCH_PACK_SEND);
-        coll_scratch_free(state->ours, SCRATCH_PACK_RECEIVE);
-        state->has_large_room = false;
-    }
+    coll_scratch_trim(state->ours);
     if (__builtin_expect(failed != MPI_SUCCESS, false))
         PMPI_Comm_call_errhandler(state->user, failed);
     return true;

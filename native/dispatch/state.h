@@ -35,7 +35,6 @@ struct state {
     } last[COLLECTIVES]; /* what served last, and what */
     int copies;
     struct copy copy[COPIES_MOST];
-    bool has_large_room;        /* more was packed than should be kept */
     struct reduction reduction; /* the last one; combine is NULL before */
     int64_t *vectors; /* four of `ranks`, for the v's; NULL until then */
     struct state *newer, *older;

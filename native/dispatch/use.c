@@ -32,7 +32,7 @@ static bool applies_somewhere(struct state *state, const struct implementation *
     if (one->kind != BY_OURS)
         return state_copy(state, one) != MPI_COMM_NULL;
     for (int64_t bytes = 0; bytes <= INT64_C(1) << 30; bytes = bytes == 0 ? 8 : 2 * bytes)
-        if (one->algorithm->applies(state->ours, &(struct shape){bytes, 8, true, 0}))
+        if (algorithm_applies(one->algorithm, state->ours, &(struct shape){bytes, 8, true, 0}))
             return true;
     return false;
 }

@@ -110,7 +110,7 @@ static bool is_right(struct job *job, const struct algorithm *algorithm)
             memcpy(job->receive, job->send, job->room);
         memcpy(job->expected, job->receive, job->room);
         simulators_own(job, job->expected);
-        int error = algorithm->run(job->comm, &job->call, algorithm->segment);
+        int error = algorithm_run(algorithm, job->comm, &job->call, algorithm->segment);
         bool counts = job->call.collective != COLL_REDUCE || job->rank == job->call.root;
         good = good && error == MPI_SUCCESS && (!counts || memcmp(job->expected, job->receive, job->room) == 0);
     }
@@ -140,7 +140,7 @@ static double seconds_of(struct job *job, const struct algorithm *algorithm)
         if (algorithm == NULL)
             simulators_own(job, job->receive);
         else
-            algorithm->run(job->comm, &job->call, algorithm->segment);
+            algorithm_run(algorithm, job->comm, &job->call, algorithm->segment);
         now = MPI_Wtime() - start;
         end = latest(now);
         last = end;
@@ -161,7 +161,7 @@ static void try(struct job *job, const struct algorithm *algorithm, int64_t byte
         job->call.reduction.combine = copies_combine;
     struct shape shape = {job->call.bytes, job->call.reduction.element, true, 0};
     char result[40] = "no";
-    if (algorithm == NULL || algorithm->applies(job->comm, &shape)) {
+    if (algorithm == NULL || algorithm_applies(algorithm, job->comm, &shape)) {
         if (job->check)
             snprintf(result, sizeof result, "%s", is_right(job, algorithm) ? "right" : "WRONG");
         else

@@ -128,7 +128,7 @@ static int is_right(struct coll_comm *comm, const struct candidate *candidate, s
         memcpy(data->expected, data->receive, data->room);
         call->receive = data->receive;
         library(data, call, data->expected);
-        int error = candidate->algorithm->run(comm, call, candidate->segment);
+        int error = algorithm_run(candidate->algorithm, comm, call, candidate->segment);
         good = good && error == MPI_SUCCESS &&
                (memcmp(data->expected, data->receive, data->room) == 0 ||
                 (call->collective == COLL_REDUCE && rank != call->root));
@@ -145,7 +145,7 @@ static double timed(struct coll_comm *comm, const struct candidate *candidate, s
     PMPI_Barrier(MPI_COMM_WORLD);
     double start = PMPI_Wtime();
     if (candidate != NULL)
-        candidate->algorithm->run(comm, call, candidate->segment);
+        algorithm_run(candidate->algorithm, comm, call, candidate->segment);
     else
         library(data, call, data->expected);
     return PMPI_Wtime() - start;
@@ -206,7 +206,7 @@ static int try(struct coll_comm *comm, enum collective collective, const struct 
     double microseconds[MOST_CANDIDATES + 1] = {0};
     int right[MOST_CANDIDATES], applied = 0, wrong = 0;
     for (int i = 0; i < count; i++) {
-        if (!candidates[i].algorithm->applies(comm, &shape)) {
+        if (!algorithm_applies(candidates[i].algorithm, comm, &shape)) {
             if (rank == 0)
                 printf("%-28s %9lld B  does not apply\n", candidates[i].algorithm->name, (long long)bytes);
             continue;

@@ -1,4 +1,5 @@
 #include "../group/nodes.h"
+#include "../group/scratch.h"
 
 static bool applies(const struct coll_comm *comm, const struct shape *shape)
 {
@@ -30,6 +31,7 @@ const struct algorithm allgather_flat_bruck = {
     .reference = reference,
     .applies = applies,
     .cost = cost,
+    .scratch = scratch_all,
     .run = run,
 };
 

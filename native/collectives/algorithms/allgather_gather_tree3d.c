@@ -1,3 +1,4 @@
+#include "../group/scratch.h"
 #include "torus_allgather.h"
 
 enum { SEGMENT = 32768 };
@@ -31,6 +32,7 @@ const struct algorithm allgather_gather_tree3d = {
     .segment = SEGMENT,
     .applies = applies,
     .cost = cost,
+    .scratch = scratch_all_twice,
     .run = run,
 };
 
@@ -42,5 +44,6 @@ const struct algorithm allgatherv_gather_tree3d = {
     .segment = SEGMENT,
     .applies = applies,
     .cost = cost,
+    .scratch = scratch_all_twice,
     .run = run,
 };

@@ -1,5 +1,6 @@
 #include "../group/allgather_nodes.h"
 #include "../group/nodes.h"
+#include "../group/scratch.h"
 
 static bool applies(const struct coll_comm *comm, const struct shape *shape)
 {
@@ -42,6 +43,7 @@ const struct algorithm allgather_leader = {
     .reference = reference,
     .applies = applies,
     .cost = cost,
+    .scratch = scratch_by_node,
     .run = run,
 };
 
@@ -52,5 +54,6 @@ const struct algorithm allgatherv_leader = {
     .reference = reference,
     .applies = applies,
     .cost = cost,
+    .scratch = scratch_by_node,
     .run = run,
 };

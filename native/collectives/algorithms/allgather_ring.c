@@ -1,5 +1,6 @@
 #include "../group/allgather_nodes.h"
 #include "../group/nodes.h"
+#include "../group/scratch.h"
 
 static bool applies(const struct coll_comm *comm, const struct shape *shape)
 {
@@ -50,6 +51,7 @@ const struct algorithm allgather_ring = {
     .segment = RING_SEGMENT,
     .applies = applies,
     .cost = cost,
+    .scratch = scratch_by_node,
     .run = run,
 };
 
@@ -61,5 +63,6 @@ const struct algorithm allgatherv_ring = {
     .segment = RING_SEGMENT,
     .applies = applies,
     .cost = cost,
+    .scratch = scratch_by_node,
     .run = run,
 };

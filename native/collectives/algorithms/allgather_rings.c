@@ -1,3 +1,4 @@
+#include "../group/scratch.h"
 #include "torus_allgather.h"
 
 static bool applies(const struct coll_comm *comm, const struct shape *shape)
@@ -29,6 +30,7 @@ const struct algorithm allgather_rings = {
     .reference = reference,
     .applies = applies,
     .cost = cost,
+    .scratch = scratch_all_twice,
     .run = run,
 };
 
@@ -39,5 +41,6 @@ const struct algorithm allgatherv_rings = {
     .reference = reference,
     .applies = applies,
     .cost = cost,
+    .scratch = scratch_all_twice,
     .run = run,
 };

@@ -1,5 +1,6 @@
 #include "../group/allreduce_nodes.h"
 #include "../group/nodes.h"
+#include "../group/scratch.h"
 
 static bool applies(const struct coll_comm *comm, const struct shape *shape)
 {
@@ -27,5 +28,6 @@ const struct algorithm allreduce_flat_doubling = {
     .reference = "Thakur, Rabenseifner, Gropp: Optimization of collective communication operations in MPICH (2005)",
     .applies = applies,
     .cost = cost,
+    .scratch = scratch_vector,
     .run = run,
 };

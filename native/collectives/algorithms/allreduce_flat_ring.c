@@ -1,5 +1,6 @@
 #include "../group/allreduce_nodes.h"
 #include "../group/nodes.h"
+#include "../group/scratch.h"
 
 static bool applies(const struct coll_comm *comm, const struct shape *shape)
 {
@@ -26,5 +27,6 @@ const struct algorithm allreduce_flat_ring = {
     .reference = "Patarasuk, Yuan: Bandwidth optimal all-reduce algorithms for clusters of workstations (2009)",
     .applies = applies,
     .cost = cost,
+    .scratch = scratch_ring,
     .run = run,
 };

@@ -1,5 +1,6 @@
 #include "../group/allreduce_nodes.h"
 #include "../group/nodes.h"
+#include "../group/scratch.h"
 
 static bool applies(const struct coll_comm *comm, const struct shape *shape)
 {
@@ -25,5 +26,6 @@ const struct algorithm allreduce_lanes = {
     .reference = "Traff, Hunold: Decomposing MPI collectives for exploiting multi-lane communication (2020)",
     .applies = applies,
     .cost = cost,
+    .scratch = scratch_lanes,
     .run = run,
 };

@@ -1,5 +1,6 @@
 #include "../group/allreduce_nodes.h"
 #include "../group/nodes.h"
+#include "../group/scratch.h"
 
 static bool applies(const struct coll_comm *comm, const struct shape *shape)
 {
@@ -25,5 +26,6 @@ const struct algorithm allreduce_leader_halving = {
     .reference = "Rabenseifner: Optimization of collective reduction operations (2004)",
     .applies = applies,
     .cost = cost,
+    .scratch = scratch_vector,
     .run = run,
 };

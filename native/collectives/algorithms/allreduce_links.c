@@ -1,3 +1,4 @@
+#include "../group/scratch.h"
 #include "torus_allreduce.h"
 
 enum { SEGMENT = 16384 };
@@ -28,5 +29,6 @@ const struct algorithm allreduce_links = {
     .segment = SEGMENT,
     .applies = applies,
     .cost = cost,
+    .scratch = scratch_half,
     .run = run,
 };

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../group/scratch.h"
 #include "torus_allreduce.h"
 #include "torus_swing.h"
 
@@ -158,5 +159,6 @@ const struct algorithm allreduce_swing = {
     .reference = "De Sensi et al., Swing: short-cutting rings for higher bandwidth allreduce, NSDI 2024",
     .applies = applies,
     .cost = cost,
+    .scratch = scratch_two_vectors,
     .run = run,
 };

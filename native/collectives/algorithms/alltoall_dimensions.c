@@ -20,6 +20,12 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
     return torus_applies(comm) && comm->topology.regular;
 }
 
+/* Sorted by node, and in the order of each dimension. */
+static int64_t scratch(const struct coll_comm *comm, const struct shape *shape)
+{
+    return 5 * shape->bytes * comm->ranks;
+}
+
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     const struct torus *torus = &comm->topology.cuboid.torus;
@@ -202,5 +208,6 @@ const struct algorithm alltoall_dimensions = {
     .reference = "Suh and Shin, All-to-all personalized communication in multidimensional torus and mesh networks, 2001",
     .applies = applies,
     .cost = cost,
+    .scratch = scratch,
     .run = run,
 };

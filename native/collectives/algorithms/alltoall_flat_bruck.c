@@ -1,4 +1,5 @@
 #include "../group/nodes.h"
+#include "../group/scratch.h"
 
 static bool applies(const struct coll_comm *comm, const struct shape *shape)
 {
@@ -27,5 +28,6 @@ const struct algorithm alltoall_flat_bruck = {
     .reference = "Bruck et al.: Efficient algorithms for all-to-all communications in multiport message-passing systems (1997)",
     .applies = applies,
     .cost = cost,
+    .scratch = scratch_all_thrice,
     .run = run,
 };

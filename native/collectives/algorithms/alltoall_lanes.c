@@ -12,6 +12,11 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
     return nodes_several(comm) && comm->topology.regular && comm->topology.most > 1;
 }
 
+static int64_t scratch(const struct coll_comm *comm, const struct shape *shape)
+{
+    return 2 * WINDOW * comm->topology.most * shape->bytes;
+}
+
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     int nodes = comm->topology.nodes;
@@ -183,6 +188,7 @@ const struct algorithm alltoall_lanes = {
     .reference = reference,
     .applies = applies,
     .cost = cost,
+    .scratch = scratch,
     .run = run,
 };
 
@@ -193,5 +199,6 @@ const struct algorithm alltoallv_lanes = {
     .reference = reference,
     .applies = applies,
     .cost = cost_v,
+    .scratch = counts_bytes,
     .run = run,
 };

@@ -11,6 +11,12 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
     return nodes_several(comm) && comm->topology.blocked && shape->bytes <= longest / (most * most);
 }
 
+/* On the leaders: what all have for all, before and after; three times more on its way. */
+static int64_t scratch(const struct coll_comm *comm, const struct shape *shape)
+{
+    return 5 * shape->bytes * comm->ranks * comm->topology.most;
+}
+
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     int levels = cost_levels(comm->topology.nodes, 2);
@@ -63,5 +69,6 @@ const struct algorithm alltoall_leader = {
     .reference = "Traff, Rougier: MPI collectives and datatypes for hierarchical all-to-all communication (2014)",
     .applies = applies,
     .cost = cost,
+    .scratch = scratch,
     .run = run,
 };

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "../group/scratch.h"
 #include "torus_balanced.h"
 #include "torus_exchange.h"
 #include "torus_lanes.h"
@@ -53,5 +54,6 @@ const struct algorithm alltoall_node_spread = {
     .reference = "document 002 (B5); Kumar et al., Optimization of all-to-all on the Blue Gene/L, ICPP 2008, for the bound",
     .applies = applies,
     .cost = cost,
+    .scratch = scratch_all_thrice,
     .run = run,
 };

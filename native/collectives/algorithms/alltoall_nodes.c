@@ -7,6 +7,13 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
     return nodes_several(comm);
 }
 
+/* What the nodes that are a rank's business have and get, and its own blocks of a round. */
+static int64_t scratch(const struct coll_comm *comm, const struct shape *shape)
+{
+    int64_t most = comm->topology.most, rounds = (comm->topology.nodes - 1 + comm->topology.least - 1) / comm->topology.least;
+    return (2 * rounds + 2) * most * most * shape->bytes;
+}
+
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     int nodes = comm->topology.nodes, most = comm->topology.most, rounds = (nodes + most - 2) / most;
@@ -43,6 +50,7 @@ const struct algorithm alltoall_nodes = {
     .reference = reference,
     .applies = applies,
     .cost = cost,
+    .scratch = scratch,
     .run = run,
 };
 
@@ -53,5 +61,6 @@ const struct algorithm alltoallv_nodes = {
     .reference = reference,
     .applies = applies,
     .cost = cost_v,
+    .scratch = counts_bytes,
     .run = run,
 };

@@ -123,5 +123,6 @@ const struct algorithm alltoallv_adaptive = {
     .segment = 32 << 10,
     .applies = applies,
     .cost = cost,
+    .scratch = counts_bytes,
     .run = run,
 };

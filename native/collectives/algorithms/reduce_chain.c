@@ -18,19 +18,21 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
 struct context {
     struct coll_comm *comm;
     const struct call *call;
-    char *work; /* on leaders: the whole vector, combined on the node */
+    char *work; /* on leaders: what is combined on the node, CHAIN_WINDOW segments; on the root the whole vector */
     int64_t piece; /* elements */
     int leader;
+    bool rolls;
 };
 
 static int on_node(void *given, int segment)
 {
     const struct context *context = given;
     const struct call *call = context->call;
-    int64_t from = segment * context->piece, left = call->count - from, at = from * call->reduction.element;
-    return node_reduce(context->comm, context->leader, (const char *)call->send + at,
-                       context->work == NULL ? NULL : context->work + at, left < context->piece ? left : context->piece,
-                       &call->reduction);
+    int64_t from = segment * context->piece, left = call->count - from, element = call->reduction.element;
+    int64_t place = (context->rolls ? segment % CHAIN_WINDOW : segment) * context->piece;
+    return node_reduce(context->comm, context->leader, (const char *)call->send + from * element,
+                       context->work == NULL ? NULL : context->work + place * element,
+                       left < context->piece ? left : context->piece, &call->reduction);
 }
 
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
@@ -39,17 +41,17 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
     const struct reduction *reduction = &call->reduction;
     struct group leaders = group_lane(comm, topology->local_of[call->root]);
     struct context context = {comm, call, NULL, group_chain_piece(call->count, reduction, segment),
-                              leaders.lane % topology->locals};
+                              leaders.lane % topology->locals, comm->rank != call->root};
     struct arrival need = {on_node, &context};
     int error = MPI_SUCCESS;
     if (leaders.me >= 0) {
-        context.work = comm->rank == call->root
+        context.work = !context.rolls
                            ? call->receive
-                           : coll_scratch(comm, SCRATCH_WORK, call->count * reduction->element + 1);
+                           : coll_scratch(comm, SCRATCH_WORK, CHAIN_WINDOW * context.piece * reduction->element + 1);
         if (context.work == NULL && call->count > 0)
             return MPI_ERR_NO_MEM;
         return group_reduce_chain(&leaders, topology->node_of[call->root], context.work, call->receive, call->count,
-                                  reduction, segment, &need);
+                                  reduction, segment, &need, context.rolls);
     }
     for (int i = 0; i * context.piece < call->count && error == MPI_SUCCESS; i++)
         error = on_node(&context, i);

@@ -1,4 +1,5 @@
 #include "../group/nodes.h"
+#include "../group/scratch.h"
 
 static bool applies(const struct coll_comm *comm, const struct shape *shape)
 {
@@ -27,5 +28,6 @@ const struct algorithm reduce_flat_tree = {
     .reference = "",
     .applies = applies,
     .cost = cost,
+    .scratch = scratch_two_vectors,
     .run = run,
 };

@@ -1,4 +1,5 @@
 #include "../group/nodes.h"
+#include "../group/scratch.h"
 
 enum { SEGMENT = 32768 };
 
@@ -27,7 +28,7 @@ static int by_parts(struct coll_comm *comm, const struct call *call, const struc
     int error = node_reduce_scatter(comm, call->send, work, lanes->from, reduction);
     if (error == MPI_SUCCESS && local < lanes->count) {
         struct group lane = group_lane(comm, local);
-        error = group_reduce_chain(&lane, root, work, work, own, reduction, segment, NULL);
+        error = group_reduce_chain(&lane, root, work, work, own, reduction, segment, NULL, false);
     }
     if (error == MPI_SUCCESS && topology->node == root)
         error = node_gather(comm, topology->local_of[call->root], work, call->receive, 0, lanes->bytes, lanes->at);
@@ -50,5 +51,6 @@ const struct algorithm reduce_lanes = {
     .segment = SEGMENT,
     .applies = applies,
     .cost = cost,
+    .scratch = scratch_lanes,
     .run = run,
 };

@@ -1,4 +1,5 @@
 #include "../group/nodes.h"
+#include "../group/scratch.h"
 
 static bool applies(const struct coll_comm *comm, const struct shape *shape)
 {
@@ -39,5 +40,6 @@ const struct algorithm reduce_leader = {
     .reference = "Graham et al., Cheetah: a framework for scalable hierarchical collective operations (2011)",
     .applies = applies,
     .cost = cost,
+    .scratch = scratch_three_vectors,
     .run = run,
 };

@@ -27,6 +27,13 @@ static inline int64_t counts_in(const struct counts *counts, int local, int rank
     return counts->in == NULL ? counts->each : counts->in[(int64_t)local * counts->ranks + rank];
 }
 
+/* Both tables, on the node with most ranks. */
+static inline int64_t counts_bytes(const struct coll_comm *comm, const struct shape *shape)
+{
+    (void)shape;
+    return 2 * (int64_t)sizeof(int64_t) * comm->topology.most * comm->ranks;
+}
+
 /* The cost of an alltoallv, of which no size is known to all ranks: of small and of large blocks alike. */
 static inline double counts_cost(const struct coll_comm *comm, const struct shape *shape,
                                  double (*cost)(const struct coll_comm *comm, const struct shape *shape))

@@ -124,11 +124,13 @@ int group_alltoall_bruck(const struct group *group, const void *send, void *rece
 
 /* `receive` on the root alone, may be its `send`. In order of the members' numbers unless the operation is commutative.
    Binomial tree; a chain through which segments follow one another, which is in order only if it is to member 0, and
-   which says which segment of `send` it needs next. */
+   which says which segment of `send` it needs next; with `rolls` there is room for CHAIN_WINDOW of them in `send`, but on
+   the root, segment i in the place of segment i - CHAIN_WINDOW. */
 int group_reduce_tree(const struct group *group, int root, const void *send, void *receive, int64_t count,
                       const struct reduction *reduction);
+enum { CHAIN_WINDOW = 4 };
 int group_reduce_chain(const struct group *group, int root, const void *send, void *receive, int64_t count,
-                       const struct reduction *reduction, int64_t segment, const struct arrival *need);
+                       const struct reduction *reduction, int64_t segment, const struct arrival *need, bool rolls);
 /* Elements in one of its segments. */
 int64_t group_chain_piece(int64_t count, const struct reduction *reduction, int64_t segment);
 /* The same bits on all. `send` and `receive` may be equal. Recursive doubling, and halving and doubling, are in order of

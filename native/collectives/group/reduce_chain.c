@@ -3,7 +3,7 @@
 #include "group.h"
 
 /* Segments on their way at once. */
-enum { WINDOW = 4 };
+enum { WINDOW = CHAIN_WINDOW };
 
 struct chain {
     const struct group *group;
@@ -12,6 +12,7 @@ struct chain {
     char *result, *room; /* the whole vector, on the root; else and for what arrives, WINDOW segments */
     int64_t count, piece; /* elements */
     const struct arrival *need;
+    bool rolls;
     int segments, from, to;
     MPI_Request in[WINDOW], out[WINDOW];
 };
@@ -43,7 +44,8 @@ static int receive(struct chain *chain, int segment)
 static int pass_on(struct chain *chain, int segment)
 {
     int64_t element = chain->reduction->element, count = length(chain, segment);
-    const char *own = chain->send + segment * chain->piece * element, *out = own;
+    /* The send from a place that is used again was waited for in receive(). */
+    const char *own = chain->send + (chain->rolls ? segment % WINDOW : segment) * chain->piece * element, *out = own;
     char *there = chain->result == NULL ? NULL : chain->result + segment * chain->piece * element;
     int error = arrival_tell(chain->need, segment);
     if (error == MPI_SUCCESS)
@@ -69,11 +71,12 @@ int64_t group_chain_piece(int64_t count, const struct reduction *reduction, int6
 
 /* From the last place down to the root, at place 0: each combines what it has, on the left, with what has come. */
 int group_reduce_chain(const struct group *group, int root, const void *send, void *receive_at, int64_t count,
-                       const struct reduction *reduction, int64_t segment, const struct arrival *need)
+                       const struct reduction *reduction, int64_t segment, const struct arrival *need, bool rolls)
 {
     int size = group->size, place = (group->me - root + size) % size, error = MPI_SUCCESS;
     struct chain chain = {.group = group, .reduction = reduction, .send = send, .result = receive_at, .count = count,
                           .piece = group_chain_piece(count, reduction, segment), .need = need, .from = -1, .to = -1};
+    chain.rolls = rolls && place > 0;
     if (count == 0)
         return MPI_SUCCESS;
     chain.segments = (int)((count + chain.piece - 1) / chain.piece);

@@ -19,11 +19,25 @@ int messages_bcast(struct coll_comm *comm, int root, void *data, int64_t bytes)
     return group_bcast_tree(&group, root, data, bytes, 2);
 }
 
+/* Elements that are combined at a time: what comes must be kept somewhere. */
+static int64_t piece_of(const struct reduction *reduction)
+{
+    const int64_t bytes = 4 << 20;
+    return bytes / reduction->element;
+}
+
 int messages_reduce(struct coll_comm *comm, int root, const void *send, void *receive, int64_t count,
                     const struct reduction *reduction)
 {
     struct group group = group_node(comm);
-    return group_reduce_tree(&group, root, send, receive, count, reduction);
+    int64_t most = piece_of(reduction);
+    int error = MPI_SUCCESS;
+    for (int64_t done = 0; done < count && error == MPI_SUCCESS; done += most) {
+        int64_t at = done * reduction->element;
+        error = group_reduce_tree(&group, root, (const char *)send + at, receive == NULL ? NULL : (char *)receive + at,
+                                  count - done < most ? count - done : most, reduction);
+    }
+    return error;
 }
 
 /* Each rank combines its part of the vector, and everybody gets all parts. */
@@ -55,9 +69,15 @@ int messages_allreduce(struct coll_comm *comm, const void *send, void *receive, 
                        const struct reduction *reduction)
 {
     struct group group = group_node(comm);
-    if (group.size > 2 && count * reduction->element > long_vector)
-        return allreduce_by_parts(&group, send, receive, count, reduction);
-    return group_allreduce_doubling(&group, send, receive, count, reduction);
+    int64_t most = piece_of(reduction);
+    int error = MPI_SUCCESS;
+    for (int64_t done = 0; done < count && error == MPI_SUCCESS; done += most) {
+        int64_t at = done * reduction->element, now = count - done < most ? count - done : most;
+        bool parts = group.size > 2 && now * reduction->element > long_vector;
+        error = (parts ? allreduce_by_parts : group_allreduce_doubling)(&group, (const char *)send + at,
+                                                                        (char *)receive + at, now, reduction);
+    }
+    return error;
 }
 
 int messages_reduce_scatter(struct coll_comm *comm, const void *send, void *receive, const int64_t *counts_at,
