@@ -25,52 +25,63 @@ static double cost_v(const struct coll_comm *comm, const struct shape *shape)
 }
 
 /* One way: the first pieces for, or from, the ranks of other nodes in the order of the steps, then the second ones. All
-   links are loaded alike until the end so, also where blocks differ in size. */
+   links are loaded alike until the end so, also where blocks differ in size. Steps whose blocks are done with are left
+   out, so that going through all pieces takes time in proportion to the partners and the pieces. */
 struct way {
     const struct topology *topology;
     struct blocks blocks;
-    int64_t segment, largest;  /* block */
-    int direction, step, rank; /* 1: out; the partner of this step, -1: no more */
+    int64_t segment;
+    int direction;             /* 1: out */
+    int *steps, count, kept;   /* those with more at `at`; of those before `index`, with more after it */
+    int index;                 /* in `steps`: what is next */
     int64_t at;                /* in all blocks: what is before it has been begun or is not there */
     int64_t begun, finished;   /* bytes */
     int64_t sizes[SLOTS];      /* of what is under way; 0: a free slot */
 };
 
-static int64_t piece_at(const struct way *way, int rank, int64_t at)
+static bool has_more(const struct way *way)
 {
-    int64_t left = rank < 0 ? 0 : blocks_bytes(&way->blocks, rank) - at;
-    return left < 0 ? 0 : left < way->segment ? left : way->segment;
+    return way->index < way->count;
+}
+
+static int next_rank(const struct way *way)
+{
+    return nodes_partner(way->topology, way->steps[way->index], way->direction);
 }
 
 static int64_t next_bytes(const struct way *way)
 {
-    return piece_at(way, way->rank, way->at);
-}
-
-static bool has_more(const struct way *way)
-{
-    return way->at < way->largest;
+    int64_t left = blocks_bytes(&way->blocks, next_rank(way)) - way->at;
+    return left < way->segment ? left : way->segment;
 }
 
 static void next_place(struct way *way)
 {
-    way->step++;
-    if (way->step == nodes_partner_steps(way->topology)) {
-        way->step = 0;
+    if (blocks_bytes(&way->blocks, next_rank(way)) > way->at + way->segment)
+        way->steps[way->kept++] = way->steps[way->index];
+    if (++way->index == way->count) {
+        way->count = way->kept;
+        way->index = way->kept = 0;
         way->at += way->segment;
     }
-    way->rank = nodes_partner(way->topology, way->step, way->direction);
 }
 
-static struct way way_from(const struct coll_comm *comm, struct blocks blocks, int64_t segment, int direction)
+/* Whether the next place of `a` comes before that of `b`; both have one. */
+static bool is_before(const struct way *a, const struct way *b)
 {
-    struct way way = {.topology = &comm->topology, .blocks = blocks, .segment = segment, .direction = direction};
+    return a->at < b->at || (a->at == b->at && a->steps[a->index] < b->steps[b->index]);
+}
+
+/* `steps`: room for one number for each step. */
+static struct way way_from(const struct coll_comm *comm, struct blocks blocks, int64_t segment, int direction, int *steps)
+{
+    struct way way = {.topology = &comm->topology, .blocks = blocks, .segment = segment, .direction = direction,
+                      .steps = steps};
     for (int step = 0; step < nodes_partner_steps(way.topology); step++) {
         int rank = nodes_partner(way.topology, step, direction);
-        if (rank >= 0 && blocks_bytes(&blocks, rank) > way.largest)
-            way.largest = blocks_bytes(&blocks, rank);
+        if (rank >= 0 && blocks_bytes(&blocks, rank) > 0)
+            steps[way.count++] = step;
     }
-    way.rank = nodes_partner(way.topology, 0, direction);
     return way;
 }
 
@@ -100,18 +111,16 @@ struct pace {
     struct coll_comm *comm;
     const struct call *call;
     struct way out, in;
-    int64_t limit; /* bytes under way */
-    int64_t due;   /* bytes that come in places before that of the next piece to leave */
+    struct way expected; /* as `in`, up to the place of the next piece to leave */
+    int64_t limit;       /* bytes under way */
+    int64_t due;         /* bytes that come in places before that of the next piece to leave */
     MPI_Request requests[2 * SLOTS]; /* in, out */
 };
 
-/* To the next place that has something. */
-static bool find_next(struct pace *pace, struct way *way)
+static void add_due(struct pace *pace)
 {
-    for (; has_more(way) && next_bytes(way) == 0; next_place(way))
-        if (way == &pace->out)
-            pace->due += piece_at(&pace->in, nodes_partner(way->topology, way->step, -1), way->at);
-    return has_more(way);
+    for (struct way *in = &pace->expected; has_more(in) && is_before(in, &pace->out); next_place(in))
+        pace->due += next_bytes(in);
 }
 
 /* Whether the next piece may leave: not many bytes before what has come, unless they are so by the sizes alone. What has
@@ -128,10 +137,11 @@ static int receive_more(struct pace *pace)
 {
     struct way *in = &pace->in;
     int error = MPI_SUCCESS;
-    for (int slot; error == MPI_SUCCESS && find_next(pace, in) && (slot = free_slot(in)) >= 0;) {
-        char *to = (char *)pace->call->receive + blocks_at(&in->blocks, in->rank) + in->at;
+    for (int slot; error == MPI_SUCCESS && has_more(in) && (slot = free_slot(in)) >= 0;) {
+        int rank = next_rank(in);
+        char *to = (char *)pace->call->receive + blocks_at(&in->blocks, rank) + in->at;
         int64_t bytes = next_bytes(in);
-        error = fabric_start_receive(&pace->comm->fabric, to, bytes, in->rank, FABRIC_DATA, &pace->requests[slot]);
+        error = fabric_start_receive(&pace->comm->fabric, to, bytes, rank, FABRIC_DATA, &pace->requests[slot]);
         take_slot(in, slot, bytes);
     }
     return error;
@@ -141,11 +151,14 @@ static int send_more(struct pace *pace)
 {
     struct way *out = &pace->out;
     int error = MPI_SUCCESS;
-    for (int slot; error == MPI_SUCCESS && find_next(pace, out) && (slot = free_slot(out)) >= 0 && may_leave(pace);) {
-        const char *from = (const char *)pace->call->send + blocks_at(&out->blocks, out->rank) + out->at;
+    for (int slot; error == MPI_SUCCESS && has_more(out) && (slot = free_slot(out)) >= 0;) {
+        add_due(pace);
+        if (!may_leave(pace))
+            break;
+        int rank = next_rank(out);
+        const char *from = (const char *)pace->call->send + blocks_at(&out->blocks, rank) + out->at;
         int64_t bytes = next_bytes(out);
-        error = fabric_start_send(&pace->comm->fabric, from, bytes, out->rank, FABRIC_DATA, &pace->requests[SLOTS + slot]);
-        pace->due += piece_at(&pace->in, nodes_partner(out->topology, out->step, -1), out->at);
+        error = fabric_start_send(&pace->comm->fabric, from, bytes, rank, FABRIC_DATA, &pace->requests[SLOTS + slot]);
         take_slot(out, slot, bytes);
     }
     return error;
@@ -176,12 +189,20 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 {
     int64_t share = under_way / comm->topology.most;
     struct pace pace = {.comm = comm, .call = call, .limit = share > 2 * segment ? share : 2 * segment};
-    pace.out = way_from(comm, counts_send(call), segment, 1);
-    pace.in = way_from(comm, counts_receive(call), segment, -1);
+    size_t steps = (size_t)nodes_partner_steps(&comm->topology);
+    int *places = malloc((3 * steps + 1) * sizeof *places);
+    int64_t *room = malloc(4 * (size_t)comm->topology.locals * sizeof *room);
+    int error = places == NULL || room == NULL ? MPI_ERR_NO_MEM : MPI_SUCCESS;
+    if (error == MPI_SUCCESS) {
+        pace.out = way_from(comm, counts_send(call), segment, 1, places);
+        pace.in = way_from(comm, counts_receive(call), segment, -1, places + steps);
+        pace.expected = way_from(comm, counts_receive(call), segment, -1, places + 2 * steps);
+    }
     for (int i = 0; i < 2 * SLOTS; i++)
         pace.requests[i] = MPI_REQUEST_NULL;
-    int64_t *room = malloc(4 * (size_t)comm->topology.locals * sizeof *room);
-    int error = room == NULL ? MPI_ERR_NO_MEM : exchange(&pace, room);
+    if (error == MPI_SUCCESS)
+        error = exchange(&pace, room);
+    free(places);
     free(room);
     return error;
 }
