@@ -13,9 +13,16 @@ CASES ?= 100000
 tune: $(VENV)/.installed
 	$(BIN)/unisono tune --resume $(ARGS)
 
+# Both halves run whatever becomes of the first; a Ctrl-C (pytest ends with 2) ends it all.
 test: $(VENV)/.test-installed
-	$(BIN)/python -m pytest -n 2 -m "not nightly and (beside or not (mpi or cluster))"
-	$(BIN)/python -m pytest -m "not nightly and not beside and (mpi or cluster)"
+	@echo "First half: what may run while another test does"; \
+	$(BIN)/python -m pytest -n 2 -m "not nightly and (beside or not (mpi or cluster))"; first=$$?; \
+	if [ $$first = 2 ]; then exit 2; fi; \
+	echo "Second half: ranks that need the machine for themselves"; \
+	$(BIN)/python -m pytest -m "not nightly and not beside and (mpi or cluster)"; second=$$?; \
+	result() { if [ $$1 = 0 ]; then echo passed; else echo "FAILED (exit status $$1)"; fi; }; \
+	echo "make test: first half $$(result $$first), second half $$(result $$second)"; \
+	[ $$first = 0 ] && [ $$second = 0 ]
 
 # Random calls of our collectives against the MPI underneath, many more than `make test` makes (about CASES in all);
 # MPICH's own tests of collectives where UNISONO_MPICH_TESTS names them.

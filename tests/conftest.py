@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.inherited import receive_ignored_signals
 from unisono.machine.describe import describe
 from unisono.machine.model import Machine
 from unisono.measure.build import bench_program
@@ -19,6 +20,8 @@ SYSTEM = Path("/usr/bin/mpirun")
 # How long an example takes says how busy the machine is, not whether the code is right.
 settings.register_profile("unisono", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unisono")
+
+receive_ignored_signals()
 
 
 @pytest.fixture(scope="session")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
@@ -275,6 +276,8 @@ def _leave_quietly() -> NoReturn:
 
 def main(arguments: list[str] | None = None) -> Any:
     """Entry point: exit status 0, 1 (the answer is no), 2 (bad input or environment), 130 (interrupted)."""
+    # Where whoever started us ignores it, the kernel forgets how a child ended, and a failed launch looks like a good one.
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     try:
         try:
             return app(arguments, standalone_mode=True)

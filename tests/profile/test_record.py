@@ -156,6 +156,15 @@ def test_run_through_passes_signals_and_status_on(tmp_path: Path) -> None:
             assert process.stdout is not None and process.stdout.readline() == "ready\n"
             process.send_signal(number)
             assert process.stdout.read().split() == ["ended", "7", str(int(number))]
+    ignoring = ["sh", "-c", "trap '' HUP INT TERM; exec \"$@\"", "sh", sys.executable, "-c"]
+    ignored = (
+        "import os; from unisono.launch.command import Command; from unisono.profile.record import run_through\n"
+        "for number in ('HUP', 'INT', 'TERM'):\n"
+        "    line = ['sh', '-c', f'kill -{number} $$ $PPID; exit 7']\n"
+        "    ran = run_through(Command(line, {}, None, []))\n"
+        "    assert (ran.exit_status, ran.signal) == (7, None), (number, ran)\n"
+    )
+    assert subprocess.run([*ignoring, ignored], timeout=60, check=False).returncode == 0
     assert run_through(Command(["sh", "-c", "kill -9 $$"], {}, None, [])).exit_status == 137
     before = signal.getsignal(signal.SIGTERM)
     assert run_through(Command(["sh", "-c", "exit 3"], {}, None, [])).signal is None

@@ -11,17 +11,22 @@ from unisono.commands.console import err
 
 
 @contextmanager
-def terminated_like_interrupted() -> Iterator[None]:
-    """A batch system's SIGTERM ends a study as Ctrl-C does: everything measured is kept, resumable."""
+def terminated_like_interrupted(kept: str = "everything measured is kept") -> Iterator[None]:
+    """A batch system's SIGTERM ends long work as Ctrl-C does; `kept` says what of it is there, resumable.
+
+    Where SIGTERM is ignored, whoever started us wants it so.
+    """
 
     def interrupt(signum: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, interrupt)
+    before = signal.getsignal(signal.SIGTERM)
+    if before != signal.SIG_IGN:
+        signal.signal(signal.SIGTERM, interrupt)
     try:
         yield
     except KeyboardInterrupt:
-        err().print("Interrupted; everything measured is kept. Continue with the same command and --resume.")
+        err().print(f"Interrupted; {kept}. Continue with the same command and --resume.")
         raise
     finally:
         signal.signal(signal.SIGTERM, before)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import signal
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from types import FrameType
 
 from unisono.advise.journal import Journal
 from unisono.advise.measuring import Wanted, measure, study_for
@@ -14,6 +11,7 @@ from unisono.advise.optimize import Files, Optimizer, World, open_journal
 from unisono.advise.recording import profile_of
 from unisono.advise.story import read_story
 from unisono.commands.console import err, out, print_json
+from unisono.commands.interrupted import terminated_like_interrupted
 from unisono.commands.progress import StudyProgress
 from unisono.commands.userline import mpirun_of, words_of
 from unisono.errors import UserError
@@ -43,7 +41,7 @@ def optimize(
     files = Files(output)
     machine = describe(mpirun_of(words))
     journal = open_journal(files, words, machine, metric=metric, pairs=runs, resume=resume)
-    with _interruptible(files):
+    with terminated_like_interrupted(f"what was done is in {files.directory}"):
         Optimizer(journal, machine, files, seconds, _world(machine, files)).run()
     tell(journal, files, json=json)
     return 0
@@ -83,20 +81,3 @@ def _world(machine: Machine, files: Files) -> World:
         return profile_of(line, deadline, machine, files.directory)
 
     return World(record, study, say)
-
-
-@contextlib.contextmanager
-def _interruptible(files: Files) -> Iterator[None]:
-    """A batch system's SIGTERM ends it as Ctrl-C does: every finished step is kept."""
-
-    def interrupt(signum: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    except KeyboardInterrupt:
-        err().print(f"Interrupted; what was done is in {files.directory}. Continue with the same command and --resume.")
-        raise
-    finally:
-        signal.signal(signal.SIGTERM, before)

@@ -254,7 +254,7 @@ class _Relay:
     """Passes SIGINT, SIGTERM and SIGHUP to a process while it is a context.
 
     A terminal's Ctrl-C reaches the process by itself, and mpirun takes a second one as an order to give no time to
-    clean up.
+    clean up. What we were started to ignore (`nohup`) the process ignores too, by inheritance.
     """
 
     def __init__(self) -> None:
@@ -274,7 +274,8 @@ class _Relay:
 
     def __enter__(self) -> _Relay:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            self._before[number] = signal.signal(number, self._handle)
+            if signal.getsignal(number) != signal.SIG_IGN:
+                self._before[number] = signal.signal(number, self._handle)
         return self
 
     def __exit__(
