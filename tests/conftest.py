@@ -10,9 +10,12 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.inherited import receive_ignored_signals
+from tests.wanting import pytest_terminal_summary
 from unisono.machine.describe import describe
 from unisono.machine.model import Machine
 from unisono.measure.build import bench_program
+
+__all__ = ["pytest_terminal_summary"]
 
 EMBEDDED = Path(sys.executable).parent / "mpirun"
 SYSTEM = Path("/usr/bin/mpirun")

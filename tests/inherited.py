@@ -11,8 +11,8 @@ NEEDED = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1, signal.
 def receive_ignored_signals() -> None:
     """Ends the inheritance by programs started from here on, while this process goes on doing nothing about them.
 
-    `nohup`, cron and the `&` of a script ignore SIGINT, and an ignored signal stays ignored through exec. A signal with a
-    handler does not.
+    `nohup`, cron and the `&` of a script ignore SIGINT, and an ignored signal stays ignored through exec. A signal with
+    a handler does not.
     """
     for number in NEEDED:
         if signal.getsignal(number) == signal.SIG_IGN:

@@ -276,7 +276,7 @@ def _leave_quietly() -> NoReturn:
 
 def main(arguments: list[str] | None = None) -> Any:
     """Entry point: exit status 0, 1 (the answer is no), 2 (bad input or environment), 130 (interrupted)."""
-    # Where whoever started us ignores it, the kernel forgets how a child ended, and a failed launch looks like a good one.
+    # Where it is ignored by inheritance, the kernel forgets how children end, and a failed launch looks good.
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     try:
         try:

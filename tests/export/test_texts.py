@@ -100,7 +100,10 @@ def test_it_can_be_undone_also_after_sourcing_it_twice(shell_name: str, times: i
     path = tmp_path / "env.sh"
     path.write_text(shell.write({"A": "1", "B": "2", "C": "3"}))
     source = f". '{path}'; " * times
-    script = f"set; echo ----; {source} unisono_off; echo $A/$B/${{C-unset}}; if command -v unisono_off; then exit 1; fi; set"
+    script = (
+        f"set; echo ----; {source} unisono_off; echo $A/$B/${{C-unset}}; set\n"
+        "if command -v unisono_off; then exit 1; fi"
+    )
     before, after = run_in(shell_name, script, {"A": "old one", "B": ""}).split("----\n", 1)
     assert after.splitlines()[0] == "old one//unset"
     # Values are of no interest: folders have any name, this project's too.
