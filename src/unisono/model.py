@@ -123,6 +123,12 @@ WITHOUT_SIZE = ("alltoallv", "barrier")
 """Collectives whose ranks know no size that all of them agree on: whoever chooses call by call has one rule for all."""
 
 
+NODES_MOST = 1 << 20
+PPN_MOST = 1 << 16
+RANKS_MOST = 1 << 24
+"""More than any machine has: a number above these is a mistake, or damage, that would only take time and memory."""
+
+
 def launch_part(setting: Setting, call_scope: Sequence[str] = CALL_SCOPE) -> Setting:
     """What of a setting is fixed when mpirun starts."""
     return setting.without(*_inside(setting, call_scope))

@@ -10,7 +10,9 @@ import re
 from unisono.errors import UserError
 
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
-_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?\s*", re.IGNORECASE)
+_SIZE = re.compile(r"\s*(\d{1,30}(?:\.\d{1,30})?)\s*([kmgt]?)(?:i?b)?\s*", re.IGNORECASE | re.ASCII)
+MOST = (1 << 63) - 1
+"""Bytes: what a count of MPI's, and our library's rules, can hold."""
 
 
 def parse_size(text: str | int, where: str = "size") -> int:
@@ -19,15 +21,27 @@ def parse_size(text: str | int, where: str = "size") -> int:
         raise UserError(f"{where}: {text!r} is not a size; write for example 8, 16K or 1M")
     if isinstance(text, int):
         if text < 0:
-            raise UserError(f"{where}: {text} is negative; a size counts bytes, 0 or more")
-        return text
+            raise UserError(f"{where}: {_shown(text)} is negative; a size counts bytes, 0 or more")
+        return _bounded(text, _shown(text), where)
     match = _SIZE.fullmatch(text)
     if match is None:
-        raise UserError(f"{where}: {text!r} is not a size; write for example 8, 16K or 1M")
-    value = float(match[1]) * _UNITS[match[2].lower()]
-    if value != int(value):
+        raise UserError(f"{where}: {text[:80]!r} is not a size; write for example 8, 16K or 1M")
+    whole, _, decimals = match[1].partition(".")
+    size, rest = divmod(int(whole + decimals) * _UNITS[match[2].lower()], 10 ** len(decimals))
+    if rest:
         raise UserError(f"{where}: {text!r} is not a whole number of bytes")
-    return int(value)
+    return _bounded(size, repr(text), where)
+
+
+def _bounded(size: int, text: str, where: str) -> int:
+    if size > MOST:
+        raise UserError(f"{where}: {text} is more than any message has; {MOST} bytes are the most")
+    return size
+
+
+def _shown(number: int) -> str:
+    """A number too long to be read, and for Python to write, in a word."""
+    return str(number) if abs(number) < 10**30 else "a number of more than 30 digits"
 
 
 def format_size(size: int) -> str:

@@ -2,35 +2,69 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
 
 from unisono.errors import UserError
+from unisono.reading import read_text
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
+_DEEPEST = 32
+"""Brackets within brackets, and parts of a dotted key: the parser's time grows with the square of these, its stack with
+the first. No document of ours has more than five."""
+
+_TOKEN = re.compile(
+    r'''"""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*"{3,5}|'''
+    r"'''[^']*(?:'(?!'')[^']*)*'{3,5}|"
+    r"""(?P<unended>\"{3}|'{3})|"""
+    r"""(?P<part>"[^"\\\n]*(?:\\.[^"\\\n]*)*"|'[^'\n]*'|[A-Za-z0-9_-]+)|"""
+    r"(?P<dot>\.)|(?P<open>[\[{])|(?P<close>[\]}])|(?P<blank>[ \t]+)|#[^\n]*|[^\s\w\"'.\[\]{}#-]+|\s|.",
+    re.DOTALL,
+)
+"""What the depth of a document hangs on: the brackets and dots in strings and comments do not count."""
+
 
 def read_toml(path: Path) -> dict[str, Any]:
     """The document as a dictionary. Raises UserError when it cannot be read or is not TOML (with the line)."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
-    return parse_toml(text, str(path))
+    return parse_toml(read_text(path), str(path))
 
 
 def parse_toml(text: str, where: str) -> dict[str, Any]:
     """The same from a text; `where` names it in errors."""
     if not text.strip():
         raise UserError(f"{where}: is empty")
+    _check_depth(text, where)
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{where}: is not valid TOML: {error}") from error
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{where}: holds what no document does, such as a number with thousands of digits") from error
+
+
+def _check_depth(text: str, where: str) -> None:
+    depth = parts = 0
+    goes_on = False
+    for token in _TOKEN.finditer(text):
+        kind = token.lastgroup
+        if kind == "unended":
+            return  # no document, as the parser will say
+        if kind == "part":
+            parts = parts + 1 if goes_on else 1
+        depth += (kind == "open") - (kind == "close")
+        goes_on = kind == "dot" or (goes_on and kind == "blank")
+        if kind not in ("part", "dot", "blank"):
+            parts = 0
+        if depth > _DEEPEST or parts > _DEEPEST:
+            line = text.count("\n", 0, token.start()) + 1
+            what = "brackets" if depth > _DEEPEST else "parts of a key"
+            raise UserError(f"{where}: line {line}: more than {_DEEPEST} {what} lie within one another")
 
 
 def explain_validation(path: Path | str, error: Any) -> str:

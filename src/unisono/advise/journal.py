@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from unisono.advise.runs import Run
 from unisono.errors import UserError
+from unisono.reading import read_text
 from unisono.toml import explain_validation
 from unisono.writing import write
 
@@ -79,10 +80,8 @@ class Journal(_Part):
     def load(cls, path: Path) -> Journal:
         """Raises UserError when the file cannot be read or is no journal of this version."""
         try:
-            return cls.model_validate(json.loads(path.read_text(encoding="utf-8")))
-        except OSError as error:
-            raise UserError(f"{path}: cannot be read: {error.strerror}") from error
+            return cls.model_validate(json.loads(read_text(path)))
         except ValidationError as error:
             raise UserError(f"{explain_validation(path, error)}; choose another -o DIR") from error
-        except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        except (ValueError, RecursionError) as error:
             raise UserError(f"{path}: is damaged ({error}); choose another -o DIR") from error

@@ -20,7 +20,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from unisono.errors import LaunchError, UserError
+from unisono.errors import LaunchError
 from unisono.export import seen
 from unisono.export.calls import Point, rule_points, watched
 from unisono.export.files import OURS
@@ -34,6 +34,7 @@ from unisono.export.words import RULES_FILE, PlanWords, plan_words
 from unisono.launch.command import Command
 from unisono.machine.model import Machine
 from unisono.parameters.selected import VERBOSE, parse
+from unisono.reading import read_text
 from unisono.tuning.model import PlanModel, Tuning
 
 
@@ -206,12 +207,7 @@ def _rules_text(files: Handed) -> str | None:
     """The rules file's text; None when none is named or it cannot be read."""
     if files.rules_file is None:
         return None
-    try:
-        return files.rules_file.read_text(encoding="utf-8")
-    except OSError:
-        return None
-    except UnicodeDecodeError as error:
-        raise UserError(f"{files.rules_file}: is not a text: {error}") from error
+    return read_text(files.rules_file) if files.rules_file.is_file() else None
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from unisono.launch.placement import place
 from unisono.machine.model import Machine
 from unisono.parameters.spelling import require_mpi
 from unisono.profile.build import LIBRARY_NAME
+from unisono.reading import open_regular
 from unisono.tuning.choice import without_library
 from unisono.tuning.model import PlanModel, Tuning
 from unisono.writing import write
@@ -75,10 +76,15 @@ def edited(format: str, directory: Path) -> list[Path]:
 def _remove_ours(path: Path) -> None:
     """A rules file of an earlier export, which nothing names any more."""
     try:
-        if path.is_file() and path.read_text(encoding="utf-8", errors="replace").startswith(MADE_BY):
+        if path.is_file() and _begins(path, MADE_BY.encode()):
             path.unlink()
     except OSError as error:
         raise UserError(f"{path}: cannot be removed: {error.strerror}") from error
+
+
+def _begins(path: Path, with_: bytes) -> bool:
+    with open_regular(path) as file:
+        return file.read(len(with_)) == with_
 
 
 def formats(machine: Machine) -> tuple[str, ...]:

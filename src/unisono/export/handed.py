@@ -14,6 +14,7 @@ from unisono.launch.command import Command, command
 from unisono.machine.model import Machine
 from unisono.model import DEFAULT
 from unisono.parameters.spelling import require_mpi
+from unisono.reading import read_text
 from unisono.tuning.model import PlanModel
 
 
@@ -65,35 +66,28 @@ def handed(format: str, directory: Path, words: PlanWords, machine: Machine) -> 
     directory = directory.absolute()
     if format == "openmpi":
         path = directory / MCA
-        values = keyval.read(_text(path), str(path))
+        values = keyval.read(read_text(path), str(path))
         # Naming a file replaces the user's and the site's, which a user's copy would only stand before.
         others = {n: v for n, v in require_mpi(machine).settings.items() if n not in values}
         environment = {f"OMPI_MCA_{name}": value for name, value in others.items()}
         return Handed(mca=values, environment={**environment, "OMPI_MCA_mca_base_param_files": str(path)})
     if format == "ucx":
         path = directory / UCX
-        values = keyval.read(_text(path), str(path))
+        values = keyval.read(read_text(path), str(path))
         # UCX's file is one half: whether MPI uses UCX at all is Open MPI's to say.
         pml = arguments.words(words.mca, {})
         return Handed(ucx_file=values, words=pml, environment={"UCX_CONFIG_DIR": str(directory)})
     if format == "shell":
         path = directory / SHELL
-        values = shell.read(_text(path), str(path))
+        values = shell.read(read_text(path), str(path))
         mca = {name[9:]: value for name, value in values.items() if name.startswith("OMPI_MCA_")}
         env = {name: value for name, value in values.items() if not name.startswith("OMPI_MCA_")}
         return Handed(mca=mca, env=env, before=["sh", "-c", '. "$0" && exec "$@"', str(path)])
     if format == "mpirun":
         path = directory / ARGUMENTS
-        line = arguments.read(_text(path), str(path))
+        line = arguments.read(read_text(path), str(path))
         return Handed(mca=_mca_of(line), env=_exported(line), words=line)
     raise UserError(f"format: {format!r} is unknown")
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
 
 
 def _mca_of(words: Sequence[str]) -> dict[str, str]:

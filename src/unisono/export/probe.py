@@ -16,6 +16,7 @@ from typing import Any
 from unisono.errors import LaunchError, UserError
 from unisono.launch.failure import explain
 from unisono.launch.process import run
+from unisono.machine import tools
 from unisono.machine.model import Machine
 from unisono.measure.build import native_source
 
@@ -146,7 +147,7 @@ def probe_program(machine: Machine) -> Path:
 
 
 def _key(compiler: str, source: Path) -> str:
-    shown = subprocess.run([compiler, "-show"], capture_output=True, text=True, errors="replace", check=False).stdout
+    shown = tools.ask([compiler, "-show"], timeout=60.0).out
     stat = Path(compiler).stat()
     text = "\0".join([source.read_text(), compiler, str(stat.st_size), str(stat.st_mtime_ns), shown])
     return hashlib.sha256(text.encode()).hexdigest()[:20]

@@ -8,6 +8,9 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+from unisono.errors import UserError
+from unisono.reading import read_text
+
 _MARK = "# As exported: "
 
 
@@ -19,8 +22,8 @@ def sealed(text: str) -> str:
 def is_edited(path: Path) -> bool:
     """Whether the file was exported and then changed; False for one that is not there, not ours, or unreadable."""
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
+        text = read_text(path)
+    except UserError:
         return False
     above, mark, digest = text.rpartition(_MARK)
     return bool(mark) and digest.strip() != _digest(above)

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from unisono.errors import LaunchError, UserError
+from unisono.errors import LaunchError
 from unisono.export import dispatch
 from unisono.export.files import SERVING
 from unisono.export.probe import ask, probe_program
@@ -25,6 +25,7 @@ from unisono.model import WITHOUT_SIZE
 from unisono.parameters.spelling import require_mpi
 from unisono.profile.build import recorder
 from unisono.profile.preload import launcher_for, with_variables
+from unisono.reading import read_text
 from unisono.sizes import format_size
 from unisono.tuning.model import PlanModel
 
@@ -68,10 +69,7 @@ def check_served(
     Raises UserError for a file that is missing or broken (with the line), and as check.check does.
     """
     path = directory.absolute() / SERVING
-    try:
-        rules = dispatch.read(path.read_text(encoding="utf-8"), str(path))
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    rules = dispatch.read(read_text(path), str(path))
     wanted = words.serving or dispatch.Rules(())
     calls = _calls(plan, wanted, rules)
     program = [str(probe_program(machine)), *(f"call={collective}:{size}" for collective, size in calls)]

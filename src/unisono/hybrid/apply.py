@@ -184,7 +184,7 @@ def _kept(
 def _slots(host: str, processes: int) -> str:
     """A host with as many slots as the layout needs: Open MPI starts no more, and counts one where none is given."""
     name, _, slots = host.partition(":")
-    return host if slots.isdecimal() and int(slots) >= processes else f"{name}:{processes}"
+    return host if re.fullmatch("[0-9]{1,9}", slots) and int(slots) >= processes else f"{name}:{processes}"
 
 
 def _placed(layout: LayoutModel, here: Layout, machine: Machine, notes: list[str]) -> list[str]:

@@ -10,6 +10,7 @@ from unisono.hybrid.layouts import Layout, chosen_layouts
 from unisono.hybrid.policies import POLICIES, chosen_policies
 from unisono.machine.model import Machine
 from unisono.model import Setting
+from unisono.numbers import whole_number
 from unisono.parameters.defaults import has_fast_network
 
 LINKS = ("UCX_MAX_RNDV_RAILS", "UCX_MAX_EAGER_RAILS")
@@ -43,9 +44,12 @@ class Variant:
     @classmethod
     def of(cls, nodes: int, setting: Setting) -> Variant:
         """The variant a study stored as this setting. Raises UserError for a setting of another kind of study."""
+        numa, packing = setting.get("numa", "none"), setting.get("packing", "single")
+        if numa not in ("auto", *POLICIES) or packing not in ("single", "threads"):
+            raise UserError(f"{setting}: numa or packing is none there is")
         links = {name: value for name, value in setting.items() if name not in _OWN}
         layout = Layout.parse(setting.get("layout", ""), 0)
-        return cls(nodes, layout, setting.get("numa", "none"), setting.get("packing", "single"), Setting(links))
+        return cls(nodes, layout, numa, packing, Setting(links))
 
     @property
     def cores(self) -> int:
@@ -109,8 +113,7 @@ def _links(values: Sequence[str], machine: Machine, most_nodes: int, notes: list
     if not values:
         return [Setting()]
     for value in values:
-        if not value.isdecimal() or not 1 <= int(value) <= 64:
-            raise UserError(f"links: {value!r} is not a number of links from 1 to 64")
+        whole_number(value, "links", most=64)
     if most_nodes == 1 or not has_fast_network(machine):
         why = "everything is on one node" if most_nodes == 1 else "there is no RDMA network here"
         notes.append(f"Numbers of links are not compared: {why}.")

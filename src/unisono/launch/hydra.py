@@ -8,7 +8,8 @@ from unisono.errors import UserError
 from unisono.launch.command import Command, launch_scope_words, overridden
 from unisono.launch.job import Job
 from unisono.machine.model import Machine
-from unisono.model import Setting
+from unisono.model import PPN_MOST, RANKS_MOST, Setting
+from unisono.numbers import whole_number
 
 _RANKS = ("n", "np")
 _PER_NODE = ("ppn", "perhost")
@@ -31,16 +32,19 @@ _FLAGS = (
 
 def describe_hydra(argv: Sequence[str], machine: Machine) -> Job:
     """What `mpirun -n 8 -ppn 4 -hosts a,b ./app` starts. Raises UserError where it does not say how many ranks."""
-    ranks = sum(_number(value, "-n") for name, value in _options(argv) if name in _RANKS)
+    ranks = sum(whole_number(value, "-n", most=RANKS_MOST) for name, value in _options(argv) if name in _RANKS)
     if ranks == 0:
         raise UserError(f"{argv[0]}: -n is missing: how many ranks?")
     options = dict(_options(argv))
     named = next((value for name, value in options.items() if name in _HOSTS), None)
     hosts = [host.partition(":")[0] for host in named.split(",")] if named else [node.host for node in machine.nodes]
-    each = next((_number(value, f"-{name}") for name, value in options.items() if name in _PER_NODE), None)
+    each = next(
+        (whole_number(value, f"-{name}", most=PPN_MOST) for name, value in options.items() if name in _PER_NODE), None
+    )
     if each is None:
         slots = [host.partition(":")[2] for host in named.split(",")] if named else []
-        each = int(slots[0]) if slots and slots[0].isdigit() else max(node.slots for node in machine.nodes)
+        slots = slots or [str(max(node.slots for node in machine.nodes))]
+        each = whole_number(slots[0], f"slots of {hosts[0]}", most=PPN_MOST) if slots[0] else 1
     nodes = min(len(hosts), -(-ranks // each))
     return Job(ranks, nodes, -(-ranks // nodes), tuple(hosts[:nodes]))
 
@@ -95,9 +99,3 @@ def _pieces(argv: Sequence[str]) -> Iterator[tuple[bool, list[str]]]:
             in_program = word != ":"
         yield is_option, list(argv[at : at + 1 + values])
         at += 1 + values
-
-
-def _number(text: str, where: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise UserError(f"{where}: {text!r} is not a number of at least 1")
-    return int(text)

@@ -12,6 +12,9 @@ from unisono.errors import UserError
 from unisono.launch.slots import cores, domains
 from unisono.launch.userline import UserLine, parse
 from unisono.machine.model import Machine
+from unisono.model import NODES_MOST, PPN_MOST, RANKS_MOST
+from unisono.numbers import whole_number
+from unisono.reading import read_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,8 @@ def _of_mpirun(line: UserLine, machine: Machine, env: Mapping[str, str]) -> Job:
     asked = _asked(line)
     if asked is None:
         asked = each * len(hosts) if each is not None else sum(capacity)
+    if asked > RANKS_MOST:
+        raise UserError(f"{' '.join(line.argv)[:200]}: starts {asked:,} ranks; {RANKS_MOST:,} at the most")
     counts = _distribute(asked, capacity, each, _in_turn(line))
     used = [i for i, count in enumerate(counts) if count]
     return Job(asked, len(used), max(counts), tuple(hosts[i][0] for i in used))
@@ -123,10 +128,14 @@ def _distribute(ranks: int, capacity: Sequence[int], each: int | None, in_turn: 
             counts[i] = min(limit, left)
             left -= counts[i]
     while left:
-        open_nodes = [i for i, limit in enumerate(limits) if counts[i] < limit] or list(range(len(capacity)))
+        open_nodes = [i for i, limit in enumerate(limits) if counts[i] < limit]
+        # As many rounds at once as leave every node open that is.
+        rounds = min((limits[i] - counts[i] for i in open_nodes), default=left)
+        open_nodes = open_nodes or list(range(len(capacity)))
+        rounds = max(1, min(rounds, left // len(open_nodes)))
         for i in open_nodes[:left]:
-            counts[i] += 1
-        left -= min(left, len(open_nodes))
+            counts[i] += rounds
+        left -= rounds * min(left, len(open_nodes))
     return counts
 
 
@@ -169,17 +178,13 @@ def _parse_hosts(text: str) -> dict[str, int | None]:
 
 
 def _read_hostfile(name: str) -> dict[str, int | None]:
-    try:
-        text = Path(name).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{name}: the host file cannot be read: {getattr(error, 'strerror', error)}") from error
-    hosts = parse_hostfile(text, name)
+    hosts = parse_hostfile(read_text(Path(name)), name)
     if not hosts:
         raise UserError(f"{name}: the host file names no host")
     return hosts
 
 
-_SLOTS = re.compile(r"\b(?:slots|cpus|count)\s*=\s*(\d+)", re.ASCII)
+_SLOTS = re.compile(r"\b(?:slots|cpus|count)\s*=\s*([^\s,]*)")
 
 
 def parse_hostfile(text: str, name: str = "host file") -> dict[str, int | None]:
@@ -196,7 +201,8 @@ def parse_hostfile(text: str, name: str = "host file") -> dict[str, int | None]:
         if not host or host.startswith(("+", "^")):
             raise UserError(f"{name}, line {number}: {raw.strip()!r}: a host name was expected")
         given = _SLOTS.search(words)
-        count = int(given[1]) if given else _number(slots, f"{name}, line {number}") if colon else None
+        said = given[1] if given else slots if colon else None
+        count = None if said is None else _number(said, f"{name}, line {number}", least=0 if given else 1)
         lines.setdefault(host, []).append(count)
     return {
         host: counts[0] if len(counts) == 1 else sum(1 if count is None else count for count in counts)
@@ -225,7 +231,10 @@ def expand_repeated(text: str) -> list[int]:
         match = re.fullmatch(r"(\d+)(?:\(x(\d+)\))?", part.strip(), re.ASCII)
         if match is None:
             raise UserError(f"SLURM_TASKS_PER_NODE={text}: not of the form 2(x3),1")
-        counts += [int(match[1])] * int(match[2] or 1)
+        repeated = _number(match[2] or "1", "SLURM_TASKS_PER_NODE")
+        if len(counts) + repeated > NODES_MOST:
+            raise UserError(f"SLURM_TASKS_PER_NODE: says more than {NODES_MOST:,} nodes")
+        counts += [_number(match[1], "SLURM_TASKS_PER_NODE")] * repeated
     return counts
 
 
@@ -235,7 +244,10 @@ def expand_numbers(text: str) -> list[int]:
     for part in text.split(","):
         first, dash, last = part.partition("-")
         start = _number(first, f"pe-list={text}", least=0)
-        numbers += range(start, (_number(last, f"pe-list={text}", least=0) if dash else start) + 1)
+        end = _number(last, f"pe-list={text}", least=0) if dash else start
+        if len(numbers) + end - start >= PPN_MOST:
+            raise UserError(f"pe-list={text[:80]}: names more than {PPN_MOST:,} CPUs")
+        numbers += range(start, end + 1)
     return numbers
 
 
@@ -262,6 +274,4 @@ def _of_srun(line: UserLine, env: Mapping[str, str]) -> Job:
 
 
 def _number(text: str, where: str, least: int = 1) -> int:
-    if not (text.isascii() and text.isdigit()) or int(text) < least:
-        raise UserError(f"{where}: {text!r} is not a number of at least {least}")
-    return int(text)
+    return whole_number(text, where, least, RANKS_MOST)

@@ -20,6 +20,10 @@ from unisono.launch import tree
 from unisono.launch.failure import STUMBLES, explain, refusal, stumbled
 
 _STDERR_KEPT = 64 * 1024
+_STDOUT_KEPT = 64 << 20
+"""Of what a program writes until it ends: the last bytes, where results stand."""
+_LINE_MOST = 1 << 30
+"""Of the benchmark's: 100,000 ranks with all their CPUs take a tenth of it."""
 _SLICE = 0.2
 """Seconds between two looks at whether the process still lives, while nothing arrives."""
 _END_PATIENCE = 10.0
@@ -98,6 +102,9 @@ class Process:
         scanned = 0
         while (newline := self._buffer.find(b"\n", scanned)) < 0:
             scanned = len(self._buffer)
+            if scanned > _LINE_MOST:
+                self.kill()
+                raise LaunchError("protocol", f"a line of its output has more than {_LINE_MOST:,} bytes")
             if not self._fill(end, deadline, declined):
                 break
         if newline < 0 and not self._buffer:
@@ -116,10 +123,12 @@ class Process:
         return self._popen.wait()
 
     def read_rest(self, deadline: float) -> str:
-        """All remaining output; returns when the launch has ended. Raises LaunchError "hung" at the deadline."""
+        """All remaining output (its last 64 MiB); returns when the launch has ended. Raises LaunchError "hung" at the
+        deadline."""
         end = time.monotonic() + deadline
         while self._fill(end, deadline):
-            pass
+            if len(self._buffer) > 2 * _STDOUT_KEPT:
+                del self._buffer[:-_STDOUT_KEPT]
         while self._popen.poll() is None:
             if time.monotonic() >= end:
                 raise self._hung(deadline)

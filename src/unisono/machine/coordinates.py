@@ -12,12 +12,15 @@ from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
 
+from unisono.errors import UserError
 from unisono.machine.model import Mpi
+from unisono.reading import COORDINATES_MOST, read_bytes
 
 VARIABLE = "UNISONO_TOPOLOGY"
 _LETTERS = "xyzuvw"
 _MOST_PLACES = 1 << 24
 _LONGEST_WORD = 255
+_LONGEST_EXTENTS = 80
 
 _TELLERS = (
     ("Fujitsu's MPI", b"FJMPI_Topology_get_dimension"),
@@ -87,10 +90,10 @@ def _extents(words: Sequence[str], found: Coordinates | None) -> Coordinates:
         raise ValueError("the extents are given twice")
     extents = words[1] if len(words) > 2 else ""
     if re.fullmatch(r"[0-9]+(x[0-9]+)*", extents):
-        numbers = tuple(map(int, extents.split("x")))
+        numbers = tuple(map(int, extents.split("x"))) if len(extents) <= _LONGEST_EXTENTS else ()
         wraps = list(words[2:]) * (len(numbers) if len(words) == 3 else 1)
         if (
-            len(numbers) <= len(_LETTERS)
+            1 <= len(numbers) <= len(_LETTERS)
             and 1 <= prod(numbers) <= _MOST_PLACES
             and len(wraps) == len(numbers)
             and set(wraps) <= {"torus", "mesh"}
@@ -123,8 +126,8 @@ def described(environment: Mapping[str, str], hosts: Iterable[str], mpi: Mpi | N
         teller = told_by(mpi)
         return f"from {teller}" if teller else f"none; a file with them can be named in {VARIABLE}"
     try:
-        found = read(Path(path).read_bytes().decode("latin-1"))
-    except OSError:
+        found = read(read_bytes(Path(path), COORDINATES_MOST).decode("latin-1"))
+    except UserError:
         return f"{VARIABLE}={path}: it cannot be read; programs with our collectives end with this line"
     except ValueError as error:
         return f"{VARIABLE}={path}: {error}; programs with our collectives end with this line"

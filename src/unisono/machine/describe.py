@@ -22,6 +22,7 @@ from unisono.machine.mpi import describe_mpi
 from unisono.machine.scheduler import read_scheduler
 from unisono.machine.topology import read_topology
 from unisono.machine.ucx import read_ucx
+from unisono.reading import MACHINE_MOST, read_text
 from unisono.toml import explain_validation
 
 
@@ -87,13 +88,10 @@ def load(path: Path | str) -> Machine:
 
     UserError naming the file, and the key where one is wrong.
     """
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    text = read_text(Path(path), MACHINE_MOST)
     try:
         document = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UserError(f"{path}: is not JSON: {error}; write it with: unisono doctor --json > FILE") from error
     return from_document(document, path)
 

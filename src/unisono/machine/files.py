@@ -6,16 +6,19 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from unisono.errors import UserError
+from unisono.reading import DOCUMENT_MOST, read_bytes
+
 ROOT = Path("/")
 
-_RANGE = re.compile(r"(\d+)(?:-(\d+)(?::(\d+)/(\d+))?)?")
+_RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9})(?::([0-9]{1,9})/([0-9]{1,9}))?)?")
 
 
 def read_text(root: Path, path: str) -> str | None:
     """The file's text without surrounding blanks; None when it is not there or may not be read."""
     try:
-        return (root / path).read_text(encoding="utf-8", errors="replace").strip()
-    except OSError:
+        return read_bytes(root / path, DOCUMENT_MOST).decode("utf-8", "replace").strip()
+    except UserError:
         return None
 
 

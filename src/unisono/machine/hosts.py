@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 
+from unisono.errors import UserError
 from unisono.machine.model import Node
+from unisono.reading import read_text
 
 _GROUP = re.compile(r"\[([^\]]*)\]")
-_COUNT = re.compile(r"(\d+)(?:\(x(\d+)\))?")
+_NUMBER = re.compile("[0-9]{1,9}")
+_COUNT = re.compile(r"([0-9]{1,9})(?:\(x([0-9]{1,9})\))?")
 _MOST = 100_000
 """No job has more nodes; a longer range is a mistake, not a list to expand."""
+_GROUPS_MOST = 8
+"""In one name; more are no name of a node."""
 
 
 def job_nodes(environment: Mapping[str, str]) -> list[Node]:
@@ -27,18 +34,18 @@ def job_nodes(environment: Mapping[str, str]) -> list[Node]:
         return [Node(host=name, slots=1) for name in names]
     if "PBS_NODEFILE" in environment:
         try:
-            lines = Path(environment["PBS_NODEFILE"]).read_text(encoding="utf-8").split()
-        except (OSError, UnicodeDecodeError):
+            lines = read_text(Path(environment["PBS_NODEFILE"])).split()
+        except UserError:
             return []
-        return [Node(host=name, slots=lines.count(name)) for name in dict.fromkeys(lines)]
+        return [Node(host=name, slots=count) for name, count in Counter(lines).items()]
     words = environment.get("LSB_MCPU_HOSTS", "").split()
     pairs = zip(words[::2], words[1::2], strict=False)
-    return [Node(host=name, slots=int(count)) for name, count in pairs if count.isascii() and count.isdigit()]
+    return [Node(host=name, slots=int(count)) for name, count in pairs if _NUMBER.fullmatch(count)]
 
 
 def expand_nodelist(text: str) -> list[str]:
     """The names in Slurm's short form: "n[1-3,07],login" -> n1, n2, n3, n07, login. Leading zeros are kept."""
-    return [name for word in _split(text) for name in _expand(word)]
+    return list(islice((name for word in _split(text) for name in _expand(word)), _MOST))
 
 
 def _split(text: str) -> list[str]:
@@ -54,20 +61,24 @@ def _split(text: str) -> list[str]:
     return [word.strip() for word in words if word.strip()]
 
 
-def _expand(word: str) -> list[str]:
+def _expand(word: str) -> Iterator[str]:
+    """One name after the other, for a caller that stops at the most: groups multiply."""
     match = _GROUP.search(word)
-    if match is None:
-        return [word]
+    if match is None or word.count("[") > _GROUPS_MOST:
+        yield word
+        return
     before, after = word[: match.start()], word[match.end() :]
-    numbers = [number for part in match[1].split(",") for number in _range(part)]
-    return [before + number + rest for number in numbers for rest in _expand(after)][:_MOST]
+    for part in match[1].split(","):
+        for number in _range(part):
+            for rest in _expand(after):
+                yield before + number + rest
 
 
 def _range(part: str) -> list[str]:
     first, dash, last = part.strip().partition("-")
     if not dash:
         return [first]
-    if not (first.isascii() and first.isdigit() and last.isascii() and last.isdigit()):
+    if not (_NUMBER.fullmatch(first) and _NUMBER.fullmatch(last)):
         return [part.strip()]
     stop = min(int(last), int(first) + _MOST)
     return [f"{number:0{len(first)}d}" for number in range(int(first), stop + 1)]
@@ -81,4 +92,6 @@ def expand_counts(text: str) -> list[int]:
         if match is None:
             return []
         counts += [int(match[1])] * min(int(match[2] or 1), _MOST)
+        if len(counts) > _MOST:
+            return []
     return counts

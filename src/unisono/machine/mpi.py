@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -37,12 +38,12 @@ def find_mpirun(mpirun: str | None = None) -> str:
     Returns an absolute path with its symbolic links kept (Debian's alternatives, a module's wrapper). UserError when
     there is none, or when the given one cannot be run.
     """
-    for given, whence in ((mpirun, "--mpirun"), (os.environ.get("UNISONO_MPIRUN"), "UNISONO_MPIRUN")):
-        if given:
-            found = shutil.which(str(Path(given).expanduser()))
+    for given, whence in ((mpirun, "--mpirun"), (os.environ.get("UNISONO_MPIRUN") or None, "UNISONO_MPIRUN")):
+        if given is not None:
+            found = _program(given)
             if found is None:
-                raise UserError(f"{whence}: {given} is not a program that can be run; {HOW_TO_GET_ONE}")
-            return str(Path(found).absolute())
+                raise UserError(f"{whence}: {shlex.quote(given)} is not a program that can be run; {HOW_TO_GET_ONE}")
+            return found
     on_path = shutil.which("mpirun") or shutil.which("mpiexec")
     if on_path:
         return str(Path(on_path).absolute())
@@ -50,6 +51,13 @@ def find_mpirun(mpirun: str | None = None) -> str:
     if embedded:
         return embedded
     raise UserError(f"no mpirun on PATH; {HOW_TO_GET_ONE}")
+
+
+def _program(given: str) -> str | None:
+    """Its absolute path; None where it cannot be run. A Path would lose the `./` that keeps it from being looked for on
+    PATH."""
+    found = shutil.which(os.path.expanduser(given))  # noqa: PTH111
+    return None if found is None else str(Path(found).absolute())
 
 
 def embedded_mpirun() -> str | None:
@@ -127,11 +135,11 @@ def _mpich(launcher: str, version: str, mpicc: str | None) -> Mpi:
 def find_mpicc(mpirun: str, mpicc: str | None) -> str | None:
     """The compiler wrapper: the given one, else the one beside mpirun; never one of another MPI from PATH. Debian's
     names of one MPI among several end alike: mpirun.mpich, mpicc.mpich."""
-    if mpicc:
-        found = shutil.which(str(Path(mpicc).expanduser()))
+    if mpicc is not None:
+        found = _program(mpicc)
         if found is None:
-            raise UserError(f"--mpicc: {mpicc} is not a program that can be run")
-        return str(Path(found).absolute())
+            raise UserError(f"--mpicc: {shlex.quote(mpicc)} is not a program that can be run")
+        return found
     ending = Path(mpirun).suffix
     return beside(mpirun, f"mpicc{ending}") if ending in (".openmpi", ".mpich") else beside(mpirun, "mpicc")
 

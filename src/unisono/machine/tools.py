@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
+import selectors
 import signal
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+
+_MOST = 64 << 20
+"""Bytes of an answer. All parameters of an MPI are two million."""
 
 
 @dataclass(frozen=True)
@@ -35,19 +40,39 @@ def ask(argv: Sequence[str], timeout: float = 10.0, env: Mapping[str, str] | Non
             stderr=subprocess.PIPE,
             env={**os.environ, **(env or {})},
             start_new_session=True,
-            text=True,
-            encoding="utf-8",
-            errors="replace",
         )
     except OSError as error:
         return Answer(127, "", f"{argv[0]}: {error.strerror or error}")
     with process:
-        try:
-            out, error_text = process.communicate(timeout=timeout)
-        except subprocess.TimeoutExpired:
+        end = time.monotonic() + timeout
+        heard, whole = _heard(process, end)
+        if whole:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(max(0.1, end - time.monotonic()))
+        if process.returncode is None:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-            with suppress(subprocess.TimeoutExpired):  # a child that left the session may keep the pipe open
-                process.communicate(timeout=1.0)
-            return Answer(124, "", f"{argv[0]}: no answer within {timeout:g} s")
-    return Answer(process.returncode, out, error_text)
+            process.wait()
+            late = time.monotonic() >= end
+            why = f"no answer within {timeout:g} s" if late else f"its answer has more than {_MOST:,} bytes"
+            return Answer(124, "", f"{argv[0]}: {why}")
+    return Answer(process.returncode, *(text.decode("utf-8", "replace") for text in heard))
+
+
+def _heard(process: subprocess.Popen[bytes], end: float) -> tuple[list[bytearray], bool]:
+    """What it wrote to stdout and stderr until `end`, and whether that is all."""
+    streams = [process.stdout, process.stderr]
+    heard = [bytearray(), bytearray()]
+    with selectors.DefaultSelector() as waiting:
+        for stream, text in zip(streams, heard, strict=True):
+            assert stream is not None
+            waiting.register(stream, selectors.EVENT_READ, text)
+        while waiting.get_map() and (left := end - time.monotonic()) > 0:
+            for key, _ in waiting.select(left):
+                part = os.read(key.fd, 1 << 16)
+                key.data.extend(part)
+                if not part:
+                    waiting.unregister(key.fileobj)
+                if len(key.data) > _MOST:
+                    return heard, False
+        return heard, not waiting.get_map()

@@ -9,9 +9,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from unisono.errors import UserError
 from unisono.machine import ompi_info
 from unisono.machine.model import Mpi, Ucx
 from unisono.machine.tools import ask
+from unisono.reading import DOCUMENT_MOST, read_bytes
 
 _PROBE = Path(__file__).with_name("ucx_probe.py")
 _VERSION = re.compile(r"(?:Library version:|UCT version=|Version)\s*v?(\d+\.\d+\S*)")
@@ -75,8 +77,9 @@ def read_settings(library: str, environment: Mapping[str, str]) -> dict[str, str
     places = [str(Path(library).resolve().parent.parent / "etc" / "ucx"), environment.get("HOME")]
     for place in [*places, environment.get("UCX_CONFIG_DIR"), "."]:
         if place:
-            with suppress(OSError):
-                found.update(parse_settings((Path(place) / "ucx.conf").read_text(encoding="utf-8", errors="replace")))
+            with suppress(UserError):
+                data = read_bytes(Path(place) / "ucx.conf", DOCUMENT_MOST)
+                found.update(parse_settings(data.decode("utf-8", "replace")))
     return dict(sorted(found.items()))
 
 

@@ -19,6 +19,7 @@ from unisono.profile.arrays import check_size, read_array, write_array
 from unisono.profile.check import problem
 from unisono.profile.model import CELL, PAIR, Comm, Frame, Origin, Profile
 from unisono.profile.model import Path as CallPath
+from unisono.reading import open_regular
 from unisono.toml import explain_validation
 from unisono.writing import written
 
@@ -103,7 +104,7 @@ def load(path: Path) -> Profile:
     """The profile in a file. Raises UserError for everything that is not a whole, sound profile of this version."""
     where = str(path)
     try:
-        with zipfile.ZipFile(path) as archive:
+        with open_regular(path) as file, zipfile.ZipFile(file) as archive:
             profile = _read(archive, where)
     except OSError as error:
         raise UserError(f"{where}: cannot be read: {error.strerror or error}") from error

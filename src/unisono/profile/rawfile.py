@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unisono.errors import UserError
+from unisono.reading import RECORDING_MOST, read_bytes
 
 MAGIC = b"UNISONO\1"
 RANKS_MOST = 1 << 20
@@ -78,10 +79,7 @@ class Part:
 
 def read_parts(path: Path) -> list[Part]:
     """All parts of one file. Raises UserError where it cannot be read, is none of ours, or is cut off or damaged."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise UserError(f"{path}: cannot be read: {error.strerror or error}") from error
+    data = read_bytes(path, RECORDING_MOST)
     if data[: len(MAGIC)] != MAGIC:
         what = "is empty" if not data else "was not written by libunisono.so, or by another version of it"
         raise UserError(f"{path}: {what}")

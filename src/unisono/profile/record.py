@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -30,6 +31,7 @@ from unisono.profile.model import Profile
 from unisono.profile.passed import Passed
 from unisono.profile.preload import Launcher, compiler_of, launcher_of, with_variables
 from unisono.profile.raw import read_raw
+from unisono.reading import read_text
 
 DEPTH_MOST = 16
 
@@ -65,9 +67,9 @@ class Options:
 def _check_filter(path: Path) -> None:
     """Raises UserError for a filter the recorder would not understand (native/intercept/filter.c)."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"--filter: {path} cannot be read: {error}") from error
+        lines = read_text(path).splitlines()
+    except UserError as error:
+        raise UserError(f"--filter: {error}") from error
     for number, line in enumerate(lines, start=1):
         words = line.partition("#")[0].split()
         if words and (len(words) != 2 or words[0] not in ("exclude", "include")):
@@ -167,7 +169,7 @@ def _compiler(launcher: Launcher, mpicc: str | None) -> str | None:
 
 def _rank(path: Path) -> int:
     number = path.name.removeprefix("run.rank").removesuffix(".raw")
-    return int(number) if number.isdigit() else 0
+    return int(number) if re.fullmatch("[0-9]{1,9}", number) else 0
 
 
 def _readable(files: Sequence[Path]) -> tuple[Profile, list[str]]:

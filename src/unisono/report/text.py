@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 
 from unisono.decide.model import Interval
@@ -102,7 +103,7 @@ def short_setting(setting: Mapping[str, str]) -> str:
     call = [rest.pop(name) for name in ("coll", "algorithm") if name in rest]
     if "segment" in rest:
         segment = rest.pop("segment")
-        if segment.isdigit() and int(segment):
+        if re.fullmatch("[0-9]{1,18}", segment) and int(segment):
             call.append(format_size(int(segment)))
         elif segment != "0":
             call.append(segment)

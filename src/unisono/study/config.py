@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from unisono.errors import UserError
-from unisono.model import COLLECTIVES
+from unisono.model import COLLECTIVES, NODES_MOST, PPN_MOST
+from unisono.reading import read_text
 from unisono.sizes import parse_size
 from unisono.toml import explain_validation, parse_toml
+
+SIZES_MOST = 10_000
+"""Message sizes of a case: more would take days for nothing."""
 
 _SECONDS = {"s": 1, "m": 60, "h": 3600}
 
@@ -56,7 +61,7 @@ def _collective(name: str) -> str:
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
 class About(_Part):
@@ -68,8 +73,8 @@ class About(_Part):
 
 class Cases(_Part):
     collectives: list[str] = Field(min_length=1)
-    nodes: list[Annotated[int, Field(ge=1)]] = [1]
-    ppn: list[Annotated[int, Field(ge=1)] | Literal["cores"]] = ["cores"]
+    nodes: list[Annotated[int, Field(ge=1, le=NODES_MOST)]] = [1]
+    ppn: list[Annotated[int, Field(ge=1, le=PPN_MOST)] | Literal["cores"]] = ["cores"]
     oversubscribe: bool = False
     """Allow more ranks than CPUs: works, is slower, and is said everywhere."""
 
@@ -113,7 +118,19 @@ class Sizes(_Part):
     def _ordered(self) -> Sizes:
         if self.first > self.to:
             raise ValueError(f"from ({self.first}) is above to ({self.to})")
+        least = min([self.first, *self.extra])
+        for limit in self.limit:
+            if limit.to < least:
+                raise ValueError(f"limit: to ({limit.to}) leaves no message size: the smallest is {least}")
+        if len(list(islice(self._steps(self.to), SIZES_MOST + 1))) + len(self.extra) > SIZES_MOST:
+            raise ValueError(f"these are more than {SIZES_MOST:,} message sizes; take a larger step")
         return self
+
+    def _steps(self, end: int) -> Iterator[int]:
+        size = float(self.first)
+        while size <= end:
+            yield round(size)
+            size = max(size * self.step, size + 1)
 
     def of(self, collective: str, ppn: int) -> list[int]:
         """The message sizes of one case, ascending; [0] for a barrier."""
@@ -122,10 +139,7 @@ class Sizes(_Part):
         ends = [limit.to for limit in self.limit if limit.collective in (None, collective) and limit.ppn in (None, ppn)]
         end = min([self.to, *ends])
         sizes = {size for size in self.extra if size <= end}
-        size = float(self.first)
-        while size <= end:
-            sizes.add(round(size))
-            size = max(size * self.step, size + 1)
+        sizes.update(self._steps(end))
         if collective in ("allreduce", "reduce", "reduce_scatter_block"):
             # A reduction works on numbers of 4 bytes; smaller vectors are bytes and another operation.
             sizes = {size for size in sizes if size >= 4 or size == 0} or {4}
@@ -229,10 +243,7 @@ class Study(_Part):
 
 def read_study(path: Path) -> tuple[Study, str]:
     """The study and the file's own text (kept in the database). Raises UserError naming file and key."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    text = read_text(path)
     return parse_study(text, str(path)), text
 
 

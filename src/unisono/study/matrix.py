@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 
 from unisono.errors import UserError
 from unisono.machine.model import Machine
@@ -22,6 +23,8 @@ from unisono.study.memory import largest_size
 from unisono.study.ours import PREFIX, Candidates, offered, offered_anywhere
 
 _EVERYTHING = ("all", "available")
+_COMBINATIONS_MOST = 200_000
+"""Settings of a case. At a second each they would take two days."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +189,12 @@ def _combinations(study: Study, machine: Machine, collective: str, ours: Sequenc
     # "all" of a parameter that cannot be varied here is nothing, and must not take everything else with it.
     chosen = {name: values for name, values in listed.items() if values}
     inside = [*_call_settings(study, machine, collective), *_own_settings(study, ours)]
+    together = len(inside) * prod(map(len, chosen.values()))
+    if together > _COMBINATIONS_MOST:
+        raise UserError(
+            f"parameters: {', '.join(chosen)} together have {together:,} combinations for {collective}; "
+            f"{_COMBINATIONS_MOST:,} are the most: take fewer values"
+        )
     for values in itertools.product(*chosen.values()):
         launch = Setting(dict(zip(chosen, values, strict=True)))
         for call in inside:

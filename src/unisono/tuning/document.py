@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from unisono import writing
 from unisono.errors import UserError
+from unisono.reading import read_text
 from unisono.sizes import format_size
 from unisono.toml import parse_toml
 from unisono.tuning.model import (
@@ -52,11 +53,7 @@ _HEAD = """\
 def read(path: Path, *, layouts: bool = False) -> Tuning:
     """The tuning in a file. Raises UserError naming file, line and key for anything that is not a whole tuning, and for
     one that holds layouts alone unless `layouts` says that they will do."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
-    tuning = parse(text, str(path))
+    tuning = parse(read_text(path), str(path))
     if not tuning.plan and not layouts:
         raise UserError(
             f"{path}: holds layouts alone, nothing on collectives: unisono run --layout applies them, unisono tune "

@@ -97,7 +97,7 @@ class RuleModel(_Part):
             raise ValueError('coll = "unisono" needs the algorithm: write algorithm = "NAME" beside it')
         if "algorithm" in call and not re.fullmatch(r"[A-Za-z0-9_]+", call["algorithm"]):
             raise ValueError(f"algorithm: {call['algorithm']!r} is not the name of an algorithm")
-        if "segment" in call and not call["segment"].isdecimal():
+        if "segment" in call and not re.fullmatch("[0-9]{1,18}", call["segment"]):
             raise ValueError(f"segment: {call['segment']!r} is not a number of bytes")
         return call
 

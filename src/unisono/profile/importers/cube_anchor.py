@@ -9,6 +9,8 @@ from xml.etree.ElementTree import Element
 
 from unisono.errors import UserError
 
+_PARTS_MOST = 10_000_000
+"""Each takes a hundred bytes of memory or more."""
 INCLUSIVE = "INCLUSIVE"
 EXCLUSIVE = "EXCLUSIVE"
 
@@ -65,6 +67,8 @@ def parse_anchor(data: bytes, where: str) -> Anchor:
     """Raises UserError for XML that is damaged or not an anchor.xml."""
     if b"<!ENTITY" in data:
         raise UserError(f"{where}: anchor.xml defines entities, which Cube never does; it is not read")
+    if data.count(b"<") + data.count(b"=") > _PARTS_MOST:
+        raise UserError(f"{where}: anchor.xml has more than {_PARTS_MOST:,} elements and attributes")
     try:
         root = ElementTree.fromstring(data)
     except (ElementTree.ParseError, ValueError, LookupError) as error:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import struct
 import zlib
 from collections.abc import Sequence
@@ -19,9 +20,10 @@ import numpy as np
 import numpy.typing as npt
 
 from unisono.errors import UserError
+from unisono.reading import open_regular
 
 _BLOCK = 512
-_ANCHOR_MOST = 256 << 20
+_ANCHOR_MOST = 128 << 20
 VALUES_MOST = 1 << 25
 """Call paths x locations of one metric: 256 MB of doubles, of which reading needs about eight."""
 _SPARSE = 1
@@ -56,11 +58,8 @@ class CubeFile:
 
     def __init__(self, path: Path) -> None:
         self.where = str(path)
-        try:
-            self._file: BinaryIO = path.open("rb")
-            self._length = path.stat().st_size
-        except OSError as error:
-            raise UserError(f"{path}: cannot be read: {error.strerror}") from error
+        self._file: BinaryIO = open_regular(path)
+        self._length = os.fstat(self._file.fileno()).st_size
         self._members = self._list()
 
     def __enter__(self) -> CubeFile:

@@ -14,7 +14,7 @@ from unisono.profile.model import ROOT, UNKNOWN, Origin, Profile
 
 _BEGIN = re.compile(r"##IPMv([\w.]+)#+\s*")
 _COMMAND = re.compile(r"#\s*command\s*:\s*(.*?)\s*")
-_TASKS = re.compile(r"mpi_tasks\s*:\s*(\d+)\s+on\s+(\d+)\s+nodes")
+_TASKS = re.compile(r"mpi_tasks\s*:\s*([0-9]{1,9})\s+on\s+([0-9]{1,9})\s+nodes")
 _CALL = re.compile(r"#\s+(MPI_\w+)\s+(\S+)\s+(\S+)(?:\s+\S+)+\s*")
 _TOTAL = re.compile(r"#\s*(wallclock|mpi|MPI)\s*:?\s+(\S+)(?:\s+\S+){3}\s*")
 _COLUMNS = re.compile(r"#\s+\[time\]\s+\[(count|calls)\].*")

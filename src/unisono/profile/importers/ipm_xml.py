@@ -6,8 +6,10 @@ IPM counts bytes as the call's own count argument does, so per pair for alltoall
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import BinaryIO
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
@@ -17,12 +19,20 @@ from unisono.errors import UserError
 from unisono.profile.importers.build import Builder, blank
 from unisono.profile.importers.text import RANKS_MOST, count, number
 from unisono.profile.model import PAIR, ROOT, UNKNOWN, Comm, Origin, Profile, collective_of
+from unisono.reading import open_regular
 
 _SENDS = ("MPI_Send", "MPI_Isend", "MPI_Ssend", "MPI_Issend", "MPI_Bsend", "MPI_Ibsend", "MPI_Rsend", "MPI_Irsend")
 _SIZED = (*_SENDS, "MPI_Recv", "MPI_Irecv", "MPI_Sendrecv")
 """Beside collectives. For others, Wait among them, what IPM holds as bytes is no message size."""
 _NOT_SIZED = ("alltoallv", "allgatherv")
 """IPM takes one of the counts: not their mean."""
+
+
+_PIECE = 1 << 16
+_TAG_MOST = 4 << 20
+"""Bytes of one tag with its attributes, or of one text. A command line fits in."""
+_TASK_MOST = 64 << 20
+"""Bytes of what one rank did: some 300,000 entries."""
 
 
 @dataclass
@@ -77,14 +87,13 @@ def import_ipm_xml(path: Path) -> Profile:
 def _read(path: Path) -> _File:
     file = _File()
     try:
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             if b"<!ENTITY" in stream.read(1 << 16):
                 raise UserError(f"{path}: defines entities, which IPM never does; it is not read")
             stream.seek(0)
-            for _, element in ElementTree.iterparse(stream, events=("end",)):
+            for element in _elements(stream, path):
                 if element.tag == "task":
                     _task(element, file)
-                    element.clear()
                 elif element.tag == "taskcopy":
                     file.copies[int(element.attrib["mpi_rank"])] = int(element.attrib["cluster_rank"])
     except OSError as error:
@@ -94,6 +103,31 @@ def _read(path: Path) -> _File:
     except (KeyError, ValueError, LookupError) as error:
         raise UserError(f"{path}: is no profile as IPM writes it: {error}") from error
     return file
+
+
+def _elements(stream: BinaryIO, path: Path) -> Iterator[Element]:
+    """What is right below the root, one after the other, and only one in memory. Raises UserError for one that is too
+    large, and for a tag that does not end: the parser begins again with it for every piece that it is given."""
+    parser: ElementTree.XMLPullParser[Element] = ElementTree.XMLPullParser(("start", "end"))
+    root: Element | None = None
+    depth = silent = held = 0
+    while piece := stream.read(_PIECE):
+        parser.feed(piece)
+        silent, held = silent + len(piece), held + len(piece)
+        for event, element in parser.read_events():  # type: ignore[misc]
+            assert isinstance(element, Element)
+            silent = 0
+            depth += 1 if event == "start" else -1
+            root = element if root is None else root
+            if event == "end" and depth == 1:
+                yield element
+                assert root is not None
+                root.clear()
+                held = 0
+        if silent > _TAG_MOST or held > _TASK_MOST:
+            what, most = ("a tag or a text", _TAG_MOST) if silent > _TAG_MOST else ("a <task>", _TASK_MOST)
+            raise UserError(f"{path}: has {what} of more than {most:,} bytes, which IPM never writes")
+    parser.close()
 
 
 def _task(element: Element, file: _File) -> None:

@@ -16,9 +16,9 @@ from unisono.profile.importers.mpip_tables import AGGREGATE, SiteRow, Table, sec
 from unisono.profile.importers.text import RANKS_MOST
 from unisono.profile.model import ROOT, UNKNOWN, Comm, Frame, Origin, Profile, collective_of
 
-_ASSIGNMENT = re.compile(r"@ MPI Task Assignment\s*:\s*(\d+)\s+(\S+)")
+_ASSIGNMENT = re.compile(r"@ MPI Task Assignment\s*:\s*([0-9]{1,9})\s+(\S+)")
 _INTRO = re.compile(r"@ (Command|Version|Start time)\s*:\s*(.*?)\s*")
-_SITE = re.compile(r"\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*?)\s*")
+_SITE = re.compile(r"\s*([0-9]{1,9})\s+([0-9]{1,9})\s+(\S+)\s+(.*?)\s*")
 _UNKNOWN_NAME = "[unknown]"
 
 
@@ -151,7 +151,7 @@ def _frame(file: str, rest: str) -> Frame:
     if file.startswith("0x"):
         return Frame("" if rest in ("", _UNKNOWN_NAME) else rest)
     line, _, function = rest.partition(" ")
-    number = int(line) if line.isdigit() and len(line) < 9 else 0
+    number = int(line) if re.fullmatch("[0-9]{1,8}", line) else 0
     name = function.strip()
     return Frame("" if name == _UNKNOWN_NAME else name, file="" if file == _UNKNOWN_NAME else file, line=number)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from unisono.errors import UserError
 from unisono.profile.check import problem
 from unisono.profile.model import Profile
+from unisono.reading import open_regular
 
 _HEAD = 1 << 20
 KNOWN = "profile.cubex (Score-P, Scalasca), scorep.score, an mpiP report, IPM's banner or XML, or a profile of Unisono"
@@ -29,11 +30,8 @@ def import_profile(path: Path) -> Profile:
 
 
 def _import(path: Path) -> Profile:
-    try:
-        with path.open("rb") as file:
-            head = file.read(_HEAD)
-    except OSError as error:
-        raise UserError(f"{path}: cannot be read: {error.strerror}") from error
+    with open_regular(path) as file:
+        head = file.read(_HEAD)
     if head.startswith(b"PK\x03\x04"):
         from unisono.profile.file import load
 

@@ -6,8 +6,8 @@ import math
 from pathlib import Path
 
 from unisono.errors import UserError
+from unisono.reading import REPORT_MOST, read_bytes
 
-_BYTES_MOST = 512 << 20
 RANKS_MOST = 1 << 20
 """More ranks than this are damage, not a machine."""
 COUNT_MOST = 1 << 60
@@ -16,12 +16,7 @@ COUNT_MOST = 1 << 60
 
 def read_lines(path: Path) -> list[str]:
     """The lines of a text file; bytes that are no UTF-8 are replaced. Raises UserError."""
-    try:
-        if path.stat().st_size > _BYTES_MOST:
-            raise UserError(f"{path}: has {path.stat().st_size:,} bytes; a report of {_BYTES_MOST:,} is the most")
-        return path.read_bytes().decode("utf-8", "replace").splitlines()
-    except OSError as error:
-        raise UserError(f"{path}: cannot be read: {error.strerror}") from error
+    return read_bytes(path, REPORT_MOST).decode("utf-8", "replace").splitlines()
 
 
 def number(text: str) -> float | None:
