@@ -11,10 +11,11 @@ from typing import Any
 from unisono.advise.runs import Metric
 from unisono.advise.timed import Timed, timed
 from unisono.errors import UserError
-from unisono.hybrid.solver import answer_of
+from unisono.hybrid.solver import answer_of, checked_answer
 from unisono.hybrid.variants import Variant
 from unisono.launch.command import Command
 from unisono.launch.process import Finished
+from unisono.study.rows import PROGRAM
 from unisono.study.store import Statistics, Store
 
 _REFUSAL = "unisono-solver: "
@@ -24,9 +25,6 @@ _HOPELESS = 2
 
 _MOST = 3
 """Times as many rounds as asked for, when some have to be repeated."""
-
-COLLECTIVE = "program"
-"""What a sample of a whole program is filed under; its message size is 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +117,7 @@ def _launch(
     finally:
         with store.together():
             if run.value is not None:
-                store.add_sample(launch, COLLECTIVE, 0, variant.setting, _single(run.value), b"")
+                store.add_sample(launch, PROGRAM, 0, variant.setting, _single(run.value), b"")
             took = run.seconds or time.monotonic() - begun
             store.end_launch(launch, run.status, run.reason, took, run.stderr, answer or None)
     return Result(round, variant, run.value, run.reason, answer, run.status)
@@ -133,9 +131,13 @@ def _single(seconds: float) -> Statistics:
 def results(store: Store, variants: Sequence[Variant]) -> list[Result]:
     """Everything measured so far for these variants, by this run of the driver and those before."""
     known = {(v.setting, v.nodes): v for v in variants}
-    answers = store.hellos()
+    answers = {
+        launch: checked_answer(answer, f"{store.path}: is damaged: what the solver said in launch {launch}")
+        for launch, answer in store.hellos().items()
+        if answer
+    }
     return [
-        Result(sample.round, known[key], sample.median, "", dict(answers.get(sample.launch) or {}))
+        Result(sample.round, known[key], sample.median, "", answers.get(sample.launch, {}))
         for sample in store.samples()
         if (key := (sample.setting, sample.case.nodes)) in known
     ]

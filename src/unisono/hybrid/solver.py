@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field, ValidationError, field_validator
 
 from unisono.errors import UserError
 from unisono.measure.build import Target, built
+from unisono.toml import explain_validation
 
 SOLVER = Target("unisono-solver", "solver/unisono-solver", ("solver", "common"), "the solver")
 AGAINST_PETSC = Target(
@@ -17,6 +21,44 @@ AGAINST_PETSC = Target(
 
 PARTS = ("product", "forward", "backward", "dots", "vectors", "halo_pack", "halo_exchange", "allreduce")
 """Where the solver's time goes, as it names them."""
+
+
+_Number = Annotated[float, Field(ge=0, lt=1e100)]
+
+
+class _Block(BaseModel):
+    """Some iterations, and the bandwidth of each process's triad beside them, GB/s."""
+
+    iterations: _Number
+    triads: Annotated[list[_Number], Field(min_length=1)]
+
+
+class _Answer(BaseModel):
+    """What the solver prints, as far as it is read."""
+
+    seconds: _Number
+    gflops: _Number
+    iterations: _Number
+    triad_before: _Number = 0.0
+    triad_after: _Number = 0.0
+    parts_seconds: dict[str, Annotated[list[_Number], Field(min_length=1)]]
+    beside: list[_Block] = []
+
+    @field_validator("parts_seconds")
+    @classmethod
+    def _all(cls, parts: dict[str, list[float]]) -> dict[str, list[float]]:
+        missing = [part for part in PARTS if part not in parts]
+        if missing:
+            raise ValueError(f"{missing[0]} is not among them")
+        return parts
+
+
+def checked_answer(answer: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """What the solver printed, once more known to hold what is read from it. Raises UserError naming `where`."""
+    try:
+        return _Answer.model_validate(answer).model_dump()
+    except ValidationError as error:
+        raise UserError(explain_validation(where, error)) from error
 
 
 def solver_program(mpicc: str | None, progress: Callable[[str], None] | None = None) -> Path:
@@ -38,7 +80,7 @@ def petsc_program(mpicc: str | None) -> Path:
 def check_size(text: str) -> None:
     """Raises UserError for what the solver would not take as --nodes."""
     sides = text.split("x")
-    if len(sides) not in (1, 3) or not all(side.isascii() and side.isdigit() and int(side) >= 2 for side in sides):
+    if len(sides) not in (1, 3) or not all(re.fullmatch("[0-9]{1,7}", side) and int(side) >= 2 for side in sides):
         raise UserError(f"--size {text}: write the nodes of the mesh along a side, at least 2: 64 or 96x96x48")
 
 
@@ -56,7 +98,7 @@ def answer_of(output: str) -> dict[str, Any]:
         if line.startswith(('{"solver"', '{"petsc"')):
             try:
                 answer: dict[str, Any] = json.loads(line)
-            except json.JSONDecodeError as error:
+            except (ValueError, RecursionError) as error:
                 raise UserError(f"the solver's answer is damaged: {error}") from error
             return answer
     raise UserError("the solver gave no answer")

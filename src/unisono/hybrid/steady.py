@@ -43,7 +43,7 @@ def bandwidth_of(answer: Mapping[str, Any]) -> float | None:
     for the time of its block), else the better of those before and after. None: a user's program."""
     if not answer:
         return None
-    blocks = [block for block in answer.get("beside", ()) if block["iterations"] > 0]
+    blocks = [block for block in answer.get("beside", ()) if block["iterations"] > 0 and sum(block["triads"]) > 0]
     if blocks:
         needed = sum(block["iterations"] * 2 / sum(block["triads"]) for block in blocks)
         return float(sum(block["iterations"] for block in blocks) / needed)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -11,6 +10,7 @@ from unisono.hybrid.decide import Decision, decide
 from unisono.hybrid.run import Result, results
 from unisono.hybrid.variants import Variant
 from unisono.study.data import LaunchRow, StudyData
+from unisono.study.rows import TEXT
 from unisono.study.store import Store
 
 METHOD = "hybrid"
@@ -33,7 +33,7 @@ def is_hybrid(store: Store) -> bool:
 
 def metric_of(store: Store) -> str:
     """What decides: "time to solution", "wall time", or a regular expression."""
-    return str(json.loads(store.meta_or_none("metric") or '"wall time"'))
+    return store.value_or_none("metric", TEXT) or "wall time"
 
 
 def failures(launches: Iterable[LaunchRow]) -> list[str]:

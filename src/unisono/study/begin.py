@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
+
+from pydantic import ValidationError
 
 from unisono.errors import UserError
 from unisono.machine.fingerprint import differences
@@ -11,7 +12,9 @@ from unisono.machine.model import Machine
 from unisono.study.config import Study
 from unisono.study.matrix import Matrix
 from unisono.study.ours import Ours, as_text
+from unisono.study.rows import TEXT
 from unisono.study.store import Store
+from unisono.toml import explain_validation
 
 
 def begin(path: Path, study: Study, machine: Machine, matrix: Matrix, ours: Ours | None = None) -> Store:
@@ -37,15 +40,17 @@ def begin(path: Path, study: Study, machine: Machine, matrix: Matrix, ours: Ours
 
 def stored_candidates(store: Store) -> str | None:
     """What our library offered when the study began, as text; None for a study without it."""
-    text = store.meta_or_none("ours")
-    return None if text is None else str(json.loads(text))
+    return store.value_or_none("ours", TEXT)
 
 
 def stored_study(store: Store) -> Study:
     """The study as it was asked for when it began. Raises UserError for one that `unisono hybrid` made."""
     if store.meta("method") == "hybrid":
         raise UserError(f"{store.path}: compares layouts; continue it with unisono hybrid --resume")
-    return Study.model_validate_json(store.config)
+    try:
+        return Study.model_validate_json(store.config)
+    except ValidationError as error:
+        raise UserError(explain_validation(f"{store.path}: the study it holds", error)) from error
 
 
 def resume(path: Path, machine: Machine, *, asked: Study | None, force: bool) -> Store:

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from unisono.errors import LaunchError, UserError
 from unisono.launch.command import Command, command
 from unisono.machine.model import Machine
@@ -19,6 +21,8 @@ from unisono.parameters.spelling import require_mpi, sweep_words
 from unisono.profile.build import recorder
 from unisono.profile.preload import launcher_for, launcher_of, with_variables
 from unisono.study.config import Study
+from unisono.study.rows import CANDIDATES
+from unisono.toml import explain_validation
 
 Ranks = tuple[int, int, str | None]
 """Nodes, ranks a node, and where they are: a `placement`, DEFAULT_PLACES, or None where that does not matter."""
@@ -183,7 +187,13 @@ def as_text(candidates: Candidates) -> str:
 
 
 def from_text(text: str) -> Candidates:
+    """Raises UserError for a text that `as_text` does not write."""
     found: dict[Ranks, list[OwnAlgorithm]] = {}
-    for row in json.loads(text):
-        found.setdefault((row.pop("nodes"), row.pop("ppn"), row.pop("places", None)), []).append(OwnAlgorithm(**row))
+    try:
+        rows = CANDIDATES.validate_json(text)
+    except ValidationError as error:
+        raise UserError(explain_validation("the study's list of our algorithms is damaged", error)) from error
+    for row in rows:
+        one = OwnAlgorithm(row.collective, row.name, row.segment, row.meaning, row.reference)
+        found.setdefault((row.nodes, row.ppn, row.places), []).append(one)
     return {ranks: by_collective(these) for ranks, these in found.items()}

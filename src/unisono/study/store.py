@@ -12,22 +12,39 @@ import fcntl
 import functools
 import json
 import os
+import re
 import sqlite3
+import sys
 import uuid
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import astuple, dataclass, fields
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
 
 from unisono.errors import UserError
+from unisono.machine.describe import from_document
 from unisono.machine.model import Machine
 from unisono.model import Case, Sample, Setting
+from unisono.reading import STUDY_MOST
+from unisono.study import rows as kept
 from unisono.study.data import LaunchRow, Refusal, StudyData
+
+_T = TypeVar("_T")
 
 FORMAT = "unisono-study"
 FORMAT_VERSION = 1
+
+_ROWS_MOST = 5_000_000
+"""Samples of a study take a kilobyte of memory each."""
+_VALUE_MOST = 512 << 20
+"""Bytes of one value. What 100,000 ranks say of themselves is a fifth of it."""
+_RAW_MOST = 1 << 27
+_OF_DAMAGE = ("decode to UTF-8", "no such table", "no such column", "malformed")
+"""By which SQLite's errors of a damaged file are told from those of a full or slow disk."""
 
 _SCHEMA = Path(__file__).with_name("schema.sql")
 
@@ -93,36 +110,31 @@ class Store:
             db.close()
             # Only a complete study ever bears the name: a kill in between leaves nothing that looks like one.
             partial.rename(path)
-            return cls(path, _connect(path), lock)
+            db = _connect(path)
+            _prepare(db)
+            return cls(path, db, lock)
 
     @classmethod
     def open(cls, path: Path, *, write: bool = False) -> Store:
         """An existing study. Raises UserError when it is none, is newer than this program, or is being written."""
         if not path.is_file():
             raise UserError(f"{path}: no such study; `unisono tune` makes one")
-        lock = None
-        with _disk_errors(path):
+        with contextlib.ExitStack() as opened, _disk_errors(path):
+            if (size := path.stat().st_size) > STUDY_MOST:
+                raise UserError(f"{path}: has {size:,} bytes; a study has {STUDY_MOST:,} at the most")
+            lock = opened.enter_context(_take_lock(path)) if write else None
+            db = opened.enter_context(contextlib.closing(_connect(path) if write else _connect_to_read(path)))
+            _check(db, path, whole=write)
             if write:
-                lock = _take_lock(path)
-            try:
-                db = _connect(path) if write else sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
-                found = dict(db.execute("SELECT key, value FROM meta").fetchall())
-            except sqlite3.DatabaseError as error:
-                if lock is not None:
-                    lock.close()
-                raise UserError(f"{path}: is not a Unisono study ({error})") from error
-        if found.get("format") != FORMAT:
-            raise UserError(f"{path}: is a database of another program, not a Unisono study")
-        if int(found["format_version"]) > FORMAT_VERSION:
-            raise UserError(
-                f"{path}: was written by a newer Unisono (format {found['format_version']}); update this one"
-            )
-        return cls(path, db, lock)
+                _prepare(db)  # not before it is known to be sound: a damaged file is left as it is
+            store = cls(path, db, lock)
+            opened.pop_all()
+            return store
 
     def close(self) -> None:
         if self._lock is not None and not self._db.in_transaction:
             # One self-contained file that opens anywhere, read-only places included. Not worth failing for.
-            with contextlib.suppress(sqlite3.OperationalError):
+            with contextlib.suppress(sqlite3.DatabaseError):
                 self._db.execute("PRAGMA journal_mode=DELETE")
         self._db.close()
         if self._lock is not None:
@@ -144,11 +156,28 @@ class Store:
 
     def meta_or_none(self, key: str) -> str | None:
         rows = self._read("SELECT value FROM meta WHERE key = ?", (key,))
-        return str(rows[0][0]) if rows else None
+        if rows and not isinstance(rows[0][0], str):
+            raise kept.damaged(self.path, f"{key} is no text")
+        return rows[0][0] if rows else None
+
+    def value(self, key: str, kind: TypeAdapter[_T]) -> _T:
+        """A value that is kept as JSON. Raises UserError where it is missing, or is not of this kind."""
+        return kept.parsed(kind, self.meta(key), key, self.path)
+
+    def value_or_none(self, key: str, kind: TypeAdapter[_T]) -> _T | None:
+        """The same; None where it is missing."""
+        text = self.meta_or_none(key)
+        return None if text is None else kept.parsed(kind, text, key, self.path)
+
+    def _word(self, key: str) -> str:
+        try:
+            return kept.WORD.validate_python(self.meta(key))
+        except ValidationError as error:
+            raise kept.damaged(self.path, f"{key}: {error.errors()[0]['msg']}") from None
 
     @property
     def machine(self) -> Machine:
-        return Machine.model_validate_json(self.meta("machine"))
+        return from_document(self.value("machine", kept.OBJECT), f"{self.path}: machine")
 
     @property
     def config(self) -> str:
@@ -240,25 +269,35 @@ class Store:
     def _read(self, sql: str, values: tuple[Any, ...] = ()) -> list[Any]:
         """Reading, too, needs room beside a study that is being written: the index of its log."""
         with _disk_errors(self.path):
-            return self._db.execute(sql, values).fetchall()
+            rows = self._db.execute(sql, values).fetchmany(_ROWS_MOST + 1)
+        if len(rows) > _ROWS_MOST:
+            raise UserError(f"{self.path}: holds more than {_ROWS_MOST:,} rows of a kind, which no study does")
+        return rows
+
+    def _rows(self, table: str, sql: str) -> Iterator[tuple[Any, ...]]:
+        """The same, each checked against what belongs into the table."""
+        return kept.checked(table, self._read(sql), self.path)
+
+    def _settings(self) -> Callable[[str], Setting]:
+        return functools.cache(lambda key: Setting(kept.setting_values(key, self.path)))
 
     def launches(self) -> list[LaunchRow]:
-        columns = "id, setting, nodes, ppn, round, status, reason, seconds, command, oversubscribed"
+        setting = self._settings()
+        columns = ", ".join(kept.COLUMNS["launch"])
         return [
-            LaunchRow(
-                id, Setting.from_key(key), nodes, ppn, round, status, reason, seconds, command, bool(oversubscribed)
-            )
-            for id, key, nodes, ppn, round, status, reason, seconds, command, oversubscribed in self._read(
-                f"SELECT {columns} FROM launch ORDER BY id"
+            LaunchRow(id, setting(key), nodes, ppn, round, status, reason, seconds, command, bool(oversubscribed))
+            for id, key, nodes, ppn, round, status, reason, seconds, command, oversubscribed in self._rows(
+                "launch", f"SELECT {columns} FROM launch ORDER BY id"
             )
         ]
 
     def samples(self) -> list[Sample]:
-        setting = functools.cache(Setting.from_key)
+        setting = self._settings()
         names = [field.name for field in fields(Statistics)]
-        rows = self._read(
+        rows = self._rows(
+            "sample",
             f"SELECT s.launch, l.round, s.collective, l.nodes, l.ppn, s.size, s.setting, {', '.join(names)}"
-            " FROM sample s JOIN launch l ON l.id = s.launch ORDER BY s.id"
+            " FROM sample s JOIN launch l ON l.id = s.launch ORDER BY s.id",
         )
         samples = []
         for launch, round, collective, nodes, ppn, size, key, *values in rows:
@@ -271,12 +310,13 @@ class Store:
 
     def hellos(self) -> dict[int, Mapping[str, Any]]:
         """Launch -> what the program said of itself, where it did."""
-        rows = self._read("SELECT id, hello FROM launch WHERE hello IS NOT NULL")
-        return {row[0]: json.loads(row[1]) for row in rows}
+        rows = self._rows("hello", "SELECT id, hello FROM launch WHERE hello IS NOT NULL")
+        return {id: self._object(hello, f"what launch {id} said") for id, hello in rows}
 
     def refusals(self) -> list[Refusal]:
-        rows = self._read("SELECT launch, collective, size, setting, reason FROM refusal")
-        return [Refusal(r[0], r[1], r[2], Setting.from_key(r[3]), r[4]) for r in rows]
+        setting = self._settings()
+        rows = self._rows("refusal", "SELECT launch, collective, size, setting, reason FROM refusal")
+        return [Refusal(launch, name, size, setting(key), reason) for launch, name, size, key, reason in rows]
 
     def stderr(self, launch: int) -> str:
         rows = self._read("SELECT stderr FROM launch WHERE id=?", (launch,))
@@ -290,52 +330,93 @@ class Store:
         )
         if not rows:
             raise KeyError((launch, collective, size, setting))
-        return zlib.decompress(rows[0][0])
+        try:
+            return zlib.decompressobj().decompress(rows[0][0], _RAW_MOST)
+        except (zlib.error, TypeError) as error:
+            raise kept.damaged(self.path, f"repetitions of launch {launch}: {error}") from error
 
     def limits(self) -> dict[tuple[int, int], Mapping[str, Any]]:
-        return {
-            (r[0], r[1]): json.loads(r[2]) for r in self._read("SELECT nodes, ppn, value FROM limits ORDER BY launch")
-        }
+        rows = self._rows("limits", "SELECT nodes, ppn, value FROM limits ORDER BY launch")
+        return {(nodes, ppn): self._object(value, f"limits of {nodes} x {ppn} ranks") for nodes, ppn, value in rows}
 
     def notes(self) -> list[str]:
-        return [r[0] for r in self._read("SELECT text FROM note ORDER BY text")]
+        return [text for (text,) in self._rows("note", "SELECT text FROM note ORDER BY text")]
+
+    def _object(self, text: str, what: str) -> dict[str, Any]:
+        return kept.parsed(kept.OBJECT, text, what, self.path)
 
     def data(self) -> StudyData:
+        weights, scope = self.value("weights", kept.WEIGHTS), self.value("scope", kept.SCOPE)
         return StudyData(
-            id=self.meta("id"),
-            name=self.meta("name"),
-            created=self.meta("created"),
-            method=self.meta("method"),
-            margin=json.loads(self.meta("margin")),
-            confidence=json.loads(self.meta("confidence")),
-            weights=json.loads(self.meta("weights")),
+            id=self._word("id"),
+            name=self._word("name"),
+            created=self._word("created"),
+            method=self._word("method"),
+            margin=self.value("margin", kept.SHARE),
+            confidence=self.value("confidence", kept.SHARE),
+            weights=weights,
             machine=self.machine,
             samples=tuple(self.samples()),
             launches=tuple(self.launches()),
             limits=self.limits(),
             refusals=tuple(self.refusals()),
             notes=tuple(self.notes()),
-            scope=tuple(json.loads(self.meta("scope"))),
+            scope=tuple(scope),
         )
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    db = sqlite3.connect(path, isolation_level=None, timeout=10)
+    return _bounded(sqlite3.connect(path, isolation_level=None, timeout=10))
+
+
+def _connect_to_read(path: Path) -> sqlite3.Connection:
+    return _bounded(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True))
+
+
+def _bounded(db: sqlite3.Connection) -> sqlite3.Connection:
+    if sys.version_info >= (3, 11):
+        db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _VALUE_MOST)
+    return db
+
+
+def _prepare(db: sqlite3.Connection) -> None:
+    """For writing."""
     # WAL needs shared memory, which network file systems lack; SQLite then answers "delete" and goes on with that.
     db.execute("PRAGMA journal_mode=WAL")
     db.execute("PRAGMA synchronous=NORMAL")
     db.execute("PRAGMA foreign_keys=ON")
-    return db
+
+
+def _check(db: sqlite3.Connection, path: Path, *, whole: bool) -> None:
+    """That it is a study this program reads; `whole`: also that the database is sound, which means reading all of it.
+    Raises UserError."""
+    try:
+        found = dict(db.execute("SELECT key, value FROM meta WHERE key IN ('format', 'format_version')").fetchall())
+    except sqlite3.DatabaseError as error:
+        raise UserError(f"{path}: is not a Unisono study ({error})") from error
+    if found.get("format") != FORMAT:
+        raise UserError(f"{path}: is a database of another program, not a Unisono study")
+    version = str(found.get("format_version", ""))
+    if not re.fullmatch("[1-9][0-9]{0,8}", version):
+        raise kept.damaged(path, "its format_version is no number")
+    if int(version) > FORMAT_VERSION:
+        raise UserError(f"{path}: was written by a newer Unisono (format {version}); update this one")
+    kept.check_tables(db, path)
+    if whole and (said := db.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok":
+        raise kept.damaged(path, str(said).splitlines()[0])
 
 
 def _take_lock(path: Path) -> IO[str]:
     """An exclusive lock held while the study is written; the file beside it says who holds it."""
-    lock = path.with_name(path.name + ".lock").open("a+")
+    place = path.with_name(path.name + ".lock")
+    if place.exists() and not place.is_file():
+        raise UserError(f"{place}: is no file; remove it")
+    lock = place.open("a+", errors="replace")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         lock.seek(0)
-        holder = lock.read().strip() or "another process"
+        holder = " ".join(lock.read(200).split()) or "another process"
         lock.close()
         raise UserError(f"{path}: is being written by {holder}; wait for it, or choose another -o DIR") from None
     lock.truncate(0)
@@ -350,12 +431,14 @@ def _disk_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as error:
+        if any(words in str(error) for words in _OF_DAMAGE):
+            raise kept.damaged(path, " ".join(str(error).split())[:200]) from error
         raise UserError(
             f"{path}: cannot be written: {error}; what was measured so far is kept, continue with --resume"
         ) from error
     except sqlite3.IntegrityError:
         raise  # a fault of ours, not of the disk
-    except sqlite3.DatabaseError as error:
-        raise UserError(f"{path}: is damaged ({error}); start anew in another -o DIR") from error
+    except (sqlite3.DatabaseError, OverflowError) as error:
+        raise kept.damaged(path, str(error)) from error
     except OSError as error:
         raise UserError(f"{error.filename or path}: {error.strerror}") from error

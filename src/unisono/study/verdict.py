@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from unisono.decide.decide import decide
 from unisono.decide.model import Decision
 from unisono.errors import UserError
 from unisono.study.data import StudyData
+from unisono.study.rows import PROOF
 from unisono.study.store import Store
 
 
@@ -30,6 +30,6 @@ def decide_study(data: StudyData) -> Decision:
 
 
 def stored_verification(store: Store) -> dict[str, Any] | None:
-    """The proof kept with the study, when it was made."""
-    text = store.meta_or_none("verification")
-    return json.loads(text) if text else None
+    """The proof kept with the study, as far as a report shows it, when it was made."""
+    proof = store.value_or_none("verification", PROOF)
+    return None if proof is None else proof.model_dump()
