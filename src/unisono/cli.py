@@ -274,10 +274,33 @@ def _leave_quietly() -> NoReturn:
     sys.exit(0)
 
 
+def _standard_streams() -> None:
+    """Nothing that is opened later may take the place of a stream that the caller closed: it would be written to."""
+    for number in (0, 1, 2):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest number that is free, which is this one
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(2, "w", closefd=False)
+    if sys.stdout is None:
+        fail("the output: cannot be written: it is closed; give it a place, for example > /dev/null")
+
+
+def _terminal_size() -> None:
+    """What is no width is nothing: libraries would stumble over it."""
+    for name in ("COLUMNS", "LINES"):
+        given = os.environ.get(name, "0")
+        if not (given.isascii() and given.isdigit() and len(given) <= 4):
+            del os.environ[name]
+
+
 def main(arguments: list[str] | None = None) -> Any:
     """Entry point: exit status 0, 1 (the answer is no), 2 (bad input or environment), 130 (interrupted)."""
     # Where it is ignored by inheritance, the kernel forgets how children end, and a failed launch looks good.
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    _standard_streams()
+    _terminal_size()
     try:
         try:
             return app(arguments, standalone_mode=True)
@@ -295,6 +318,8 @@ def main(arguments: list[str] | None = None) -> Any:
         sys.exit(130)
     except BrokenPipeError:
         _leave_quietly()
+    except MemoryError:
+        fail("there is not enough memory for this")
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise

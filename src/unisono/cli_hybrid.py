@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from unisono.cli_options import OUT, Hosts, Json, Mpicc, Mpirun
+from unisono.errors import UserError
 
 
 def hybrid(
@@ -42,7 +43,9 @@ def hybrid(
     simulate: Annotated[
         str | None, typer.Option(metavar="t2k|xt4", help="The solver on a machine that is not here, under SimGrid.")
     ] = None,
-    cores: Annotated[str, typer.Option(metavar="32,1024", help="Numbers of cores to simulate.")] = "32,128,512",
+    cores: Annotated[
+        str | None, typer.Option(metavar="32,1024", help="With --simulate: numbers of cores; else 32,128,512.")
+    ] = None,
     json: Json = False,
     mpirun: Mpirun = None,
     mpicc: Mpicc = None,
@@ -59,11 +62,13 @@ def hybrid(
             layouts=layouts,
             packing=packing,
             links=links,
-            cores=cores,
+            cores=cores if cores is not None else "32,128,512",
             output=output,
             json=json,
         )
         raise typer.Exit(status)
+    if cores is not None:
+        raise UserError(f"--cores {cores}: is for --simulate; here --layouts and --nodes say what is used")
     from unisono.commands.hybrid import Wishes
     from unisono.commands.hybrid import hybrid as command
 

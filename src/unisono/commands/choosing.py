@@ -1,8 +1,9 @@
-"""--for and --weights: which plan of a tuning is meant."""
+"""--for, --weights and --size: which plan of a tuning is meant, and which call."""
 
 from __future__ import annotations
 
 from unisono.errors import UserError
+from unisono.sizes import parse_size
 from unisono.tuning import PlanModel, Tuning, choose
 
 
@@ -25,6 +26,14 @@ def weights(for_: str | None, text: str | None) -> dict[str, float] | None:
         except ValueError:
             raise UserError(f"--weights: {word!r} is not COLLECTIVE=NUMBER; write alltoall=0.8,allreduce=0.2") from None
     return found
+
+
+def size_of(collective: str, text: str) -> int:
+    """The bytes of --size. Raises UserError for 0 where something is sent."""
+    size = parse_size(text, "--size")
+    if size == 0 and collective != "barrier":
+        raise UserError(f"--size {text}: only a barrier sends nothing; write for example 8, 16K or 1M")
+    return size
 
 
 def plan(tuning: Tuning, nodes: int | None, ppn: int | None, chosen: dict[str, float] | None) -> PlanModel:

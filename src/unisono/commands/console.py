@@ -23,7 +23,7 @@ def err() -> Console:
 
 def _columns() -> int:
     given = os.environ.get("COLUMNS", "")
-    return int(given) if given.isdigit() and int(given) > 40 else 120
+    return int(given) if given.isascii() and given.isdigit() and int(given) > 40 else 120
 
 
 def print_json(document: Any) -> None:

@@ -10,7 +10,7 @@ from unisono.machine.doctor import doctor_json, print_doctor
 
 def doctor(*, json: bool, mpirun: str | None, mpicc: str | None, hosts: str | None) -> None:
     """Describe this machine on stdout. Raises UserError when there is no MPI to describe."""
-    machine = describe(mpirun, mpicc, parse_hosts(hosts) if hosts else None)
+    machine = describe(mpirun, mpicc, parse_hosts(hosts) if hosts is not None else None)
     if json:
         print_json(doctor_json(machine))
     else:

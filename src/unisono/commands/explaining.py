@@ -7,10 +7,11 @@ from pathlib import Path
 from rich.table import Table
 from rich.text import Text
 
+from unisono.commands.choosing import size_of
 from unisono.commands.choosing import weights as chosen_weights
 from unisono.commands.console import out, print_json
 from unisono.errors import UserError
-from unisono.sizes import format_size, parse_size
+from unisono.sizes import format_size
 from unisono.tuning import Tuning, read
 from unisono.tuning.explain import Explanation
 from unisono.tuning.explain import explain as find
@@ -30,7 +31,7 @@ def explain(
     """Prints the answer. Raises UserError for what was not measured."""
     tuning = read(path)
     case = _case(tuning, nodes, ppn)
-    found = find(tuning, collective, *case, parse_size(size, "--size"), chosen_weights(for_, weights))
+    found = find(tuning, collective, *case, size_of(collective, size), chosen_weights(for_, weights))
     if json:
         print_json(found.as_dict())
         return

@@ -25,6 +25,8 @@ from unisono.launch.hosts import parse_hosts
 from unisono.machine.describe import describe
 from unisono.machine.fingerprint import differences
 from unisono.machine.model import Machine
+from unisono.model import NODES_MOST
+from unisono.numbers import whole_number
 from unisono.report.hybrid import write_hybrid_report
 from unisono.study.config import parse_duration
 from unisono.study.files import Outputs
@@ -68,13 +70,13 @@ def hybrid(wishes: Wishes) -> int:
     metric = _metric(wishes)
     if wishes.rounds < 1:
         raise UserError(f"--rounds {wishes.rounds}: at least one is needed")
-    machine = describe(wishes.mpirun, wishes.mpicc, parse_hosts(wishes.hosts) if wishes.hosts else None)
+    machine = describe(wishes.mpirun, wishes.mpicc, parse_hosts(wishes.hosts) if wishes.hosts is not None else None)
     compared, notes = variants(
         machine,
         layouts=wishes.layouts,
         numa=wishes.numa,
         packing=wishes.packing,
-        links=wishes.links.split(",") if wishes.links else [],
+        links=wishes.links.split(",") if wishes.links is not None else [],
         nodes=_counts(wishes.nodes),
         solver=not wishes.argv,
     )
@@ -127,7 +129,7 @@ def _metric(wishes: Wishes) -> Metric | None:
 
 def _measure(wishes: Wishes, store: Store, compared: Sequence[Variant], lines: LineOf, metric: Metric | None) -> bool:
     """False when the budget ended it before all was measured."""
-    budget = parse_duration(wishes.budget, "--budget") if wishes.budget else None
+    budget = parse_duration(wishes.budget, "--budget") if wishes.budget is not None else None
     deadline = parse_duration(wishes.timeout, "--timeout")
     left = wishes.rounds * len(compared) - len(results(store, compared))
     with StudyProgress(err(), samples=left, budget=budget) as progress:
@@ -166,10 +168,7 @@ def _measure(wishes: Wishes, store: Store, compared: Sequence[Variant], lines: L
 
 
 def _counts(text: str) -> list[int]:
-    words = text.split(",")
-    if not all(word.strip().isdecimal() for word in words):
-        raise UserError(f"--nodes {text}: write numbers of nodes, for example 1,2,4")
-    return sorted({int(word) for word in words})
+    return sorted({whole_number(word, "--nodes", most=NODES_MOST) for word in text.split(",")})
 
 
 def _lines(wishes: Wishes, machine: Machine) -> LineOf:

@@ -33,7 +33,8 @@ def find(name: str) -> Study:
     if not path.is_file():
         known = ready_made(name)
         if known is None:
-            raise UserError(f"{name}: no such study file; ready-made studies are {', '.join(ready_made_names())}")
+            names = ", ".join(ready_made_names())
+            raise UserError(f"{name or 'no name'}: no such study file; ready-made studies are {names}")
         path = known
     return read_study(path)[0]
 
@@ -62,6 +63,8 @@ def narrowed(
         document["cases"]["oversubscribe"] = True
     if sizes:
         wanted = sorted({parse_size(size, "--size") for size in sizes})
+        if wanted[0] == 0 and any(name != "barrier" for name in document["cases"]["collectives"]):
+            raise UserError("--size 0: only a barrier sends nothing; write for example 8, 16K or 1M")
         document["sizes"] = {"from": wanted[0], "to": wanted[-1], "step": 1e300, "extra": wanted}
     if method is not None:
         document["method"]["name"] = method

@@ -6,9 +6,10 @@ import json as json_module
 from pathlib import Path
 from typing import Any
 
+from unisono.commands.choosing import size_of
 from unisono.commands.console import err, out, print_json
 from unisono.errors import UserError
-from unisono.sizes import format_size, parse_size
+from unisono.sizes import format_size
 from unisono.study.data import StudyData
 from unisono.study.store import Store
 
@@ -69,7 +70,7 @@ def lookup(path: Path, *, collective: str, nodes: int, ppn: int, size: str, json
     from unisono.tuning import lookup as find
     from unisono.tuning import read
 
-    found = find(read(path), collective, nodes, ppn, parse_size(size, "--size"))
+    found = find(read(path), collective, nodes, ppn, size_of(collective, size))
     if json:
         print_json(found.as_dict())
         return

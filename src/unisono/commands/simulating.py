@@ -9,6 +9,7 @@ from rich.table import Table
 from unisono.commands.console import err, out, print_json
 from unisono.errors import UserError
 from unisono.hybrid.layouts import Layout, chosen_layouts
+from unisono.numbers import whole_number
 from unisono.simulate.clusters import CLUSTERS, Cluster
 from unisono.simulate.document004 import said
 from unisono.simulate.layouts import SIZE, Case, Step, check, simulate_all
@@ -43,7 +44,11 @@ def simulating(
     counts = [_number(word, "--cores", "numbers of cores, for example 32,256,1024") for word in cores.split(",")]
     if max(counts) > MOST_CORES:
         raise UserError(f"--cores {max(counts)}: {MOST_CORES} is the most")
-    used = [_number(word, "--links", "numbers of links, for example 1,4") for word in links.split(",")] if links else []
+    used = (
+        [_number(word, "--links", "numbers of links, for example 1,4") for word in links.split(",")]
+        if links is not None
+        else []
+    )
     wanted, notes = chosen_layouts(layouts, cluster.node_cores)
     for note in notes:
         err().print(f"Note: {note}", markup=False)
@@ -72,9 +77,10 @@ def simulating(
 
 
 def _number(text: str, option: str, wanted: str) -> int:
-    if not text.strip().isdecimal() or not 0 < int(text) < 10**6:
-        raise UserError(f"{option} {text}: write {wanted}")
-    return int(text)
+    try:
+        return whole_number(text, option, most=10**6 - 1)
+    except UserError:
+        raise UserError(f"{option} {text[:40]}: write {wanted}") from None
 
 
 def _words(cluster: Cluster, case: Case) -> str:

@@ -88,16 +88,17 @@ def tune(wishes: Wishes) -> int:
 def _machine(wishes: Wishes) -> Machine:
     if wishes.machine is not None:
         return load(wishes.machine)
-    return describe(wishes.mpirun, wishes.mpicc, parse_hosts(wishes.hosts) if wishes.hosts else None)
+    return describe(wishes.mpirun, wishes.mpicc, parse_hosts(wishes.hosts) if wishes.hosts is not None else None)
 
 
 def _study(wishes: Wishes, continuing: bool) -> Study | None:
     """What the command line asks for; None when it names nothing and there is a study to continue."""
-    named = any([wishes.study, wishes.method, wishes.collectives, wishes.nodes, wishes.ppn, wishes.sizes])
+    given = (wishes.study, wishes.method, wishes.nodes, wishes.ppn)
+    named = any(word is not None for word in given) or bool(wishes.collectives or wishes.sizes)
     if continuing and not named:
         return None
     return planning.narrowed(
-        planning.find(wishes.study or "quick"),
+        planning.find("quick" if wishes.study is None else wishes.study),
         method=wishes.method,
         budget=wishes.budget,
         collectives=wishes.collectives,
