@@ -14,6 +14,9 @@
 /* Whether any call may be served. False without rules, UNISONO_COLLECTIVES, UNISONO_FORCE and unisono_use(). */
 extern unsigned char dispatch_active;
 
+/* Calls arrive by PMPI_X, since a rank has another tool (intercept/tools.h): set on ranks that have, then on all. */
+extern unsigned char dispatch_below;
+
 void dispatch_start(void);  /* after MPI_Init; collective */
 void dispatch_finish(void); /* before MPI_Finalize; collective */
 

@@ -16,6 +16,7 @@ enum { RULES_MOST = 64 << 20 };
 
 struct job job;
 unsigned char dispatch_active;
+unsigned char dispatch_below;
 
 static int world_rank(void)
 {
@@ -143,12 +144,15 @@ bool job_prepare(void)
 {
     if (job.started)
         return true;
-    int level = MPI_THREAD_SINGLE, good, all = 0;
+    enum { GOOD, PLAIN };
+    int level = MPI_THREAD_SINGLE, mine[2], all[2] = {0, 0};
     PMPI_Query_thread(&level);
     job.multiple = level == MPI_THREAD_MULTIPLE;
-    good = topology_start() == MPI_SUCCESS && state_start() && types_start();
-    PMPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    job.started = all;
+    mine[GOOD] = topology_start() == MPI_SUCCESS && state_start() && types_start();
+    mine[PLAIN] = !dispatch_below;
+    PMPI_Allreduce(mine, all, 2, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    dispatch_below = !all[PLAIN];
+    job.started = all[GOOD];
     return job.started;
 }
 

@@ -1,10 +1,13 @@
-"""The C symbols of libunisono.so, one wrapper for each function of the table."""
+"""The C symbols of libunisono.so, one wrapper for each function of the table (here_X), and what leads there."""
 
 from __future__ import annotations
 
 import sys
 
 from mpi_h import Function
+
+ENDS = ("Comm_free", "Comm_disconnect")
+"""They end a communicator."""
 
 
 def record(function: Function, status: str, fortran: bool) -> str:
@@ -139,10 +142,10 @@ def wrapper(function: Function) -> str:
         always = f"""    if (!(record_active[F_{function.name}] | dispatch_active))
         return REAL({function.name})({", ".join(names)});
 """
-    if function.name in ("Comm_free", "Comm_disconnect"):
+    if function.name in ENDS:
         real, ways = f"on_{function.name}", on_end(function)
     return f"""{ways}
-SYMBOL int MPI_{function.name}({declared})
+int here_{function.name}({declared})
 {{
 {always}    if (!record_active[F_{function.name}] || !record_enter())
         return {real}({", ".join(names)});
@@ -157,5 +160,42 @@ SYMBOL int MPI_{function.name}({declared})
     }}
     record_leave();
     return status;
+}}
+{entry(function)}"""
+
+
+def _declared(function: Function) -> str:
+    return ", ".join(p.declared(n) for p, n in zip(function.parameters, function.names, strict=True)) or "void"
+
+
+def entry(function: Function) -> str:
+    """What the program calls."""
+    declared, passed = _declared(function), ", ".join(function.names)
+    return f"""
+SYMBOL int MPI_{function.name}({declared})
+{{
+    if (__builtin_expect(tools_behind, false) && tools_next[F_{function.name}] != NULL)
+        return ((int (*)({declared}))tools_next[F_{function.name}])({passed});
+    return here_{function.name}({passed});
+}}
+"""
+
+
+def below(function: Function) -> str:
+    """What other tools call, and what this library calls itself."""
+    declared, passed = _declared(function), ", ".join(function.names)
+    real = f"((int (*)({declared}))tools_real_of(F_{function.name}))({passed})"
+    return f"""
+int here_{function.name}({declared});
+int __wrap_PMPI_{function.name}({declared});
+
+int __wrap_PMPI_{function.name}({declared})
+{{
+    return {real};
+}}
+
+SYMBOL int PMPI_{function.name}({declared})
+{{
+    return __builtin_expect(dispatch_below, false) ? here_{function.name}({passed}) : {real};
 }}
 """

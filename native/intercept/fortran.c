@@ -1,5 +1,7 @@
 #include "fortran.h"
 
+#include "dispatch.h"
+
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -25,11 +27,24 @@ static void *find(const char *name, const void *caller)
     return found;
 }
 
-void *fortran_symbol(const char *name, const char *other, const void *caller)
+/* What another tool behind us defines; it goes on by itself. */
+static void *find_tool(const char *called, const void *real)
+{
+    Dl_info theirs, mpi;
+    void *found = dlsym(RTLD_NEXT, called);
+    bool other = found != NULL && real != NULL && dladdr(found, &theirs) != 0 && dladdr(real, &mpi) != 0 &&
+                 theirs.dli_fbase != mpi.dli_fbase;
+    return other ? found : NULL;
+}
+
+void *fortran_symbol(const char *called, const char *name, const char *other, const void *caller)
 {
     void *found = find(name, caller);
     if (found == NULL)
         found = find(other, caller);
+    void *tool = called != NULL && dispatch_below ? find_tool(called, found) : NULL;
+    if (tool != NULL)
+        return tool;
     if (found == NULL) {
         fprintf(stderr, "unisono: %s was called, but no MPI library that is loaded has it\n", name);
         abort();

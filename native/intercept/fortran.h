@@ -32,24 +32,26 @@
     SYMBOL void mpi_##lower##__ parameters __attribute__((alias("ompi_" #lower "_f")));                                \
     SYMBOL void MPI_##UPPER parameters __attribute__((alias("ompi_" #lower "_f")))
 
-/* Declares `real`, the same function in the MPI library. In the archive that is a symbol which the linker finds; in the
- * shared library it is looked for at the first call, and the program ends if the MPI library does not have what the
- * caller was linked with. */
+/* Declares `real`, the same function in the MPI library, or in a tool behind us. In the archive that is a symbol which
+ * the linker finds; in the shared library it is looked for at the first call, and the program ends if the MPI library does
+ * not have what the caller was linked with. */
 #ifdef UNISONO_STATIC
 #define FORTRAN_REAL(lower, parameters) void(*real) parameters = pmpi_##lower##_
 #define FORTRAN_08_REAL(lower, parameters) void(*real) parameters = FORTRAN_08_PROFILED(lower)
 #else
-#define FORTRAN_LOOK(name, other, parameters)                                                                          \
+#define FORTRAN_LOOK(called, name, other, parameters)                                                                          \
     static void(*found) parameters;                                                                                    \
     void(*real) parameters = __atomic_load_n(&found, __ATOMIC_RELAXED);                                                \
     if (__builtin_expect(real == NULL, false)) {                                                                       \
-        *(void **)&real = fortran_symbol(name, other, __builtin_return_address(0));                                    \
+        *(void **)&real = fortran_symbol(called, name, other, __builtin_return_address(0));                            \
         __atomic_store_n(&found, real, __ATOMIC_RELAXED);                                                              \
     }
-#define FORTRAN_REAL(lower, parameters) FORTRAN_LOOK("pmpi_" #lower "_", "ompi_" #lower "_f", parameters)
-#define FORTRAN_08_REAL(lower, parameters) FORTRAN_LOOK("mpi_" #lower "_f08_", "mpi_" #lower "_f08", parameters)
+#define FORTRAN_REAL(lower, parameters)                                                                                \
+    FORTRAN_LOOK("mpi_" #lower "_", "pmpi_" #lower "_", "ompi_" #lower "_f", parameters)
+#define FORTRAN_08_REAL(lower, parameters)                                                                             \
+    FORTRAN_LOOK(NULL, "mpi_" #lower "_f08_", "mpi_" #lower "_f08", parameters)
 #endif
-void *fortran_symbol(const char *name, const char *other, const void *caller);
+void *fortran_symbol(const char *called, const char *name, const char *other, const void *caller);
 
 /* MPI_IN_PLACE, MPI_BOTTOM and MPI_STATUS_IGNORE have addresses of their own in Fortran. Open MPI only. */
 bool fortran_is_in_place(const void *buffer);

@@ -10,7 +10,7 @@
         REAL_OF(init, (MPI_Fint *));                                                                                   \
         uint64_t before = life_before_init();                                                                          \
         real(error);                                                                                                   \
-        if (!fortran_failed(error))                                                                                    \
+        if (!fortran_failed(error) && !dispatch_below) /* else it comes by PMPI_Init */                                \
             life_after_init(before);                                                                                   \
     }
 #define INIT_THREAD(BEGIN, REAL_OF)                                                                                    \
@@ -19,28 +19,31 @@
         REAL_OF(init_thread, (MPI_Fint *, MPI_Fint *, MPI_Fint *));                                                    \
         uint64_t before = life_before_init();                                                                          \
         real(required, provided, error);                                                                               \
-        if (!fortran_failed(error))                                                                                    \
+        if (!fortran_failed(error) && !dispatch_below) /* else it comes by PMPI_Init */                                \
             life_after_init(before);                                                                                   \
     }
 #define FINALIZE(BEGIN, REAL_OF)                                                                                       \
     BEGIN(finalize, (MPI_Fint * error))                                                                                \
     {                                                                                                                  \
         REAL_OF(finalize, (MPI_Fint *));                                                                               \
-        life_before_finalize();                                                                                        \
+        if (!dispatch_below)                                                                                           \
+            life_before_finalize();                                                                                    \
         real(error);                                                                                                   \
     }
 #define ABORT(BEGIN, REAL_OF)                                                                                          \
     BEGIN(abort, (MPI_Fint * comm, MPI_Fint * status, MPI_Fint * error))                                               \
     {                                                                                                                  \
         REAL_OF(abort, (MPI_Fint *, MPI_Fint *, MPI_Fint *));                                                          \
-        life_before_abort();                                                                                           \
+        if (!dispatch_below)                                                                                           \
+            life_before_abort();                                                                                       \
         real(comm, status, error);                                                                                     \
     }
 /* Has no further arguments in Fortran. */
 #define PCONTROL(BEGIN)                                                                                                \
     BEGIN(pcontrol, (MPI_Fint * level))                                                                                \
     {                                                                                                                  \
-        life_pcontrol((int)*level, NULL);                                                                              \
+        void *const none[3] = {NULL};                                                                                  \
+        life_pcontrol_all((int)*level, none);                                                                          \
     }
 
 #ifdef OPEN_MPI

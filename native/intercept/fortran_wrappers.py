@@ -1,10 +1,12 @@
-"""The Fortran symbols of libunisono.so, in which all arguments go on as they came."""
+"""The Fortran symbols of libunisono.so, in which all arguments go on as they came.
+
+Where there are other tools (tools.h) they only go on: the bindings end in PMPI_X, in C, and there the work is done."""
 
 from __future__ import annotations
 
 import re
 
-from c_wrappers import begin, dispatched, record, takes_status
+from c_wrappers import ENDS, begin, dispatched, record, takes_status
 from mpi_h import Function
 
 
@@ -68,6 +70,18 @@ static void {name}(void (*real)({types}), {declared})
 """
 
 
+def fortran_on_end(name: str) -> str:
+    """`on_end` for Fortran."""
+    return f"""
+static void {name}(void (*real)(void *, void *), void *f1, void *error)
+{{
+    bool before = dispatch_aside(true);
+    real(f1, error);
+    dispatch_aside(before);
+}}
+"""
+
+
 def fortran_wrapper(function: Function, f08: bool) -> str:
     """The C parameters by address, the error, hidden lengths of strings: Open MPI's ompi_x_f with its other names, or
     the symbol that `use mpi_f08` calls."""
@@ -88,14 +102,22 @@ def fortran_wrapper(function: Function, f08: bool) -> str:
     begun = f"FORTRAN{'_08' * f08}_BEGIN({lower}, ({declared}))"
     suffix = "_f08" if f08 else "_f"
     real, ways = "real", ""
+    always = f"""    if (__builtin_expect(dispatch_below, false)) {{ /* it comes by PMPI_{function.name} */
+        real({arguments});
+        return;
+    }}
+{always}"""
     if function.served:
         real, ways = f"on_{lower}{suffix}", fortran_on(function, f08, f"on_{lower}{suffix}")
         arguments, passed = f"real, {arguments}", f"real, {passed}"
-        always = f"""    if (!(record_active[F_{function.name}] | dispatch_active)) {{
+        always += f"""    if (!(record_active[F_{function.name}] | dispatch_active)) {{
         real({arguments.removeprefix("real, ")});
         return;
     }}
 """
+    if function.name in ENDS:
+        real, ways = f"on_{lower}{suffix}", fortran_on_end(f"on_{lower}{suffix}")
+        arguments, passed = f"real, {arguments}", f"real, {passed}"
     end = "" if f08 else f"FORTRAN_SYMBOLS({lower}, {lower.upper()}, ({declared}));\n"
     return f"""{ways}
 {begun}

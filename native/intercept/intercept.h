@@ -4,6 +4,7 @@
 
 #include "dispatch.h"
 #include "kinds.h"
+#include "tools.h"
 
 #define SYMBOL __attribute__((visibility("default")))
 

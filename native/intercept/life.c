@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -16,9 +17,8 @@
 #include "topology.h"
 #include "unisono.h"
 
-enum { PCONTROL_OFF, PCONTROL_ON, PCONTROL_RESET, PCONTROL_PHASE };
-
 static pid_t recording; /* the process whose calls are recorded; 0: none */
+static bool begun;      /* MPI_Init has returned */
 
 static void complain(const char *variable, const char *value)
 {
@@ -45,8 +45,9 @@ uint64_t life_before_init(void)
 
 void life_after_init(uint64_t before)
 {
-    if (recording != 0) /* already: a Fortran binding that calls MPI_Init in C */
+    if (begun) /* already: a Fortran binding that calls MPI_Init in C */
         return;
+    begun = true;
     uint64_t init_ns = ticks_clock_ns() - before;
     int error = errno, level = MPI_THREAD_SINGLE;
     preload_forget();
@@ -104,11 +105,31 @@ void life_before_abort(void)
     errno = error;
 }
 
-/* A program that ends without MPI_Finalize. */
+/* Whether something was asked for that did not come to pass, since calls went by without us; one rank says so. */
+static bool was_passed_by(void)
+{
+    static const char *const wants[] = {"UNISONO_PROFILE", "UNISONO_RULES", "UNISONO_FORCE", "UNISONO_COLLECTIVES"};
+    static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"};
+    bool wanted = false, first = true;
+    int started = 0;
+    for (int i = 0; i < 4; i++) {
+        const char *want = getenv(wants[i]), *rank = getenv(ranks[i]);
+        wanted = wanted || (want != NULL && want[0] != '\0');
+        first = first && (rank == NULL || strcmp(rank, "0") == 0);
+    }
+    return !begun && wanted && first && PMPI_Initialized(&started) == MPI_SUCCESS && started;
+}
+
+/* A program that ends without MPI_Finalize, or that has called MPI without us. */
 __attribute__((destructor)) static void at_exit(void)
 {
     if (stop())
         output_own("exit");
+    if (was_passed_by())
+        fprintf(stderr,
+                "unisono: nothing was recorded or served: MPI_Init is taken by %s, which calls the MPI library by another way "
+                "than PMPI_Init; put libunisono.so before it in LD_PRELOAD, or leave one of them out\n",
+                tools_first());
 }
 
 /* Any tool may give MPI_Pcontrol any further arguments, or none: is this readable text that ends? */
@@ -159,7 +180,7 @@ SYMBOL void unisono_phase_end(void)
         record_phase_end();
 }
 
-SYMBOL int MPI_Init(int *argc, char ***argv)
+int here_Init(int *argc, char ***argv)
 {
     uint64_t before = life_before_init();
     int status = REAL(Init)(argc, argv);
@@ -168,7 +189,7 @@ SYMBOL int MPI_Init(int *argc, char ***argv)
     return status;
 }
 
-SYMBOL int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+int here_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
     uint64_t before = life_before_init();
     int status = REAL(Init_thread)(argc, argv, required, provided);
@@ -177,27 +198,14 @@ SYMBOL int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
     return status;
 }
 
-SYMBOL int MPI_Finalize(void)
+int here_Finalize(void)
 {
     life_before_finalize();
     return REAL(Finalize)();
 }
 
-SYMBOL int MPI_Abort(MPI_Comm comm, int status)
+int here_Abort(MPI_Comm comm, int status)
 {
     life_before_abort();
     return REAL(Abort)(comm, status);
-}
-
-SYMBOL int MPI_Pcontrol(const int level, ...)
-{
-    const char *name = NULL;
-    if (level >= PCONTROL_PHASE) {
-        va_list rest;
-        va_start(rest, level);
-        name = va_arg(rest, const char *);
-        va_end(rest);
-    }
-    life_pcontrol(level, name);
-    return MPI_SUCCESS;
 }
