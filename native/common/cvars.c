@@ -8,6 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "number.h"
+
 bool cvars_open(void)
 {
     int provided;
@@ -69,10 +71,10 @@ static bool encode(MPI_Datatype type, MPI_T_enum names, const char *text, char *
         return true;
     }
     if (type == MPI_DOUBLE) {
-        char *end;
-        double number = strtod(text, &end);
+        double number = 0;
+        bool good = number_read(text, &number);
         memcpy(bytes, &number, sizeof number);
-        return (end != text && *end == '\0') || problem_set(problem, "'%.40s' is not a number", text);
+        return good || problem_set(problem, "'%.40s' is not a number", text);
     }
     int64_t value;
     if (!from_number(text, &value) && !from_name(names, text, &value) && !from_boolean(text, &value))

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "number.h"
+
 enum { LINE_BYTES = 1024, LINE_WORDS = 16 };
 
 static bool number(const char *text, int64_t most, int64_t *value)
@@ -131,9 +133,8 @@ static bool read_costs(struct rules *rules, char **words, int count, struct prob
     for (int i = 1; i + 1 < count; i += 2)
         for (int f = 0; f < 4; f++)
             if (strcmp(words[i], fields[f].name) == 0) {
-                char *end;
-                *fields[f].value = strtod(words[i + 1], &end);
-                fields[f].given = *end == '\0' && *fields[f].value > 0 && *fields[f].value < 1;
+                double *value = fields[f].value;
+                fields[f].given = number_read(words[i + 1], value) && *value > 0 && *value < 1;
             }
     rules->has_costs = count == 9;
     for (int f = 0; f < 4; f++)

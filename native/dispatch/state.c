@@ -176,15 +176,27 @@ struct state *state_now(MPI_Comm comm)
     return make_ready(look(comm));
 }
 
-bool state_equip(struct state *state)
+/* What fails in here must not meet the program's error handler, which may end the program: the handler is put aside. */
+static void set_up(struct state *state, int mine)
 {
-    if (state->ours != NULL || state->failed)
-        return state->ours != NULL;
-    int mine = __atomic_add_fetch(&equipped, 1, __ATOMIC_RELAXED) <= EQUIPPED_MOST, all = 0;
+    MPI_Errhandler theirs = MPI_ERRHANDLER_NULL;
+    int all = 0;
+    if (PMPI_Comm_get_errhandler(state->user, &theirs) != MPI_SUCCESS)
+        return;
+    PMPI_Comm_set_errhandler(state->user, MPI_ERRORS_RETURN);
     inside = true;
     if (PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, state->user) == MPI_SUCCESS && all)
         coll_comm_create(state->user, &state->ours);
     inside = false;
+    PMPI_Comm_set_errhandler(state->user, theirs);
+    PMPI_Errhandler_free(&theirs);
+}
+
+bool state_equip(struct state *state)
+{
+    if (state->ours != NULL || state->failed)
+        return state->ours != NULL;
+    set_up(state, __atomic_add_fetch(&equipped, 1, __ATOMIC_RELAXED) <= EQUIPPED_MOST);
     state->failed = state->ours == NULL;
     state->ready = !state->failed;
     if (state->failed) {

@@ -37,6 +37,7 @@ def test_an_algorithm_of_tuned_does_not_apply(tmp_path: Path) -> None:
 
 
 @pytest.mark.nightly
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize(
     ("name", "words", "served"),
     [

@@ -1,0 +1,52 @@
+"""What fails within the library is no end of the program, and what the program has set up changes nothing within."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.profile.interception import compiled, run, toolchain
+
+pytestmark = [pytest.mark.mpi, pytest.mark.beside]
+PROGRAMS = Path(__file__).parent / "programs"
+COST = "cost node_latency 1.5e-7 node_byte 1.1e-10 fabric_latency 2.5e-06 fabric_byte 1e-10"
+
+
+@pytest.mark.parametrize("name", ["openmpi4", "mpich"])
+def test_a_communicator_that_cannot_be_made(name: str, tmp_path: Path) -> None:
+    tools = toolchain(name)
+    program = compiled(tools, tmp_path, str(PROGRAMS / "watched.c"))
+    broken = compiled(tools, tmp_path, str(PROGRAMS / "no_split.c"), "-shared", "-fPIC", name="no_split.so")
+    forced = ",".join(f"{collective}=unisono/cells" for collective in ("allreduce", "bcast"))
+    env = {"LD_PRELOAD": f"{tools.library}:{broken}", "UNISONO_FORCE": forced, "UNISONO_VERBOSE": "1"}
+    ran = run(tools, tmp_path, program, ranks=2, env=env, record=False)
+    assert (ran.status, ran.out.split()) == (0, ["right"]), ran.out + ran.error
+    assert re.search(r"allreduce +2000 +mpi +1$", ran.error, re.MULTILINE), ran.error
+
+
+def test_a_locale_with_a_decimal_comma(tmp_path: Path) -> None:
+    if shutil.which("localedef") is None:
+        pytest.skip("localedef is not installed")
+    made = subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", tmp_path / "de_DE.UTF-8"], check=False)
+    if made.returncode != 0:
+        pytest.skip("the system has no sources of locales")
+    tools = toolchain("openmpi4")
+    program = compiled(tools, tmp_path, str(PROGRAMS / "comma.c"))
+    rules = tmp_path / "rules"
+    rules.write_text(f"unisono-rules 1\n{COST}\nallreduce * * 0 max unisono/cells,mpi\n")
+    env = {"UNISONO_RULES": str(rules), "UNISONO_VERBOSE": "1", "LOCPATH": str(tmp_path)}
+    ran = run(tools, tmp_path, program, ranks=2, env=env, record=False)
+    assert (ran.status, ran.out.split()) == (0, ["right"]), ran.out + ran.error
+    assert re.search(r"allreduce +4 +unisono/cells +1$", ran.error, re.MULTILINE), ran.error
+
+
+@pytest.mark.parametrize("name", ["openmpi4", "mpich"])
+def test_a_communicator_that_is_used_while_it_ends_in_fortran(name: str, tmp_path: Path) -> None:
+    tools = toolchain(name)
+    program = compiled(tools, tmp_path, str(PROGRAMS / "ends.F90"), "-fallow-argument-mismatch")
+    ran = run(tools, tmp_path, program, ranks=2, env={"UNISONO_COLLECTIVES": "on"}, record=False)
+    assert (ran.status, ran.out.split()) == (0, ["right"]), ran.out + ran.error
