@@ -43,7 +43,7 @@ const struct algorithm allgather_leader = {
     .reference = reference,
     .applies = applies,
     .cost = cost,
-    .scratch = scratch_by_node,
+    .scratch = scratch_by_leaders,
     .run = run,
 };
 
@@ -54,6 +54,6 @@ const struct algorithm allgatherv_leader = {
     .reference = reference,
     .applies = applies,
     .cost = cost,
-    .scratch = scratch_by_node,
+    .scratch = scratch_by_leaders,
     .run = run,
 };

@@ -146,7 +146,7 @@ int group_allgather_bruck(const struct group *group, const void *send, void *rec
     char *work = NULL;
     if (starts != NULL) {
         add_up(group, blocks, starts);
-        work = coll_scratch(group->comm, SCRATCH_MESSAGES, starts[size] + 1);
+        work = coll_scratch(group->comm, group->scratch, starts[size] + 1);
     }
     if (work != NULL) {
         memcpy(work, send, (size_t)starts[1]);

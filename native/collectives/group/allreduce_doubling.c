@@ -20,7 +20,7 @@ int group_allreduce_doubling(const struct group *group, const void *send, void *
         error = fabric_send(fabric, receive, bytes, partner, group->tag);
         return error == MPI_SUCCESS ? fabric_receive(fabric, receive, bytes, partner, group->tag) : error;
     }
-    char *other = coll_scratch(group->comm, SCRATCH_MESSAGES, bytes);
+    char *other = coll_scratch(group->comm, group->scratch, bytes);
     if (other == NULL && bytes > 0)
         return MPI_ERR_NO_MEM;
     if (folding.partner >= 0) {

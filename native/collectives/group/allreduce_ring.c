@@ -11,7 +11,7 @@ int group_allreduce_ring(const struct group *group, const void *send, void *rece
     const struct fabric *fabric = &group->comm->fabric;
     int size = group->size, me = group->me, error = MPI_SUCCESS;
     int64_t element = reduction->element, bytes = count * element;
-    char *other = coll_scratch(group->comm, SCRATCH_MESSAGES, (count / size + 1) * element), *data = receive;
+    char *other = coll_scratch(group->comm, group->scratch, (count / size + 1) * element), *data = receive;
     if (other == NULL)
         return MPI_ERR_NO_MEM;
     if (receive != send && bytes > 0)

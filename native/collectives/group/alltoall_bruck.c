@@ -17,7 +17,7 @@ int group_alltoall_bruck(const struct group *group, const void *send, void *rece
 {
     int size = group->size, me = group->me, error = MPI_SUCCESS;
     int64_t all = size * each;
-    char *work = coll_scratch(group->comm, SCRATCH_MESSAGES, 3 * all), *out = work + all, *in = out + all;
+    char *work = coll_scratch(group->comm, group->scratch, 3 * all), *out = work + all, *in = out + all;
     if (work == NULL && all > 0)
         return MPI_ERR_NO_MEM;
     copy(copy(work, (const char *)send + me * each, (size - me) * each), send, me * each);

@@ -14,6 +14,7 @@ struct group {
     int lane, size;
     int me; /* this rank's number; -1: not a member, and may not call anything */
     int tag;
+    int scratch; /* the ranks of a node have theirs: a phase of a lane may go on meanwhile */
 };
 
 static inline int group_rank(const struct group *group, int member)
@@ -28,7 +29,8 @@ static inline int group_rank(const struct group *group, int member)
 
 static inline struct group group_everybody(struct coll_comm *comm)
 {
-    return (struct group){.comm = comm, .size = comm->ranks, .me = comm->rank, .tag = FABRIC_DATA};
+    return (struct group){.comm = comm, .size = comm->ranks, .me = comm->rank, .tag = FABRIC_DATA,
+                          .scratch = SCRATCH_MESSAGES};
 }
 
 static inline struct group group_node(struct coll_comm *comm)
@@ -38,7 +40,8 @@ static inline struct group group_node(struct coll_comm *comm)
                           .members = topology->members + topology->first[topology->node],
                           .size = topology->locals,
                           .me = topology->local,
-                          .tag = FABRIC_NODE};
+                          .tag = FABRIC_NODE,
+                          .scratch = SCRATCH_NODE};
 }
 
 /* One rank of each node, numbered as the nodes: the one at place `lane`; where a node has fewer, at lane modulo those. */
@@ -52,7 +55,8 @@ static inline struct group group_lane(struct coll_comm *comm, int lane)
                           .lane = lane,
                           .size = topology->nodes,
                           .me = mine ? topology->node : -1,
-                          .tag = FABRIC_DATA};
+                          .tag = FABRIC_DATA,
+                          .scratch = SCRATCH_MESSAGES};
 }
 
 /* Where the blocks of the members are: of `each` bytes one after the other, or as said for each. */

@@ -80,7 +80,7 @@ int group_reduce_chain(const struct group *group, int root, const void *send, vo
     if (count == 0)
         return MPI_SUCCESS;
     chain.segments = (int)((count + chain.piece - 1) / chain.piece);
-    chain.room = coll_scratch(group->comm, SCRATCH_MESSAGES, WINDOW * chain.piece * reduction->element);
+    chain.room = coll_scratch(group->comm, group->scratch, WINDOW * chain.piece * reduction->element);
     if (chain.room == NULL)
         return MPI_ERR_NO_MEM;
     if (place + 1 < size)

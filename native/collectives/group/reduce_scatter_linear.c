@@ -3,33 +3,53 @@
 
 #include "group.h"
 
-/* Everybody gets his part of everybody's vector and combines these in order: one message a pair, as much memory as one
-   vector. */
+/* What all members have for this one at a time. */
+static const int64_t work_most = 4 << 20;
+
+/* Of every member's part the elements from `from` on, at most `most`, in `blocks`. */
+static void cut(const int64_t *at, int size, int64_t from, int64_t most, int64_t element, struct blocks *blocks,
+                int64_t *where)
+{
+    for (int i = 0; i < size; i++) {
+        int64_t left = at[i + 1] - at[i] - from, count = left < most ? left : most;
+        where[i] = (count > 0 ? count : 0) * element;
+        where[size + i] = (at[i] + from) * element;
+    }
+    *blocks = (struct blocks){.bytes = where, .at = where + size};
+}
+
+static void combine(const struct reduction *reduction, const char *work, int size, char *receive, int64_t count)
+{
+    int64_t bytes = count * reduction->element;
+    if (size == 1)
+        memcpy(receive, work, (size_t)bytes);
+    else
+        reduction->combine(reduction, work, work + bytes, receive, count);
+    for (int i = 2; i < size; i++)
+        reduction->combine(reduction, receive, work + i * bytes, receive, count);
+}
+
+/* Everybody gets his part of everybody's vector and combines these in order: a message a pair for each piece. */
 int group_reduce_scatter_linear(const struct group *group, const void *send, void *receive, const int64_t *at,
                                 const struct reduction *reduction)
 {
-    int size = group->size, me = group->me;
-    int64_t element = reduction->element, own = at[me + 1] - at[me];
+    int size = group->size, me = group->me, error = MPI_SUCCESS;
+    int64_t element = reduction->element, longest = 0, most = work_most / element / size;
+    for (int i = 0; i < size; i++)
+        longest = at[i + 1] - at[i] > longest ? at[i + 1] - at[i] : longest;
+    most = most < 1 ? 1 : most < longest ? most : longest;
     int64_t *where = malloc(2 * (size_t)size * sizeof *where);
-    char *work = coll_scratch(group->comm, SCRATCH_MESSAGES, size * own * element);
-    if (where == NULL || (work == NULL && own > 0)) {
-        free(where);
-        return MPI_ERR_NO_MEM;
+    char *work = coll_scratch(group->comm, group->scratch, size * most * element + 1);
+    if (where == NULL || work == NULL)
+        error = MPI_ERR_NO_MEM;
+    for (int64_t from = 0; from < longest && error == MPI_SUCCESS; from += most) {
+        struct blocks out, in = {.each = 0};
+        cut(at, size, from, most, element, &out, where);
+        in.each = where[me];
+        error = group_alltoall_pairwise(group, send, &out, work, &in);
+        if (error == MPI_SUCCESS && in.each > 0)
+            combine(reduction, work, size, (char *)receive + from * element, in.each / element);
     }
-    for (int i = 0; i < size; i++) {
-        where[i] = (at[i + 1] - at[i]) * element;
-        where[size + i] = at[i] * element;
-    }
-    struct blocks out = {.bytes = where, .at = where + size}, in = {.each = own * element};
-    int error = group_alltoall_pairwise(group, send, &out, work, &in);
     free(where);
-    if (error != MPI_SUCCESS || own == 0)
-        return error;
-    if (size == 1)
-        memcpy(receive, work, (size_t)(own * element));
-    else
-        reduction->combine(reduction, work, work + own * element, receive, own);
-    for (int i = 2; i < size; i++)
-        reduction->combine(reduction, receive, work + i * own * element, receive, own);
-    return MPI_SUCCESS;
+    return error;
 }

@@ -31,7 +31,7 @@ int group_reduce_tree(const struct group *group, int root, const void *send, voi
 {
     int64_t bytes = count * reduction->element;
     int base = reduction->commutative ? root : 0;
-    char *work = coll_scratch(group->comm, SCRATCH_MESSAGES, 2 * bytes);
+    char *work = coll_scratch(group->comm, group->scratch, 2 * bytes);
     if (work == NULL && bytes > 0)
         return MPI_ERR_NO_MEM;
     char *result = group->me == root && base == root ? receive : work;

@@ -69,4 +69,10 @@ static inline int64_t scratch_by_node(const struct coll_comm *comm, const struct
     return comm->topology.in_order ? 0 : scratch_all(comm, shape);
 }
 
+/* And gathered among leaders in the order in which it comes. */
+static inline int64_t scratch_by_leaders(const struct coll_comm *comm, const struct shape *shape)
+{
+    return scratch_by_node(comm, shape) + scratch_all(comm, shape);
+}
+
 #endif

@@ -1,0 +1,257 @@
+/* What set-up and calls cost at a scale that cannot be launched here, found by calling the library's own code on one rank of a
+ * world that is pretended (stub_world.h): comparisons of ranks, and memory as it is asked for.
+ *
+ *     at_scale NODES PPN          a line for each: what, bytes a rank, bytes a node; status 1: a bound does not hold
+ *
+ * Memory of the system is counted where it is taken: the linker puts these functions in the place of malloc() and mmap(). */
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "collectives.h"
+#include "members.h"
+#include "node/cells.h"
+#include "node/pairs.h"
+#include "state.h"
+#include "stub_world.h"
+
+/* A rank that has a node to itself may take more in one call. */
+static const int64_t rank_bound = INT64_C(64) << 20, alone_bound = INT64_C(288) << 20, node_bound = INT64_C(4) << 30;
+
+static int nodes, ppn, ranks;
+static int64_t now, most; /* bytes of this rank */
+static struct coll_comm *world;
+
+void *__real_malloc(size_t bytes);
+void *__real_calloc(size_t count, size_t bytes);
+void *__real_aligned_alloc(size_t alignment, size_t bytes);
+void __real_free(void *memory);
+void *__real_mmap(void *at, size_t bytes, int protection, int flags, int file, off_t offset);
+int __real_munmap(void *memory, size_t bytes);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes);
+void *__wrap_aligned_alloc(size_t alignment, size_t bytes);
+void __wrap_free(void *memory);
+void *__wrap_mmap(void *at, size_t bytes, int protection, int flags, int file, off_t offset);
+int __wrap_munmap(void *memory, size_t bytes);
+
+static void count(int64_t bytes)
+{
+    now += bytes;
+    most = now > most ? now : most;
+}
+
+static void *counted(void *memory)
+{
+    count(memory == NULL ? 0 : (int64_t)malloc_usable_size(memory));
+    return memory;
+}
+
+void *__wrap_malloc(size_t bytes)
+{
+    return counted(__real_malloc(bytes));
+}
+
+void *__wrap_calloc(size_t number, size_t bytes)
+{
+    return counted(__real_calloc(number, bytes));
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t bytes)
+{
+    return counted(__real_aligned_alloc(alignment, bytes));
+}
+
+void __wrap_free(void *memory)
+{
+    count(memory == NULL ? 0 : -(int64_t)malloc_usable_size(memory));
+    __real_free(memory);
+}
+
+/* Shared memory is counted apart, by what its ranks fill. */
+void *__wrap_mmap(void *at, size_t bytes, int protection, int flags, int file, off_t offset)
+{
+    void *memory = __real_mmap(at, bytes, protection, flags, file, offset);
+    if (memory != MAP_FAILED && file < 0)
+        count((int64_t)bytes);
+    return memory;
+}
+
+int __wrap_munmap(void *memory, size_t bytes)
+{
+    count(world != NULL && world->node != NULL && memory == world->node->first.base ? 0 : -(int64_t)bytes);
+    return __real_munmap(memory, bytes);
+}
+
+static void say(const char *what, int64_t rank, int64_t node)
+{
+    printf("%s\t%lld\t%lld\n", what, (long long)rank, (long long)node);
+}
+
+/* Comparisons are in proportion to the ranks, and what is found is right. */
+static void check_members(const char *what, const int *numbers, int count, enum members expected)
+{
+    int *theirs = malloc((size_t)count * sizeof *theirs);
+    MPI_Comm comm = stub_comm(numbers, count);
+    MPI_Group group;
+    PMPI_Comm_group(MPI_COMM_WORLD, &group);
+    stub_comparisons = 0;
+    enum members found = members_find(comm, group, ranks, count, theirs);
+    bool right = found == expected;
+    for (int i = 0; i < count && right && found != MEMBERS_UNKNOWN; i++)
+        right = theirs[i] == (numbers != NULL ? numbers[i] : i);
+    CHECK(right);
+#ifdef OPEN_MPI
+    CHECK(stub_comparisons <= (INT64_C(1) << 22) + 66 * ((int64_t)ranks + count));
+    if (stub_comparisons > 6 * ((int64_t)ranks + count) && expected != MEMBERS_UNKNOWN)
+        fprintf(stderr, "%s: %lld comparisons\n", what, (long long)stub_comparisons), failures++;
+#endif
+    (void)what;
+    free(theirs);
+}
+
+static void check_set_up(void)
+{
+    int *numbers = malloc((size_t)ranks * sizeof *numbers), count = 0;
+    check_members("a copy of the world", NULL, ranks, MEMBERS_WORLD);
+    for (int node = 0; node < nodes; node++)
+        numbers[count++] = node * ppn;
+    check_members("one rank of each node", numbers, count, nodes == ranks ? MEMBERS_WORLD : MEMBERS_KNOWN);
+    for (int rank = count = 0; rank < ranks; rank++)
+        if (rank / 50 % 2 == 0)
+            numbers[count++] = rank;
+    check_members("every second fifty", numbers, count, MEMBERS_KNOWN);
+    for (int rank = 0; rank < ranks; rank++)
+        numbers[rank] = ranks - 1 - rank;
+    check_members("backwards", numbers, ranks, MEMBERS_KNOWN);
+    for (int rank = 0; rank < ranks; rank++) /* lanes: by place on the node, then by node */
+        numbers[rank] = rank % nodes * ppn + rank / nodes;
+    check_members("by lanes", numbers, ranks, nodes == ranks ? MEMBERS_WORLD : MEMBERS_KNOWN);
+    for (int rank = 0; rank < ranks; rank++)
+        numbers[rank] = rank;
+    numbers[ranks - 1] = -1;
+    check_members("one that joined later", numbers, ranks, MEMBERS_UNKNOWN);
+    unsigned seed = 1;
+    numbers[ranks - 1] = ranks - 1;
+    for (int rank = ranks - 1; rank > 0; rank--) {
+        int other = (int)(rand_r(&seed) % (unsigned)(rank + 1)), kept = numbers[rank];
+        numbers[rank] = numbers[other], numbers[other] = kept;
+    }
+#ifdef OPEN_MPI
+    check_members("shuffled", numbers, ranks, MEMBERS_UNKNOWN);
+#else
+    check_members("shuffled", numbers, ranks, MEMBERS_KNOWN);
+#endif
+    free(numbers);
+}
+
+static void check_topology(const struct topology *topology)
+{
+    bool right = topology->nodes == nodes && topology->blocked && topology->most == ppn && topology->ranks == ranks;
+    for (int rank = 0; rank < ranks && right; rank++)
+        right = topology->node_of[rank] == rank / ppn && topology->local_of[rank] == rank % ppn;
+    CHECK(right);
+}
+
+static void nothing(const struct reduction *reduction, const void *left, const void *right, void *result, int64_t count)
+{
+    (void)reduction, (void)left, (void)right, (void)result, (void)count;
+}
+
+/* The most that a call takes, by messages alone: what lies in shared memory is counted apart. */
+static int64_t call_most(const char **name)
+{
+    static const int64_t sizes[] = {8, 1024, 64 << 10, 1 << 20, 64 << 20};
+    const size_t room = (size_t)1 << 31;
+    void *send = __real_mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *receive = __real_mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    int64_t largest = 0, *none = calloc((size_t)ranks, sizeof *none);
+    const struct node kept = *world->node;
+    world->node->shared = world->node->pull.works = false;
+    world->node->cells = CELLS_NONE;
+    world->node->pairs = NULL;
+    world->node->pairs_refused = true;
+    *name = "";
+    for (int i = 0; algorithm_at(i) != NULL; i++)
+        for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+            const struct algorithm *algorithm = algorithm_at(i);
+            enum collective collective = algorithm->collective;
+            bool by_rank = collective == COLL_ALLGATHER || collective == COLL_ALLTOALL;
+            bool vector = collective == COLL_ALLGATHERV || collective == COLL_ALLTOALLV;
+            struct call call = {.collective = collective, .send = send, .receive = receive, .count = sizes[k] / 8,
+                                .bytes = vector ? 0 : sizes[k], .reduction = {.element = 8, .combine = nothing}};
+            call.reduction.commutative = true;
+            call.send_bytes = call.send_at = call.receive_bytes = call.receive_at = none;
+            const struct shape shape = {call.bytes, 8, true, 0};
+            if (by_rank && sizes[k] * ranks > (INT64_C(1) << 28))
+                continue;
+            if (!algorithm_applies(algorithm, world, &shape))
+                continue;
+            int64_t before = now;
+            most = now;
+            CHECK(algorithm_run(algorithm, world, &call, 0) == MPI_SUCCESS);
+            if (most - before > largest)
+                largest = most - before, *name = algorithm->name;
+            coll_scratch_trim(world);
+        }
+    *world->node = kept;
+    free(none);
+    __real_munmap(send, room);
+    __real_munmap(receive, room);
+    return largest;
+}
+
+int main(int argc, char **argv)
+{
+    nodes = argc > 2 ? atoi(argv[1]) : 1000;
+    ppn = argc > 2 ? atoi(argv[2]) : 128;
+    ranks = nodes * ppn;
+    stub_world(nodes, ppn);
+    now = most = 0;
+    CHECK(topology_start() == MPI_SUCCESS);
+    int64_t start = now, total;
+    say("where all ranks are", start, start * ppn);
+
+    CHECK(coll_comm_create(MPI_COMM_WORLD, &world) == MPI_SUCCESS);
+    if (world == NULL)
+        return 1;
+    int64_t first = now - start;
+    say("MPI_COMM_WORLD", first, first * ppn);
+    check_topology(&world->topology);
+
+    struct coll_comm *copy;
+    CHECK(coll_comm_create(stub_comm(NULL, 0), &copy) == MPI_SUCCESS);
+    int64_t second = now - start - first;
+    say("each copy of it", second, second * ppn);
+    CHECK(copy != NULL && copy->topology.node_of == world->topology.node_of);
+    coll_comm_free(copy);
+    CHECK(ranks < 1000 || second < first / 4);
+
+    struct state state = {.ranks = ranks};
+    int64_t before = now;
+    CHECK(state_vectors(&state) != NULL);
+    int64_t vectors = now - before;
+    say("arguments of allgatherv and alltoallv", vectors, vectors * ppn);
+
+    int64_t shared = 0;
+    if (ppn > 1 && world->node->shared && cells_ready(world) && pairs_ready(world)) {
+        shared = world->node->first.each + world->node->second.each + world->node->pairs->segment.each;
+        say("shared memory, all that a communicator can have", shared, shared * ppn);
+    } else if (ppn > 1) {
+        fprintf(stderr, "no shared memory to try this with\n");
+    }
+
+    const char *name;
+    int64_t call = call_most(&name);
+    char text[128];
+    snprintf(text, sizeof text, "the call that takes most (%s)", name);
+    say(text, call, call * ppn);
+    total = start + first + vectors + shared + call;
+    say("all of it", total, total * ppn);
+    CHECK(total <= (ppn > 1 ? rank_bound : alone_bound) && total * ppn <= node_bound);
+    check_set_up();
+    return verdict();
+}
