@@ -60,6 +60,7 @@ WANTS = (
     Want("namespaces", r"namespaces", otherwise="permit user namespaces, or run as root outside of a container"),
     Want("memory cgroups", r"cgroup", otherwise="run as root on a machine with them"),
     Want("a second core", r"two cores|two CPUs|one core|not a machine on which two ranks"),
+    Want("ThreadSanitizer", r"ThreadSanitizer", otherwise="a compiler with it, gcc or clang"),
     Want("MPI_THREAD_MULTIPLE", r"MPI_THREAD_MULTIPLE", otherwise="an MPI built with it"),
 )
 """The first that fits counts."""

@@ -12,6 +12,7 @@ from unisono.commands import planning
 from unisono.commands.console import err, out, print_json
 from unisono.commands.finish import finish
 from unisono.commands.interrupted import terminated_like_interrupted
+from unisono.commands.leftovers import remove_leftovers
 from unisono.commands.progress import StudyProgress
 from unisono.errors import UserError
 from unisono.launch.hosts import parse_hosts
@@ -60,6 +61,8 @@ def tune(wishes: Wishes) -> int:
     if wishes.machine is not None and not wishes.dry_run:
         raise UserError("--machine plans for another machine; add --dry-run, or leave it out to measure this one")
     files = Outputs(wishes.output)
+    if wishes.resume and not wishes.dry_run:
+        remove_leftovers()
     continuing = wishes.resume and files.study.exists()
     machine = _machine(wishes)
     study = _study(wishes, continuing)

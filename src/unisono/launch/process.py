@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 
 from unisono.errors import LaunchError
-from unisono.launch import tree
+from unisono.launch import left, tree
 from unisono.launch.failure import STUMBLES, explain, refusal, stumbled
 
 _STDERR_KEPT = 64 * 1024
@@ -42,6 +42,7 @@ class Process:
         self.argv = list(argv)
         self.launch_id = secrets.token_hex(8)
         full = {**os.environ, **(env or {}), tree.MARKER: self.launch_id}
+        self._began = time.time()
         try:
             self._popen = subprocess.Popen(
                 self.argv,
@@ -55,7 +56,8 @@ class Process:
         except OSError as error:
             raise LaunchError("refused", f"{self.argv[0]} cannot be started: {error.strerror}") from error
         self._segments: set[Path] = set()
-        self._guard = _start_guard(self._popen.pid, self.launch_id)
+        self._guard = _start_guard(self._popen.pid, self.launch_id, self._began)
+        left.write(self.launch_id, self._began, self._popen.pid, self._guard.pid)
         self._buffer = bytearray()
         self._output_ended = False
         self._stderr = bytearray()
@@ -85,6 +87,7 @@ class Process:
     def note_segments(self) -> None:
         """Remember the shared memory mapped by now, to be removed by `kill` also if ranks crash and leave it."""
         self._segments |= tree.segments(self._popen.pid, self.launch_id)
+        left.write(self.launch_id, self._began, self._popen.pid, self._guard.pid, self._segments)
 
     def close_input(self) -> None:
         """End of file on rank 0's stdin."""
@@ -139,7 +142,8 @@ class Process:
 
     def kill(self) -> None:
         """End every process of the launch, also ranks that left the process group. Harmless when it has ended."""
-        tree.end(self._popen.pid, self.launch_id, seen=self._segments)
+        tree.end(self._popen.pid, self.launch_id, self._began, seen=self._segments)
+        left.forget(self.launch_id)
         self._popen.wait()
         self._stderr_thread.join(timeout=1)
         if self._guard.poll() is None:
@@ -205,9 +209,9 @@ class Process:
                 del self._stderr[:-_STDERR_KEPT]
 
 
-def _start_guard(root: int, launch_id: str) -> subprocess.Popen[bytes]:
+def _start_guard(root: int, launch_id: str, began: float) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-I", "-S", str(Path(tree.__file__)), str(root), launch_id],
+        [sys.executable, "-I", "-S", tree.__file__, str(root), launch_id, repr(began), str(left.path_of(launch_id))],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

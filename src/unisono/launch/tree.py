@@ -9,6 +9,7 @@ and starts with `python -I -S`, so it costs the launch next to nothing.
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 import sys
@@ -22,6 +23,8 @@ RELEASE = b"done"
 """What the driver says to the guard when the launch has ended by itself."""
 
 _SHARED_MEMORY = "/dev/shm/"
+_CLOCK_SLACK = 1.0
+"""Seconds by which a file may seem older than it is: files get the time of the kernel's last tick."""
 _POLL = 0.02
 _KILL_PATIENCE = 5.0
 """Seconds to go on killing; longer only helps against a process stuck in the kernel, which nothing helps against."""
@@ -82,26 +85,68 @@ def segments(root: int, launch_id: str) -> set[Path]:
     return _segments(members(root, launch_id))
 
 
-def end(root: int, launch_id: str, grace: float = 3.0, seen: Iterable[Path] = ()) -> set[int]:
-    """End the launch; returns the pids that would not die (normally none).
+def end(root: int, launch_id: str, began: float, *, grace: float = 3.0, seen: Iterable[Path] = ()) -> dict[Path, int]:
+    """End the launch that began then (seconds since 1970); what was removed for it, with its size in bytes.
 
     mpirun gets SIGTERM first and `grace` seconds, because only mpirun can end the ranks of other nodes. Whatever is
     left then is killed. Segments of shared memory that ranks had no time to remove are removed for them: each holds
-    memory until the next boot. `seen` are such segments of ranks that may have died already.
+    memory until the next boot. These are the ones that ranks map while they are being ended, also those they make
+    only then, the ones with the job's name, and `seen`: those of ranks that may have died already.
     """
     alive = _members(root, launch_id, {})
-    left = _segments(alive) | set(seen)
+    left = set(seen)
     _send([root] if root in alive else alive, signal.SIGTERM)
     deadline = time.monotonic() + grace
-    while (alive := _members(root, launch_id, alive)) and time.monotonic() < deadline:
+    while alive and time.monotonic() < deadline:
+        left |= _segments(alive)
         time.sleep(_POLL)
+        alive = _members(root, launch_id, alive)
     deadline = time.monotonic() + _KILL_PATIENCE
     while alive and time.monotonic() < deadline:
+        left |= _segments(alive)
         _send(alive, signal.SIGKILL)
         time.sleep(_POLL)
         alive = _members(root, launch_id, alive)
-    _remove(left)
-    return set(alive)
+    return _remove(left | _named(root, began))
+
+
+def job_family(host: str, root: int) -> tuple[str, str]:
+    """What Open MPI 4 and 5 call the job of mpirun `root` in the names of its segments, four hexadecimal digits each.
+
+    Both fold a hash (Jenkins's, one byte at a time) to 16 bits: of the host's name, with the pid put over it, before
+    5.0; of the name that PRRTE gives the job, which holds both, from 5.0 on.
+    """
+    return f"{_folded(_hash(host) ^ root):04x}", f"{_folded(_hash(f'prterun-{host}-{root}')):04x}"
+
+
+def _hash(text: str) -> int:
+    value = 0
+    for byte in text.encode():
+        value = (value + byte) & 0xFFFFFFFF
+        value = (value + (value << 10)) & 0xFFFFFFFF
+        value ^= value >> 6
+    value = (value + (value << 3)) & 0xFFFFFFFF
+    value ^= value >> 11
+    return (value + (value << 15)) & 0xFFFFFFFF
+
+
+def _folded(value: int) -> int:
+    return (value >> 16) ^ (value & 0xFFFF)
+
+
+def _named(root: int, began: float) -> set[Path]:
+    """Segments with the name of mpirun's job, on this host and by this user, made since the launch began."""
+    host = os.uname().nodename
+    starts = []
+    for name in {host, host.partition(".")[0]}:
+        old, new = job_family(name, root)
+        starts += [f"vader_segment.{name}.{os.getuid()}.{old}", f"sm_segment.{name}.{os.getuid()}.{new}"]
+    found = set()
+    for path in Path(_SHARED_MEMORY).glob("*_segment.*"):
+        with contextlib.suppress(OSError):
+            if path.name.startswith(tuple(starts)) and path.stat().st_ctime >= began - _CLOCK_SLACK:
+                found.add(path)
+    return found
 
 
 def _segments(pids: Iterable[int]) -> set[Path]:
@@ -119,15 +164,19 @@ def _segments(pids: Iterable[int]) -> set[Path]:
     return found
 
 
-def _remove(segments: set[Path]) -> None:
-    """Remove our own segments that nobody maps any more."""
+def _remove(segments: set[Path]) -> dict[Path, int]:
+    """Remove our own segments that nobody maps any more; these, with their sizes."""
+    removed: dict[Path, int] = {}
     if not segments:
-        return
+        return removed
     used = _segments(int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit())
     for path in segments - used:
         with contextlib.suppress(OSError):
-            if path.stat().st_uid == os.getuid():
+            found = path.stat()
+            if found.st_uid == os.getuid():
                 path.unlink()
+                removed[path] = found.st_size
+    return removed
 
 
 def _send(pids: Iterable[int], number: signal.Signals) -> None:
@@ -138,14 +187,30 @@ def _send(pids: Iterable[int], number: signal.Signals) -> None:
             continue
 
 
-def guard(root: int, launch_id: str) -> None:
-    """Wait for the driver's word or its end; without the word, end the launch."""
+def still(segments: Iterable[tuple[str, int]]) -> set[Path]:
+    """Of these files, by path and inode, the ones that are still there."""
+    found = set()
+    for name, inode in segments:
+        with contextlib.suppress(OSError):
+            if Path(name).stat().st_ino == inode:
+                found.add(Path(name))
+    return found
+
+
+def guard(root: int, launch_id: str, began: float, record: Path) -> None:
+    """Wait for the driver's word or its end; without the word, end the launch. `record` is what the driver noted."""
     said = b""
     while chunk := os.read(0, 64):
         said += chunk
-    if not said.startswith(RELEASE):
-        end(root, launch_id)
+    if said.startswith(RELEASE):
+        return
+    seen: set[Path] = set()
+    with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
+        seen = still(json.loads(record.read_text())["segments"])
+    end(root, launch_id, began, seen=seen)
+    with contextlib.suppress(OSError):
+        record.unlink()
 
 
 if __name__ == "__main__":
-    guard(int(sys.argv[1]), sys.argv[2])
+    guard(int(sys.argv[1]), sys.argv[2], float(sys.argv[3]), Path(sys.argv[4]))

@@ -57,7 +57,7 @@ def built(target: Target, mpicc: str | None, progress: Callable[[str], None] | N
     if mpicc is None:
         raise UserError("no mpicc was found beside this MPI; name one with --mpicc, or install its development package")
     source = native_source()
-    kept = _cache() / _key(mpicc, source, target) / Path(target.file).name
+    kept = cache() / _key(mpicc, source, target) / Path(target.file).name
     if kept.exists():
         with contextlib.suppress(OSError):  # a cache that is only read from
             os.utime(kept)
@@ -109,7 +109,8 @@ def tool(name: str) -> str:
     return found
 
 
-def _cache() -> Path:
+def cache() -> Path:
+    """Where this user's Unisono keeps what it can make again."""
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "unisono"
 

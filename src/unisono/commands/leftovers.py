@@ -1,0 +1,13 @@
+"""What killed launches left in memory is removed by the next command that looks, and people are told."""
+
+from __future__ import annotations
+
+from unisono.commands.console import err
+from unisono.launch import left
+from unisono.sizes import format_size
+
+
+def remove_leftovers() -> None:
+    """Names on stderr each segment of shared memory that a dead launch of this user left here, having removed it."""
+    for path, size in sorted(left.clear().items()):
+        err().print(f"Removed {path} ({format_size(size)}), which a killed launch had left.", markup=False)

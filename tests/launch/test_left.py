@@ -1,0 +1,120 @@
+"""Launches that were killed with driver and guard leave segments of shared memory, which are found again."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.launch.conftest import Installed
+from unisono.launch import left, tree
+from unisono.launch.process import Process
+
+SHARED = Path("/dev/shm")
+PATIENCE = 60.0
+
+
+@pytest.fixture(autouse=True)
+def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "unisono" / "launches"
+
+
+def test_a_launch_is_noted_while_it_runs(notes: Path) -> None:
+    with Process(["sleep", "600"], {}) as process:
+        assert [path.stem for path in notes.iterdir()] == [process.launch_id]
+        assert left.clear() == {}
+        assert tree.members(process.pid, process.launch_id)
+    assert list(notes.iterdir()) == []
+
+
+def test_notes_that_say_nothing_of_this_machine(notes: Path) -> None:
+    """A launch of another host stays noted; one from before the last boot has left nothing."""
+    left.write("0", time.time(), 1, 1)
+    text = (notes / "0.json").read_text()
+    for name, place in (("elsewhere", '"place": ["another'), ("damaged", '"place": 3, "was": ["')):
+        (notes / f"{name}.json").write_text(text.replace('"place": ["', place))
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    (notes / "before.json").write_text(text.replace(boot, "another"))
+    assert left.clear() == {}
+    assert sorted(path.stem for path in notes.iterdir()) == ["0", "damaged", "elsewhere"]
+
+
+def test_nowhere_to_keep_notes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    with Process(["true"], {}) as process:
+        assert process.wait(PATIENCE) == 0
+    assert left.clear() == {}
+
+
+# -- real launches -------------------------------------------------------------------------------------------------
+
+
+DRIVER = (
+    "import sys; from unisono.launch.process import Process\n"
+    "p = Process(sys.argv[1:], {})\n"
+    "for _ in range(2): p.read_line(60)\n"
+    "print(p.pid, p.launch_id, p._guard.pid, flush=True)\n"
+    "p.read_line(600)\n"
+)
+
+
+@pytest.fixture
+def killed(installed: Installed) -> Iterator[tuple[int, str]]:
+    """mpirun's pid and the launch's name, the driver and its guard having been killed; the ranks go on."""
+    argv = [sys.executable, "-c", DRIVER, *installed.argv("-n", "2", installed.program, "hang")]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as driver:
+        assert driver.stdout is not None
+        root, launch_id, guard = driver.stdout.readline().split()
+        os.kill(int(guard), signal.SIGKILL)
+        driver.kill()
+    yield int(root), launch_id
+    tree.end(int(root), launch_id, 0.0)
+
+
+@pytest.mark.mpi
+@pytest.mark.beside
+def test_what_is_left_when_all_are_killed_is_removed(
+    installed: Installed, killed: tuple[int, str], notes: Path
+) -> None:
+    """By `unisono doctor`, which names it; nobody had noted the segments, so their names tell whose they are."""
+    root, launch_id = killed
+    for number in (signal.SIGSTOP, signal.SIGKILL):  # all at once: mpirun cleans up after a rank that dies before it
+        for pid in tree.members(root, launch_id):
+            os.kill(pid, number)
+    while tree.members(root, launch_id):
+        time.sleep(0.02)
+    families = tree.job_family(os.uname().nodename, root)
+    mine = [path for path in SHARED.glob("*_segment.*") if path.name.split(".")[-2][:4] in families]
+    assert len(mine) == 2
+    other = mine[0].with_name(mine[0].name.replace(mine[0].name.split(".")[-2], "00000000"))
+    other.touch()
+    try:
+        words = [str(Path(sys.executable).with_name("unisono")), "doctor", "--mpirun", installed.mpirun]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 0, done.stderr
+        for path in mine:
+            assert f"Removed {path} (" in done.stderr
+            assert not path.exists()
+        assert other.exists()
+    finally:
+        other.unlink()
+    assert list(notes.iterdir()) == []
+
+
+@pytest.mark.mpi
+@pytest.mark.beside
+def test_ranks_that_outlived_driver_and_guard_are_ended(killed: tuple[int, str]) -> None:
+    root, launch_id = killed
+    made = tree.segments(root, launch_id)
+    assert made
+    left.clear()
+    assert not tree.members(root, launch_id)
+    assert not any(path.exists() for path in made)
