@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "collectives.h"
+#include "failure.h"
 #include "node/crowd.h"
 #include "node/domains.h"
 #include "node/node.h"
@@ -72,7 +73,8 @@ void coll_scratch_trim(struct coll_comm *comm)
 static bool prepare(struct coll_comm *comm, MPI_Comm user)
 {
     comm->scratch = calloc(1, sizeof *comm->scratch);
-    return comm->scratch != NULL && topology_create(&comm->topology, user);
+    comm->fabric.failure = failure_create();
+    return comm->scratch != NULL && comm->fabric.failure != NULL && topology_create(&comm->topology, user);
 }
 
 int coll_comm_create(MPI_Comm user, struct coll_comm **made)
@@ -97,7 +99,7 @@ int coll_comm_create(MPI_Comm user, struct coll_comm **made)
         error = PMPI_Comm_split(user, 0, comm->rank, &comm->comm);
     }
     if (error == MPI_SUCCESS) {
-        PMPI_Comm_set_errhandler(comm->comm, MPI_ERRORS_RETURN);
+        failure_listen(comm->fabric.failure, comm->comm);
         comm->fabric.comm = comm->comm;
         error = node_create(comm);
     }
@@ -116,6 +118,7 @@ void coll_comm_free(struct coll_comm *comm)
     domains_free(comm);
     if (comm->node != NULL)
         node_free(comm);
+    failure_free(comm->fabric.failure);
     if (comm->comm != MPI_COMM_NULL && comm->ranks > 0)
         PMPI_Comm_free(&comm->comm);
     if (comm->scratch != NULL)

@@ -10,6 +10,7 @@ enum fabric_tag { FABRIC_DATA = 1, FABRIC_SECOND, FABRIC_NODE, FABRIC_SETUP };
 
 struct fabric {
     MPI_Comm comm;
+    struct failure *failure; /* of others: failure.h; NULL: not watched */
 };
 
 int fabric_send(const struct fabric *fabric, const void *data, int64_t bytes, int to, int tag);

@@ -56,6 +56,9 @@ bool dispatch_alltoallv(const void *send, struct dispatch_vector send_blocks, MP
  * before the program's callbacks for its attributes have run. What it was before. */
 bool dispatch_aside(bool aside);
 
+/* The program has revoked a communicator: so are those on which its collectives are served, by the same function. */
+void dispatch_revoked(MPI_Comm comm, int (*revoke)(MPI_Comm));
+
 /* What a call on a copy returned, for the program: its own communicator's error handler hears of it. */
 int dispatch_returned(MPI_Comm user, MPI_Comm used, int error);
 

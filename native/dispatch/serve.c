@@ -1,5 +1,6 @@
 #include "serve.h"
 
+#include "failure.h"
 #include "job.h"
 #include "reduction.h"
 #include "verbose.h"
@@ -91,7 +92,15 @@ int serve_room(struct state *state, int which, int64_t bytes, void **room)
 
 int serve_run(struct state *state, const struct call *call, const struct implementation *ours)
 {
-    return algorithm_run(ours->algorithm, state->ours, call, ours->segment);
+    struct failure *failure = state->ours->fabric.failure;
+    int error = algorithm_run(ours->algorithm, state->ours, call, ours->segment);
+    if (__builtin_expect(error == MPI_ERR_NO_MEM, false)) /* it has not done its part, for which others may be waiting */
+        failure_found(failure, error);
+    if (__builtin_expect(failure_known(failure), false)) {
+        state_step_aside(state);
+        error = failure_report(failure, state->user);
+    }
+    return error;
 }
 
 bool serve_end(struct state *state, int failed, int *error)

@@ -212,6 +212,25 @@ bool state_equip(struct state *state)
     return true;
 }
 
+void state_step_aside(struct state *state)
+{
+    state->failed = true;
+    state->ready = false;
+}
+
+void dispatch_revoked(MPI_Comm comm, int (*revoke)(MPI_Comm))
+{
+    struct state *state = NULL;
+    int found = 0;
+    if (PMPI_Comm_get_attr(comm, keyval, &state, &found) != MPI_SUCCESS || !found || state == &never)
+        return;
+    if (state->ours != NULL)
+        revoke(state->ours->comm);
+    for (int i = 0; i < state->copies; i++)
+        if (state->copy[i].comm != MPI_COMM_NULL)
+            revoke(state->copy[i].comm);
+}
+
 static bool is_forced(enum collective collective)
 {
     for (int i = 0; i < job.forced.count; i++)

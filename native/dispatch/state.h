@@ -53,6 +53,9 @@ struct state *state_now(MPI_Comm comm);
 /* Collective: gets `ours`. The same answer on all ranks. */
 bool state_equip(struct state *state);
 
+/* From now on it is the MPI library's. */
+void state_step_aside(struct state *state);
+
 /* What serves a message of this size; NULL: mpi. Collective the first time. */
 const struct range *state_range(struct state *state, enum collective collective, int64_t bytes);
 

@@ -34,7 +34,7 @@ int node_allgather_inline(struct coll_comm *comm, const void *send, void *receiv
 {
     const struct flow blocks = {-1, each, NULL, NULL};
     by_lines(comm, send, receive, &blocks);
-    return MPI_SUCCESS;
+    return wait_outcome(comm);
 }
 
 /* Posts the piece of this rank's block that begins at `offset`, and puts it into its own place. */
@@ -87,7 +87,7 @@ int node_allgather_cells(struct coll_comm *comm, const void *send, void *receive
     }
     if (longest <= LINE_ROOM) {
         by_lines(comm, send, receive, &blocks);
-        return MPI_SUCCESS;
+        return wait_outcome(comm);
     }
     bool streaming = all >= copy_streams_from(node->ranks);
     const int64_t mine = flow_bytes(&blocks, node->rank), cell = node->cell_bytes;
@@ -106,7 +106,7 @@ int node_allgather_cells(struct coll_comm *comm, const void *send, void *receive
         node_pass(node, step + 1);
     }
     cell_prepare(node, mine, cell);
-    return MPI_SUCCESS;
+    return wait_outcome(comm);
 }
 
 int node_allgather_pull(struct coll_comm *comm, const void *send, void *receive, int64_t each, const int64_t *bytes,
@@ -138,7 +138,7 @@ int node_allgather_pull(struct coll_comm *comm, const void *send, void *receive,
         line_wait(comm, (node->rank + i) % node->ranks, step + 1);
     node_know(node, step + 1);
     node_pass(node, step + 2);
-    return error;
+    return error ? error : wait_outcome(comm);
 }
 
 int node_allgather(struct coll_comm *comm, const void *send, void *receive, int64_t each, const int64_t *bytes,

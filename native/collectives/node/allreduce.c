@@ -31,7 +31,7 @@ int node_allreduce_inline(struct coll_comm *comm, const void *send, void *receiv
     node_know(node, step);
     node_pass(node, step + 1);
     line_prepare(node);
-    return MPI_SUCCESS;
+    return wait_outcome(comm);
 }
 
 /* Copies elements into this rank's cell of a step, for all. */
@@ -81,7 +81,7 @@ int node_allreduce_cells(struct coll_comm *comm, const void *send, void *receive
         node_pass(node, step + 1);
     }
     cell_prepare(node, all, node->cell_bytes);
-    return MPI_SUCCESS;
+    return wait_outcome(comm);
 }
 
 int node_allreduce_slices(struct coll_comm *comm, const void *send, void *receive, int64_t count,
@@ -153,7 +153,7 @@ int node_allreduce_groups(struct coll_comm *comm, const void *send, void *receiv
     node_know(node, step); /* leaders post what they combine when all of their group have come this far */
     node_pass(node, step + 2);
     line_prepare(node);
-    return MPI_SUCCESS;
+    return wait_outcome(comm);
 }
 
 int node_allreduce(struct coll_comm *comm, const void *send, void *receive, int64_t count,

@@ -13,5 +13,5 @@ int node_barrier_flags(struct coll_comm *comm)
     node_know(node, step);
     node_pass(node, step + 1);
     line_prepare(node);
-    return MPI_SUCCESS;
+    return wait_outcome(comm);
 }

@@ -20,7 +20,7 @@ int node_bcast_inline(struct coll_comm *comm, int root, void *data, int64_t byte
         memcpy(data, line_wait(comm, root, step)->payload, (size_t)bytes);
     node_pass(node, step + 1);
     line_prepare(node);
-    return MPI_SUCCESS;
+    return wait_outcome(comm);
 }
 
 /* Bytes of one step. Short pieces let the others begin early; each costs the time of a flag, or of giving a CPU away. */
@@ -66,7 +66,7 @@ int node_bcast_cells(struct coll_comm *comm, int root, void *data, int64_t bytes
     }
     if (node->rank == root)
         cell_prepare(node, all, place);
-    return MPI_SUCCESS;
+    return wait_outcome(comm);
 }
 
 /* Where the posted data of a rank is in its own memory. */
@@ -112,7 +112,7 @@ int node_bcast_pull(struct coll_comm *comm, int root, void *data, int64_t bytes)
         if (node->rank == root || local == root)
             line_wait(comm, local, step + 1);
     node_pass(node, step + 2);
-    return error;
+    return error ? error : wait_outcome(comm);
 }
 
 int node_bcast(struct coll_comm *comm, int root, void *data, int64_t bytes)

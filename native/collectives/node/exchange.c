@@ -149,8 +149,9 @@ static void await_lent(struct state *state)
 {
     for (int local = 0; local < state->comm->node->ranks; local++) {
         struct pair *pair = &state->pairs->pairs[local];
-        for (unsigned turn = 0; pair->lent > 0 && !pair_taken(pair, pair->lent - 1); turn += turn < 1u << 30)
-            wait_turn(state->comm, turn);
+        unsigned turn = 0;
+        while (pair->lent > 0 && !pair_taken(pair, pair->lent - 1) && wait_turn(state->comm, &turn))
+            ;
         pair->lent = 0;
     }
 }
@@ -184,13 +185,13 @@ int exchange(struct coll_comm *comm, const void *send, const struct flow *out, v
     for (unsigned turn = 0; state.open > 0;) {
         if (sweep(&state))
             turn = 0;
-        else
-            wait_turn(comm, turn++);
+        else if (!wait_turn(comm, &turn))
+            return MPI_ERR_OTHER;
     }
     if (pull_from != INT64_MAX)
         await_lent(&state);
     prepare(comm->node, out);
-    return state.error;
+    return state.error ? state.error : wait_outcome(comm);
 }
 
 int exchange_inline(struct coll_comm *comm, const void *send, const struct flow *out, void *receive,
@@ -204,8 +205,9 @@ int exchange_inline(struct coll_comm *comm, const void *send, const struct flow 
         size_t bytes = (size_t)flow_bytes(out, to);
         if (bytes == 0)
             continue;
-        for (unsigned turn = 0; !pair_room(pair); turn++)
-            wait_turn(comm, turn);
+        for (unsigned turn = 0; !pair_room(pair);)
+            if (!wait_turn(comm, &turn))
+                return MPI_ERR_OTHER;
         struct pair_line *line = pair_line(pair);
         memcpy(line->payload, (const char *)send + flow_at(out, to), bytes);
         pair_post(pair, line);
@@ -218,11 +220,12 @@ int exchange_inline(struct coll_comm *comm, const void *send, const struct flow 
         if (bytes == 0)
             continue;
         const struct pair_line *line = pair_came(pair);
-        for (unsigned turn = 0; line == NULL; line = pair_came(pair), turn++)
-            wait_turn(comm, turn);
+        for (unsigned turn = 0; line == NULL; line = pair_came(pair))
+            if (!wait_turn(comm, &turn))
+                return MPI_ERR_OTHER;
         memcpy((char *)receive + flow_at(in, from), line->payload, bytes);
         pair_take(pair);
     }
     prepare(comm->node, out);
-    return MPI_SUCCESS;
+    return wait_outcome(comm);
 }

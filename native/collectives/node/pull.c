@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../fabric.h"
+#include "../failure.h"
 
 #ifdef UNISONO_SIMULATED
 
@@ -54,17 +55,24 @@ typedef ssize_t transfer(pid_t, const struct iovec *, unsigned long, const struc
 /* The kernel may stop early, at a fault or a signal: what is left is asked for again, until it says why. */
 static int move(transfer *call, const struct pull *pull, int local, uint64_t remote, char *here, int64_t bytes)
 {
+    if (bytes > 0 && !failure_reach(pull->failure))
+        return MPI_ERR_OTHER;
+    ssize_t moved = 0;
     while (bytes > 0) {
         size_t want = (size_t)(bytes < longest ? bytes : longest);
         struct iovec mine = {here, want}, other = {(void *)(uintptr_t)remote, want};
-        ssize_t moved = call(pull->process[local], &mine, 1, &other, 1, 0);
+        moved = call(pull->process[local], &mine, 1, &other, 1, 0);
         if (moved < 0 && errno == EINTR)
             continue;
         if (moved <= 0)
-            return MPI_ERR_OTHER;
+            break;
         here += moved, remote += (uint64_t)moved, bytes -= moved;
     }
-    return MPI_SUCCESS;
+    int error = errno;
+    failure_reached(pull->failure);
+    if (moved < 0 && error == ESRCH)
+        failure_died(pull->failure);
+    return bytes > 0 ? MPI_ERR_OTHER : MPI_SUCCESS;
 }
 
 int pull_read(const struct pull *pull, int local, uint64_t remote, void *to, int64_t bytes)
@@ -143,7 +151,7 @@ void pull_create(struct pull *pull, const struct coll_comm *comm, bool offer)
     size_t locals = (size_t)comm->topology.locals;
     struct offer *offers = calloc(locals, sizeof *offers);
     uint64_t *answers = calloc(locals, sizeof *answers);
-    *pull = (struct pull){.local = comm->topology.local, .process = calloc(locals, sizeof *pull->process)};
+    *pull = (struct pull){.local = comm->topology.local, .failure = comm->fabric.failure, .process = calloc(locals, sizeof *pull->process)};
     if (agreed(comm, offer && offers != NULL && answers != NULL && pull->process != NULL))
         pull->works = works(pull, comm, offers, answers);
     free(offers);

@@ -15,6 +15,7 @@
 struct pull {
     bool works;    /* the same on all ranks of the communicator */
     int local;
+    struct failure *failure; /* of others: they may have left */
     int *process;  /* by local number: its process, as this one calls it; NULL where it does not work */
 };
 

@@ -51,7 +51,7 @@ int node_reduce_cells(struct coll_comm *comm, int root, const void *send, void *
     }
     if (node->rank != root)
         cell_prepare(node, all, bytes);
-    return MPI_SUCCESS;
+    return wait_outcome(comm);
 }
 
 int node_reduce_slices(struct coll_comm *comm, int root, const void *send, void *receive, int64_t count,

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "../../common/shared_memory.h"
+#include "../failure.h"
 
 static int peer(const struct coll_comm *comm, int local)
 {
@@ -44,13 +45,18 @@ static bool take(struct segment *segment, const struct coll_comm *comm, int file
     if (file < 0 || shared_memory_fill(file, each * (size_t)comm->topology.local, each) != 0)
         return false;
     segment->base = shared_memory_map(file, (size_t)segment->bytes);
-    return segment->base != NULL;
+    return segment->base != NULL && failure_shared(segment->failure, segment->base, segment->each, comm->topology.locals,
+                                                   comm->topology.local);
 }
 
 bool segment_create(struct segment *segment, struct coll_comm *comm, int64_t each)
 {
-    int64_t page = sysconf(_SC_PAGESIZE), rounded = (each + page - 1) / page * page;
-    *segment = (struct segment){.each = rounded, .bytes = rounded * comm->topology.locals};
+    struct failure *failure = comm->fabric.failure;
+    *segment = (struct segment){0};
+    if (failure_known(failure)) /* nobody would hear of it any more */
+        return false;
+    int64_t page = sysconf(_SC_PAGESIZE), rounded = (each + failure_room(failure) + page - 1) / page * page;
+    *segment = (struct segment){.each = rounded, .bytes = rounded * comm->topology.locals, .failure = failure};
     char name[SHARED_NAME_BYTES] = "";
     int file = -1;
     if (comm->topology.local == 0) {
@@ -73,7 +79,9 @@ bool segment_create(struct segment *segment, struct coll_comm *comm, int64_t eac
 
 void segment_free(struct segment *segment)
 {
-    if (segment->base != NULL)
+    if (segment->base != NULL) {
+        failure_unshared(segment->failure, segment->base);
         munmap(segment->base, (size_t)segment->bytes);
+    }
     *segment = (struct segment){0};
 }

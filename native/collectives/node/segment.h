@@ -7,6 +7,7 @@
 struct segment {
     char *base; /* NULL: none */
     int64_t each, bytes;
+    struct failure *failure; /* that has to know of it */
 };
 
 /* Collective over the ranks of a node, by messages: `each` bytes of zeros for each, in whole pages. False on all of them

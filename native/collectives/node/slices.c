@@ -139,7 +139,7 @@ int node_slices(struct coll_comm *comm, const struct slices *slices)
         if (chunk > 1)
             collect(&work, chunk - 2);
     }
-    return MPI_SUCCESS;
+    return wait_outcome(comm);
 }
 
 bool node_slices_fit(struct coll_comm *comm, int64_t element)

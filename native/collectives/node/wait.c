@@ -5,23 +5,31 @@
 #include "cells.h"
 
 /* Turns of spinning. Whoever waits this long is not much later for letting others run. */
-enum { SPINS = 4096, CROWDED_SPINS = 4, PROGRESS = 64 };
+enum { SPINS = 4096, CROWDED_SPINS = 4, PROGRESS = 64, LAST = 1 << 30 };
+_Static_assert(LAST % PROGRESS == 0, "the last turns are counted over and over");
 
-void wait_turn(struct coll_comm *comm, unsigned turn)
+bool wait_turn(struct coll_comm *comm, unsigned *turn)
 {
-    unsigned spins = comm->node->crowded ? CROWDED_SPINS : SPINS;
-    if (turn < spins) {
+    unsigned spins = comm->node->crowded ? CROWDED_SPINS : SPINS, now = *turn;
+    if (failure_known(comm->fabric.failure))
+        return false;
+    *turn = now + 1 < LAST ? now + 1 : LAST - PROGRESS;
+    if (now < spins) {
         cpu_pause();
-        return;
+        return true;
     }
-    /* The awaited rank may be waiting for a message that the library here has not finished sending. */
-    if (turn % PROGRESS == PROGRESS - 1)
+    /* The awaited rank may be waiting for a message that the library here has not finished sending; or wait no more. */
+    if (now % PROGRESS == PROGRESS - 1) {
         fabric_progress(&comm->fabric);
+        failure_look(comm->fabric.failure, now / PROGRESS == spins / PROGRESS);
+    }
     sched_yield();
+    return true;
 }
 
 void wait_longer(struct coll_comm *comm, const _Atomic uint64_t *counter, uint64_t value)
 {
-    for (unsigned turn = 0; atomic_load_explicit(counter, memory_order_acquire) < value; turn += turn < 1u << 30)
-        wait_turn(comm, turn);
+    unsigned turn = 0;
+    while (atomic_load_explicit(counter, memory_order_acquire) < value && wait_turn(comm, &turn))
+        ;
 }

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 
 #include "../collectives.h"
+#include "../failure.h"
 
 static inline void cpu_pause(void)
 {
@@ -29,11 +30,18 @@ static inline void cpu_prepare_write(const void *memory)
 /* The rest of wait_for, once it is known that one has to wait. */
 void wait_longer(struct coll_comm *comm, const _Atomic uint64_t *counter, uint64_t value);
 
-/* Until the counter has reached the value: what its writer wrote before can be read then. */
+/* Until the counter has reached the value: what its writer wrote before can be read then. Once another rank has failed it
+ * does not wait any more. */
 static inline void wait_for(struct coll_comm *comm, const _Atomic uint64_t *counter, uint64_t value)
 {
     if (atomic_load_explicit(counter, memory_order_acquire) < value)
         wait_longer(comm, counter, value);
+}
+
+/* MPI_SUCCESS, or the error for which it has not waited until now: what was read since then is nothing. */
+static inline int wait_outcome(const struct coll_comm *comm)
+{
+    return comm->fabric.failure != NULL ? comm->fabric.failure->error : MPI_SUCCESS;
 }
 
 /* Spins for about as long as it takes to change processes, and no longer: though ranks share CPUs, this is the quicker way
@@ -45,7 +53,8 @@ static inline void wait_briefly(const _Atomic uint64_t *counter, uint64_t value)
         cpu_pause();
 }
 
-/* One turn of waiting for something else; `turn` counts from 0. */
-void wait_turn(struct coll_comm *comm, unsigned turn);
+/* One turn of waiting for something else; *turn counts from 0. False: it will not come, as another rank has failed
+ * (failure.h). */
+bool wait_turn(struct coll_comm *comm, unsigned *turn);
 
 #endif
