@@ -6,6 +6,8 @@ import json
 import random
 import re
 import sqlite3
+import struct
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -40,6 +42,8 @@ def damage(path: Path, seed: int) -> None:
     how: list[Callable[[Path, random.Random], None]] = [_bytes]
     if head == b"SQLite format 3\0":
         how = [_rows, _rows, _values_within, _pages]
+    elif head.startswith(b"PK"):
+        how = [_zipped, _zipped, _zipped, _bytes]
     elif head[:1] == b"{":
         how = [_json, _json, _words, _bytes]
     elif head.isascii() and b"\0" not in head and not head.startswith((b"PK", b"UNISONO")):
@@ -107,6 +111,32 @@ def _json(path: Path, draw: random.Random) -> None:
     for _ in range(draw.randint(1, 3)):
         document = _changed(document, draw)
     path.write_text(json.dumps(document))
+
+
+def _zipped(path: Path, draw: random.Random) -> None:
+    """A member of a profile, packed again as it should be: a value of the document, a number of an array."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    name = draw.choice(["profile.json", "profile.json", *sorted(members)])
+    if name.endswith(".json"):
+        document = json.loads(members[name])
+        for _ in range(draw.randint(1, 3)):
+            document = _changed(document, draw)
+        members[name] = json.dumps(document).encode()
+    else:
+        data = bytearray(members[name])
+        at = draw.randrange(128, max(129, len(data)), 4) if len(data) > 136 else 0
+        data[at : at + 8] = draw.choice(_NUMBERS)
+        members[name] = bytes(data)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for member, content in members.items():
+            archive.writestr(member, content)
+
+
+_NUMBERS = (
+    *(struct.pack("<d", value) for value in (float("inf"), float("-inf"), float("nan"), -1.0, 1e308, 5e-324, 0.0)),
+    *(struct.pack("<q", value) for value in (0, -1, -2, 1, 2**31 - 1, 2**62, -(2**63))),
+)
 
 
 def _changed(value: Any, draw: random.Random) -> Any:

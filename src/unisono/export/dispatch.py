@@ -23,9 +23,9 @@ HEADER = "unisono-rules 1"
 COSTS = ("node_latency", "node_byte", "fabric_latency", "fabric_byte")
 """Seconds: what the library's cost model may be told, all or none."""
 
-_NODES = re.compile(r"\*|[1-9][0-9]*(@[1-9][0-9]*(x[1-9][0-9]*)*)?")
-_PPN = re.compile(r"\*|[1-9][0-9]*")
-_SIZE = re.compile(r"0|[1-9][0-9]*")
+_NODES = re.compile(r"\*|[1-9][0-9]{0,8}(@[1-9][0-9]{0,8}(x[1-9][0-9]{0,8}){0,8})?")
+_PPN = re.compile(r"\*|[1-9][0-9]{0,8}")
+_SIZE = re.compile(r"0|[1-9][0-9]{0,18}")
 _LARGEST = (1 << 63) - 1
 
 

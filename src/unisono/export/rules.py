@@ -35,7 +35,9 @@ COLLECTIVE_IDS = {
 """By `COLLTYPE` of coll_base_functions.h."""
 
 _NAMES = {number: name for name, number in COLLECTIVE_IDS.items()}
-_HEADER = re.compile(r"rule-file-version-(\d+)")
+_HEADER = re.compile(r"rule-file-version-([0-9]{1,9})")
+_DIGITS_MOST = 19
+"""Of a number that 64 bits hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +196,8 @@ class _Numbers:
             raise self.error(f"{token!r} is not a number; {what} is expected here")
         if len(token) > 1 and token.startswith("0"):
             raise self.error(f"{token!r} would be read as an octal number; write it without leading zeros")
+        if len(token) > _DIGITS_MOST:
+            raise self.error(f"{token[:40]!r} is too large a number; {what} is expected here")
         return int(token)
 
     @property

@@ -139,7 +139,7 @@ def results(store: Store, variants: Sequence[Variant]) -> list[Result]:
     return [
         Result(sample.round, known[key], sample.median, "", answers.get(sample.launch, {}))
         for sample in store.samples()
-        if (key := (sample.setting, sample.case.nodes)) in known
+        if (key := (sample.setting, sample.case.nodes)) in known and sample.median > 0
     ]
 
 

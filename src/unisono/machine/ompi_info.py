@@ -61,7 +61,7 @@ def parse_parameters(text: str) -> dict[str, McaParameter]:
             parameter.type = value
         elif key == "enumerator":
             number, _, label = value.removeprefix("value:").partition(":")
-            if number.lstrip("-").isdigit() and label:
+            if re.fullmatch("-?[0-9]{1,9}", number) and label:
                 parameter.enumerator[label] = int(number)
     return found
 

@@ -7,7 +7,7 @@ import re
 
 def version_tuple(version: str) -> tuple[int, int, int]:
     """(major, minor, release); what follows the third number (a1, rc2) is left out, what is missing is 0."""
-    match = re.match(r"\s*v?(\d+)(?:\.(\d+))?(?:\.(\d+))?", version, re.ASCII)
+    match = re.match(r"\s*v?(\d{1,9})(?:\.(\d{1,9}))?(?:\.(\d{1,9}))?", version, re.ASCII)
     if match is None:
         return (0, 0, 0)
     return (int(match[1]), int(match[2] or 0), int(match[3] or 0))

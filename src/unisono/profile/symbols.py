@@ -133,7 +133,7 @@ def _place(text: str) -> tuple[str, int]:
     file, _, rest = text.partition(" (discriminator")[0].rpartition(":")
     if file in ("", "??"):
         return "", 0
-    return file, int(rest) if rest.isascii() and rest.isdigit() else 0
+    return file, int(rest) if re.fullmatch("[0-9]{1,9}", rest) else 0
 
 
 _FORTRAN_SOURCE = re.compile(r"\.(f|for|ftn|f77|f90|f95|f03|f08|f18)$", re.IGNORECASE)
@@ -219,7 +219,7 @@ def _method(glue: Sequence[Frame]) -> str:
         if match is None:
             continue
         words, rest = [], match["rest"]
-        while inner := re.match(r"(\d+)([A-Za-z]\w*)", rest):
+        while inner := re.match(r"([0-9]{1,9})([A-Za-z]\w*)", rest):
             length = int(inner[1])
             if len(inner[2]) <= length or inner[2][length] != "_":
                 break
