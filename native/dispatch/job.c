@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "copies.h"
+#include "device.h"
 #include "dispatch.h"
 #include "measure.h"
 #include "state.h"
@@ -144,14 +145,16 @@ bool job_prepare(void)
 {
     if (job.started)
         return true;
-    enum { GOOD, PLAIN };
-    int level = MPI_THREAD_SINGLE, mine[2], all[2] = {0, 0};
+    enum { GOOD, PLAIN, HOSTS, ITEMS };
+    int level = MPI_THREAD_SINGLE, mine[ITEMS], all[ITEMS] = {0};
     PMPI_Query_thread(&level);
     job.multiple = level == MPI_THREAD_MULTIPLE;
     mine[GOOD] = topology_start() == MPI_SUCCESS && state_start() && types_start();
     mine[PLAIN] = !dispatch_below;
-    PMPI_Allreduce(mine, all, 2, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    mine[HOSTS] = !device_driver();
+    PMPI_Allreduce(mine, all, ITEMS, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     dispatch_below = !all[PLAIN];
+    job.devices = !all[HOSTS];
     job.started = all[GOOD];
     return job.started;
 }

@@ -11,6 +11,7 @@ struct job {
     bool by_costs;      /* what has no rule is chosen by the cost model */
     bool verbose;
     bool multiple;      /* MPI_THREAD_MULTIPLE */
+    bool devices;       /* a rank had the driver of a device loaded at the start */
     bool has_costs;
     struct rules rules;
     struct rules forced; /* UNISONO_FORCE: before the rules */

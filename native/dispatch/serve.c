@@ -44,6 +44,28 @@ static inline bool is_last(const struct state *state, enum collective collective
            last->element == shape->element && last->commutative == shape->commutative && last->root == shape->root;
 }
 
+/* Whether this call is not ours to serve because of a device's memory (device.h). */
+static inline bool is_for_device(struct state *state, const struct call *call)
+{
+    if (call->collective == COLL_BARRIER || device_call.copied)
+        return false;
+    struct device_watch *watch =
+        &state->device[call->collective][call->bytes > 0 ? (64 - __builtin_clzll((unsigned long long)call->bytes)) / 2 : 0];
+    if (__builtin_expect(watch->next == 0, false))
+        watch->next = job.devices ? 1 : 16;
+    if (__builtin_expect(++watch->calls == watch->next, false)) {
+        int here = device_call.here, any = 0;
+        PMPI_Allreduce(&here, &any, 1, MPI_INT, MPI_MAX, state->ours->comm);
+        watch->found = any;
+        if (watch->next == DEVICE_RARELY)
+            watch->calls = 0;
+        else
+            watch->next = (uint16_t)(2 * watch->next);
+    }
+    device_call.wanted = !watch->found && device_call.here;
+    return watch->found || device_call.here;
+}
+
 const struct implementation *serve_choose(struct state *state, const struct call *call, bool possible, MPI_Comm *comm)
 {
     bool sized = call->collective != COLL_BARRIER && call->collective != COLL_ALLTOALLV;
@@ -55,11 +77,16 @@ const struct implementation *serve_choose(struct state *state, const struct call
                                 .commutative = reduces ? call->reduction.commutative : true,
                                 .root = call->root};
     if (possible && is_last(state, call->collective, &shape))
-        return state->last[call->collective].implementation;
+        return is_for_device(state, call) ? NULL : state->last[call->collective].implementation;
     const struct range *range = NULL;
     if (!sized || (call->bytes > 0 && call->bytes <= SERVE_LONGEST))
         range = state_range(state, call->collective, call->bytes);
     const struct implementation *chosen = range != NULL ? first(state, range, &shape, possible, comm) : NULL;
+    if (chosen != NULL && chosen->kind == BY_OURS && is_for_device(state, call)) {
+        if (device_call.wanted)
+            return NULL; /* this call comes once more */
+        chosen = NULL;
+    }
     if (__builtin_expect(job.verbose, false))
         verbose_count(chosen != NULL ? chosen : implementation_mpi(call->collective), call->bytes);
     if (chosen == NULL || chosen->kind != BY_OURS)

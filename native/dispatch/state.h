@@ -7,6 +7,7 @@
 #define UNISONO_STATE_H
 
 #include "choice.h"
+#include "device.h"
 
 enum {
     COPIES_MOST = 16,
@@ -33,6 +34,7 @@ struct state {
         struct shape shape;
         const struct implementation *implementation; /* one of ours; NULL: look it up */
     } last[COLLECTIVES]; /* what served last, and what */
+    struct device_watch device[COLLECTIVES][DEVICE_BINS];
     int copies;
     struct copy copy[COPIES_MOST];
     struct reduction reduction; /* the last one; combine is NULL before */

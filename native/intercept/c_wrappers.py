@@ -94,7 +94,11 @@ def dispatched(function: Function) -> str:
             words += [f"{vector}({a[i]}, {a[i + 1]})"] if not parameters[i - 1].array else []
         else:
             words.append("&used" if parameter.type == "MPI_Comm" else a[i])
-    return f"dispatch_{function.rule}({', '.join([*words, '&status'])})"
+    buffers = [name for name, p in zip(a, parameters, strict=True) if p.type in ("void *", "const void *")]
+    called = f"dispatch_{function.rule}"
+    if buffers:
+        called = f"({' || '.join(f'device_is({name})' for name in buffers)} ? device_{function.rule} : {called})"
+    return f"{called}({', '.join([*words, '&status'])})"
 
 
 def on(function: Function) -> str:

@@ -2,6 +2,7 @@
 #ifndef UNISONO_INTERCEPT_H
 #define UNISONO_INTERCEPT_H
 
+#include "device.h"
 #include "dispatch.h"
 #include "kinds.h"
 #include "tools.h"

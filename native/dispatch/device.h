@@ -1,0 +1,66 @@
+/* Memory of a device (CUDA, HIP, Level Zero), which the MPI library may be able to read and this library is not.
+ *
+ * Whether a buffer is such memory one rank alone knows; who serves a call all must decide alike. So for every collective
+ * and power of four of sizes the ranks of a communicator agree now and then on whether one has met such a buffer;
+ * if so these calls are the MPI library's, untouched, until they agree anew. A rank that meets one while the others take
+ * it for granted that there are none is served with a copy in host memory, which the MPI library makes (device_calls.c).
+ * Ranks agree at the first such call and ever more rarely, where a driver is loaded in one of them at the start; without
+ * one at the 16th, 32nd ... 1024th, and then every 1024th. */
+#ifndef UNISONO_DEVICE_H
+#define UNISONO_DEVICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include "dispatch.h"
+
+enum { DEVICE_BINS = 33, DEVICE_RARELY = 1024 };
+
+/* Of one collective and one range of sizes on one communicator. */
+struct device_watch {
+    uint16_t calls, next; /* the call at which ranks agree; 0: not begun */
+    bool found;
+};
+
+/* The call that this thread is in: whether one of its buffers is a device's; whether it is to be copied, or has been. */
+struct device_call {
+    bool here, wanted, copied;
+};
+extern _Thread_local struct device_call device_call __attribute__((tls_model("initial-exec")));
+
+/* Whether a driver is loaded in this process now. */
+bool device_driver(void);
+
+/* What can be no device's memory: the heap, this thread's stack, the program's own data. */
+extern const char *device_heap, *device_data, *device_data_end;
+extern _Thread_local struct device_stack {
+    const char *low, *high;
+} device_stack __attribute__((tls_model("initial-exec")));
+
+bool device_owns(const void *buffer); /* asks the driver */
+
+static inline bool device_is(const void *buffer)
+{
+    const char *at = buffer;
+    bool near = (at >= device_heap && at < (const char *)sbrk(0)) || (at >= device_stack.low && at < device_stack.high) ||
+                (at >= device_data && at < device_data_end);
+    return __builtin_expect(!near, false) && device_owns(buffer);
+}
+
+/* What dispatch.h's functions do, where one of the buffers is a device's. */
+bool device_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm *comm, int *error);
+bool device_reduce(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
+                   MPI_Comm *comm, int *error);
+bool device_allreduce(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm *comm,
+                      int *error);
+bool device_allgather(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
+                      MPI_Datatype type, MPI_Comm *comm, int *error);
+bool device_allgatherv(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
+                       struct dispatch_vector blocks, MPI_Datatype type, MPI_Comm *comm, int *error);
+bool device_alltoall(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
+                     MPI_Datatype type, MPI_Comm *comm, int *error);
+bool device_alltoallv(const void *send, struct dispatch_vector send_blocks, MPI_Datatype send_type, void *receive,
+                      struct dispatch_vector blocks, MPI_Datatype type, MPI_Comm *comm, int *error);
+
+#endif

@@ -1,0 +1,219 @@
+/* Calls with a device's memory: first as they are, and where all others take it that there is none, with a copy. */
+#include <stdlib.h>
+
+#include "device.h"
+
+enum { PIECE = 1 << 30 };
+
+/* A buffer, or its copy in host memory: `bytes` from `low` of it. */
+struct copy {
+    void *buffer, *use;
+    char *host;
+    int64_t low, bytes;
+};
+
+/* The MPI library, which the program trusts with this memory, moves it. */
+static int move(const struct copy *copy, bool back, MPI_Comm comm)
+{
+    char *device = (char *)copy->buffer + copy->low;
+    int failed = MPI_SUCCESS;
+    for (int64_t done = 0, now; done < copy->bytes && failed == MPI_SUCCESS; done += now) {
+        int used = 0;
+        now = copy->bytes - done < PIECE ? copy->bytes - done : PIECE;
+        failed = back ? PMPI_Unpack(copy->host + done, (int)now, &used, device + done, (int)now, MPI_BYTE, comm)
+                      : PMPI_Pack(device + done, (int)now, MPI_BYTE, copy->host + done, (int)now, &used, comm);
+    }
+    return failed;
+}
+
+/* Elements `first` to `end` of the buffer. */
+static int take(struct copy *copy, const void *buffer, int64_t first, int64_t end, MPI_Datatype type, MPI_Comm comm)
+{
+    MPI_Count low, extent, true_low, true_extent;
+    *copy = (struct copy){.buffer = (void *)(uintptr_t)buffer, .use = (void *)(uintptr_t)buffer};
+    if (end <= first || !device_is(buffer))
+        return MPI_SUCCESS;
+    int failed = PMPI_Type_get_extent_x(type, &low, &extent);
+    if (failed == MPI_SUCCESS)
+        failed = PMPI_Type_get_true_extent_x(type, &true_low, &true_extent);
+    if (failed != MPI_SUCCESS)
+        return failed;
+    int64_t one = first * extent, other = (end - 1) * extent;
+    copy->low = true_low + (one < other ? one : other);
+    copy->bytes = true_extent + (one < other ? other - one : one - other);
+    copy->host = malloc((size_t)copy->bytes);
+    if (copy->host == NULL)
+        return MPI_ERR_NO_MEM;
+    copy->use = (char *)((uintptr_t)copy->host - (uintptr_t)copy->low);
+    return move(copy, false, comm);
+}
+
+static int give_back(struct copy *copy, bool back, int failed, MPI_Comm comm)
+{
+    if (copy->host != NULL && back && failed == MPI_SUCCESS)
+        failed = move(copy, true, comm);
+    free(copy->host);
+    return failed;
+}
+
+static void begin(void)
+{
+    device_call = (struct device_call){.here = true};
+}
+
+/* Whether a copy is wanted; `served` is what the first attempt said. */
+static bool again(bool served)
+{
+    bool wanted = !served && device_call.wanted;
+    device_call = (struct device_call){.copied = wanted};
+    return wanted;
+}
+
+/* After the second attempt, which serves. */
+static bool end(struct copy *send, struct copy *receive, int failed, MPI_Comm comm, int *error)
+{
+    device_call = (struct device_call){.here = false};
+    failed = give_back(receive, true, failed, comm);
+    failed = give_back(send, false, failed, comm);
+    *error = failed;
+    return true;
+}
+
+/* The blocks of a vector, as elements from the first to the end of the last. */
+static void bounds(struct dispatch_vector blocks, MPI_Comm comm, int64_t *first, int64_t *last)
+{
+    int ranks = 0;
+    PMPI_Comm_size(comm, &ranks);
+    *first = INT64_MAX, *last = INT64_MIN;
+    for (int rank = 0; rank < ranks; rank++) {
+        int64_t count = blocks.counts != NULL ? blocks.counts[rank] : (int64_t)blocks.long_counts[rank];
+        int64_t at = blocks.at != NULL ? blocks.at[rank] : (int64_t)blocks.long_at[rank];
+        if (count == 0)
+            continue;
+        *first = at < *first ? at : *first;
+        *last = at + count > *last ? at + count : *last;
+    }
+}
+
+static int ranks_of(MPI_Comm comm)
+{
+    int ranks = 0;
+    PMPI_Comm_size(comm, &ranks);
+    return ranks;
+}
+
+bool device_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm *comm, int *error)
+{
+    begin();
+    bool served = dispatch_bcast(buffer, count, type, root, comm, error);
+    struct copy one, none = {.host = NULL};
+    if (!again(served))
+        return served;
+    int failed = take(&one, buffer, 0, count, type, *comm);
+    if (failed == MPI_SUCCESS)
+        dispatch_bcast(one.use, count, type, root, comm, &failed);
+    return end(&none, &one, failed, *comm, error);
+}
+
+bool device_reduce(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
+                   MPI_Comm *comm, int *error)
+{
+    begin();
+    bool served = dispatch_reduce(send, receive, count, type, op, root, comm, error);
+    struct copy in, out;
+    if (!again(served))
+        return served;
+    int rank = 0;
+    PMPI_Comm_rank(*comm, &rank);
+    int failed = take(&in, send, 0, count, type, *comm), other = take(&out, receive, 0, rank == root ? count : 0, type, *comm);
+    failed = failed != MPI_SUCCESS ? failed : other;
+    if (failed == MPI_SUCCESS)
+        dispatch_reduce(in.use, out.use, count, type, op, root, comm, &failed);
+    return end(&in, &out, failed, *comm, error);
+}
+
+bool device_allreduce(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm *comm,
+                      int *error)
+{
+    begin();
+    bool served = dispatch_allreduce(send, receive, count, type, op, comm, error);
+    struct copy in, out;
+    if (!again(served))
+        return served;
+    int failed = take(&in, send, 0, count, type, *comm), other = take(&out, receive, 0, count, type, *comm);
+    failed = failed != MPI_SUCCESS ? failed : other;
+    if (failed == MPI_SUCCESS)
+        dispatch_allreduce(in.use, out.use, count, type, op, comm, &failed);
+    return end(&in, &out, failed, *comm, error);
+}
+
+bool device_allgather(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
+                      MPI_Datatype type, MPI_Comm *comm, int *error)
+{
+    begin();
+    bool served = dispatch_allgather(send, send_count, send_type, receive, count, type, comm, error);
+    struct copy in, out;
+    if (!again(served))
+        return served;
+    int failed = take(&in, send, 0, send_count, send_type, *comm);
+    int other = take(&out, receive, 0, count * ranks_of(*comm), type, *comm);
+    failed = failed != MPI_SUCCESS ? failed : other;
+    if (failed == MPI_SUCCESS)
+        dispatch_allgather(in.use, send_count, send_type, out.use, count, type, comm, &failed);
+    return end(&in, &out, failed, *comm, error);
+}
+
+bool device_allgatherv(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
+                       struct dispatch_vector blocks, MPI_Datatype type, MPI_Comm *comm, int *error)
+{
+    begin();
+    bool served = dispatch_allgatherv(send, send_count, send_type, receive, blocks, type, comm, error);
+    struct copy in, out;
+    int64_t first, last;
+    if (!again(served))
+        return served;
+    bounds(blocks, *comm, &first, &last);
+    int failed = take(&in, send, 0, send_count, send_type, *comm), other = take(&out, receive, first, last, type, *comm);
+    failed = failed != MPI_SUCCESS ? failed : other;
+    if (failed == MPI_SUCCESS)
+        dispatch_allgatherv(in.use, send_count, send_type, out.use, blocks, type, comm, &failed);
+    return end(&in, &out, failed, *comm, error);
+}
+
+bool device_alltoall(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
+                     MPI_Datatype type, MPI_Comm *comm, int *error)
+{
+    begin();
+    bool served = dispatch_alltoall(send, send_count, send_type, receive, count, type, comm, error);
+    struct copy in, out;
+    if (!again(served))
+        return served;
+    int failed = take(&in, send, 0, send_count * ranks_of(*comm), send_type, *comm);
+    int other = take(&out, receive, 0, count * ranks_of(*comm), type, *comm);
+    failed = failed != MPI_SUCCESS ? failed : other;
+    if (failed == MPI_SUCCESS)
+        dispatch_alltoall(in.use, send_count, send_type, out.use, count, type, comm, &failed);
+    return end(&in, &out, failed, *comm, error);
+}
+
+bool device_alltoallv(const void *send, struct dispatch_vector send_blocks, MPI_Datatype send_type, void *receive,
+                      struct dispatch_vector blocks, MPI_Datatype type, MPI_Comm *comm, int *error)
+{
+    begin();
+    bool served = dispatch_alltoallv(send, send_blocks, send_type, receive, blocks, type, comm, error);
+    struct copy in = {.use = (void *)(uintptr_t)send}, out;
+    int64_t first, last;
+    int failed = MPI_SUCCESS;
+    if (!again(served))
+        return served;
+    if (send != MPI_IN_PLACE) {
+        bounds(send_blocks, *comm, &first, &last);
+        failed = take(&in, send, first, last, send_type, *comm);
+    }
+    bounds(blocks, *comm, &first, &last);
+    int other = take(&out, receive, first, last, type, *comm);
+    failed = failed != MPI_SUCCESS ? failed : other;
+    if (failed == MPI_SUCCESS)
+        dispatch_alltoallv(in.use, send_blocks, send_type, out.use, blocks, type, comm, &failed);
+    return end(&in, &out, failed, *comm, error);
+}
