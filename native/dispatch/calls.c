@@ -125,16 +125,17 @@ bool dispatch_alltoall(const void *send, MPI_Count send_count, MPI_Datatype send
     if (state == NULL || receive == MPI_IN_PLACE || !types_layout(type, &in))
         return false;
     struct call call = {.collective = COLL_ALLTOALL, .bytes = types_bytes(count, &in), .send = send, .receive = receive};
-    bool copied = send == MPI_IN_PLACE || send == receive;
-    if (send == MPI_IN_PLACE) {
+    bool in_place = send == MPI_IN_PLACE, copied = in_place || send == receive;
+    if (in_place) {
         send = receive, send_count = count, send_type = type, out = in;
     } else if (!types_layout(send_type, &out) || types_bytes(send_count, &out) != call.bytes)
         return false;
-    const struct implementation *ours = serve_choose(state, &call, true, comm);
+    /* All ranks are in place or none; the MPI library does it without a copy of everything. */
+    int64_t all = state->ranks * call.bytes;
+    const struct implementation *ours = serve_choose(state, &call, !in_place || all <= SERVE_COPIED, comm);
     if (ours == NULL)
         return false;
     int failed = MPI_SUCCESS;
-    int64_t all = state->ranks * call.bytes;
     if (copied || !out.contiguous) {
         void *room = NULL;
         failed = serve_room(state, SCRATCH_PACK_SEND, all, &room);

@@ -9,6 +9,9 @@
  * the ranks use. Bytes. */
 #define SERVE_LONGEST (INT64_C(1) << 30)
 
+/* An alltoall in place that is longer, all blocks together, is left to the MPI library. Bytes. */
+#define SERVE_COPIED (INT64_C(32) << 20)
+
 /* One of ours, or NULL: the call is the MPI library's, on *comm, which may have become a copy. `possible`: whether ours
  * can serve these arguments at all, the same on all ranks. */
 const struct implementation *serve_choose(struct state *state, const struct call *call, bool possible, MPI_Comm *comm);
