@@ -69,6 +69,14 @@ def test_compiler_that_cannot_compile_is_quoted(tmp_path: Path) -> None:
     assert mpicc in str(caught.value)
 
 
+def test_no_compiler_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mpicc = _fake_mpicc(tmp_path, "echo gcc -I/usr/include -lmpi")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(UserError, match=r"^\S+mpicc calls gcc, which is not installed; install a C compiler") as caught:
+        bench_program(mpicc)
+    assert "\n" not in str(caught.value) and "apt-get install gcc" in str(caught.value)
+
+
 def test_compiler_without_mpi_is_quoted(tmp_path: Path) -> None:
     mpicc = _fake_mpicc(tmp_path, f'exec {_c_compiler()} "$@"')
     with pytest.raises(UserError, match=r"mpi\.h"):

@@ -18,6 +18,7 @@ import unisono
 from unisono.errors import UserError
 
 PROGRAM_NAME = "unisono-bench"
+_COMPILERS = ("cc", "gcc", "clang", "icx", "icc", "nvc")
 _ERROR_LINES = 12
 _BUILD_SECONDS = 600
 _KEPT = 5
@@ -141,12 +142,23 @@ def _said(argv: list[str]) -> str:
 
 
 def _build(mpicc: str, source: Path, folder: Path, target: Target) -> Path:
+    _require_compiler(mpicc)
     cmake, ninja = tool("cmake"), tool("ninja")
     tools = [f"-DCMAKE_MAKE_PROGRAM={ninja}", f"-DPython3_EXECUTABLE={sys.executable}"]
     configure = [cmake, "-G", "Ninja", *tools, f"-DCMAKE_C_COMPILER={shutil.which(mpicc)}"]
     _step([*configure, "-S", str(source), "-B", str(folder)], mpicc, target)
     _step([cmake, "--build", str(folder), "--target", target.name], mpicc, target)
     return folder / target.file
+
+
+def _require_compiler(mpicc: str) -> None:
+    """Raises UserError where what mpicc would call is not installed: CMake needs forty lines to say so."""
+    words = _said([mpicc, "-show"]).split()
+    if words and Path(words[0]).name in _COMPILERS and shutil.which(words[0]) is None:
+        raise UserError(
+            f"{mpicc} calls {words[0]}, which is not installed; install a C compiler"
+            " (Debian: sudo apt-get install gcc libc6-dev)"
+        )
 
 
 def _step(argv: list[str], mpicc: str, target: Target) -> None:
