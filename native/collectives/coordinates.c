@@ -124,15 +124,12 @@ static bool is_pattern(const char *pattern, const struct torus *machine)
             numbers++;
         else if (letter == NULL || letter - letters >= machine->dimensions)
             return false;
-        else
-            fields += 1 << 4 * (letter - letters);
-        if (*pattern == '\0')
+        else if ((fields & 1 << (letter - letters)) != 0)
             return false;
+        else
+            fields |= 1 << (letter - letters);
     }
-    int all = 0;
-    for (int d = 0; d < machine->dimensions; d++)
-        all += 1 << 4 * d;
-    return numbers == 1 ? fields == 0 : numbers == 0 && fields == all;
+    return numbers == 1 ? fields == 0 : numbers == 0 && fields == (1 << machine->dimensions) - 1;
 }
 
 static bool same_host(const char *word, const char *host)
@@ -144,9 +141,9 @@ static bool same_host(const char *word, const char *host)
 /* One line; NULL, or what is wrong with it. */
 static const char *obey(const struct line *line, const char *host, int number, struct torus *machine, int *place)
 {
-    bool grid = line->words > 0 && strcmp(line->word[0], "grid") == 0;
     if (line->words > WORDS)
         return "too many words, or too long ones";
+    bool grid = strcmp(line->word[0], "grid") == 0;
     if (grid || strcmp(line->word[0], "extents") == 0) {
         if (machine->dimensions > 0)
             return "the extents are given twice";

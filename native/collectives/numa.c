@@ -105,7 +105,7 @@ int fake_first(const char *text, int number)
     const char *at = text;
     for (int first = 0;;) {
         int here = atoi(at) > 0 ? atoi(at) : 1;
-        if (number < first + here)
+        if (number - first < here)
             return first;
         first += here;
         at = strchr(at, ',');

@@ -11,5 +11,9 @@ bool problem_set(struct problem *problem, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(problem->text, sizeof problem->text, format, arguments);
     va_end(arguments);
+    /* What is quoted may hold anything; a sentence is one line, and moves no cursor. */
+    for (char *at = problem->text; *at != '\0'; at++)
+        if ((unsigned char)*at < ' ' || *at == '\x7f')
+            *at = '?';
     return false;
 }

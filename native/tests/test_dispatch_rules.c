@@ -90,6 +90,9 @@ static void forced(void)
         problem = (struct problem){""};
         CHECK(!rules_parse_forced(&rules, wrong[i], &problem) && problem_any(&problem));
     }
+    problem = (struct problem){""};
+    CHECK(!rules_parse_forced(&rules, "bcast\n\x1b[2J=mpi", &problem));
+    CHECK(strcmp(problem.text, "'bcast??[2J=mpi' is not COLLECTIVE=IMPLEMENTATION") == 0);
 }
 
 /* What a size gets at a place, as words. */

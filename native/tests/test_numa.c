@@ -121,6 +121,7 @@ static void test_pretended(void)
 {
     CHECK(fake_first("2", 3) == 2 && fake_first("2,1,3", 2) == 2 && fake_first("2,1,3", 5) == 3);
     CHECK(fake_first("2,1,3", 6) == 6 && fake_first("%3", 7) == 1 && fake_first("", 4) == 4);
+    CHECK(fake_first("1,2147483647", 5) == 1 && fake_first("2147483647,2147483647", 5) == 0);
 }
 
 /* Binds this process to the CPUs of a domain that it may use; false where it has none. */

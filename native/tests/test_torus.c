@@ -95,7 +95,9 @@ static void test_wrong_files(void)
                                         "extents 2x2 torus\nnames n%x", "extents 2x2 torus\nnames n%x%q",
                                         "extents 2x2 torus\nnames n%", "extents 2x2 torus\nextents 2x2 torus",
                                         "extents 4096x4096x4096 torus", "extents 1x1x1x1x1x1x1 torus",
-                                        "extents 2x2 torus\na 0 0 0 0 0 0 0 0 0 0"};
+                                        "extents 2x2 torus\na 0 0 0 0 0 0 0 0 0 0",
+                                        /* As many in sum as if each were there once. */
+                                        "extents 2x2 torus\nnames n%x%x%x%x%x%x%x%x%x%x%x%x%x%x%x%x%x"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         CHECK(place_in(wrong[i], "a", 0) == -2);
     char *text = malloc(2000);
