@@ -16,6 +16,7 @@ from unisono.machine.model import Machine
 from unisono.measure.build import bench_program
 
 __all__ = ["pytest_terminal_summary"]
+pytest_plugins = ["tests.tally"]
 
 EMBEDDED = Path(sys.executable).parent / "mpirun"
 SYSTEM = Path("/usr/bin/mpirun")
