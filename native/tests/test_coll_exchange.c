@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -18,6 +19,9 @@ bool wait_turn(struct coll_comm *comm, unsigned *turn)
     sched_yield();
     return true;
 }
+
+/* Whether memory can be read by the kernel's call: not under an emulator, nor where a filter of calls forbids it. */
+static bool pulls;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char *memory;
@@ -86,7 +90,7 @@ static void exchange_once(struct rank *rank, uint32_t round, char *send, char *r
     memset(receive, 0, (size_t)received + 1);
     static const int64_t from[] = {INT64_MAX, PAIR_ROOM + 1, 5000};
     const struct flow flow_out = {-1, 0, out, out_at}, flow_in = {-1, 0, in, in_at};
-    int error = exchange(&rank->comm, send, &flow_out, receive, &flow_in, from[round / 12 % 3]);
+    int error = exchange(&rank->comm, send, &flow_out, receive, &flow_in, pulls ? from[round / 12 % 3] : INT64_MAX);
     rank->wrong += error != MPI_SUCCESS || receive[received] != 0;
     for (int i = 0; i < RANKS; i++)
         for (int64_t k = 0; k < in[i]; k++)
@@ -140,7 +144,7 @@ static void test_exchanges(void)
     for (int i = 0; i < RANKS; i++) {
         struct rank *rank = &ranks[i];
         rank->node = (struct node){.shared = true, .rank = i, .ranks = RANKS};
-        rank->node.pull = (struct pull){.works = true, .local = i, .process = rank->process};
+        rank->node.pull = (struct pull){.works = pulls, .local = i, .process = rank->process};
         for (int k = 0; k < RANKS; k++)
             rank->process[k] = (int)getpid();
         rank->comm.node = &rank->node;
@@ -181,10 +185,21 @@ static void test_ways(void)
         CHECK(exchange_way(bytes, 2048, 8192) >= exchange_way(bytes - 1, 2048, 8192));
 }
 
+static bool can_pull(void)
+{
+    char from = 'x', to = 0;
+    struct iovec here = {&to, 1}, there = {&from, 1};
+    return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == 1 && to == 'x';
+}
+
 int main(void)
 {
+    pulls = can_pull();
     test_ways();
-    test_pull();
+    if (pulls)
+        test_pull();
+    else
+        printf("process_vm_readv does not work here: what reads another process is not tested\n");
     test_exchanges();
     return verdict();
 }
