@@ -1,70 +1,127 @@
 """Random calls give what the MPI library underneath gives, whichever of our algorithms serves them.
 
-UNISONO_CASES in the environment: how many (`make nightly`), instead of a few hundred for each MPI and shape."""
+UNISONO_CASES in the environment: how many (`make nightly`), instead of a few hundred for each MPI and shape. How many
+of each kind were drawn is printed at the end."""
 
 from __future__ import annotations
 
 import os
 import re
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from tests.launch.launched import launched
 from tests.profile.interception import Toolchain, toolchain
+from tests.tally import Tally
 from unisono.measure.build import native_source
 
 pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 
 CASES = int(os.environ.get("UNISONO_CASES", "0"))
 SEED = os.environ.get("UNISONO_SEED", "1")
+TOOL = Path(__file__).parent / "programs" / "tool.c"
+
+
+@dataclass(frozen=True)
+class Run:
+    """One kind of launch."""
+
+    mpi: str
+    ranks: int
+    nodes: str
+    """Pretended ones, UNISONO_FAKE_NODES."""
+    usual: int
+    """Cases in an ordinary run; 0: of a night alone."""
+    share: int
+    """Of a night's cases, in thousandths."""
+    threads: int = 1
+    tool: str = ""
+    """A PMPI tool preloaded "before" or "after" ours."""
+
+    @property
+    def name(self) -> str:
+        words = [self.mpi, str(self.ranks), self.nodes.replace(",", "_")]
+        words += [f"threads{self.threads}"] * (self.threads > 1) + [f"tool-{self.tool}"] * bool(self.tool)
+        return "-".join(words)
+
+
 RUNS = [
-    ("openmpi5", 2, "", 2000),
-    ("openmpi5", 3, "", 1500),
-    ("openmpi5", 4, "2", 1000),
-    ("openmpi5", 4, "2,1", 500),
-    ("openmpi5", 4, "%2", 500),
-    ("mpich", 2, "", 600),
-    ("mpich", 4, "2", 60),
-    ("openmpi4", 3, "", 600),
+    Run("openmpi5", 2, "", 1500, 300),
+    Run("openmpi5", 3, "", 1200, 150),
+    Run("openmpi5", 4, "2", 800, 100),
+    Run("openmpi5", 4, "2,1", 400, 50),
+    Run("openmpi5", 4, "%2", 400, 50),
+    Run("openmpi5", 8, "3", 0, 10),
+    Run("openmpi5", 6, "%3", 0, 10),
+    Run("openmpi5", 2, "", 400, 50, tool="before"),
+    Run("openmpi5", 3, "", 0, 30, tool="after"),
+    Run("openmpi4", 2, "", 300, 60, threads=3),
+    Run("openmpi5", 2, "", 0, 60, threads=4),
+    Run("mpich", 2, "", 600, 60),
+    Run("mpich", 4, "2", 60, 5),
+    Run("mpich", 2, "", 0, 10, tool="after"),
+    Run("mpich", 2, "", 0, 10, threads=2),
+    Run("mpich5", 2, "", 0, 30),
+    Run("openmpi4", 3, "", 600, 15),
 ]
-"""MPI, ranks, pretended nodes (UNISONO_FAKE_NODES), cases in an ordinary run. MPICH's ranks do not give a CPU away."""
+"""MPICH's ranks do not give a CPU away, so more of them than CPUs are slow."""
 
 DOMAINS = "2,1"
 """Pretended NUMA domains of every node (UNISONO_FAKE_NUMA): with three ranks or more on a node they are used."""
 
 
 @pytest.fixture(scope="module")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """By MPI, as they are compiled."""
-    return {"": tmp_path_factory.mktemp("differential")}
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where programs are compiled to, once for each MPI."""
+    return tmp_path_factory.mktemp("differential")
 
 
-def _program(tools: Toolchain, programs: dict[str, Path]) -> Path:
-    if tools.name not in programs:
-        program = programs[""] / tools.name
-        sources = sorted(map(str, (native_source() / "tests" / "differential").glob("*.c")))
-        argv = [tools.mpicc, "-std=gnu11", "-O1", "-g", "-o", str(program), *sources, "-ldl"]
+def _compiled(tools: Toolchain, to: Path, sources: list[str], *options: str) -> Path:
+    if not to.exists():
+        argv = [tools.mpicc, "-std=gnu11", "-O1", "-g", "-pthread", "-o", str(to), *options, *sources, "-ldl"]
         done = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=False)
         assert done.returncode == 0, done.stderr
-        programs[tools.name] = program
-    return programs[tools.name]
+    return to
 
 
-@pytest.mark.parametrize(("name", "ranks", "nodes", "cases"), RUNS, ids=[f"{r[0]}-{r[1]}-{r[2]}" for r in RUNS])
-def test_same_memory_as_the_library_underneath(
-    name: str, ranks: int, nodes: str, cases: int, programs: dict[str, Path], tmp_path: Path
-) -> None:
-    tools = toolchain(name)
-    cases = -(-cases * CASES // sum(run[3] for run in RUNS)) if CASES else cases
-    variables = {"LD_PRELOAD": str(tools.library), "UNISONO_FAKE_NUMA": DOMAINS}
-    variables |= {"UNISONO_FAKE_NODES": nodes} if nodes else {}
-    if nodes == "2":  # two nodes, which are a ring: so those for tori are tried too
+def _preload(run: Run, tools: Toolchain, folder: Path) -> str:
+    if not run.tool:
+        return str(tools.library)
+    tool = _compiled(tools, folder / f"libtool-{run.mpi}.so", [str(TOOL)], "-shared", "-fPIC")
+    return ":".join([str(tool), str(tools.library)] if run.tool == "before" else [str(tools.library), str(tool)])
+
+
+@pytest.mark.timeout(300 + CASES)
+@pytest.mark.parametrize("run", [run for run in RUNS if CASES or run.usual], ids=lambda run: run.name)
+def test_same_memory_as_the_library_underneath(run: Run, folder: Path, tmp_path: Path, tally: Tally) -> None:
+    tools = toolchain(run.mpi)
+    cases = -(-CASES * run.share // sum(run.share for run in RUNS)) if CASES else run.usual
+    variables = {"LD_PRELOAD": _preload(run, tools, folder), "UNISONO_FAKE_NUMA": DOMAINS}
+    variables |= {"UNISONO_FAKE_NODES": run.nodes} if run.nodes else {}
+    if run.nodes == "2":  # two nodes, which are a ring: so those for tori are tried too
         (tmp_path / "torus").write_text("grid 2 torus\n")
         variables["UNISONO_TOPOLOGY"] = str(tmp_path / "torus")
-    argv = [*tools.launch(ranks, variables), str(_program(tools, programs)), SEED, "0", str(cases)]
+    sources = sorted(map(str, (native_source() / "tests" / "differential").glob("*.c")))
+    program = _compiled(tools, folder / run.mpi, sources)
+    argv = [*tools.launch(run.ranks, variables), str(program), SEED, "0", str(cases)]
+    argv += [f"threads:{run.threads}"] if run.threads > 1 else []
     root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    done = launched(argv, cwd=tmp_path, env={**os.environ, **root}, timeout=90 + cases / 10)
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
-    assert re.search(rf"^{cases} cases on {ranks} ranks, 0 wrong$", done.stdout, re.MULTILINE), done.stdout
+    done = launched(argv, cwd=tmp_path, env={**os.environ, **root}, timeout=90 + cases / 5)
+    if done.returncode == 77:
+        pytest.skip("this MPI was built without MPI_THREAD_MULTIPLE")
+    said = done.stdout[-3000:] + done.stderr[-3000:]
+    assert re.search(rf"^{cases} cases on {run.ranks} ranks, 0 wrong$", done.stdout, re.MULTILINE), said
+    assert done.returncode == 0, said
+    drawn = re.search(r"^drawn: (.+)$", done.stdout, re.MULTILINE)
+    assert drawn is not None, said
+    counts = {what: int(count) for count, what in re.findall(r"(\d+) ([^,]+)", drawn[1])}
+    tally("random calls", **counts)
+    tally("random calls", **{f"on {run.ranks} ranks": counts["calls"]})
+    tally("random calls", **{"over several nodes": counts["calls"] if run.nodes else 0})
+    if run.tool:
+        saw = re.search(r"^tool: allreduce (\d+)$", done.stdout, re.MULTILINE)
+        assert saw is not None and int(saw[1]) > 0, said
+        tally("random calls", **{f"with a PMPI tool {run.tool}": counts["calls"]})

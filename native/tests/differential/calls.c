@@ -7,7 +7,7 @@
 
 #include "data.h"
 
-enum { SLACK = 512 };
+enum { SLACK = 512, WIDEST = 64 /* bytes of a vector */ };
 
 /* MPICH 4.0.2 crashes in a reduction in place of some length whose root is not 0, and on a single rank its allgatherv
  * does not look at displacements. */
@@ -31,21 +31,34 @@ const char *const call_names[NAMES] = {"allgather", "allgatherv", "allreduce", "
 struct pair {
     char *memory[2];
     size_t bytes;
+    int shift; /* from where malloc's memory, or better, begins */
 };
 
 static struct pair make(struct random *random, size_t bytes)
 {
     struct pair pair = {.bytes = bytes + 2 * SLACK};
+    size_t room = (pair.bytes + WIDEST - 1) / WIDEST * WIDEST;
     for (int i = 0; i < 2; i++)
-        pair.memory[i] = malloc(pair.bytes);
+        if ((pair.memory[i] = aligned_alloc(WIDEST, room)) == NULL)
+            MPI_Abort(MPI_COMM_WORLD, 3);
     data_fill_bytes(random, pair.memory[0], pair.bytes);
     memcpy(pair.memory[1], pair.memory[0], pair.bytes);
     return pair;
 }
 
+/* The same, at any address: what is sent and received need not be aligned. */
+static struct pair make_anywhere(struct trial *trial, size_t bytes)
+{
+    struct pair pair = make(&trial->own, bytes + WIDEST);
+    if (random_one_in(&trial->own, 4))
+        pair.shift = 1 + random_below(&trial->own, WIDEST - 1);
+    trial->misaligned = trial->misaligned || pair.shift != 0;
+    return pair;
+}
+
 static char *inside(const struct pair *pair, int way)
 {
-    return pair->memory[way] + SLACK;
+    return pair->memory[way] + SLACK + pair->shift;
 }
 
 static bool same(const struct pair *pair)
@@ -119,7 +132,7 @@ static void exchange_in_place(const struct trial *trial, const struct pair *rece
 {
     char *copy = malloc(receive->bytes);
     memcpy(copy, receive->memory[1], receive->bytes);
-    exchange(trial, copy + SLACK, counts, at, type, inside(receive, 1), in_counts, in_at, type);
+    exchange(trial, copy + SLACK + receive->shift, counts, at, type, inside(receive, 1), in_counts, in_at, type);
     free(copy);
 }
 
@@ -129,7 +142,7 @@ static bool try_bcast(struct trial *trial)
     int unit = 1 + random_below(&trial->shared, 4), count = draw_count(trial);
     int root = random_below(&trial->shared, trial->ranks);
     struct layout_way way = data_layout(&trial->own, base.type, unit);
-    struct pair buffer = make(&trial->own, span(&way, count));
+    struct pair buffer = make_anywhere(trial, span(&way, count));
     say(trial, "%d x %d %s, here %s, root %d", count, unit, base.name, way.name, root);
     bool good = TESTED(Bcast, inside(&buffer, 0), count * way.factor, way.type, root, trial->comm) == MPI_SUCCESS;
     for (int i = 0; i < trial->ranks; i++)
@@ -153,8 +166,15 @@ static bool try_reduction(struct trial *trial, bool to_all)
     struct pair send = make(&trial->own, bytes), receive = make(&trial->own, bytes);
     data_fill_numbers(&trial->own, &what, inside(in_place ? &receive : &send, 0), (size_t)count);
     memcpy(receive.memory[1], receive.memory[0], receive.bytes);
+    trial->tally->of[DRAWN_IN_PLACE] += in_place;
     say(trial, "%d, %s, root %d%s", count, what.name, to_all ? -1 : root, in_place ? ", in place" : "");
+    /* What the library underneath gives a function of the program is as malloc's memory is, and no better. */
+    bool ours = what.kind == 'v' && trial->applies(trial->comm, call_names[trial->which], (long long)bytes, what.bytes) == 1;
+    trial->tally->of[DRAWN_OWN_OPERATIONS] += what.function;
+    trial->tally->of[DRAWN_QUAD] += what.kind == 'q';
+    trial->tally->of[DRAWN_VECTORS] += what.kind == 'v';
     for (int way = 0; way < 2; way++) {
+        data_promise(way == 0 && ours ? what.bytes : 16);
         const void *from = in_place ? MPI_IN_PLACE : inside(&send, 0);
         char *to = inside(&receive, way);
         if (to_all)
@@ -164,7 +184,7 @@ static bool try_reduction(struct trial *trial, bool to_all)
             error[way] = way == 0 ? TESTED(Reduce, from, to, count, what.type, what.op, root, trial->comm)
                                   : PMPI_Reduce(from, to, count, what.type, what.op, root, trial->comm);
     }
-    bool good = error[0] == error[1] && memcmp(receive.memory[0], receive.memory[1], SLACK) == 0 &&
+    bool good = error[0] == error[1] && data_kept_promise() && memcmp(receive.memory[0], receive.memory[1], SLACK) == 0 &&
                 memcmp(inside(&receive, 0) + bytes, inside(&receive, 1) + bytes, SLACK) == 0;
     if (gets)
         good = good && data_same(&what, inside(&receive, 0), inside(&receive, 1), (size_t)count);
@@ -182,13 +202,14 @@ static bool try_blocks(struct trial *trial, bool gathers)
     int unit = 1 + random_below(&trial->shared, 4), count = draw_count(trial) / (trial->ranks > 2 ? 2 : 1), error;
     bool in_place = random_one_in(&trial->shared, 3);
     struct layout_way out = data_layout(&trial->own, base.type, unit), in = data_layout(&trial->own, base.type, unit);
-    struct pair send = make(&trial->own, span(&out, (int64_t)count * (gathers ? 1 : trial->ranks)));
-    struct pair receive = make(&trial->own, span(&in, (int64_t)count * trial->ranks));
+    struct pair send = make_anywhere(trial, span(&out, (int64_t)count * (gathers ? 1 : trial->ranks)));
+    struct pair receive = make_anywhere(trial, span(&in, (int64_t)count * trial->ranks));
     int *counts = malloc(4 * (size_t)trial->ranks * sizeof *counts), *at = counts + trial->ranks;
     int *in_counts = at + trial->ranks, *in_at = in_counts + trial->ranks;
     const void *from = in_place ? MPI_IN_PLACE : inside(&send, 0);
     int some = in_place ? 0 : count * out.factor, more = count * in.factor, own = gathers ? trial->rank : 0;
     MPI_Datatype sends = in_place ? MPI_DATATYPE_NULL : out.type;
+    trial->tally->of[DRAWN_IN_PLACE] += in_place;
     say(trial, "%d x %d %s, here %s to %s%s", count, unit, base.name, out.name, in.name, in_place ? ", in place" : "");
     for (int i = 0; i < trial->ranks; i++) {
         in_counts[i] = more;
@@ -278,7 +299,9 @@ static bool try_allgatherv(struct trial *trial)
         units[i] = random_below(&trial->shared, most);
     struct layout_way out = data_layout(&trial->own, base.type, unit), in = data_layout(&trial->own, base.type, unit);
     int64_t room = arrange(&trial->own, ranks, units, &in, counts, at);
-    struct pair send = make(&trial->own, span(&out, units[trial->rank])), receive = make(&trial->own, span(&in, room));
+    struct pair send = make_anywhere(trial, span(&out, units[trial->rank]));
+    struct pair receive = make_anywhere(trial, span(&in, room));
+    trial->tally->of[DRAWN_IN_PLACE] += in_place;
     say(trial, "up to %d x %d %s, here %s to %s%s", most - 1, unit, base.name, out.name, in.name,
         in_place ? ", in place" : "");
     const void *from = in_place ? MPI_IN_PLACE : inside(&send, 0);
@@ -322,7 +345,8 @@ static bool try_alltoallv(struct trial *trial)
     struct layout_way out = data_layout(&trial->own, base.type, unit), in = data_layout(&trial->own, base.type, unit);
     int64_t sent = arrange(&trial->own, ranks, units, &out, counts[0], at[0]);
     int64_t received = arrange(&trial->own, ranks, units + ranks, &in, counts[1], at[1]);
-    struct pair send = make(&trial->own, span(&out, sent)), receive = make(&trial->own, span(&in, received));
+    struct pair send = make_anywhere(trial, span(&out, sent)), receive = make_anywhere(trial, span(&in, received));
+    trial->tally->of[DRAWN_IN_PLACE] += in_place;
     say(trial, "up to %d x %d %s, here %s to %s%s", most - 1, unit, base.name, out.name, in.name,
         in_place ? ", in place" : "");
     const void *from = in_place ? MPI_IN_PLACE : inside(&send, 0);
@@ -342,7 +366,7 @@ static bool try_alltoallv(struct trial *trial)
     return good;
 }
 
-bool trial_run(struct trial *trial)
+static bool run(struct trial *trial)
 {
     switch (trial->which) {
     case 0: return try_blocks(trial, true);
@@ -354,4 +378,13 @@ bool trial_run(struct trial *trial)
     case 6: return try_bcast(trial);
     default: return try_reduction(trial, false);
     }
+}
+
+bool trial_run(struct trial *trial)
+{
+    bool good = run(trial);
+    trial->tally->of[DRAWN_CALLS]++;
+    trial->tally->of[DRAWN_LARGE] += trial->large && MPI_VERSION >= 4;
+    trial->tally->of[DRAWN_MISALIGNED] += trial->misaligned;
+    return good;
 }

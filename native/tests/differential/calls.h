@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "random.h"
+#include "tally.h"
 
 enum { NAMES = 8, WORDS_BYTES = 512 };
 extern const char *const call_names[NAMES];
@@ -18,6 +19,9 @@ struct trial {
     struct random own;
     int most;               /* units of a message */
     bool large;             /* calls with large counts, where MPI has them */
+    bool misaligned;        /* a buffer of this rank was */
+    struct tally *tally;
+    int (*applies)(MPI_Comm, const char *, long long, int); /* unisono_applies */
     char words[WORDS_BYTES]; /* what was drawn, for people; of this rank */
 };
 

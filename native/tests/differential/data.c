@@ -3,8 +3,55 @@
 #include <stdbool.h>
 #include <string.h>
 
-static MPI_Op add_mod, multiply_matrices;
-static MPI_Datatype matrix, with_gap;
+#ifdef __SIZEOF_FLOAT128__
+typedef __float128 quad;
+#else
+typedef long double quad; /* which is quad precision on arm64 */
+#endif
+
+static MPI_Op add_mod, multiply_matrices, add_quads, add_doubles;
+static MPI_Datatype matrix, with_gap, quad_type, four, eight;
+static _Thread_local int promised = 16;
+static _Thread_local bool broken;
+
+void data_promise(int bytes)
+{
+    promised = bytes;
+    broken = false;
+}
+
+bool data_kept_promise(void)
+{
+    return !broken;
+}
+
+static void look(const void *in, const void *inout)
+{
+    broken = broken || (uintptr_t)in % (uintptr_t)promised != 0 || (uintptr_t)inout % (uintptr_t)promised != 0;
+}
+
+/* As the compiler adds them: with instructions that fault where memory is not aligned. */
+static void add_quad(void *in, void *inout, int *count, MPI_Datatype *type)
+{
+    (void)type;
+    look(in, inout);
+    const quad *a = in;
+    quad *b = inout;
+    for (int i = 0; i < *count; i++)
+        b[i] = a[i] + b[i];
+}
+
+/* Vectors of 4 or 8 doubles, whose loads fault too where the compiler may use AVX; here their addresses are looked at. */
+static void add_vector(void *in, void *inout, int *count, MPI_Datatype *type)
+{
+    MPI_Count bytes;
+    look(in, inout);
+    PMPI_Type_size_x(*type, &bytes);
+    const double *a = in;
+    double *b = inout;
+    for (MPI_Count i = 0; i < *count * (bytes / (MPI_Count)sizeof(double)); i++)
+        b[i] = a[i] + b[i];
+}
 
 enum { SIDE = 4, MODULUS = 10007 };
 
@@ -38,15 +85,23 @@ static void multiply(void *in, void *inout, int *count, MPI_Datatype *type)
 
 void data_start(void)
 {
-    MPI_Datatype four;
+    MPI_Datatype ints;
+    PMPI_Op_create(add_quad, 1, &add_quads);
+    PMPI_Op_create(add_vector, 1, &add_doubles);
+    PMPI_Type_contiguous(sizeof(quad), MPI_BYTE, &quad_type);
+    PMPI_Type_contiguous(4, MPI_DOUBLE, &four);
+    PMPI_Type_contiguous(8, MPI_DOUBLE, &eight);
+    PMPI_Type_commit(&quad_type);
+    PMPI_Type_commit(&four);
+    PMPI_Type_commit(&eight);
     PMPI_Op_create(add_ints, 1, &add_mod);
     PMPI_Op_create(multiply, 0, &multiply_matrices);
     PMPI_Type_contiguous(SIDE, MPI_INT, &matrix);
     PMPI_Type_commit(&matrix);
-    PMPI_Type_contiguous(SIDE, MPI_INT, &four);
-    PMPI_Type_create_resized(four, 0, (SIDE + 2) * sizeof(int), &with_gap);
+    PMPI_Type_contiguous(SIDE, MPI_INT, &ints);
+    PMPI_Type_create_resized(ints, 0, (SIDE + 2) * sizeof(int), &with_gap);
     PMPI_Type_commit(&with_gap);
-    PMPI_Type_free(&four);
+    PMPI_Type_free(&ints);
 }
 
 void data_end(void)
@@ -55,6 +110,11 @@ void data_end(void)
     PMPI_Op_free(&multiply_matrices);
     PMPI_Type_free(&matrix);
     PMPI_Type_free(&with_gap);
+    PMPI_Op_free(&add_quads);
+    PMPI_Op_free(&add_doubles);
+    PMPI_Type_free(&quad_type);
+    PMPI_Type_free(&four);
+    PMPI_Type_free(&eight);
 }
 
 struct plain data_plain(struct random *random)
@@ -130,7 +190,8 @@ void data_layout_free(struct layout_way *way)
 
 struct combination data_combination(struct random *random)
 {
-#define EACH(op, most, least, kind, bytes, type) {#op " of " #type, op, type, kind, bytes, most, least}
+#define EACH(op, most, least, kind, bytes, type) {#op " of " #type, op, type, kind, bytes, most, least, false}
+#define OWN(op, most, kind, bytes, type) {#op " of " #type, op, type, kind, bytes, most, 0, true}
 #define INTEGERS(op, most, least)                                                                                      \
     EACH(op, most, least, 'i', 4, MPI_INT), EACH(op, most, least, 'i', 8, MPI_LONG),                                   \
         EACH(op, most, least, 'i', 2, MPI_SHORT), EACH(op, most, least, 'i', 1, MPI_SIGNED_CHAR),                      \
@@ -153,10 +214,14 @@ struct combination data_combination(struct random *random)
         EACH(MPI_BXOR, 127, 0, 'i', 1, MPI_BYTE),     EACH(MPI_LAND, 1, 0, 'i', 1, MPI_C_BOOL),
         EACH(MPI_MAXLOC, 3, 0, 'p', 8, MPI_2INT),     EACH(MPI_MINLOC, 3, 0, 'p', 8, MPI_2INT),
         EACH(MPI_MAXLOC, 3, 0, 'g', 8, MPI_FLOAT_INT), EACH(MPI_MINLOC, 3, 0, 'h', 16, MPI_DOUBLE_INT),
-        EACH(add_mod, 1000, 0, 'u', 4, MPI_INT),      EACH(add_mod, 1000, 0, 'u', 16, matrix),
-        EACH(multiply_matrices, 90, 0, 'u', 16, matrix), EACH(multiply_matrices, 90, 0, 'u', 24, with_gap),
-        EACH(multiply_matrices, 90, 0, 'u', 16, matrix), EACH(add_mod, 1000, 0, 'u', 24, with_gap)};
-    return all[random_below(random, sizeof all / sizeof *all)];
+        OWN(add_mod, 1000, 'u', 4, MPI_INT),          OWN(add_mod, 1000, 'u', 16, matrix),
+        OWN(multiply_matrices, 90, 'u', 16, matrix),  OWN(multiply_matrices, 90, 'u', 24, with_gap),
+        OWN(multiply_matrices, 90, 'u', 16, matrix),  OWN(add_mod, 1000, 'u', 24, with_gap),
+        OWN(add_quads, 1000, 'q', sizeof(quad), quad_type), OWN(add_quads, 1000, 'q', sizeof(quad), quad_type),
+        OWN(add_quads, 1000, 'q', sizeof(quad), quad_type), OWN(add_doubles, 1000, 'v', 32, four),
+        OWN(add_doubles, 1000, 'v', 64, eight),       OWN(add_doubles, 1000, 'v', 64, eight)};
+    enum { ALL = sizeof all / sizeof *all, OWNS = 12 };
+    return all[random_one_in(random, 4) ? ALL - OWNS + random_below(random, OWNS) : random_below(random, ALL)];
 }
 
 static void put_integer(void *at, int bytes, int64_t value)
@@ -186,6 +251,11 @@ void data_fill_numbers(struct random *random, const struct combination *combinat
         case 'L': *(long double *)(void *)at = value; break;
         case 'g': *(float *)(void *)at = (float)value; ((int *)(void *)at)[1] = other; break;
         case 'h': *(double *)(void *)at = value; ((int *)(void *)at)[2] = other; break;
+        case 'q': *(quad *)(void *)at = value; break;
+        case 'v':
+            for (int k = 0; k < bytes / (int)sizeof(double); k++)
+                ((double *)(void *)at)[k] = (double)((draw >> 8 * k) % (uint64_t)(combination->most + 1));
+            break;
         case 'p': ((int *)(void *)at)[0] = value, ((int *)(void *)at)[1] = other; break;
         default:
             for (int k = 0; k < bytes / (int)sizeof(int); k++)

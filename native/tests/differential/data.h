@@ -32,10 +32,12 @@ struct combination {
     const char *name;
     MPI_Op op;
     MPI_Datatype type;
-    char kind;  /* i integers; f, d, L real and complex numbers; p, g, h pairs; u any number of ints */
+    char kind;  /* i integers; f, d, L real and complex numbers; p, g, h pairs; u any number of ints;
+                   q __float128; v vectors of doubles */
     int bytes;  /* of an element, with what lies between it and the next */
     int most;   /* numbers are 0 .. most, or 1 .. most where `least` is 1 */
     int least;
+    bool function; /* the operation is the program's */
 };
 void data_start(void);
 void data_end(void);
@@ -44,6 +46,10 @@ struct combination data_combination(struct random *random);
 void data_fill_numbers(struct random *random, const struct combination *combination, void *buffer, size_t count);
 /* Whether what MPI defines of the elements is the same. */
 bool data_same(const struct combination *combination, const void *a, const void *b, size_t count);
+/* Of the calls that this thread makes from now on: what operands of quad sums and vectors are aligned to, at least. */
+void data_promise(int bytes);
+/* Whether all were since then. */
+bool data_kept_promise(void);
 void data_fill_bytes(struct random *random, void *buffer, size_t bytes);
 
 #endif

@@ -1,11 +1,14 @@
 /* Random calls through libunisono and through the MPI library underneath: the memory afterwards must be the same.
  *
  *     mpirun -n 3 -x LD_PRELOAD=.../libunisono.so differential SEED FIRST CASES [COLLECTIVE [IMPLEMENTATION]]
+ *     ... differential SEED FIRST CASES threads:4      so many threads at once, each on communicators of its own
  *
  * Every case draws a communicator, one of its implementations, datatypes (other ones on each rank), counts and so on from
- * the seed and its own number, so that one case can be run again alone. On failure it is named with the seed, in words;
+ * the seed and its own number, so that one case can be run again alone (on a communicator that comes and goes: with its
+ * block, from the multiple of 256 before it). On failure it is named with the seed, in words;
  * status 1. With UNISONO_SAY in the environment every call is named before it is made. */
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,26 +16,42 @@
 #include "../../intercept/unisono.h"
 #include "calls.h"
 #include "data.h"
+#include "lives.h"
+#include "manners.h"
 
-enum { SHAPES = 8, BLOCK = 256, IMPLEMENTATIONS = 64, FAILURES_MOST = 10 };
+enum { SHAPES = 8, BLOCK = 256, IMPLEMENTATIONS = 64, FAILURES_MOST = 10, THREADS_MOST = 16, NUMBERS = 20000 };
 
 static int world_rank, world_ranks;
 static uint64_t seed;
 static const char *only_collective, *only_implementation;
 static int (*use)(MPI_Comm, const char *, const char *);
+static int (*applies)(MPI_Comm, const char *, long long, int);
 static int (*algorithm)(MPI_Comm, int, struct unisono_algorithm *);
 
 static const char *const shape_names[SHAPES] = {"world",     "copy of world", "odd or even", "reversed",
                                                 "shuffled",  "single",        "random part", "all but the last"};
 
+/* What one thread needs; of one thread, the world is its own to use. */
+struct runner {
+    int number;
+    uint64_t first, end;
+    MPI_Comm shapes[SHAPES];
+    struct lives *lives; /* NULL: only one thread may make communicators */
+    struct tally tally;
+    int failed;
+};
+
 /* Of one block of cases; MPI_COMM_NULL where this rank is not in it. */
-static void make_shapes(MPI_Comm shapes[SHAPES], uint64_t block)
+static void make_shapes(MPI_Comm shapes[SHAPES], uint64_t block, bool alone)
 {
     struct random random = random_of(seed, block, 77);
     uint64_t key = random_next(&random);
     struct random own = random_of(key, (uint64_t)world_rank, 1);
     int part = random_below(&own, 3) > 0, order = random_below(&own, 1000);
-    shapes[0] = MPI_COMM_WORLD;
+    if (alone)
+        shapes[0] = MPI_COMM_WORLD;
+    else
+        MPI_Comm_dup(MPI_COMM_WORLD, &shapes[0]);
     MPI_Comm_dup(MPI_COMM_WORLD, &shapes[1]);
     MPI_Comm_split(MPI_COMM_WORLD, world_rank % 2, world_rank, &shapes[2]);
     MPI_Comm_split(MPI_COMM_WORLD, 0, -world_rank, &shapes[3]);
@@ -44,8 +63,8 @@ static void make_shapes(MPI_Comm shapes[SHAPES], uint64_t block)
 
 static void free_shapes(MPI_Comm shapes[SHAPES])
 {
-    for (int i = 1; i < SHAPES; i++)
-        if (shapes[i] != MPI_COMM_NULL)
+    for (int i = 0; i < SHAPES; i++)
+        if (shapes[i] != MPI_COMM_NULL && shapes[i] != MPI_COMM_WORLD)
             MPI_Comm_free(&shapes[i]);
 }
 
@@ -72,87 +91,154 @@ static void draw_implementation(struct trial *trial, char word[96])
 static void start_message(const struct trial *trial, int *in, const int *out, MPI_Request requests[2])
 {
     int to = (trial->rank + 1) % trial->ranks, from = (trial->rank + trial->ranks - 1) % trial->ranks;
-    MPI_Irecv(in, 20000, MPI_INT, from, 5, trial->comm, &requests[0]);
-    MPI_Isend(out, 20000, MPI_INT, to, 5, trial->comm, &requests[1]);
+    MPI_Irecv(in, NUMBERS, MPI_INT, from, 5, trial->comm, &requests[0]);
+    MPI_Isend(out, NUMBERS, MPI_INT, to, 5, trial->comm, &requests[1]);
 }
 
 static bool run(struct trial *trial, bool with_message)
 {
-    static int in[20000], out[20000];
+    static _Thread_local int in[NUMBERS], out[NUMBERS];
     MPI_Request requests[2];
     if (with_message) {
-        out[19999] = trial->rank;
+        out[NUMBERS - 1] = trial->rank;
         start_message(trial, in, out, requests);
     }
     bool good = trial_run(trial);
     if (with_message) {
         MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
         MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
-        good = good && in[19999] == (trial->rank + trial->ranks - 1) % trial->ranks;
+        good = good && in[NUMBERS - 1] == (trial->rank + trial->ranks - 1) % trial->ranks;
     }
     return good;
 }
 
-static bool run_case(const MPI_Comm shapes[SHAPES], uint64_t number)
+static bool run_case(struct runner *runner, uint64_t number)
 {
-    struct trial trial = {.shared = random_of(seed, number, 0), .own = random_of(seed, number, (uint64_t)world_rank + 1)};
+    struct trial trial = {.shared = random_of(seed, number, 0), .own = random_of(seed, number, (uint64_t)world_rank + 1),
+                          .tally = &runner->tally, .applies = applies};
     char word[96];
     int shape = random_below(&trial.shared, SHAPES);
+    bool short_lived = random_one_in(&trial.shared, 6) && runner->lives != NULL, returns = random_one_in(&trial.shared, 4);
+    bool mistaken = random_one_in(&trial.shared, 6) && returns;
     trial.which = random_below(&trial.shared, NAMES);
     for (int i = 0; only_collective != NULL && i < NAMES; i++)
         trial.which = strcmp(call_names[i], only_collective) == 0 ? i : trial.which;
     trial.most = random_one_in(&trial.shared, 40) ? 40000 : 600;
     trial.large = random_one_in(&trial.shared, 4);
     bool with_message = random_one_in(&trial.shared, 8);
-    trial.comm = shapes[shape];
+    trial.comm = runner->shapes[shape];
+    if (short_lived) /* before anybody leaves: it is collective */
+        trial.comm = lives_draw(runner->lives, &trial.shared, world_rank, &runner->tally);
     if (trial.comm == MPI_COMM_NULL)
         return true;
+    runner->tally.of[DRAWN_SHORT_LIVED] += short_lived;
     PMPI_Comm_rank(trial.comm, &trial.rank);
     PMPI_Comm_size(trial.comm, &trial.ranks);
     draw_implementation(&trial, word);
     use(trial.comm, call_names[trial.which], word);
-    bool good = run(&trial, with_message);
+    runner->tally.of[DRAWN_BY_OURS] += word[0] != '\0';
+    if (returns)
+        manners_draw(&trial);
+    bool good = (!mistaken || manners_mistake(&trial)) && run(&trial, with_message);
+    if (returns)
+        manners_restore(&trial);
     if (!good)
-        fprintf(stderr, "WRONG: seed %llu case %llu: %s by %s, rank %d of %d (%s): %s%s\n", (unsigned long long)seed,
+        fprintf(stderr, "WRONG: seed %llu case %llu: %s by %s, rank %d of %d (%s): %s%s%s%s\n", (unsigned long long)seed,
                 (unsigned long long)number, call_names[trial.which], word[0] != '\0' ? word : "the rules", trial.rank,
-                trial.ranks, shape_names[shape], trial.words, with_message ? ", a message under way" : "");
+                trial.ranks, short_lived ? "short-lived" : shape_names[shape], trial.words,
+                with_message ? ", a message under way" : "", mistaken ? ", after a mistake" : "",
+                trial.misaligned ? ", misaligned" : "");
     return good;
+}
+
+/* The cases of one block that are this thread's. */
+static void *run_block(void *argument)
+{
+    struct runner *runner = argument;
+    for (uint64_t number = runner->first; number < runner->end; number++)
+        runner->failed += !run_case(runner, number);
+    return NULL;
+}
+
+/* The next block, dealt to the threads. How many were wrong on any rank. */
+static int run_threads(struct runner *runners, int threads, uint64_t from, uint64_t to)
+{
+    pthread_t thread[THREADS_MOST];
+    int failed = 0, failures = 0;
+    for (int i = 0; i < threads; i++) {
+        uint64_t length = to - from;
+        runners[i].first = from + length * (uint64_t)i / (uint64_t)threads;
+        runners[i].end = from + length * (uint64_t)(i + 1) / (uint64_t)threads;
+        make_shapes(runners[i].shapes, from / BLOCK * THREADS_MOST + (uint64_t)i, threads == 1);
+    }
+    for (int i = 1; i < threads; i++)
+        if (pthread_create(&thread[i], NULL, run_block, &runners[i]) != 0)
+            MPI_Abort(MPI_COMM_WORLD, 3);
+    run_block(&runners[0]);
+    for (int i = 1; i < threads; i++)
+        pthread_join(thread[i], NULL);
+    if (runners[0].lives != NULL)
+        lives_end(runners[0].lives);
+    for (int i = 0; i < threads; i++) {
+        failed += runners[i].failed;
+        free_shapes(runners[i].shapes);
+    }
+    PMPI_Allreduce(&failed, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    return failures;
+}
+
+static int finish(struct runner *runners, int threads, uint64_t cases, int failures)
+{
+    for (int i = 1; i < threads; i++) {
+        runners[i].tally.of[DRAWN_THREADED] = runners[i].tally.of[DRAWN_CALLS];
+        tally_add(&runners[0].tally, &runners[i].tally);
+    }
+    if (world_rank == 0) {
+        tally_print(&runners[0].tally);
+        printf("%llu cases on %d ranks, %d wrong\n", (unsigned long long)cases, world_ranks, failures);
+    }
+    MPI_Finalize();
+    return failures != 0;
 }
 
 int main(int argc, char **argv)
 {
-    MPI_Comm shapes[SHAPES];
-    int failed = 0, failures = 0;
-    MPI_Init(&argc, &argv);
+    static struct runner runners[THREADS_MOST];
+    static struct lives lives;
+    int failures = 0, threads = 1, level;
+    if (argc > 4 && strncmp(argv[4], "threads:", 8) == 0)
+        threads = atoi(argv[4] + 8);
+    MPI_Init_thread(&argc, &argv, threads > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
     *(void **)&use = dlsym(RTLD_DEFAULT, "unisono_use");
+    *(void **)&applies = dlsym(RTLD_DEFAULT, "unisono_applies");
     *(void **)&algorithm = dlsym(RTLD_DEFAULT, "unisono_algorithm");
-    if (argc < 4 || use == NULL || algorithm == NULL) {
-        fprintf(stderr, "differential SEED FIRST CASES [COLLECTIVE [IMPLEMENTATION]], with libunisono.so preloaded\n");
+    if (argc < 4 || use == NULL || algorithm == NULL || threads < 1 || threads > THREADS_MOST) {
+        fprintf(stderr, "differential SEED FIRST CASES [COLLECTIVE [IMPLEMENTATION]] or [threads:N], with libunisono.so "
+                        "preloaded\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
         return 2;
     }
+    if (threads > 1 && level < MPI_THREAD_MULTIPLE) {
+        MPI_Finalize();
+        return 77; /* this MPI cannot */
+    }
     seed = strtoull(argv[1], NULL, 10);
-    uint64_t first = strtoull(argv[2], NULL, 10), end = first + strtoull(argv[3], NULL, 10), number;
-    only_collective = argc > 4 ? argv[4] : NULL;
+    uint64_t first = strtoull(argv[2], NULL, 10), end = first + strtoull(argv[3], NULL, 10), number = first;
+    only_collective = argc > 4 && threads == 1 ? argv[4] : NULL;
     only_implementation = argc > 5 ? argv[5] : NULL;
     use(MPI_COMM_WORLD, "bcast", "");
     data_start();
-    for (number = first; number < end && failures < FAILURES_MOST; number++) {
-        if (number == first || number % BLOCK == 0) {
-            if (number > first)
-                free_shapes(shapes);
-            make_shapes(shapes, number / BLOCK);
-        }
-        failed += !run_case(shapes, number);
-        if (number % BLOCK == BLOCK - 1 || number + 1 == end)
-            PMPI_Allreduce(&failed, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    manners_start();
+    lives_start(&lives);
+    runners[0].lives = threads == 1 ? &lives : NULL;
+    while (number < end && failures < FAILURES_MOST) {
+        uint64_t to = number / BLOCK * BLOCK + BLOCK < end ? number / BLOCK * BLOCK + BLOCK : end;
+        failures = run_threads(runners, threads, number, to);
+        number = to;
     }
-    free_shapes(shapes);
+    manners_end();
     data_end();
-    if (world_rank == 0)
-        printf("%llu cases on %d ranks, %d wrong\n", (unsigned long long)(number - first), world_ranks, failures);
-    MPI_Finalize();
-    return failures != 0;
+    return finish(runners, threads, number - first, failures);
 }

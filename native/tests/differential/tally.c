@@ -1,0 +1,33 @@
+#include "tally.h"
+
+#include <stdio.h>
+
+const char *const tally_names[DRAWN] = {
+    [DRAWN_CALLS] = "calls",
+    [DRAWN_BY_OURS] = "by an algorithm of ours",
+    [DRAWN_LARGE] = "with large counts",
+    [DRAWN_IN_PLACE] = "in place",
+    [DRAWN_OWN_OPERATIONS] = "with operations of the program",
+    [DRAWN_QUAD] = "quad sums",
+    [DRAWN_VECTORS] = "sums of 32 and 64 byte vectors",
+    [DRAWN_MISALIGNED] = "from misaligned buffers",
+    [DRAWN_RETURNING] = "under error handlers that return",
+    [DRAWN_ERRORS] = "with a mistake",
+    [DRAWN_MADE] = "communicators made",
+    [DRAWN_SHORT_LIVED] = "on communicators that come and go",
+    [DRAWN_THREADED] = "beside other threads",
+};
+
+void tally_add(struct tally *to, const struct tally *from)
+{
+    for (int i = 0; i < DRAWN; i++)
+        to->of[i] += from->of[i];
+}
+
+void tally_print(const struct tally *tally)
+{
+    printf("drawn: ");
+    for (int i = 0; i < DRAWN; i++)
+        printf("%s%llu %s", i > 0 ? ", " : "", tally->of[i], tally_names[i]);
+    printf("\n");
+}

@@ -1,0 +1,32 @@
+/* How many of each kind were drawn; each thread counts by itself. */
+#ifndef UNISONO_TEST_TALLY_H
+#define UNISONO_TEST_TALLY_H
+
+enum drawn {
+    DRAWN_CALLS,
+    DRAWN_BY_OURS,
+    DRAWN_LARGE,
+    DRAWN_IN_PLACE,
+    DRAWN_OWN_OPERATIONS,
+    DRAWN_QUAD,
+    DRAWN_VECTORS,
+    DRAWN_MISALIGNED,
+    DRAWN_RETURNING,
+    DRAWN_ERRORS,
+    DRAWN_MADE,
+    DRAWN_SHORT_LIVED,
+    DRAWN_THREADED,
+    DRAWN
+};
+
+struct tally {
+    unsigned long long of[DRAWN];
+};
+
+extern const char *const tally_names[DRAWN];
+
+void tally_add(struct tally *to, const struct tally *from);
+/* "drawn: 600 calls, 12 quad sums ...", a line. */
+void tally_print(const struct tally *tally);
+
+#endif
