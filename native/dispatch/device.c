@@ -4,10 +4,11 @@
 #include <link.h>
 #include <pthread.h>
 #include <string.h>
+#include <unistd.h>
 
 _Thread_local struct device_call device_call __attribute__((tls_model("initial-exec")));
 _Thread_local struct device_stack device_stack __attribute__((tls_model("initial-exec")));
-const char *device_heap = (const char *)UINTPTR_MAX, *device_data, *device_data_end;
+const char *device_heap, *device_heap_end, *device_data, *device_data_end;
 
 /* What of the drivers' interfaces is asked for; their names, their numbers. */
 enum { CUDA_MEMORY_TYPE = 2, CUDA_IS_MANAGED = 8, CUDA_DEVICE = 2, HIP_6 = 60000000 };
@@ -166,6 +167,10 @@ bool device_owns(const void *buffer)
     if (buffer == NULL || buffer == MPI_IN_PLACE)
         return false;
     look_for_stack();
+    const char *end = sbrk(0);
+    __atomic_store_n(&device_heap_end, end, __ATOMIC_RELAXED);
+    if ((const char *)buffer >= device_heap && (const char *)buffer < end)
+        return false;
     return device_driver() && ((cuda != NULL && cuda_owns(buffer)) || (hip != NULL && hip_owns(buffer)) ||
                                (ze != NULL && ze_owns(buffer)));
 }
@@ -173,5 +178,5 @@ bool device_owns(const void *buffer)
 /* The heap grows upwards from here. */
 __attribute__((constructor)) static void find_heap(void)
 {
-    device_heap = sbrk(0);
+    device_heap = device_heap_end = sbrk(0);
 }

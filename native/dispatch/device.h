@@ -11,7 +11,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <unistd.h>
 
 #include "dispatch.h"
 
@@ -32,8 +31,9 @@ extern _Thread_local struct device_call device_call __attribute__((tls_model("in
 /* Whether a driver is loaded in this process now. */
 bool device_driver(void);
 
-/* What can be no device's memory: the heap, this thread's stack, the program's own data. */
-extern const char *device_heap, *device_data, *device_data_end;
+/* What can be no device's memory: the heap (as far as it has been seen to grow), this thread's stack, the program's own
+ * data. */
+extern const char *device_heap, *device_heap_end, *device_data, *device_data_end;
 extern _Thread_local struct device_stack {
     const char *low, *high;
 } device_stack __attribute__((tls_model("initial-exec")));
@@ -43,7 +43,7 @@ bool device_owns(const void *buffer); /* asks the driver */
 static inline bool device_is(const void *buffer)
 {
     const char *at = buffer;
-    bool near = (at >= device_heap && at < (const char *)sbrk(0)) || (at >= device_stack.low && at < device_stack.high) ||
+    bool near = (at >= device_stack.low && at < device_stack.high) || (at >= device_heap && at < device_heap_end) ||
                 (at >= device_data && at < device_data_end);
     return __builtin_expect(!near, false) && device_owns(buffer);
 }
