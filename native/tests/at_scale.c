@@ -38,6 +38,14 @@ void __wrap_free(void *memory);
 void *__wrap_mmap(void *at, size_t bytes, int protection, int flags, int file, off_t offset);
 int __wrap_munmap(void *memory, size_t bytes);
 
+/* Its probe would take the other ranks of the node, of whom there are none, for dead. */
+void __wrap_pull_create(struct pull *pull, const struct coll_comm *comm, bool offer);
+void __wrap_pull_create(struct pull *pull, const struct coll_comm *comm, bool offer)
+{
+    (void)comm, (void)offer;
+    *pull = (struct pull){.works = false};
+}
+
 static void count(int64_t bytes)
 {
     now += bytes;
@@ -226,8 +234,8 @@ int main(int argc, char **argv)
     CHECK(coll_comm_create(stub_comm(NULL, 0), &copy) == MPI_SUCCESS);
     int64_t second = now - start - first;
     say("each copy of it", second, second * ppn);
+    /* Not freed: that waits for the others of the node, of whom there are none. */
     CHECK(copy != NULL && copy->topology.node_of == world->topology.node_of);
-    coll_comm_free(copy);
     CHECK(ranks < 1000 || second < first / 4);
 
     struct state state = {.ranks = ranks};
