@@ -17,7 +17,7 @@ extern unsigned char dispatch_active;
 /* Calls arrive by PMPI_X, since a rank has another tool (intercept/tools.h): set on ranks that have, then on all. */
 extern unsigned char dispatch_below;
 
-void dispatch_start(void);  /* after MPI_Init; collective */
+void dispatch_start(void);  /* after MPI_Init; collective, once agree_start() said yes */
 void dispatch_finish(void); /* before MPI_Finalize; collective */
 
 /* Counts and displacements by rank, of either width. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agree.h"
 #include "copies.h"
 #include "device.h"
 #include "dispatch.h"
@@ -124,7 +125,7 @@ static bool read_switch(const char *rules)
     return false;
 }
 
-/* The environment is the same on all ranks, or the launcher was told otherwise: rank 0's counts. */
+/* The environment is the same on all ranks (agree.h); what is in files, rank 0 reads. */
 static bool read_environment(void)
 {
     struct problem problem = {""};
@@ -146,9 +147,10 @@ bool job_prepare(void)
     if (job.started)
         return true;
     enum { GOOD, PLAIN, HOSTS, ITEMS };
-    int level = MPI_THREAD_SINGLE, mine[ITEMS], all[ITEMS] = {0};
-    PMPI_Query_thread(&level);
-    job.multiple = level == MPI_THREAD_MULTIPLE;
+    int mine[ITEMS], all[ITEMS] = {0};
+    job.agreed = job.agreed || agree_again();
+    if (!job.agreed)
+        return false;
     mine[GOOD] = topology_start() == MPI_SUCCESS && state_start() && types_start();
     mine[PLAIN] = !dispatch_below;
     mine[HOSTS] = !device_driver();
@@ -161,17 +163,12 @@ bool job_prepare(void)
 
 void dispatch_start(void)
 {
-    int finalized = 0, wanted = 0;
-    if (job.asked)
-        return;
-    job.asked = true;
-    PMPI_Finalized(&finalized);
-    static const char *const names[] = {"UNISONO_RULES", "UNISONO_FORCE", "UNISONO_COLLECTIVES", "UNISONO_VERBOSE"};
-    for (int i = 0; i < 4; i++)
-        wanted |= given(names[i]) != NULL;
-    if (finalized || !wanted)
+    job.agreed = true;
+    if (!agree_serves())
         return;
     bool good = read_environment() && job_prepare();
+    if (!good)
+        agree_step_aside();
     if (good && job.rules.has_costs) {
         job.costs = job.rules.costs;
         job.has_costs = true;

@@ -5,12 +5,12 @@
 #include "rules.h"
 
 struct job {
-    bool asked;         /* the environment has been looked at */
+    bool agreed;        /* all ranks have the same library and variables (agree.h) */
     bool started;       /* the world's nodes are known: communicators can be looked at */
     bool is_on;         /* rules, or costs, choose */
     bool by_costs;      /* what has no rule is chosen by the cost model */
     bool verbose;
-    bool multiple;      /* MPI_THREAD_MULTIPLE */
+    bool multiple;      /* MPI_THREAD_MULTIPLE on some rank */
     bool devices;       /* a rank had the driver of a device loaded at the start */
     bool has_costs;
     struct rules rules;
@@ -19,7 +19,7 @@ struct job {
 };
 extern struct job job;
 
-/* Collective over MPI_COMM_WORLD, unless it has been done. */
+/* Collective over MPI_COMM_WORLD, unless it has been done; false where ranks do not agree. */
 bool job_prepare(void);
 
 #endif

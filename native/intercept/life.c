@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "agree.h"
 #include "intercept.h"
 #include "output.h"
 #include "part.h"
@@ -51,6 +52,10 @@ void life_after_init(uint64_t before)
     uint64_t init_ns = ticks_clock_ns() - before;
     int error = errno, level = MPI_THREAD_SINGLE;
     preload_forget();
+    if (!agree_start()) {
+        errno = error;
+        return;
+    }
     dispatch_start();
     settings_read(&record.settings, complain);
     if (record.settings.prefix[0] == '\0') {

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "collectives.h"
+#include "node/copy.h"
 #include "reduction.h"
 
 enum { MOST_ROUNDS = 2000, LEAST_ROUNDS = 15, MOST_CANDIDATES = 80 };
@@ -251,6 +252,7 @@ int main(int argc, char **argv)
     struct coll_comm *comm;
     int wrong = 0;
     PMPI_Init(&argc, &argv);
+    copy_agree_on_cache(copy_last_cache());
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     bool every = argc > 3 && strcmp(argv[1], "all") == 0;

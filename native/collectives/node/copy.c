@@ -7,8 +7,11 @@
 /* A cache of the last level where the system says nothing. */
 static const int64_t usual_cache = INT64_C(32) << 20;
 
-/* The largest cache a core sees. sysconf() is not asked: under hypervisors it counts those of the whole machine. */
-static int64_t last_cache(void)
+/* Of which the choice of a way depends: one rank may see another than the others. */
+static _Atomic int64_t agreed_cache;
+
+/* sysconf() is not asked: under hypervisors it counts the caches of the whole machine. */
+int64_t copy_last_cache(void)
 {
     long long kilobytes = 0;
     FILE *file = fopen("/sys/devices/system/cpu/cpu0/cache/index3/size", "r");
@@ -20,15 +23,15 @@ static int64_t last_cache(void)
     return kilobytes > 0 ? kilobytes << 10 : usual_cache;
 }
 
+void copy_agree_on_cache(int64_t bytes)
+{
+    atomic_store_explicit(&agreed_cache, bytes, memory_order_relaxed);
+}
+
 int64_t copy_streams_from(int ranks)
 {
-    static _Atomic int64_t cache;
-    int64_t bytes = atomic_load_explicit(&cache, memory_order_relaxed);
-    if (bytes == 0) {
-        bytes = last_cache();
-        atomic_store_explicit(&cache, bytes, memory_order_relaxed);
-    }
-    return 2 * bytes / ranks;
+    int64_t bytes = atomic_load_explicit(&agreed_cache, memory_order_relaxed);
+    return 2 * (bytes > 0 ? bytes : usual_cache) / ranks;
 }
 
 #if defined(__x86_64__) && defined(__GNUC__)

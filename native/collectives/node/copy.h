@@ -18,6 +18,11 @@
  * 0.85 times.) */
 int64_t copy_streams_from(int ranks);
 
+/* The largest cache that a core of this rank sees, in bytes, and what all ranks take it for: the choice of a way depends
+ * on it, so without an agreement it is what is usual. */
+int64_t copy_last_cache(void);
+void copy_agree_on_cache(int64_t bytes);
+
 /* Past the cache; what follows a release after it is ordered as after any other store. */
 void copy_streaming(void *to, const void *from, size_t bytes);
 
