@@ -57,7 +57,14 @@ WANTS = (
     Want("a C compiler and make", r"no C compiler|no make|^(cc|gcc|ld|strip|objcopy) is not", "build-essential"),
     Want("UCX", r"no UCX|no pml/ucx", otherwise="an Open MPI with UCX"),
     Want("tools for virtual nodes", r"util-linux, iproute2", "util-linux iproute2"),
-    Want("namespaces", r"namespaces", otherwise="permit user namespaces, or run as root outside of a container"),
+    Want("locales", r"locale", "locales"),
+    Want("clang with libFuzzer", r"clang", "clang libclang-rt-14-dev"),
+    Want("atheris", r"atheris", otherwise="pip install atheris"),
+    Want(
+        "namespaces",
+        r"namespaces|mounts of one's own",
+        otherwise="permit user namespaces, or run as root outside of a container",
+    ),
     Want("memory cgroups", r"cgroup", otherwise="run as root on a machine with them"),
     Want("a second core", r"two cores|two CPUs|one core|not a machine on which two ranks"),
     Want("ThreadSanitizer", r"ThreadSanitizer", otherwise="a compiler with it, gcc or clang"),
@@ -67,6 +74,7 @@ WANTS = (
 
 NOTHING_LACKS = (
     r"one MPI is enough|has ordered lists|has no words|Open MPI [\d.]+\w* (can$|does not)|has the memory for it"
+    r"|this MPI does not run (in|without)"
 )
 """Reasons of tests that are about another MPI or machine than the one at hand."""
 
