@@ -32,7 +32,7 @@ def _built(tools: Toolchain, folder: Path) -> Path:
     """The folder of the programs; those that this MPI lacks a function for are not there."""
     options = [f"--disable-{word}" for word in ("cxx", "fortran", "f77", "fc", "static")]
     steps = (
-        [str(SOURCE / "configure"), f"CC={tools.mpicc}", *options],
+        [str(SOURCE / "configure"), f"CC={tools.mpicc}", f"MPICC={tools.mpicc}", *options],
         ["make", "-C", "util"],
         ["make", "-C", "dtpools"],
         ["make", "-C", "coll", "-k", "-j2"],
