@@ -59,6 +59,7 @@ WANTS = (
     Want("tools for virtual nodes", r"util-linux, iproute2", "util-linux iproute2"),
     Want("locales", r"locale", "locales"),
     Want("clang with libFuzzer", r"clang", "clang libclang-rt-14-dev"),
+    Want("arm64 compilers and emulation", r"arm64", "gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static"),
     Want("atheris", r"atheris", otherwise="pip install atheris"),
     Want(
         "namespaces",
