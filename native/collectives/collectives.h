@@ -66,15 +66,20 @@ struct call {
     struct reduction reduction;
 };
 
-struct node; /* the node transport: node/node.h */
+struct node;  /* the node transport: node/node.h */
+struct peers; /* what it has in common with communicators of the same ranks: peers.h */
 
 /* The ranks of one communicator, as our collectives see them. */
 struct coll_comm {
-    MPI_Comm comm; /* private: all our messages, errors are returned */
+    MPI_Comm comm; /* private, or shared with others of the same ranks: all our messages; errors are returned */
     int rank, ranks;
+    bool served;   /* on all nodes there is memory to share: else nothing of ours applies. The same on all ranks */
+    bool is_short; /* cells or queues were refused: what applied before may not do so now */
     bool crowded; /* somewhere ranks have no CPU each: the same on all ranks, for the cost model (node->crowded: here) */
-    struct topology topology;
+    struct topology topology; /* the peers' */
     struct fabric fabric;
+    struct peers *peers;
+    int slot;
     struct node *node;  /* the ranks of this rank's node; never NULL */
     struct domains *domains; /* the same in two levels: node/domains.h; NULL: not yet */
     struct scratch *scratch;
@@ -88,6 +93,8 @@ struct coll_comm {
 /* Collective over the ranks of `user`, which is an intracommunicator: a private communicator, topology, transports. The
  * same answer on all ranks; on failure *made is NULL and nothing is left behind. MPI error codes. */
 int coll_comm_create(MPI_Comm user, struct coll_comm **made);
+/* The same where its peers are known; *made is NULL with MPI_SUCCESS too when it has not lived long enough (peers.h). */
+int coll_comm_join(struct peers **peers, MPI_Comm user, int64_t lived, struct coll_comm **made);
 /* Local but for freeing the private communicator. */
 void coll_comm_free(struct coll_comm *comm);
 

@@ -3,11 +3,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "collectives.h"
-#include "failure.h"
-#include "node/crowd.h"
 #include "node/domains.h"
 #include "node/node.h"
+#include "peers.h"
 
 struct scratch {
     void *memory[SCRATCHES];
@@ -69,46 +67,67 @@ void coll_scratch_trim(struct coll_comm *comm)
         give_back(scratch, i);
 }
 
-/* What each rank does by itself. */
-static bool prepare(struct coll_comm *comm, MPI_Comm user)
+/* What needs no other rank: its memory. */
+static struct coll_comm *allocate(void)
 {
-    comm->scratch = calloc(1, sizeof *comm->scratch);
-    comm->fabric.failure = failure_create();
-    return comm->scratch != NULL && comm->fabric.failure != NULL && topology_create(&comm->topology, user);
+    struct coll_comm *comm = calloc(1, sizeof *comm);
+    if (comm != NULL && (comm->scratch = calloc(1, sizeof *comm->scratch)) != NULL)
+        return comm;
+    free(comm);
+    return NULL;
+}
+
+/* Whether every node with several ranks shares memory. */
+static bool shares(const struct peers *peers, const struct coll_comm *comm)
+{
+#ifdef UNISONO_SIMULATED
+    (void)peers, (void)comm;
+    return true; /* or what there is instead */
+#else
+    return comm->topology.most == 1 || peers_have_lines(peers, comm->slot);
+#endif
+}
+
+int coll_comm_join(struct peers **peers, MPI_Comm user, int64_t lived, struct coll_comm **made)
+{
+    struct coll_comm *comm = allocate();
+    int slot, error = peers_join(peers, user, comm != NULL, lived, &slot);
+    *made = NULL;
+    if (error != MPI_SUCCESS || slot < 0) {
+        if (comm != NULL)
+            free(comm->scratch);
+        free(comm);
+        return error;
+    }
+    comm->peers = *peers;
+    comm->peers->users++;
+    comm->slot = slot;
+    comm->comm = comm->peers->comm;
+    comm->topology = comm->peers->topology;
+    comm->crowded = comm->peers->crowded;
+    comm->rank = comm->topology.rank;
+    comm->ranks = comm->topology.ranks;
+    comm->fabric = (struct fabric){comm->comm, comm->peers->failure, slot * FABRIC_TAGS};
+    comm->served = shares(comm->peers, comm);
+    comm->costs.node_latency = usual_node_latency;
+    comm->costs.node_byte = usual_node_byte;
+    comm->costs.fabric_latency = usual_fabric_latency;
+    comm->costs.fabric_byte = usual_fabric_byte;
+    if (node_create(comm, comm->peers, slot) != MPI_SUCCESS)
+        PMPI_Abort(user, EXIT_FAILURE); /* the others would wait for ever */
+    *made = comm;
+    return MPI_SUCCESS;
 }
 
 int coll_comm_create(MPI_Comm user, struct coll_comm **made)
 {
+    struct peers *peers = peers_find(user);
     *made = NULL;
-    struct coll_comm *comm = calloc(1, sizeof *comm);
-    enum { GOOD, ROOMY };
-    int mine[] = {[GOOD] = comm != NULL && prepare(comm, user), [ROOMY] = !crowd()}, all[] = {0, 0};
-    int error = PMPI_Allreduce(mine, all, 2, MPI_INT, MPI_MIN, user);
-    if (error == MPI_SUCCESS && !all[GOOD])
-        error = MPI_ERR_NO_MEM;
-    if (error == MPI_SUCCESS) {
-        comm->crowded = !all[ROOMY];
-        comm->comm = MPI_COMM_NULL;
-        comm->rank = comm->topology.rank;
-        comm->ranks = comm->topology.ranks;
-        comm->costs.node_latency = usual_node_latency;
-        comm->costs.node_byte = usual_node_byte;
-        comm->costs.fabric_latency = usual_fabric_latency;
-        comm->costs.fabric_byte = usual_fabric_byte;
-        /* Not a dup: that would run the attribute callbacks of the program. */
-        error = PMPI_Comm_split(user, 0, comm->rank, &comm->comm);
-    }
-    if (error == MPI_SUCCESS) {
-        failure_listen(comm->fabric.failure, comm->comm);
-        comm->fabric.comm = comm->comm;
-        error = node_create(comm);
-    }
-    if (error != MPI_SUCCESS) {
-        coll_comm_free(comm);
-        return error;
-    }
-    *made = comm;
-    return MPI_SUCCESS;
+    if (peers == NULL)
+        return MPI_ERR_NO_MEM;
+    int error = coll_comm_join(&peers, user, PEERS_NOW, made);
+    peers_leave(peers);
+    return error;
 }
 
 void coll_comm_free(struct coll_comm *comm)
@@ -116,15 +135,11 @@ void coll_comm_free(struct coll_comm *comm)
     if (comm == NULL)
         return;
     domains_free(comm);
-    if (comm->node != NULL)
-        node_free(comm);
-    failure_free(comm->fabric.failure);
-    if (comm->comm != MPI_COMM_NULL && comm->ranks > 0)
-        PMPI_Comm_free(&comm->comm);
-    if (comm->scratch != NULL)
-        for (int i = 0; i < SCRATCHES; i++)
-            give_back(comm->scratch, i);
+    peers_give(comm->peers, comm->slot, comm->node->step, comm->node->known);
+    node_free(comm);
+    peers_leave(comm->peers);
+    for (int i = 0; i < SCRATCHES; i++)
+        give_back(comm->scratch, i);
     free(comm->scratch);
-    topology_free(&comm->topology);
     free(comm);
 }

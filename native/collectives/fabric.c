@@ -33,9 +33,9 @@ static int start(const struct fabric *fabric, void *data, int64_t bytes, int pee
         error = long_type(bytes, &type);
     }
     if (error == MPI_SUCCESS && sends)
-        error = PMPI_Isend(data, count, type, peer, tag, fabric->comm, request);
+        error = PMPI_Isend(data, count, type, peer, fabric->tags + tag, fabric->comm, request);
     else if (error == MPI_SUCCESS)
-        error = PMPI_Irecv(data, count, type, peer, tag, fabric->comm, request);
+        error = PMPI_Irecv(data, count, type, peer, fabric->tags + tag, fabric->comm, request);
     if (type != MPI_BYTE)
         PMPI_Type_free(&type); /* lives until the message is through */
     return error;
@@ -58,7 +58,7 @@ int fabric_send(const struct fabric *fabric, const void *data, int64_t bytes, in
     if (bytes <= 0 || to < 0)
         return MPI_SUCCESS;
     if (bytes <= longest)
-        return PMPI_Send(data, (int)bytes, MPI_BYTE, to, tag, fabric->comm);
+        return PMPI_Send(data, (int)bytes, MPI_BYTE, to, fabric->tags + tag, fabric->comm);
     MPI_Request request;
     int error = fabric_start_send(fabric, data, bytes, to, tag, &request);
     return error == MPI_SUCCESS ? fabric_wait(1, &request) : error;
@@ -69,7 +69,7 @@ int fabric_receive(const struct fabric *fabric, void *data, int64_t bytes, int f
     if (bytes <= 0 || from < 0)
         return MPI_SUCCESS;
     if (bytes <= longest)
-        return PMPI_Recv(data, (int)bytes, MPI_BYTE, from, tag, fabric->comm, MPI_STATUS_IGNORE);
+        return PMPI_Recv(data, (int)bytes, MPI_BYTE, from, fabric->tags + tag, fabric->comm, MPI_STATUS_IGNORE);
     MPI_Request request;
     int error = fabric_start_receive(fabric, data, bytes, from, tag, &request);
     return error == MPI_SUCCESS ? fabric_wait(1, &request) : error;
@@ -107,5 +107,5 @@ int fabric_wait_any(int count, MPI_Request *requests, int *which)
 void fabric_progress(const struct fabric *fabric)
 {
     int found;
-    PMPI_Iprobe(MPI_ANY_SOURCE, FABRIC_SETUP, fabric->comm, &found, MPI_STATUS_IGNORE);
+    PMPI_Iprobe(MPI_ANY_SOURCE, fabric->tags + FABRIC_SETUP, fabric->comm, &found, MPI_STATUS_IGNORE);
 }

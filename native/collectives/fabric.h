@@ -6,11 +6,12 @@
 #include <stdint.h>
 
 /* One for each purpose, so that a message of one phase never meets the receive of another. */
-enum fabric_tag { FABRIC_DATA = 1, FABRIC_SECOND, FABRIC_NODE, FABRIC_SETUP };
+enum fabric_tag { FABRIC_DATA = 1, FABRIC_SECOND, FABRIC_NODE, FABRIC_SETUP, FABRIC_TAGS = FABRIC_SETUP };
 
 struct fabric {
     MPI_Comm comm;
     struct failure *failure; /* of others: failure.h; NULL: not watched */
+    int tags; /* added to all tags: several communicators may send on one private communicator */
 };
 
 int fabric_send(const struct fabric *fabric, const void *data, int64_t bytes, int to, int tag);

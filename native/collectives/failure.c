@@ -291,13 +291,20 @@ static void leave_memory(const struct memory *memory)
         munmap(own, bytes);
 }
 
-/* Where the MPI library was told to go on when processes fail. */
+bool failure_tolerated(void)
+{
+#ifdef OMPI_HAVE_MPI_EXT_FTMPI
+    int *tolerated, found = 0;
+    return PMPI_Comm_get_attr(MPI_COMM_WORLD, MPIX_FT, &tolerated, &found) == MPI_SUCCESS && found && *tolerated;
+#else
+    return false;
+#endif
+}
+
 static void revoke_all(MPI_Comm comm)
 {
 #ifdef OMPI_HAVE_MPI_EXT_FTMPI
-    int *tolerant, found = 0;
-    if (comm != MPI_COMM_NULL && PMPI_Comm_get_attr(MPI_COMM_WORLD, MPIX_FT, &tolerant, &found) == MPI_SUCCESS && found &&
-        *tolerant)
+    if (comm != MPI_COMM_NULL && failure_tolerated())
         PMPIX_Comm_revoke(comm);
 #else
     (void)comm;

@@ -36,6 +36,9 @@ struct failure *failure_create(void);
 void failure_listen(struct failure *failure, MPI_Comm comm);
 void failure_free(struct failure *failure);
 
+/* Whether the MPI library was told to go on when processes fail. */
+bool failure_tolerated(void);
+
 /* NULL: nothing is watched. */
 static inline bool failure_known(const struct failure *failure)
 {

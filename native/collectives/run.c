@@ -20,7 +20,7 @@ static int64_t most_of(const struct coll_comm *comm)
 
 bool algorithm_applies(const struct algorithm *algorithm, const struct coll_comm *comm, const struct shape *shape)
 {
-    if (!algorithm->applies(comm, shape))
+    if (!comm->served || !algorithm->applies(comm, shape))
         return false;
     return algorithm->scratch == NULL || is_reduction(algorithm->collective) ||
            algorithm->scratch(comm, shape) <= most_of(comm);

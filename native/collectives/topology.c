@@ -8,6 +8,8 @@
 #include "coordinates.h"
 #include "members.h"
 #include "node/crowd.h"
+#include "node/pull.h"
+#include "node/room.h"
 #include "numa.h"
 
 static MPI_Group world = MPI_GROUP_NULL;
@@ -58,6 +60,10 @@ int topology_start(void)
     error = crowd_start(near);
     if (error == MPI_SUCCESS)
         error = numa_start(near, first, &domain, &found);
+    if (error == MPI_SUCCESS)
+        error = room_start(near);
+    if (error == MPI_SUCCESS)
+        error = pull_start(near);
     PMPI_Comm_free(&near);
     if (error != MPI_SUCCESS)
         return error;
@@ -98,6 +104,8 @@ void topology_end(void)
     free(world_node); /* the start of the block that all three are in */
     world_node = world_domain = world_place = NULL;
     machine.dimensions = 0;
+    room_end();
+    pull_end();
 }
 
 void topology_describe(char *text, size_t bytes)
@@ -286,6 +294,11 @@ bool topology_create(struct topology *topology, MPI_Comm comm)
     if (good)
         place_rank(topology, rank);
     return good;
+}
+
+bool topology_world_ranks(MPI_Comm comm, int ranks, int *theirs)
+{
+    return members_find(comm, world, world_ranks, ranks, theirs) != MEMBERS_UNKNOWN;
 }
 
 static void release(struct topology *topology)

@@ -6,6 +6,7 @@
 
 #include "cvars.h"
 #include "job.h"
+#include "peers.h"
 #include "prefer.h"
 
 static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
@@ -97,7 +98,7 @@ static bool open_variables(void)
 MPI_Comm copies_make(const struct coll_comm *ours, const struct implementation *implementation)
 {
     MPI_Comm copy = MPI_COMM_NULL;
-    if ((implementation->kind == BY_TUNED && job.multiple) || !agree(open_variables(), ours->comm))
+    if ((implementation->kind == BY_TUNED && job.multiple) || !agree(open_variables() && peers_may_add(), ours->comm))
         return MPI_COMM_NULL;
     if (implementation->kind == BY_TUNED)
         return copy_tuned(ours, implementation);

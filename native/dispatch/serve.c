@@ -127,6 +127,8 @@ int serve_run(struct state *state, const struct call *call, const struct impleme
         state_step_aside(state);
         error = failure_report(failure, state->user);
     }
+    if (__builtin_expect(state->ours->is_short, false))
+        state_forget_last(state);
     return error;
 }
 

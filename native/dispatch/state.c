@@ -3,19 +3,20 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "copies.h"
 #include "dispatch.h"
 #include "job.h"
+#include "peers.h"
 
 enum { CACHED = 32 };
 
 static int keyval = MPI_KEYVAL_INVALID;
 static uint32_t generation = 1; /* changes when a communicator is freed: its handle may be another's soon */
-static struct state never;      /* the attribute of those that are not served */
 static struct state *newest;    /* equipped later comes first */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the list */
-static int equipped;
+static bool is_patient;
 
 /* What this thread looked up last, and whether it is inside of our own setting up, or of a communicator's end: what is
  * called then goes on to the MPI library. */
@@ -58,20 +59,22 @@ static int forget(MPI_Comm comm, int key, void *value, void *extra)
     struct state *state = value;
     (void)comm, (void)key, (void)extra;
     __atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
-    if (state == &never)
-        return MPI_SUCCESS;
     pthread_mutex_lock(&lock);
     unlink_state(state);
     pthread_mutex_unlock(&lock);
     for (int i = 0; i < state->copies; i++)
-        if (state->copy[i].comm != MPI_COMM_NULL)
+        if (state->copy[i].comm != MPI_COMM_NULL) {
             PMPI_Comm_free(&state->copy[i].comm);
+            peers_added(-1);
+        }
     for (int i = 0; i < COLLECTIVES; i++)
-        choice_free(&state->choice[i]);
-    if (state->ours != NULL) {
-        coll_comm_free(state->ours);
-        __atomic_sub_fetch(&equipped, 1, __ATOMIC_RELAXED);
-    }
+        if (state->own >> i & 1)
+            choice_free(&state->choice[i]);
+    coll_comm_free(state->ours);
+    if (state->peers != NULL)
+        peers_leave(state->peers);
+    if (state->former != NULL)
+        peers_leave(state->former);
     free(state->vectors);
     free(state);
     return MPI_SUCCESS;
@@ -79,6 +82,8 @@ static int forget(MPI_Comm comm, int key, void *value, void *extra)
 
 bool state_start(void)
 {
+    const char *patience = getenv("UNISONO_PATIENCE");
+    is_patient = job.forced.count == 0 && (patience == NULL || strcmp(patience, "0") != 0);
     return PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval, NULL) == MPI_SUCCESS;
 }
 
@@ -90,20 +95,23 @@ void state_finish(void)
     PMPI_Comm_free_keyval(&keyval);
 }
 
+static int64_t now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+/* Most communicators are never looked at again: no more than an attribute. */
 static struct state *create(MPI_Comm comm)
 {
-    int inter = 1, ranks = 1;
-    struct state *state = &never;
-    if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter || PMPI_Comm_size(comm, &ranks) != MPI_SUCCESS)
-        ranks = 1;
-    if (ranks > 1)
-        state = calloc(1, sizeof *state);
+    struct state *state = calloc(1, sizeof *state);
     if (state == NULL)
         PMPI_Abort(comm, EXIT_FAILURE); /* the other ranks would wait for this one for ever */
-    else if (state != &never) {
+    else {
         state->user = comm;
-        state->ranks = ranks;
-        PMPI_Comm_rank(comm, &state->rank);
+        state->begun = now();
+        state->look_at = comm == MPI_COMM_WORLD ? 1 : is_patient ? LOOK_FIRST : CALLS_BEFORE;
         pthread_mutex_lock(&lock);
         link_newest(state);
         pthread_mutex_unlock(&lock);
@@ -133,76 +141,83 @@ static struct state *look(MPI_Comm comm)
     return state;
 }
 
-/* Local: where its ranks are; false when one was not there at MPI_Init. */
+/* Local: where its ranks are; false when it is between groups or of one rank, or when a rank was not there at MPI_Init. */
 static bool find_place(struct state *state)
 {
-    struct topology topology;
-    if (!topology_create(&topology, state->user))
+    int inter = 1;
+    if (PMPI_Comm_test_inter(state->user, &inter) != MPI_SUCCESS || inter)
         return false;
-    state->place.nodes = topology.nodes;
-    state->place.ppn = topology.regular ? topology.most : 0;
-    if (topology.cuboid.node_at != NULL) {
-        state->place.dimensions = topology.cuboid.torus.dimensions;
-        for (int i = 0; i < topology.cuboid.torus.dimensions; i++)
-            state->place.extent[i] = topology.cuboid.torus.extent[i];
+    PMPI_Comm_size(state->user, &state->ranks);
+    PMPI_Comm_rank(state->user, &state->rank);
+    if (state->ranks == 1)
+        return false;
+    if (state->peers == NULL)
+        state->peers = peers_find(state->user);
+    if (state->peers == NULL)
+        return false;
+    const struct topology *topology = &state->peers->topology;
+    state->place.nodes = topology->nodes;
+    state->place.ppn = topology->regular ? topology->most : 0;
+    if (topology->cuboid.node_at != NULL) {
+        state->place.dimensions = topology->cuboid.torus.dimensions;
+        for (int i = 0; i < topology->cuboid.torus.dimensions; i++)
+            state->place.extent[i] = topology->cuboid.torus.extent[i];
     }
-    topology_free(&topology);
     return true;
 }
 
 static struct state *make_ready(struct state *state)
 {
-    if (state == NULL || state == &never || state->failed)
+    if (state == NULL || state->failed)
         return NULL;
     state->ready = state->ready || find_place(state);
     state->failed = !state->ready;
     return state->ready ? state : NULL;
 }
 
-struct state *state_find(MPI_Comm comm)
+/* Choices made before are the former peers', and may be in use right now. */
+static void change_peers(struct state *state, struct peers *before)
 {
-    struct state *state = look(comm);
-    if (__builtin_expect(state != NULL && state->ready, true))
-        return state;
-    if (state == NULL || state == &never || state->failed)
-        return NULL;
-    if (++state->calls < CALLS_BEFORE && comm != MPI_COMM_WORLD)
-        return NULL;
-    return make_ready(state);
-}
-
-struct state *state_now(MPI_Comm comm)
-{
-    return make_ready(look(comm));
+    if (state->peers == before) {
+        before->users--;
+        return;
+    }
+    if (state->former != NULL)
+        peers_leave(state->former);
+    state->former = before;
+    for (int i = 0; i < COLLECTIVES; i++)
+        if ((state->own >> i & 1) == 0)
+            state->choice[i] = (struct choice){0};
+    state->chosen &= state->own;
 }
 
 /* What fails in here must not meet the program's error handler, which may end the program: the handler is put aside. */
-static void set_up(struct state *state, int mine)
+static int set_up(struct state *state, int64_t lived)
 {
     MPI_Errhandler theirs = MPI_ERRHANDLER_NULL;
-    int all = 0;
-    if (PMPI_Comm_get_errhandler(state->user, &theirs) != MPI_SUCCESS)
-        return;
+    int error = PMPI_Comm_get_errhandler(state->user, &theirs);
+    if (error != MPI_SUCCESS)
+        return error;
+    bool aside = dispatch_aside(true);
     PMPI_Comm_set_errhandler(state->user, MPI_ERRORS_RETURN);
-    inside = true;
-    if (PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, state->user) == MPI_SUCCESS && all)
-        coll_comm_create(state->user, &state->ours);
-    inside = false;
+    error = coll_comm_join(&state->peers, state->user, lived, &state->ours);
     PMPI_Comm_set_errhandler(state->user, theirs);
     PMPI_Errhandler_free(&theirs);
+    dispatch_aside(aside);
+    return error;
 }
 
-bool state_equip(struct state *state)
+/* Collective. False: it cannot be, or is too early. */
+static bool equip(struct state *state, int64_t lived)
 {
-    if (state->ours != NULL || state->failed)
-        return state->ours != NULL;
-    set_up(state, __atomic_add_fetch(&equipped, 1, __ATOMIC_RELAXED) <= EQUIPPED_MOST);
-    state->failed = state->ours == NULL;
-    state->ready = !state->failed;
-    if (state->failed) {
-        __atomic_sub_fetch(&equipped, 1, __ATOMIC_RELAXED);
+    struct peers *before = state->peers;
+    before->users++;
+    int error = set_up(state, lived);
+    change_peers(state, before);
+    state->failed = error != MPI_SUCCESS;
+    state->ready = state->ours != NULL;
+    if (state->ours == NULL)
         return false;
-    }
     if (job.has_costs)
         state->ours->costs = job.costs;
     pthread_mutex_lock(&lock);
@@ -210,6 +225,11 @@ bool state_equip(struct state *state)
     link_newest(state);
     pthread_mutex_unlock(&lock);
     return true;
+}
+
+bool state_equip(struct state *state)
+{
+    return state->ours != NULL || (!state->failed && equip(state, PEERS_NOW));
 }
 
 void state_step_aside(struct state *state)
@@ -222,7 +242,7 @@ void dispatch_revoked(MPI_Comm comm, int (*revoke)(MPI_Comm))
 {
     struct state *state = NULL;
     int found = 0;
-    if (PMPI_Comm_get_attr(comm, keyval, &state, &found) != MPI_SUCCESS || !found || state == &never)
+    if (PMPI_Comm_get_attr(comm, keyval, &state, &found) != MPI_SUCCESS || !found)
         return;
     if (state->ours != NULL)
         revoke(state->ours->comm);
@@ -239,22 +259,101 @@ static bool is_forced(enum collective collective)
     return false;
 }
 
+/* The choices of all communicators of the same ranks. */
+struct choices {
+    unsigned chosen;
+    struct choice choice[COLLECTIVES];
+};
+
+static void free_choices(void *kept)
+{
+    struct choices *choices = kept;
+    for (int i = 0; i < COLLECTIVES; i++)
+        choice_free(&choices->choice[i]);
+    free(choices);
+}
+
+static bool make_choice(struct state *state, enum collective collective, struct choice *choice)
+{
+    struct choice by_costs = {0};
+    bool good = true;
+    if (is_forced(collective))
+        return choice_from_rules(choice, &job.forced, collective, &state->place, NULL);
+    if (!job.is_on)
+        return true;
+    if (job.by_costs && state_equip(state))
+        good = choice_from_costs(&by_costs, state->ours, collective);
+    good = good && choice_from_rules(choice, &job.rules, collective, &state->place, &by_costs);
+    choice_free(&by_costs);
+    return good;
+}
+
 /* The same on all ranks: memory that is not there ends the program. */
 static void choose(struct state *state, enum collective collective)
 {
-    struct choice *choice = &state->choice[collective], by_costs = {0};
-    bool good = true;
-    if (is_forced(collective)) {
-        good = choice_from_rules(choice, &job.forced, collective, &state->place, NULL);
-    } else if (job.is_on) {
-        if (job.by_costs && state_equip(state))
-            good = choice_from_costs(&by_costs, state->ours, collective);
-        good = good && choice_from_rules(choice, &job.rules, collective, &state->place, &by_costs);
-        choice_free(&by_costs);
-    }
-    if (!good)
+    /* Where there is no memory to share any more, costs are this communicator's affair alone. */
+    bool alone = job.by_costs && !is_forced(collective) && (!state_equip(state) || !state->ours->served);
+    struct peers *peers = state->peers;
+    struct choices *choices = peers->kept;
+    if (choices == NULL && (choices = peers->kept = calloc(1, sizeof *choices)) != NULL)
+        peers->kept_free = free_choices;
+    if (choices == NULL)
         PMPI_Abort(state->user, EXIT_FAILURE);
+    if (alone || (choices->chosen >> collective & 1) == 0) {
+        struct choice made = {0};
+        if (!make_choice(state, collective, &made))
+            PMPI_Abort(state->user, EXIT_FAILURE);
+        state->choice[collective] = made;
+        if (alone) {
+            state->own |= 1u << collective;
+        } else {
+            choices->choice[collective] = made;
+            choices->chosen |= 1u << collective;
+        }
+    } else
+        state->choice[collective] = choices->choice[collective];
     state->chosen |= 1u << collective;
+}
+
+/* Local: whether rules, or costs, have anything of ours for it. */
+static bool is_wanted(struct state *state)
+{
+    bool any = job.by_costs;
+    for (int i = 0; i < COLLECTIVES && !any; i++) {
+        if ((state->chosen >> i & 1) == 0)
+            choose(state, (enum collective)i);
+        any = state->choice[i].count > 0;
+    }
+    return any;
+}
+
+/* Its turn to be looked at. */
+static struct state *look_again(struct state *state)
+{
+    if (!is_patient || state->user == MPI_COMM_WORLD)
+        return make_ready(state);
+    bool known = state->peers != NULL || find_place(state);
+    if (!known || !is_wanted(state)) {
+        state->failed = !known;
+        state->ready = known;
+    } else if (!equip(state, now() - state->begun))
+        state->look_at = state->look_at < INT32_MAX / LOOK_AGAIN ? LOOK_AGAIN * state->look_at : INT32_MAX;
+    return state->ready ? state : NULL;
+}
+
+struct state *state_find(MPI_Comm comm)
+{
+    struct state *state = look(comm);
+    if (__builtin_expect(state != NULL && state->ready, true))
+        return state;
+    if (state == NULL || state->failed)
+        return NULL;
+    return ++state->calls < state->look_at ? NULL : look_again(state);
+}
+
+struct state *state_now(MPI_Comm comm)
+{
+    return make_ready(look(comm));
 }
 
 const struct range *state_range(struct state *state, enum collective collective, int64_t bytes)
@@ -266,13 +365,23 @@ const struct range *state_range(struct state *state, enum collective collective,
 
 void state_force(struct state *state, enum collective collective, struct choice *choice)
 {
-    choice_free(&state->choice[collective]);
+    if (state->own >> collective & 1)
+        choice_free(&state->choice[collective]);
+    state->own &= ~(1u << collective);
+    state->chosen &= ~(1u << collective);
     state->choice[collective] = *choice;
     state->last[collective].implementation = NULL;
-    if (choice->count > 0)
+    if (choice->count > 0) {
         state->chosen |= 1u << collective;
-    else
-        state->chosen &= ~(1u << collective);
+        state->own |= 1u << collective;
+    }
+}
+
+void state_forget_last(struct state *state)
+{
+    state->ours->is_short = false;
+    for (int i = 0; i < COLLECTIVES; i++)
+        state->last[i].implementation = NULL;
 }
 
 MPI_Comm state_copy(struct state *state, const struct implementation *implementation)
@@ -287,6 +396,7 @@ MPI_Comm state_copy(struct state *state, const struct implementation *implementa
     inside = true;
     made->comm = copies_make(state->ours, implementation);
     inside = false;
+    peers_added(made->comm != MPI_COMM_NULL);
     return made->comm;
 }
 

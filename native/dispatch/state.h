@@ -2,7 +2,11 @@
  *
  * Made in steps, each at a call that all ranks make and on values that are equal on all of them: the first calls are only
  * counted, so that communicators that do not live long cost next to nothing; then the rules are looked at, which is
- * local; our private communicator and the copies are made when something that they serve is chosen for the first time. */
+ * local. Where they, or costs, would have something of ours, all ranks ask each other now and then, at LOOK_FIRST calls
+ * and at each LOOK_AGAIN times as many, whether a private communicator is there already, for another communicator of the
+ * same ranks, or repaid by how long this one has been used (peers.h). Copies are made when one is chosen.
+ *
+ * UNISONO_PATIENCE=0: nobody asks, and the private communicator is made when something that it serves is chosen. */
 #ifndef UNISONO_STATE_H
 #define UNISONO_STATE_H
 
@@ -11,8 +15,9 @@
 
 enum {
     COPIES_MOST = 16,
-    EQUIPPED_MOST = 256, /* communicators at a time that have a private one */
-    CALLS_BEFORE = 3,    /* the call at which a communicator that is not MPI_COMM_WORLD is looked at */
+    CALLS_BEFORE = 3, /* with UNISONO_PATIENCE=0, the call at which a communicator that is not MPI_COMM_WORLD is looked at */
+    LOOK_FIRST = 32,
+    LOOK_AGAIN = 4,
 };
 
 struct copy {
@@ -23,12 +28,16 @@ struct copy {
 struct state {
     MPI_Comm user;
     int rank, ranks;
-    int calls;
+    int calls, look_at;     /* collective calls until it is ready; how many until it is looked at again */
+    int64_t begun;          /* the first of them: nanoseconds of a clock */
     bool ready;             /* choices may be looked up */
     bool failed;            /* cannot be equipped */
+    struct peers *peers;    /* NULL: not looked at yet */
+    struct peers *former;   /* before they were renewed; usually NULL */
     struct place place;
     struct coll_comm *ours; /* NULL until it is needed */
     unsigned chosen;        /* bit: the collective's choice has been made */
+    unsigned own;           /* bit: by the program itself, so that it belongs to this alone; else to all its peers */
     struct choice choice[COLLECTIVES];
     struct {
         struct shape shape;
@@ -63,6 +72,9 @@ const struct range *state_range(struct state *state, enum collective collective,
 
 /* From now on. Takes over what is in `choice`; without ranges, what the rules say counts again. */
 void state_force(struct state *state, enum collective collective, struct choice *choice);
+
+/* Local, but all ranks of a node do so: what served last is looked up anew. */
+void state_forget_last(struct state *state);
 
 /* Collective: the copy on which the MPI library serves with this; MPI_COMM_NULL: it cannot. */
 MPI_Comm state_copy(struct state *state, const struct implementation *implementation);

@@ -38,14 +38,6 @@ void __wrap_free(void *memory);
 void *__wrap_mmap(void *at, size_t bytes, int protection, int flags, int file, off_t offset);
 int __wrap_munmap(void *memory, size_t bytes);
 
-/* Its probe would take the other ranks of the node, of whom there are none, for dead. */
-void __wrap_pull_create(struct pull *pull, const struct coll_comm *comm, bool offer);
-void __wrap_pull_create(struct pull *pull, const struct coll_comm *comm, bool offer)
-{
-    (void)comm, (void)offer;
-    *pull = (struct pull){.works = false};
-}
-
 static void count(int64_t bytes)
 {
     now += bytes;
@@ -178,8 +170,10 @@ static int64_t call_most(const char **name)
     void *receive = __real_mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     int64_t largest = 0, *none = calloc((size_t)ranks, sizeof *none);
     const struct node kept = *world->node;
+    struct cells none_made = {.made = CELLS_NONE};
     world->node->shared = world->node->pull.works = false;
-    world->node->cells = CELLS_NONE;
+    world->node->cells = &none_made;
+    world->node->second.base = NULL;
     world->node->pairs = NULL;
     world->node->pairs_refused = true;
     *name = "";

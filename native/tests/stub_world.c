@@ -37,6 +37,19 @@ MPI_Comm stub_comm(const int *ranks, int count)
     return (MPI_Comm)(uintptr_t)made++;
 }
 
+int PMPI_Query_thread(int *level)
+{
+    *level = MPI_THREAD_SINGLE;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Comm_get_attr(MPI_Comm comm, int key, void *value, int *found)
+{
+    (void)comm, (void)key, (void)value;
+    *found = 0;
+    return MPI_SUCCESS;
+}
+
 int PMPI_Comm_size(MPI_Comm comm, int *size)
 {
     *size = comms[number_of(comm)].count;
@@ -128,7 +141,7 @@ int PMPI_Group_translate_ranks(MPI_Group from, int count, const int *ranks, MPI_
 
 static size_t bytes_of(int count, MPI_Datatype type)
 {
-    size_t each = type == MPI_INT ? sizeof(int) : type == MPI_DOUBLE || type == MPI_LONG ? 8 : 1;
+    size_t each = type == MPI_INT ? sizeof(int) : type == MPI_DOUBLE || type == MPI_LONG || type == MPI_INT64_T ? 8 : 1;
     return (size_t)count * each;
 }
 

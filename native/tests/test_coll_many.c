@@ -71,7 +71,8 @@ static void phases(struct coll_comm *comm, int round, uint64_t *send, uint64_t *
 static void *run(void *argument)
 {
     int rank = *(int *)argument;
-    struct node node = {.shared = true, .crowded = true, .rank = rank, .ranks = ranks, .cells = CELLS_MADE,
+    struct cells made = {.made = CELLS_MADE};
+    struct node node = {.shared = true, .crowded = true, .rank = rank, .ranks = ranks, .cells = &made,
                         .cell_bytes = cell_bytes, .first = {.base = flags, .each = sizeof(struct shared_rank)},
                         .second = {.base = cells, .each = CELLS * cell_bytes}};
     struct coll_comm comm = {.node = &node, .ranks = ranks, .rank = rank};

@@ -1,7 +1,7 @@
 /* The ways of one node with threads for ranks and plain memory for the segment: built with ThreadSanitizer, which knows
  * whether what is read was released by its writer. Results are checked too, with cells so small that the rings come
  * round often, on different numbers of ranks, with send and receive the same, in any mixture of phases, of one level
- * and of two. */
+ * and of two; on two communicators in turn that have cells in common. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +20,8 @@
 enum { MOST_RANKS = 4, MOST_COUNT = 3000, ROUNDS = 96, CELL_BYTES = 1024 };
 
 static int ranks;
-/* Of the node; of its first domain, its second, the two that lead. */
-enum { NODE, DOMAIN, LEADERS = DOMAIN + 2, PARTS };
+/* Of the node, for another communicator of its ranks; of its first domain, its second, the two that lead. */
+enum { NODE, OTHER, DOMAIN, LEADERS = DOMAIN + 2, PARTS };
 static char *flags_memory[PARTS], *cells_memory[PARTS];
 static _Atomic int wrong, finished;
 
@@ -143,21 +143,22 @@ static void phase(struct coll_comm *comm, int round, uint64_t *send, uint64_t *r
     }
 }
 
-static struct node node_of(int part, int rank, int count)
+static struct node node_of(int part, int rank, int count, struct cells *cells)
 {
-    return (struct node){.shared = count > 1, .crowded = true, .rank = rank, .ranks = count, .cells = CELLS_MADE,
+    return (struct node){.shared = count > 1, .crowded = true, .rank = rank, .ranks = count, .cells = cells,
                          .cell_bytes = CELL_BYTES,
                          .first = {.base = flags_memory[part], .each = sizeof(struct shared_rank)},
-                         .second = {.base = cells_memory[part], .each = CELLS * CELL_BYTES}};
+                         .second = {.base = cells_memory[part == OTHER ? NODE : part], .each = CELLS * CELL_BYTES}};
 }
 
 static void *run(void *argument)
 {
     static const int64_t counts[] = {1, 15, 16, 128, 129, 1000, MOST_COUNT, 0};
     int rank = *(int *)argument, begin = ranks / 2 - (ranks > 3), own = rank >= begin;
-    struct node node = node_of(NODE, rank, ranks);
-    struct node inner = node_of(DOMAIN + own, own ? rank - begin : rank, own ? ranks - begin : begin);
-    struct node outer = node_of(LEADERS, own, 2);
+    struct cells cells[3] = {{.made = CELLS_MADE}, {.made = CELLS_MADE}, {.made = CELLS_MADE}};
+    struct node node = node_of(NODE, rank, ranks, &cells[0]), other = node_of(OTHER, rank, ranks, &cells[0]);
+    struct node inner = node_of(DOMAIN + own, own ? rank - begin : rank, own ? ranks - begin : begin, &cells[1]);
+    struct node outer = node_of(LEADERS, own, 2, &cells[2]);
     int domain_of[MOST_RANKS], place_of[MOST_RANKS];
     for (int i = 0; i < ranks; i++) {
         domain_of[i] = i >= begin;
@@ -169,8 +170,10 @@ static void *run(void *argument)
     struct coll_comm comm = {.node = &node, .domains = &domains, .ranks = ranks, .rank = rank};
     comm.topology = (struct topology){.local = rank, .locals = ranks, .domains = 2, .largest_domain = ranks - begin};
     uint64_t *send = calloc(MOST_COUNT, 8), *receive = calloc(MOST_COUNT, 8);
-    for (int round = 0; round < ROUNDS; round++)
+    for (int round = 0; round < ROUNDS; round++) {
+        comm.node = round % 7 < 3 || round % 12 == 5 ? &other : &node;
         phase(&comm, round, send, receive, counts[round / 3 % 8]);
+    }
     free(send);
     free(receive);
     finished++;

@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 PROGRAMS = Path(__file__).parent / "programs"
 INTERCEPT = Path(__file__).parents[2] / "native" / "intercept"
 ALL = ["openmpi5", "openmpi4", "mpich"]
-SERVE = {"UNISONO_COLLECTIVES": "on", "UNISONO_VERBOSE": "1"}
+SERVE = {"UNISONO_COLLECTIVES": "on", "UNISONO_VERBOSE": "1", "UNISONO_PATIENCE": "0"}
 
 
 @pytest.fixture(scope="module", params=ALL)
@@ -44,8 +44,8 @@ def test_communicators_that_come_and_go(tools: Toolchain, tmp_path: Path) -> Non
     ran = run(tools, tmp_path, program, "3000", ranks=2, env=SERVE, record=False)
     assert ran.status == 0, ran.error
     assert int(ran.out) < 4096, "KiB by which the process grew"
-    # From the third call on they are ours: on the world, on 60 that came and went, and on as many as can be at a time.
-    assert _ours(ran.error, "allreduce") == 6 + 60 * 3 + 255 * 3
+    # From the third call on they are ours: on the world, on 60 that came and went, and on 270 at a time.
+    assert _ours(ran.error, "allreduce") == 6 + 60 * 3 + 270 * 3
 
 
 def test_threads_that_each_have_their_own(tools: Toolchain, tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_rules_say_who_serves(tmp_path: Path) -> None:
     rules = tmp_path / "rules"
     rules.write_text("unisono-rules 1\nallreduce 1 2 0 max tuned/ring,mpi\nbarrier * * 0 max mpi\n")
     program = compiled(tools, tmp_path, str(PROGRAMS / "lives.c"))
-    env = {"UNISONO_RULES": str(rules), "UNISONO_VERBOSE": "1"}
+    env = {"UNISONO_RULES": str(rules), "UNISONO_VERBOSE": "1", "UNISONO_PATIENCE": "0"}
     ran = run(tools, tmp_path, program, "10", ranks=2, env=env, record=False)
     assert ran.status == 0, ran.error
     assert ("allreduce", "tuned/ring") in _served(ran.error)

@@ -22,7 +22,7 @@ def _race(tools: Toolchain, folder: Path, words: str, rounds: int, ranks: int) -
         compiled(tools, folder, str(PROGRAMS / "race.c"), "-pthread")
     rules = folder / "rules"
     rules.write_text(f"unisono-rules 1\nallreduce * * 0 1000 {words}\n")
-    env = {"UNISONO_RULES": str(rules), "UNISONO_VERBOSE": "1"}
+    env = {"UNISONO_RULES": str(rules), "UNISONO_VERBOSE": "1", "UNISONO_PATIENCE": "0"}
     ran = run(tools, folder, program, str(rounds), ranks=ranks, env=env, record=False)
     if ran.status == 77:
         pytest.skip("this MPI was built without MPI_THREAD_MULTIPLE")
@@ -83,6 +83,7 @@ def test_no_data_races_of_ours(what: str, sanitized: list[Path], tmp_path: Path)
         "LD_PRELOAD": ":".join(map(str, sanitized)),
         "TSAN_OPTIONS": "ignore_noninstrumented_modules=1 exitcode=66",
         "UNISONO_COLLECTIVES": "on",
+        "UNISONO_PATIENCE": "0",
     }
     if what == "copies":
         rules = tmp_path / "rules"

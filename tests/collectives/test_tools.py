@@ -12,7 +12,7 @@ from tests.profile.interception import Ran, Toolchain, amounts, compiled, run, t
 
 pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 PROGRAMS = Path(__file__).parent / "programs"
-SERVE = {"UNISONO_COLLECTIVES": "on", "UNISONO_VERBOSE": "1"}
+SERVE = {"UNISONO_COLLECTIVES": "on", "UNISONO_VERBOSE": "1", "UNISONO_PATIENCE": "0"}
 
 
 @pytest.fixture(scope="module", params=["openmpi5", "openmpi4", "mpich"])

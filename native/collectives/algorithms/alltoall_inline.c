@@ -4,7 +4,7 @@
 
 static bool applies(const struct coll_comm *comm, const struct shape *shape)
 {
-    return comm->topology.nodes == 1 && node_shares(comm->node) && shape->bytes <= PAIR_ROOM;
+    return comm->topology.nodes == 1 && node_has_queues(comm->node) && shape->bytes <= PAIR_ROOM;
 }
 
 static double cost(const struct coll_comm *comm, const struct shape *shape)

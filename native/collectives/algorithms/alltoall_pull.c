@@ -4,7 +4,7 @@
 static bool applies(const struct coll_comm *comm, const struct shape *shape)
 {
     (void)shape;
-    return comm->topology.nodes == 1 && node_shares(comm->node) && node_pulls(comm->node);
+    return comm->topology.nodes == 1 && node_has_queues(comm->node) && node_pulls(comm->node);
 }
 
 static double cost(const struct coll_comm *comm, const struct shape *shape)

@@ -24,6 +24,7 @@
 
 #include "../collectives.h"
 #include "pull.h"
+#include "room.h"
 #include "segment.h"
 #include "wait.h"
 
@@ -42,13 +43,21 @@ struct shared_rank {
     struct line lines[LINES];
 };
 
+/* Cells of every rank of a node, which several communicators of these ranks may write to in turn (peers.h). */
+struct cells {
+    enum { CELLS_UNTRIED, CELLS_NONE, CELLS_MADE } made;
+    struct segment segment;
+    struct segment writer; /* the lines of the communicator for which this rank wrote last */
+    uint64_t step;         /* in which it did */
+};
+
 struct node {
     bool shared;           /* else everything goes by messages */
     bool crowded;          /* crowd(): waiting ranks give their CPU away */
     int rank, ranks;       /* topology.local, .locals */
     struct segment first;  /* struct shared_rank of each */
-    struct segment second; /* cells; made when first needed */
-    enum { CELLS_UNTRIED, CELLS_NONE, CELLS_MADE } cells;
+    struct segment second; /* cells, which belong to `cells`; no more than tried when first needed */
+    struct cells *cells;
     int64_t cell_bytes;
     uint64_t step;     /* the next nobody has taken */
     uint64_t known;    /* all ranks have passed the steps below */
@@ -66,7 +75,7 @@ static inline int64_t cell_bytes_for(int ranks)
     const int64_t most = INT64_C(32) << 20, most_long = INT64_C(4) << 20;
     const int64_t largest = 128 << 10, smallest = 4 << 10;
     int64_t bytes = largest;
-    while (bytes > smallest && bytes * CELLS * ranks > (bytes > CELL_PIECE ? most_long : most))
+    while (bytes > smallest && bytes * CELLS * ranks > room_share(bytes > CELL_PIECE ? most_long : most))
         bytes /= 2;
     return bytes;
 }
@@ -113,10 +122,17 @@ static inline void line_room(struct coll_comm *comm, uint64_t step)
         node_await_passed(comm, step + 1 - LINES);
 }
 
+/* Waits until all have read what this rank wrote for another communicator. */
+void cells_take(struct coll_comm *comm);
+
 static inline void cell_room(struct coll_comm *comm, uint64_t step)
 {
-    if (comm->node->known + CELLS < step + 1)
+    struct node *node = comm->node;
+    if (node->known + CELLS < step + 1)
         node_await_passed(comm, step + 1 - CELLS);
+    if (__builtin_expect(node->cells->writer.base != node->first.base, false))
+        cells_take(comm);
+    node->cells->step = step;
 }
 
 /* Others may read this rank's line, and its cell, of the step. */

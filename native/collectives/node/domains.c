@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "bcast.h"
-#include "cells.h"
 #include "node.h"
 
 bool domains_apply(const struct coll_comm *comm, const struct shape *shape)
@@ -16,10 +15,9 @@ bool domains_apply(const struct coll_comm *comm, const struct shape *shape)
 
 static void level_free(struct level *level)
 {
-    if (level->comm.node != NULL) {
+    if (level->comm.node != NULL)
         segment_free(&level->comm.node->first);
-        segment_free(&level->comm.node->second);
-    }
+    segment_free(&level->cells.segment);
     free(level->comm.node);
     free(level->ranks);
     *level = (struct level){0};
@@ -54,6 +52,7 @@ static bool level_prepare(struct level *level, const struct coll_comm *comm, int
     node->ranks = count;
     node->crowded = comm->node->crowded;
     node->cell_bytes = cell_bytes_for(count);
+    node->cells = &level->cells;
     return true;
 }
 

@@ -12,10 +12,12 @@
 #define UNISONO_NODE_DOMAINS_H
 
 #include "../collectives.h"
+#include "cells.h"
 
 /* A level is a communicator of one node to the phases of node/, over the messages of the one it is part of. */
 struct level {
     struct coll_comm comm; /* comm.node is NULL on ranks that are not of it */
+    struct cells cells;
     int *ranks;            /* the memory of its topology: where members begin and end, then members */
 };
 

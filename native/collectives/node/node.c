@@ -9,9 +9,10 @@
 #include "crowd.h"
 #include "messages.h"
 #include "pairs.h"
+#include "../peers.h"
 #include "reduce.h"
 
-int node_create(struct coll_comm *comm)
+int node_create(struct coll_comm *comm, struct peers *peers, int slot)
 {
     struct node *node = comm->node = calloc(1, sizeof *node);
     if (node == NULL)
@@ -20,17 +21,19 @@ int node_create(struct coll_comm *comm)
     node->ranks = comm->topology.locals;
     node->crowded = crowd();
     node->cell_bytes = cell_bytes_for(node->ranks);
-    node->shared = node->ranks > 1 && segment_create(&node->first, comm, sizeof(struct shared_rank));
-    pull_create(&node->pull, comm, node->shared || node->ranks == 1);
+    node->first = peers_lines(peers, slot);
+    node->shared = node->ranks > 1 && node->first.base != NULL;
+    node->cells = &peers->cells;
+    node->step = peers->slots[slot].step;
+    node->known = peers->slots[slot].known;
+    node->pull = (struct pull){.works = node->shared && pull_possible(), .local = node->rank,
+                                .failure = peers->failure, .process = peers->process};
     return MPI_SUCCESS;
 }
 
 void node_free(struct coll_comm *comm)
 {
     pairs_free(comm->node);
-    pull_free(&comm->node->pull);
-    segment_free(&comm->node->first);
-    segment_free(&comm->node->second);
     free(comm->node);
     comm->node = NULL;
 }
@@ -38,6 +41,16 @@ void node_free(struct coll_comm *comm)
 bool node_shares(const struct node *node)
 {
     return node->shared;
+}
+
+bool node_has_cells(const struct node *node)
+{
+    return node->shared && node->cells->made != CELLS_NONE;
+}
+
+bool node_has_queues(const struct node *node)
+{
+    return node->shared && !node->pairs_refused;
 }
 
 bool node_pulls(const struct node *node)
@@ -61,11 +74,29 @@ void node_await_passed(struct coll_comm *comm, uint64_t step)
 bool cells_ready(struct coll_comm *comm)
 {
     struct node *node = comm->node;
-    if (node->cells == CELLS_UNTRIED) {
-        bool made = node->shared && segment_create(&node->second, comm, node->cell_bytes * CELLS);
-        node->cells = made ? CELLS_MADE : CELLS_NONE;
+    struct cells *cells = node->cells;
+    if (node->second.base != NULL)
+        return true;
+    if (cells->made == CELLS_UNTRIED) {
+        bool made = node->shared && segment_create(&cells->segment, comm, node->cell_bytes * CELLS);
+        cells->made = made ? CELLS_MADE : CELLS_NONE;
     }
-    return node->cells == CELLS_MADE;
+    if (cells->made == CELLS_MADE)
+        node->second = (struct segment){.base = cells->segment.base, .each = cells->segment.each};
+    else
+        comm->is_short = true;
+    return cells->made == CELLS_MADE;
+}
+
+void cells_take(struct coll_comm *comm)
+{
+    struct node *node = comm->node;
+    struct cells *cells = node->cells;
+    for (int i = 1; i < node->ranks && cells->writer.base != NULL; i++) {
+        char *other = segment_of(&cells->writer, (node->rank + i) % node->ranks);
+        wait_for(comm, &((struct shared_rank *)(void *)other)->passed.count, cells->step + 1);
+    }
+    cells->writer = node->first;
 }
 
 int node_barrier(struct coll_comm *comm)

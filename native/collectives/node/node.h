@@ -11,11 +11,17 @@
 
 #include "../collectives.h"
 
-int node_create(struct coll_comm *comm);
+struct peers;
+
+/* Local: the lines are there (peers.h). */
+int node_create(struct coll_comm *comm, struct peers *peers, int slot);
 void node_free(struct coll_comm *comm);
 
 /* Whether there is shared memory, and whether ranks may read one another's memory (process_vm_readv). */
 bool node_shares(const struct node *node);
+/* Also that cells, and the queues of pairs, were not refused when they were needed: room had ended. */
+bool node_has_cells(const struct node *node);
+bool node_has_queues(const struct node *node);
 bool node_pulls(const struct node *node);
 
 int node_barrier(struct coll_comm *comm);

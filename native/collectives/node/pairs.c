@@ -19,7 +19,7 @@ static int64_t arrange(struct pairs *pairs, int ranks)
     pairs->cell_bytes = cell_bytes_for(ranks);
     int64_t slots = (int64_t)ranks * PAIR_DEPTH;
     pairs->slot_bytes = largest_slot;
-    while (pairs->slot_bytes > PAIR_ROOM && pairs->slot_bytes * slots * ranks > most)
+    while (pairs->slot_bytes > PAIR_ROOM && pairs->slot_bytes * slots * ranks > room_share(most))
         pairs->slot_bytes /= 2;
     bool none = pairs->slot_bytes <= PAIR_ROOM;
     pairs->slot_bytes = none ? PAIR_ROOM : pairs->slot_bytes;
@@ -55,7 +55,7 @@ bool pairs_ready(struct coll_comm *comm)
 {
     struct node *node = comm->node;
     if (node->pairs == NULL && !node->pairs_refused)
-        node->pairs_refused = !make(comm);
+        comm->is_short = node->pairs_refused = !make(comm);
     return node->pairs != NULL;
 }
 

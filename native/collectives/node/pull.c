@@ -3,16 +3,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../fabric.h"
 #include "../failure.h"
+
+bool pull_must_permit;
 
 #ifdef UNISONO_SIMULATED
 
 /* Ranks of a simulation are one process: there is nothing to be shown by copying at once. */
-void pull_create(struct pull *pull, const struct coll_comm *comm, bool offer)
+int pull_start(MPI_Comm near)
 {
-    (void)offer;
-    *pull = (struct pull){.local = comm->topology.local};
+    (void)near;
+    return MPI_SUCCESS;
+}
+
+void pull_end(void)
+{
+}
+
+void pull_permit(void)
+{
+}
+
+bool pull_possible(void)
+{
+    return false;
+}
+
+int pull_process(int world_rank)
+{
+    (void)world_rank;
+    return 0;
 }
 
 int pull_read(const struct pull *pull, int local, uint64_t remote, void *to, int64_t bytes)
@@ -30,6 +50,7 @@ int pull_write(const struct pull *pull, int local, uint64_t remote, const void *
 #else
 
 #include <errno.h>
+#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -41,10 +62,16 @@ int pull_write(const struct pull *pull, int local, uint64_t remote, const void *
 /* What a rank says of itself. The others read `word` out of its memory and write their part of `answers`: a process of
    the same number in another PID namespace would not have them there. */
 struct offer {
-    int64_t process;
+    int64_t process, rank; /* rank of MPI_COMM_WORLD, ascending */
     uint64_t word_at, word;
-    uint64_t answers_at; /* one word for each local number, which writes there the word it has read */
+    uint64_t answers_at; /* one word for each rank of the machine, which writes there the word it has read */
 };
+
+/* The ranks of this machine, where it works. */
+static struct found {
+    int rank, process;
+} *found;
+static int found_ranks;
 
 /* One system call moves at most so many bytes (MAX_RW_COUNT of the kernel is 2 GiB less a page). */
 static const int64_t longest = INT64_C(1) << 30;
@@ -91,30 +118,11 @@ int pull_write(const struct pull *pull, int local, uint64_t remote, const void *
     return move(process_vm_writev, pull, local, remote, (char *)(uintptr_t)from, bytes);
 }
 
-/* Everybody's `bytes` of `data` for everybody of the node, by way of local number 0. `data` has a place for each. */
-static int share(const struct coll_comm *comm, char *data, int64_t bytes)
-{
-    const struct topology *topology = &comm->topology;
-    int error = MPI_SUCCESS, locals = topology->locals;
-    int root = topology_rank(topology, topology->node, 0);
-    if (topology->local != 0) {
-        error = fabric_send(&comm->fabric, data + topology->local * bytes, bytes, root, FABRIC_SETUP);
-        return error ? error : fabric_receive(&comm->fabric, data, locals * bytes, root, FABRIC_SETUP);
-    }
-    for (int i = 1; i < locals && error == MPI_SUCCESS; i++)
-        error = fabric_receive(&comm->fabric, data + i * bytes, bytes, topology_rank(topology, topology->node, i),
-                               FABRIC_SETUP);
-    for (int i = 1; i < locals && error == MPI_SUCCESS; i++)
-        error = fabric_send(&comm->fabric, data, locals * bytes, topology_rank(topology, topology->node, i),
-                            FABRIC_SETUP);
-    return error;
-}
-
 /* Reads every other's word and writes it into its answers. */
-static bool probe(const struct pull *pull, const struct offer *offers, int locals)
+static bool probe(const struct pull *pull, const struct offer *offers, int ranks)
 {
     bool good = true;
-    for (int i = 0; i < locals && good; i++) {
+    for (int i = 0; i < ranks && good; i++) {
         uint64_t word = 0, answer_at = offers[i].answers_at + (uint64_t)pull->local * sizeof word;
         good = pull_read(pull, i, offers[i].word_at, &word, sizeof word) == MPI_SUCCESS && word == offers[i].word &&
                pull_write(pull, i, answer_at, &word, sizeof word) == MPI_SUCCESS;
@@ -123,48 +131,125 @@ static bool probe(const struct pull *pull, const struct offer *offers, int local
 }
 
 /* Whether it is so on all ranks. */
-static bool agreed(const struct coll_comm *comm, bool mine)
+static bool agreed(MPI_Comm near, bool mine)
 {
     int good = mine, all = 0;
-    return PMPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, comm->comm) == MPI_SUCCESS && all;
+    return PMPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, near) == MPI_SUCCESS && all;
 }
 
-/* In steps that all ranks take together: who is there; everybody has read and written; everybody was answered. */
-static bool works(struct pull *pull, const struct coll_comm *comm, struct offer *offers, const uint64_t *answers)
+/* In steps that all ranks take together: everybody has read and written; everybody was answered. */
+static bool works(const struct pull *pull, MPI_Comm near, const struct offer *offers, const uint64_t *answers, int ranks)
 {
-    int locals = comm->topology.locals;
-    volatile uint64_t word = (uint64_t)getpid() * UINT64_C(0x9e3779b97f4a7c15) ^ pull_address(answers);
-    prctl(PR_SET_PTRACER, -1L, 0L, 0L, 0L); /* where Yama lets parents alone; elsewhere it says EINVAL */
-    offers[pull->local] = (struct offer){getpid(), pull_address((const void *)(uintptr_t)&word), word,
-                                         pull_address(answers)};
-    bool good = share(comm, (char *)offers, sizeof *offers) == MPI_SUCCESS;
-    for (int i = 0; i < locals; i++)
-        pull->process[i] = (int)offers[i].process;
-    good = agreed(comm, good && probe(pull, offers, locals));
-    for (int i = 0; i < locals && good; i++)
-        good = ((const volatile uint64_t *)answers)[i] == word;
-    return agreed(comm, good);
+    bool good = agreed(near, probe(pull, offers, ranks));
+    for (int i = 0; i < ranks && good; i++)
+        good = ((const volatile uint64_t *)answers)[i] == offers[pull->local].word;
+    return agreed(near, good);
 }
 
-void pull_create(struct pull *pull, const struct coll_comm *comm, bool offer)
+/* Yama's level at which a process may permit others to read its memory. */
+static bool may_be_permitted(void)
 {
-    size_t locals = (size_t)comm->topology.locals;
-    struct offer *offers = calloc(locals, sizeof *offers);
-    uint64_t *answers = calloc(locals, sizeof *answers);
-    *pull = (struct pull){.local = comm->topology.local, .failure = comm->fabric.failure, .process = calloc(locals, sizeof *pull->process)};
-    if (agreed(comm, offer && offers != NULL && answers != NULL && pull->process != NULL))
-        pull->works = works(pull, comm, offers, answers);
-    free(offers);
-    free(answers);
-    if (!pull->works)
-        pull_free(pull);
+    FILE *file = fopen("/proc/sys/kernel/yama/ptrace_scope", "r");
+    int level = file != NULL ? fgetc(file) : EOF;
+    if (file != NULL)
+        fclose(file);
+    return level == '1';
+}
+
+/* Anybody of the same user; or, as it was, a parent alone. */
+static bool permit(bool all)
+{
+    return prctl(PR_SET_PTRACER, all ? -1L : 0L, 0L, 0L, 0L) == 0;
+}
+
+void pull_permit(void)
+{
+    permit(true);
+    pull_must_permit = false;
+}
+
+/* As things are; else, where they may be permitted, with permission, which is taken back. */
+static bool try(const struct pull *pull, MPI_Comm near, const struct offer *offers, const uint64_t *answers, int ranks)
+{
+    if (works(pull, near, offers, answers, ranks))
+        return true;
+    if (!agreed(near, may_be_permitted()))
+        return false;
+    pull_must_permit = agreed(near, permit(true)) && works(pull, near, offers, answers, ranks);
+    permit(false);
+    return pull_must_permit;
+}
+
+/* What there is room for on all ranks: offers, answers (the last one is the word), processes. */
+struct room {
+    struct offer *offers;
+    uint64_t *answers;
+    int *process;
+    struct found *found;
+};
+
+static void meet(struct room *room, MPI_Comm near, int rank, int ranks)
+{
+    volatile uint64_t *word = &room->answers[ranks];
+    int world;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &world);
+    *word = (uint64_t)getpid() * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)(uintptr_t)room->answers;
+    struct offer mine = {getpid(), world, (uint64_t)(uintptr_t)word, *word, (uint64_t)(uintptr_t)room->answers};
+    if (PMPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, room->offers, (int)sizeof mine, MPI_BYTE, near) != MPI_SUCCESS)
+        return;
+    for (int i = 0; i < ranks; i++) {
+        room->process[i] = (int)room->offers[i].process;
+        room->found[i] = (struct found){(int)room->offers[i].rank, room->process[i]};
+    }
+    const struct pull pull = {.local = rank, .process = room->process};
+    if (!try(&pull, near, room->offers, room->answers, ranks))
+        return;
+    found = room->found;
+    found_ranks = ranks;
+    room->found = NULL;
+}
+
+int pull_start(MPI_Comm near)
+{
+    int rank, ranks;
+    PMPI_Comm_size(near, &ranks);
+    PMPI_Comm_rank(near, &rank);
+    size_t count = (size_t)ranks;
+    struct room room = {calloc(count, sizeof *room.offers), calloc(count + 1, sizeof *room.answers),
+                        calloc(count, sizeof *room.process), calloc(count, sizeof *room.found)};
+    if (agreed(near, room.offers != NULL && room.answers != NULL && room.process != NULL && room.found != NULL))
+        meet(&room, near, rank, ranks);
+    free(room.offers);
+    free(room.answers);
+    free(room.process);
+    free(room.found);
+    return MPI_SUCCESS;
+}
+
+void pull_end(void)
+{
+    free(found);
+    found = NULL;
+    found_ranks = 0;
+    pull_must_permit = false;
+}
+
+bool pull_possible(void)
+{
+    return found != NULL;
+}
+
+int pull_process(int world_rank)
+{
+    int low = 0, high = found_ranks;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (found[middle].rank < world_rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < found_ranks && found[low].rank == world_rank ? found[low].process : 0;
 }
 
 #endif
-
-void pull_free(struct pull *pull)
-{
-    free(pull->process);
-    pull->process = NULL;
-    pull->works = false;
-}

@@ -7,6 +7,7 @@
 
 #include "../../common/shared_memory.h"
 #include "../failure.h"
+#include "room.h"
 
 static int peer(const struct coll_comm *comm, int local)
 {
@@ -59,11 +60,18 @@ bool segment_create(struct segment *segment, struct coll_comm *comm, int64_t eac
     *segment = (struct segment){.each = rounded, .bytes = rounded * comm->topology.locals, .failure = failure};
     char name[SHARED_NAME_BYTES] = "";
     int file = -1;
-    if (comm->topology.local == 0) {
+    if (comm->topology.local == 0 && room_take(segment->bytes)) {
+        segment->taken = segment->bytes;
         shared_memory_name(name);
         file = shared_memory_open(name, true);
+        if (file < 0)
+            name[0] = '\0';
     }
     bool good = tell(comm, name, sizeof name);
+    if (good && name[0] == '\0') { /* which all have heard */
+        segment_free(segment);
+        return false;
+    }
     if (comm->topology.local != 0 && good)
         file = shared_memory_open(name, false);
     good = take(segment, comm, file) && good;
@@ -83,5 +91,7 @@ void segment_free(struct segment *segment)
         failure_unshared(segment->failure, segment->base);
         munmap(segment->base, (size_t)segment->bytes);
     }
+    if (segment->taken > 0)
+        room_give(segment->taken);
     *segment = (struct segment){0};
 }

@@ -8,10 +8,12 @@ struct segment {
     char *base; /* NULL: none */
     int64_t each, bytes;
     struct failure *failure; /* that has to know of it */
+    int64_t taken; /* of the node's room, by this rank for all of them */
 };
 
 /* Collective over the ranks of a node, by messages: `each` bytes of zeros for each, in whole pages. False on all of them
- * when one of them cannot have it. It has no name once everybody has it, so nothing is left by a process that dies. */
+ * when one of them cannot have it, or the node has no room for it (room.h). It has no name once everybody has it, so
+ * nothing is left by a process that dies. */
 bool segment_create(struct segment *segment, struct coll_comm *comm, int64_t each);
 void segment_free(struct segment *segment);
 

@@ -29,7 +29,14 @@ from unisono.writing import write
 
 RULES_VARIABLE = "UNISONO_RULES"
 """Names the rules file of our library to it."""
-_USERS = ("UNISONO_COLLECTIVES", "UNISONO_FORCE", "UNISONO_TOPOLOGY", "UNISONO_VERBOSE")
+_USERS = (
+    "UNISONO_COLLECTIVES",
+    "UNISONO_FORCE",
+    "UNISONO_PATIENCE",
+    "UNISONO_SHARED_MEMORY",
+    "UNISONO_TOPOLOGY",
+    "UNISONO_VERBOSE",
+)
 """What a user may set for the library: launchers take none of it to other nodes by themselves, and it must be the same
 on all ranks."""
 

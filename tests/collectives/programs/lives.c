@@ -1,5 +1,5 @@
 /* Communicators that come and go: argument 1 of them with one call each, some with five, and more of those at a
- * time than can be served. Prints by how many KiB the process has grown over the last nine tenths. */
+ * time than there are private communicators for. Prints by how many KiB the process has grown over the last nine tenths. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

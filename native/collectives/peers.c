@@ -1,0 +1,306 @@
+#include "peers.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "node/crowd.h"
+#include "node/pull.h"
+
+enum { FIRST_LINES = 1, MORE_LINES = 15, SLOTS_TOGETHER = FIRST_LINES + MORE_LINES * ((1 << (SLABS_MOST - 1)) - 1) };
+
+static struct peers *all_peers; /* that may be found again: never with MPI_THREAD_MULTIPLE */
+static int private_count;
+static int64_t last_serial; /* of all on this process */
+/* Nanoseconds that it took to make one, the last time; at first what is usual. */
+static int64_t cost = 500 * 1000;
+
+bool peers_may_add(void)
+{
+#ifdef UNISONO_SIMULATED
+    return true; /* ranks may share these variables */
+#else
+    return __atomic_load_n(&private_count, __ATOMIC_RELAXED) < PRIVATE_MOST;
+#endif
+}
+
+void peers_added(int count)
+{
+    __atomic_add_fetch(&private_count, count, __ATOMIC_RELAXED);
+}
+
+static int64_t now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+/* Whether communicators may have things in common. */
+static bool in_common(void)
+{
+#ifdef UNISONO_SIMULATED
+    return false; /* ranks may share these variables */
+#else
+    int level = MPI_THREAD_MULTIPLE;
+    PMPI_Query_thread(&level);
+    return level != MPI_THREAD_MULTIPLE && !failure_tolerated();
+#endif
+}
+
+static struct peers *find(const int *world, int ranks, const MPI_Comm comm)
+{
+    int rank;
+    PMPI_Comm_rank(comm, &rank);
+    for (struct peers *peers = all_peers; peers != NULL; peers = peers->next)
+        if (peers->ranks == ranks && peers->topology.rank == rank &&
+            memcmp(peers->world, world, (size_t)ranks * sizeof *world) == 0)
+            return peers;
+    return NULL;
+}
+
+static void discard(struct peers *peers)
+{
+    if (peers->kept != NULL)
+        peers->kept_free(peers->kept);
+    topology_free(&peers->topology);
+    free(peers->world);
+    free(peers->process);
+    free(peers->slots);
+    free(peers);
+}
+
+static void list(struct peers *peers)
+{
+    peers->next = all_peers;
+    peers->is_listed = true;
+    all_peers = peers;
+}
+
+static void unlist(struct peers *peers)
+{
+    struct peers **link = &all_peers;
+    if (!peers->is_listed)
+        return;
+    while (*link != peers)
+        link = &(*link)->next;
+    *link = peers->next;
+    peers->is_listed = false;
+}
+
+/* Takes over `world`, whatever comes of it. */
+static struct peers *create(int *world, int ranks, MPI_Comm comm)
+{
+    struct peers *peers = calloc(1, sizeof *peers);
+    if (peers == NULL) {
+        free(world);
+        return NULL;
+    }
+    *peers = (struct peers){.users = 1, .ranks = ranks, .world = world, .comm = MPI_COMM_NULL, .serial = -1,
+                            .free_slot = -1};
+    if (!topology_create(&peers->topology, comm)) {
+        discard(peers);
+        return NULL;
+    }
+    if (in_common())
+        list(peers);
+    return peers;
+}
+
+struct peers *peers_find(MPI_Comm comm)
+{
+    int ranks;
+    PMPI_Comm_size(comm, &ranks);
+    int *world = malloc((size_t)ranks * sizeof *world);
+    if (world == NULL || !topology_world_ranks(comm, ranks, world)) {
+        free(world);
+        return NULL;
+    }
+    struct peers *found = find(world, ranks, comm);
+    if (found == NULL)
+        return create(world, ranks, comm);
+    free(world);
+    found->users++;
+    return found;
+}
+
+void peers_leave(struct peers *peers)
+{
+    if (--peers->users > 0)
+        return;
+    unlist(peers);
+    for (int i = 0; i < peers->slab_count; i++)
+        segment_free(&peers->slabs[i]);
+    segment_free(&peers->cells.segment);
+    failure_free(peers->failure);
+    if (peers->comm != MPI_COMM_NULL) {
+        PMPI_Comm_free(&peers->comm);
+        peers_added(-1);
+    }
+    discard(peers);
+}
+
+/* Others have lost what this rank still has: a communicator may end later on one rank than on another. */
+static struct peers *renew(struct peers *old, MPI_Comm user)
+{
+    int *world = malloc((size_t)old->ranks * sizeof *world);
+    if (world != NULL)
+        memcpy(world, old->world, (size_t)old->ranks * sizeof *world);
+    unlist(old);
+    struct peers *peers = world != NULL ? create(world, old->ranks, user) : NULL;
+    if (peers == NULL)
+        PMPI_Abort(user, EXIT_FAILURE); /* the others would wait for ever */
+    else
+        peers_leave(old);
+    return peers;
+}
+
+static bool agreed(MPI_Comm user, bool mine)
+{
+    int good = mine, all = 0;
+    return PMPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, user) == MPI_SUCCESS && all;
+}
+
+static bool make(struct peers *peers, MPI_Comm user)
+{
+    const struct topology *topology = &peers->topology;
+    peers->process = calloc((size_t)topology->locals, sizeof *peers->process);
+    peers->failure = failure_create();
+    /* Not a dup: that would run the attribute callbacks of the program. */
+    bool good = PMPI_Comm_split(user, 0, topology->rank, &peers->comm) == MPI_SUCCESS;
+    if (!good)
+        peers->comm = MPI_COMM_NULL;
+    good = good && peers->process != NULL && peers->failure != NULL;
+    good = agreed(user, good);
+    if (!good && peers->comm != MPI_COMM_NULL)
+        PMPI_Comm_free(&peers->comm);
+    if (!good)
+        return false;
+    peers_added(1);
+    failure_listen(peers->failure, peers->comm);
+    for (int i = 0; i < topology->locals; i++)
+        peers->process[i] = pull_process(peers->world[topology_rank(topology, topology->node, i)]);
+    return true;
+}
+
+static int lines_in(int slab)
+{
+    return slab == 0 ? FIRST_LINES : MORE_LINES << (slab - 1);
+}
+
+/* The slab of a slot, and the slot's place in it. */
+static int slab_of(int slot, int *place)
+{
+    int slab = 0;
+    for (*place = slot; *place >= lines_in(slab); slab++)
+        *place -= lines_in(slab);
+    return slab;
+}
+
+/* The next slab, and where nodes depend on each other the cells too: whether all nodes with several ranks have them. */
+static void share(struct peers *peers, MPI_Comm user, int slot)
+{
+    struct coll_comm here = {.comm = peers->comm, .rank = peers->topology.rank, .ranks = peers->ranks,
+                             .topology = peers->topology, .fabric = {peers->comm, peers->failure, slot * FABRIC_TAGS}};
+    const struct topology *topology = &peers->topology;
+    int place, slab = slab_of(slot, &place);
+    if (topology->most == 1 || slab < peers->slab_count || slab == SLABS_MOST)
+        return;
+    struct segment *segment = &peers->slabs[slab];
+    int64_t bytes = lines_in(slab) * (int64_t)sizeof(struct shared_rank);
+    bool good = topology->locals == 1 || segment_create(segment, &here, bytes);
+    if (good && slab == 0 && topology->nodes > 1 && topology->locals > 1) {
+        good = segment_create(&peers->cells.segment, &here, cell_bytes_for(topology->locals) * CELLS);
+        peers->cells.made = good ? CELLS_MADE : CELLS_NONE;
+    }
+    if (agreed(user, good))
+        peers->slab_count++;
+    else
+        segment_free(segment);
+}
+
+static void take_slot(struct peers *peers, MPI_Comm user, int slot)
+{
+    if (slot == peers->free_slot) {
+        peers->free_slot = peers->slots[slot].next_free;
+        return;
+    }
+    struct slot *more = realloc(peers->slots, ((size_t)slot + 1) * sizeof *more);
+    if (more == NULL)
+        PMPI_Abort(user, EXIT_FAILURE); /* the others would wait for ever */
+    peers->slots = more;
+    for (; peers->slot_count <= slot; peers->slot_count++)
+        more[peers->slot_count] = (struct slot){.next_free = -1};
+}
+
+void peers_give(struct peers *peers, int slot, uint64_t step, uint64_t known)
+{
+    peers->slots[slot] = (struct slot){step, known, peers->free_slot};
+    peers->free_slot = slot;
+}
+
+bool peers_have_lines(const struct peers *peers, int slot)
+{
+    int place;
+    return slab_of(slot, &place) < peers->slab_count;
+}
+
+struct segment peers_lines(const struct peers *peers, int slot)
+{
+    int place, slab = slab_of(slot, &place);
+    if (slab >= peers->slab_count || peers->slabs[slab].base == NULL)
+        return (struct segment){0};
+    return (struct segment){.base = peers->slabs[slab].base + place * (int64_t)sizeof(struct shared_rank),
+                            .each = peers->slabs[slab].each};
+}
+
+/* What each rank says; the least of each counts, so the greatest of what is said negative. */
+enum { GOOD, MAY_ADD, ROOMY, LIVED, COST, SERIAL, SERIAL_MOST, LAST_MOST, SLOT, SLOT_MOST, SLOTS_MOST, TERMS };
+
+int peers_join(struct peers **given, MPI_Comm user, bool good, int64_t lived, int *slot)
+{
+    struct peers *peers = *given;
+    if (in_common() && !peers->is_listed) { /* renewed meanwhile */
+        struct peers *newer = find(peers->world, peers->ranks, user);
+        if (newer != NULL) {
+            newer->users++;
+            peers_leave(peers);
+            *given = peers = newer;
+        }
+    }
+    int64_t serial = failure_known(peers->failure) ? -1 : peers->serial;
+    int64_t begun = now(), free_slot = peers->free_slot >= 0 ? peers->free_slot : peers->slot_count, all[TERMS];
+    int64_t mine[TERMS] = {[GOOD] = good, [MAY_ADD] = peers_may_add(), [ROOMY] = !crowd(), [LIVED] = lived,
+                           [COST] = -__atomic_load_n(&cost, __ATOMIC_RELAXED), [SERIAL] = serial,
+                           [SERIAL_MOST] = -serial,
+                           [LAST_MOST] = -__atomic_load_n(&last_serial, __ATOMIC_RELAXED), [SLOT] = free_slot,
+                           [SLOT_MOST] = -free_slot, [SLOTS_MOST] = -peers->slot_count};
+    *slot = -1;
+    int error = PMPI_Allreduce(mine, all, TERMS, MPI_INT64_T, MPI_MIN, user);
+    if (error != MPI_SUCCESS || !all[GOOD])
+        return error ? error : MPI_ERR_NO_MEM;
+    int which = (int)(all[SLOT] == -all[SLOT_MOST] ? all[SLOT] : -all[SLOTS_MOST]);
+    bool makes = all[SERIAL] < 0 || all[SERIAL] != -all[SERIAL_MOST];
+    if (makes) {
+        if (all[LIVED] / PEERS_REPAID < -all[COST])
+            return MPI_SUCCESS;
+        if (!all[MAY_ADD])
+            return MPI_ERR_OTHER;
+        if (peers->serial >= 0)
+            *given = peers = renew(peers, user);
+        if (!make(peers, user))
+            return MPI_ERR_OTHER;
+        which = 0;
+        peers->serial = -all[LAST_MOST] + 1;
+        peers->crowded = !all[ROOMY];
+        __atomic_store_n(&last_serial, peers->serial, __ATOMIC_RELAXED);
+    }
+    if (which >= SLOTS_TOGETHER)
+        return MPI_ERR_OTHER;
+    take_slot(peers, user, which);
+    share(peers, user, which);
+    if (makes) /* cells, and queues, come later and take as long */
+        __atomic_store_n(&cost, 2 * (now() - begun), __ATOMIC_RELAXED);
+    *slot = which;
+    return MPI_SUCCESS;
+}
