@@ -37,6 +37,8 @@ static const struct variable {
     {"UNISONO_TOPOLOGY", false, false},
     {"UNISONO_FAKE_NODES", false, false},
     {"UNISONO_FAKE_NUMA", false, false},
+    {"UNISONO_SHARED_MEMORY", false, false},
+    {"UNISONO_PATIENCE", false, false},
     {"UNISONO_REQUIRED", false, false},
 };
 enum { COUNT = sizeof variables / sizeof *variables };
@@ -57,7 +59,7 @@ static bool is_required(void)
 static int patience(void)
 {
     const int usual = 20, longest = 3600;
-    int said = given("UNISONO_PATIENCE") ? atoi(getenv("UNISONO_PATIENCE")) : 0;
+    int said = given("UNISONO_START_SECONDS") ? atoi(getenv("UNISONO_START_SECONDS")) : 0;
     return said >= 1 && said <= longest ? said : usual;
 }
 
@@ -135,8 +137,9 @@ static void say(const struct complaint *complaint)
     who(complaint->other, complaint->other_host, other);
     switch (complaint->trouble) {
     case TROUBLE_SILENT:
-        snprintf(reason, sizeof reason, "%s does not have libunisono loaded, or did not answer within %d seconds (UNISONO_PATIENCE)",
-                 one, patience());
+        snprintf(reason, sizeof reason,
+                 "%s does not have libunisono loaded, or did not answer within %d seconds (UNISONO_START_SECONDS)", one,
+                 patience());
         break;
     case TROUBLE_IDLE:
         snprintf(reason, sizeof reason, "%s has none of the variables that ask for it", one);

@@ -16,7 +16,7 @@ from tests.profile.interception import Ran, Toolchain, compiled, run, toolchain
 pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 PROGRAM = str(Path(__file__).parent / "programs" / "differ.c")
 SERVE = {"UNISONO_COLLECTIVES": "on"}
-SILENT = {"UNISONO_PATIENCE": "4"}
+SILENT = {"UNISONO_START_SECONDS": "4"}
 
 
 @pytest.fixture(scope="module", params=["openmpi5", "openmpi4", "mpich"])

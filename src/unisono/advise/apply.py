@@ -30,10 +30,13 @@ from unisono.writing import write
 RULES_VARIABLE = "UNISONO_RULES"
 """Names the rules file of our library to it."""
 _USERS = (
+    "UNISONO_AGREED",
     "UNISONO_COLLECTIVES",
     "UNISONO_FORCE",
     "UNISONO_PATIENCE",
+    "UNISONO_REQUIRED",
     "UNISONO_SHARED_MEMORY",
+    "UNISONO_START_SECONDS",
     "UNISONO_TOPOLOGY",
     "UNISONO_VERBOSE",
 )
