@@ -26,6 +26,10 @@ app = typer.Typer(
 )
 
 
+_verbose = False
+"""Whether the command line asked for the details of an error."""
+
+
 def _version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"unisono {__version__}")
@@ -37,8 +41,12 @@ def _main(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="With an error, print what the program behind it (a compiler) said.")
+    ] = False,
 ) -> None:
-    pass
+    global _verbose
+    _verbose = verbose
 
 
 @app.command(epilog="Example: unisono doctor --json > machine.json")
@@ -312,6 +320,8 @@ def main(arguments: list[str] | None = None) -> Any:
             _leave_quietly()
         raise
     except UserError as error:
+        if _verbose and error.details:
+            sys.stderr.write(error.details.rstrip() + "\n")
         fail(str(error))
     except KeyboardInterrupt:
         sys.stderr.write("unisono: interrupted\n")

@@ -6,8 +6,13 @@ from __future__ import annotations
 class UserError(Exception):
     """Bad input or an environment that cannot do what was asked: one clear line, exit status 2.
 
-    The message says what was wrong, where, and what to do about it.
+    The message says what was wrong, where, and what to do about it. `details` are lines of another program, such as a
+    compiler, which only `unisono --verbose` prints.
     """
+
+    def __init__(self, message: str = "", details: str = "") -> None:
+        super().__init__(message)
+        self.details = details
 
 
 class LaunchError(Exception):

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import unisono
+from unisono.cli import main
 from unisono.errors import UserError
 from unisono.machine.model import Machine
 from unisono.measure import build
@@ -67,6 +68,20 @@ def test_compiler_that_cannot_compile_is_quoted(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"mpi\.h went fishing") as caught:
         bench_program(mpicc)
     assert mpicc in str(caught.value)
+    assert "\n" not in str(caught.value) and "--verbose" in str(caught.value)
+    assert len(caught.value.details.splitlines()) > 5, "what CMake says of it"
+
+
+def test_the_details_of_an_error_are_asked_for(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    mpicc = _fake_mpicc(tmp_path, "echo 'mpi.h went fishing' >&2; exit 1")
+    said = []
+    for option in ([], ["--verbose"]):
+        with pytest.raises(SystemExit) as ended:
+            main([*option, "tune", "--mpicc", mpicc, "--output", str(tmp_path / "out")])
+        assert ended.value.code == 2
+        said.append(capfd.readouterr().err)
+    assert "could not build" in said[0] and "CMake" not in said[0]
+    assert "CMake" in said[1]
 
 
 def test_no_compiler_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

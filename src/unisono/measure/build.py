@@ -19,7 +19,6 @@ from unisono.errors import UserError
 
 PROGRAM_NAME = "unisono-bench"
 _COMPILERS = ("cc", "gcc", "clang", "icx", "icc", "nvc")
-_ERROR_LINES = 12
 _BUILD_SECONDS = 600
 _KEPT = 5
 _UNUSED_SECONDS = 30 * 24 * 3600.0
@@ -53,7 +52,7 @@ def built(target: Target, mpicc: str | None, progress: Callable[[str], None] | N
     Kept in ${XDG_CACHE_HOME:-~/.cache}/unisono/<key>/, the key being made of the sources, what mpicc calls, and the
     compiler's version, so several MPIs live side by side and an update rebuilds. Several processes may build at once:
     each builds by itself and the finished file is put in place in one step. Builds nobody uses any more are removed.
-    Raises UserError, with the compiler's last lines when it fails.
+    Raises UserError, with what the compiler said when it fails.
     """
     if mpicc is None:
         raise UserError("no mpicc was found beside this MPI; name one with --mpicc, or install its development package")
@@ -175,5 +174,13 @@ def _step(argv: list[str], mpicc: str, target: Target) -> None:
     except subprocess.TimeoutExpired as error:
         raise UserError(f"building {target.what} with {mpicc} took longer than {_BUILD_SECONDS} s") from error
     if done.returncode != 0:
-        last = [line for line in done.stdout.splitlines() if line.strip()][-_ERROR_LINES:]
-        raise UserError("\n".join([f"{mpicc} could not build {target.what}; its last lines:", *last]))
+        raise could_not(mpicc, target.what, done.stdout)
+
+
+def could_not(compiler: str, what: str, said: str) -> UserError:
+    """What a compiler's failure is for people: one line with its first complaint, and all it said as details."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    stopped = next((i for i, line in enumerate(lines) if line.startswith("ninja: build stopped")), len(lines))
+    last = lines[stopped - 1] if stopped > 0 else "it says nothing"
+    first = next((line for line in lines if "error:" in line), last)
+    return UserError(f"{compiler} could not build {what}: {first} (unisono --verbose shows all)", said)

@@ -13,6 +13,8 @@ _INT32 = 2**31 - 1
 _INT64 = 2**63 - 1
 _SUM_MOST = 2.0**62
 """Bytes and calls of a whole run stay below, so that they can be added up without looking."""
+_SECONDS_MOST = 1e12
+"""Seconds of any sum stay below (30,000 years), so that shares of them are numbers."""
 
 
 def problem(profile: Profile) -> str:
@@ -67,12 +69,19 @@ def _cells(profile: Profile) -> str:
     for name in ("time_min", "time_max", "waiting"):
         if np.any(np.isinf(cells[name]) | (cells[name] < 0)):
             return f"a row's {name} is not a number of seconds"
+    with np.errstate(over="ignore"):
+        for name in ("time", "time_min", "time_max", "waiting"):
+            if np.nansum(cells[name].astype(np.float64)) > _SECONDS_MOST:
+                return f"the rows' {name} is impossibly long"
     return ""
 
 
 def _rest(profile: Profile) -> str:
     if np.any(~np.isfinite(profile.wall) | (profile.wall < 0)):
         return "a rank's wall time is not a number of seconds"
+    with np.errstate(over="ignore"):
+        if profile.wall.sum() > _SECONDS_MOST:
+            return "the ranks' wall time is impossibly long"
     pairs = profile.pairs
     for name in ("source", "target"):
         if not _within(pairs[name], 0, profile.ranks):

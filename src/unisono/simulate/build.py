@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from unisono.errors import UserError
-from unisono.measure.build import native_source
+from unisono.measure.build import could_not, native_source
 
 _FLAGS = ["-std=c11", "-O2", "-Wall", "-Wextra", "-D_GNU_SOURCE", "-DUNISONO_SIMULATED"]
 _SECONDS = 300
@@ -119,6 +119,4 @@ def _build(name: str, files: list[Path], includes: list[Path], folder: Path) -> 
 def _run(argv: list[str], what: str) -> None:
     done = subprocess.run(argv, capture_output=True, text=True, timeout=_SECONDS, check=False)
     if done.returncode:
-        raise UserError(
-            "\n".join([f"{argv[0]} could not build {what}; its last lines:", *done.stderr.splitlines()[-8:]])
-        )
+        raise could_not(argv[0], what, done.stderr)
