@@ -158,7 +158,9 @@ def _without_barriers(profile: Profile, spots: Sequence[Spot]) -> tuple[list[Spo
 
     Telling waiting apart takes a barrier a call, which was counted as waiting and is not the program's.
     """
-    total = float(profile.wall.sum()) or float(profile.cells["time"].sum())
+    total = float(profile.wall.sum())
+    if total < 1e-9:  # no clock tells less apart: there was none
+        total = float(profile.cells["time"].sum())
     waiting = math.fsum(spot.waiting for spot in spots if not math.isnan(spot.waiting))
     origin = profile.origin
     # The slowest: runs differ by more than their barriers take, where a program is short.
