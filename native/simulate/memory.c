@@ -89,10 +89,13 @@ static void until(const _Atomic uint64_t *counter, uint64_t value)
     sg_actor_sleep_until(seen > able ? seen : able);
 }
 
-void wait_turn(struct coll_comm *comm, unsigned turn)
+/* Ranks of a simulation do not die. */
+bool wait_turn(struct coll_comm *comm, unsigned *turn)
 {
-    (void)comm, (void)turn;
+    (void)comm;
+    ++*turn;
     until(NULL, 0);
+    return true;
 }
 
 void wait_longer(struct coll_comm *comm, const _Atomic uint64_t *counter, uint64_t value)
