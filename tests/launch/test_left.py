@@ -75,6 +75,8 @@ def killed(installed: Installed) -> Iterator[tuple[int, str]]:
         root, launch_id, guard = driver.stdout.readline().split()
         os.kill(int(guard), signal.SIGKILL)
         driver.kill()
+    while left._start(int(guard)):  # a signal takes its time, and while the guard lives the launch is its
+        time.sleep(0.02)
     yield int(root), launch_id
     tree.end(int(root), launch_id, 0.0)
 
