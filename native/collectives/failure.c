@@ -321,8 +321,10 @@ bool failure_found(struct failure *failure, int error)
     bool first = failure->presence == NULL ||
                  atomic_compare_exchange_strong(&presence_of(failure, 0)->left, &none, class);
     revoke_all(failure->comm);
-    if (failure->presence != NULL)
+    if (failure->presence != NULL) {
+        failure_reached(failure); /* it is here, not in another's memory; what it says later nobody sees */
         await_reaching(failure);
+    }
     for (const struct memory *memory = failure->memory; memory != NULL; memory = memory->next)
         leave_memory(memory);
     return first;

@@ -64,7 +64,6 @@ def test_of_every_algorithm(algorithm: str, tmp_path: Path) -> None:
                 break
 
 
-@pytest.mark.nightly  # once in some thirty launches on a busy machine it did not end, which is not understood yet
 def test_where_nobody_tells_the_others(tmp_path: Path) -> None:
     options = ("-disable-auto-cleanup",)
     serve = {"UNISONO_COLLECTIVES": "on"}
