@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "failure.h"
 #include "inquiry.h"
 
 enum { WORDS = 2 + TORUS_MOST, WORD = 256, LONGEST_FILE = 1 << 26, MOST_PLACES = 1 << 24 };
@@ -211,7 +212,7 @@ static int stop(int rank, const char *path, const char *reason)
 {
     if (rank == 0) {
         fprintf(stderr, "unisono: UNISONO_TOPOLOGY=%s: %s\n", path, reason);
-        PMPI_Abort(MPI_COMM_WORLD, 2);
+        failure_end_job(2);
     }
     PMPI_Barrier(MPI_COMM_WORLD); /* the others wait for their end, so that only one line is printed */
     return MPI_ERR_ARG;

@@ -69,4 +69,8 @@ void failure_unshared(struct failure *failure, const char *base);
 bool failure_reach(struct failure *failure);
 void failure_reached(struct failure *failure);
 
+/* MPI_Abort of all ranks, once the launcher has had the time to pass on what this one has just printed: MPICH's kills at once
+ * and drops what is still in its pipes. */
+void failure_end_job(int status);
+
 #endif

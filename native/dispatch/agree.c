@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "agreement.h"
+#include "failure.h"
 #include "job.h"
 #include "node/copy.h"
 
@@ -177,7 +178,7 @@ static void end(bool said)
 {
     if (!said) /* give the one that says why the time to do so */
         nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
-    PMPI_Abort(MPI_COMM_WORLD, 2);
+    failure_end_job(2);
 }
 
 void agree_step_aside(void)
@@ -187,7 +188,7 @@ void agree_step_aside(void)
         return;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 0)
-        PMPI_Abort(MPI_COMM_WORLD, 2);
+        failure_end_job(2);
     PMPI_Barrier(MPI_COMM_WORLD); /* for the others' end */
 }
 

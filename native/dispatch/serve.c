@@ -1,5 +1,8 @@
 #include "serve.h"
 
+#include <sched.h>
+#include <stdlib.h>
+
 #include "failure.h"
 #include "job.h"
 #include "reduction.h"
@@ -44,6 +47,35 @@ static inline bool is_last(const struct state *state, enum collective collective
            last->element == shape->element && last->commutative == shape->commutative && last->root == shape->root;
 }
 
+/* Whether one of the ranks says so. All of them wait here, and one may have ended: hence not MPI_Allreduce, in which the
+ * others would wait for ever. What a reduction without an end may still write to is not freed. */
+static bool any_says(struct state *state, bool says)
+{
+    enum { LOOK = 64 }; /* turns */
+    struct failure *failure = state->ours->fabric.failure;
+    MPI_Request request;
+    int done = false, *flags = calloc(2, sizeof *flags);
+    if (flags == NULL) { /* the others are waiting for this rank's word */
+        failure_found(failure, MPI_ERR_NO_MEM);
+        return false;
+    }
+    flags[0] = says;
+    if (PMPI_Iallreduce(&flags[0], &flags[1], 1, MPI_INT, MPI_MAX, state->ours->comm, &request) != MPI_SUCCESS)
+        return false;
+    for (unsigned turn = 1; !done && !failure_known(failure); turn++) {
+        if (PMPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+            return false;
+        if (done || turn % LOOK != 0)
+            continue;
+        failure_look(failure, turn == LOOK);
+        sched_yield();
+    }
+    bool any = done && flags[1];
+    if (done)
+        free(flags);
+    return any;
+}
+
 /* Whether this call is not ours to serve because of a device's memory (device.h). */
 static inline bool is_for_device(struct state *state, const struct call *call)
 {
@@ -54,9 +86,7 @@ static inline bool is_for_device(struct state *state, const struct call *call)
     if (__builtin_expect(watch->next == 0, false))
         watch->next = job.devices ? 1 : 16;
     if (__builtin_expect(++watch->calls == watch->next, false)) {
-        int here = device_call.here, any = 0;
-        PMPI_Allreduce(&here, &any, 1, MPI_INT, MPI_MAX, state->ours->comm);
-        watch->found = any;
+        watch->found = any_says(state, device_call.here);
         if (watch->next == DEVICE_RARELY)
             watch->calls = 0;
         else
