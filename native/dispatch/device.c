@@ -4,6 +4,7 @@
 #include <link.h>
 #include <pthread.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 _Thread_local struct device_call device_call __attribute__((tls_model("initial-exec")));
@@ -15,7 +16,8 @@ enum { CUDA_MEMORY_TYPE = 2, CUDA_IS_MANAGED = 8, CUDA_DEVICE = 2, HIP_6 = 60000
 enum { ZE_CONTEXT = 0xd, ZE_ALLOCATION = 0x17, ZE_DEVICE = 2, ZE_SHARED = 3 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* looking for drivers */
-static unsigned long long seen = 0; /* how many objects had been loaded */
+static unsigned long long seen; /* how many objects had been loaded */
+static int64_t looked;          /* at which tick of the clock; counting objects takes longer than a short call may */
 static bool any;                                                /* one of these is there */
 static int (*cuda)(void *value, int attribute, uintptr_t at);   /* cuPointerGetAttribute */
 static int (*hip)(void *attributes, const void *at);            /* hipPointerGetAttributes */
@@ -104,9 +106,17 @@ static void look_for_stack(void)
 bool device_driver(void)
 {
     unsigned long long loaded = 0;
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+    int64_t now = (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+    if (__atomic_load_n(&looked, __ATOMIC_RELAXED) == now)
+        return __atomic_load_n(&any, __ATOMIC_RELAXED);
     dl_iterate_phdr(look_at, &loaded);
-    if (__atomic_load_n(&seen, __ATOMIC_ACQUIRE) == loaded)
+    __atomic_store_n(&device_heap_end, (const char *)sbrk(0), __ATOMIC_RELAXED); /* not at every call: UCX replaces it */
+    if (__atomic_load_n(&seen, __ATOMIC_ACQUIRE) == loaded) {
+        __atomic_store_n(&looked, now, __ATOMIC_RELEASE);
         return any;
+    }
     pthread_mutex_lock(&lock);
     if (seen != loaded) {
         if (cuda == NULL)
@@ -162,17 +172,16 @@ static bool ze_owns(const void *buffer)
            (properties.type == ZE_DEVICE || properties.type == ZE_SHARED);
 }
 
-bool device_owns(const void *buffer)
+static bool owns(const void *buffer)
 {
-    if (buffer == NULL || buffer == MPI_IN_PLACE)
-        return false;
+    return buffer != NULL && buffer != MPI_IN_PLACE && !device_is_not(buffer) &&
+           ((cuda != NULL && cuda_owns(buffer)) || (hip != NULL && hip_owns(buffer)) || (ze != NULL && ze_owns(buffer)));
+}
+
+bool device_owns(const void *one, const void *other)
+{
     look_for_stack();
-    const char *end = sbrk(0);
-    __atomic_store_n(&device_heap_end, end, __ATOMIC_RELAXED);
-    if ((const char *)buffer >= device_heap && (const char *)buffer < end)
-        return false;
-    return device_driver() && ((cuda != NULL && cuda_owns(buffer)) || (hip != NULL && hip_owns(buffer)) ||
-                               (ze != NULL && ze_owns(buffer)));
+    return device_driver() && (owns(one) || owns(other));
 }
 
 /* The heap grows upwards from here. */

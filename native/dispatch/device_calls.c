@@ -31,7 +31,7 @@ static int take(struct copy *copy, const void *buffer, int64_t first, int64_t en
 {
     MPI_Count low, extent, true_low, true_extent;
     *copy = (struct copy){.buffer = (void *)(uintptr_t)buffer, .use = (void *)(uintptr_t)buffer};
-    if (end <= first || !device_is(buffer))
+    if (end <= first || !device_is(buffer, buffer))
         return MPI_SUCCESS;
     int failed = PMPI_Type_get_extent_x(type, &low, &extent);
     if (failed == MPI_SUCCESS)

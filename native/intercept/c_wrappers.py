@@ -97,7 +97,7 @@ def dispatched(function: Function) -> str:
     buffers = [name for name, p in zip(a, parameters, strict=True) if p.type in ("void *", "const void *")]
     called = f"dispatch_{function.rule}"
     if buffers:
-        called = f"({' || '.join(f'device_is({name})' for name in buffers)} ? device_{function.rule} : {called})"
+        called = f"(device_is({buffers[0]}, {buffers[-1]}) ? device_{function.rule} : {called})"
     return f"{called}({', '.join([*words, '&status'])})"
 
 
