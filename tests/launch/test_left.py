@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -109,6 +110,26 @@ def test_what_is_left_when_all_are_killed_is_removed(
     finally:
         other.unlink()
     assert list(notes.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("tune", "--resume", "--mpirun", "/nonexistent/mpirun"),
+        ("hybrid", "--resume", "--mpirun", "/nonexistent/mpirun"),
+        ("optimize", "--resume", "--", "/nonexistent/mpirun", "-n", "2", "program"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_every_command_that_goes_on_looks_for_it_first(words: tuple[str, ...], notes: Path, tmp_path: Path) -> None:
+    left.write("one", time.time(), 0, 0)
+    noted = json.loads(left.path_of("one").read_text())
+    left.path_of("one").write_text(json.dumps(noted | {"root": 0, "watchers": []}))  # whose driver and guard are gone
+    command = [str(Path(sys.executable).with_name("unisono")), words[0], "-o", str(tmp_path / "out"), *words[1:]]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert "/nonexistent/mpirun" in done.stderr
+    assert done.returncode == 2
+    assert not left.path_of("one").exists()
 
 
 @pytest.mark.mpi

@@ -9,6 +9,7 @@ from pathlib import Path
 from unisono.advise.runs import Metric
 from unisono.commands.console import err, out, print_json
 from unisono.commands.interrupted import terminated_like_interrupted
+from unisono.commands.leftovers import remove_leftovers
 from unisono.commands.progress import StudyProgress
 from unisono.commands.userline import words_of
 from unisono.errors import UserError
@@ -70,6 +71,8 @@ def hybrid(wishes: Wishes) -> int:
     metric = _metric(wishes)
     if wishes.rounds < 1:
         raise UserError(f"--rounds {wishes.rounds}: at least one is needed")
+    if wishes.resume and not wishes.dry_run:
+        remove_leftovers()
     machine = describe(wishes.mpirun, wishes.mpicc, parse_hosts(wishes.hosts) if wishes.hosts is not None else None)
     compared, notes = variants(
         machine,

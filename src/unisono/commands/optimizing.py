@@ -12,6 +12,7 @@ from unisono.advise.recording import profile_of
 from unisono.advise.story import read_story
 from unisono.commands.console import err, out, print_json
 from unisono.commands.interrupted import terminated_like_interrupted
+from unisono.commands.leftovers import remove_leftovers
 from unisono.commands.progress import StudyProgress
 from unisono.commands.userline import mpirun_of, words_of
 from unisono.errors import UserError
@@ -39,6 +40,8 @@ def optimize(
     words = words_of(argv)
     seconds = parse_duration(budget, "--budget")
     files = Files(output)
+    if resume:
+        remove_leftovers()
     machine = describe(mpirun_of(words))
     journal = open_journal(files, words, machine, metric=metric, pairs=runs, resume=resume)
     with terminated_like_interrupted(f"what was done is in {files.directory}"):

@@ -8,13 +8,9 @@ marked interrupted on resume: its samples stay, and what it still owed is planne
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import functools
 import json
-import os
-import re
 import sqlite3
-import sys
 import uuid
 import zlib
 from collections.abc import Callable, Iterator, Mapping
@@ -30,21 +26,15 @@ from unisono.machine.describe import from_document
 from unisono.machine.model import Machine
 from unisono.model import Case, Sample, Setting
 from unisono.reading import STUDY_MOST
+from unisono.study import database
 from unisono.study import rows as kept
 from unisono.study.data import LaunchRow, Refusal, StudyData
 
 _T = TypeVar("_T")
 
-FORMAT = "unisono-study"
-FORMAT_VERSION = 1
-
 _ROWS_MOST = 5_000_000
 """Samples of a study take a kilobyte of memory each."""
-_VALUE_MOST = 512 << 20
-"""Bytes of one value. What 100,000 ranks say of themselves is a fifth of it."""
 _RAW_MOST = 1 << 27
-_OF_DAMAGE = ("decode to UTF-8", "no such table", "no such column", "malformed")
-"""By which SQLite's errors of a damaged file are told from those of a full or slow disk."""
 
 _SCHEMA = Path(__file__).with_name("schema.sql")
 
@@ -86,16 +76,16 @@ class Store:
         """A new study. Raises UserError when the file exists or the place cannot be written."""
         if path.exists():
             raise UserError(f"{path}: exists; continue it with --resume, or choose another -o DIR")
-        with _disk_errors(path):
+        with database.disk_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-            lock = _take_lock(path)
+            lock = database.take_lock(path)
             partial = path.with_suffix(".new")
             partial.unlink(missing_ok=True)
             db = sqlite3.connect(partial, isolation_level=None)
             db.executescript(_SCHEMA.read_text(encoding="utf-8"))
             values = {
-                "format": FORMAT,
-                "format_version": str(FORMAT_VERSION),
+                "format": database.FORMAT,
+                "format_version": str(database.FORMAT_VERSION),
                 "id": uuid.uuid4().hex[:12],
                 "created": _now(),
                 "name": name,
@@ -110,8 +100,8 @@ class Store:
             db.close()
             # Only a complete study ever bears the name: a kill in between leaves nothing that looks like one.
             partial.rename(path)
-            db = _connect(path)
-            _prepare(db)
+            db = database.connect(path)
+            database.prepare(db)
             return cls(path, db, lock)
 
     @classmethod
@@ -119,14 +109,16 @@ class Store:
         """An existing study. Raises UserError when it is none, is newer than this program, or is being written."""
         if not path.is_file():
             raise UserError(f"{path}: no such study; `unisono tune` makes one")
-        with contextlib.ExitStack() as opened, _disk_errors(path):
+        with contextlib.ExitStack() as opened, database.disk_errors(path):
             if (size := path.stat().st_size) > STUDY_MOST:
                 raise UserError(f"{path}: has {size:,} bytes; a study has {STUDY_MOST:,} at the most")
-            lock = opened.enter_context(_take_lock(path)) if write else None
-            db = opened.enter_context(contextlib.closing(_connect(path) if write else _connect_to_read(path)))
-            _check(db, path, whole=write)
+            lock = opened.enter_context(database.take_lock(path)) if write else None
+            db = opened.enter_context(
+                contextlib.closing(database.connect(path) if write else database.connect_to_read(path))
+            )
+            database.check(db, path, whole=write)
             if write:
-                _prepare(db)  # not before it is known to be sound: a damaged file is left as it is
+                database.prepare(db)  # not before it is known to be sound: a damaged file is left as it is
             store = cls(path, db, lock)
             opened.pop_all()
             return store
@@ -249,7 +241,7 @@ class Store:
     @contextlib.contextmanager
     def together(self) -> Iterator[None]:
         """Everything written inside is committed at once, or not at all."""
-        with _disk_errors(self.path):
+        with database.disk_errors(self.path):
             self._db.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -257,18 +249,18 @@ class Store:
             if self._db.in_transaction:  # a full disk has ended it already
                 self._db.execute("ROLLBACK")
             raise
-        with _disk_errors(self.path):
+        with database.disk_errors(self.path):
             self._db.execute("COMMIT")
 
     def _write(self, sql: str, values: tuple[Any, ...]) -> sqlite3.Cursor:
-        with _disk_errors(self.path):
+        with database.disk_errors(self.path):
             return self._db.execute(sql, values)
 
     # -- reading -------------------------------------------------------------------------------------------------
 
     def _read(self, sql: str, values: tuple[Any, ...] = ()) -> list[Any]:
         """Reading, too, needs room beside a study that is being written: the index of its log."""
-        with _disk_errors(self.path):
+        with database.disk_errors(self.path):
             rows = self._db.execute(sql, values).fetchmany(_ROWS_MOST + 1)
         if len(rows) > _ROWS_MOST:
             raise UserError(f"{self.path}: holds more than {_ROWS_MOST:,} rows of a kind, which no study does")
@@ -363,82 +355,3 @@ class Store:
             notes=tuple(self.notes()),
             scope=tuple(scope),
         )
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    return _bounded(sqlite3.connect(path, isolation_level=None, timeout=10))
-
-
-def _connect_to_read(path: Path) -> sqlite3.Connection:
-    return _bounded(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True))
-
-
-def _bounded(db: sqlite3.Connection) -> sqlite3.Connection:
-    if sys.version_info >= (3, 11):
-        db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _VALUE_MOST)
-    return db
-
-
-def _prepare(db: sqlite3.Connection) -> None:
-    """For writing."""
-    # WAL needs shared memory, which network file systems lack; SQLite then answers "delete" and goes on with that.
-    db.execute("PRAGMA journal_mode=WAL")
-    db.execute("PRAGMA synchronous=NORMAL")
-    db.execute("PRAGMA foreign_keys=ON")
-
-
-def _check(db: sqlite3.Connection, path: Path, *, whole: bool) -> None:
-    """That it is a study this program reads; `whole`: also that the database is sound, which means reading all of it.
-    Raises UserError."""
-    try:
-        found = dict(db.execute("SELECT key, value FROM meta WHERE key IN ('format', 'format_version')").fetchall())
-    except sqlite3.DatabaseError as error:
-        raise UserError(f"{path}: is not a Unisono study ({error})") from error
-    if found.get("format") != FORMAT:
-        raise UserError(f"{path}: is a database of another program, not a Unisono study")
-    version = str(found.get("format_version", ""))
-    if not re.fullmatch("[1-9][0-9]{0,8}", version):
-        raise kept.damaged(path, "its format_version is no number")
-    if int(version) > FORMAT_VERSION:
-        raise UserError(f"{path}: was written by a newer Unisono (format {version}); update this one")
-    kept.check_tables(db, path)
-    if whole and (said := db.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok":
-        raise kept.damaged(path, str(said).splitlines()[0])
-
-
-def _take_lock(path: Path) -> IO[str]:
-    """An exclusive lock held while the study is written; the file beside it says who holds it."""
-    place = path.with_name(path.name + ".lock")
-    if place.exists() and not place.is_file():
-        raise UserError(f"{place}: is no file; remove it")
-    lock = place.open("a+", errors="replace")
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        lock.seek(0)
-        holder = " ".join(lock.read(200).split()) or "another process"
-        lock.close()
-        raise UserError(f"{path}: is being written by {holder}; wait for it, or choose another -o DIR") from None
-    lock.truncate(0)
-    lock.write(f"process {os.getpid()} on {os.uname().nodename}")
-    lock.flush()
-    return lock
-
-
-@contextlib.contextmanager
-def _disk_errors(path: Path) -> Iterator[None]:
-    """A full disk or a read-only place becomes one clear line; what is in the study stays."""
-    try:
-        yield
-    except sqlite3.OperationalError as error:
-        if any(words in str(error) for words in _OF_DAMAGE):
-            raise kept.damaged(path, " ".join(str(error).split())[:200]) from error
-        raise UserError(
-            f"{path}: cannot be written: {error}; what was measured so far is kept, continue with --resume"
-        ) from error
-    except sqlite3.IntegrityError:
-        raise  # a fault of ours, not of the disk
-    except (sqlite3.DatabaseError, OverflowError) as error:
-        raise kept.damaged(path, str(error)) from error
-    except OSError as error:
-        raise UserError(f"{error.filename or path}: {error.strerror}") from error

@@ -1,0 +1,103 @@
+"""The SQLite database of a study: opened within bounds, one writer at a time, its errors in words."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import re
+import sqlite3
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from unisono.errors import UserError
+from unisono.study import rows as kept
+
+FORMAT = "unisono-study"
+FORMAT_VERSION = 1
+
+_VALUE_MOST = 512 << 20
+"""Bytes of one value. What 100,000 ranks say of themselves is a fifth of it."""
+_OF_DAMAGE = ("decode to UTF-8", "no such table", "no such column", "malformed")
+"""By which SQLite's errors of a damaged file are told from those of a full or slow disk."""
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    return _bounded(sqlite3.connect(path, isolation_level=None, timeout=10))
+
+
+def connect_to_read(path: Path) -> sqlite3.Connection:
+    return _bounded(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True))
+
+
+def _bounded(db: sqlite3.Connection) -> sqlite3.Connection:
+    if sys.version_info >= (3, 11):
+        db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _VALUE_MOST)
+    return db
+
+
+def prepare(db: sqlite3.Connection) -> None:
+    """For writing."""
+    # WAL needs shared memory, which network file systems lack; SQLite then answers "delete" and goes on with that.
+    db.execute("PRAGMA journal_mode=WAL")
+    db.execute("PRAGMA synchronous=NORMAL")
+    db.execute("PRAGMA foreign_keys=ON")
+
+
+def check(db: sqlite3.Connection, path: Path, *, whole: bool) -> None:
+    """That it is a study this program reads; `whole`: also that the database is sound, which means reading all of it.
+    Raises UserError."""
+    try:
+        found = dict(db.execute("SELECT key, value FROM meta WHERE key IN ('format', 'format_version')").fetchall())
+    except sqlite3.DatabaseError as error:
+        raise UserError(f"{path}: is not a Unisono study ({error})") from error
+    if found.get("format") != FORMAT:
+        raise UserError(f"{path}: is a database of another program, not a Unisono study")
+    version = str(found.get("format_version", ""))
+    if not re.fullmatch("[1-9][0-9]{0,8}", version):
+        raise kept.damaged(path, "its format_version is no number")
+    if int(version) > FORMAT_VERSION:
+        raise UserError(f"{path}: was written by a newer Unisono (format {version}); update this one")
+    kept.check_tables(db, path)
+    if whole and (said := db.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok":
+        raise kept.damaged(path, str(said).splitlines()[0])
+
+
+def take_lock(path: Path) -> IO[str]:
+    """An exclusive lock held while the study is written; the file beside it says who holds it."""
+    place = path.with_name(path.name + ".lock")
+    if place.exists() and not place.is_file():
+        raise UserError(f"{place}: is no file; remove it")
+    lock = place.open("a+", errors="replace")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        lock.seek(0)
+        holder = " ".join(lock.read(200).split()) or "another process"
+        lock.close()
+        raise UserError(f"{path}: is being written by {holder}; wait for it, or choose another -o DIR") from None
+    lock.truncate(0)
+    lock.write(f"process {os.getpid()} on {os.uname().nodename}")
+    lock.flush()
+    return lock
+
+
+@contextlib.contextmanager
+def disk_errors(path: Path) -> Iterator[None]:
+    """A full disk or a read-only place becomes one clear line; what is in the study stays."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if any(words in str(error) for words in _OF_DAMAGE):
+            raise kept.damaged(path, " ".join(str(error).split())[:200]) from error
+        raise UserError(
+            f"{path}: cannot be written: {error}; what was measured so far is kept, continue with --resume"
+        ) from error
+    except sqlite3.IntegrityError:
+        raise  # a fault of ours, not of the disk
+    except (sqlite3.DatabaseError, OverflowError) as error:
+        raise kept.damaged(path, str(error)) from error
+    except OSError as error:
+        raise UserError(f"{error.filename or path}: {error.strerror}") from error
