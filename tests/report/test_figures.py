@@ -22,7 +22,7 @@ from unisono.report.figures_latency import latency_figure
 from unisono.report.figures_limits import bandwidth, core_latency, distance
 from unisono.report.figures_steps import step_figures
 from unisono.report.figures_timeline import timeline
-from unisono.report.page import figure_json
+from unisono.report.packed import Figures
 from unisono.report.text import significant
 from unisono.report.view import CaseView, case_views
 from unisono.study.data import StudyData
@@ -57,7 +57,7 @@ def test_every_figure_is_valid_plotly(
 
 def test_inlined_numbers_have_four_digits_and_are_finite(classic: tuple[StudyData, Decision]) -> None:
     for name, figure in every_figure(*classic).items():
-        figure_json(figure)  # raises for infinities and NaN
+        Figures().keep(figure)  # raises for infinities and NaN
         for trace in expanded(figure)["data"]:
             for number in numbers([trace.get("y"), trace.get("z"), trace.get("base")]):
                 assert number == significant(number, 4), name
@@ -114,7 +114,7 @@ def test_one_launch_gives_a_curve_without_a_band() -> None:
     figure, legend = latency_figure(case_views(study, decision)[0], 0.03)
     chosen = next(entry for entry in legend if entry.name == "chosen")
     assert len(chosen.traces) == 2
-    figure_json(figure)
+    Figures().keep(figure)
 
 
 def test_zero_bytes_have_a_place_below_the_smallest_size(classic: tuple[StudyData, Decision]) -> None:

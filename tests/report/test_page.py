@@ -12,39 +12,43 @@ import pytest
 from selenium.webdriver import Chrome
 
 from tests.report import synthetic, synthetic_decisions
-from tests.report.browsing import console
+from tests.report.browsing import console, wait_for
 from unisono.decide.model import Decision, Finding
 from unisono.errors import UserError
 from unisono.model import Case, Setting
 from unisono.report import page
+from unisono.report.packed import Figures, inflated
 from unisono.report.report import write_report
 from unisono.study.data import Refusal, StudyData
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)> \" ' & \u2028 @chosen"
 
 
+DEFLATED = "application/octet-stream"
+
+
 class Elements(HTMLParser):
-    """Tags with attributes, the text outside scripts and styles, and what the JSON elements hold."""
+    """Tags with attributes, the text outside scripts and styles, and what is deflated, by its element's id."""
 
     def __init__(self) -> None:
         super().__init__()
         self.tags: list[tuple[str, dict[str, str | None]]] = []
         self.text: list[str] = []
-        self.json: list[str] = []
+        self.packed: dict[str, str] = {}
         self._inside = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append((tag, dict(attrs)))
         if tag in ("script", "style"):
-            self._inside = "json" if dict(attrs).get("type") == "application/json" else tag
+            self._inside = f"#{dict(attrs).get('id')}" if dict(attrs).get("type") == DEFLATED else tag
 
     def handle_endtag(self, tag: str) -> None:
         if tag in ("script", "style"):
             self._inside = ""
 
     def handle_data(self, data: str) -> None:
-        if self._inside == "json":
-            self.json.append(data)
+        if self._inside.startswith("#"):
+            self.packed[self._inside[1:]] = inflated(data)
         elif not self._inside:
             self.text.append(data)
 
@@ -88,11 +92,13 @@ def test_nothing_from_outside_becomes_markup(directory: Path, plain: Elements) -
     elements = parsed(write_report(*hostile_study(), directory / "hostile.html"))
     assert not [t for t, _ in elements.tags if t == "img"]
     assert not [a for _, attributes in elements.tags for a in attributes if a.startswith("on")]
-    scripts = [a for t, a in elements.tags if t == "script" and a.get("type") != "application/json"]
-    assert len(scripts) == len([a for t, a in plain.tags if t == "script" and a.get("type") != "application/json"]) == 2
+    scripts = [a.get("id") for t, a in elements.tags if t == "script"]
+    assert scripts == [a.get("id") for t, a in plain.tags if t == "script"] == ["library", "figures", None]
     assert sum(HOSTILE in text for text in elements.text) >= 5, "it is shown as it is"
-    for text in elements.json:
-        json.loads(text)
+    figures = json.loads(elements.packed["figures"])
+    places = [int(a["data-figure"] or "") for _, a in elements.tags if "data-figure" in a]
+    assert places == list(range(len(figures)))
+    assert sum("&lt;/script&gt;&lt;script&gt;alert(1)" in json.dumps(figure) for figure in figures) > 3
 
 
 @pytest.mark.browser
@@ -100,21 +106,24 @@ def test_hostile_names_are_inert_in_a_browser(directory: Path, browser: Chrome) 
     console(browser)
     browser.get(write_report(*hostile_study(), directory / "hostile.html").as_uri())
     browser.execute_script("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+    wait_for(browser, "return 'ready' in document.documentElement.dataset", bool)
     browser.execute_script("dispatchEvent(new Event('beforeprint')); dispatchEvent(new Event('afterprint'));")
     assert browser.execute_script("return document.querySelectorAll('.plot svg.main-svg').length") > 3
     assert browser.execute_script("return document.querySelectorAll('img, a[href^=javascript]').length") == 0
     assert console(browser) == []
 
 
-def test_json_cannot_end_its_element() -> None:
-    written = page.figure_json({"x": [HOSTILE, "<!--", "]]>"]})
-    assert "<" not in written
-    assert json.loads(written) == {"x": [HOSTILE, "<!--", "]]>"]}
+def test_a_figure_cannot_end_its_element() -> None:
+    figures = Figures()
+    strings = {"x": [HOSTILE, "<!--", "]]>"]}
+    assert (figures.keep(strings), figures.keep({"y": [1.5]})) == (0, 1)
+    assert re.fullmatch("[A-Za-z0-9+/=]+", figures.packed())
+    assert json.loads(inflated(figures.packed())) == [strings, {"y": [1.5]}]
 
 
 def test_a_figure_with_an_infinite_number_is_refused() -> None:
     with pytest.raises(ValueError, match="Out of range float"):
-        page.figure_json({"y": [float("inf")]})
+        Figures().keep({"y": [float("inf")]})
 
 
 def test_the_file_is_self_contained(plain: Elements) -> None:
@@ -175,14 +184,6 @@ def test_text_contrast_is_enough_in_both_themes() -> None:
         for role in ROLES:
             if role.startswith(("series", "limit", "default")):
                 assert contrast(ROLES[role][theme], ROLES["page"][theme]) >= 2.8, (role, theme)
-
-
-def test_a_large_study_stays_small(directory: Path) -> None:
-    study = synthetic.oci(ppns=(48,))
-    decision = synthetic_decisions.decision(study)
-    assert len(decision.estimates) > 3000
-    path = write_report(study, decision, directory / "large.html")
-    assert path.stat().st_size - len(page.plotly_script()) < 450 * len(decision.estimates)
 
 
 def test_a_place_that_cannot_be_written_is_the_users_error(

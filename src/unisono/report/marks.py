@@ -158,7 +158,7 @@ def strip(first: int | None, last: int | None, sizes: Sequence[int], css: str, w
     ).format(width, words, css, left, right - left)
 
 
-_DASHARRAY = {
+DASHES = {
     "solid": "",
     "dash": "6 4",
     "dot": "2 3",
@@ -181,9 +181,13 @@ _SHAPES = {
 }
 
 
+def shape(marker: str) -> Markup:
+    """A marker by Plotly's name for it, around (17, 7); nothing for a name that has none."""
+    return Markup(_SHAPES.get(marker.removesuffix("-open"), ""))
+
+
 def swatch(colour: str, dash: str, marker: str, width: float = 2.0) -> Markup:
     """How a curve looks, for the legend: `colour` is a role such as "@chosen"."""
-    shape = _SHAPES.get(marker.removesuffix("-open"), "")
     return Markup(
         '<svg class="swatch" viewBox="0 0 34 14" width="34" height="14" aria-hidden="true" style="color:var(--{})">'
         '<line x1="1" x2="33" y1="7" y2="7" stroke="currentColor" stroke-width="{}" stroke-dasharray="{}"/>'
@@ -191,7 +195,7 @@ def swatch(colour: str, dash: str, marker: str, width: float = 2.0) -> Markup:
     ).format(
         colour.lstrip("@"),
         width,
-        _DASHARRAY.get(dash, ""),
+        DASHES.get(dash, ""),
         "var(--page)" if marker.endswith("-open") else "currentColor",
-        Markup(shape),
+        shape(marker),
     )

@@ -1,12 +1,11 @@
-"""One HTML file that needs nothing else: style sheet, script and Plotly inlined, figures as JSON beside their place.
+"""One HTML file that needs nothing else: style sheet, script, and where it has charts their library and figures.
 
-Everything that comes from outside (study names, settings, what a launch wrote to stderr) is escaped by the template;
-JSON inside a script element has every "<" written as an escape, so that no text can end it.
+Everything that comes from outside (study names, settings, what a launch wrote to stderr) is escaped by the template,
+or is base64 (packed.py).
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from importlib import resources
@@ -16,16 +15,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 import unisono
-from unisono.errors import UserError
-from unisono.report import marks, palette, text
-
-
-def figure_json(figure: Any) -> Markup:
-    """JSON for a script element; numbers that JSON lacks (infinite, not a number) are an error in the figure."""
-    written = json.dumps(figure, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    return Markup(
-        written.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e").replace("\u2028", "\\u2028")
-    )
+from unisono.report import marks, palette, static, text
+from unisono.report.packed import Figures, library
 
 
 def lead(sentence: str) -> Markup:
@@ -34,6 +25,8 @@ def lead(sentence: str) -> Markup:
 
 
 def environment() -> Environment:
+    """Templates of pages, for one page: it keeps the figures that are drawn on it."""
+    figures = Figures()
     page = Environment(
         loader=PackageLoader("unisono.report"),
         autoescape=True,
@@ -43,24 +36,14 @@ def environment() -> Environment:
     )
     page.filters["lead"] = lead
     page.filters.update(
-        figure_json=figure_json,
+        keep=figures.keep,
         gain=text.format_gain,
         duration=text.format_duration,
         ratio=text.format_ratio,
         time=text.format_time,
     )
-    page.globals.update(swatch=marks.swatch, kind=marks.kind)
+    page.globals.update(swatch=marks.swatch, kind=marks.kind, figures=figures, library=library, drawn=static.drawn)
     return page
-
-
-def plotly_script() -> str:
-    """Plotly's own JavaScript as its Python package ships it. Raises UserError when that package has none."""
-    source = resources.files("plotly").joinpath("package_data", "plotly.min.js")
-    if not source.is_file():
-        raise UserError(
-            "the installed plotly package has no plotly.min.js; reinstall it with: pip install --force-reinstall plotly"
-        )
-    return source.read_text("utf-8")
 
 
 def render(template: str, values: Mapping[str, Any]) -> str:
@@ -73,7 +56,6 @@ def render(template: str, values: Mapping[str, Any]) -> str:
         dark=Markup(palette.css("dark")),
         stylesheet=Markup(_asset("page.css")),
         script=Markup(_asset("page.js")),
-        plotly=Markup(plotly_script().replace("</script", "<\\/script")),
         **values,
     )
 

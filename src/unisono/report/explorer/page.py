@@ -77,7 +77,6 @@ def render(
         dark=Markup(palette.css("dark")),
         stylesheet=Markup(_text("unisono.report", "page.css") + _text("unisono.report.explorer", "explorer.css")),
         script=Markup(_text("unisono.report", "page.js")),
-        plotly="",
         explorer=Markup("\n".join(_text("unisono.report.explorer", f"{script}.js") for script in SCRIPTS)),
         **content(profile, name, tuning, views),
     )

@@ -9,6 +9,7 @@
     modeBarButtons: [["toImage"], ["zoom2d", "pan2d", "resetScale2d"]],
   };
   const charts = new Map();
+  let figures = []; /* empty until inflated: nothing is drawn before */
 
   /* Colours: figures name roles of the style sheet, "@chosen" or "@chosen/15" (opacity in percent). */
   let palette = new Map();
@@ -129,7 +130,7 @@
   /* Drawing. */
   function chart(plot) {
     if (!charts.has(plot)) {
-      const spec = JSON.parse(plot.nextElementSibling.textContent);
+      const spec = figures[Number(plot.dataset.figure)];
       spec.data.forEach((trace, i) => {
         if (trace.like !== undefined) spec.data[i] = { ...spec.data[trace.like], ...trace };
         delete spec.data[i].like;
@@ -195,7 +196,23 @@
     watcher.unobserve(entry.target);
     draw(entry.target);
   }), { rootMargin: "400px 0px" });
-  plots.forEach((plot) => watcher.observe(plot));
+  /* The library and the figures are deflated (packed.py). */
+  async function inflated(id) {
+    const text = atob(document.getElementById(id).textContent), bytes = new Uint8Array(text.length);
+    for (let i = 0; i < text.length; i += 1) bytes[i] = text.charCodeAt(i);
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).text();
+  }
+  async function begin() {
+    if (typeof DecompressionStream === "undefined") { document.getElementById("too-old").hidden = false; return; }
+    const [library, written] = await Promise.all(["library", "figures"].map(inflated));
+    const script = document.createElement("script");
+    script.textContent = library;
+    document.head.append(script);
+    figures = JSON.parse(written);
+    plots.forEach((plot) => watcher.observe(plot));
+    root.dataset.ready = "";
+  }
+  if (plots.length) begin();
 
   /* Zoom to a group of sizes, gain or time in the steps: one choice for all figures of a case. */
   document.querySelectorAll("[data-zoom]").forEach((around) => {
@@ -212,16 +229,17 @@
   document.querySelectorAll(".legend").forEach((legend) => {
     const plot = legend.parentElement.querySelector(".plot");
     const press = (button, on) => {
+      if (!figures.length) return;
       button.setAttribute("aria-pressed", String(on));
       JSON.parse(button.dataset.traces).forEach((i) => chart(plot).shown.set(i, on));
     };
     legend.querySelectorAll("button[data-traces]").forEach((button) => button.addEventListener("click", () => {
       press(button, button.getAttribute("aria-pressed") !== "true");
-      draw(plot);
+      if (figures.length) draw(plot);
     }));
     const others = [...legend.querySelectorAll(".others button")];
     const none = legend.querySelector("button[data-none]");
-    if (none) none.addEventListener("click", () => { others.forEach((button) => press(button, false)); draw(plot); });
+    if (none) none.addEventListener("click", () => { others.forEach((button) => press(button, false)); if (figures.length) draw(plot); });
     const filter = legend.querySelector("input");
     if (filter) filter.addEventListener("input", () => {
       const words = filter.value.toLowerCase().split(/\s+/);
@@ -258,7 +276,7 @@
     closed.forEach((one) => { one.open = true; });
     root.dataset.theme = "light";
     palette = new Map();
-    plots.forEach((plot) => { watcher.unobserve(plot); draw(plot, plot.closest(".panels") ? PAPER / 2 - 8 : PAPER); });
+    if (figures.length) plots.forEach((plot) => { watcher.unobserve(plot); draw(plot, plot.closest(".panels") ? PAPER / 2 - 8 : PAPER); });
   });
   addEventListener("afterprint", () => {
     if (!before) return;
