@@ -12,7 +12,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from unisono import __version__, cli_hybrid, cli_profile
-from unisono.cli_options import OUT, For, Hosts, Json, Mpicc, Mpirun, TuningFile, TuningOption, Weights
+from unisono.cli_options import OUT, For, Hosts, Json, Mpicc, Mpirun, TunedMpirun, TuningFile, TuningOption, Weights
 from unisono.errors import UserError
 
 app = typer.Typer(
@@ -222,11 +222,14 @@ def run(
     for_: For = None,
     weights: Weights = None,
     print_: Annotated[bool, typer.Option("--print", help="Show the command instead of running it.")] = False,
+    mpirun: TunedMpirun = None,
 ) -> None:
     """Run any mpirun command line with a tuning applied."""
     from unisono.commands.applying import run as command
 
-    raise typer.Exit(command(tuning, command_line, for_=for_, weights=weights, layout=layout, print_only=print_))
+    raise typer.Exit(
+        command(tuning, command_line, for_=for_, weights=weights, layout=layout, print_only=print_, mpirun=mpirun)
+    )
 
 
 @app.command(
@@ -245,6 +248,7 @@ def verify(
     layout: Annotated[bool, typer.Option("--layout", help="Tuned is what run --layout would run.")] = False,
     for_: For = None,
     weights: Weights = None,
+    mpirun: TunedMpirun = None,
     json: Json = False,
 ) -> None:
     """Prove a tuning on your program: as-is against tuned, with an interval and a verdict."""
@@ -262,6 +266,7 @@ def verify(
             json=json,
             profile=profile,
             layout=layout,
+            mpirun=mpirun,
         )
     )
 

@@ -14,6 +14,10 @@ Mpirun = Annotated[
     str | None,
     typer.Option(metavar="PATH", help="The MPI to use; else $UNISONO_MPIRUN, the first on PATH, the embedded one."),
 ]
+TunedMpirun = Annotated[
+    str | None,
+    typer.Option(metavar="PATH", help="What 'mpirun' in the command means; else the tuning's MPI, if the program's."),
+]
 Mpicc = Annotated[str | None, typer.Option(metavar="PATH", help="Its compiler wrapper; else the mpicc beside mpirun.")]
 Hosts = Annotated[
     str | None,

@@ -79,6 +79,7 @@ def test_commands_group_what_one_study_can_measure() -> None:
     assert [second[i + 1] for i, word in enumerate(second) if word == "--size"] == ["4M"]
     assert len({line[line.index("-o") + 1] for line in (first, second)}) == 2
     assert "--oversubscribe" not in commands(made, cpus=4)[0]
+    assert commands(made, 4, ["--mpirun", "/my mpi/mpirun"])[0].endswith(" --mpirun '/my mpi/mpirun'")
 
 
 @pytest.mark.parametrize("size", [0, 1, 8, 1000, 1024, 1536, 525000, 1 << 19, 3 << 20, 1 << 30])

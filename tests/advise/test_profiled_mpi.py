@@ -45,7 +45,8 @@ def test_what_a_tuning_changed_in_a_program(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     write(SLOWED, tmp_path / "tuning.toml")
-    found = verify_profile(tmp_path / "tuning.toml", mpi_command(machine, program), runs=1, timeout="60", chosen=None)
+    line = mpi_command(machine, program)
+    found = verify_profile(tmp_path / "tuning.toml", line, machine, runs=1, timeout="60", chosen=None)
     slower = next(call for call in found.changed if call.function == "MPI_Bcast")
     assert slower.after.mid > slower.before.mid
     assert not list(tmp_path.glob(".unisono-*"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import time
@@ -122,6 +123,48 @@ def test_run_adds_the_setting_and_keeps_the_exit_status(tuned: Path) -> None:
     shown = unisono("run", "--tuning", tuning, "--print", "--for", "bcast", "--", *mpirun, "true")
     assert shown.stdout.startswith(str(EMBEDDED))
     assert shown.stdout.count("\n") == 1
+
+
+SYSTEM_FIRST = {"PATH": "/usr/bin:/bin", "UNISONO_MPIRUN": "", **ROOT}
+"""Another MPI than the one tuned is what a shell finds."""
+
+
+@pytest.mark.usefixtures("system")
+def test_the_mpi_of_a_study_is_remembered_whatever_is_first_on_path(tuned: Path, tmp_path: Path) -> None:
+    tuning = tuned / "unisono-out" / "tuning.toml"
+    shown = unisono("show", tuning, env=SYSTEM_FIRST)
+    assert f"({EMBEDDED})" in shown.stdout.replace("\n", "")
+    assert "Stale" not in shown.stdout
+    shutil.copytree(tuned / "unisono-out", tmp_path / "unisono-out")
+    resumed = unisono("tune", "--resume", "--no-verify", cwd=tmp_path, env=SYSTEM_FIRST)
+    assert resumed.returncode == 0, resumed.stderr
+    assert str(EMBEDDED) in resumed.stderr
+
+
+@pytest.mark.usefixtures("system")
+def test_a_bare_mpirun_is_the_tunings_where_the_program_is_of_that_mpi(tuned: Path, tmp_path: Path) -> None:
+    tuning = tuned / "unisono-out" / "tuning.toml"
+    source = Path(__file__).parents[1] / "advise" / "program.c"
+    for mpicc, name in ((EMBEDDED.with_name("mpicc"), "its"), (Path("/usr/bin/mpicc"), "other")):
+        subprocess.run([mpicc, source, "-o", tmp_path / name], check=True)
+    words: list[str | Path] = ["run", "--tuning", tuning, "--print"]
+
+    its = unisono(*words, "--", "mpirun", "-n", "2", tmp_path / "its", env=SYSTEM_FIRST)
+    assert its.stdout.startswith(f"{EMBEDDED} ")
+    assert f"mpirun is {EMBEDDED}, as the tuning was measured with it (Open MPI 5" in its.stderr
+    assert "stale" not in its.stderr
+    others: list[list[str | Path]] = [
+        ["mpirun", "-n", "2", tmp_path / "other"],
+        ["/usr/bin/mpirun", "-n", "2", tmp_path / "its"],
+    ]
+    for other in others:
+        line = unisono(*words, "--", *other, env=SYSTEM_FIRST)
+        assert line.stdout.startswith(f"{other[0]} ")
+        assert "measured with Open MPI 5.0.11; you use Open MPI 4" in line.stderr  # --print warns, too
+    named = unisono(
+        *words, "--mpirun", "/usr/bin/mpirun", "--", "mpirun", "-n", "2", tmp_path / "its", env=SYSTEM_FIRST
+    )
+    assert named.stdout.startswith("/usr/bin/mpirun ")
 
 
 def test_verify_reads_the_metric_and_gives_a_verdict(tuned: Path) -> None:

@@ -262,13 +262,16 @@ def advise(
     again: str = "unisono advise ...",
     program: str = "",
     cpus: int | None = None,
+    mpi: Sequence[str] = (),
+    metric: str = "",
 ) -> Advice:
     """The plan for this mix of calls: of those whose saving is above nothing also at the lower end of its interval, the
     one that should save most; else things stay as they are.
 
     For the commands to give: `tuning_path`, `again` (this question itself), `program` (the command line that was
-    profiled) and `cpus` (of a node; None: not known). Raises UserError when the profile does not tell how many nodes it
-    ran on and the tuning has several to choose from.
+    profiled), `cpus` (of a node; None: not known), `mpi` (["--mpirun", PATH] where the tuning's is not found by itself)
+    and `metric` (what the profile's runs were timed by; "": wall time). Raises UserError when the profile does not tell
+    how many nodes it ran on and the tuning has several to choose from.
     """
     notes = list(mix.notes)
     if mix.world is None and len(tuning.cases()) > 1:
@@ -286,6 +289,7 @@ def advise(
     weights = _weights(mix, tuning)
     likely = chosen is None and any(prediction.saving.mid > 0 for prediction in found)
     written = f"{again} -o program.toml"
+    prove = ["unisono", "verify", "--tuning", "program.toml", *(["--metric", metric] if metric else [])]
     return Advice(
         mix=mix,
         tuning=tuning,
@@ -294,9 +298,9 @@ def advise(
         predictions=tuple(found),
         chosen=chosen,
         gaps=tuple(gap_list),
-        gap_commands=tuple(commands(gap_list, cpus)),
+        gap_commands=tuple(commands(gap_list, cpus, mpi)),
         apply_command="" if chosen is None else _apply(tuning, case, chosen, weights, (tuning_path, written, program)),
-        try_command=f"{written} && unisono verify --tuning program.toml -- {program or _ANY}" if likely else "",
+        try_command=f"{written} && {shlex.join(prove)} -- {program or _ANY}" if likely else "",
         again=again,
         weights=weights,
         evidence=tuple(evidence.name for evidence in evidences),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -72,9 +73,11 @@ def chosen_sizes(weights: dict[int, float], most: int = MOST_SIZES) -> tuple[int
     return tuple(sorted({counting[0], counting[-1], *between}))
 
 
-def commands(found: Sequence[Gap], cpus: int | None, output: str = "unisono-out/gaps") -> list[str]:
+def commands(
+    found: Sequence[Gap], cpus: int | None, mpi: Sequence[str] = (), output: str = "unisono-out/gaps"
+) -> list[str]:
     """One `unisono tune` line for all gaps that can share a study: same ranks and message sizes. `cpus`: of a node,
-    None where the machine is not known."""
+    None where the machine is not known; `mpi`: the words that name the MPI, where it is not found by itself."""
     groups: dict[tuple[int, int, tuple[int, ...]], list[str]] = {}
     for gap in found:
         groups.setdefault((gap.case.nodes, gap.case.ppn, gap.sizes), []).append(gap.case.collective)
@@ -86,6 +89,8 @@ def commands(found: Sequence[Gap], cpus: int | None, output: str = "unisono-out/
         words += [f"--size {size_word(size)}" for size in sizes]
         if cpus is not None and ppn > cpus:
             words.append("--oversubscribe")
+        if mpi:
+            words.append(shlex.join(mpi))
         lines.append(" ".join(words))
     return lines
 

@@ -61,6 +61,8 @@ class Journal(_Part):
     version: Literal[1] = VERSION
     argv: list[str]
     metric: str | None
+    mpirun: str = ""
+    """Absolute path of its launcher; "": of a journal written before this was kept, or of another launcher."""
     machine: dict[str, str]
     pairs: int
     spent: float = 0.0

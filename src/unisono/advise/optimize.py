@@ -103,15 +103,22 @@ def open_journal(
     if not files.journal.exists():
         if files.tuning.exists():
             raise UserError(f"{files.tuning}: exists, and is of something else; choose another -o DIR")
-        return Journal(argv=list(argv), metric=metric, machine=fingerprint(machine), pairs=pairs)
+        return Journal(
+            argv=list(argv),
+            metric=metric,
+            mpirun=machine.mpi.mpirun if machine.mpi else "",
+            machine=fingerprint(machine),
+            pairs=pairs,
+        )
     if not resume:
         raise UserError(f"{files.journal}: exists; continue it with --resume, or choose another -o DIR")
     journal = Journal.load(files.journal)
-    if journal.argv != list(argv) or journal.metric != metric:
+    if journal.argv != list(argv) or metric not in (None, journal.metric):
         raise UserError(f"{files.journal}: is of another command line or metric; choose another -o DIR")
     changed = differences(journal.machine, machine)
     if changed:
-        raise UserError(f"{files.journal}: was begun on a machine that differs: {'; '.join(changed)}")
+        begun = f" (begun with {journal.mpirun}: write that for mpirun)" if journal.mpirun else ""
+        raise UserError(f"{files.journal}: was begun on a machine that differs: {'; '.join(changed)}{begun}")
     return journal
 
 

@@ -19,11 +19,12 @@ from unisono.advise.mix import mix_of
 from unisono.advise.recording import profile_of
 from unisono.commands.console import err, out, print_json
 from unisono.commands.progress import StudyProgress
-from unisono.commands.userline import mpirun_of, words_of
+from unisono.commands.remembered import compiler, launcher, words_for_it
 from unisono.errors import UserError
 from unisono.launch.command import Command
 from unisono.launch.userline import parse
 from unisono.machine.describe import describe
+from unisono.machine.model import Machine
 from unisono.measure.build import bench_program
 from unisono.model import Setting
 from unisono.profile.importers import import_profile
@@ -57,7 +58,7 @@ def advise_command(
     paths = list(studies)
     advice = _advice(found, profile, document, tuning, paths, nodes)
     if budget is not None and advice.gaps:
-        made = measured(advice.gaps, budget, tuning.parent)
+        made = measured(advice.gaps, budget, tuning.parent, document)
         paths = [*paths, made] if paths else []
         advice = _advice(found, profile, document, tuning, paths, nodes)
     if output is not None and advice.candidates:
@@ -99,7 +100,10 @@ def _advice(
         again=shlex.join(
             ["unisono", "advise", str(path), "--tuning", str(tuning_path)]
             + [word for study in studies for word in ("--evidence", str(study))]
+            + (["--nodes", str(nodes)] if nodes is not None else [])
         ),
+        mpi=words_for_it(tuning.mpi),
+        metric=profile.origin.metric,
         program=command,
         cpus=os.cpu_count(),
     )
@@ -123,13 +127,11 @@ def evidence(tuning: Tuning, path: Path, studies: Sequence[Path]) -> list[Eviden
 
 
 def verify_profile(
-    tuning: Path, argv: list[str], *, runs: int, timeout: str, chosen: dict[str, float] | None
+    tuning: Path, words: list[str], machine: Machine, *, runs: int, timeout: str, chosen: dict[str, float] | None
 ) -> Changes:
     """For `unisono verify --profile`: the program as it is and with the tuning, `runs` profiled runs of each in turns,
     and which calls changed. Raises UserError when a run fails or cannot be recorded."""
-    words = words_of(argv)
     document = read(tuning)
-    machine = describe(mpirun_of(words))
     line, applied = resolve(document, words, machine, chosen)
     deadline = parse_duration(timeout, "--timeout")
     console = err()
@@ -176,9 +178,11 @@ def own_settings(command: str) -> list[str]:
     return [str(o) for o in line.options("mca", "x") if o.name == "mca" or o.values[0].startswith("UCX_")]
 
 
-def measured(found: Sequence[Gap], budget: str, folder: Path) -> Path:
-    """Measures the gaps on this machine into a study in `folder`, for at most `budget`; continues what is there."""
-    machine = describe()
+def measured(found: Sequence[Gap], budget: str, folder: Path, tuning: Tuning) -> Path:
+    """Measures the gaps with the tuning's MPI into a study in `folder`, for at most `budget`; continues what is
+    there."""
+    mpirun = launcher(None, tuning.mpi)
+    machine = describe(mpirun, compiler(None, mpirun, tuning.mpi))
     if machine.mpi is None or machine.mpi.mpicc is None:
         raise UserError("no mpicc beside this machine's mpirun, so the benchmark cannot be built")
     program = bench_program(machine.mpi.mpicc, lambda sentence: err().print(sentence, markup=False))

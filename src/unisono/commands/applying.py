@@ -11,7 +11,8 @@ from pathlib import Path
 from unisono.commands.choosing import plan as choose_plan
 from unisono.commands.choosing import weights as chosen_weights
 from unisono.commands.console import err, out, print_json
-from unisono.commands.userline import mpirun_of, words_of
+from unisono.commands.remembered import compiler, launcher, started_by
+from unisono.commands.userline import words_of
 from unisono.errors import UserError
 from unisono.launch.command import Command
 from unisono.machine.describe import describe
@@ -48,7 +49,8 @@ def export(
     tuning = read(path)
     chosen = chosen_weights(for_, weights)
     plan, instead = exportable(tuning, choose_plan(tuning, nodes, ppn, chosen), format, chosen)
-    machine = describe(mpirun, mpicc)
+    chosen_mpi = launcher(mpirun, tuning.mpi)
+    machine = describe(chosen_mpi, compiler(mpicc, chosen_mpi, tuning.mpi))
     notes = [*instead, *caveats(tuning, plan, machine)]
     changed = edited(format, output)
     if changed and not check:
@@ -79,20 +81,29 @@ def export(
     return 0 if found is None or found.taken else 1
 
 
-def run(path: Path, argv: list[str], *, for_: str | None, weights: str | None, layout: bool, print_only: bool) -> int:
+def run(
+    path: Path,
+    argv: list[str],
+    *,
+    for_: str | None,
+    weights: str | None,
+    layout: bool,
+    print_only: bool,
+    mpirun: str | None = None,
+) -> int:
     """Replaces this process's work by the user's command with the setting added; its exit status is ours. `layout`: in
     the tuning's layout, and with its setting where it has one."""
     tuning = read(path, layouts=layout)
-    words = words_of(argv)
-    machine = describe(mpirun_of(words))
+    own = started_by(tuning, words_of(argv), mpirun)
+    machine = describe(own.mpirun)
     weighted = chosen_weights(for_, weights)
-    line = _in_layout(tuning, words, machine) if layout else Command(words, {}, None, [])
+    line = _in_layout(tuning, own.words, machine) if layout else Command(own.words, {}, None, [])
     line = _with_plan(tuning, line, machine, weighted)
+    for note in [*own.notes, *line.notes]:
+        err().print(f"unisono: {note}", markup=False, style="dim", soft_wrap=True)
     if print_only:
         print(line.shell)  # noqa: T201 - one line to paste, however long: no console that wraps it
         return 0
-    for note in line.notes:
-        err().print(f"unisono: {note}", markup=False, style="dim")
     return _call(line)
 
 
@@ -136,6 +147,7 @@ def verify(
     json: bool,
     profile: bool = False,
     layout: bool = False,
+    mpirun: str | None = None,
 ) -> int:
     """As-is against tuned; exit status 1 when the tuned program is slower. `profile`: also which calls changed.
     `layout`: tuned is what `run --layout` would run."""
@@ -146,9 +158,10 @@ def verify(
     if profile and layout:
         raise UserError("--profile compares calls of the same ranks, which --layout changes: use one of them")
     tuning = read(path, layouts=layout)
-    words, weighted = words_of(argv), chosen_weights(for_, weights)
-    machine = describe(mpirun_of(words))
-    console = err()
+    own, weighted = started_by(tuning, words_of(argv), mpirun), chosen_weights(for_, weights)
+    words, machine, console = own.words, describe(own.mpirun), err()
+    for note in own.notes:
+        console.print(f"Note: {note}", markup=False, soft_wrap=True)
 
     def progress(done: Run) -> None:
         value = f"{done.value:.6g} s" if done.value is not None else done.status
@@ -179,7 +192,7 @@ def verify(
     if profile:
         from unisono.commands.advising import verify_profile
 
-        changes = verify_profile(path, argv, runs=_PROFILED_RUNS, timeout=timeout, chosen=weighted)
+        changes = verify_profile(path, words, machine, runs=_PROFILED_RUNS, timeout=timeout, chosen=weighted)
     if json:
         print_json({**found.as_dict(), **({"changes": changes.as_dict()} if changes else {})})
     else:

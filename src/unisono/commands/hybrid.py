@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from unisono.advise.runs import Metric
@@ -11,6 +11,7 @@ from unisono.commands.console import err, out, print_json
 from unisono.commands.interrupted import terminated_like_interrupted
 from unisono.commands.leftovers import remove_leftovers
 from unisono.commands.progress import StudyProgress
+from unisono.commands.remembered import compiler, launcher
 from unisono.commands.userline import words_of
 from unisono.errors import UserError
 from unisono.hybrid.keep import beside, layouts, with_layouts
@@ -68,6 +69,8 @@ class Wishes:
 
 def hybrid(wishes: Wishes) -> int:
     """Exit status 0; 1 when the machine was too restless for a conclusion."""
+    if wishes.resume and _file(wishes).exists():
+        wishes = _continued(wishes)
     metric = _metric(wishes)
     if wishes.rounds < 1:
         raise UserError(f"--rounds {wishes.rounds}: at least one is needed")
@@ -118,6 +121,20 @@ def hybrid(wishes: Wishes) -> int:
     else:
         out().print(ranking(study.decision))
     return 0 if study.decision.concluded else 1
+
+
+def _file(wishes: Wishes) -> Path:
+    return wishes.output / "hybrid.db"
+
+
+def _continued(wishes: Wishes) -> Wishes:
+    """With the MPI and the metric of the study that is there, where none is named."""
+    with Store.open(_file(wishes)) as store:
+        kept, metric = store.machine.mpi, metric_of(store)
+    if wishes.argv and wishes.metric is None and metric not in (Metric(None).name, SOLVER_METRIC):
+        wishes = replace(wishes, metric=metric)
+    mpirun = launcher(wishes.mpirun, kept)
+    return replace(wishes, mpirun=mpirun, mpicc=compiler(wishes.mpicc, mpirun, kept))
 
 
 def _metric(wishes: Wishes) -> Metric | None:
@@ -185,7 +202,7 @@ def _lines(wishes: Wishes, machine: Machine) -> LineOf:
 
 
 def _opened(wishes: Wishes, machine: Machine) -> Store:
-    path = wishes.output / "hybrid.db"
+    path = _file(wishes)
     asked = " ".join(words_of(wishes.argv)) if wishes.argv else f"solver {wishes.size}"
     metric = Metric(wishes.metric).name if wishes.argv else SOLVER_METRIC
     if not (wishes.resume and path.exists()):

@@ -8,6 +8,7 @@ from typing import Any
 
 from unisono.commands.choosing import size_of
 from unisono.commands.console import err, out, print_json
+from unisono.commands.remembered import launcher
 from unisono.errors import UserError
 from unisono.sizes import format_size
 from unisono.study.data import StudyData
@@ -60,7 +61,7 @@ def _stale(tuning: Any) -> list[str] | None:
     from unisono.tuning import stale
 
     try:
-        return stale(tuning, describe())
+        return stale(tuning, describe(launcher(None, tuning.mpi)))
     except UserError:
         return None
 

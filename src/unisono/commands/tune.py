@@ -14,6 +14,7 @@ from unisono.commands.finish import finish
 from unisono.commands.interrupted import terminated_like_interrupted
 from unisono.commands.leftovers import remove_leftovers
 from unisono.commands.progress import StudyProgress
+from unisono.commands.remembered import compiler, launcher
 from unisono.errors import UserError
 from unisono.launch.hosts import parse_hosts
 from unisono.machine.describe import describe, load
@@ -64,7 +65,7 @@ def tune(wishes: Wishes) -> int:
     if wishes.resume and not wishes.dry_run:
         remove_leftovers()
     continuing = wishes.resume and files.study.exists()
-    machine = _machine(wishes)
+    machine = _machine(wishes, files.study if continuing else None)
     study = _study(wishes, continuing)
     if wishes.dry_run:
         return planning.show(study or _stored(files.study), machine, json=wishes.json)
@@ -88,10 +89,17 @@ def tune(wishes: Wishes) -> int:
     return 0
 
 
-def _machine(wishes: Wishes) -> Machine:
+def _machine(wishes: Wishes, continued: Path | None) -> Machine:
+    """A study is continued with the MPI it began with, unless another is named."""
     if wishes.machine is not None:
         return load(wishes.machine)
-    return describe(wishes.mpirun, wishes.mpicc, parse_hosts(wishes.hosts) if wishes.hosts is not None else None)
+    kept = None
+    if continued is not None:
+        with Store.open(continued) as store:
+            kept = store.machine.mpi
+    mpirun = launcher(wishes.mpirun, kept)
+    mpicc = compiler(wishes.mpicc, mpirun, kept)
+    return describe(mpirun, mpicc, parse_hosts(wishes.hosts) if wishes.hosts is not None else None)
 
 
 def _study(wishes: Wishes, continuing: bool) -> Study | None:
@@ -151,8 +159,10 @@ def _say(console: Console, store: Store, study: Study, matrix: Matrix, continuin
     mpi = machine.mpi
     console.print(
         f"{'Continuing' if continuing else 'Study'} [bold]{study.study.name}[/bold] on {machine.name}:"
-        f" {machine.cpu_model}, {machine.cores} cores, {mpi.family if mpi else 'no MPI'} {mpi.version if mpi else ''}"
+        f" {machine.cpu_model}, {machine.cores} cores, {f'{mpi.name} {mpi.version}' if mpi else 'no MPI'}"
     )
+    if mpi is not None:
+        console.print(f"  its mpirun is {mpi.mpirun}", style="dim", markup=False, soft_wrap=True)
     for note in matrix.notes:
         console.print(f"  {note}", style="dim", markup=False)
     if (quota := quota_sentence(machine)) is not None:

@@ -16,6 +16,7 @@ from unisono.machine.fingerprint import differences, fingerprint
 from unisono.machine.model import Machine
 from unisono.study.data import StudyData
 from unisono.tuning import Gain, LayoutModel, Tuning, read, stale
+from unisono.tuning.build import mpi_of
 from unisono.tuning.model import FORMAT, VERSION, Conditions, StudyPart
 
 
@@ -76,6 +77,7 @@ def with_layouts(there: Tuning | None, found: Sequence[LayoutModel], study: Stud
         study=StudyPart(id=study.id, name=study.name, method=METHOD, margin=study.margin, confidence=study.confidence),
         conditions=Conditions(launches=len([row for row in study.launches if row.status == "done"]), notes=study.notes),
         machine=fingerprint(study.machine),
+        mpi=mpi_of(study.machine),
         layout=tuple(found),
     )
 

@@ -37,6 +37,11 @@ class Node(_Model):
     slots: int
 
 
+def mpi_name(family: str) -> str:
+    """For people."""
+    return {"openmpi": "Open MPI", "mpich": "MPICH"}.get(family, family)
+
+
 class Mpi(_Model):
     family: str
     """"openmpi" or "mpich"; others are recognised by name and refused with a reason."""
@@ -57,7 +62,7 @@ class Mpi(_Model):
     @property
     def name(self) -> str:
         """For people."""
-        return {"openmpi": "Open MPI", "mpich": "MPICH"}.get(self.family, self.family)
+        return mpi_name(self.family)
 
     @property
     def is_hydra(self) -> bool:

@@ -36,6 +36,12 @@ def program_of(argv: Sequence[str], launcher: Launcher) -> Path | None:
     return Path(found) if found else None
 
 
+def library_of(program: Path | None) -> tuple[str, Path] | None:
+    """The number and the file of the MPI library that a program would load by itself; None where that is not known."""
+    found = _MAIN_LIBRARY.search(ask(["ldd", str(program)]).out) if program is not None else None
+    return None if found is None else (found[2], Path(found[3]).resolve())
+
+
 def mismatch(program: Path | None, library: Path) -> str | None:
     """A sentence where the program was linked with another MPI library than the recorder; None where all is well or
     nothing is known."""

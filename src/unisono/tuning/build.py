@@ -9,6 +9,7 @@ from unisono.decide.joint import counted
 from unisono.decide.model import Decision, Finding, Interval, Plan, Rule
 from unisono.errors import LaunchError
 from unisono.machine.fingerprint import fingerprint
+from unisono.machine.model import Machine
 from unisono.measure.protocol import parse_limits
 from unisono.study.data import StudyData
 from unisono.tuning.model import (
@@ -19,6 +20,7 @@ from unisono.tuning.model import (
     FindingModel,
     Gain,
     JointModel,
+    MpiPart,
     PlanModel,
     RuleModel,
     StudyPart,
@@ -53,11 +55,20 @@ def from_decision(decision: Decision, study: StudyData) -> Tuning:
             notes=study.notes,
         ),
         machine=fingerprint(study.machine),
+        mpi=mpi_of(study.machine),
         costs=costs(study),
         weights={name: float(weights.get(name, 0.0)) for name in collectives},
         plan=tuple(_plan(plan) for plan in decision.plans),
         finding=tuple(_finding(finding) for finding in decision.findings),
     )
+
+
+def mpi_of(machine: Machine) -> MpiPart | None:
+    """What a tuning remembers of the MPI it was measured with."""
+    mpi = machine.mpi
+    if mpi is None:
+        return None
+    return MpiPart(family=mpi.family, version=mpi.version, mpirun=mpi.mpirun, mpicc=mpi.mpicc)
 
 
 _TYPICAL = 256 << 10

@@ -21,6 +21,7 @@ from unisono.tuning.model import (
     Gain,
     JointModel,
     LayoutModel,
+    MpiPart,
     PlanModel,
     RuleModel,
     Tuning,
@@ -111,6 +112,7 @@ def render(tuning: Tuning) -> str:
         "[machine]",
         *(f"{_key(name)} = {_text(value)}" for name, value in tuning.machine.items()),
         "",
+        *_mpi(tuning.mpi),
         *(["[costs]  # seconds", *(f"{name} = {value!r}" for name, value in costs), ""] if costs else []),
         "[weights]",
         *(f"{_key(name)} = {weight!r}" for name, weight in tuning.weights.items()),
@@ -122,6 +124,13 @@ def render(tuning: Tuning) -> str:
     for finding in tuning.finding:
         lines += _finding(finding)
     return "\n".join(lines) + "\n"
+
+
+def _mpi(mpi: MpiPart | None) -> list[str]:
+    if mpi is None:
+        return []
+    values = [(name, value) for name, value in mpi.model_dump().items() if value is not None]
+    return ["[mpi]", *(f"{name} = {_text(value)}" for name, value in values), ""]
 
 
 def _plan(plan: PlanModel) -> list[str]:

@@ -21,6 +21,7 @@ from pydantic import (
 
 from unisono.decide.model import Interval, Joint, Plan, Rule
 from unisono.hybrid.layouts import Layout
+from unisono.machine.model import mpi_name
 from unisono.model import CALL_SCOPE, COLLECTIVES, DISPATCHED, PRELOAD, UNISONO, Case, Setting, is_ours
 from unisono.sizes import format_size
 from unisono.study.config import Size
@@ -274,6 +275,22 @@ class LayoutModel(_Part):
         return ", ".join([first, *rest, *(f"{name}={value}" for name, value in self.links.items())])
 
 
+class MpiPart(_Part):
+    """The MPI it was measured with: the one to use it with, where a command line does not say which."""
+
+    family: str
+    version: str
+    mpirun: str
+    """Absolute path."""
+    mpicc: str | None = None
+    """Absolute path; None: there was none beside mpirun."""
+
+    @property
+    def words(self) -> str:
+        """ "Open MPI 5.0.11 (/opt/openmpi/bin/mpirun)"."""
+        return f"{mpi_name(self.family)} {self.version} ({self.mpirun})"
+
+
 class StudyPart(_Part):
     """Where it comes from."""
 
@@ -336,6 +353,8 @@ class Tuning(_Part):
     conditions: Conditions = Conditions()
     machine: dict[str, str] = {}
     """The fingerprint of the machine it was measured on."""
+    mpi: MpiPart | None = None
+    """None: of a document written before this was kept."""
     costs: Costs = Costs()
     weights: dict[Collective, Annotated[float, Field(ge=0)]] = {}
     """Collective -> how much it counts when one launch setting is chosen for all."""

@@ -33,6 +33,8 @@ def _about(tuning: Tuning) -> Table:
     study = tuning.study
     table.add_row("tuning", Text(tuning.name, style="bold"))
     table.add_row("made", Text(f"{tuning.created} by {tuning.made_by}"))
+    if tuning.mpi is not None:
+        table.add_row("MPI", Text(tuning.mpi.words))
     table.add_row("study", Text(f"{study.name}, {study.method}, id {study.id}"))
     table.add_row("default kept", f"unless beaten by {study.margin:.0%} with {study.confidence:.0%} confidence")
     conditions = tuning.conditions

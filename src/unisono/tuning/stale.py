@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from unisono.machine.fingerprint import differences
-from unisono.machine.model import Machine
+from unisono.machine.fingerprint import fingerprint
+from unisono.machine.model import Machine, mpi_name
 from unisono.tuning.model import Tuning
+
+_OF_THE_MPI = ("MPI", "collective components", "UCX", "settings in files")
+"""What follows from which MPI it is, and needs no sentence beside that."""
 
 
 def stale(tuning: Tuning, machine: Machine) -> list[str]:
@@ -12,4 +15,18 @@ def stale(tuning: Tuning, machine: Machine) -> list[str]:
 
     What either side does not know is not a difference.
     """
-    return differences(tuning.machine, machine)
+    then, now = tuning.machine, fingerprint(machine)
+    changed = [label for label in then if label in now and then[label] != now[label]]
+    if "MPI" not in changed:
+        return [f"measured with {label} {then[label]}; here it is {now[label]}" for label in changed]
+    rest = [label for label in changed if label not in _OF_THE_MPI]
+    return [
+        f"measured with {_mpi(then['MPI'])}; you use {_mpi(now['MPI'])}",
+        *(f"measured with {label} {then[label]}; here it is {now[label]}" for label in rest),
+    ]
+
+
+def _mpi(text: str) -> str:
+    """ "openmpi 5.0.11" -> "Open MPI 5.0.11"."""
+    family, _, version = text.partition(" ")
+    return f"{mpi_name(family)} {version}".strip()
