@@ -31,6 +31,7 @@ _ROOT = {f"{name}_ALLOW_RUN_AS_ROOT{more}": "1" for name in ("OMPI", "PRTE") for
 def _built(tools: Toolchain, folder: Path) -> Path:
     """The folder of the programs; those that this MPI lacks a function for are not there."""
     options = [f"--disable-{word}" for word in ("cxx", "fortran", "f77", "fc", "static")]
+    options.append("CPPFLAGS=-DOMPI_OMIT_MPI1_COMPAT_DECLS=0")  # Open MPI: functions that MPI 3 removed
     steps = (
         [str(SOURCE / "configure"), f"CC={tools.mpicc}", f"MPICC={tools.mpicc}", *options],
         ["make", "-C", "util"],
