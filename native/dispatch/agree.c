@@ -45,6 +45,11 @@ static const struct variable {
 enum { COUNT = sizeof variables / sizeof *variables };
 _Static_assert(VARIABLES + COUNT <= AGREEMENT_ITEMS, "a record has room for all");
 
+const char *agree_sources(void)
+{
+    return UNISONO_SOURCES;
+}
+
 static bool given(const char *name)
 {
     const char *text = getenv(name);
@@ -98,7 +103,7 @@ static void describe(struct record *own, int rank, const char *host)
     *own = (struct record){.items = VARIABLES + COUNT};
     PMPI_Get_library_version(library, &length);
     PMPI_Query_thread(&level);
-    own->item[VERSION] = agreement_hash(UNISONO_SOURCES);
+    own->item[VERSION] = agreement_hash(agree_sources());
     own->item[LIBRARY] = agreement_hash(library);
     for (int i = 0; i < COUNT; i++)
         own->item[VARIABLES + i] = agreement_hash(given(variables[i].name) ? getenv(variables[i].name) : NULL);

@@ -19,6 +19,9 @@ bool agree_again(void);
  * UNISONO_REQUIRED asks for that. Collective. */
 void agree_step_aside(void);
 
+/* A number, in hexadecimal digits, of the sources this library was made of. */
+const char *agree_sources(void);
+
 /* Whether a variable that is the same on all ranks asks for calls to be served. */
 bool agree_serves(void);
 

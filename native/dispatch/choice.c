@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trial.h"
+
 /* -1: the rule is not for this place; else the greater, the more exactly it is. */
 static int fit(const struct rule *rule, const struct place *place)
 {
@@ -127,7 +129,7 @@ static const struct implementation *quickest(const struct coll_comm *comm, enum 
         const struct algorithm *algorithm = algorithm_at(i);
         if (algorithm->collective != collective || !algorithm_applies(algorithm, comm, shape))
             continue;
-        double cost = algorithm->cost(comm, shape);
+        double cost = algorithm->cost(comm, shape) * trial_factor(comm, i, shape->bytes);
         if (found == NULL || cost < least) {
             found = algorithm;
             least = cost;

@@ -6,6 +6,7 @@
 #include "node/cells.h"
 #include "node/node.h"
 #include "state.h"
+#include "trial.h"
 
 enum { ROUNDS = 16, LONG_ROUNDS = 4, LONG_BYTES = 128 << 10 };
 
@@ -94,5 +95,6 @@ bool measure_costs(struct costs *costs)
     free(room);
     PMPI_Bcast(costs, sizeof *costs, MPI_BYTE, 0, world->ours->comm);
     world->ours->costs = *costs;
+    trial_start(world->ours);
     return true;
 }

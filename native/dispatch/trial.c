@@ -1,0 +1,239 @@
+#include "trial.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "failure.h"
+#include "node/node.h"
+#include "reduction.h"
+#include "trial_file.h"
+
+/* From one to the next the time of a call grows about as the size; in between, factors are interpolated. */
+static const int64_t sizes[TRIAL_SIZES] = {8, 64, 512, 4 << 10, 32 << 10, 128 << 10, 512 << 10, 2 << 20};
+
+static const int64_t usual_block = 128 << 10; /* of alltoallv */
+static const int64_t room_most = 8 << 20;     /* bytes of each of the two buffers */
+static const double seconds_most = 0.12;      /* of all together, looked at between two sizes of a collective */
+static const double hopeless = 6;             /* times the quickest by the models: not tried */
+static const double factor_most = 1e4;
+enum { ROUNDS_SHORT = 6, ROUNDS_LONG = 4, CALLS_SHORT = 8, SHORT = 4 << 10, ATTEMPTS = 3 };
+
+/* Odd and even rounds: where the quickest of the two differ by more, something else disturbed the machine. */
+enum { HALVES = 2 };
+static const double alike = 1.25;
+
+static struct trial found; /* all 0 before */
+
+static const enum collective tried[] = {COLL_BCAST, COLL_ALLREDUCE, COLL_REDUCE, COLL_ALLTOALL, COLL_ALLGATHER};
+enum { TRIED = sizeof tried / sizeof *tried };
+
+/* One collective at one size. */
+struct task {
+    struct shape shape;
+    struct call call;
+    int count, calls;
+    int algorithm[TRIAL_ALGORITHMS];
+    double seconds[HALVES][TRIAL_ALGORITHMS];
+};
+
+_Static_assert(COLL_ALLGATHERV == COLL_ALLGATHER + 1 && COLL_ALLTOALLV == COLL_ALLTOALL + 1, "set_vector()");
+
+static bool is_vector_of_all(enum collective collective)
+{
+    return collective == COLL_ALLTOALL || collective == COLL_ALLGATHER;
+}
+
+/* False: too long for the buffers, or there is no choice. */
+static bool set_up(struct task *task, const struct coll_comm *comm, enum collective collective, int64_t bytes,
+                   void *send, void *receive)
+{
+    const int64_t element = sizeof(double);
+    double least = 0;
+    if (bytes * (is_vector_of_all(collective) ? comm->ranks : 1) > room_most)
+        return false;
+    *task = (struct task){.shape = {.bytes = bytes, .element = element, .commutative = true}};
+    task->call = (struct call){.collective = collective, .bytes = bytes, .send = send, .receive = receive};
+    task->calls = bytes <= SHORT ? CALLS_SHORT : 1;
+    if (collective == COLL_ALLREDUCE || collective == COLL_REDUCE) {
+        if (!reduction_set(&task->call.reduction, MPI_DOUBLE, MPI_SUM))
+            return false;
+        task->call.count = bytes / element;
+        if (collective == COLL_REDUCE && comm->rank != 0)
+            task->call.receive = NULL;
+    }
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < TRIAL_ALGORITHMS && algorithm_at(i) != NULL; i++) {
+            const struct algorithm *algorithm = algorithm_at(i);
+            if (algorithm->collective != collective || !algorithm_applies(algorithm, comm, &task->shape))
+                continue;
+            double cost = algorithm->cost(comm, &task->shape);
+            if (pass == 0)
+                least = least == 0 || cost < least ? cost : least;
+            else if (cost < hopeless * least) {
+                task->algorithm[task->count] = i;
+                task->seconds[0][task->count] = task->seconds[1][task->count] = HUGE_VAL;
+                task->count++;
+            }
+        }
+    return task->count > 1;
+}
+
+/* Algorithms take turns, so that what disturbs the machine disturbs all alike. The first turn is not counted. */
+static void run(struct task *task, struct coll_comm *comm)
+{
+    int rounds = task->calls > 1 ? ROUNDS_SHORT : ROUNDS_LONG;
+    for (int round = 0; round <= rounds; round++)
+        for (int i = 0; i < task->count; i++) {
+            const struct algorithm *algorithm = algorithm_at(task->algorithm[i]);
+            if (!algorithm_applies(algorithm, comm, &task->shape)) /* since it was refused memory */
+                continue;
+            node_barrier(comm);
+            double start = PMPI_Wtime();
+            for (int call = 0; call < task->calls; call++)
+                algorithm_run(algorithm, comm, &task->call, 0);
+            double seconds = (PMPI_Wtime() - start) / task->calls;
+            if (round > 0 && seconds < task->seconds[round % HALVES][i])
+                task->seconds[round % HALVES][i] = seconds;
+        }
+}
+
+static void set(const struct coll_comm *comm, int index, int size, const struct shape *shape, double seconds)
+{
+    double cost = algorithm_at(index)->cost(comm, shape);
+    double factor = cost > 0 && seconds < HUGE_VAL ? seconds / cost : factor_most;
+    found.factor[size][index] = (float)fmin(fmax(factor, 1 / factor_most), factor_most);
+}
+
+/* What has the same name for blocks of different lengths takes as long. The choice for alltoallv knows no size: one that is
+ * usual speaks for all. */
+static void set_vector(const struct coll_comm *comm, int index, int size, const struct shape *shape, double seconds)
+{
+    enum collective plain = algorithm_at(index)->collective, vector = plain + 1;
+    if (!is_vector_of_all(plain) || (plain == COLL_ALLTOALL && sizes[size] != usual_block))
+        return;
+    const char *name = algorithm_at(index)->name + strlen(collective_names[plain]) + 1;
+    const struct algorithm *other = algorithm_find(vector, name);
+    const struct shape its = {.bytes = plain == COLL_ALLTOALL ? 0 : shape->bytes, .commutative = true};
+    for (int i = 0; i < TRIAL_ALGORITHMS && algorithm_at(i) != NULL; i++)
+        if (other != NULL && algorithm_at(i) == other && algorithm_applies(other, comm, &its))
+            set(comm, i, size, &its, seconds);
+}
+
+/* The slowest rank's time counts. False: it cannot be told, as the machine was disturbed. */
+static bool note(const struct task *task, const struct coll_comm *comm, int size)
+{
+    double slowest[HALVES][TRIAL_ALGORITHMS], least = HUGE_VAL;
+    if (PMPI_Allreduce(task->seconds, slowest, HALVES * TRIAL_ALGORITHMS, MPI_DOUBLE, MPI_MAX, comm->comm) != MPI_SUCCESS)
+        return true;
+    for (int i = 0; i < task->count; i++)
+        least = fmin(least, fmin(slowest[0][i], slowest[1][i]));
+    for (int i = 0; i < task->count; i++) {
+        double one = slowest[0][i], other = slowest[1][i];
+        if (fmin(one, other) < 2 * least && fmax(one, other) > alike * fmin(one, other))
+            return false;
+    }
+    for (int i = 0; i < TRIAL_ALGORITHMS && algorithm_at(i) != NULL; i++)
+        if (algorithm_at(i)->collective == task->call.collective && algorithm_applies(algorithm_at(i), comm, &task->shape))
+            set(comm, i, size, &task->shape, hopeless * least); /* those that were not tried */
+    for (int i = 0; i < task->count; i++) {
+        double seconds = fmin(slowest[0][i], slowest[1][i]);
+        set(comm, task->algorithm[i], size, &task->shape, seconds);
+        set_vector(comm, task->algorithm[i], size, &task->shape, seconds);
+    }
+    return true;
+}
+
+/* Rank 0 looks at its clock for all. */
+static bool has_time(const struct coll_comm *comm, double begun)
+{
+    int more = PMPI_Wtime() - begun < seconds_most;
+    return PMPI_Bcast(&more, 1, MPI_INT, 0, comm->comm) == MPI_SUCCESS && more;
+}
+
+/* Memory that is shared is slow at the first touch, and there is the more of it the longer messages are. */
+static void warm_up(struct coll_comm *comm, void *send, void *receive, double begun)
+{
+    for (int i = 0; i < TRIED; i++) {
+        struct task task;
+        int size = TRIAL_SIZES - 1;
+        while (size > 0 && !set_up(&task, comm, tried[i], sizes[size], send, receive))
+            size--;
+        for (int k = 0; size > 0 && k < task.count && has_time(comm, begun); k++)
+            if (algorithm_applies(algorithm_at(task.algorithm[k]), comm, &task.shape))
+                algorithm_run(algorithm_at(task.algorithm[k]), comm, &task.call, 0);
+    }
+}
+
+/* Whether most of it could be told. */
+static bool try_all(struct coll_comm *comm, void *send, void *receive)
+{
+    double begun = PMPI_Wtime();
+    int asked = 0, answered = 0;
+    warm_up(comm, send, receive, begun);
+    for (int size = 0; size < TRIAL_SIZES; size++)
+        for (int i = 0; i < TRIED; i++) {
+            struct task task;
+            bool told = false;
+            if (!set_up(&task, comm, tried[i], sizes[size], send, receive))
+                continue;
+            asked++;
+            for (int attempt = 0; attempt < ATTEMPTS && !told && has_time(comm, begun); attempt++) {
+                run(&task, comm);
+                told = note(&task, comm, size);
+            }
+            answered += told;
+        }
+    return answered > asked / 2;
+}
+
+static void *room_of(int64_t bytes)
+{
+    void *room = malloc((size_t)bytes);
+    if (room != NULL)
+        memset(room, 0, (size_t)bytes);
+    return room;
+}
+
+void trial_start(struct coll_comm *world)
+{
+    if (world->topology.nodes != 1 || world->ranks < 2 || world->crowded)
+        return; /* where ranks wait for a CPU, a few calls tell nothing */
+    int known = world->rank == 0 && trial_read(&found, world->ranks);
+    if (PMPI_Bcast(&known, 1, MPI_INT, 0, world->comm) != MPI_SUCCESS)
+        return;
+    if (!known) {
+        void *send = room_of(room_most), *receive = room_of(room_most);
+        int good = send != NULL && receive != NULL, all = 0;
+        bool told = PMPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, world->comm) == MPI_SUCCESS && all &&
+                    try_all(world, send, receive);
+        free(send);
+        free(receive);
+        if (world->rank == 0 && told && !failure_known(world->fabric.failure))
+            trial_write(&found, world->ranks);
+    }
+    PMPI_Bcast(&found, sizeof found, MPI_BYTE, 0, world->comm);
+}
+
+/* The nearest size from `size` on, in steps of `step`, at which something is known; -1: none. */
+static int known(int index, int size, int step)
+{
+    while (size >= 0 && size < TRIAL_SIZES && found.factor[size][index] == 0)
+        size += step;
+    return size >= 0 && size < TRIAL_SIZES ? size : -1;
+}
+
+double trial_factor(const struct coll_comm *comm, int index, int64_t bytes)
+{
+    if (comm->topology.nodes != 1 || comm->crowded || index >= TRIAL_ALGORITHMS)
+        return 1;
+    int above = 0;
+    while (above < TRIAL_SIZES && sizes[above] < bytes)
+        above++;
+    int next = known(index, above, 1), before = known(index, above - 1, -1);
+    if (next < 0 || before < 0)
+        return next >= 0 ? (double)found.factor[next][index] : before >= 0 ? (double)found.factor[before][index] : 1;
+    double low = (double)found.factor[before][index], high = (double)found.factor[next][index];
+    double share = log2((double)bytes / (double)sizes[before]) / log2((double)sizes[next] / (double)sizes[before]);
+    return low * pow(high / low, share);
+}

@@ -1,0 +1,25 @@
+/* What our algorithms really take on this machine, against what their cost models say.
+ *
+ * The models count copies and waits; how long these take depends on caches and on what connects them, and no constant
+ * holds on two kinds of CPU. So where the ranks of MPI_COMM_WORLD are on one node and have a CPU each, every algorithm that
+ * may be the quickest is run a few times at the start, at several message sizes, for at most 0.12 s. The next run reads
+ * what was found from a file (trial_file.h). On communicators of one node a model's time is multiplied by it. Over several
+ * nodes, and where ranks share CPUs, the models speak alone. */
+#ifndef UNISONO_TRIAL_H
+#define UNISONO_TRIAL_H
+
+#include "collectives.h"
+
+enum { TRIAL_SIZES = 8, TRIAL_ALGORITHMS = 128 };
+
+/* By size and by number in the table: the time it takes over that of its model. 0: not known. */
+struct trial {
+    float factor[TRIAL_SIZES][TRIAL_ALGORITHMS];
+};
+
+/* Collective over the ranks of `world`. What is found is the same on all of them. */
+void trial_start(struct coll_comm *world);
+/* What to multiply the cost of algorithm_at(index) by. */
+double trial_factor(const struct coll_comm *comm, int index, int64_t bytes);
+
+#endif

@@ -1,0 +1,113 @@
+#include "trial_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agree.h"
+#include "agreement.h"
+
+static const double days_most = 30;
+enum { PATH = 4096, KEY = MPI_MAX_LIBRARY_VERSION_STRING + 1024 };
+
+/* A file's name: one for each of these. */
+static bool path_of(char *path, int ranks, bool make)
+{
+    char library[MPI_MAX_LIBRARY_VERSION_STRING];
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    bool given = cache != NULL && cache[0] == '/';
+    struct utsname system;
+    int length;
+    PMPI_Get_library_version(library, &length);
+    if ((!given && (home == NULL || home[0] != '/')) || uname(&system) != 0)
+        return false;
+    int used = snprintf(path, PATH, "%s%s/unisono/trials/%s-%d-%08x", given ? cache : home, given ? "" : "/.cache",
+                        system.nodename, ranks, (unsigned)agreement_hash(library));
+    if (used <= 0 || used >= PATH)
+        return false;
+    for (char *slash = strchr(path + 1, '/'); make && slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        bool there = mkdir(path, 0777) == 0 || errno == EEXIST;
+        *slash = '/';
+        if (!there)
+            return false;
+    }
+    return true;
+}
+
+/* What else the numbers depend on; its length, 0 where it does not fit. */
+static int key_of(char *key, int ranks)
+{
+    char library[MPI_MAX_LIBRARY_VERSION_STRING], cpu[256] = "";
+    struct utsname system;
+    int length;
+    FILE *file = fopen("/proc/cpuinfo", "re");
+    while (file != NULL && fgets(cpu, sizeof cpu, file) != NULL && strncmp(cpu, "model name", 10) != 0 &&
+           strncmp(cpu, "CPU part", 8) != 0)
+        ;
+    if (file != NULL)
+        fclose(file);
+    PMPI_Get_library_version(library, &length);
+    if (uname(&system) != 0)
+        return 0;
+    int used = snprintf(key, KEY, "unisono-trial 1|%s|%s|%s|%s|%ld|%d|%s", agree_sources(), library, system.release,
+                        system.machine, sysconf(_SC_NPROCESSORS_ONLN), ranks, cpu);
+    return used > 0 && used < KEY ? used : 0;
+}
+
+static bool is_good(const struct trial *trial)
+{
+    for (int size = 0; size < TRIAL_SIZES; size++)
+        for (int i = 0; i < TRIAL_ALGORITHMS; i++)
+            if (!isfinite(trial->factor[size][i]) || trial->factor[size][i] < 0)
+                return false;
+    return true;
+}
+
+/* The key, a zero, and the factors. */
+bool trial_read(struct trial *trial, int ranks)
+{
+    char key[KEY], there[KEY], path[PATH];
+    struct stat about;
+    struct trial in_file;
+    int length = key_of(key, ranks);
+    if (length == 0 || !path_of(path, ranks, false))
+        return false;
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0)
+        return false;
+    bool good = fstat(file, &about) == 0 && S_ISREG(about.st_mode) &&
+                difftime(time(NULL), about.st_mtime) < days_most * 86400 &&
+                about.st_size == (off_t)((size_t)length + 1 + sizeof in_file) &&
+                read(file, there, (size_t)length + 1) == length + 1 && memcmp(there, key, (size_t)length + 1) == 0 &&
+                read(file, &in_file, sizeof in_file) == (ssize_t)sizeof in_file && is_good(&in_file);
+    close(file);
+    if (good)
+        *trial = in_file;
+    return good;
+}
+
+/* Under another name first: two runs may write at once. */
+void trial_write(const struct trial *trial, int ranks)
+{
+    char key[KEY], path[PATH], partial[PATH + 32];
+    int length = key_of(key, ranks);
+    if (length == 0 || !path_of(path, ranks, true))
+        return;
+    snprintf(partial, sizeof partial, "%s.%ld", path, (long)getpid());
+    int file = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file < 0)
+        return;
+    bool good = write(file, key, (size_t)length + 1) == length + 1 &&
+                write(file, trial, sizeof *trial) == (ssize_t)sizeof *trial;
+    good = close(file) == 0 && good;
+    if (!good || rename(partial, path) != 0)
+        unlink(partial);
+}

@@ -1,0 +1,105 @@
+"""Without rules the library tries its algorithms at the start, and keeps what it found for the next run."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import struct
+from pathlib import Path
+
+import pytest
+
+from tests.profile.interception import Ran, Toolchain, compiled, run, toolchain
+
+pytestmark = pytest.mark.mpi  # with other processes on the CPUs nothing is tried
+PROGRAM = str(Path(__file__).parent / "programs" / "sizes.c")
+ROWS = Path(__file__).parents[2] / "native" / "collectives" / "algorithms.def"
+NAMES = re.findall(r"\((\w+)\)", ROWS.read_text())
+SIZES, MOST = 8, 128
+BYTES = 4 * SIZES * MOST
+"""Of the factors, at the end of a file: by size and number of the algorithm."""
+LAUNCHES = 20
+
+
+@pytest.fixture(scope="module", params=["openmpi4", "mpich"])
+def tools(request: pytest.FixtureRequest) -> Toolchain:
+    return toolchain(request.param)
+
+
+def _run(tools: Toolchain, folder: Path, program: Path, cache: Path) -> Ran:
+    env = {"UNISONO_COLLECTIVES": "on", "UNISONO_VERBOSE": "1", "XDG_CACHE_HOME": str(cache)}
+    ran = run(tools, folder, program, ranks=2, env=env, record=False)
+    assert (ran.status, ran.out.count("right")) == (0, 2), ran.out + ran.error
+    return ran
+
+
+def _tried(tools: Toolchain, folder: Path, program: Path, cache: Path) -> Path:
+    """The file of a trial, which takes place as soon as the machine is quiet."""
+    for _ in range(LAUNCHES):
+        _run(tools, folder, program, cache)
+        if files := list((cache / "unisono" / "trials").glob("*")):
+            (file,) = files
+            return file
+    raise AssertionError(f"other processes were running at {LAUNCHES} launches")
+
+
+def _bcast_by(ran: Ran) -> set[str]:
+    return set(re.findall(r"unisono: +bcast +\S+ +(\S+) +\d+$", ran.error, re.MULTILINE))
+
+
+def test_what_was_found_is_what_the_next_run_goes_by(tools: Toolchain, tmp_path: Path) -> None:
+    program = compiled(tools, tmp_path, PROGRAM)
+    file = _tried(tools, tmp_path, program, tmp_path / "cache")
+    content = file.read_bytes()
+    factors = list(struct.unpack(f"<{SIZES * MOST}f", content[-BYTES:]))
+    found = {name for i, name in enumerate(NAMES) for size in range(SIZES) if factors[size * MOST + i]}
+    assert {"bcast_cells", "allreduce_cells", "alltoall_cells", "allgather_cells", "allgatherv_cells"} <= found
+    assert all(factor >= 0 for factor in factors)
+
+    for size in range(SIZES):  # as if on this machine one of them were the best at every size
+        for i, name in enumerate(NAMES):
+            factors[size * MOST + i] = 1e-4 if name == "bcast_flat_tree" else 1.0
+    written = content[:-BYTES] + struct.pack(f"<{SIZES * MOST}f", *factors)
+    for _ in range(LAUNCHES):
+        file.write_bytes(written)
+        if _bcast_by(_run(tools, tmp_path, program, tmp_path / "cache")) == {"unisono/flat_tree"}:
+            break
+    else:
+        raise AssertionError("the file was not read")
+    assert file.read_bytes() == written
+
+
+def test_a_damaged_file_is_not_believed(tools: Toolchain, tmp_path: Path) -> None:
+    program = compiled(tools, tmp_path, PROGRAM)
+    cache = tmp_path / "cache"
+    file = _tried(tools, tmp_path, program, cache)
+    content = file.read_bytes()
+    dice = random.Random(1)
+    at = dice.randrange(len(content) - BYTES)
+    other = content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :]
+    for damaged in (b"", content[:-1], content + b"x", other, content[:-4] + struct.pack("<f", float("nan")),
+                    content[:-4] + struct.pack("<f", -1)):  # fmt: skip
+        for _ in range(LAUNCHES):
+            file.write_bytes(damaged)
+            ran = _run(tools, tmp_path, program, cache)
+            assert "unisono/flat_tree" not in _bcast_by(ran)
+            if file.read_bytes() != damaged:
+                break
+        else:
+            raise AssertionError("the trial did not take place again")
+        assert len(file.read_bytes()) == len(content)
+    assert [path.name for path in file.parent.iterdir()] == [file.name]
+
+
+def test_where_nothing_can_be_kept(tools: Toolchain, tmp_path: Path) -> None:
+    program = compiled(tools, tmp_path, PROGRAM)
+    (tmp_path / "file").touch()
+    for cache in (tmp_path / "file", Path(os.devnull)):
+        assert "unisono: " + str(cache) not in _run(tools, tmp_path, program, cache).error
+    folder = tmp_path / "folders"
+    file = _tried(tools, tmp_path, program, folder)
+    file.unlink()
+    file.mkdir()  # where the file should be
+    _run(tools, tmp_path, program, folder)
+    assert [path.name for path in file.parent.iterdir()] == [file.name]
