@@ -5,13 +5,15 @@ from __future__ import annotations
 import io
 import json
 import re
+from dataclasses import replace
 from itertools import product
 
 import pytest
 from rich.console import Console
 
 from tests.decide.synthetic import SIZES, Landscape, Noise, flat, machine, scaled, study, study_data
-from unisono.decide.compare import compare, label
+from unisono.decide.compare import compare
+from unisono.decide.labels import label
 from unisono.errors import UserError
 from unisono.model import DEFAULT, Case, Setting
 from unisono.sizes import parse_size
@@ -129,10 +131,27 @@ def test_what_differs_is_asked_of_the_machines() -> None:
 
 def test_labels_tell_studies_apart() -> None:
     one, other = study_data([], on=machine(mpi="5.0.6")), study_data([], on=machine(mpi="5.0.11"))
-    assert label([one, other]) == ["openmpi 5.0.6", "openmpi 5.0.11"]
+    assert label([one, other]) == ["Open MPI 5.0.6", "Open MPI 5.0.11"]
     assert label([study_data([], name="a"), study_data([], name="b")]) == ["a", "b"]
     assert label([study_data([], on=machine(name="x")), study_data([], on=machine(name="y"))]) == ["x", "y"]
     assert label([nps(1, seed=1, launches=1), nps(4, seed=1, launches=1)]) == ["NPS1", "NPS4"]
+    four = [study_data([], on=machine(numa_per_socket=n, mpi=mpi)) for n in (1, 4) for mpi in ("5.0.6", "5.0.11")]
+    assert label(four)[:2] == ["NPS1, Open MPI 5.0.6", "NPS1, Open MPI 5.0.11"], "as few properties as tell all apart"
+    tls = [machine().model_copy(update={"environment": {"UCX_TLS": t, "OMPI_X": "1"}}) for t in ("posix", "sysv")]
+    assert label([study_data([], on=on) for on in tls]) == ["UCX_TLS=posix", "UCX_TLS=sysv"]
+    twice = [replace(study_data([], name="a"), created=f"2026-11-{day}T10:30:00+00:00") for day in (21, 22)]
+    assert label(twice) == ["a, 2026-11-21 10:30", "a, 2026-11-22 10:30"]
+    mixed = [*twice, study_data([], on=machine(name="z"), name="a")]
+    assert label(mixed)[1] == f"{twice[1].machine.name}, 2026-11-22 10:30"
+
+
+def test_a_ratio_of_one_size_is_flagged() -> None:
+    one = study_data(study(flat, [OB1], cases=CASES, sizes=FEW, launches=3), name="a")
+    samples = study(flat, [OB1], cases=CASES, sizes=FEW[:1], launches=3)
+    found = compare(one, study_data(samples, name="b"))
+    notes = [note for note in found.notes if "alone in common" in note]
+    assert [note.split(":")[0] for note in notes] == [str(case) for case in CASES], "once a case, not once a kind"
+    assert not any("alone in common" in note for note in compare(one, one).notes)
 
 
 def test_only_what_both_measured_is_compared() -> None:

@@ -65,6 +65,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chro
     chrome = webdriver.Chrome(options=options, service=Service(driver))
     try:
         chrome.set_page_load_timeout(60)
+        chrome.get("about:blank")  # else the browser's own first page still loads its parts
         yield chrome
     finally:
         chrome.quit()

@@ -22,7 +22,10 @@ def expanded(figure: Mapping[str, Any], view: str | None = None) -> dict[str, An
     if "views" in figure:
         chosen = figure["views"][view or next(iter(figure["views"]))]
         assert len(chosen["y"]) == len(data)
-        data = [{**trace, "y": y} for trace, y in zip(data, chosen["y"], strict=True)]
+        data = [
+            {**trace, "y": y, "error_y": {**trace.get("error_y", {}), **error}}
+            for trace, y, error in zip(data, chosen["y"], chosen["error"], strict=True)
+        ]
         layout |= chosen["layout"]
     coloured: dict[str, Any] = _coloured({"data": data, "layout": layout})
     return coloured

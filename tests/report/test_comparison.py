@@ -12,11 +12,13 @@ from selenium.webdriver.common.by import By
 from tests.report import synthetic
 from tests.report.browsing import console, open_page, requests
 from tests.report.figures import expanded
+from tests.report.test_size import REPORT
 from unisono.decide.compare import Comparison, compare
 from unisono.decide.model import Interval
 from unisono.model import Case, Sample, Setting
 from unisono.report import comparison as comparing
-from unisono.report.figures_comparison import comparison_figure, rows_of
+from unisono.report.figures_comparison import comparison_figure, mean_gain, rows_of
+from unisono.report.figures_history import history
 from unisono.report.report import write_comparison_report
 from unisono.study.data import StudyData
 
@@ -56,7 +58,7 @@ def test_the_headline_is_what_was_found(comparison: Comparison) -> None:
     words = comparing.headline(comparison)
     assert words.startswith("NPS4 against NPS1, by default: allreduce 1.2")
     assert words.endswith("faster; no difference for alltoall.")
-    gain = comparing.mean_gain(rows_of(comparison)[ALLREDUCE]["NPS4", "default"])
+    gain = mean_gain(rows_of(comparison)[ALLREDUCE]["NPS4", "default"])
     assert gain.low < 1.25 < gain.high
     assert f"{gain.mid:.2f}× ({gain.low:.2f}–{gain.high:.2f})" in words
 
@@ -64,7 +66,7 @@ def test_the_headline_is_what_was_found(comparison: Comparison) -> None:
 def test_a_mean_over_sizes_of_which_one_is_unknown_is_unknown(comparison: Comparison) -> None:
     rows = rows_of(comparison)[ALLREDUCE]["NPS4", "default"]
     rows = [replace(rows[0], gain=Interval(1.2, 0.0, float("inf"))), *rows[1:]]
-    gain = comparing.mean_gain(rows)
+    gain = mean_gain(rows)
     assert (gain.low, gain.high) == (0.0, float("inf"))
     assert 1.1 < gain.mid < 1.4
 
@@ -99,7 +101,27 @@ def test_three_studies_give_a_row_each(studies: list[StudyData], directory: Path
         ("alltoall", "NPS4", "no difference"),
         ("alltoall", "NPS2", "no difference"),
     ]
-    assert write_comparison_report(found, three, directory / "three.html").stat().st_size > 1_000_000
+    path = write_comparison_report(found, three, directory / "three.html")
+    assert 'id="library"' in path.read_text("utf-8")
+    assert path.stat().st_size < REPORT
+
+
+def test_the_history_is_a_line_a_case_in_the_order_of_the_dates(studies: list[StudyData]) -> None:
+    days = (22, 23, 21)
+    three = [
+        replace(study, created=f"2026-11-{day}T10:00:00+00:00")
+        for study, day in zip([*studies, boot(2, 0.8, 13)], days, strict=True)
+    ]
+    found = history(compare(*three), three)
+    assert [title for title, _ in found.panels] == ["By default", "Each at its best"]
+    lines = found.panels[0][1]["data"]
+    assert [line["name"] for line in lines] == [key["name"] for key in found.keys]
+    allreduce = lines[0]
+    assert found.panels[0][1]["layout"]["xaxis"]["ticktext"] == ["NPS2", "NPS1", "NPS4"], "by date"
+    assert allreduce["x"] == [0, 1, 2]
+    assert allreduce["y"][0] < allreduce["y"][1] == 1.0 < allreduce["y"][2]
+    assert all(length > 0 for i, length in enumerate(allreduce["error_y"]["array"]) if i != 1)
+    assert comparing.content(compare(*three[:2]), three[:2])["history"] == []
 
 
 def test_hostile_labels_stay_text(studies: list[StudyData], directory: Path) -> None:

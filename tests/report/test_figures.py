@@ -121,7 +121,7 @@ def test_zero_bytes_have_a_place_below_the_smallest_size(classic: tuple[StudyDat
     assert size_position(0, [0, 8, 64]) == 4
     view = case_views(*classic)[0]
     figure, _ = latency_figure(view, 0.03)
-    assert figure["layout"]["meta"]["zero"] == 0.5
+    assert figure["layout"]["meta"]["sizes"][:3] == [[0.5, "0"], [1.0, "1 B"], [16.0, "16 B"]], "what was measured"
     curve = next(trace for trace in expanded(figure)["data"] if trace.get("name") == "default")
     assert curve["x"][:2] == [0.5, 1]
 
@@ -204,7 +204,10 @@ def test_timeline_has_every_launch_once_where_it_ran(study: StudyData) -> None:
     assert {t["name"] for t in bars} == {"done", "crashed"}
     assert sum(len(t["x"]) for t in bars) == len(study.launches)
     ends = [b + x for t in bars for b, x in zip(t["base"], t["x"], strict=True)]
-    assert max(ends) * 60 == pytest.approx(sum(row.seconds for row in study.launches), rel=1e-2)
+    assert max(ends) == pytest.approx(sum(row.seconds for row in study.launches), rel=1e-2)
+    assert figure["layout"]["xaxis"]["title"]["text"].startswith("seconds"), "of some two minutes"
+    hour = replace(study, launches=tuple(replace(row, seconds=row.seconds * 30) for row in study.launches))
+    assert (timeline(hour, "median") or {})["layout"]["xaxis"]["title"]["text"].startswith("minutes")
     assert timeline(replace(study, launches=(), samples=()), "median") is None
 
 
@@ -227,3 +230,16 @@ def test_distance_is_time_over_floor(views: list[CaseView]) -> None:
     curve = next(t for t in figure["data"] if t["name"] == f"{views[0].case.collective}, chosen")
     first = views[0].chosen[0]
     assert curve["y"][0] == pytest.approx(first.time.mid / views[0].floors[first.size], rel=1e-3)
+
+
+def test_the_steps_of_a_race_have_intervals(views: list[CaseView], decision: Decision) -> None:
+    view = views[0]
+    (panel,) = step_figures(view, decision)[-1].panels
+    ring = view.estimates[view.plan.launch | {"coll": "tuned", "algorithm": "ring"}]
+    size, time = view.sizes[0], ring[view.sizes[0]].time
+    drawn = {t["name"]: t for t in expanded(panel.figure, "time")["data"]}["ring"]
+    assert drawn["error_y"]["array"][0] == pytest.approx((time.high - time.mid) * 1e6, rel=0.02)
+    assert drawn["error_y"]["arrayminus"][0] == pytest.approx((time.mid - time.low) * 1e6, rel=0.02)
+    over = {t["name"]: t for t in expanded(panel.figure, "gain")["data"]}["ring"]
+    base = view.estimates[view.plan.launch][size].time.mid
+    assert over["error_y"]["array"][0] == pytest.approx(base / time.low - base / time.mid, rel=0.05)

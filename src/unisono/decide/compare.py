@@ -20,6 +20,7 @@ from unisono.decide import sentences
 from unisono.decide.choosing import choose
 from unisono.decide.claims import Verdict, verdicts
 from unisono.decide.disqualify import disqualify
+from unisono.decide.labels import label
 from unisono.decide.model import Finding, Interval, Plan
 from unisono.decide.plans import base_of, build, launches_of
 from unisono.decide.pool import pooled
@@ -195,6 +196,8 @@ def compare(*studies: StudyData, differences: Sequence[Sequence[str]] | None = N
                 pair = _Pair(case, kind, labels[0], other, sides[0], side)
                 if not pair.sizes:
                     continue
+                if len(pair.sizes) == 1 and kind == KINDS[0]:
+                    notes.append(sentences.one_size(case, labels[0], other, pair.sizes[0]))
                 verdict = pair.verdict(comparisons, studies[0].margin, studies[0].confidence)
                 rows += pair.rows(verdict, studies[0].confidence)
                 findings += pair.findings(verdict)
@@ -210,23 +213,6 @@ def compare(*studies: StudyData, differences: Sequence[Sequence[str]] | None = N
         studies[0].margin,
         studies[0].confidence,
     )
-
-
-def label(studies: Sequence[StudyData]) -> list[str]:
-    """A distinct name each: by NPS, SMT, MPI or machine when that tells them apart, else by study."""
-
-    def words(study: StudyData) -> list[str]:
-        machine = study.machine
-        mpi = f"{machine.mpi.family} {machine.mpi.version}" if machine.mpi else "no MPI"
-        smt = "SMT on" if machine.smt > 1 else "SMT off"
-        return [f"NPS{machine.numa_per_socket}", smt, mpi, machine.name, study.name]
-
-    choices = [words(study) for study in studies]
-    for position in range(5):
-        names = [choice[position] for choice in choices]
-        if len(set(names)) == len(names):
-            return names
-    return [f"{study.name} ({study.id[:8]})" for study in studies]
 
 
 class _Side:

@@ -53,29 +53,40 @@ def pooled(table: Table, margin: float) -> Table:
     """The same with a row of each of our shared-memory algorithms under every launch setting there is, told as if
     measured in that setting's launches: round by round the mean over all that measured it."""
     parts = _parts(table)
-    groups: dict[Setting, dict[Setting, Setting]] = defaultdict(dict)
-    for setting in table.settings:
-        if (key := shared(table.case, setting)) is not None:
-            groups[key][setting.without(*CALL_SCOPE)] = setting
+    groups = _groups(table)
     if len(parts) < 2 or not groups:
         return table
     numbers = np.unique(table.rounds)
     rounds = by_round(table.logs, table.rounds, numbers)
-    apart = _apart(table, groups, rounds, margin)
+    own = _apart(table, groups, rounds, margin)
     rows: dict[Setting, Floats] = {setting: table.logs[table.row(setting)] for setting in table.settings}
     position = np.searchsorted(numbers, table.rounds)
     for key, measured in groups.items():
-        joint = [rounds[table.row(setting)] for part, setting in measured.items() if part not in apart]
+        joint = [rounds[table.row(setting)] for part, setting in measured.items() if part not in own]
         if not joint:
             continue
         together = _mean(np.stack(joint))
         call, place = key.only(*CALL_SCOPE), key.without(*CALL_SCOPE)
         for part, launches in parts.items():
-            if _place(part) == place and part not in apart:
+            if _place(part) == place and part not in own:
                 rows[part | call] = np.where(launches[None, :], together[:, position], np.nan)
     kept = tuple(sorted(setting for setting, logs in rows.items() if np.isfinite(logs).any()))
     logs = np.stack([rows[setting] for setting in kept])
     return Table(table.case, table.sizes, kept, table.launches, table.rounds, logs, table.weights)
+
+
+def apart(table: Table, margin: float) -> set[Setting]:
+    """The launch settings under which our shared-memory algorithms keep numbers of their own."""
+    return _apart(table, _groups(table), by_round(table.logs, table.rounds, np.unique(table.rounds)), margin)
+
+
+def _groups(table: Table) -> dict[Setting, dict[Setting, Setting]]:
+    """What matters of each of our shared-memory algorithms -> launch setting -> the setting measured."""
+    groups: dict[Setting, dict[Setting, Setting]] = defaultdict(dict)
+    for setting in table.settings:
+        if (key := shared(table.case, setting)) is not None:
+            groups[key][setting.without(*CALL_SCOPE)] = setting
+    return groups
 
 
 def _parts(table: Table) -> dict[Setting, Flags]:

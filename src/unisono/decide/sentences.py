@@ -139,6 +139,14 @@ def alike(case: Case, what: str, than: str, limit: float) -> str:
     )
 
 
+def one_size(case: Case, what: str, than: str, size: int) -> str:
+    """What two studies have in common is too little to speak of the collective."""
+    return (
+        f"{case}: {what} and {than} have {format_size(size)} alone in common: their ratio holds there and says nothing "
+        f"about other message sizes."
+    )
+
+
 def singular(case: Case, what: str, size: int, excess: float) -> str:
     """ "basic shows a singular point at 8 KiB: 3.1x slower than its neighbours suggest." """
     word = "slower" if excess > 1 else "faster"

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from unisono.decide.compare import label
+from unisono.decide.labels import label
 from unisono.decide.model import Interval
 from unisono.decide.statistics import compare as compare_settings
 from unisono.errors import UserError

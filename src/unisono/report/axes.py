@@ -1,11 +1,12 @@
 """What the figures share: axes over message size, time and gain, size groups, hover texts, rounding.
 
 A figure is Plotly JSON ({"data", "layout"}). Colours are roles (palette.py). `layout.meta` tells the page what each
-axis counts ("size", "time", "gain"), so that it can put readable ticks at every zoom; times are in microseconds.
+axis counts ("size", "time", "gain"), so that it can put readable ticks at every zoom, and which sizes were measured:
+the ticks of a size axis. Times are in microseconds.
 
 Three additions keep large studies small; the page resolves them: a trace with `like: i` takes what it lacks from trace
 i; newlines in hover texts are line breaks; a figure with `views` has, a view, {"y": one list a trace, "layout": what
-changes}.
+changes, "error": its error bars}.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 
 from unisono.decide.model import Interval
 from unisono.report.text import format_range, significant
+from unisono.sizes import format_size
 
 Figure = dict[str, Any]
 
@@ -111,8 +113,8 @@ def _axis(title: str) -> dict[str, Any]:
 def layout(height: int, axes: Mapping[str, str], sizes: Sequence[int] = (), **more: Any) -> dict[str, Any]:
     """`axes` maps the axis ("x", "y", "y2") to what it counts: "size", "time", "gain", or "" to leave it alone."""
     meta: dict[str, Any] = {"axes": dict(axes)}
-    if 0 in sizes:
-        meta["zero"] = zero_position(sizes)
+    if "size" in axes.values():
+        meta["sizes"] = [[size_position(size, sizes), format_size(size) if size else "0"] for size in sorted({*sizes})]
     return {
         "height": height,
         "margin": {"l": 56, "r": 16, "t": 10, "b": 44},

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 from unisono.decide.compare import KINDS, Comparison, Row
-from unisono.decide.model import Interval
-from unisono.decide.table import size_weights
 from unisono.model import Case
 from unisono.report.axes import zoom_groups
 from unisono.report.conditions import mpi_name
-from unisono.report.figures_comparison import comparison_figure, rows_of
+from unisono.report.figures_comparison import comparison_figure, mean_gain, rows_of
+from unisono.report.figures_history import history
 from unisono.report.finding_list import finding_groups
 from unisono.report.marks import RatioScale, interval_mark, kind, ratio_axis
 from unisono.report.text import count, format_duration, format_interval, format_ratio, format_time, join, short_setting
@@ -28,6 +26,7 @@ _WORDS = {"better": "faster", "worse": "slower", "mixed": "mixed", "no differenc
 def content(comparison: Comparison, studies: Sequence[StudyData]) -> dict[str, Any]:
     """Every value of the template; `studies` in the order they were compared, the reference first."""
     cases = list(rows_of(comparison))
+    past = history(comparison, studies) if len(studies) > 2 else None
     sizes = {case: tuple(sorted({r.size for r in comparison.rows if r.case == case})) for case in cases}
     return {
         "title": headline(comparison),
@@ -44,6 +43,8 @@ def content(comparison: Comparison, studies: Sequence[StudyData]) -> dict[str, A
         "reference": comparison.reference,
         "studies": study_table([comparison.reference, *comparison.others], studies),
         "forest": forest(comparison),
+        "history": past.panels if past else [],
+        "history_keys": past.keys if past else [],
         "findings": finding_groups(comparison.findings, sizes),
         "cases": [_case(comparison, case, sizes[case]) for case in cases],
         "notes": comparison.notes,
@@ -51,20 +52,6 @@ def content(comparison: Comparison, studies: Sequence[StudyData]) -> dict[str, A
         "confidence": f"{comparison.confidence:.0%}",
         "provenance": [(study.name, f"{study.id}, {study.created}") for study in studies],
     }
-
-
-def mean_gain(rows: Sequence[Row]) -> Interval:
-    """Geometric mean over the sizes. Its ends are those of the sizes averaged: launches are common to all sizes."""
-    weights = size_weights([row.size for row in rows])
-
-    def over(values: Sequence[float]) -> float:
-        if any(not 0 < value < math.inf for value in values):
-            return 0.0 if min(values) <= 0 else math.inf
-        return math.exp(math.fsum(w * math.log(v) for w, v in zip(weights, values, strict=True)))
-
-    return Interval(
-        over([r.gain.mid for r in rows]), over([r.gain.low for r in rows]), over([r.gain.high for r in rows])
-    )
 
 
 def case_verdict(comparison: Comparison, case: Case, other: str, compared: str) -> str:
@@ -98,6 +85,7 @@ def _sentence(comparison: Comparison, other: str, compared: str) -> str:
         verdict = case_verdict(comparison, case, other, compared)
         name = f"{case.collective} on {case.nodes} × {case.ppn}" if several else case.collective
         gain = mean_gain(rows)
+        name += _alone(rows)
         strength = f"{name} {format_ratio(gain.mid)} ({format_interval(gain)})"
         by_verdict.setdefault(verdict, []).append(strength if verdict in ("faster", "slower") else name)
     parts = []
@@ -113,6 +101,11 @@ def _sentence(comparison: Comparison, other: str, compared: str) -> str:
     return f"{other} against {comparison.reference}, {how}: {'; '.join(parts)}"
 
 
+def _alone(rows: Sequence[Row]) -> str:
+    """Said of a ratio that rests on one message size."""
+    return f" at {format_size(rows[0].size)} alone" if len(rows) == 1 else ""
+
+
 def forest(comparison: Comparison) -> dict[str, Any]:
     """One row a case and other study: default against default, and best against best below it."""
     means = {
@@ -120,7 +113,7 @@ def forest(comparison: Comparison) -> dict[str, Any]:
     }
     scale = RatioScale.over(means.values(), width=460)
     rows = []
-    for case in rows_of(comparison):
+    for case, found in rows_of(comparison).items():
         for other in comparison.others:
             gains = {compared: means.get((case, other, compared)) for compared in KINDS}
             default, best = gains["default"], gains["best"]
@@ -129,7 +122,7 @@ def forest(comparison: Comparison) -> dict[str, Any]:
             rows.append(
                 {
                     "label": case.collective,
-                    "ranks": f"{case.nodes} × {case.ppn} ranks",
+                    "ranks": f"{case.nodes} × {case.ppn} ranks{_alone(found[other, KINDS[0]])}",
                     "other": other if len(comparison.others) > 1 else "",
                     "mark": interval_mark(scale, default, comparison.margin, second=best),
                     "default": default,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from unisono.decide.compare import Comparison, Row
+from unisono.decide.model import Interval
+from unisono.decide.table import size_weights
 from unisono.model import Case, Setting
 from unisono.report.axes import (
     Figure,
@@ -132,3 +135,17 @@ def rows_of(comparison: Comparison) -> dict[Case, dict[tuple[str, str], list[Row
     for row in sorted(comparison.rows, key=lambda r: (r.case, r.size)):
         found[row.case][row.other, row.kind].append(row)
     return dict(found)
+
+
+def mean_gain(rows: Sequence[Row]) -> Interval:
+    """Geometric mean over the sizes. Its ends are those of the sizes averaged: launches are common to all sizes."""
+    weights = size_weights([row.size for row in rows])
+
+    def over(values: Sequence[float]) -> float:
+        if any(not 0 < value < math.inf for value in values):
+            return 0.0 if min(values) <= 0 else math.inf
+        return math.exp(math.fsum(w * math.log(v) for w, v in zip(weights, values, strict=True)))
+
+    return Interval(
+        over([r.gain.mid for r in rows]), over([r.gain.low for r in rows]), over([r.gain.high for r in rows])
+    )

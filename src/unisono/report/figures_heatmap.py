@@ -7,7 +7,7 @@ import math
 from unisono.decide.model import Estimate
 from unisono.model import Setting
 from unisono.report.axes import Figure, hover_lines, label, layout
-from unisono.report.text import count, format_gain, format_ratio, format_time, short_setting, significant
+from unisono.report.text import count, format_gain, format_ratio, format_time, significant
 from unisono.report.view import CaseView
 from unisono.sizes import format_size
 
@@ -16,7 +16,7 @@ _SATURATED = math.log2(2.0)
 
 _PALE = 0.3
 
-_ROW, _FRAME = 21, 54
+_ROW, _FRAME = 21, 10
 
 COLOURSCALE = [
     [0.0, "@worse-deep"],
@@ -36,7 +36,7 @@ def gain_map(view: CaseView) -> Figure | None:
     if not settings:
         return None
     used = {view.chosen_at(size) for size in view.sizes}
-    names = [_name(setting, used) for setting in settings]
+    names = [_name(view, setting, used) for setting in settings]
     return {
         "data": [
             {
@@ -69,17 +69,9 @@ def gain_map(view: CaseView) -> Figure | None:
         "layout": layout(
             _FRAME + _ROW * len(settings),
             {"x": "category"},
-            margin={"l": 56, "r": 16, "t": 10, "b": 8},
-            xaxis={
-                "type": "category",
-                "tickfont": {"size": 11, "color": "@quiet"},
-                "automargin": True,
-                "showgrid": False,
-                "side": "top",
-                "tickangle": 0,
-                "ticks": "",
-                "title": {"text": "message size in bytes", "font": {"size": 12, "color": "@quiet"}, "standoff": 8},
-            },
+            margin={"l": 56, "r": 16, "t": 2, "b": 8},
+            # The page puts the heads of the columns above the map, where they stay in view.
+            xaxis={"type": "category", "showticklabels": False, "showgrid": False, "ticks": "", "fixedrange": True},
             yaxis={
                 "type": "category",
                 "tickfont": {"size": 11, "color": "@text"},
@@ -91,8 +83,9 @@ def gain_map(view: CaseView) -> Figure | None:
     }
 
 
-def _name(setting: Setting, used: set[Setting]) -> str:
-    return ("▸ " if setting in used else "") + label(short_setting(setting)) + " "
+def _name(view: CaseView, setting: Setting, used: set[Setting]) -> str:
+    chosen = not used.isdisjoint(view.stands_for[setting])
+    return ("▸ " if chosen else "") + label(view.name(setting)) + " "
 
 
 def _bytes(size: int) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from unisono.decide.model import Estimate, Rule
+from unisono.model import CALL_SCOPE, Setting
 from unisono.report.axes import (
     Figure,
     band,
@@ -79,7 +80,7 @@ class _Drawing:
         group: str,
     ) -> None:
         x = [size_position(e.size, self.view.sizes) for e in estimates]
-        full = str(estimates[0].setting) if group == "other" else name
+        full = self._full(estimates[0].setting) if group == "other" else name
         traces: list[int] = []
         first: int | None = None
         for axis, y, intervals in (
@@ -110,6 +111,14 @@ class _Drawing:
                     self.data.append({**trace, "xaxis": "x", "yaxis": axis, "visible": shown})
             first = traces[-1] if first is None else first
         self.legend.append(LegendEntry(name, full, note, colour, dash, marker, tuple(traces), shown, group))
+
+    def _full(self, setting: Setting) -> str:
+        """The whole setting; of several told by one measurement, what their launches differ in."""
+        alike = self.view.stands_for.get(setting, (setting,))
+        if len(alike) == 1:
+            return str(setting)
+        launches = "; ".join(str(s.without(*CALL_SCOPE)) for s in alike)
+        return f"{setting.only(*CALL_SCOPE)}, which is the same when launched with {launches}"
 
     def _text(self, estimate: Estimate, *, each: bool) -> str:
         """`each`: the setting may differ from point to point, so the point names it."""
@@ -261,7 +270,7 @@ def latency_figure(view: CaseView, margin: float, proven: Proven | None = None) 
     for number, setting in enumerate(view.others):
         curve = view.estimates[setting]
         drawing.curve(
-            short_setting(setting),
+            view.name(setting),
             format_ratio(view.mean_gain(setting)),
             [curve[size] for size in sorted(curve)],
             SERIES[number % len(SERIES)],

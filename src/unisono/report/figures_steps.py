@@ -6,12 +6,13 @@ the others at what was chosen.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from unisono.decide.model import Decision
+from unisono.decide.model import Decision, Estimate, Interval, Step
 from unisono.errors import UserError
 from unisono.model import CALL_SCOPE, DEFAULT, Setting, as_measured
 from unisono.report.axes import (
@@ -27,7 +28,7 @@ from unisono.report.axes import (
     value_axis,
 )
 from unisono.report.palette import DASHES, MARKERS, SERIES, ordered_colours
-from unisono.report.text import format_ratio, format_time, join, short_setting
+from unisono.report.text import format_ratio, format_time, join, short_setting, significant
 from unisono.report.view import CaseView
 from unisono.sizes import format_size, parse_size
 
@@ -75,6 +76,8 @@ class _Comparison:
     chosen: str
     significant: bool | None
     curves: Curves
+    intervals: Mapping[str, Mapping[int, Interval]]
+    """Of the times, as far as the study knows them."""
 
 
 def step_figures(view: CaseView, decision: Decision) -> list[StepFigures]:
@@ -91,13 +94,22 @@ def step_figures(view: CaseView, decision: Decision) -> list[StepFigures]:
             number,
             compared,
             [
-                _Comparison(s.fixed, s.chosen, s.significant, s.curves)
+                _Comparison(s.fixed, s.chosen, s.significant, s.curves, _intervals(view, s))
                 for s in steps
                 if (s.number, s.compared) == (number, compared)
             ],
         )
         for number, compared in numbers
     ]
+
+
+def _intervals(view: CaseView, step: Step) -> dict[str, dict[int, Interval]]:
+    """Of the times a step compares."""
+    settings = {
+        value: step.fixed if value in (NOT_SET, "", "default") else step.fixed | {step.compared: value}
+        for value in step.curves
+    }
+    return {v: {size: e.time for size, e in view.estimates.get(s, {}).items()} for v, s in settings.items()}
 
 
 def _parameters(view: CaseView) -> list[str]:
@@ -113,17 +125,18 @@ def _race_comparison(view: CaseView, name: str) -> _Comparison | None:
         fixed = base.without(name)
         if name == "algorithm":
             fixed = fixed | {"coll": "tuned"}
-        curves: dict[str, dict[int, float]] = {}
+        found: dict[str, Mapping[int, Estimate]] = {}
         for setting, estimates in view.estimates.items():
             if setting.without(name) == fixed and not (name == "coll" and "algorithm" in setting):
                 value = setting.get(name, NOT_SET)
-                curves[value] = {size: e.time.mid for size, e in sorted(estimates.items())}
+                found[value] = estimates
         if name == "algorithm" and base in view.estimates:
-            curves.setdefault(NOT_SET, {size: e.time.mid for size, e in sorted(view.estimates[base].items())})
-        if len(curves) > 1:
-            return _Comparison(
-                fixed, view.plan.launch.get(name, NOT_SET) if name not in CALL_SCOPE else "", None, curves
-            )
+            found.setdefault(NOT_SET, view.estimates[base])
+        if len(found) > 1:
+            chosen = view.plan.launch.get(name, NOT_SET) if name not in CALL_SCOPE else ""
+            curves = {value: {size: e.time.mid for size, e in sorted(these.items())} for value, these in found.items()}
+            times = {value: {size: e.time for size, e in these.items()} for value, these in found.items()}
+            return _Comparison(fixed, chosen, None, curves, times)
     return None
 
 
@@ -253,12 +266,22 @@ def _panel(
     data: list[dict[str, Any]] = []
     gains: list[list[float | None]] = []
     times: list[list[float | None]] = []
+    errors: dict[str, list[dict[str, Any]]] = {"gain": [], "time": []}
     for value in (v for v in values if curves.get(v.name)):
         curve = curves[value.name]
         ordered = sorted(curve)
         strong = value.name == comparison.chosen
         gains.append([ratio(base[s] / curve[s]) if s in base and curve[s] > 0 else None for s in ordered])
         times.append([microseconds(curve[s]) for s in ordered])
+        known = comparison.intervals.get(value.name, {})
+        errors["time"].append(_errors([curve[s] * 1e6 for s in ordered], [_scaled(known.get(s)) for s in ordered]))
+        over = [base.get(s) if value.name != reference else None for s in ordered]
+        errors["gain"].append(
+            _errors(
+                [b / curve[s] if b else 0.0 for s, b in zip(ordered, over, strict=True)],
+                [_over(b, known.get(s)) for s, b in zip(ordered, over, strict=True)],
+            )
+        )
         data.append(
             {
                 "type": "scatter",
@@ -267,6 +290,13 @@ def _panel(
                 "x": [size_position(s, sizes) for s in ordered],
                 "line": {"color": value.colour, "width": 2.75 if strong else 1.4, "dash": value.dash},
                 "marker": {"color": value.colour, "size": 6.5 if strong else 5, "symbol": value.marker},
+                "error_y": {
+                    "type": "data",
+                    "symmetric": False,
+                    "color": f"{value.colour}/55",
+                    "thickness": 1,
+                    "width": 2,
+                },
                 "hovertext": [
                     _text(s, curve[s], base.get(s), "" if value.name == reference else reference) for s in ordered
                 ],
@@ -297,12 +327,35 @@ def _panel(
         "data": data,
         "layout": common,
         "views": {
-            "gain": {"y": gains, "layout": {"shapes": [line]}},
+            "gain": {"y": gains, "error": errors["gain"], "layout": {"shapes": [line]}},
             "time": {
                 "y": times,
+                "error": errors["time"],
                 "layout": {"yaxis": value_axis("time"), "meta": {**common["meta"], "axes": {"x": "size", "y": "time"}}},
             },
         },
+    }
+
+
+def _scaled(time: Interval | None) -> Interval | None:
+    """In microseconds; None where an end is not known."""
+    if time is None or not 0 < time.low <= time.high < math.inf:
+        return None
+    return Interval(time.mid * 1e6, time.low * 1e6, time.high * 1e6)
+
+
+def _over(base: float | None, time: Interval | None) -> Interval | None:
+    """`base` seconds over that time: the interval of the time alone."""
+    micro = _scaled(time)
+    return Interval(*(base * 1e6 / end for end in (micro.mid, micro.high, micro.low))) if base and micro else None
+
+
+def _errors(values: Sequence[float], intervals: Sequence[Interval | None]) -> dict[str, list[float | None]]:
+    """How far the intervals reach above and below their curve; nothing where none is known."""
+    pairs = list(zip(values, intervals, strict=True))
+    return {
+        "array": [significant(max(i.high - v, 0.0), 3) if i else None for v, i in pairs],
+        "arrayminus": [significant(max(v - i.low, 0.0), 3) if i else None for v, i in pairs],
     }
 
 

@@ -31,7 +31,7 @@ def timeline(study: StudyData, statistic: str) -> Figure | None:
     if not study.launches:
         return None
     ends = list(accumulate(row.seconds for row in study.launches))
-    unit, scale = ("minutes", 60.0) if ends[-1] < 7200 else ("hours", 3600.0)
+    unit, scale = ("seconds", 1.0) if ends[-1] < 180 else ("minutes", 60.0) if ends[-1] < 7200 else ("hours", 3600.0)
     starts = {row.id: (end - row.seconds) / scale for row, end in zip(study.launches, ends, strict=True)}
     rows = sorted({row.setting for row in study.launches}, reverse=True)
     drawn = _DRIFT + _GAP + _ROW * len(rows)

@@ -6,11 +6,14 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from unisono.decide.model import Decision, Estimate, Interval, Plan, Rule
-from unisono.decide.table import size_weights
-from unisono.model import DEFAULT, Case, Setting, as_measured
+from unisono.decide.pool import apart, shared
+from unisono.decide.table import size_weights, tables
+from unisono.model import CALL_SCOPE, DEFAULT, Case, Setting, as_measured
 from unisono.report.limit import floors
+from unisono.report.text import count, short_setting
 from unisono.study.data import StudyData
 
 
@@ -33,6 +36,8 @@ class CaseView:
     repetitions: Mapping[tuple[int, Setting], Repetitions]
     floors: Mapping[int, float]
     """Message size -> the physical limit in seconds; sizes without a known limit are left out."""
+    apart: frozenset[Setting] = frozenset()
+    """Launch settings under which our shared-memory algorithms were measured to take another time."""
 
     @property
     def rules(self) -> list[Rule]:
@@ -59,10 +64,45 @@ class CaseView:
     def keeps_default(self) -> bool:
         return all(self.chosen_at(size).is_default for size in self.sizes)
 
+    @cached_property
+    def stands_for(self) -> dict[Setting, tuple[Setting, ...]]:
+        """Setting -> all that are told by its numbers, itself among them; the default is not among them.
+
+        One of our shared-memory algorithms has one entry, not one a launch setting (decide/pool.py): the chosen one,
+        else the one measured, else the simplest. A launch setting under which it was measured and takes another time
+        keeps its own (`apart`).
+        """
+        used = {self.chosen_at(size) for size in self.sizes}
+        measured = {setting for _, setting in self.repetitions}
+        found: dict[Setting, tuple[Setting, ...]] = {}
+        groups: dict[Setting, list[Setting]] = defaultdict(list)
+        for setting in sorted(s for s in self.estimates if not s.is_default):
+            key = shared(self.case, setting)
+            if key is None:
+                found[setting] = (setting,)
+            else:
+                groups[key].append(setting)
+        for group in groups.values():
+            first = min(
+                group, key=lambda s: (s.without(*CALL_SCOPE) in self.apart, s not in used, s not in measured, s)
+            )
+            alike = [s for s in group if s == first or s.without(*CALL_SCOPE) not in self.apart]
+            found[first] = tuple(alike)
+            found |= {s: (s,) for s in group if s not in alike}
+        return found
+
+    def name(self, setting: Setting) -> str:
+        """The setting as a label: without what does not matter to it, and for how many launch settings it stands."""
+        alike = self.stands_for.get(setting, ())
+        if len(alike) < 2:
+            return short_setting(setting)
+        named = shared(self.case, setting)
+        return f"{short_setting(setting if named is None else named)} ({count(len(alike), 'launch setting')})"
+
     @property
     def others(self) -> list[Setting]:
-        """All but the default, best first."""
-        return sorted((s for s in self.estimates if not s.is_default), key=lambda s: (-self.mean_gain(s), s))
+        """All but the default and what another stands for, best first."""
+        return sorted(self.stands_for, key=lambda s: (-self.mean_gain(s), s))
 
     def mean_gain(self, setting: Setting) -> float:
         """Geometric mean over the sizes the setting was measured at, every doubling of the size counting alike."""
@@ -96,6 +136,7 @@ def case_views(study: StudyData, decision: Decision) -> list[CaseView]:
     for estimate in decision.estimates:
         estimates[estimate.case][estimate.setting][estimate.size] = estimate
     counts = _repetitions(study)
+    measured = tables((s for s in study.samples if s.setting in estimates.get(s.case, {})), decision.statistic)
     views = []
     for (nodes, ppn), plan in chosen_plans(decision).items():
         for case in sorted(c for c in estimates if (c.nodes, c.ppn) == (nodes, ppn)):
@@ -108,6 +149,7 @@ def case_views(study: StudyData, decision: Decision) -> list[CaseView]:
                     estimates=estimates[case],
                     repetitions=counts.get(case, {}),
                     floors=floors(study, case, sizes),
+                    apart=frozenset(apart(measured[case], decision.margin)) if case in measured else frozenset(),
                 )
             )
     return views

@@ -28,12 +28,7 @@
   }
   const lines = (texts) => (Array.isArray(texts) ? texts.map(lines) : texts && texts.replaceAll("\n", "<br>"));
 
-  /* Ticks: round numbers of what the axis counts, as many as have room. `low` and `high` are log10. */
-  const units = { size: [[30, "GiB"], [20, "MiB"], [10, "KiB"], [0, "B"]] };
-  function sizeText(power) {
-    const [shift, unit] = units.size.find(([s]) => power >= s);
-    return 2 ** (power - shift) + " " + unit;
-  }
+  /* Ticks, as many as have room: the measured sizes; round times and gains. `low` and `high` are log10. */
   function timeText(us) {
     const [scale, unit] = us >= 1e6 ? [1e6, "s"] : us >= 1e3 ? [1e3, "ms"] : us >= 1 ? [1, "µs"] : [1e-3, "ns"];
     return Number((us / scale).toPrecision(4)) + " " + unit;
@@ -62,15 +57,18 @@
     for (let p = Math.ceil(low * Math.log2(10) / step) * step; p <= high * Math.log2(10) + 1e-9; p += step) found.push(p);
     return found;
   }
-  function ticks(kind, low, high, pixels, zero) {
+  function ticks(kind, low, high, pixels, sizes) {
     if (kind === "size") {
-      const most = Math.max(2, pixels / 62);
-      const step = [1, 2, 5, 10, 20].find((s) => (high - low) * Math.log2(10) / s <= most) || 20;
-      const first = zero && Math.log10(zero) >= low ? Math.log10(zero) + 44 * (high - low) / pixels : low;
-      const powers = powersOfTwo(low, high, step).filter((p) => p >= 0 && p / Math.log2(10) >= first);
-      const tickvals = powers.map((p) => 2 ** p), ticktext = powers.map(sizeText);
-      if (first > low) { tickvals.unshift(zero); ticktext.unshift("0"); }
-      return { tickvals, ticktext };
+      const found = { tickvals: [], ticktext: [] };
+      let free = -Infinity; /* where the last label ends, in pixels */
+      for (const [position, text] of sizes) {
+        const at = (Math.log10(position) - low) / (high - low) * pixels, half = (text.length * 6 + 8) / 2;
+        if (at < 0 || at > pixels || at - half < free) continue;
+        free = at + half;
+        found.tickvals.push(position);
+        found.ticktext.push(text);
+      }
+      return found;
     }
     const most = Math.max(3, pixels / 30), text = kind === "time" ? timeText : gainText;
     let tickvals;
@@ -98,9 +96,9 @@
           const x = Math.log10(trace.x[i]);
           if (!(y > 0) || x < left - 1e-6 || x > right + 1e-6) return;
           if (trace.fill !== "toself") { low = Math.min(low, y); high = Math.max(high, y); }
-          const bars = trace.error_y || { array: [], arrayminus: [] };
-          lowest = Math.min(lowest, y - (bars.arrayminus[i] || 0));
-          highest = Math.max(highest, y + (bars.array[i] || 0));
+          const { array = [], arrayminus = [] } = trace.error_y || {};
+          lowest = Math.min(lowest, y - (arrayminus[i] || 0));
+          highest = Math.max(highest, y + (array[i] || 0));
         });
       }
       /* Intervals are shown as far as they leave room for the curves. */
@@ -123,7 +121,7 @@
       if (!["size", "time", "gain"].includes(kind)) continue;
       const axis = layout[axisName(id)];
       if (!axis.range) continue;
-      Object.assign(axis, { tickmode: "array" }, ticks(kind, axis.range[0], axis.range[1], pixels(layout, id, plot), layout.meta.zero));
+      Object.assign(axis, { tickmode: "array" }, ticks(kind, axis.range[0], axis.range[1], pixels(layout, id, plot), layout.meta.sizes));
     }
   }
 
@@ -142,7 +140,7 @@
   function viewed(spec, around) {
     if (!spec.views) return spec;
     const view = spec.views[around ? around.dataset.view : Object.keys(spec.views)[0]];
-    return { data: spec.data.map((trace, i) => ({ ...trace, y: view.y[i] })), layout: { ...spec.layout, ...view.layout } };
+    return { data: spec.data.map((trace, i) => ({ ...trace, y: view.y[i], error_y: { ...trace.error_y, ...view.error[i] } })), layout: { ...spec.layout, ...view.layout } };
   }
   const section = (plot) => plot.closest("[data-zoom]");
   function figure(plot, width) {
@@ -162,19 +160,32 @@
     dress(layout, plot);
     return { data, layout };
   }
-  /* A map's numbers and column heads shrink with its cells, and leave when they would be unreadable. */
+  /* A map's numbers shrink with its cells, and leave when they would be unreadable. */
   function fitText(map, layout, width) {
-    const names = Math.max(...map.y.map((name) => name.length)) * 5.8;
+    const names = Math.min(Math.max(...map.y.map((name) => name.length)) * 5.8, width * 0.45);
     const cell = (width - names - 30) / map.x.length;
     if (cell < 27) map.textfont.size = 8;
     if (cell < 19) map.texttemplate = "";
-    if (cell < 30) Object.assign(layout.xaxis, { tickmode: "array", tickvals: map.x.filter((_, i) => i % (cell < 16 ? 3 : 2) === 0) });
+  }
+  /* Its column heads stand above it and stay in view. */
+  function headMap(plot) {
+    const axis = plot._fullLayout.xaxis, head = plot.previousElementSibling, names = plot.data[0].x;
+    const cell = axis._length / names.length, every = [1, 2, 3, 4, 6].find((step) => step * cell >= 30) || 8;
+    head.replaceChildren(...names.map((name, i) => {
+      const span = document.createElement("span");
+      span.textContent = i % every ? "" : name;
+      span.style.left = axis._offset + (i + 0.5) * cell + "px";
+      return span;
+    }));
   }
   function draw(plot, width) {
     const state = chart(plot), { data, layout } = figure(plot, width);
-    Plotly.react(plot, data, layout, config);
+    const isMap = layout.meta.axes.x === "category";
+    Plotly.react(plot, data, layout, isMap ? { ...config, displayModeBar: false } : config);
+    if (isMap) headMap(plot);
     if (!state.drawn) {
       state.drawn = true;
+      if (isMap) plot.on("plotly_afterplot", () => headMap(plot));
       plot.on("plotly_relayout", (change) => { if (Object.keys(change).some((key) => /axis\d*\.range/.test(key))) retick(plot); });
     }
   }
@@ -183,7 +194,7 @@
     for (const [id, kind] of Object.entries(plot.layout.meta.axes)) {
       const axis = plot.layout[axisName(id)];
       if (!["size", "time", "gain"].includes(kind) || !axis.range) continue;
-      const found = ticks(kind, axis.range[0], axis.range[1], pixels(plot.layout, id, plot), plot.layout.meta.zero);
+      const found = ticks(kind, axis.range[0], axis.range[1], pixels(plot.layout, id, plot), plot.layout.meta.sizes);
       change[axisName(id) + ".tickvals"] = found.tickvals;
       change[axisName(id) + ".ticktext"] = found.ticktext;
     }
