@@ -11,17 +11,6 @@
 enum { LINE = 8 };  /* doubles of a cache line: threads' sums do not share one */
 enum { TRIED = 6 }; /* sweeps of one thread that tell how to sweep */
 
-/* The numbers of a colour that are thread's. */
-struct range {
-    int32_t from, to;
-};
-
-static struct range share(const struct order *order, int colour, int thread)
-{
-    int at = colour * order->threads + thread;
-    return (struct range){order->first[at], order->last[at]};
-}
-
 double *vector_create(const struct system *system, bool first_touch)
 {
     const struct order *order = system->order;
@@ -32,7 +21,7 @@ double *vector_create(const struct system *system, bool first_touch)
     if (first_touch) {
 #pragma omp parallel num_threads(order->threads)
         for (int colour = 0; colour < order->colours; colour++) {
-            struct range own = share(order, colour, omp_get_thread_num());
+            struct range own = order_share(order, colour, omp_get_thread_num());
             memset(vector + 3 * (int64_t)own.from, 0, (size_t)(own.to - own.from) * 3 * sizeof *vector);
         }
         memset(vector + 3 * (int64_t)system->mesh->owned, 0, bytes - (size_t)system->mesh->owned * 3 * sizeof *vector);
@@ -50,7 +39,8 @@ void system_product(const struct system *system, double *vector, double *product
     {
         const int thread = omp_get_thread_num();
         for (int k = order->runs[thread]; k < order->runs[thread + 1]; k++)
-            system->kernels->product(system->matrix, vector, product, order->run[k].from, order->run[k].to);
+            system->kernels->product(system->matrix, vector, product, order->run[k].from, order->run[k].to,
+                                     system->kernels->ahead);
     }
 }
 
@@ -63,14 +53,14 @@ static void precondition_alone(const struct system *system, const double *r, dou
     const int count = is_wave ? order->runs[1] : order->colours;
     const double begun = MPI_Wtime();
     for (int k = 0; k < count; k++) {
-        const struct range own = is_wave ? (struct range){order->wave[k].from, order->wave[k].to} : share(order, k, 0);
-        system->kernels->forward(system->matrix, r, z, own.from, own.to);
+        const struct range own = is_wave ? (struct range){order->wave[k].from, order->wave[k].to} : order_share(order, k, 0);
+        system->kernels->forward(system->matrix, r, z, own.from, own.to, system->kernels->ahead);
     }
     const double turned = MPI_Wtime();
     for (int k = count - 1; k >= 0; k--) {
-        const struct range own = is_wave ? (struct range){order->wave[k].from, order->wave[k].to} : share(order, k, 0);
+        const struct range own = is_wave ? (struct range){order->wave[k].from, order->wave[k].to} : order_share(order, k, 0);
         if ((is_wave ? order->wave[k].colour : k) < order->colours - 1) /* the last colour has nothing after it */
-            system->kernels->backward(system->matrix, z, own.from, own.to);
+            system->kernels->backward(system->matrix, z, own.from, own.to, system->kernels->ahead);
     }
     const double ended = MPI_Wtime();
     times->forward += turned - begun;
@@ -91,15 +81,15 @@ static void precondition(const struct system *system, const double *r, double *z
     {
         const int thread = omp_get_thread_num();
         for (int colour = 0; colour < order->colours; colour++) {
-            struct range own = share(order, colour, thread);
-            system->kernels->forward(system->matrix, r, z, own.from, own.to);
+            struct range own = order_share(order, colour, thread);
+            system->kernels->forward(system->matrix, r, z, own.from, own.to, system->kernels->ahead);
 #pragma omp barrier
         }
 #pragma omp master
         turned = MPI_Wtime();
         for (int colour = order->colours - 2; colour >= 0; colour--) {
-            struct range own = share(order, colour, thread);
-            system->kernels->backward(system->matrix, z, own.from, own.to);
+            struct range own = order_share(order, colour, thread);
+            system->kernels->backward(system->matrix, z, own.from, own.to, system->kernels->ahead);
 #pragma omp barrier
         }
     }
@@ -165,7 +155,7 @@ static double sweep(const struct system *system, enum pass pass, const struct ve
         const int thread = omp_get_thread_num();
         double sum = 0;
         for (int colour = 0; colour < order->colours; colour++)
-            sum += over_range(pass, v, factor, share(order, colour, thread));
+            sum += over_range(pass, v, factor, order_share(order, colour, thread));
         partial[thread * LINE] = sum;
     }
     double sum = 0;

@@ -2,16 +2,34 @@
 
 #include <string.h>
 
-/* Bytes of values, and of columns, that are on their way from memory while others are used. They are asked for as what is
- * used once: what stays in the cache then is the vector. */
-enum { AHEAD = 4608, COLUMNS_AHEAD = 512 };
+enum { COLUMNS_AHEAD = 512 }; /* bytes: as far ahead in the columns as 9 KB are in the values */
 
-static inline void fetch_ahead(const void *used, int bytes)
+const char *const form_names[FORMS] = {"portable", "avx2", "avx512"};
+const char *const hint_names[HINTS] = {"none", "nta", "t0", "t1"};
+
+/* `hint` is a constant wherever this is inlined. */
+static inline void fetch_ahead(const void *used, int bytes, enum hint hint)
 {
-    __builtin_prefetch((const char *)used + bytes, 0, 0);
+    const char *at = (const char *)used + bytes;
+    switch (hint) {
+    case HINT_NTA:
+        __builtin_prefetch(at, 0, 0);
+        break;
+    case HINT_T0:
+        __builtin_prefetch(at, 0, 3);
+        break;
+    case HINT_T1:
+        __builtin_prefetch(at, 0, 2);
+        break;
+    case HINT_NONE:
+    case HINTS:
+        break;
+    }
 }
 
 /* Each form has a sum of three values that blocks times vectors are added to, and what is done with it in the end. */
+
+#define PORTABLE __attribute__((always_inline)) static inline
 
 struct portable_sum {
     double value[3];
@@ -23,11 +41,12 @@ static inline void portable_block(const double *block, const double *x, struct p
         sum->value[i] += block[3 * i] * x[0] + block[3 * i + 1] * x[1] + block[3 * i + 2] * x[2];
 }
 
-static inline void portable_blocks(const struct part *part, int32_t row, const double *x, struct portable_sum *sum)
+PORTABLE void portable_blocks(const struct part *part, int32_t row, const double *x, struct portable_sum *sum,
+                              enum hint hint, int ahead)
 {
-    fetch_ahead(part->column + part->start[row], COLUMNS_AHEAD);
+    fetch_ahead(part->column + part->start[row], COLUMNS_AHEAD, hint);
     for (int64_t k = part->start[row]; k < part->start[row + 1]; k++) {
-        fetch_ahead(part->value + BLOCK * k, AHEAD);
+        fetch_ahead(part->value + BLOCK * k, ahead, hint);
         portable_block(part->value + BLOCK * k, x + 3 * (int64_t)part->column[k], sum);
     }
 }
@@ -75,19 +94,20 @@ AVX2 void avx2_block(const double *block, const double *x, struct avx2_sum *sum)
     avx2_into(block, x, sum->even);
 }
 
-AVX2 void avx2_blocks(const struct part *part, int32_t row, const double *x, struct avx2_sum *sum)
+AVX2 void avx2_blocks(const struct part *part, int32_t row, const double *x, struct avx2_sum *sum, enum hint hint,
+                      int ahead)
 {
     int64_t left = part->start[row + 1] - part->start[row];
     const double *block = part->value + BLOCK * part->start[row];
     const int32_t *column = part->column + part->start[row];
-    fetch_ahead(column, COLUMNS_AHEAD);
+    fetch_ahead(column, COLUMNS_AHEAD, hint);
     for (; left > 1; left -= 2, block += 2 * BLOCK, column += 2) { /* 18 values: two lines and a quarter */
-        fetch_ahead(block, AHEAD), fetch_ahead(block + 8, AHEAD), fetch_ahead(block + 16, AHEAD);
+        fetch_ahead(block, ahead, hint), fetch_ahead(block + 8, ahead, hint), fetch_ahead(block + 16, ahead, hint);
         avx2_into(block, x + 3 * (int64_t)column[0], sum->even);
         avx2_into(block + BLOCK, x + 3 * (int64_t)column[1], sum->odd);
     }
     if (left > 0) {
-        fetch_ahead(block, AHEAD);
+        fetch_ahead(block, ahead, hint);
         avx2_into(block, x + 3 * (int64_t)column[0], sum->even);
     }
 }
@@ -151,19 +171,20 @@ AVX512 void avx512_block(const double *block, const double *x, struct avx512_sum
     avx512_into(block, x, &sum->even, &sum->last_even);
 }
 
-AVX512 void avx512_blocks(const struct part *part, int32_t row, const double *x, struct avx512_sum *sum)
+AVX512 void avx512_blocks(const struct part *part, int32_t row, const double *x, struct avx512_sum *sum, enum hint hint,
+                          int ahead)
 {
     int64_t left = part->start[row + 1] - part->start[row];
     const double *block = part->value + BLOCK * part->start[row];
     const int32_t *column = part->column + part->start[row];
-    fetch_ahead(column, COLUMNS_AHEAD);
+    fetch_ahead(column, COLUMNS_AHEAD, hint);
     for (; left > 1; left -= 2, block += 2 * BLOCK, column += 2) {
-        fetch_ahead(block, AHEAD), fetch_ahead(block + 8, AHEAD), fetch_ahead(block + 16, AHEAD);
+        fetch_ahead(block, ahead, hint), fetch_ahead(block + 8, ahead, hint), fetch_ahead(block + 16, ahead, hint);
         avx512_into(block, x + 3 * (int64_t)column[0], &sum->even, &sum->last_even);
         avx512_into(block + BLOCK, x + 3 * (int64_t)column[1], &sum->odd, &sum->last_odd);
     }
     if (left > 0) {
-        fetch_ahead(block, AHEAD);
+        fetch_ahead(block, ahead, hint);
         avx512_into(block, x + 3 * (int64_t)column[0], &sum->even, &sum->last_even);
     }
 }
@@ -194,56 +215,87 @@ AVX512 void avx512_backward_row(const double *columns, const struct avx512_sum *
 }
 #endif
 
-#define KERNELS(kind, attributes)                                                                                      \
-    attributes static void kind##_product(const struct matrix *matrix, const double *x, double *product, int32_t from, \
-                                          int32_t to)                                                                  \
+#define KERNELS(kind, name, hint, attributes)                                                                          \
+    attributes static void kind##_##name##_product(const struct matrix *matrix, const double *x, double *product,      \
+                                                   int32_t from, int32_t to, int ahead)                                \
     {                                                                                                                  \
+        (void)ahead; /* not used without a hint */                                                                     \
         for (int32_t i = from; i < to; i++) {                                                                          \
             struct kind##_sum sum;                                                                                     \
             memset(&sum, 0, sizeof sum);                                                                               \
             kind##_block(matrix->diagonal + (int64_t)BLOCK * i, x + 3 * (int64_t)i, &sum);                             \
-            kind##_blocks(&matrix->lower, i, x, &sum);                                                                 \
-            kind##_blocks(&matrix->upper, i, x, &sum);                                                                 \
+            kind##_blocks(&matrix->lower, i, x, &sum, hint, ahead);                                                    \
+            kind##_blocks(&matrix->upper, i, x, &sum, hint, ahead);                                                    \
             if (matrix->blocks_outside > 0)                                                                            \
-                kind##_blocks(&matrix->outer, i, x, &sum);                                                             \
+                kind##_blocks(&matrix->outer, i, x, &sum, hint, ahead);                                                \
             kind##_put(&sum, product + 3 * (int64_t)i);                                                                \
         }                                                                                                              \
     }                                                                                                                  \
-    attributes static void kind##_forward(const struct matrix *matrix, const double *r, double *z, int32_t from,       \
-                                          int32_t to)                                                                  \
+    attributes static void kind##_##name##_forward(const struct matrix *matrix, const double *r, double *z,            \
+                                                   int32_t from, int32_t to, int ahead)                                \
     {                                                                                                                  \
+        (void)ahead;                                                                                                   \
         for (int32_t i = from; i < to; i++) {                                                                          \
             struct kind##_sum sum;                                                                                     \
             memset(&sum, 0, sizeof sum);                                                                               \
-            kind##_blocks(&matrix->lower, i, z, &sum);                                                                 \
+            kind##_blocks(&matrix->lower, i, z, &sum, hint, ahead);                                                    \
             kind##_forward_row(matrix->inverse + (int64_t)BLOCK * i, r + 3 * (int64_t)i, &sum, z + 3 * (int64_t)i);    \
         }                                                                                                              \
     }                                                                                                                  \
-    attributes static void kind##_backward(const struct matrix *matrix, double *z, int32_t from, int32_t to)           \
+    attributes static void kind##_##name##_backward(const struct matrix *matrix, double *z, int32_t from, int32_t to,  \
+                                                    int ahead)                                                         \
     {                                                                                                                  \
+        (void)ahead;                                                                                                   \
         for (int32_t i = from; i < to; i++) {                                                                          \
             struct kind##_sum sum;                                                                                     \
             memset(&sum, 0, sizeof sum);                                                                               \
-            kind##_blocks(&matrix->upper, i, z, &sum);                                                                 \
+            kind##_blocks(&matrix->upper, i, z, &sum, hint, ahead);                                                    \
             kind##_backward_row(matrix->inverse + (int64_t)BLOCK * i, &sum, z + 3 * (int64_t)i);                       \
         }                                                                                                              \
-    }                                                                                                                  \
-    static const struct kernels kind = {#kind, kind##_product, kind##_forward, kind##_backward};
+    }
+#define ALL_HINTS(kind, attributes)                                                                                    \
+    KERNELS(kind, none, HINT_NONE, attributes)                                                                         \
+    KERNELS(kind, nta, HINT_NTA, attributes)                                                                           \
+    KERNELS(kind, t0, HINT_T0, attributes)                                                                             \
+    KERNELS(kind, t1, HINT_T1, attributes)
+#define ROW(kind, name, hint) [hint] = {kind##_##name##_product, kind##_##name##_forward, kind##_##name##_backward}
+#define ROWS(kind)                                                                                                     \
+    {ROW(kind, none, HINT_NONE), ROW(kind, nta, HINT_NTA), ROW(kind, t0, HINT_T0), ROW(kind, t1, HINT_T1)}
 
-KERNELS(portable, )
+ALL_HINTS(portable, )
 #if defined(__x86_64__)
-KERNELS(avx2, __attribute__((target("avx2,fma"))))
-KERNELS(avx512, __attribute__((target("avx512f,avx2,fma"))))
+ALL_HINTS(avx2, __attribute__((target("avx2,fma"))))
+ALL_HINTS(avx512, __attribute__((target("avx512f,avx2,fma"))))
 #endif
 
-const struct kernels *kernels_find(const char *name)
+static const struct {
+    product_kernel *product;
+    forward_kernel *forward;
+    backward_kernel *backward;
+} table[FORMS][HINTS] = {
+    [FORM_PORTABLE] = ROWS(portable),
+#if defined(__x86_64__)
+    [FORM_AVX2] = ROWS(avx2),
+    [FORM_AVX512] = ROWS(avx512),
+#endif
+};
+
+bool kernels_available(enum form form)
 {
-    bool any = strcmp(name, "auto") == 0;
 #if defined(__x86_64__)
-    if ((any || strcmp(name, "avx2") == 0) && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        return &avx2;
-    if (strcmp(name, "avx512") == 0 && __builtin_cpu_supports("avx512f"))
-        return &avx512;
+    if (form == FORM_AVX2 || form == FORM_AVX512)
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+               (form == FORM_AVX2 || __builtin_cpu_supports("avx512f"));
 #endif
-    return any || strcmp(name, "portable") == 0 ? &portable : NULL;
+    return form == FORM_PORTABLE;
+}
+
+struct kernels kernels_get(enum form form, enum hint hint, int ahead)
+{
+    return (struct kernels){form,
+                            hint,
+                            hint == HINT_NONE ? 0 : ahead,
+                            table[form][hint].product,
+                            table[form][hint].forward,
+                            table[form][hint].backward};
 }

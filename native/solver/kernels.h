@@ -1,4 +1,4 @@
-/* Rows of 3x3 blocks times a vector: portable, AVX2 and AVX-512, chosen at run time. */
+/* Rows of 3x3 blocks times a vector: portable, AVX2 and AVX-512, each with several ways to ask for memory ahead. */
 #ifndef UNISONO_SOLVER_KERNELS_H
 #define UNISONO_SOLVER_KERNELS_H
 
@@ -7,20 +7,38 @@
 
 #include "matrix.h"
 
+/* AVX2 and AVX-512 give the same bits, sum by sum; portable, without fused multiplications, rounds otherwise. */
+enum form { FORM_PORTABLE, FORM_AVX2, FORM_AVX512, FORMS };
+extern const char *const form_names[FORMS];
+
+/* How the matrix is asked for ahead of its use: not at all; as what is used once, so that the cache keeps the vector;
+ * into the first cache; into the second. No bit of a result depends on it. */
+enum hint { HINT_NONE, HINT_NTA, HINT_T0, HINT_T1, HINTS };
+extern const char *const hint_names[HINTS];
+
+/* product[from..to) = (D + L + U + outer) x */
+typedef void product_kernel(const struct matrix *matrix, const double *x, double *product, int32_t from, int32_t to,
+                            int ahead);
+/* z = D^-1 (r - L z), rows of one colour */
+typedef void forward_kernel(const struct matrix *matrix, const double *r, double *z, int32_t from, int32_t to,
+                            int ahead);
+/* z = z - D^-1 U z, rows of one colour */
+typedef void backward_kernel(const struct matrix *matrix, double *z, int32_t from, int32_t to, int ahead);
+
 /* Every row is computed alike whatever the thread; vectors have room for one more double at the end. */
 struct kernels {
-    const char *name;
-    /* product[from..to) = (D + L + U + outer) x */
-    void (*product)(const struct matrix *matrix, const double *x, double *product, int32_t from, int32_t to);
-    /* z = D^-1 (r - L z), rows of one colour */
-    void (*forward)(const struct matrix *matrix, const double *r, double *z, int32_t from, int32_t to);
-    /* z = z - D^-1 U z, rows of one colour */
-    void (*backward)(const struct matrix *matrix, double *z, int32_t from, int32_t to);
+    enum form form;
+    enum hint hint;
+    int ahead; /* bytes of values that are on their way while others are used; 0 without a hint */
+    product_kernel *product;
+    forward_kernel *forward;
+    backward_kernel *backward;
 };
 
-/* "auto": AVX2 where the processor has it: of a block AVX-512 saves one multiplication of three and needs a permutation
- * instead, and was never the faster for certain (EPYC 9005: alike from the cache and from memory). NULL: the
- * processor has not what is asked for. */
-const struct kernels *kernels_find(const char *name);
+/* Whether the processor can run them. */
+bool kernels_available(enum form form);
+
+/* Of an available form. */
+struct kernels kernels_get(enum form form, enum hint hint, int ahead);
 
 #endif

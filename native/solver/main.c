@@ -116,12 +116,13 @@ static int solve(struct options *options)
     struct matrix matrix = {0};
     struct halo halo;
     struct result result = {.threads = options->threads > 0 ? options->threads : omp_get_max_threads()};
-    struct system system = {&mesh, &order, &matrix, kernels_find(options->kernels), &halo, comm, NULL, 0};
+    struct system system = {&mesh, &order, &matrix, NULL, &halo, comm, NULL, 0};
     const struct material material = {options->young, options->poisson};
     int locals;
     check_threads(result.threads);
     patience_learn(comm, result.threads);
-    stop_if(system.kernels == NULL, "--kernels: give auto, portable, or avx2 or avx512 where the processor has them");
+    stop_if(!choose_is_possible(&options->wish),
+            "--kernels: a processor does not have what is asked for; give auto, or portable");
     check_parts(options);
     stop_if(!mesh_create(&mesh, options->nodes, options->parts, rank),
             "a process has too many nodes: use more processes");
@@ -146,6 +147,8 @@ static int solve(struct options *options)
     matrix_load(&mesh, &order, options->stress, load);
     result.setup_seconds = MPI_Wtime() - begun;
     result.history = history;
+    choose_kernels(&system, &options->wish, options->first_touch, &result.choice);
+    system.kernels = &result.choice.kernels;
     result.outcome = cg_solve(&system, load, x, options->tolerance, options->limit, options->first_touch, history);
     stop_if(result.outcome.end == CG_NO_MEMORY, "no memory");
     result.error = error_of(&system, options, x);

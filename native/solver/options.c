@@ -18,7 +18,9 @@ const char options_help[] =
     "  --packing single|threads  who packs the halo (single)\n"
     "  --contiguous yes|no       a thread's nodes one after the other in memory (yes)\n"
     "  --first-touch yes|no      memory placed by the thread that uses it (yes)\n"
-    "  --kernels auto|avx512|avx2|portable   (auto)\n"
+    "  --kernels auto|avx512|avx2|portable   (auto: measured)\n"
+    "  --prefetch auto|none|nta|t0|t1|HINT:BYTES   how and how far ahead the matrix is asked for, t0:3072 (auto:\n"
+    "                            measured; HINT alone: its distance is)\n"
     "  --tolerance X             of the residual, relative (1e-8)\n"
     "  --iterations N            at most (5000)\n"
     "  --bandwidth yes|no        bandwidth measured before and after, some 0.5 s (yes)\n"
@@ -77,6 +79,35 @@ static bool choice(const char *text, const char *yes, const char *no, bool *valu
     return *value || strcmp(text, no) == 0;
 }
 
+/* -1: auto. */
+static bool named(const char *text, const char *const *names, int count, int *value)
+{
+    for (*value = 0; *value < count; ++*value)
+        if (strcmp(text, names[*value]) == 0)
+            return true;
+    *value = -1;
+    return strcmp(text, "auto") == 0;
+}
+
+/* "t0" or "t0:3072". */
+static bool prefetch(const char *text, struct wish *wish)
+{
+    char hint[8];
+    int64_t bytes = 0;
+    const size_t length = strcspn(text, ":");
+    if (length >= sizeof hint)
+        return false;
+    memcpy(hint, text, length);
+    hint[length] = '\0';
+    if (!named(hint, hint_names, HINTS, &wish->hint))
+        return false;
+    if (text[length] == ':' &&
+        (wish->hint <= HINT_NONE || !single(text + length + 1, AHEAD_LEAST, AHEAD_MOST, &bytes)))
+        return false;
+    wish->ahead = (int)bytes;
+    return true;
+}
+
 static bool take(struct options *options, const char *option, const char *value, struct problem *problem)
 {
     int64_t n, three[3];
@@ -121,7 +152,11 @@ static bool take(struct options *options, const char *option, const char *value,
     } else if (strcmp(option, "--first-touch") == 0) {
         return choice(value, "yes", "no", &options->first_touch) || refuse(problem, option, value, "yes or no");
     } else if (strcmp(option, "--kernels") == 0) {
-        options->kernels = value;
+        if (!named(value, form_names, FORMS, &options->wish.form))
+            return refuse(problem, option, value, "auto, portable, avx2 or avx512");
+    } else if (strcmp(option, "--prefetch") == 0) {
+        return prefetch(value, &options->wish) ||
+               refuse(problem, option, value, "auto, none, nta, t0, t1, or one of these three with bytes: t0:3072");
     } else if (strcmp(option, "--tolerance") == 0) {
         return number(value, 0, 1, &options->tolerance) || refuse(problem, option, value, "a number between 0 and 1");
     } else if (strcmp(option, "--young") == 0) {
@@ -141,7 +176,7 @@ bool options_read(struct options *options, int argc, char **argv, struct problem
 {
     *options = (struct options){.nodes = {64, 64, 64}, .ordering = ORDER_CMRCM, .colours = 10, .limit = 5000,
                                 .tolerance = 1e-8, .young = 1, .poisson = 0.3, .stress = 1, .contiguous = true,
-                                .first_touch = true, .bandwidth = true, .kernels = "auto"};
+                                .first_touch = true, .bandwidth = true, .wish = {-1, -1, 0}};
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--json") == 0) {
             options->json = true;

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "choose.h"
 #include "order.h"
 #include "problem.h"
 
@@ -16,7 +17,7 @@ struct options {
     int beside;                  /* iterations between measurements of the bandwidth; 0: none */
     double tolerance, young, poisson, stress;
     bool threaded_packing, contiguous, first_touch, bandwidth, json, help;
-    const char *kernels;
+    struct wish wish; /* of kernels and how they ask for memory */
 };
 
 /* False with a sentence that says what is wrong and what would be right. */

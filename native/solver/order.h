@@ -32,6 +32,17 @@ struct order {
     struct run *wave; /* one thread's in a sequence for the sweeps (walk.h), as many as `run`. NULL: several threads */
 };
 
+/* The numbers of a colour that are thread's. */
+struct range {
+    int32_t from, to;
+};
+
+static inline struct range order_share(const struct order *order, int colour, int thread)
+{
+    const int at = colour * order->threads + thread;
+    return (struct range){order->first[at], order->last[at]};
+}
+
 /* `colours`: wanted of CM-RCM; raised until adjacent nodes never share one. `contiguous`: the nodes of a thread are
  * numbered one after the other (document 004, figure 3), otherwise those of a colour. False: no memory. */
 bool order_create(struct order *order, const struct mesh *mesh, enum ordering ordering, int colours, int threads,

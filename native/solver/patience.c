@@ -17,6 +17,11 @@ void patience_learn(MPI_Comm comm, int threads)
     cores_are_shared = all > sysconf(_SC_NPROCESSORS_ONLN);
 }
 
+bool patience_is_needed(void)
+{
+    return cores_are_shared;
+}
+
 void patience_wait(int count, MPI_Request *requests)
 {
     MPI_Status statuses[MOST]; /* gcc warns of MPICH's MPI_STATUSES_IGNORE */

@@ -12,6 +12,9 @@
 /* Whether the processes of a node have fewer cores than threads, asked once. Collective. */
 void patience_learn(MPI_Comm comm, int threads);
 
+/* What it learned; the same on all processes of a node. */
+bool patience_is_needed(void);
+
 void patience_wait(int count, MPI_Request *requests);
 void patience_barrier(MPI_Comm comm);
 void patience_allreduce(const void *value, void *all, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);

@@ -34,6 +34,7 @@ struct problem_size {
     struct matrix matrix;
     struct halo halo;
     struct system system;
+    struct choice choice;
     double *load, *x, *history;
     PetscInt *global; /* PETSc's block row of a local number, external ones too */
 };
@@ -71,17 +72,18 @@ static void make(struct problem_size *own, struct options *options)
     const struct material material = {options->young, options->poisson};
     const int threads = options->threads > 0 ? options->threads : 1;
     omp_set_num_threads(threads);
-    own->system = (struct system){&own->mesh,   &own->order, &own->matrix, kernels_find(options->kernels),
-                                  &own->halo, PETSC_COMM_WORLD};
+    own->system = (struct system){&own->mesh, &own->order, &own->matrix, &own->choice.kernels, &own->halo,
+                                  PETSC_COMM_WORLD, NULL, 0};
     if (options->parts[0] == 0 && !mesh_divide(options->nodes, ranks, options->parts))
         refuse("too many processes for so few nodes");
     own->history = calloc((size_t)options->limit, sizeof *own->history);
-    if (own->system.kernels == NULL || own->history == NULL ||
+    if (!choose_is_possible(&options->wish) || own->history == NULL ||
         !mesh_create(&own->mesh, options->nodes, options->parts, rank) ||
         !order_create(&own->order, &own->mesh, options->ordering, options->colours, threads, options->contiguous) ||
         !matrix_create(&own->matrix, &own->mesh, &own->order, &material, options->first_touch) ||
         !halo_create(&own->halo, &own->mesh, &own->order, options->threaded_packing, PETSC_COMM_WORLD))
         refuse("no memory, or no such kernels");
+    choose_kernels(&own->system, &options->wish, options->first_touch, &own->choice);
     own->load = vector_create(&own->system, options->first_touch);
     own->x = vector_create(&own->system, options->first_touch);
     if (own->load == NULL || own->x == NULL)
@@ -277,8 +279,10 @@ static void race(struct problem_size *own, const struct options *options, int ro
     TRY(KSPGetIterationNumber(solver, &theirs));
     solutions = difference(own, copy, x);
     if (rank == 0) {
-        printf("{\"petsc\": \"%d.%d.%d\", \"solution\": %.3e, \"iterations\": [%d, %d], \"seconds\": [",
-               PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, PETSC_VERSION_SUBMINOR, solutions, ours, (int)theirs);
+        printf("{\"petsc\": \"%d.%d.%d\", \"solution\": %.3e, \"iterations\": [%d, %d], \"choice_seconds\": %.6f, "
+               "\"seconds\": [",
+               PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, PETSC_VERSION_SUBMINOR, solutions, ours, (int)theirs,
+               own->choice.seconds);
         for (int round = 0; round < rounds; round++)
             printf("%s[%.6f, %.6f]", round ? ", " : "", seconds[0][round], seconds[1][round]);
         puts("]}");

@@ -95,8 +95,22 @@ static void print_blocks(const struct outcome *outcome, const struct summary *al
     fputs("]", stdout);
 }
 
-static void print_json(const struct options *options, const struct system *system, const struct result *result,
-                       const struct summary *all)
+/* What computes, and what was measured to choose it: GB/s of the slowest process on this node. */
+static void print_choice(const struct choice *choice)
+{
+    printf("\"kernels\": \"%s\", \"prefetch\": \"%s\", \"prefetch_bytes\": %d, ", form_names[choice->kernels.form],
+           hint_names[choice->kernels.hint], choice->kernels.ahead);
+    printf("\"choice\": {\"how\": \"%s\", \"same\": %s, \"seconds\": %.6f, \"rounds\": %d, \"ways\": [", choice->how,
+           choice->is_same ? "true" : "false", choice->seconds, choice->rounds);
+    for (int k = 0; k < choice->ways; k++) {
+        const struct way *way = &choice->way[k];
+        printf("%s[\"%s\", \"%s\", %d, %.4f]", k ? ", " : "", form_names[way->form], hint_names[way->hint],
+               way->ahead, way->rate / 1e9);
+    }
+    fputs("]}, ", stdout);
+}
+
+static void print_json(const struct options *options, const struct result *result, const struct summary *all)
 {
     const struct outcome *outcome = &result->outcome;
     const long long nodes[3] = {options->nodes[0], options->nodes[1], options->nodes[2]};
@@ -105,8 +119,9 @@ static void print_json(const struct options *options, const struct system *syste
     printf("\"ranks\": %d, \"threads\": %d, \"ordering\": \"%s\", \"colours\": %d, \"packing\": \"%s\", ", all->ranks,
            result->threads, ordering_names[options->ordering], all->colours,
            options->threaded_packing ? "threads" : "single");
-    printf("\"contiguous\": %s, \"first_touch\": %s, \"kernels\": \"%s\", ", options->contiguous ? "true" : "false",
-           options->first_touch ? "true" : "false", system->kernels->name);
+    printf("\"contiguous\": %s, \"first_touch\": %s, ", options->contiguous ? "true" : "false",
+           options->first_touch ? "true" : "false");
+    print_choice(&result->choice);
     printf("\"end\": \"%s\", \"iterations\": %d", ends[outcome->end], outcome->iterations);
     number(", \"residual\": ", "%.6e", outcome->residual);
     number(", \"error\": ", "%.3e", result->error);
@@ -153,15 +168,28 @@ static void print_beside(const struct outcome *outcome, const struct summary *al
         printf("beside the iterations: %.0f %% of the triad measured in between\n", 100 * bound / took);
 }
 
-static void print_table(const struct options *options, const struct system *system, const struct result *result,
-                        const struct summary *all)
+static void print_kernels(const struct choice *choice)
+{
+    printf("%s kernels, ", form_names[choice->kernels.form]);
+    if (choice->kernels.hint == HINT_NONE)
+        fputs("no prefetch", stdout);
+    else
+        printf("prefetch %s %d bytes ahead", hint_names[choice->kernels.hint], choice->kernels.ahead);
+    printf(" (%s", choice->how);
+    if (choice->rounds > 0)
+        printf(": %d ways, %d times, %.3f s", choice->ways, choice->rounds, choice->seconds);
+    printf("%s)\n", choice->is_same ? "" : "; other nodes differ");
+}
+
+static void print_table(const struct options *options, const struct result *result, const struct summary *all)
 {
     const struct outcome *outcome = &result->outcome;
-    printf("%lld x %lld x %lld nodes, %.0f unknowns; %d processes (%d x %d x %d) x %d threads; %s, %d colours; %s "
-           "kernels\n",
+    printf("%lld x %lld x %lld nodes, %.0f unknowns; %d processes (%d x %d x %d) x %d threads; %s, %d "
+           "colours\n",
            (long long)options->nodes[0], (long long)options->nodes[1], (long long)options->nodes[2], all->unknowns,
            all->ranks, options->parts[0], options->parts[1], options->parts[2], result->threads,
-           ordering_names[options->ordering], all->colours, system->kernels->name);
+           ordering_names[options->ordering], all->colours);
+    print_kernels(&result->choice);
     printf("%s after %d iterations; exact solution met to %.1e\n", ends[outcome->end], outcome->iterations,
            result->error);
     print_history(outcome, result->history);
@@ -186,5 +214,5 @@ void report_print(const struct options *options, const struct system *system, co
 {
     const struct summary all = gather(system, result);
     if (all.rank == 0)
-        (options->json ? print_json : print_table)(options, system, result, &all);
+        (options->json ? print_json : print_table)(options, result, &all);
 }

@@ -3,6 +3,7 @@
 #define UNISONO_SOLVER_REPORT_H
 
 #include "cg.h"
+#include "choose.h"
 #include "options.h"
 
 struct result {
@@ -11,6 +12,7 @@ struct result {
     struct rates bandwidth[2]; /* before and after */
     double error;        /* largest difference from the exact solution, relative to the largest displacement */
     int threads;
+    struct choice choice; /* of the kernels */
     const double *history;
 };
 

@@ -18,7 +18,8 @@ struct layout {
     enum ordering ordering;
     int colours, threads;
     bool contiguous, first_touch, threaded_packing;
-    const char *kernels;
+    enum form form; /* portable where the processor does not have it */
+    enum hint hint;
 };
 
 struct box {
@@ -26,6 +27,7 @@ struct box {
     struct order order;
     struct matrix matrix;
     struct halo halo;
+    struct kernels kernels;
     struct system system;
     double *x, *load;
 };
@@ -74,8 +76,9 @@ static void make(struct box *box, const struct layout *layout)
 {
     const int64_t nodes[3] = {X, Y, Z};
     const struct material material = {2, 0.3};
-    box->system = (struct system){&box->mesh, &box->order, &box->matrix, kernels_find(layout->kernels), &box->halo,
-                                  MPI_COMM_WORLD, NULL, 0};
+    box->kernels = kernels_get(kernels_available(layout->form) ? layout->form : FORM_PORTABLE, layout->hint, 3072);
+    box->system = (struct system){&box->mesh, &box->order, &box->matrix, &box->kernels, &box->halo, MPI_COMM_WORLD,
+                                  NULL, 0};
     omp_set_num_threads(layout->threads);
     CHECK(mesh_create(&box->mesh, nodes, layout->parts, rank));
     CHECK(order_create(&box->order, &box->mesh, layout->ordering, layout->colours, layout->threads,
@@ -168,7 +171,6 @@ static void check_same(const struct answer *expected, const struct answer *found
 /* Threads and numbering, placement, packing and kernels with them, change the rounding alone. */
 static void check_ordering(const struct answer *expected, struct layout layout)
 {
-    static const char *const kernels[] = {"portable", "avx2", "avx512"};
     static struct answer found;
     const int iterations = answer_of(&layout, &found);
     check_same(expected, &found);
@@ -177,7 +179,8 @@ static void check_ordering(const struct answer *expected, struct layout layout)
         layout.contiguous = variant / 3 == 0;
         layout.first_touch = variant % 2 == 0;
         layout.threaded_packing = variant % 4 < 2;
-        layout.kernels = kernels_find(kernels[variant % 3]) != NULL ? kernels[variant % 3] : "portable";
+        layout.form = (enum form)(variant % FORMS);
+        layout.hint = (enum hint)(variant % HINTS);
         CHECK(abs(answer_of(&layout, &found) - iterations) <= 1);
         check_same(expected, &found);
     }
@@ -193,15 +196,15 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     omp_set_dynamic(0);
     patience_learn(MPI_COMM_WORLD, 3); /* the most threads below */
-    const struct layout first = {{1, 1, ranks}, ORDER_NATURAL, 0, 1, true, true, false, "portable"};
+    const struct layout first = {{1, 1, ranks}, ORDER_NATURAL, 0, 1, true, true, false, FORM_PORTABLE, HINT_NONE};
     CHECK(ranks <= Z && mesh_divide(nodes, ranks, cut));
     answer_of(&first, &expected);
     for (int ordering = 0; ordering < ORDERINGS; ordering++) {
-        struct layout layout = {{1, 1, 1}, (enum ordering)ordering, 10, 1, true, true, false, "auto"};
+        struct layout layout = {{1, 1, 1}, (enum ordering)ordering, 10, 1, true, true, false, FORM_AVX2, HINT_T0};
         layout.parts[ordering % 3] = ranks; /* slabs of every direction */
         check_ordering(&expected, layout);
     }
-    const struct layout boxes = {{cut[0], cut[1], cut[2]}, ORDER_CMRCM, 10, 2, true, true, true, "auto"};
+    const struct layout boxes = {{cut[0], cut[1], cut[2]}, ORDER_CMRCM, 10, 2, true, true, true, FORM_AVX2, HINT_T0};
     check_ordering(&expected, boxes);
     MPI_Allreduce(&failures, &failed, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     failures = failed;

@@ -61,11 +61,15 @@ static void precondition(const struct box *box, const struct kernels *kernels, c
 {
     const struct order *order = &box->order;
     for (int c = 0; c < order->colours; c++)
-        for (int t = 0; t < order->threads; t++)
-            kernels->forward(&box->matrix, r, z, order->first[c * order->threads + t], order->last[c * order->threads + t]);
+        for (int t = 0; t < order->threads; t++) {
+            const struct range own = order_share(order, c, t);
+            kernels->forward(&box->matrix, r, z, own.from, own.to, kernels->ahead);
+        }
     for (int c = order->colours - 1; c >= 0; c--)
-        for (int t = 0; t < order->threads; t++)
-            kernels->backward(&box->matrix, z, order->first[c * order->threads + t], order->last[c * order->threads + t]);
+        for (int t = 0; t < order->threads; t++) {
+            const struct range own = order_share(order, c, t);
+            kernels->backward(&box->matrix, z, own.from, own.to, kernels->ahead);
+        }
 }
 
 /* M z, written as the formula (D + L) D^-1 (D + U) z: r must come out. */
@@ -97,11 +101,11 @@ static double formula_error(const struct box *box, const double *r, const double
     return worst;
 }
 
-static void check_matrix(enum ordering ordering, int threads, const char *form)
+static void check_matrix(enum ordering ordering, int threads, enum form form)
 {
-    const struct kernels *kernels = kernels_find(form), *plain = kernels_find("portable");
-    if (kernels == NULL)
+    if (!kernels_available(form))
         return;
+    const struct kernels kernels = kernels_get(form, HINT_T0, 3072), plain = kernels_get(FORM_PORTABLE, HINT_NONE, 0);
     struct box box;
     make(&box, ordering, threads);
     size_t n = 3 * (size_t)box.matrix.rows;
@@ -111,30 +115,65 @@ static void check_matrix(enum ordering ordering, int threads, const char *form)
         v[k] = calloc(n + 1, sizeof *v[k]);
     for (size_t i = 0; i < n; i++)
         v[0][i] = random_value(&state), v[1][i] = random_value(&state);
-    kernels->product(&box.matrix, v[0], v[2], 0, box.matrix.rows);
-    kernels->product(&box.matrix, v[1], v[3], 0, box.matrix.rows);
-    plain->product(&box.matrix, v[0], v[4], 0, box.matrix.rows);
+    kernels.product(&box.matrix, v[0], v[2], 0, box.matrix.rows, kernels.ahead);
+    kernels.product(&box.matrix, v[1], v[3], 0, box.matrix.rows, kernels.ahead);
+    plain.product(&box.matrix, v[0], v[4], 0, box.matrix.rows, plain.ahead);
     for (size_t i = 0; i < n; i++) {
         yx += v[1][i] * v[2][i], xy += v[0][i] * v[3][i], xx += v[0][i] * v[2][i];
         difference = fmax(difference, fabs(v[4][i] - v[2][i]));
     }
     CHECK(fabs(xy - yx) < 1e-12 * fabs(xx) && xx > 0);
     CHECK(difference < 1e-13);
-    precondition(&box, kernels, v[0], v[5]);
+    precondition(&box, &kernels, v[0], v[5]);
     CHECK(formula_error(&box, v[0], v[5]) < 1e-12);
     for (int k = 0; k < 6; k++)
         free(v[k]);
     discard(&box);
 }
 
+/* What a measurement chooses from must not show in a result: AVX2 and AVX-512 with every hint and distance, and the
+ * portable form with each, give the same bits. Returns how many ways were compared. */
+static int check_bits(enum form first, enum form last)
+{
+    static const int distances[] = {64, 3072, 65536};
+    struct box box;
+    int compared = 0;
+    unsigned state = 11;
+    make(&box, ORDER_CMRCM, 2);
+    const size_t n = 3 * (size_t)box.matrix.rows;
+    double *x = calloc(n + 1, sizeof *x), *expected[2] = {NULL, NULL};
+    for (size_t i = 0; i < n; i++)
+        x[i] = random_value(&state);
+    for (int form = (int)first; form <= (int)last; form++)
+        for (int hint = 0; hint < HINTS && kernels_available((enum form)form); hint++)
+            for (int k = 0; k < 3; k++) {
+                const struct kernels kernels = kernels_get((enum form)form, (enum hint)hint, distances[k]);
+                CHECK(kernels.ahead == (hint == HINT_NONE ? 0 : distances[k]));
+                double *found[2] = {calloc(n + 1, sizeof *x), calloc(n + 1, sizeof *x)};
+                kernels.product(&box.matrix, x, found[0], 0, box.matrix.rows, kernels.ahead);
+                precondition(&box, &kernels, x, found[1]);
+                for (int of = 0; of < 2; of++) {
+                    if (expected[of] != NULL)
+                        CHECK(memcmp(expected[of], found[of], n * sizeof *x) == 0);
+                    free(expected[of]);
+                    expected[of] = found[of];
+                }
+                compared++;
+            }
+    free(expected[0]), free(expected[1]), free(x);
+    discard(&box);
+    return compared;
+}
+
 int main(void)
 {
-    const char *forms[] = {"portable", "avx2", "avx512"};
     check_element();
     for (int ordering = 0; ordering < ORDERINGS; ordering++)
-        for (int form = 0; form < 3; form++)
+        for (int form = 0; form < FORMS; form++)
             for (int threads = 1; threads <= 3; threads++)
-                check_matrix((enum ordering)ordering, threads, forms[form]);
-    CHECK(kernels_find("quantum") == NULL && kernels_find("auto") != NULL);
+                check_matrix((enum ordering)ordering, threads, (enum form)form);
+    CHECK(check_bits(FORM_PORTABLE, FORM_PORTABLE) == 3 * HINTS);
+    const int fused = kernels_available(FORM_AVX2) + kernels_available(FORM_AVX512);
+    CHECK(check_bits(FORM_AVX2, FORM_AVX512) == 3 * HINTS * fused);
     return verdict();
 }

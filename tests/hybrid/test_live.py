@@ -75,6 +75,43 @@ def test_packing_numbering_and_kernels_change_nothing_but_rounding(solver: list[
         assert found["error"] < 1e-7
 
 
+def chosen(answer: dict[str, Any]) -> list[Any]:
+    return [answer["kernels"], answer["prefetch"], answer["prefetch_bytes"]]
+
+
+def test_kernels_and_prefetch_are_measured_and_do_not_show_in_the_result(solver: list[str]) -> None:
+    if (os.cpu_count() or 1) < 2:
+        pytest.skip("nothing is measured where cores are shared")
+    for _ in range(5):  # a loaded machine may not get to three turns of each
+        found = solve(solver, 2, "--nodes", "24", "--threads", "1")
+        choice = found["choice"]
+        assert choice["same"] is True
+        assert chosen(found) in [way[:3] for way in choice["ways"]]
+        if choice["how"] == "measured":
+            break
+    assert choice["how"] == "measured"
+    assert choice["rounds"] > 0
+    assert {way[1] for way in choice["ways"]} == {"none", "nta", "t0", "t1"}
+    assert all(way[3] > 0 for way in choice["ways"])
+    kernels = choice["ways"][-1][0]  # the widest of those that round alike
+    for prefetch in ("none", "nta:9216"):
+        other = solve(solver, 2, "--nodes", "24", "--threads", "1", "--kernels", kernels, "--prefetch", prefetch)
+        assert other["choice"]["how"] == "given"
+        assert [other["history"], other["error"]] == [found["history"], found["error"]]
+
+
+def test_what_is_given_is_taken_and_what_cannot_be_measured_is_plain(solver: list[str]) -> None:
+    many = str((os.cpu_count() or 1) + 1)
+    for words, expected, how in (
+        (("--kernels", "portable", "--prefetch", "t1:640"), ["portable", "t1", 640], "given"),
+        (("--kernels", "portable"), ["portable", "none", 0], "not measured: the matrix is small"),
+        (("--kernels", "portable", "--threads", many), ["portable", "none", 0], "not measured: cores are shared"),
+        (("--kernels", "portable", "--prefetch", "t0"), ["portable", "t0", 3072], "not measured: the matrix is small"),
+    ):
+        found = solve(solver, 1, "--nodes", "6", "--threads", "1", *words)
+        assert [chosen(found), found["choice"]["how"]] == [expected, how]
+
+
 def test_ten_colours_take_the_published_iterations(solver: list[str]) -> None:
     """Of SGS/CG on a cube of 16^3: 67 in natural order, about 78 with CM-RCM of ten colours (to 1e-8)."""
     assert solve(solver, 1, "--nodes", "16", "--threads", "1", "--ordering", "natural")["iterations"] == pytest.approx(
@@ -93,7 +130,10 @@ def test_ten_colours_take_the_published_iterations(solver: list[str]) -> None:
         (1, ["--nodes", "zero"], "--nodes zero"),
         (1, ["--ordering", "random"], "--ordering random"),
         (1, ["--poisson", "0.5"], "--poisson 0.5"),
-        (1, ["--kernels", "sse"], "--kernels"),
+        (1, ["--kernels", "sse"], "--kernels sse"),
+        (1, ["--prefetch", "t3"], "--prefetch t3"),
+        (1, ["--prefetch", "t0:63"], "--prefetch t0:63"),
+        (1, ["--prefetch", "none:3072"], "--prefetch none:3072"),
         (1, ["--tolerance"], "--tolerance"),
     ],
 )
