@@ -9,13 +9,16 @@ solves, with the same processes and threads, and beside every few iterations, ou
 model's GB/s over the triad's: of the quickest iteration over the best triad, the best of each; of the whole solution
 over the triads beside its iterations, both as the machine was in those very seconds; and of the whole solution over the
 best triads, which on a machine with neighbours also has what they took. Reading alone is a bound of its own: a triad
-also writes, and what it writes is fetched before, uncounted. Layouts take turns.
+also writes, and what it writes is fetched before, uncounted. Layouts take turns, and with each what it is compared
+with: `--against "--kernels avx2 --prefetch nta:4608"` is how the solver asked for memory before it measured that.
 
 **growth**: set-up (mesh, ordering, assembly) and an iteration for growing cubes, on all cores; ns an unknown must not
 grow.
 
 **petsc**: time to solution (1e-8) against KSPCG with local symmetric SOR on the same matrix as BAIJ with blocks of 3,
 in turns within one launch, with the MPI PETSc is there for (Debian: petsc-dev with Open MPI 4.1); left out without it.
+
+What is found is kept by processor with `--keep`, in benchmarks/data/<vendor>-<family>-<model>/solver.json.
 """
 
 from __future__ import annotations
@@ -24,6 +27,8 @@ import argparse
 import json
 import os
 import statistics
+from collections import Counter
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -71,19 +76,26 @@ def words_of(layout: Layout) -> str:
     return f"{layout.processes} x {layout.threads}"
 
 
-def bandwidth(machine: Machine, size: int, launches: int, console: Console) -> dict[str, Any]:
+def bandwidth(machine: Machine, size: int, launches: int, against: list[str], console: Console) -> dict[str, Any]:
     cores = machine.cores
     layouts = dict.fromkeys([Layout(1, 1), Layout(cores, 1), Layout(1, cores)])
-    answers: dict[Layout, list[dict[str, Any]]] = {layout: [] for layout in layouts}
+    turns = [(layout, more) for layout in layouts for more in ("", *against)]
+    answers: dict[tuple[Layout, str], list[dict[str, Any]]] = {turn: [] for turn in turns}
     for _ in range(launches):
-        for layout in layouts:
-            answers[layout].append(solve(machine, layout, size, 90, "--beside", str(BESIDE)))
+        for layout, more in turns:
+            answers[layout, more].append(solve(machine, layout, size, 90, "--beside", str(BESIDE), *more.split()))
     table = Table(title=f"{size}^3 nodes, {launches} launches each, in turns", title_justify="left")
-    names = ("processes x threads", "triad GB/s", "reading GB/s", "GFLOPS", "quickest iteration / best triad")
-    for name in (*names, "whole / triads beside", "whole / reading beside", "whole / best triads", "target"):
+    columns = ("triad GB/s", "reading GB/s", "GFLOPS")
+    sharing = (
+        "quickest iteration / best triad",
+        "whole / triads beside",
+        "whole / reading beside",
+        "whole / best triads",
+    )
+    for name in ("processes x threads", "kernels", *columns, *sharing, "target"):
         table.add_column(name, justify="right")
-    found = {}
-    for layout, given in answers.items():
+    found: dict[str, dict[str, Any]] = {}
+    for (layout, more), given in answers.items():
         triads = [max(a["triad_before"], a["triad_after"]) for a in given]
         reading = spread([max(a["read_before"], a["read_after"]) for a in given])
         shares = {
@@ -93,12 +105,17 @@ def bandwidth(machine: Machine, size: int, launches: int, console: Console) -> d
             "whole": spread([a["fraction"] for a in given]),
         }
         gflops = spread([a["gflops"] for a in given])
-        found[layout.name] = {"triad": spread(triads), "reading": reading, "gflops": gflops, **shares}
+        ways = Counter(f"{a['kernels']} {a['prefetch']}:{a['prefetch_bytes']}" for a in given)
+        took = spread([a["choice"]["seconds"] for a in given])
+        values = {"triad": spread(triads), "reading": reading, "gflops": gflops, **shares}
+        found[f"{layout.name} {more}".strip()] = {**values, "chosen": dict(ways), "choice_seconds": took}
         between = [f"{v['median']:.0%} ({v['least']:.0%} to {v['most']:.0%})" for v in shares.values()]
         rates = [f"{v['median']:.1f}" for v in (spread(triads), reading)]
-        table.add_row(words_of(layout), *rates, f"{gflops['median']:.2f}", *between, f"{TARGET:.0%}")
+        rates.append(f"{gflops['median']:.2f}")
+        table.add_row(words_of(layout), more or "measured", *rates, *between, f"{TARGET:.0%}")
     console.print(table)
-    met = all(min(v["best"]["median"], v["beside"]["median"]) >= TARGET for v in found.values())
+    measured = [found[layout.name] for layout in layouts]
+    met = all(min(v["best"]["median"], v["beside"]["median"]) >= TARGET for v in measured)
     return {"size": size, "launches": launches, "layouts": found, "target_met": met}
 
 
@@ -160,6 +177,8 @@ def main() -> None:
     parser.add_argument("--only", choices=["bandwidth", "growth", "petsc"])
     parser.add_argument("--size", type=int, default=64, help="nodes in each direction (bandwidth)")
     parser.add_argument("--petsc-size", type=int, default=48, help="the same, against PETSc")
+    parser.add_argument("--against", action="append", default=[], help="other options of the solver (bandwidth)")
+    parser.add_argument("--keep", action="store_true", help="what was found in benchmarks/data, by processor")
     parser.add_argument("--launches", type=int, default=5, help="of every layout; rounds against PETSc")
     given = parser.parse_args()
     console = Console(width=150)
@@ -167,7 +186,7 @@ def main() -> None:
     assert machine.mpi is not None
     document: dict[str, Any] = {}
     if given.only in (None, "bandwidth"):
-        document["bandwidth"] = bandwidth(machine, given.size, given.launches, console)
+        document["bandwidth"] = bandwidth(machine, given.size, given.launches, given.against, console)
     if given.only in (None, "growth"):
         document["growth"] = growth(machine, console)
     if given.only in (None, "petsc"):
@@ -181,6 +200,27 @@ def main() -> None:
         "load": [round(value, 1) for value in os.getloadavg()],
     }
     print(json.dumps(document))
+    if given.keep:
+        keep(document)
+
+
+def processor() -> str:
+    """Vendor, family and model as the kernel numbers them: a virtual machine's model name often says less."""
+    lines = (line.partition(":") for line in Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines())
+    values = {name.strip(): value.strip() for name, _, value in lines}
+    vendor = {"GenuineIntel": "intel", "AuthenticAMD": "amd"}.get(values.get("vendor_id", ""), os.uname().machine)
+    return "-".join([vendor, *(values[name] for name in ("cpu family", "model") if name in values)])
+
+
+def keep(document: dict[str, Any]) -> None:
+    """Parts that were not measured now stay as they were."""
+    path = Path(__file__).parent / "data" / processor() / "solver.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    before = json.loads(path.read_text()) if path.exists() else {}
+    conditions = document.pop("conditions")
+    for part, values in document.items():
+        before[part] = {**values, "conditions": conditions}
+    path.write_text(json.dumps(before, indent=1) + "\n")
 
 
 if __name__ == "__main__":
