@@ -136,14 +136,16 @@ def lookup(
     tuning: TuningFile,
     collective: Annotated[str, typer.Option(help="Which collective.")],
     size: Annotated[str, typer.Option(help="Message size, as IMB counts it.")],
-    nodes: Annotated[int, typer.Option(min=1, help="Number of nodes.")] = 1,
-    ppn: Annotated[int, typer.Option(min=1, help="Ranks a node.")] = 1,
+    nodes: Annotated[int | None, typer.Option(min=1, help="Number of nodes; else what was measured.")] = None,
+    ppn: Annotated[int | None, typer.Option(min=1, help="Ranks a node; else what was measured.")] = None,
+    for_: For = None,
+    weights: Weights = None,
     json: Json = False,
 ) -> None:
-    """Say what to use for one collective at one message size, and why."""
+    """Say what one collective gets at one message size."""
     from unisono.commands.reading import lookup as command
 
-    command(tuning, collective=collective, nodes=nodes, ppn=ppn, size=size, json=json)
+    command(tuning, collective=collective, nodes=nodes, ppn=ppn, size=size, for_=for_, weights=weights, json=json)
 
 
 @app.command(epilog="Example: unisono explain tuning.toml --collective alltoall --size 4K")

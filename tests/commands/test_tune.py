@@ -86,10 +86,16 @@ def test_the_tuning_is_shown_looked_up_and_reported(tuned: Path) -> None:
     shown = unisono("show", tuning, env={"UNISONO_MPIRUN": str(EMBEDDED)})
     assert shown.returncode == 0, shown.stderr
     assert "tiny" in shown.stdout
-    found = unisono("lookup", tuning, "--collective", "bcast", "--ppn", "2", "--size", "1K", "--json")
-    assert json.loads(found.stdout)["exact"] is True
-    nearest = unisono("lookup", tuning, "--collective", "bcast", "--ppn", "36", "--size", "1K")
-    assert "nearest" in nearest.stdout
+    call: list[str | Path] = [tuning, "--collective", "bcast", "--size", "1K"]
+    found, explained = (json.loads(unisono(name, *call, "--json").stdout) for name in ("lookup", "explain"))
+    assert (found["exact"], found["nodes"], found["ppn"]) == (True, 1, 2)
+    assert {key: explained[key] for key in found} == found
+    said = "were not measured: the launch setting is that of 1 x 2"
+    for name in ("lookup", "explain"):
+        other = unisono(name, *call, "--nodes", "1", "--ppn", "36")
+        assert f"1 x 36 ranks {said}" in " ".join(other.stdout.split())
+    line = unisono("run", "--tuning", tuning, "--print", "--", EMBEDDED, "--oversubscribe", "-n", "3", "true", env=ROOT)
+    assert f"1 x 3 ranks {said}" in line.stderr
     assert "was not measured" in refused(unisono("lookup", tuning, "--collective", "alltoall", "--size", "8"))
     page = tuned / "again.html"
     assert unisono("report", tuned / "unisono-out" / "study.db", "-o", page).returncode == 0

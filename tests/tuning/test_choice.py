@@ -7,6 +7,7 @@ import math
 
 import pytest
 
+from tests.export.test_serving import composed
 from tests.tuning.samples import plan, rule, tuned, tuning
 from unisono.errors import UserError
 from unisono.model import Setting
@@ -80,6 +81,7 @@ def test_a_lookup_says_the_whole_setting_and_its_gain() -> None:
     found = lookup(tuning(), "alltoall", 1, 4, 2048)
     assert found.exact
     assert found.setting == Setting({"UCX_RNDV_THRESH": "16kb", "pml": "ucx", **tuned("pairwise")})
+    assert found.gain is not None
     assert found.gain.mid == 1.2
     # Asked about allreduce alone, the other launch setting is better.
     assert lookup(tuning(), "allreduce", 1, 4, 4096).setting == Setting(tuned("segmented_ring", segment="8192"))
@@ -89,6 +91,7 @@ def test_a_size_no_rule_names_is_left_to_the_mpi() -> None:
     found = lookup(tuning(), "allreduce", 1, 4, 1024, {"allreduce": 1.0})
     assert found.rule is None
     assert found.setting == Setting()
+    assert found.gain is not None
     assert found.gain.mid == 1.2
 
 
@@ -108,6 +111,8 @@ def test_what_was_not_measured_is_said() -> None:
     assert (found.plan.nodes, found.plan.ppn) == (8, 32)
     assert "8 x 36 ranks were not measured" in found.notes[0]
     assert "1 x 4, 1 x 36, 8 x 32" in found.notes[0]
+    assert found.rule is None  # as unisono run: rules are for the ranks they were measured with
+    assert found.gain is None
     large = lookup(made, "alltoall", 8, 32, 1 << 20)
     assert large.notes == ("1 MiB is outside what was measured: nothing above 64 KiB was",)
     small = lookup(made, "alltoall", 8, 32, 8)
@@ -136,12 +141,20 @@ def test_the_nearest_case(asked: tuple[int, int], nearest: tuple[int, int]) -> N
 
 
 def test_a_lookup_as_json_has_everything() -> None:
-    document = lookup(tuning(), "alltoall", 1, 8, 2048).as_dict()
+    document = lookup(tuning(), "alltoall", 1, 4, 2048).as_dict()
     assert document["call"] == tuned("pairwise")
-    assert document["measured_ppn"] == 4
     assert document["range"] == "1 KiB to 65535 B"
-    assert not document["exact"]
+    assert document["exact"]
     assert document["gain"] == {"mid": 1.2, "low": 1.08, "high": 1.2 * 1.1}
+    other = lookup(tuning(), "alltoall", 1, 8, 2048).as_dict()
+    assert (other["measured_ppn"], other["call"], other["gain"], other["exact"]) == (4, {}, None, False)
+
+
+def test_rules_of_the_mpi_hold_for_as_many_ranks_whatever_nodes_they_are_on() -> None:
+    found = lookup(tuning(), "alltoall", 2, 2, 2048)
+    assert found.rule is not None
+    assert (found.gain, found.exact) == (None, False)
+    assert lookup(composed(), "allreduce", 2, 2, 512).rule is None  # our library goes by nodes, too
 
 
 def test_an_open_interval_is_json_too() -> None:

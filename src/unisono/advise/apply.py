@@ -22,7 +22,7 @@ from unisono.parameters.spelling import require_mpi
 from unisono.profile.build import recorder
 from unisono.profile.diagnose import mismatch, program_of
 from unisono.profile.preload import launcher_of, with_variables
-from unisono.tuning.choice import choose, measured_cases, nearest_case
+from unisono.tuning.choice import choose, nearest_case, unmeasured
 from unisono.tuning.model import PlanModel, Tuning
 from unisono.tuning.stale import stale
 from unisono.writing import write
@@ -122,11 +122,7 @@ def resolve(
     case = nearest_case(tuning, job.nodes, job.ppn)
     notes: list[str] = []
     if case != (job.nodes, job.ppn):
-        notes.append(
-            f"{job.ranks} ranks on {job.nodes} x {job.ppn} were not measured: the setting is that of "
-            f"{case[0]} x {case[1]}, the nearest that was (measured: {measured_cases(tuning)}); "
-            "rules for collectives apply to communicators of measured sizes only"
-        )
+        notes.append(unmeasured(tuning, case, job.nodes, job.ppn))
     applied = apply_plan(tuning, choose(tuning, *case, weights), machine)
     if hydra:
         line = hydra_with_setting(argv, applied.plan.launch, machine, environment)

@@ -36,6 +36,18 @@ def size_of(collective: str, text: str) -> int:
     return size
 
 
+def case_of(tuning: Tuning, nodes: int | None, ppn: int | None) -> tuple[int, int]:
+    """The (nodes, ranks a node) asked for; where that is not said whole, the only measured ones that fit. Raises
+    UserError where several do, or none."""
+    if nodes is not None and ppn is not None:
+        return nodes, ppn
+    fitting = [case for case in tuning.cases() if nodes in (None, case[0]) and ppn in (None, case[1])]
+    if len(fitting) == 1:
+        return fitting[0]
+    known = ", ".join(f"{n} x {p}" for n, p in tuning.cases())
+    raise UserError(f"{tuning.name}: has plans for (nodes x ranks a node) {known}: say which with --nodes and --ppn")
+
+
 def plan(tuning: Tuning, nodes: int | None, ppn: int | None, chosen: dict[str, float] | None) -> PlanModel:
     """The plan for a case; the only one there is when none is named. Raises UserError when several fit."""
     fitting = [c for c in tuning.cases() if nodes in (None, c[0]) and ppn in (None, c[1])]

@@ -6,7 +6,8 @@ import json as json_module
 from pathlib import Path
 from typing import Any
 
-from unisono.commands.choosing import size_of
+from unisono.commands.choosing import case_of, size_of
+from unisono.commands.choosing import weights as chosen_weights
 from unisono.commands.console import err, out, print_json
 from unisono.commands.remembered import launcher
 from unisono.errors import UserError
@@ -66,24 +67,35 @@ def _stale(tuning: Any) -> list[str] | None:
         return None
 
 
-def lookup(path: Path, *, collective: str, nodes: int, ppn: int, size: str, json: bool) -> None:
-    """What to use for one collective at one size."""
-    from unisono.tuning import lookup as find
+def lookup(
+    path: Path,
+    *,
+    collective: str,
+    nodes: int | None,
+    ppn: int | None,
+    size: str,
+    for_: str | None,
+    weights: str | None,
+    json: bool,
+) -> None:
+    """What one collective gets at one size, as `unisono run` gives it and `unisono explain` explains it."""
     from unisono.tuning import read
+    from unisono.tuning.explain import explain
 
-    found = find(read(path), collective, nodes, ppn, size_of(collective, size))
+    tuning = read(path)
+    case = case_of(tuning, nodes, ppn)
+    explained = explain(tuning, collective, *case, size_of(collective, size), chosen_weights(for_, weights))
+    found = explained.found
     if json:
         print_json(found.as_dict())
         return
     console = out()
     gain = found.gain
+    what = f"{collective} of {format_size(found.size)} on {found.nodes} x {found.ppn} ranks (nodes x ranks a node)"
+    fast = f"{gain.mid:.2f}x the default's speed ({gain.low:.2f} to {gain.high:.2f})" if gain else "not measured"
     console.print(f"{found.setting}", style="bold", markup=False)
-    console.print(
-        f"  for {collective} of {format_size(found.size)} on {found.plan.nodes} x {found.plan.ppn} ranks:"
-        f" {gain.mid:.2f}x the default's speed ({gain.low:.2f} to {gain.high:.2f})",
-        markup=False,
-    )
-    for note in found.notes:
+    console.print(f"  for {what}: {fast}", markup=False)
+    for note in [*found.notes, *explained.alone_sentences()]:
         console.print(f"  {note}", markup=False)
 
 

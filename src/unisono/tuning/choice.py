@@ -25,7 +25,8 @@ class Lookup:
     plan: PlanModel
     """Of the case that answers: the one asked for, or the nearest (then `notes` say so)."""
     rule: RuleModel | None
-    """None: no rule names this size, the MPI decides by itself under the plan's launch setting."""
+    """None: no rule names this size, or rules do not apply to these ranks; the MPI decides by itself under the plan's
+    launch setting."""
     notes: tuple[str, ...]
 
     @property
@@ -33,13 +34,21 @@ class Lookup:
         return not self.notes
 
     @property
+    def measured(self) -> bool:
+        """Whether the plan is of these very ranks."""
+        return (self.nodes, self.ppn) == (self.plan.nodes, self.plan.ppn)
+
+    @property
     def setting(self) -> Setting:
         """Launch part and call part together."""
         return self.plan.launch | (self.rule.call if self.rule else Setting())
 
     @property
-    def gain(self) -> Gain:
-        """The rule's where there is one, else the plan's for this collective over all sizes."""
+    def gain(self) -> Gain | None:
+        """The rule's where there is one, else the plan's for this collective over all sizes; None for ranks that were
+        not measured."""
+        if not self.measured:
+            return None
         return self.rule.gain if self.rule else self.plan.gain[self.collective]
 
     def as_dict(self) -> dict[str, Any]:
@@ -53,7 +62,7 @@ class Lookup:
             "launch": dict(self.plan.launch),
             "call": dict(self.rule.call) if self.rule else {},
             "range": self.rule.range_text() if self.rule else None,
-            "gain": json.loads(self.gain.model_dump_json()),  # an open end is null
+            "gain": json.loads(self.gain.model_dump_json()) if self.gain else None,  # an open end is null
             "exact": self.exact,
             "notes": list(self.notes),
         }
@@ -112,26 +121,41 @@ def lookup(
     size: int,
     weights: Mapping[str, float] | None = None,
 ) -> Lookup:
-    """What to use for one call. `weights` choose the launch setting; without them this collective alone does, since
-    the question is about it. Raises UserError when the collective was not measured."""
+    """What one call gets. `weights` choose the launch setting; without them this collective alone does. Ranks that were
+    not measured get what `unisono run` gives them: the launch setting of the nearest case, and no rules. Raises
+    UserError when the collective was not measured."""
     if collective not in tuning.collectives():
         raise UserError(f"{tuning.name}: {collective} was not measured; it has {', '.join(tuning.collectives())}")
-    notes = []
     case = nearest_case(tuning, nodes, ppn)
-    if case != (nodes, ppn):
-        notes.append(
-            f"{nodes} x {ppn} ranks were not measured; this is for {case[0]} x {case[1]}, the nearest that was "
-            f"(measured: {measured_cases(tuning)})"
-        )
     plan = choose(tuning, *case, weights if weights is not None else {collective: 1.0})
     if collective not in plan.gain:
         raise UserError(f"{tuning.name}: {collective} was not measured on {case[0]} x {case[1]} ranks")
+    if not rules_apply(plan, nodes, ppn):
+        return Lookup(collective, nodes, ppn, size, plan, None, (unmeasured(tuning, case, nodes, ppn),))
+    notes = [unmeasured(tuning, case, nodes, ppn)] if case != (nodes, ppn) else []
     rule = plan.rule_at(collective, size)
     measured = sorted(size for rule in plan.rules_for(collective) for size in rule.sizes)
     if measured and not measured[0] <= size <= measured[-1]:
         end = f"above {format_size(measured[-1])}" if size > measured[-1] else f"below {format_size(measured[0])}"
         notes.append(f"{format_size(size)} is outside what was measured: nothing {end} was")
     return Lookup(collective, nodes, ppn, size, plan, rule, tuple(notes))
+
+
+def rules_apply(plan: PlanModel, nodes: int, ppn: int) -> bool:
+    """Whether a plan's rules are used for so many ranks: our library goes by nodes and ranks a node, coll/tuned by the
+    number of ranks alone."""
+    if plan.needs_library:
+        return (plan.nodes, plan.ppn) == (nodes, ppn)
+    return plan.ranks == nodes * ppn
+
+
+def unmeasured(tuning: Tuning, case: tuple[int, int], nodes: int, ppn: int) -> str:
+    """What ranks get that were not measured, in the words of every command."""
+    return (
+        f"{nodes} x {ppn} ranks were not measured: the launch setting is that of {case[0]} x {case[1]}, the nearest "
+        f"that was (measured, nodes x ranks a node: {measured_cases(tuning)}); rules by message size apply to "
+        "communicators of measured sizes only, others are left to the MPI"
+    )
 
 
 def nearest_case(tuning: Tuning, nodes: int, ppn: int) -> tuple[int, int]:

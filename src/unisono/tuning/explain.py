@@ -11,7 +11,7 @@ from unisono.model import PRELOAD, WITHOUT_SIZE, Setting
 from unisono.parameters.spelling import implementation
 from unisono.sizes import format_size
 from unisono.tuning import words
-from unisono.tuning.choice import Lookup, lookup, without_library
+from unisono.tuning.choice import Lookup, lookup, rules_apply, without_library
 from unisono.tuning.model import Gain, PlanModel, RuleModel, Tuning
 
 
@@ -64,10 +64,13 @@ class Explanation:
         """Why, one sentence each."""
         found, rule = self.found, self.found.rule
         share = f"{self.confidence:.0%}"
-        if rule is None:
+        gain = found.gain
+        if gain is None:
+            said = ["What it gains is not known: these ranks were not measured."]
+        elif rule is None:
             said = [
                 f"No rule names {format_size(found.size)}: the MPI decides by itself. Over all sizes of "
-                f"{found.collective} the plan takes {_times(found.gain)} ({share} interval)."
+                f"{found.collective} the plan takes {_times(gain)} ({share} interval)."
             ]
             if found.plan.launch.without(PRELOAD).is_default:
                 said = [f"No rule names {format_size(found.size)}: the MPI decides by itself, as without a tuning."]
@@ -84,12 +87,17 @@ class Explanation:
             f"The default is kept unless beaten by more than {self.margin:.0%} with {share} confidence; sizes of one "
             f"rule are judged together, without the launch that chose (study {self.study})."
         )
-        if self.alone is not None:
-            said.append(
-                f"The launch setting is chosen for all collectives together; for {found.collective} alone it would be "
-                f"{words.launch(self.alone.plan.launch)}, with a gain of {self.alone.gain}: --for {found.collective}."
-            )
-        return said
+        return said + self.alone_sentences()
+
+    def alone_sentences(self) -> list[str]:
+        """What the collective would have if it alone chose the launch setting; [] where that is the same."""
+        if self.alone is None:
+            return []
+        name, gain = self.found.collective, self.alone.gain
+        return [
+            f"The launch setting is chosen for all collectives together; for {name} alone it would be "
+            f"{words.launch(self.alone.plan.launch)}{f', with a gain of {gain}' if gain else ''}: --for {name}."
+        ]
 
     def run_sentences(self) -> list[str]:
         """What `unisono run` does for it, and what is left without our library."""
@@ -110,11 +118,15 @@ class Explanation:
         if self.without is not None:
             call = self.without.rule.call if self.without.rule else Setting()
             said.append(
-                f"Without our library: {_under(words.use(call), self.without.plan.launch)}, "
-                f"{_times(_gain_at(self.without.plan, self.without.collective, self.without.size))}"
-                " (export --format openmpi, ucx, shell or mpirun)."
+                f"Without our library: {_under(words.use(call), self.without.plan.launch)}"
+                f"{self._without_times()} (export --format openmpi, ucx, shell or mpirun)."
             )
         return said
+
+    def _without_times(self) -> str:
+        if self.without is None or not self.without.measured:
+            return ""
+        return f", {_times(_gain_at(self.without.plan, self.without.collective, self.without.size))}"
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -148,13 +160,14 @@ def explain(
     alone = lookup(tuning, collective, nodes, ppn, size)
     others = [
         other
-        for plan in tuning.plans_for(found.plan.nodes, found.plan.ppn)
+        for plan in (tuning.plans_for(found.plan.nodes, found.plan.ppn) if found.measured else ())
         if plan is not found.plan and (other := _other(plan, collective, size)) is not None
     ]
     without = None
     plain = without_library(tuning, found.plan.nodes, found.plan.ppn, used) if found.plan.needs_library else None
     if plain is not None and collective in plain.gain:
-        without = Lookup(collective, nodes, ppn, size, plain, plain.rule_at(collective, size), found.notes)
+        rule = plain.rule_at(collective, size) if rules_apply(plain, nodes, ppn) else None
+        without = Lookup(collective, nodes, ppn, size, plain, rule, found.notes)
     return Explanation(
         found=found,
         study=f"{tuning.study.name}, {tuning.conditions.launches} launches",
