@@ -61,7 +61,14 @@ def test_seconds(value: float, words: str) -> None:
 
 @pytest.mark.parametrize(
     ("count", "words"),
-    [(-1, "?"), (0, "0 B"), (999, "999 B"), (32_000, "32 kB"), (3_355_443_200, "3.36 GB"), (860_000_000_000, "860 GB")],
+    [
+        (-1, "?"),
+        (0, "0 B"),
+        (999, "999 B"),
+        (32 << 10, "32 KiB"),
+        (3_355_443_200, "3.12 GiB"),
+        (860_000_000_000, "801 GiB"),
+    ],
 )
 def test_data_amount(count: int, words: str) -> None:
     assert data_amount(count) == words

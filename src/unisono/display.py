@@ -46,10 +46,11 @@ def seconds(value: float) -> str:
 
 
 def data_amount(count: int) -> str:
-    """Bytes in powers of ten, as tools of this kind say it: "860 GB"; "?" below 0, which stands for unknown."""
+    """Bytes to three digits, in the units of message sizes: "800 GiB"; "?" below 0, which stands for unknown."""
     if count < 0:
         return "?"
-    for limit, unit in ((1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
-        if count >= limit:
-            return f"{count / limit:.3g} {unit}" if count < 1000 * limit else f"{count / limit:.0f} {unit}"
+    for power, unit in ((5, "PiB"), (4, "TiB"), (3, "GiB"), (2, "MiB"), (1, "KiB")):
+        step = 1 << (10 * power)
+        if count >= step:
+            return f"{count / step:.3g} {unit}" if count < 1000 * step else f"{count / step:.0f} {unit}"
     return f"{count} B"

@@ -29,7 +29,7 @@ def test_layouts_over_two_nodes(name: str, cluster: MakeCluster, tmp_path: Path)
     agent = virtual.env["OMPI_MCA_plm_rsh_agent"]
     env = {**os.environ, **virtual.env, "HYDRA_LAUNCHER": "ssh", "HYDRA_LAUNCHER_EXEC": agent}
     script = tmp_path / "app.sh"
-    script.write_text('#!/bin/sh\necho "$(uname -n) $OMP_NUM_THREADS" >> "$1"\n')
+    script.write_text('#!/bin/sh\necho "$(uname -n) $OMP_NUM_THREADS" >> "$1"\necho "time = $OMP_NUM_THREADS"\n')
     script.chmod(0o755)
 
     def call(*words: str) -> subprocess.CompletedProcess[str]:
@@ -40,17 +40,17 @@ def test_layouts_over_two_nodes(name: str, cluster: MakeCluster, tmp_path: Path)
     def seen(file: str) -> list[str]:
         return sorted((tmp_path / file).read_text().splitlines())
 
-    words = ["--mpirun", mpirun, "--hosts", f"n0:{cores},n1:{cores}", "--nodes", "2", "--rounds", "1"]
-    done = call(
-        "hybrid", *words, "-o", str(tmp_path), "--json", "--", str(script), str(tmp_path / "{threads}x{processes}")
-    )
+    words = ["--mpirun", mpirun, "--hosts", f"n0:{cores},n1:{cores}", "--nodes", "2", "--metric", "time = ([0-9]+)"]
+    words += ["--rounds", "3", "-o", str(tmp_path), "--json"]
+    done = call("hybrid", *words, "--", str(script), str(tmp_path / "{threads}x{processes}"))
     assert done.returncode == 0, done.stderr
     ranking = json.loads(done.stdout)["ranking"]
     assert all(rank["cores"] == 2 * cores for rank in ranking)
     for rank in ranking:
         of_node = [str(rank["threads"])] * rank["processes"]
-        assert seen(f"{rank['threads']}x{rank['processes']}") == [f"{n} {t}" for n in ("n0", "n1") for t in of_node]
-    # One round proves nothing, so the layout is flat MPI; -n only says that both nodes are used.
+        each = [f"{n} {t}" for n in ("n0", "n1") for t in of_node for _ in range(3)]
+        assert seen(f"{rank['threads']}x{rank['processes']}") == each
+    # By its own figure flat MPI is the fastest; -n only says that both nodes are used.
     hosts = "-hosts" if "mpich" in name else "--host"
     line = [mpirun, hosts, "n0:1,n1:1", "-n", "2", str(script), str(tmp_path / "again")]
     ran = call("run", "--tuning", str(tmp_path / "tuning.toml"), "--layout", "--", *line)

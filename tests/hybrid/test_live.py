@@ -167,7 +167,7 @@ def test_from_layouts_to_a_ranking(installed: Installed, tmp_path: Path) -> None
     assert layouts == {(n, cores // n) for n in range(1, cores + 1) if cores % n == 0}
     assert all(rank["launches"] >= 2 and rank["gflops"] > 0 for rank in found["ranking"])
     rounds = [*found["rounds"]["steady"], *found["rounds"]["restless"]]
-    assert found["concluded"] == (len(found["rounds"]["steady"]) >= min(3, len(rounds)))
+    assert found["concluded"] == (len(found["rounds"]["steady"]) >= 3)
     assert sorted(rounds) == list(range(len(rounds)))
     page = (tmp_path / "hybrid.html").read_text(encoding="utf-8")
     assert "Did the machine hold still?" in page
@@ -185,7 +185,7 @@ def test_a_users_program_by_its_own_figure(installed: Installed, tmp_path: Path)
     )
     script.chmod(0o755)
     line = hybrid(
-        installed, "--metric", r"time = ([0-9.]+)", "--rounds", "2", "-o", str(tmp_path / "o"), "--json",
+        installed, "--metric", r"time = ([0-9.]+)", "--rounds", "3", "-o", str(tmp_path / "o"), "--json",
         "--", str(script), "{ranks}",
     )  # fmt: skip
     done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=120)
@@ -263,7 +263,7 @@ def test_mpich_starts_binds_and_exports(tmp_path: Path) -> None:
     words = ["hybrid", *mpich(), "--rounds", "1", "--json"]
     line = unisono(*words, "-o", str(tmp_path / "o"), "--", str(script), str(tmp_path / "{threads}x{processes}"))
     done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=60)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 1, done.stderr  # one round is no conclusion
     for rank in json.loads(done.stdout)["ranking"]:
         name = f"{rank['threads']}x{rank['processes']}"
         seen = sorted(line.split() for line in (tmp_path / name).read_text().splitlines())

@@ -60,10 +60,15 @@ def test_of_as_many_rounds_those_with_more_bandwidth() -> None:
     assert not sort_rounds(recorded(launches)).enough
 
 
-def test_a_few_rounds_that_were_asked_for_are_enough() -> None:
-    launches = [(round, v, 1.0, 20.0) for round in range(2) for v in (FLAT, TWO)]
+def test_three_rounds_are_needed_also_where_fewer_were_asked_for() -> None:
+    launches = [(round, v, 1.0, 20.0) for round in range(3) for v in (FLAT, TWO)]
     assert sort_rounds(recorded(launches)).enough
-    assert sort_rounds([]).enough
+    assert not sort_rounds(recorded(launches[:4])).enough
+    found = decide(recorded(launches[:4]), (FLAT, TWO), 0.95)
+    assert found is not None
+    made, more = found.sentences
+    assert made == "No conclusion: 2 rounds were made; 3 are needed."
+    assert "--resume --rounds 3" in more
 
 
 @pytest.mark.parametrize(("calm_after", "wanted"), [(0, 3), (2, 5), (99, 9)])

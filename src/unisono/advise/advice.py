@@ -80,7 +80,7 @@ class Advice:
     @property
     def headline(self) -> str:
         """The sentence a reader came for: the hottest call, and what the tuning should save."""
-        spot = _spot_sentence(self.mix, self.mix.spots[0])
+        spot = _spot_sentence(self.mix, self.mix.main)
         if self.chosen is not None:
             return f"{spot}; this tuning should save {percent_range(self.chosen.saving)} of the whole."
         if not any(found.effect for prediction in self._others for found in prediction.spots):
@@ -95,7 +95,8 @@ class Advice:
 
     def sentences(self) -> list[str]:
         """The headline, other calls that count, and what the prediction does not know."""
-        named = [spot for spot in self.mix.spots[1:3] if self.mix.share(spot.time) >= WORTH_NAMING]
+        others = [spot for spot in self.mix.spots if spot is not self.mix.main]
+        named = [spot for spot in others[:2] if self.mix.share(spot.time) >= WORTH_NAMING]
         return [
             self.headline,
             *(f"{_spot_sentence(self.mix, spot)}." for spot in named),

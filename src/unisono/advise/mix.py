@@ -16,8 +16,9 @@ from unisono.errors import UserError
 from unisono.model import Case
 from unisono.profile.hot import HotSpot, hot_spots
 from unisono.profile.model import UNKNOWN, Profile
+from unisono.profile.sites import sites
 from unisono.profile.sizes import EXACT
-from unisono.profile.words import caller
+from unisono.profile.words import SINGLE, caller
 from unisono.sizes import format_size
 
 COLLECTIVE = "collective"
@@ -115,6 +116,15 @@ class Mix:
     as_is: tuple[float, ...] = ()
     """Times of runs without the recorder, where there were some: how much runs differ."""
 
+    @property
+    def main(self) -> Spot:
+        """The one to speak of first: as profile.words.main_spot."""
+        first = self.spots[0]
+        if first.calls > 1:
+            return first
+        repeated = (spot for spot in self.spots if spot.calls > 1 and spot.time * SINGLE > first.time)
+        return next(repeated, first)
+
     def share(self, seconds: float) -> float:
         """Of the program's time."""
         return seconds / self.total
@@ -134,6 +144,9 @@ def mix_of(profile: Profile, nodes: int | None = None) -> Mix:
         raise UserError("the profile holds no MPI calls: nothing to advise on")
     world, notes = _world(profile, nodes)
     names = _callers(profile, found)
+    first = list(zip(names[:_NAMED], found[:_NAMED], strict=True))
+    differ = sites(profile, [((spot.function, name, spot.phase), spot.path) for name, spot in first])
+    names[:_NAMED] = [f"{name} ({site})" if site else name for (name, _), site in zip(first, differ, strict=True)]
     spots = _completed([_spot(profile, spot, name, world) for spot, name in zip(found, names, strict=True)])
     spots, total = _without_barriers(profile, spots)
     if total <= 0:

@@ -228,6 +228,12 @@ def _with_speedup(rank: Rank, base: Rank) -> Rank:
 
 
 def _conclusion(found: Decision) -> tuple[str, ...]:
+    if not found.concluded and not found.rounds.restless:
+        made = _count(found.rounds)
+        return (
+            f"No conclusion: {made} round{'s were' if made > 1 else ' was'} made; {ENOUGH} are needed.",
+            f"Go on with --resume --rounds {ENOUGH} or more: what was measured is kept.",
+        )
     if not found.concluded:
         return (
             f"No conclusion: the machine's memory bandwidth was within a factor of {DRIFT} in "

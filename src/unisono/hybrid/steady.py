@@ -20,7 +20,7 @@ from unisono.hybrid.variants import Variant
 DRIFT = 1.25
 """Largest over smallest bandwidth within which memory-bound launches are comparable."""
 ENOUGH = 3
-"""Steady rounds that a conclusion needs, unless fewer were measured at all."""
+"""Comparable rounds that a conclusion needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Rounds:
 
     @property
     def enough(self) -> bool:
-        return len(self.steady) >= min(ENOUGH, len(self.steady) + len(self.restless))
+        return len(self.steady) >= ENOUGH
 
 
 def bandwidth_of(answer: Mapping[str, Any]) -> float | None:

@@ -14,6 +14,7 @@ from unisono.display import data_amount, percent, seconds, signed_percent
 from unisono.profile.flat import FlatRow, flat_table
 from unisono.profile.hot import HotSpot, Other, Spread, hot_spots, other
 from unisono.profile.model import UNKNOWN, Profile
+from unisono.profile.sites import sites
 from unisono.profile.sizes import NONE
 from unisono.profile.words import Callers, answer, bin_size, short
 
@@ -157,7 +158,7 @@ def _hot(profile: Profile, spots: list[HotSpot], most: int, width: int) -> Group
     table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     columns = ["%", "wait", "function", "ranks", "calls/rank", "message size", *(["bytes", "imbal."] if wide else [])]
     rows = [_numbers(profile, spot)[: len(columns) - 1] for spot in shown]
-    names = [(_name(spot), _from(profile, spot, callers)) for spot in shown]
+    names = _names(profile, shown, callers)
     rest = other(profile, shown)
     if rest.count:
         rows.append([f"{100 * rest.share:.1f}", _waiting(_share(rest)), *[""] * (len(columns) - 3)])
@@ -173,6 +174,20 @@ def _hot(profile: Profile, spots: list[HotSpot], most: int, width: int) -> Group
     for (function, path), numbers in zip(names, rows, strict=True):
         table.add_row(*numbers[:2], _named(function, path, room), *numbers[2:])
     return Group(table, Text(_legend(profile, shown, wide), style="dim"))
+
+
+def _names(profile: Profile, shown: list[HotSpot], callers: Callers) -> list[tuple[Text, list[str]]]:
+    """Function and callers of each row; the line or offset that calls, where another row would read the same."""
+    names = [(_name(spot), _from(profile, spot, callers)) for spot in shown]
+    read = [(name.plain, tuple(path), _comm(spot)) for (name, path), spot in zip(names, shown, strict=True)]
+    differ = sites(profile, [(key, spot.path) for key, spot in zip(read, shown, strict=True)])
+    return [(name, _with(path, site)) for (name, path), site in zip(names, differ, strict=True)]
+
+
+def _with(path: list[str], site: str) -> list[str]:
+    if not site:
+        return path
+    return [site] if site.startswith(path[0].partition(" (")[0]) else [path[0], site]
 
 
 def _bytes(spot: HotSpot) -> str:
@@ -215,7 +230,7 @@ def _legend(profile: Profile, shown: list[HotSpot], wide: bool) -> str:
     if any(not math.isnan(spot.waiting_share) for spot in shown):
         words.append("wait: part of it until the last rank came")
     if any(spot.comm and spot.comm.nodes > 0 for spot in shown):
-        words.append("ranks: of the communicator x nodes it is on")
+        words.append("ranks: nodes x ranks a node of the communicator")
     if any(entry.kind == "mean" for spot in shown for entry in spot.sizes):
         words.append("~ a mean, sizes assumed uniform")
     if any(len(spot.sizes) > 1 for spot in shown):
@@ -252,7 +267,10 @@ def _from(profile: Profile, spot: HotSpot, callers: Callers) -> list[str]:
 def _comm(spot: HotSpot) -> str:
     if spot.comm is None or spot.comm.size <= 0:
         return "-"
-    return f"{spot.comm.size}" if spot.comm.nodes <= 0 else f"{spot.comm.size} x {spot.comm.nodes}"
+    size, nodes = spot.comm.size, spot.comm.nodes
+    if nodes <= 0:
+        return f"{size}"
+    return f"{size} on {nodes}" if size % nodes else f"{nodes} x {size // nodes}"
 
 
 def _calls(calls: Spread) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from unisono.display import percent
+from unisono.display import data_amount, percent
 from unisono.profile.hot import HotSpot
 from unisono.profile.model import UNKNOWN, Profile
 from unisono.profile.sizes import EXACT, MEAN, NONE, RANGE, SizeBin
@@ -19,23 +19,14 @@ MAIN_SHARE = 0.9
 _WRAPPERS_MOST = 3
 
 
-def about_size(size: int) -> str:
-    """For a mean: three digits, "417 B", "21.3 KiB"."""
-    for power, unit in ((4, "TiB"), (3, "GiB"), (2, "MiB"), (1, "KiB")):
-        step = 1 << (10 * power)
-        if size >= step:
-            return f"{size / step:.3g} {unit}" if size < 1000 * step else f"{size / step:.0f} {unit}"
-    return f"{size} B"
-
-
 def bin_size(entry: SizeBin) -> str:
     """ "512 KiB", "~21.3 KiB" for a mean, "1 KiB-1.5 KiB" for a range, "" where there is none."""
     if entry.kind == EXACT:
         text = format_size(entry.size)
-        return text if len(text) <= 9 else about_size(entry.size)
+        return text if len(text) <= 9 else data_amount(entry.size)
     if entry.kind == MEAN:
-        return f"~{about_size(entry.size)}"
-    return f"{about_size(entry.least)}-{about_size(entry.most)}" if entry.kind == RANGE else ""
+        return f"~{data_amount(entry.size)}"
+    return f"{data_amount(entry.least)}-{data_amount(entry.most)}" if entry.kind == RANGE else ""
 
 
 def short(name: str) -> str:
@@ -106,9 +97,9 @@ def size_phrase(spot: HotSpot) -> str:
     if main is None:
         least = min(entry.least if entry.least != UNKNOWN else entry.size for entry in sized)
         most = max(max(entry.most, entry.size) for entry in sized)
-        return f"{about_size(least)} to {about_size(most)}{of}"
+        return f"{data_amount(least)} to {data_amount(most)}{of}"
     if main.kind == MEAN:
-        return f"on average {about_size(main.size)}{of} (sizes assumed uniform)"
+        return f"on average {data_amount(main.size)}{of} (sizes assumed uniform)"
     return bin_size(main).replace("-", " to ") + of
 
 
@@ -127,7 +118,7 @@ def answer(profile: Profile, spots: Sequence[HotSpot]) -> str:
     """The one sentence: what takes the most time in MPI, from where, with which messages, and how much is waiting."""
     if not spots:
         return "There are no MPI calls in this profile."
-    spot = next((entry for entry in spots if entry.name not in _ONCE), spots[0])
+    spot = spots[main_spot(spots)]
     name, through = caller(profile, spot, spots)
     called = f" called from {short(name)}" if name else ""
     called += f" (through {short(through)})" if through else ""
@@ -139,3 +130,18 @@ def answer(profile: Profile, spots: Sequence[HotSpot]) -> str:
 
 _ONCE = ("MPI_Init", "MPI_Init_thread", "MPI_Finalize")
 """Start and end of the program: outside what is tuned, and often long."""
+SINGLE = 4.0
+"""A call that is made once, waiting for ranks to start for example, matters when it takes so many times as long as the
+most of what is repeated."""
+
+
+def main_spot(spots: Sequence[HotSpot]) -> int:
+    """Which of them, most time first, a reader should look at first; 0 where there is none."""
+    inside = [n for n, spot in enumerate(spots) if spot.name not in _ONCE]
+    if not inside:
+        return 0
+    first = inside[0]
+    if spots[first].calls.most > 1:
+        return first
+    repeated = (n for n in inside if spots[n].calls.most > 1 and spots[n].time * SINGLE > spots[first].time)
+    return next(repeated, first)

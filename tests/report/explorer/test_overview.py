@@ -16,6 +16,7 @@ from unisono.profile import file
 from unisono.profile.hot import hot_spots
 from unisono.profile.model import UNKNOWN, Comm, Frame, Origin, Profile
 from unisono.profile.model import Path as CallPath
+from unisono.profile.words import main_spot
 from unisono.report.explorer import overview
 from unisono.report.explorer.curves import curves
 from unisono.report.explorer.tree import call_tree
@@ -55,7 +56,7 @@ def test_what_is_shown_first_is_no_start_of_mpi() -> None:
     rows[-1]["function"], rows[-1]["time"] = 2, 50.0
     spots = hot_spots(dataclasses.replace(profile, cells=rows))
     assert [spot.function for spot in spots] == ["MPI_Init", "MPI_Alltoall"]
-    assert overview.main_spot(spots) == 1
+    assert main_spot(spots) == 1
 
 
 def test_a_hot_spot_knows_its_place_in_the_tree() -> None:

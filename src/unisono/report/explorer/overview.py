@@ -61,12 +61,6 @@ def answer(profile: Profile, spots: Sequence[HotSpot]) -> str:
     return words.answer(named, [replace(spot, function=short(spot.function)) for spot in spots])
 
 
-def main_spot(spots: Sequence[HotSpot]) -> int:
-    """The one to show first: starting and ending MPI is outside what anybody tunes."""
-    inside = (n for n, spot in enumerate(spots) if not spot.function.startswith(("MPI_Init", "MPI_Finalize")))
-    return next(inside, 0)
-
-
 def comm_words(comm: Comm | None) -> str:
     """ "256 ranks on 8 nodes"; "" where it is not known."""
     if comm is None or comm.size == UNKNOWN:
@@ -116,7 +110,7 @@ def spot_rows(profile: Profile, tree: CallTree, spots: Sequence[HotSpot]) -> lis
             }
         )
     if rows:
-        rows[main_spot(spots)]["main"] = True
+        rows[words.main_spot(spots)]["main"] = True
     return rows
 
 
