@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -26,6 +27,9 @@ settings.register_profile("unisono", deadline=None, suppress_health_check=[Healt
 settings.load_profile("unisono")
 
 receive_ignored_signals()
+
+# What commands print is compared in English, whatever the language of whoever runs the tests.
+os.environ["UNISONO_LANG"] = "en"
 
 
 @pytest.fixture(scope="session")

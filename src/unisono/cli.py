@@ -11,9 +11,10 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from unisono import __version__, cli_hybrid, cli_profile
+from unisono import __version__, cli_hybrid, cli_language, cli_profile
 from unisono.cli_options import OUT, For, Hosts, Json, Mpicc, Mpirun, TunedMpirun, TuningFile, TuningOption, Weights
 from unisono.errors import UserError
+from unisono.language import _, choose, translated
 
 app = typer.Typer(
     name="unisono",
@@ -44,8 +45,11 @@ def _main(
     verbose: Annotated[
         bool, typer.Option("--verbose", help="With an error, print what the program behind it (a compiler) said.")
     ] = False,
+    lang: Annotated[
+        str | None, typer.Option(metavar="en|ja", help="Language; else $UNISONO_LANG, LC_ALL, LC_MESSAGES, LANG.")
+    ] = None,
 ) -> None:
-    global _verbose
+    global _verbose  # lang: unisono.language.choose has read it, before or behind the command's name
     _verbose = verbose
 
 
@@ -299,7 +303,7 @@ def _standard_streams() -> None:
     if sys.stderr is None:
         sys.stderr = os.fdopen(2, "w", closefd=False)
     if sys.stdout is None:
-        fail("the output: cannot be written: it is closed; give it a place, for example > /dev/null")
+        fail(_("the output: cannot be written: it is closed; give it a place, for example > /dev/null"))
 
 
 def _terminal_size() -> None:
@@ -318,7 +322,8 @@ def main(arguments: list[str] | None = None) -> Any:
     _terminal_size()
     try:
         try:
-            return app(arguments, standalone_mode=True)
+            arguments = choose(sys.argv[1:] if arguments is None else arguments)
+            return cli_language.command_of(app)(arguments, standalone_mode=True)
         finally:
             sys.stdout.flush()
     except SystemExit as error:
@@ -329,20 +334,21 @@ def main(arguments: list[str] | None = None) -> Any:
     except UserError as error:
         if _verbose and error.details:
             sys.stderr.write(error.details.rstrip() + "\n")
-        fail(str(error))
+        fail(translated(str(error)))
     except KeyboardInterrupt:
-        sys.stderr.write("unisono: interrupted\n")
+        sys.stderr.write(_("unisono: interrupted") + "\n")
         sys.exit(130)
     except BrokenPipeError:
         _leave_quietly()
     except MemoryError:
-        fail("there is not enough memory for this")
+        fail(_("there is not enough memory for this"))
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
         # What is left in the buffer goes nowhere, or Python would complain again when it flushes stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        fail(f"{error.filename or 'the output'}: cannot be written: {error.strerror}")
+        path = error.filename or _("the output")
+        fail(_("{path}: cannot be written: {problem}").format(path=path, problem=error.strerror))
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import typer
 
 from unisono.cli_options import OUT, Hosts, Json, Mpicc, Mpirun
 from unisono.errors import UserError
+from unisono.language import _
 
 
 def hybrid(
@@ -68,7 +69,9 @@ def hybrid(
         )
         raise typer.Exit(status)
     if cores is not None:
-        raise UserError(f"--cores {cores}: is for --simulate; here --layouts and --nodes say what is used")
+        raise UserError(
+            _("--cores {cores}: is for --simulate; here --layouts and --nodes say what is used").format(cores=cores)
+        )
     from unisono.commands.hybrid import Wishes
     from unisono.commands.hybrid import hybrid as command
 

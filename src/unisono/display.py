@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from unisono.decide.model import Interval
+from unisono.language import _
 
 _NAMED = 0.0005
 """A share below this is more than nothing, and no figure says it."""
@@ -25,7 +26,7 @@ def signed_percent(share: float) -> str:
 def percent_range(interval: Interval) -> str:
     """ "9.1 to 14 %"; of ends that read alike "0 %"."""
     low, high = _points(interval.low), _points(interval.high)
-    return f"{low} %" if low == high else f"{low} to {high} %"
+    return f"{low} %" if low == high else _("{low} to {high} %").format(low=low, high=high)
 
 
 def _points(share: float) -> str:

@@ -7,21 +7,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from unisono.language import N_
+
 COLLECTIVES: dict[str, str] = {
-    "allreduce": "the whole vector, on every rank",
-    "reduce": "the whole vector",
-    "bcast": "the whole vector",
-    "allgather": "what each rank contributes (per pair)",
-    "allgatherv": "what each rank contributes on average (per pair)",
-    "alltoall": "what each rank sends to each other (per pair)",
-    "alltoallv": "what each rank sends to each other on average (per pair)",
-    "gather": "what each rank contributes (per pair)",
-    "scatter": "what each rank receives (per pair)",
-    "reduce_scatter_block": "what each rank receives (per pair)",
-    "barrier": "none (0)",
-    "pingpong": "one message between rank 0 and the farthest rank",
-    "allreduce5": "the whole vector of each of five allreduces in a row; the time is that of one (document 004)",
-    "halo26": "what each rank sends to each of its up to 26 neighbours in a cube of ranks (document 004)",
+    "allreduce": N_("the whole vector, on every rank"),
+    "reduce": N_("the whole vector"),
+    "bcast": N_("the whole vector"),
+    "allgather": N_("what each rank contributes (per pair)"),
+    "allgatherv": N_("what each rank contributes on average (per pair)"),
+    "alltoall": N_("what each rank sends to each other (per pair)"),
+    "alltoallv": N_("what each rank sends to each other on average (per pair)"),
+    "gather": N_("what each rank contributes (per pair)"),
+    "scatter": N_("what each rank receives (per pair)"),
+    "reduce_scatter_block": N_("what each rank receives (per pair)"),
+    "barrier": N_("none (0)"),
+    "pingpong": N_("one message between rank 0 and the farthest rank"),
+    "allreduce5": N_("the whole vector of each of five allreduces in a row; the time is that of one (document 004)"),
+    "halo26": N_("what each rank sends to each of its up to 26 neighbours in a cube of ranks (document 004)"),
 }
 """Every operation that is measured, and what its message size counts (the convention of IMB)."""
 
@@ -43,7 +45,9 @@ class Case:
         return self.nodes * self.ppn
 
     def __str__(self) -> str:
-        return f"{self.collective}, {self.nodes} x {self.ppn} ranks"
+        return N_("{collective}, {nodes} x {ppn} ranks").format(
+            collective=self.collective, nodes=self.nodes, ppn=self.ppn
+        )
 
 
 class Setting(Mapping[str, str]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from unisono.errors import UserError
+from unisono.language import _
 
 
 def whole_number(text: str, where: str, least: int = 1, most: int = (1 << 31) - 1) -> int:
@@ -11,7 +12,11 @@ def whole_number(text: str, where: str, least: int = 1, most: int = (1 << 31) - 
     digits = text.strip()
     # Python itself refuses to read thousands of digits, and takes those of other scripts for digits, too.
     if not (digits.isascii() and digits.isdigit()) or len(digits) > 20 or int(digits) < least:
-        raise UserError(f"{where}: {text[:40]!r} is not a number of at least {least}")
+        raise UserError(
+            _("{where}: {text!r} is not a number of at least {least}").format(where=where, text=text[:40], least=least)
+        )
     if int(digits) > most:
-        raise UserError(f"{where}: {digits} is too many; {most:,} at the most")
+        raise UserError(
+            _("{where}: {digits} is too many; {most:,} at the most").format(where=where, digits=digits, most=most)
+        )
     return int(digits)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from unisono.errors import UserError
+from unisono.language import _
 
 MIB = 1 << 20
 
@@ -88,7 +89,11 @@ def _whole(file: int, path: Path, found: os.stat_result, most: int) -> bytes:
     heard = time.monotonic()
     while True:
         if pipe and not waiting.poll(1000 * max(0.0, heard + _SILENCE - time.monotonic())):
-            raise UserError(f"{path}: is a pipe, and nothing came out of it for {_SILENCE:.0f} s")
+            raise UserError(
+                _("{path}: is a pipe, and nothing came out of it for {silence:.0f} s").format(
+                    path=path, silence=_SILENCE
+                )
+            )
         try:
             part = os.read(file, min(chunk, most + 1 - length))
         except BlockingIOError:
@@ -107,13 +112,21 @@ def _refuse_others(path: Path, mode: int, *, pipe: bool) -> None:
         return
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-    raise UserError(f"{path}: is a {'pipe' if stat.S_ISFIFO(mode) else 'device'}, which is not read; give a file")
+    raise UserError(
+        _("{path}: is a {value}, which is not read; give a file").format(
+            path=path, value=_("pipe") if stat.S_ISFIFO(mode) else _("device")
+        )
+    )
 
 
 def _too_much(path: Path, size: int | None, most: int) -> UserError:
-    has = f"{size:,} bytes" if size is not None else "more"
-    return UserError(f"{path}: has {has}; a file of its kind has {most:,} at the most")
+    has = _("{size:,} bytes").format(size=size) if size is not None else "more"
+    return UserError(
+        _("{path}: has {has}; a file of its kind has {most:,} at the most").format(path=path, has=has, most=most)
+    )
 
 
 def _unreadable(path: Path, error: Exception) -> UserError:
-    return UserError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}")
+    return UserError(
+        _("{path}: cannot be read: {error}").format(path=path, error=getattr(error, "strerror", None) or error)
+    )

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from unisono.errors import UserError
+from unisono.language import N_, _, translated
 from unisono.reading import read_text
 
 if sys.version_info >= (3, 11):
@@ -30,6 +31,23 @@ _TOKEN = re.compile(
 """What the depth of a document hangs on: the brackets and dots in strings and comments do not count."""
 
 
+PYDANTIC = (
+    N_("Field required"),
+    N_("Extra inputs are not permitted"),
+    N_("Input should be a valid string"),
+    N_("Input should be a valid integer"),
+    N_("Input should be a valid number"),
+    N_("Input should be a valid boolean"),
+    N_("Input should be a valid list"),
+    N_("Input should be a valid dictionary"),
+    N_("Input should be greater than {bound}"),
+    N_("Input should be greater than or equal to {bound}"),
+    N_("Input should be less than or equal to {bound}"),
+    N_("Input should be {choices}"),
+)
+"""What the library says that checks documents, as finished texts."""
+
+
 def read_toml(path: Path) -> dict[str, Any]:
     """The document as a dictionary. Raises UserError when it cannot be read or is not TOML (with the line)."""
     return parse_toml(read_text(path), str(path))
@@ -38,14 +56,16 @@ def read_toml(path: Path) -> dict[str, Any]:
 def parse_toml(text: str, where: str) -> dict[str, Any]:
     """The same from a text; `where` names it in errors."""
     if not text.strip():
-        raise UserError(f"{where}: is empty")
+        raise UserError(_("{where}: is empty").format(where=where))
     _check_depth(text, where)
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise UserError(f"{where}: is not valid TOML: {error}") from error
+        raise UserError(_("{where}: is not valid TOML: {error}").format(where=where, error=error)) from error
     except (ValueError, RecursionError) as error:
-        raise UserError(f"{where}: holds what no document does, such as a number with thousands of digits") from error
+        raise UserError(
+            _("{where}: holds what no document does, such as a number with thousands of digits").format(where=where)
+        ) from error
 
 
 def _check_depth(text: str, where: str) -> None:
@@ -63,8 +83,12 @@ def _check_depth(text: str, where: str) -> None:
             parts = 0
         if depth > _DEEPEST or parts > _DEEPEST:
             line = text.count("\n", 0, token.start()) + 1
-            what = "brackets" if depth > _DEEPEST else "parts of a key"
-            raise UserError(f"{where}: line {line}: more than {_DEEPEST} {what} lie within one another")
+            what = _("brackets") if depth > _DEEPEST else _("parts of a key")
+            raise UserError(
+                _("{where}: line {line}: more than {deepest} {what} lie within one another").format(
+                    where=where, line=line, deepest=_DEEPEST, what=what
+                )
+            )
 
 
 def explain_validation(path: Path | str, error: Any) -> str:
@@ -72,5 +96,6 @@ def explain_validation(path: Path | str, error: Any) -> str:
     first, *others = error.errors()
     key = ".".join(str(part) for part in first["loc"]) or "document"
     message = first["msg"].removeprefix("Value error, ")
-    more = f" (and {len(others)} more)" if others else ""
+    message = translated(message)
+    more = _(" (and {count} more)").format(count=len(others)) if others else ""
     return f"{path}: {key}: {message}{more}"

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from unisono.errors import UserError
+from unisono.language import _
 
 
 @contextmanager
@@ -38,7 +39,7 @@ def written(path: Path, advice: str = "") -> Iterator[BinaryIO]:
         finally:
             part.unlink(missing_ok=True)
     except OSError as error:
-        said = f"{path}: cannot be written: {error.strerror or error}"
+        said = _("{path}: cannot be written: {strerror}").format(path=path, strerror=error.strerror or error)
         raise UserError(f"{said}; {advice}" if advice else said) from error
 
 
@@ -56,8 +57,10 @@ def _mode(path: Path, target: Path) -> int | None:
     except FileNotFoundError:
         return None
     if stat.S_ISDIR(found):
-        raise UserError(f"{path}: is a directory; name a file")
+        raise UserError(_("{path}: is a directory; name a file").format(path=path))
     # /dev/stdout may lead to a file that has no name any more.
     if not stat.S_ISREG(found) or not target.exists():
-        raise UserError(f"{path}: is a device or a pipe, which only a file could replace; name a file")
+        raise UserError(
+            _("{path}: is a device or a pipe, which only a file could replace; name a file").format(path=path)
+        )
     return stat.S_IMODE(found)

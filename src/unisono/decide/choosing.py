@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeVar
 
 from unisono.decide.model import Plan
 from unisono.errors import UserError
+from unisono.language import _
 from unisono.model import PRELOAD
 
 TIE = 0.01
@@ -50,10 +51,12 @@ def choose(plans: Sequence[P], weights: Mapping[str, float] | None = None, margi
     """
     default = next((plan for plan in plans if not plan.launch), None)
     if default is None:
-        raise UserError("there is no plan for the default launch setting to compare with; a study always measures it")
+        raise UserError(
+            _("there is no plan for the default launch setting to compare with; a study always measures it")
+        )
     counted = {name: weight for name, weight in (weights or dict.fromkeys(default.gain, 1.0)).items() if weight > 0}
     if not counted:
-        raise UserError("weights: all are 0, so nothing would count")
+        raise UserError(_("weights: all are 0, so nothing would count"))
     mark = hurdle(default, counted, margin)
     sure = [plan for plan in plans if mean_log(plan, counted, "low") > mark]
     if not sure:

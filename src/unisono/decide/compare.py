@@ -28,6 +28,7 @@ from unisono.decide.robust import Counts, Floats
 from unisono.decide.statistics import contrasts, interval, locations
 from unisono.decide.table import filled, size_weights, tables
 from unisono.errors import UserError
+from unisono.language import N_, _
 from unisono.model import DEFAULT, Case, Setting, as_measured
 from unisono.sizes import format_size
 from unisono.study.data import StudyData
@@ -140,10 +141,10 @@ class Comparison:
             cells.setdefault((row.case, row.size, row.other), {})[row.kind] = row
         for (case, size, other), kinds in sorted(cells.items(), key=lambda item: item[0]):
             grid.add_row(str(case), format_size(size), other, *(_cell(kinds.get(kind)) for kind in KINDS))
-        about = (
-            f"Time in {self.reference} / time in the other study; above 1 the other is faster. Intervals of"
-            " each size alone; * beyond the margin with all sizes considered."
-        )
+        about = N_(
+            "Time in {reference} / time in the other study; above 1 the other is faster. Intervals "
+            "of each size alone; * beyond the margin with all sizes considered."
+        ).format(reference=self.reference)
         return Group(
             *(Text(line) for line in [*lines, *self.notes, "", *self.sentences, "", about]),
             grid,
@@ -173,7 +174,7 @@ def compare(*studies: StudyData, differences: Sequence[Sequence[str]] | None = N
     UserError for fewer than two studies, or when no case with a common size was measured in all of them.
     """
     if len(studies) < 2:
-        raise UserError("a comparison needs two studies or more")
+        raise UserError(_("a comparison needs two studies or more"))
     if differences is None:
         from unisono.machine.fingerprint import differences as differ
 
@@ -188,9 +189,17 @@ def compare(*studies: StudyData, differences: Sequence[Sequence[str]] | None = N
     for other, side in zip(labels[1:], sides[1:], strict=True):
         common = [case for case in sides[0].tables if case in side.tables]
         for case in sorted({*sides[0].tables} ^ {*side.tables}):
-            notes.append(f"{case}: only in {labels[0] if case in sides[0].tables else other}.")
+            notes.append(
+                N_("{case}: only in {labels}.").format(
+                    case=case, labels=labels[0] if case in sides[0].tables else other
+                )
+            )
         if not any({*sides[0].tables[case].sizes} & {*side.tables[case].sizes} for case in common):
-            raise UserError(f"{labels[0]} and {other} have no case with a common message size to compare")
+            raise UserError(
+                _("{labels} and {other} have no case with a common message size to compare").format(
+                    labels=labels[0], other=other
+                )
+            )
         for case in common:
             for kind in KINDS:
                 pair = _Pair(case, kind, labels[0], other, sides[0], side)
@@ -202,7 +211,7 @@ def compare(*studies: StudyData, differences: Sequence[Sequence[str]] | None = N
                 rows += pair.rows(verdict, studies[0].confidence)
                 findings += pair.findings(verdict)
     if not any(differences):
-        notes.append("The machines do not differ in anything known: what differs here is how well it repeats.")
+        notes.append(N_("The machines do not differ in anything known: what differs here is how well it repeats."))
     return Comparison(
         labels[0],
         tuple(labels[1:]),
@@ -323,8 +332,8 @@ class _Pair:
 
     def _text(self, verdict: Verdict, sizes: Sequence[int]) -> str:
         reference, other = self._labels
-        what = other if self._kind == "default" else f"the best of {other}"
-        than = reference if self._kind == "default" else f"the best of {reference}"
+        what = other if self._kind == "default" else N_("the best of {other}").format(other=other)
+        than = reference if self._kind == "default" else N_("the best of {reference}").format(reference=reference)
         stretches = [
             (self.sizes[c.first], self.sizes[c.last], math.exp(c.low), math.exp(c.high)) for c in verdict.claims
         ]

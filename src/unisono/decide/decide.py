@@ -15,6 +15,7 @@ from unisono.decide.select import estimates
 from unisono.decide.stepwise import Selection, select
 from unisono.decide.table import Table, tables
 from unisono.errors import UserError
+from unisono.language import _
 from unisono.model import CALL_SCOPE, DEFAULT, Sample, Setting
 from unisono.study.data import LaunchRow, Refusal
 
@@ -42,16 +43,20 @@ def decide(
     `refusals`: what could not be measured in launches that did. Raises UserError when there is nothing to decide from.
     """
     if method not in STATISTIC:
-        raise UserError(f"method {method!r} is not known; it is one of {', '.join(sorted(STATISTIC))}")
+        raise UserError(
+            _("method {method!r} is not known; it is one of {statistic}").format(
+                method=method, statistic=", ".join(sorted(STATISTIC))
+            )
+        )
     if not samples:
-        raise UserError("there are no samples to decide from")
+        raise UserError(_("there are no samples to decide from"))
     ordered_samples = sorted(samples, key=lambda s: (s.case, s.size, s.setting, s.launch))
     out = disqualify(ordered_samples, failures, refusals, scope)
     kept = [sample for sample in ordered_samples if out.keeps(sample, scope)]
     by_case = tables(kept, STATISTIC[method])
     comparable = {case: table for case, table in by_case.items() if DEFAULT in table}
     if not comparable:
-        raise UserError("no case holds a sample of the default setting, so there is nothing to compare with")
+        raise UserError(_("no case holds a sample of the default setting, so there is nothing to compare with"))
 
     selections: dict[tuple[int, int], list[Selection]] = {}
     steps: list[Step] = []

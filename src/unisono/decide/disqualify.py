@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from unisono.decide import sentences
 from unisono.decide.model import Finding
+from unisono.language import N_
 from unisono.model import PRELOAD, Case, Sample, Setting, launch_part
 from unisono.study.data import LaunchRow, Refusal
 
@@ -119,11 +120,11 @@ def _failing_launches(
 
 
 _SAID = {
-    "refused": "were refused",
+    "refused": N_("were refused"),
     "crashed": "crashed",
     "hung": "hung",
-    "wrong placement": "were not placed as asked",
-    "protocol": "did not answer as they should",
+    "wrong placement": N_("were not placed as asked"),
+    "protocol": N_("did not answer as they should"),
 }
 
 

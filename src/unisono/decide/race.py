@@ -30,6 +30,7 @@ from unisono.decide.model import Plan
 from unisono.decide.plans import assemble, launches_of
 from unisono.decide.pool import elsewhere, pooled
 from unisono.decide.table import Table, tables
+from unisono.language import N_
 from unisono.model import CALL_SCOPE, DEFAULT, Case, Sample, Setting, launch_part
 from unisono.study.data import LaunchRow, Refusal
 
@@ -120,7 +121,7 @@ def survivors(
             settings = {setting for setting in settings if setting.is_default or not tried.failed(case, setting)}
             if settings:
                 count = "1 setting" if len(settings) == 1 else f"{len(settings)} settings"
-                doubts.append(f"{case}: {count} not measured yet")
+                doubts.append(N_("{case}: {count} not measured yet").format(case=case, count=count))
                 missing[case] = dict.fromkeys(first_sizes(config.sizes[case]), tuple(sorted({DEFAULT, *settings})))
         if missing:
             wanted |= missing
@@ -189,16 +190,24 @@ class _Group:
         doubts = []
         added = self._new_sizes(name, leading)
         if added or contenders.young_sizes():
-            doubts.append(f"{table.case}: sizes were added where the best choice changes")
+            doubts.append(N_("{case}: sizes were added where the best choice changes").format(case=table.case))
         rows: dict[int, set[Setting]] = {size: {DEFAULT} for size in sorted({*table.sizes, *added})}
         for launch in dict.fromkeys([*needed, *leading]):
             calls = dict(contenders.best_calls(launch))
             if launch in leading:
                 open_calls = contenders.open_calls(launch, self._config.ties_after)
                 if any(open_calls.values()):
-                    doubts.append(f"{table.case}: several algorithms may be best{_under(launch)}")
+                    doubts.append(
+                        N_("{case}: several algorithms may be best{launch}").format(
+                            case=table.case, launch=_under(launch)
+                        )
+                    )
                 if contenders.unproven(launch, self._config.most_launches):
-                    doubts.append(f"{table.case}: an algorithm is ahead but not proven{_under(launch)}")
+                    doubts.append(
+                        N_("{case}: an algorithm is ahead but not proven{launch}").format(
+                            case=table.case, launch=_under(launch)
+                        )
+                    )
                 calls = {size: calls[size] | open_calls[size] for size in calls}
             else:
                 calls = {size: calls[size] - self._elsewhere[name] for size in calls}
@@ -219,7 +228,7 @@ class _Group:
         needed: dict[str, set[Setting]] = {name: {DEFAULT} for name in self._tables}
         leading: dict[str, set[Setting]] = {name: {DEFAULT} for name in self._tables}
         doubts: list[str] = []
-        objectives = {"all collectives together": self._weights} if len(self._weights) > 1 else {}
+        objectives = {N_("all collectives together"): self._weights} if len(self._weights) > 1 else {}
         objectives |= {name: {name: 1.0} for name in self._weights}
         evaluations = [contenders.evaluation for contenders in self._contenders.values()]
         plans = assemble(evaluations, self._launches, config.confidence, self._weights)
@@ -235,10 +244,16 @@ class _Group:
                 rival = launch not in (leader, DEFAULT) and count < config.ties_after
                 if rival and expected_improvement(score - best, max(error, uncertain)) > config.tolerance:
                     alive.add(launch)
-                    doubts.append(f"{objective}: {launch} may still beat {leader}")
+                    doubts.append(
+                        N_("{objective}: {launch} may still beat {leader}").format(
+                            objective=objective, launch=launch, leader=leader
+                        )
+                    )
             if not leader.is_default and self._worth_proving(plans, leader, weights, launches):
                 alive.add(leader)
-                doubts.append(f"{objective}: {leader} is ahead but not proven")
+                doubts.append(
+                    N_("{objective}: {leader} is ahead but not proven").format(objective=objective, leader=leader)
+                )
             if alive:
                 alive.add(leader)
             for name in weights:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 from unisono.errors import UserError
+from unisono.language import N_
 from unisono.model import DEFAULT, UNISONO, Case, Setting
 from unisono.sizes import format_size, parse_size
 
@@ -28,20 +30,24 @@ def times(gain: float) -> str:
 def by(low: float, high: float) -> str:
     """ "by 1.3x to 2.1x", or "by 1.3x" when both ends read the same; gains above or below 1 alike."""
     weak, strong = sorted((times(low), times(high)), key=lambda text: float(text[:-1]))
-    return f"by {weak}" if weak == strong else f"by {weak} to {strong}"
+    return (
+        N_("by {factor}").format(factor=weak)
+        if weak == strong
+        else N_("by {factor} to {most}").format(factor=weak, most=strong)
+    )
 
 
 def where(first: int, last: int, sizes: Sequence[int]) -> str:
     """ "up to 4 KiB", "from 8 KiB up", "from 64 B to 4 KiB", "at 8 KiB", "at all sizes (8 B to 1 MiB)"."""
     if first == last:
-        return f"at {format_size(first)}"
+        return N_("at {size}").format(size=format_size(first))
     if first == sizes[0] and last == sizes[-1]:
-        return f"at all sizes ({format_size(first)} to {format_size(last)})"
+        return N_("at all sizes ({first} to {last})").format(first=format_size(first), last=format_size(last))
     if first == sizes[0]:
-        return f"up to {format_size(last)}"
+        return N_("up to {size}").format(size=format_size(last))
     if last == sizes[-1]:
-        return f"from {format_size(first)} up"
-    return f"from {format_size(first)} to {format_size(last)}"
+        return N_("from {size} up").format(size=format_size(first))
+    return N_("from {first} to {last}").format(first=format_size(first), last=format_size(last))
 
 
 def subject(parameter: str, value: str) -> str:
@@ -49,47 +55,51 @@ def subject(parameter: str, value: str) -> str:
     if parameter in ("coll", "setting"):
         return value
     if parameter == "algorithm":
-        return f"tuned's {value}"
+        return N_("tuned's {value}").format(value=value)
     if parameter == UNISONO:
-        return f"our {value}"
+        return N_("our {value}").format(value=value)
     if parameter == "placement":
-        return f"{value} placement"
+        return N_("{value} placement").format(value=value)
     return f"{parameter}={value}"
 
 
 def about(parameter: str, rest: Setting) -> str:
     """A parameter as the subject of a sentence about its values: "coll", "algorithm under pml=ucx"."""
-    return ("each of our algorithms" if parameter == UNISONO else parameter) + under(rest)
+    return (N_("each of our algorithms") if parameter == UNISONO else parameter) + under(rest)
 
 
 def under(rest: Setting) -> str:
     """ " under coll=ucc", or nothing."""
-    return f" under {rest}" if rest else ""
+    return N_(" under {rest}").format(rest=rest) if rest else ""
 
 
 def reference(parameter: str, value: str | None, rest: Setting) -> str:
     """What a value was compared with; `value` None: the parameter not set."""
     if value is not None:
         return subject(parameter, value)
-    return "the default" if rest == DEFAULT else f"{rest} alone"
+    return N_("the default") if rest == DEFAULT else N_("{rest} alone").format(rest=rest)
 
 
 def differs(
     case: Case, what: str, than: str, first: int, last: int, low: float, high: float, sizes: Sequence[int]
 ) -> str:
     """ "allreduce, 1 x 24 ranks: hcoll is faster than the default from 64 B to 4 KiB, by 1.3x to 2.1x." """
-    word = "faster" if low > 1 else "slower"
-    return f"{case}: {what} is {word} than {than} {where(first, last, sizes)}, {by(low, high)}."
+    sentence = (
+        N_("{case}: {what} is faster than {than} {where}, {by}.")
+        if low > 1
+        else N_("{case}: {what} is slower than {than} {where}, {by}.")
+    )
+    return sentence.format(case=case, what=what, than=than, where=where(first, last, sizes), by=by(low, high))
 
 
 def mixed(
     case: Case, what: str, than: str, first: int, last: int, low: float, high: float, sizes: Sequence[int]
 ) -> str:
     """Both ways, in turns."""
-    return (
-        f"{case}: {what} is mixed against {than} {where(first, last, sizes)}: "
-        f"up to {times(high)} faster at some sizes, up to {times(low)} slower at others."
-    )
+    return N_(
+        "{case}: {what} is mixed against {than} {where}: up to {high} faster at some sizes, up to {low} slower "
+        "at others."
+    ).format(case=case, what=what, than=than, where=where(first, last, sizes), high=times(high), low=times(low))
 
 
 TOO_VAGUE = 10.0
@@ -98,14 +108,21 @@ TOO_VAGUE = 10.0
 
 def same(case: Case, what: str, values: Sequence[str], place: str, limit: float) -> str:
     """No significant difference, and how large one would have shown; beyond TOO_VAGUE nothing is claimed."""
-    listed = ", ".join(values) if len(values) <= 6 else f"{len(values)} values"
-    inside = f" ({listed})" if listed else ""
+    listed = ", ".join(values) if len(values) <= 6 else N_("{count} values").format(count=len(values))
+    what += f" ({listed})" if listed else ""
     if limit > TOO_VAGUE:
-        return f"{case}: {what}{inside} had too few launches to tell a difference from noise."
-    return (
-        f"{case}: {what}{inside} makes no significant difference{' ' + place if place else ''}; "
-        f"a difference of {times(limit)} would have shown at most sizes."
+        return N_("{case}: {what} had too few launches to tell a difference from noise.").format(case=case, what=what)
+    sentence = (
+        N_(
+            "{case}: {what} makes no significant difference {where}; a difference of {limit} would have shown at "
+            "most sizes."
+        )
+        if place
+        else N_(
+            "{case}: {what} makes no significant difference; a difference of {limit} would have shown at most sizes."
+        )
     )
+    return sentence.format(case=case, what=what, where=place, limit=times(limit))
 
 
 def compared(
@@ -118,25 +135,34 @@ def compared(
 ) -> str:
     """ "alltoall, 1 x 32 ranks: NPS4 is faster than NPS1 from 16 MiB up, by 1.1x to 1.2x; no significant difference
     elsewhere." `stretches`: (first, last, lowest gain, highest gain), one way each; `whole`: they cover every size."""
-    parts: list[str] = []
-    said = ""
-    for first, last, low, high in stretches:
-        word = "faster" if low > 1 else "slower"
-        verb = f"is {word} than {than}" if not parts else word if word != said else "also"
-        parts.append(f"{verb} {where(first, last, sizes)}, {by(low, high)}")
-        said = word
-    rest = "" if whole else "; no significant difference elsewhere"
-    return f"{case}: {what} {', and '.join(parts)}{rest}."
+    rest = "" if whole else N_("; no significant difference elsewhere")
+    for (*_ends, before, _high), (first, last, low, high) in reversed(list(itertools.pairwise(stretches))):
+        if (low > 1) == (before > 1):
+            part = N_(", and also {where}, {by}{rest}")
+        else:
+            part = N_(", and faster {where}, {by}{rest}") if low > 1 else N_(", and slower {where}, {by}{rest}")
+        rest = part.format(where=where(first, last, sizes), by=by(low, high), rest=rest)
+    first, last, low, high = stretches[0]
+    sentence = (
+        N_("{case}: {what} is faster than {than} {where}, {by}{rest}.")
+        if low > 1
+        else N_("{case}: {what} is slower than {than} {where}, {by}{rest}.")
+    )
+    return sentence.format(
+        case=case, what=what, than=than, where=where(first, last, sizes), by=by(low, high), rest=rest
+    )
 
 
 def alike(case: Case, what: str, than: str, limit: float) -> str:
     """No significant difference between two studies, and how large one would have shown."""
     if limit > TOO_VAGUE:
-        return f"{case}: {what} and {than} had too few launches to tell a difference from noise."
-    return (
-        f"{case}: no significant difference between {what} and {than}; "
-        f"a difference of {times(limit)} would have shown at most sizes."
-    )
+        return N_("{case}: {what} and {than} had too few launches to tell a difference from noise.").format(
+            case=case, what=what, than=than
+        )
+    return N_(
+        "{case}: no significant difference between {what} and {than}; a difference of {limit} "
+        "would have shown at most sizes."
+    ).format(case=case, what=what, than=than, limit=times(limit))
 
 
 def one_size(case: Case, what: str, than: str, size: int) -> str:
@@ -149,35 +175,58 @@ def one_size(case: Case, what: str, than: str, size: int) -> str:
 
 def singular(case: Case, what: str, size: int, excess: float) -> str:
     """ "basic shows a singular point at 8 KiB: 3.1x slower than its neighbours suggest." """
-    word = "slower" if excess > 1 else "faster"
-    return (
-        f"{case}: {what} shows a singular point at {format_size(size)}: "
-        f"{times(excess)} {word} than its neighbours suggest."
+    sentence = (
+        N_("{case}: {what} shows a singular point at {size}: {excess} slower than its neighbours suggest.")
+        if excess > 1
+        else N_("{case}: {what} shows a singular point at {size}: {excess} faster than its neighbours suggest.")
     )
+    return sentence.format(case=case, what=what, size=format_size(size), excess=times(excess))
 
 
 def wrong(case: Case, setting: Setting, sizes: Sequence[int]) -> str:
     """Wrong results."""
     listed = ", ".join(format_size(size) for size in sizes[:3])
-    more = f" and {len(sizes) - 3} more sizes" if len(sizes) > 3 else ""
-    outcome = "the default is kept as it is, but do not trust it" if setting.is_default else "it is left out"
-    return f"{case}: {setting} gives wrong results at {listed}{more}; {outcome}."
+    if len(sizes) > 3:
+        listed = N_("{listed} and {count} more sizes").format(listed=listed, count=len(sizes) - 3)
+    sentence = (
+        N_("{case}: {setting} gives wrong results at {listed}; the default is kept as it is, but do not trust it.")
+        if setting.is_default
+        else N_("{case}: {setting} gives wrong results at {listed}; it is left out.")
+    )
+    return sentence.format(case=case, setting=setting, listed=listed)
 
 
 def failed(case: Case, setting: Setting, size: int, reason: str) -> str:
     """One setting that could not be measured in a launch that could measure others."""
-    return f"{case}: {setting} failed at {format_size(size)} ({shorten(reason)}); it is left out."
+    return N_("{case}: {setting} failed at {size} ({reason}); it is left out.").format(
+        case=case, setting=setting, size=format_size(size), reason=shorten(reason)
+    )
 
 
 def launches_failed(
     nodes: int, ppn: int, setting: Setting, bad: int, total: int, statuses: Sequence[str], reason: str, dropped: bool
 ) -> str:
     """Launches that did not come to their end."""
-    what = f"{nodes} x {ppn} ranks: {bad} of {total} launches with {setting} {' or '.join(statuses)}"
-    return f"{what} ({shorten(reason)}); " + ("it is left out." if dropped else "what the others measured is used.")
+    sentence = (
+        N_("{nodes} x {ppn} ranks: {bad} of {total} launches with {setting} {statuses} ({reason}); it is left out.")
+        if dropped
+        else N_(
+            "{nodes} x {ppn} ranks: {bad} of {total} launches with {setting} {statuses} ({reason}); what the others "
+            "measured is used."
+        )
+    )
+    return sentence.format(
+        nodes=nodes,
+        ppn=ppn,
+        bad=bad,
+        total=total,
+        setting=setting,
+        statuses=" or ".join(statuses),
+        reason=shorten(reason),
+    )
 
 
 def shorten(reason: str, most: int = 120) -> str:
     """The first line, cut where it gets long."""
-    line = reason.strip().splitlines()[0].strip() if reason.strip() else "no reason given"
+    line = reason.strip().splitlines()[0].strip() if reason.strip() else N_("no reason given")
     return line if len(line) <= most else line[: most - 3].rstrip() + "..."

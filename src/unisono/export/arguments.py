@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 from unisono.errors import UserError
+from unisono.language import _
 
 
 def words(mca: Mapping[str, str], env: Mapping[str, str], placement: Sequence[str] = ()) -> list[str]:
@@ -31,8 +32,14 @@ def read(text: str, where: str) -> list[str]:
         if line.strip() and not line.startswith("#")
     ]
     if len(lines) > 1:
-        raise UserError(f"{where}: line {lines[1][0]}: there is one line of arguments, this is a second")
+        raise UserError(
+            _("{where}: line {lines}: there is one line of arguments, this is a second").format(
+                where=where, lines=lines[1][0]
+            )
+        )
     try:
         return shlex.split(lines[0][1]) if lines else []
     except ValueError as error:
-        raise UserError(f"{where}: line {lines[0][0]}: {error}") from error
+        raise UserError(
+            _("{where}: line {lines}: {error}").format(where=where, lines=lines[0][0], error=error)
+        ) from error

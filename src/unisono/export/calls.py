@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from unisono.export.message_bytes import message_bytes
 from unisono.export.rules import Entry, MessageRule, RulesFile
+from unisono.language import _
 from unisono.sizes import format_size
 from unisono.tuning.model import PlanModel, RuleModel
 
@@ -76,8 +77,8 @@ def _ranges(plan: PlanModel, collective: str) -> list[tuple[str, list[int]]]:
     out = [(rule.range_text(), _sizes(rule, plan.ranks)) for rule in rules]
     last = rules[-1].last if rules else 0
     if last is not None and _fits(last + 1, plan.ranks):
-        out.append((f"above {format_size(last)}" if rules else "all sizes", [max(1, last + 1)]))
-    return [(what, sizes) for what, sizes in out if sizes] or [("all sizes", [1])]
+        out.append((_("above {last}").format(last=format_size(last)) if rules else _("all sizes"), [max(1, last + 1)]))
+    return [(what, sizes) for what, sizes in out if sizes] or [(_("all sizes"), [1])]
 
 
 def _sizes(rule: RuleModel, ranks: int) -> list[int]:

@@ -31,6 +31,7 @@ from unisono.export.seen import Item
 from unisono.export.served import check_served
 from unisono.export.tripwire import variants
 from unisono.export.words import RULES_FILE, PlanWords, plan_words
+from unisono.language import _, translated
 from unisono.launch.command import Command
 from unisono.machine.model import Machine
 from unisono.parameters.selected import VERBOSE, parse
@@ -53,14 +54,14 @@ class Check:
 
     def table(self) -> Table:
         """For a terminal."""
-        table = Table(title="Taken" if self.taken else "Not taken", title_justify="left")
-        for name in ("what", "wanted", "found", ""):
+        table = Table(title=_("Taken") if self.taken else _("Not taken"), title_justify="left")
+        for name in (_("what"), _("wanted"), _("found"), ""):
             table.add_column(name, overflow="fold")
-        words = {True: "taken", False: "NOT TAKEN", None: "not known"}
+        words = {True: _("taken"), False: _("NOT TAKEN"), None: _("not known")}
         for item in self.items:
-            reason = f": {item.reason}" if item.reason else ""
+            reason = f": {translated(item.reason)}" if item.reason else ""
             style = {True: "", False: "bold red", None: "yellow"}[item.taken]
-            cells = (item.what, item.wanted, item.found, words[item.taken] + reason)
+            cells = (item.what, translated(item.wanted), translated(item.found), words[item.taken] + reason)
             table.add_row(*(Text(cell, style=style) for cell in cells))
         return table
 
@@ -85,7 +86,7 @@ def check(
     crowded = tuning.conditions.oversubscribed
     if format == OURS:
         served, commands = check_served(plan, words, machine, directory, deadline, crowded=crowded)
-        nothing = Item("every call", "mpi", "mpi", True, "the file has no rule for these ranks")
+        nothing = Item(_("every call"), "mpi", "mpi", True, _("the file has no rule for these ranks"))
         return Check(format, tuple(served) or (nothing,), tuple(commands))
     files = handed(format, directory, words, machine)
     rules_text = _rules_text(files)
@@ -96,7 +97,7 @@ def check(
         items = list(_items(runner, words, files, points, rules_text, found))
     except LaunchError as error:
         items = [Item("launch", "runs", error.status, False, error.reason)]
-    nothing = Item("everything", "the default", "the default", True, "the files set nothing")
+    nothing = Item("everything", _("the default"), _("the default"), True, _("the files set nothing"))
     return Check(format, tuple(items) or (nothing,), tuple(runner.commands))
 
 
@@ -125,7 +126,7 @@ def _items(
     if "coll" in runner.plan.launch:
         yield seen.component(runner.plan.launch["coll"], served, list(runner.plan.gain))
     if files.rules_file is not None and rules_text is None:
-        yield Item("rules file", str(files.rules_file), "not there", False, "Open MPI ignores that in silence")
+        yield Item(_("rules file"), str(files.rules_file), _("not there"), False, _("Open MPI ignores that in silence"))
     elif rules_text is not None:
         # coll/han also sets itself up with coll/tuned's calls: what it serves must not be made to fail.
         reached = [point for point in points if served.get(point.collective, "tuned") == "tuned"]
@@ -133,7 +134,7 @@ def _items(
         entries_reached = [e for e in found if served.get(e.collective, "tuned") == "tuned"]
         yield from _rules(runner, reached, rules_text, entries_reached, answers)
     elif words.rules is not None and not files.ucx_file:
-        yield Item("rules file", "named", "not named", False, "the files name none, and the plan has rules")
+        yield Item(_("rules file"), "named", _("not named"), False, _("the files name none, and the plan has rules"))
 
 
 def _calls(points: Sequence[Point]) -> list[str]:
@@ -151,8 +152,10 @@ def _rules(
             try:
                 failed.append(runner.run(_calls(points), {RULES_FILE: str(path)}).failed)
             except LaunchError as error:
-                reason = f"with one rule made to fail, the launch {error.status}: {error.reason}"
-                yield Item("rules file", "one rule for all ranks", error.status, False, reason)
+                reason = _("with one rule made to fail, the launch {status}: {reason}").format(
+                    status=error.status, reason=error.reason
+                )
+                yield Item(_("rules file"), _("one rule for all ranks"), error.status, False, reason)
                 return
     items = list(seen.rules(points, found, plain.failed, failed, runner.machine))
     if any(item.taken is False for item in items):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from unisono.errors import UserError
 from unisono.export.message_bytes import ONE_RULE, has_rules, message_bytes
 from unisono.export.rules import COLLECTIVE_IDS, CollectiveRules, CommRules, MessageRule, RulesFile
+from unisono.language import N_, _
 from unisono.machine.model import Mpi
 from unisono.model import WITHOUT_SIZE
 from unisono.tuning.model import PlanModel, RuleModel, Tuning
@@ -62,7 +63,7 @@ def _messages(collective: str, plan: PlanModel, mpi: Mpi, notes: list[str]) -> t
     if not any(rule.call for rule in rules):
         return ()
     if not has_rules(collective):
-        notes.append(f"{collective}: coll/tuned has no rules for it")
+        notes.append(N_("{collective}: coll/tuned has no rules for it").format(collective=collective))
         return ()
     if collective in ONE_RULE:
         return _single(collective, plan, rules, mpi, notes)
@@ -87,11 +88,15 @@ def _single(
     if len(calls) == 1 and rules[-1].last is None:
         return (_message(rules[0], 0, plan, mpi, notes),)
     why = (
-        "coll/tuned looks up its rules without a size"
+        N_("coll/tuned looks up its rules without a size")
         if collective in WITHOUT_SIZE
-        else "its ranks may see different sizes, pick different algorithms and hang"
+        else N_("its ranks may see different sizes, pick different algorithms and hang")
     )
-    notes.append(f"{collective} on {plan.nodes} x {plan.ppn} ranks: rules by message size are left out, because {why}")
+    notes.append(
+        N_("{collective} on {nodes} x {ppn} ranks: rules by message size are left out, because {why}").format(
+            collective=collective, nodes=plan.nodes, ppn=plan.ppn, why=why
+        )
+    )
     return ()
 
 
@@ -99,8 +104,12 @@ def _message(rule: RuleModel, first: int, plan: PlanModel, mpi: Mpi, notes: list
     call = rule.call
     if call.get("coll", "tuned") != "tuned":
         notes.append(
-            f"{rule.collective}, {rule.range_text()} on {plan.nodes} x {plan.ppn} ranks: coll={call['coll']} is left "
-            "out, because a rules file only chooses among coll/tuned's algorithms"
+            N_(
+                "{collective}, {rule} on {nodes} x {ppn} ranks: coll={coll} is left out, because a "
+                "rules file only chooses among coll/tuned's algorithms"
+            ).format(
+                collective=rule.collective, rule=rule.range_text(), nodes=plan.nodes, ppn=plan.ppn, coll=call["coll"]
+            )
         )
         return MessageRule(first, 0)
     if "algorithm" not in call:
@@ -109,8 +118,9 @@ def _message(rule: RuleModel, first: int, plan: PlanModel, mpi: Mpi, notes: list
     known = mpi.algorithms.get(rule.collective, {})
     if name not in known:
         raise UserError(
-            f"{rule.collective}: coll/tuned of Open MPI {mpi.version} has no algorithm {name!r}; "
-            f"it has {', '.join(known) or 'none'}"
+            _("{collective}: coll/tuned of Open MPI {version} has no algorithm {name!r}; it has {known}").format(
+                collective=rule.collective, version=mpi.version, name=name, known=", ".join(known) or "none"
+            )
         )
     fan = _CHAIN_FAN if name == "chain" else 0
     return MessageRule(first, known[name], fan, int(call.get("segment", "0")))

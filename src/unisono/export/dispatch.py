@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from unisono.errors import UserError
+from unisono.language import _
 from unisono.model import DISPATCHED, Setting
 from unisono.parameters.spelling import of_implementation
 
@@ -81,22 +82,28 @@ def read(text: str, where: str) -> Rules:
         try:
             if not begun:
                 if words != HEADER.split():
-                    raise UserError(f"{' '.join(words)!r} is not how our rules begin; the first line is {HEADER!r}")
+                    raise UserError(
+                        _("{words!r} is not how our rules begin; the first line is {header!r}").format(
+                            words=" ".join(words), header=HEADER
+                        )
+                    )
                 begun = True
             elif words[0] == "cost":
                 costs.update(_costs(words[1:]))
             else:
                 rules.append(_rule(words, rules))
         except UserError as error:
-            raise UserError(f"{where}: line {number}: {error}") from None
+            raise UserError(
+                _("{where}: line {number}: {error}").format(where=where, number=number, error=error)
+            ) from None
     if not begun:
-        raise UserError(f"{where}: is empty; the first line is {HEADER!r}")
+        raise UserError(_("{where}: is empty; the first line is {header!r}").format(where=where, header=HEADER))
     return Rules(tuple(rules), costs)
 
 
 def _costs(words: Sequence[str]) -> dict[str, float]:
     if not words or len(words) % 2 or {*words[::2]} != {*COSTS}:
-        raise UserError(f"cost: write {', '.join(COSTS)}, each followed by seconds")
+        raise UserError(_("cost: write {costs}, each followed by seconds").format(costs=", ".join(COSTS)))
     found = {}
     for name, value in zip(words[::2], words[1::2], strict=True):
         try:
@@ -104,36 +111,54 @@ def _costs(words: Sequence[str]) -> dict[str, float]:
         except ValueError:
             found[name] = math.nan
         if not 0 < found[name] < math.inf:
-            raise UserError(f"cost {name}: {value!r} is not a number of seconds above 0")
+            raise UserError(
+                _("cost {name}: {value!r} is not a number of seconds above 0").format(name=name, value=value)
+            )
     return found
 
 
 def _rule(words: Sequence[str], before: Sequence[Rule]) -> Rule:
     if len(words) != 6:
-        raise UserError(f"a rule is COLLECTIVE NODES PPN FROM TO IMPLEMENTATION[,...]; these are {len(words)} words")
+        raise UserError(
+            _("a rule is COLLECTIVE NODES PPN FROM TO IMPLEMENTATION[,...]; these are {count} words").format(
+                count=len(words)
+            )
+        )
     collective, nodes, ppn, first, last, use = words
     if collective not in DISPATCHED:
-        raise UserError(f"{collective!r} is not served; there are {', '.join(DISPATCHED)}")
+        raise UserError(
+            _("{collective!r} is not served; there are {dispatched}").format(
+                collective=collective, dispatched=", ".join(DISPATCHED)
+            )
+        )
     if not _NODES.fullmatch(nodes) or not _PPN.fullmatch(ppn):
-        raise UserError(f"{nodes} {ppn}: write numbers of nodes and of ranks a node, or *")
-    count, _, shape = nodes.partition("@")
+        raise UserError(
+            _("{nodes} {ppn}: write numbers of nodes and of ranks a node, or *").format(nodes=nodes, ppn=ppn)
+        )
+    count, _at, shape = nodes.partition("@")
     if shape and math.prod(map(int, shape.split("x"))) != int(count):
-        raise UserError(f"{nodes}: {shape} is not a shape of {count} nodes")
+        raise UserError(
+            _("{nodes}: {shape} is not a shape of {count} nodes").format(nodes=nodes, shape=shape, count=count)
+        )
     rule = Rule(collective, nodes, ppn, _size(first), None if last == "max" else _size(last), tuple(use.split(",")))
     if rule.last is not None and rule.last < rule.first:
-        raise UserError(f"from {first} is above to {last}")
+        raise UserError(_("from {first} is above to {last}").format(first=first, last=last))
     for word in rule.use:
         of_implementation(word)
     for other in before:
         same = (other.collective, other.nodes, other.ppn) == (collective, nodes, ppn)
         if same and other.covers(max(rule.first, other.first)) and rule.covers(max(rule.first, other.first)):
-            raise UserError(f"{collective} {nodes} {ppn}: {max(rule.first, other.first)} bytes have a rule already")
+            raise UserError(
+                _("{collective} {nodes} {ppn}: {first} bytes have a rule already").format(
+                    collective=collective, nodes=nodes, ppn=ppn, first=max(rule.first, other.first)
+                )
+            )
     return rule
 
 
 def _size(word: str) -> int:
     if not _SIZE.fullmatch(word) or int(word) > _LARGEST:
-        raise UserError(f"{word!r} is not a number of bytes")
+        raise UserError(_("{word!r} is not a number of bytes").format(word=word))
     return int(word)
 
 

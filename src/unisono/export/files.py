@@ -11,6 +11,7 @@ from unisono.export import arguments, dispatch, keyval, rules, shell
 from unisono.export.provenance import MADE_BY, provenance
 from unisono.export.seal import is_edited, sealed
 from unisono.export.words import PlanWords, plan_words
+from unisono.language import N_, _
 from unisono.launch.placement import place
 from unisono.machine.model import Machine
 from unisono.parameters.spelling import require_mpi
@@ -50,12 +51,22 @@ def export(
     """
     writer = _WRITERS.get(format)
     if writer is None:
-        raise UserError(f"format: {format!r} is unknown; known: {', '.join(_WRITERS)}")
+        raise UserError(
+            _("format: {format!r} is unknown; known: {writers}").format(format=format, writers=", ".join(_WRITERS))
+        )
     if format not in formats(machine):
         name = require_mpi(machine).name
-        raise UserError(f"format {format}: is Open MPI's; for {name} there is {', '.join(formats(machine))}")
+        raise UserError(
+            _("format {format}: is Open MPI's; for {name} there is {machine}").format(
+                format=format, name=name, machine=", ".join(formats(machine))
+            )
+        )
     if plan.needs_library and format != OURS:
-        raise UserError(f"format {format}: this plan needs our library; export it with --format {OURS}")
+        raise UserError(
+            _("format {format}: this plan needs our library; export it with --format {ours}").format(
+                format=format, ours=OURS
+            )
+        )
     words = plan_words(tuning, plan, machine)
     directory = directory.absolute()
     texts = writer(words, [*provenance(tuning, plan), *words.notes, ""], plan, machine, directory)
@@ -79,7 +90,9 @@ def _remove_ours(path: Path) -> None:
         if path.is_file() and _begins(path, MADE_BY.encode()):
             path.unlink()
     except OSError as error:
-        raise UserError(f"{path}: cannot be removed: {error.strerror}") from error
+        raise UserError(
+            _("{path}: cannot be removed: {strerror}").format(path=path, strerror=error.strerror)
+        ) from error
 
 
 def _begins(path: Path, with_: bytes) -> bool:
@@ -103,15 +116,22 @@ def exportable(
         return plan, []
     instead = without_library(tuning, plan.nodes, plan.ppn, weights)
     if instead is None:
-        raise UserError(f"format {format}: all plans of {tuning.name} need our library; export with --format {OURS}")
+        raise UserError(
+            _("format {format}: all plans of {name} need our library; export with --format {ours}").format(
+                format=format, name=tuning.name, ours=OURS
+            )
+        )
     lost = [
         f"{name} {gain} instead of {plan.gain[name]}"
         for name, gain in instead.gain.items()
         if name in plan.gain and plan.gain[name].mid > gain.mid
     ]
     return instead, [
-        "The best plan needs our library (unisono run, or --format rules), which no file of the MPI can ask for: this "
-        f"is the best without it, {instead.launch}" + (f"; gains {', '.join(lost)}" if lost else "")
+        N_(
+            "The best plan needs our library (unisono run, or --format rules), which no file of "
+            "the MPI can ask for: this is the best without it, {launch}"
+        ).format(launch=instead.launch)
+        + (f"; gains {', '.join(lost)}" if lost else "")
     ]
 
 
@@ -201,7 +221,9 @@ def _serving(words: PlanWords, head: list[str], plan: PlanModel, machine: Machin
     ]
     rest = arguments.words(words.mca, words.env, [])
     if rest or plan.launch.get("placement"):
-        comments.append(f"The plan also wants, which is not in here: {shlex.join(rest)}".rstrip(": "))
+        comments.append(
+            N_("The plan also wants, which is not in here: {rest}").format(rest=shlex.join(rest)).rstrip(": ")
+        )
         comments += _placement_comment(plan, machine)
     if words.rules:
         comments.append("Rules for other collectives are coll/tuned's own; unisono run gives it those too.")

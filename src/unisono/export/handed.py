@@ -10,6 +10,7 @@ from unisono.errors import UserError
 from unisono.export import arguments, keyval, shell
 from unisono.export.files import ARGUMENTS, MCA, SHELL, UCX
 from unisono.export.words import RULES_FILE, PlanWords
+from unisono.language import _
 from unisono.launch.command import Command, command
 from unisono.machine.model import Machine
 from unisono.model import DEFAULT
@@ -87,7 +88,7 @@ def handed(format: str, directory: Path, words: PlanWords, machine: Machine) -> 
         path = directory / ARGUMENTS
         line = arguments.read(read_text(path), str(path))
         return Handed(mca=_mca_of(line), env=_exported(line), words=line)
-    raise UserError(f"format: {format!r} is unknown")
+    raise UserError(_("format: {format!r} is unknown").format(format=format))
 
 
 def _mca_of(words: Sequence[str]) -> dict[str, str]:

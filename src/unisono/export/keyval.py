@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from unisono.errors import UserError
+from unisono.language import _
 
 _LINE = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*?)\s*")
 
@@ -35,8 +36,14 @@ def read(text: str, where: str) -> dict[str, str]:
             continue
         match = _LINE.fullmatch(line)
         if match is None:
-            raise UserError(f"{where}: line {number}: {line.strip()!r} is not `name = value`")
+            raise UserError(
+                _("{where}: line {number}: {line!r} is not `name = value`").format(
+                    where=where, number=number, line=line.strip()
+                )
+            )
         if match[1] in values:
-            raise UserError(f"{where}: line {number}: {match[1]} is there twice")
+            raise UserError(
+                _("{where}: line {number}: {match} is there twice").format(where=where, number=number, match=match[1])
+            )
         values[match[1]] = match[2]
     return values

@@ -7,6 +7,7 @@ Read in `coll_tuned_decision_dynamic.c` (4.1 and 5.0) and found the same by trip
 from __future__ import annotations
 
 from unisono.errors import UserError
+from unisono.language import _
 from unisono.model import WITHOUT_SIZE
 
 _VECTOR = ("allreduce", "reduce", "bcast", "allgatherv")
@@ -30,7 +31,7 @@ def message_bytes(collective: str, size: int, ranks: int) -> int:
         return size
     if collective in _TIMES_RANKS:
         return size * ranks
-    raise UserError(f"{collective}: coll/tuned has no rules for it")
+    raise UserError(_("{collective}: coll/tuned has no rules for it").format(collective=collective))
 
 
 def has_rules(collective: str) -> bool:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from unisono.errors import LaunchError, UserError
+from unisono.language import N_, _
 from unisono.launch.failure import explain
 from unisono.launch.process import run
 from unisono.machine import tools
@@ -72,7 +73,7 @@ def ask(argv: Sequence[str], env: Mapping[str, str], deadline: float) -> Answers
     found = _parse(finished.stdout)
     if finished.exit_code != 0 or not found.done:
         if finished.exit_code == 0:
-            raise LaunchError("protocol", "the probe ended without its last line")
+            raise LaunchError("protocol", N_("the probe ended without its last line"))
         raise explain(finished.exit_code, finished.stderr)
     hosts = list(dict.fromkeys(where["host"] for where in sorted(found.where, key=lambda where: where["rank"])))
     return Answers(
@@ -94,7 +95,9 @@ def _parse(stdout: str) -> _Found:
         try:
             answer = json.loads(text)
         except ValueError as error:
-            raise LaunchError("protocol", f"the probe said {line!r}: {error}") from error
+            raise LaunchError(
+                "protocol", N_("the probe said {line!r}: {error}").format(line=line, error=error)
+            ) from error
         _take(answer, found)
     return found
 
@@ -124,7 +127,7 @@ def probe_program(machine: Machine) -> Path:
     mpicc = machine.mpi.mpicc if machine.mpi else None
     compiler = shutil.which(mpicc) if mpicc else None
     if compiler is None:
-        raise UserError("checking needs this MPI's mpicc for a small probe program; name one with --mpicc")
+        raise UserError(_("checking needs this MPI's mpicc for a small probe program; name one with --mpicc"))
     source = native_source() / "probe" / "probe.c"
     base = os.environ.get("XDG_CACHE_HOME")
     folder = (Path(base) if base else Path.home() / ".cache") / "unisono" / f"probe-{_key(compiler, source)}"
@@ -138,11 +141,18 @@ def probe_program(machine: Machine) -> Path:
             words = [compiler, "-std=c11", "-O1", str(source), "-o", str(made), "-ldl"]
             done = subprocess.run(words, capture_output=True, text=True, errors="replace", timeout=120, check=False)
             if done.returncode != 0:
-                last = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
-                raise UserError(f"{compiler} could not build the probe program: {last}")
+                last = (
+                    done.stderr.strip().splitlines()
+                    or [_("exit status {returncode}").format(returncode=done.returncode)]
+                )[-1]
+                raise UserError(
+                    _("{compiler} could not build the probe program: {last}").format(compiler=compiler, last=last)
+                )
             made.replace(program)
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise UserError(f"{folder}: cannot build the probe program: {error}") from error
+        raise UserError(
+            _("{folder}: cannot build the probe program: {error}").format(folder=folder, error=error)
+        ) from error
     return program
 
 

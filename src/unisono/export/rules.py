@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from unisono.errors import UserError
+from unisono.language import _
 
 COLLECTIVE_IDS = {
     "allgather": 0,
@@ -132,47 +133,69 @@ def _read(text: str, where: str) -> tuple[RulesFile, list[tuple[int, int]]]:
     if header is not None:
         version = int(header[1])
         if version not in (1, 2):
-            raise UserError(f"{where}: line 1: rules of version {version} are not known; this is about 1 and 2")
+            raise UserError(
+                _("{where}: line 1: rules of version {version} are not known; this is about 1 and 2").format(
+                    where=where, version=version
+                )
+            )
     numbers = _Numbers(text, where, header.end() if header else 0)
-    collectives = [_collective(numbers, version) for _ in range(numbers.next("the number of collectives"))]
-    numbers.expect_end(f"the {len(collectives)} collectives announced at the top")
+    collectives = [_collective(numbers, version) for _number in range(numbers.next(_("the number of collectives")))]
+    numbers.expect_end(_("the {count} collectives announced at the top").format(count=len(collectives)))
     twice = next(
         (c for i, c in enumerate(collectives) if c.collective in {d.collective for d in collectives[:i]}), None
     )
     if twice is not None:
-        raise UserError(f"{where}: {twice.collective} (id {COLLECTIVE_IDS[twice.collective]}) is there twice")
+        raise UserError(
+            _("{where}: {collective} (id {collective_ids}) is there twice").format(
+                where=where, collective=twice.collective, collective_ids=COLLECTIVE_IDS[twice.collective]
+            )
+        )
     return RulesFile(tuple(collectives), version), numbers.algorithms
 
 
 def _collective(numbers: _Numbers, version: int) -> CollectiveRules:
-    number = numbers.next("a collective's id")
+    number = numbers.next(_("a collective's id"))
     name = _NAMES.get(number)
     if name is None:
-        raise numbers.error(f"{number} is not the id of a collective (0 to {max(_NAMES)})")
-    count = numbers.next(f"how many communicator sizes {name} has")
+        raise numbers.error(
+            _("{number} is not the id of a collective (0 to {names})").format(number=number, names=max(_NAMES))
+        )
+    count = numbers.next(_("how many communicator sizes {name} has").format(name=name))
     comms: list[CommRules] = []
-    for _ in range(count):
-        size = numbers.next(f"a communicator size of {name}")
+    for _number in range(count):
+        size = numbers.next(_("a communicator size of {name}").format(name=name))
         if comms and size <= comms[-1].size:
-            raise numbers.error(f"{name}: communicator size {size} comes after {comms[-1].size}; they must ascend")
+            raise numbers.error(
+                _("{name}: communicator size {size} comes after {size2}; they must ascend").format(
+                    name=name, size=size, size2=comms[-1].size
+                )
+            )
         comms.append(CommRules(size, _messages(numbers, name, size, version)))
     return CollectiveRules(name, tuple(comms))
 
 
 def _messages(numbers: _Numbers, name: str, comm_size: int, version: int) -> tuple[MessageRule, ...]:
-    of = f"{name} on {comm_size} ranks"
+    of = _("{name} on {comm_size} ranks").format(name=name, comm_size=comm_size)
     rules: list[MessageRule] = []
-    for _ in range(numbers.next(f"how many message sizes {of} has")):
-        size = numbers.next(f"a message size of {of}")
+    for _number in range(numbers.next(_("how many message sizes {of} has").format(of=of))):
+        size = numbers.next(_("a message size of {of}").format(of=of))
         if not rules and size != 0:
-            raise numbers.error(f"{of}: the first message size is {size}; it must be 0, or Open MPI drops the file")
+            raise numbers.error(
+                _("{of}: the first message size is {size}; it must be 0, or Open MPI drops the file").format(
+                    of=of, size=size
+                )
+            )
         if rules and size <= rules[-1].bytes:
-            raise numbers.error(f"{of}: message size {size} comes after {rules[-1].bytes}; they must ascend")
-        algorithm = numbers.next(f"the algorithm of {of} from {size} bytes")
+            raise numbers.error(
+                _("{of}: message size {size} comes after {bytes}; they must ascend").format(
+                    of=of, size=size, bytes=rules[-1].bytes
+                )
+            )
+        algorithm = numbers.next(_("the algorithm of {of} from {size} bytes").format(of=of, size=size))
         numbers.algorithms.append(numbers.span)
-        fan = numbers.next(f"the fan-in/out of {of} from {size} bytes")
-        segment = numbers.next(f"the segment size of {of} from {size} bytes")
-        requests = numbers.next("the requests") if version > 1 and numbers.more_on_line() else None
+        fan = numbers.next(_("the fan-in/out of {of} from {size} bytes").format(of=of, size=size))
+        segment = numbers.next(_("the segment size of {of} from {size} bytes").format(of=of, size=size))
+        requests = numbers.next(_("the requests")) if version > 1 and numbers.more_on_line() else None
         rules.append(MessageRule(size, algorithm, fan, segment, requests))
     return tuple(rules)
 
@@ -189,15 +212,23 @@ class _Numbers:
 
     def next(self, what: str) -> int:
         if self._position >= len(self._tokens):
-            raise UserError(f"{self._where}: line {self._lines}: the file ends where {what} is expected")
+            raise UserError(
+                _("{where}: line {lines}: the file ends where {what} is expected").format(
+                    where=self._where, lines=self._lines, what=what
+                )
+            )
         self._position += 1
         token = self._tokens[self._position - 1].text
         if not token.isascii() or not token.isdigit():
-            raise self.error(f"{token!r} is not a number; {what} is expected here")
+            raise self.error(_("{token!r} is not a number; {what} is expected here").format(token=token, what=what))
         if len(token) > 1 and token.startswith("0"):
-            raise self.error(f"{token!r} would be read as an octal number; write it without leading zeros")
+            raise self.error(
+                _("{token!r} would be read as an octal number; write it without leading zeros").format(token=token)
+            )
         if len(token) > _DIGITS_MOST:
-            raise self.error(f"{token[:40]!r} is too large a number; {what} is expected here")
+            raise self.error(
+                _("{token!r} is too large a number; {what} is expected here").format(token=token[:40], what=what)
+            )
         return int(token)
 
     @property
@@ -213,12 +244,20 @@ class _Numbers:
 
     def error(self, message: str) -> UserError:
         """About the number given last."""
-        return UserError(f"{self._where}: line {self._tokens[self._position - 1].line}: {message}")
+        return UserError(
+            _("{where}: line {line}: {message}").format(
+                where=self._where, line=self._tokens[self._position - 1].line, message=message
+            )
+        )
 
     def expect_end(self, after: str) -> None:
         if self._position < len(self._tokens):
             token = self._tokens[self._position]
-            raise UserError(f"{self._where}: line {token.line}: {token.text!r} comes after {after}")
+            raise UserError(
+                _("{where}: line {line}: {text!r} comes after {after}").format(
+                    where=self._where, line=token.line, text=token.text, after=after
+                )
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,14 @@ from unisono.export.message_bytes import message_bytes
 from unisono.export.probe import Answers, UcxVariable
 from unisono.export.rules import Entry, MessageRule
 from unisono.export.tripwire import applied, fails
+from unisono.language import N_, _
 from unisono.launch.placement import check as placement_check
 from unisono.launch.placement import place
 from unisono.machine.model import Machine
 from unisono.sizes import format_size, parse_size
 from unisono.tuning.model import PlanModel
 
-OWN_CHOICE = "the MPI's own choice"
+OWN_CHOICE = N_("the MPI's own choice")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +42,11 @@ def parameters(wanted: Mapping[str, str], answers: Answers) -> Iterator[Item]:
     for name, value in wanted.items():
         parameter = answers.parameters[name]
         if not parameter.known:
-            reason = "this Open MPI has no parameter of that name, and ignores it in silence"
+            reason = _("this Open MPI has no parameter of that name, and ignores it in silence")
             yield Item(name, value, "unknown", False, reason)
             continue
         same = _same(value, parameter.value) or value == parameter.label
-        reason = "" if same else "something else sets it: the environment, or another parameter file"
+        reason = "" if same else _("something else sets it: the environment, or another parameter file")
         yield Item(name, value, parameter.value or "(empty)", same, reason)
 
 
@@ -69,7 +70,7 @@ def environment(files: Handed) -> Iterator[Item]:
     """Variables of libraries that cannot be asked what they took."""
     for name, value in files.env.items():
         if not name.startswith("UCX_"):
-            yield Item(name, value, "cannot be seen", None, "its library does not say which variables it uses")
+            yield Item(name, value, _("cannot be seen"), None, _("its library does not say which variables it uses"))
 
 
 # -- UCX -------------------------------------------------------------------------------------------------------------
@@ -88,9 +89,11 @@ def ucx(files: Handed, answers: Answers) -> Iterator[Item]:
         if not name.startswith("UCX_"):
             continue
         if not started:
-            yield Item(name, value, "UCX did not start", False, "messages go another way in this launch (see pml)")
+            yield Item(
+                name, value, _("UCX did not start"), False, _("messages go another way in this launch (see pml)")
+            )
         elif name in unused:
-            yield Item(name, value, "unused", False, "this UCX has no variable of that name")
+            yield Item(name, value, "unused", False, _("this UCX has no variable of that name"))
         elif name in files.env and f"{name}={value}" in in_use:
             yield Item(name, value, value, True)
         else:
@@ -99,10 +102,10 @@ def ucx(files: Handed, answers: Answers) -> Iterator[Item]:
 
 def _reported(name: str, value: str, variable: UcxVariable) -> Item:
     if not variable.known:
-        return Item(name, value, "cannot be seen", None, "UCX's configuration report does not hold this variable")
+        return Item(name, value, _("cannot be seen"), None, _("UCX's configuration report does not hold this variable"))
     if variable.used == variable.wanted:
         return Item(name, value, variable.used, True)
-    return Item(name, value, variable.used, False, "the environment or another file says otherwise")
+    return Item(name, value, variable.used, False, _("the environment or another file says otherwise"))
 
 
 # -- Placement and components ----------------------------------------------------------------------------------------
@@ -113,18 +116,24 @@ def placement(plan: PlanModel, machine: Machine, answers: Answers) -> Item:
     policy = plan.launch["placement"]
     placed = place(machine, plan.nodes, plan.ppn, policy, oversubscribe=True)
     differs = placement_check(placed, answers.where)
-    return Item("placement", policy, differs or "as computed", differs is None, differs or "")
+    return Item("placement", policy, differs or _("as computed"), differs is None, differs or "")
 
 
 def component(wanted: str, served: Mapping[str, str], collectives: Sequence[str]) -> Item:
     """Whether the preferred component is on top."""
     if not served:
-        return Item("coll", wanted, "cannot be seen", None, "Open MPI did not say which component serves what")
+        return Item("coll", wanted, _("cannot be seen"), None, _("Open MPI did not say which component serves what"))
     mine = [name for name in collectives if served.get(name) == wanted]
     if mine:
-        return Item("coll", wanted, f"{wanted} serves {', '.join(mine)}", True)
+        return Item("coll", wanted, _("{wanted} serves {mine}").format(wanted=wanted, mine=", ".join(mine)), True)
     top = served.get("comm", "?")
-    return Item("coll", wanted, top, False, f"{wanted} did not accept this communicator; {top} is on top")
+    return Item(
+        "coll",
+        wanted,
+        top,
+        False,
+        _("{wanted} did not accept this communicator; {top} is on top").format(wanted=wanted, top=top),
+    )
 
 
 # -- Rules -----------------------------------------------------------------------------------------------------------
@@ -154,7 +163,9 @@ def not_reached(points: Sequence[Point], served: Mapping[str, str], machine: Mac
         server = served[collective]
         name = " or ".join(_name(collective, rule, machine) for rule in wanted.values())
         item = Item(f"{collective}, {what}", name, f"coll/{server}", not any(wanted))
-        yield item if item.taken else with_server(replace(item, found=OWN_CHOICE, reason="no rule is applied"), served)
+        yield (
+            item if item.taken else with_server(replace(item, found=OWN_CHOICE, reason=_("no rule is applied")), served)
+        )
 
 
 def _tried(
@@ -166,9 +177,15 @@ def _tried(
 ) -> Item:
     call = (*point.call, point.ranks)
     wanted = _name(point.collective, point.wanted, machine)
-    where = f"at {format_size(point.size)} on {point.ranks} ranks"
+    where = _("at {size} on {ranks} ranks").format(size=format_size(point.size), ranks=point.ranks)
     if plain[call]:
-        return Item("", wanted, "an error", False, f"{where} the call fails: the file names no algorithm of this MPI")
+        return Item(
+            "",
+            wanted,
+            _("an error"),
+            False,
+            _("{where} the call fails: the file names no algorithm of this MPI").format(where=where),
+        )
     try:
         entry = applied(found, point.collective, fails(failed, call))
     except ValueError as error:
@@ -177,13 +194,27 @@ def _tried(
         in_file = any(e.collective == point.collective for e in found)
         if point.guarded or (not in_file and point.wanted.algorithm == 0):
             return Item("", wanted, OWN_CHOICE, True)
-        reason = f"{where} no rule is applied" if in_file else f"the file has no rules for {point.collective} there"
+        reason = (
+            _("{where} no rule is applied").format(where=where)
+            if in_file
+            else _("the file has no rules for {collective} there").format(collective=point.collective)
+        )
         return Item("", wanted, OWN_CHOICE, False, reason)
     got = _name(point.collective, entry.rule, machine)
     same = not point.guarded and _what_it_does(entry.rule) == _what_it_does(point.wanted)
-    of = f"the rule from {entry.rule.bytes} bytes on {entry.comm_size} ranks and more"
+    of = _("the rule from {bytes} bytes on {comm_size} ranks and more").format(
+        bytes=entry.rule.bytes, comm_size=entry.comm_size
+    )
     counted = message_bytes(point.collective, point.size, point.ranks)
-    return Item("", wanted, got, same, "" if same else f"{where} ({counted} bytes to Open MPI) it takes {of}")
+    return Item(
+        "",
+        wanted,
+        got,
+        same,
+        ""
+        if same
+        else _("{where} ({counted} bytes to Open MPI) it takes {of}").format(where=where, counted=counted, of=of),
+    )
 
 
 def _what_it_does(rule: MessageRule) -> tuple[int, int, int]:
@@ -195,8 +226,15 @@ def _name(collective: str, rule: MessageRule, machine: Machine) -> str:
     if rule.algorithm == 0:
         return OWN_CHOICE
     known = machine.mpi.algorithms.get(collective, {}) if machine.mpi else {}
-    name = next((name for name, number in known.items() if number == rule.algorithm), f"algorithm {rule.algorithm}")
-    return f"{name}, segments of {format_size(rule.segment)}" if rule.segment else name
+    name = next(
+        (name for name, number in known.items() if number == rule.algorithm),
+        _("algorithm {algorithm}").format(algorithm=rule.algorithm),
+    )
+    return (
+        _("{name}, segments of {segment}").format(name=name, segment=format_size(rule.segment))
+        if rule.segment
+        else name
+    )
 
 
 def with_server(item: Item, served: Mapping[str, str]) -> Item:
@@ -206,5 +244,12 @@ def with_server(item: Item, served: Mapping[str, str]) -> Item:
     if item.taken is not False or item.found != OWN_CHOICE or server is None:
         return item
     if server != "tuned":
-        return replace(item, reason=f"{item.reason}: coll/{server} serves it, not coll/tuned, whose rules these are")
-    return replace(item, reason=f"{item.reason}: Open MPI did not read the file, or dropped it in silence")
+        return replace(
+            item,
+            reason=_("{reason}: coll/{server} serves it, not coll/tuned, whose rules these are").format(
+                reason=item.reason, server=server
+            ),
+        )
+    return replace(
+        item, reason=_("{reason}: Open MPI did not read the file, or dropped it in silence").format(reason=item.reason)
+    )

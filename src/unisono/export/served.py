@@ -19,6 +19,7 @@ from unisono.export.files import SERVING
 from unisono.export.probe import ask, probe_program
 from unisono.export.seen import Item
 from unisono.export.words import PlanWords
+from unisono.language import _
 from unisono.launch.command import command
 from unisono.machine.model import Machine
 from unisono.model import WITHOUT_SIZE
@@ -89,16 +90,20 @@ def check_served(
 def items(calls: Mapping[tuple[str, int], str], listed: Sequence[Row], named: bool) -> list[Item]:
     """For every call, (collective, size) -> the implementation wanted, who served it."""
     if named and not listed:
-        reason = "the library listed nothing: it was not in the ranks, or the file is not the one it read"
-        return [Item("rules file", "read", "not read", False, reason)]
+        reason = _("the library listed nothing: it was not in the ranks, or the file is not the one it read")
+        return [Item(_("rules file"), "read", _("not read"), False, reason)]
     out = []
     for (collective, size), word in calls.items():
         here = [row.word for row in listed if row.collective == collective and row.covers(size)]
         others = [other for other in here if other not in (word, "mpi")]
         taken = word in here or (word == "mpi" and not others)
-        what = collective if collective in WITHOUT_SIZE else f"{collective} of {format_size(size)}"
-        found = word if taken else ", ".join(others or here) or "not served by the library"
-        out.append(Item(what, word, found, taken, "" if taken else "another rule comes first, or it does not apply"))
+        what = (
+            collective
+            if collective in WITHOUT_SIZE
+            else _("{collective} of {size}").format(collective=collective, size=format_size(size))
+        )
+        found = word if taken else ", ".join(others or here) or _("not served by the library")
+        out.append(Item(what, word, found, taken, "" if taken else _("another rule comes first, or it does not apply")))
     return out
 
 

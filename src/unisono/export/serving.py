@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from unisono.errors import UserError
 from unisono.export.dispatch import Rule, Rules
+from unisono.language import N_, _
 from unisono.machine.model import Mpi
 from unisono.machine.version import at_least
 from unisono.model import DISPATCHED, WITHOUT_SIZE, is_ours
@@ -46,8 +47,10 @@ def _rules(collective: str, plan: PlanModel, mpi: Mpi, notes: list[str]) -> list
         return []
     if collective in WITHOUT_SIZE and (len({rule.call for rule in named}) > 1 or named[-1].last is not None):
         notes.append(
-            f"{collective} on {plan.nodes} x {plan.ppn} ranks: rules by message size are left out, because its ranks "
-            "do not know the size all of them agree on"
+            N_(
+                "{collective} on {nodes} x {ppn} ranks: rules by message size are left out, because "
+                "its ranks do not know the size all of them agree on"
+            ).format(collective=collective, nodes=plan.nodes, ppn=plan.ppn)
         )
         return []
     if collective in WITHOUT_SIZE:
@@ -58,16 +61,28 @@ def _rules(collective: str, plan: PlanModel, mpi: Mpi, notes: list[str]) -> list
 def _rule(rule: RuleModel, plan: PlanModel, mpi: Mpi, notes: list[str]) -> Rule:
     call = rule.call
     use = implementation(call)
-    where = f"{rule.collective}, {rule.range_text()} on {plan.nodes} x {plan.ppn} ranks"
+    where = N_("{collective}, {rule} on {nodes} x {ppn} ranks").format(
+        collective=rule.collective, rule=rule.range_text(), nodes=plan.nodes, ppn=plan.ppn
+    )
     if call["coll"] == "tuned" and "algorithm" in call:
         known = mpi.algorithms.get(rule.collective, {})
         if call["algorithm"] not in known:
             raise UserError(
-                f"{rule.collective}: coll/tuned of Open MPI {mpi.version} has no algorithm {call['algorithm']!r}; "
-                f"it has {', '.join(known) or 'none'}"
+                _(
+                    "{collective}: coll/tuned of Open MPI {version} has no algorithm {algorithm!r}; it has {known}"
+                ).format(
+                    collective=rule.collective,
+                    version=mpi.version,
+                    algorithm=call["algorithm"],
+                    known=", ".join(known) or "none",
+                )
             )
     elif not is_ours(call) and (mpi.family != "openmpi" or not at_least(mpi.version, _PREFERS)):
-        notes.append(f"{where}: {use} is left out, because {mpi.name} {mpi.version} prefers no component call by call")
+        notes.append(
+            N_("{where}: {use} is left out, because {name} {version} prefers no component call by call").format(
+                where=where, use=use, name=mpi.name, version=mpi.version
+            )
+        )
         use = "mpi"
     return Rule(rule.collective, str(plan.nodes), str(plan.ppn), rule.first, rule.last, (use,))
 

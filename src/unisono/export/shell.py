@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 from unisono.errors import UserError
+from unisono.language import _
 
 _USE = (
     "Use:    . ./env.sh        then start MPI programs as ever",
@@ -50,8 +51,14 @@ def read(text: str, where: str) -> dict[str, str]:
         try:
             words = shlex.split(match[2])
         except ValueError as error:
-            raise UserError(f"{where}: line {number}: {error}") from error
+            raise UserError(
+                _("{where}: line {number}: {error}").format(where=where, number=number, error=error)
+            ) from error
         if len(words) > 1:
-            raise UserError(f"{where}: line {number}: {match[2]!r} is more than one word")
+            raise UserError(
+                _("{where}: line {number}: {match!r} is more than one word").format(
+                    where=where, number=number, match=match[2]
+                )
+            )
         values[match[1]] = words[0] if words else ""
     return values

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from unisono.export.rules import Entry
+from unisono.language import _
 
 NO_ALGORITHM = 9999
 """More algorithms than any collective of any version has."""
@@ -49,7 +50,7 @@ def applied(entries: Sequence[Entry], collective: str, fails: Sequence[bool]) ->
     for entry, number in zip(entries, numbers(entries), strict=True):
         if entry.collective == collective and number == code:
             return entry
-    raise ValueError(f"{collective}: the file has no rule number {code}")
+    raise ValueError(_("{collective}: the file has no rule number {code}").format(collective=collective, code=code))
 
 
 def fails(variants_failed: Sequence[Mapping[tuple[str, int, int], bool]], call: tuple[str, int, int]) -> list[bool]:

@@ -10,6 +10,7 @@ from unisono.export.compiled import compile_rules, plans_under
 from unisono.export.dispatch import Rules
 from unisono.export.rules import RulesFile
 from unisono.export.serving import compile_serving, other_collectives
+from unisono.language import N_
 from unisono.launch.command import launch_scope_words
 from unisono.machine.model import Machine, Mpi
 from unisono.machine.version import at_least
@@ -82,6 +83,8 @@ def _han_in_front(rules: RulesFile, plan: PlanModel, mpi: Mpi) -> list[str]:
     if not shadowed or plan.nodes == 1 or not has_han or "coll" in plan.launch:
         return []
     return [
-        f"on several nodes coll/han serves {', '.join(shadowed)} before coll/tuned is asked, so these rules are not "
-        'reached there; a plan with coll = "tuned" would reach them'
+        N_(
+            "on several nodes coll/han serves {shadowed} before coll/tuned is asked, so these "
+            'rules are not reached there; a plan with coll = "tuned" would reach them'
+        ).format(shadowed=", ".join(shadowed))
     ]

@@ -15,6 +15,7 @@ from unisono.errors import UserError
 from unisono.hybrid import policies
 from unisono.hybrid.layouts import Layout
 from unisono.hybrid.lines import binding, exports, fill, threads_environment
+from unisono.language import N_, _
 from unisono.launch.command import Command
 from unisono.launch.hydra import describe_hydra, taken_apart
 from unisono.launch.job import describe_job
@@ -40,24 +41,40 @@ def chosen(tuning: Tuning, program: Sequence[str], nodes: int) -> tuple[LayoutMo
     is none, or none can be chosen.
     """
     if not tuning.layout:
-        raise UserError(f"{tuning.name}: holds no layout; unisono hybrid finds the fastest and puts it into the tuning")
+        raise UserError(
+            _("{name}: holds no layout; unisono hybrid finds the fastest and puts it into the tuning").format(
+                name=tuning.name
+            )
+        )
     own = [layout for layout in tuning.layout if _name(layout.program.split()[0]) == _name(program[0])]
     measured = list(dict.fromkeys(layout.program for layout in own or tuning.layout))
     if len(measured) > 1:
         raise UserError(
-            f"{tuning.name}: holds layouts measured with {' and with '.join(map(repr, measured))}; which is meant for "
-            f"{program[0]} cannot be told: keep one, or measure with unisono hybrid -- {program[0]} ..."
+            _(
+                "{name}: holds layouts measured with {repr}; which is meant for {program} cannot be "
+                "told: keep one, or measure with unisono hybrid -- {program} ..."
+            ).format(name=tuning.name, repr=" and with ".join(map(repr, measured)), program=program[0])
         )
     best = min(own or tuning.layout, key=lambda layout: (abs(layout.nodes - nodes), layout.nodes))
     notes = []
     if not own:
-        notes.append(f"the layout was measured with {best.program!r}, not with {program[0]}")
+        notes.append(
+            N_("the layout was measured with {program!r}, not with {program2}").format(
+                program=best.program, program2=program[0]
+            )
+        )
     if best.nodes != nodes:
-        notes.append(f"the layout was measured on {best.nodes} nodes, the nearest to {nodes}")
+        notes.append(
+            N_("the layout was measured on {nodes} nodes, the nearest to {nodes2}").format(
+                nodes=best.nodes, nodes2=nodes
+            )
+        )
     if not best.proven:
-        notes.append(f"nothing was proven faster than {best.reference}: this is that layout")
+        notes.append(
+            N_("nothing was proven faster than {reference}: this is that layout").format(reference=best.reference)
+        )
     if best.packing == "threads":
-        notes.append("it was measured with all threads packing the halo: tell the program, if it can")
+        notes.append(N_("it was measured with all threads packing the halo: tell the program, if it can"))
     return best, notes
 
 
@@ -76,14 +93,16 @@ def with_layout(tuning: Tuning, argv: Sequence[str], machine: Machine, env: Mapp
     here = layout.shape
     if here.cores > machine.cores:
         raise UserError(
-            f"layout {here.name} needs {here.cores} cores a node, {machine.name} has {machine.cores}: measure "
-            f"layouts here with unisono hybrid"
+            _(
+                "layout {name} needs {cores} cores a node, {name2} has {cores2}: measure layouts here "
+                "with unisono hybrid"
+            ).format(name=here.name, cores=here.cores, name2=machine.name, cores2=machine.cores)
         )
     ranks = nodes * layout.processes
     environment = {**threads_environment(here), **layout.links}
     kept = _kept(options, kind, here, ranks, environment, notes)
     notes += [
-        f"{name}={env[name]} of your environment is replaced by {value}"
+        N_("{name}={env} of your environment is replaced by {value}").format(name=name, env=env[name], value=value)
         for name, value in environment.items()
         if env.get(name, value) != value
     ]
@@ -115,7 +134,7 @@ def _taken_apart(
 ) -> tuple[str, list[list[str]], list[str], int]:
     """Kind of launcher, options, program and number of nodes of a command line."""
     if not argv:
-        raise UserError("no command: write the mpirun command line after --")
+        raise UserError(_("no command: write the mpirun command line after --"))
     kind = _launcher(argv[0], machine)
     options, program = _parts(argv, kind)
     return kind, options, program, _nodes([argv[0], *_without_fields(options), *program], kind, machine, env)
@@ -132,7 +151,7 @@ def _parts(argv: Sequence[str], kind: str) -> tuple[list[list[str]], list[str]]:
         return taken_apart(argv)
     line = parse(argv)
     if len(line.contexts) > 1:
-        raise UserError(f"{' '.join(argv)}: starts several programs; a layout is for one")
+        raise UserError(_("{argv}: starts several programs; a layout is for one").format(argv=" ".join(argv)))
     return [list(option.words) for option in line.contexts[0].options], list(line.contexts[0].program)
 
 
@@ -171,9 +190,17 @@ def _kept(
         variable = words[1].partition("=")[0] if name in _EXPORTS else ""
         if name in replaced:
             if name not in _COUNTS or not words[-1].endswith(("{ranks}", str(ranks))):
-                notes.append(f"{' '.join(words)} of the command line gives way: the layout starts {ranks} ranks")
+                notes.append(
+                    N_("{words} of the command line gives way: the layout starts {ranks} ranks").format(
+                        words=" ".join(words), ranks=ranks
+                    )
+                )
         elif variable in environment:
-            notes.append(f"{' '.join(words)} of the command line is replaced by {environment[variable]}")
+            notes.append(
+                N_("{words} of the command line is replaced by {environment}").format(
+                    words=" ".join(words), environment=environment[variable]
+                )
+            )
         elif name in _HOSTS and kind != "srun" and len(words) == 2:
             found += [words[0], ",".join(_slots(host, layout.processes) for host in words[1].split(","))]
         else:
@@ -192,9 +219,9 @@ def _placed(layout: LayoutModel, here: Layout, machine: Machine, notes: list[str
     if layout.numa == "none":
         return []
     if policies.numa_nodes(machine) < 2:
-        notes.append(f"{layout.numa} memory is left out: this machine has one NUMA node")
+        notes.append(N_("{numa} memory is left out: this machine has one NUMA node").format(numa=layout.numa))
         return []
     if shutil.which("numactl") is None:
-        notes.append(f"{layout.numa} memory is left out: numactl is not installed")
+        notes.append(N_("{numa} memory is left out: numactl is not installed").format(numa=layout.numa))
         return []
     return policies.words(layout.numa, here, machine)

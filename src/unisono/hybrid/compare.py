@@ -18,13 +18,14 @@ from unisono.hybrid.decide import Rank
 from unisono.hybrid.steady import DRIFT
 from unisono.hybrid.study import HybridStudy
 from unisono.hybrid.variants import Variant, links_words
+from unisono.language import N_, _
 from unisono.machine.fingerprint import differences
 from unisono.model import Setting
 
 Model = tuple[int, str, Setting]
 """Threads a process, packing, links."""
 
-BEST = "the best of each"
+BEST = N_("the best of each")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +69,22 @@ class Comparison:
             faster = sum(row.gain.low > 1 for row in rows)
             slower = sum(row.gain.high < 1 for row in rows)
             same = len(rows) - faster - slower
-            ratio = f"{low:.2f}" if round(low, 2) == round(high, 2) else f"{low:.2f} to {high:.2f}"
-            said = [f"faster in {faster}"] if faster else []
-            said += [f"slower in {slower}"] if slower else []
-            said += [f"not told apart in {same}"] if same else []
+            ratio = (
+                f"{low:.2f}"
+                if round(low, 2) == round(high, 2)
+                else N_("{low:.2f} to {high:.2f}").format(low=low, high=high)
+            )
+            said = [N_("faster in {faster}").format(faster=faster)] if faster else []
+            said += [N_("slower in {slower}").format(slower=slower)] if slower else []
+            said += [N_("not told apart in {same}").format(same=same)] if same else []
             of = "comparison" if len(rows) == 1 else "comparisons"
             found.append(
-                f"{other} is {ratio} times as fast as {self.reference}: {', '.join(said)} of {len(rows)} {of} of "
-                f"the same layout on as many cores"
+                N_(
+                    "{other} is {ratio} times as fast as {reference}: {said} of {count} {of} of the same "
+                    "layout on as many cores"
+                ).format(
+                    other=other, ratio=ratio, reference=self.reference, said=", ".join(said), count=len(rows), of=of
+                )
             )
         return found
 
@@ -114,13 +123,21 @@ def compare(studies: Sequence[HybridStudy]) -> Comparison:
     for study in studies[1:]:
         if (study.program, study.metric) != (first.program, first.metric):
             raise UserError(
-                f"{study.data.name} and {first.data.name} did not run the same: {study.program!r} by {study.metric}, "
-                f"{first.program!r} by {first.metric}"
+                _("{name} and {name2} did not run the same: {program!r} by {metric}, {program2!r} by {metric2}").format(
+                    name=study.data.name,
+                    name2=first.data.name,
+                    program=study.program,
+                    metric=study.metric,
+                    program2=first.program,
+                    metric2=first.metric,
+                )
             )
     labels = label([study.data for study in studies])
     notes = [
-        f"{name}: the memory bandwidth was not within a factor of {DRIFT} in enough rounds of the study: its ratios "
-        f"say little."
+        N_(
+            "{name}: the memory bandwidth was not within a factor of {drift} in enough rounds of "
+            "the study: its ratios say little."
+        ).format(name=name, drift=DRIFT)
         for name, study in zip(labels, studies, strict=True)
         if not study.decision.concluded
     ]
@@ -128,7 +145,11 @@ def compare(studies: Sequence[HybridStudy]) -> Comparison:
     for other, study in zip(labels[1:], studies[1:], strict=True):
         found = _rows(first, study, other)
         if not found:
-            raise UserError(f"{labels[0]} and {other} have no layout on the same number of cores")
+            raise UserError(
+                _("{labels} and {other} have no layout on the same number of cores").format(
+                    labels=labels[0], other=other
+                )
+            )
         rows += found
     return Comparison(
         first.program,
@@ -147,7 +168,7 @@ def _rows(first: HybridStudy, study: HybridStudy, other: str) -> list[Row]:
         (cores, _words(model), model[0], a[cores, model], b[cores, model])
         for cores, model in sorted(a.keys() & b.keys(), key=_order)
     ]
-    for cores in sorted({cores for cores, *_ in pairs}):
+    for cores in sorted({cores for cores, *_rest in pairs}):
         best = [min((r for (c, _), r in side.items() if c == cores), key=lambda r: r.seconds) for side in (a, b)]
         pairs.append((cores, BEST, None, best[0], best[1]))
     return [
@@ -186,8 +207,8 @@ def _order(key: tuple[int, Model]) -> tuple[object, ...]:
 
 def _words(model: Model) -> str:
     threads, packing, links = model
-    words = ["flat MPI" if threads == 1 else f"{threads} threads a process"]
-    words += ["packed by threads"] if packing == "threads" else []
+    words = [N_("flat MPI") if threads == 1 else N_("{threads} threads a process").format(threads=threads)]
+    words += [N_("packed by threads")] if packing == "threads" else []
     return ", ".join([*words, *links_words(links)])
 
 

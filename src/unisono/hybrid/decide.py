@@ -14,6 +14,7 @@ from unisono.hybrid.run import Result
 from unisono.hybrid.solver import PARTS
 from unisono.hybrid.steady import DRIFT, ENOUGH, Rounds, sort_rounds
 from unisono.hybrid.variants import Variant
+from unisono.language import N_
 
 _WORTH_SAYING = 0.02
 """Of the reference's time: smaller shares explain nothing."""
@@ -21,10 +22,10 @@ _WORTH_SAYING = 0.02
 _ALIKE = "not told apart from "
 
 _WORDS = {
-    "computing": "computing",
-    "halo_pack": "packing the halo",
-    "halo_exchange": "exchanging the halo",
-    "allreduce": "allreduce (and waiting in it)",
+    "computing": N_("computing {change:+.0%}"),
+    "halo_pack": N_("packing the halo {change:+.0%}"),
+    "halo_exchange": N_("exchanging the halo {change:+.0%}"),
+    "allreduce": N_("allreduce (and waiting in it) {change:+.0%}"),
 }
 
 
@@ -85,7 +86,12 @@ class Decision:
         alike = [rank.name for rank in others if rank.why.endswith(_ALIKE + best.name)]
         said = [f"{rank.why}." for rank in others if rank.name not in alike]
         if alike:
-            said.append(f"{', '.join(alike)} {'is' if len(alike) == 1 else 'are'} {_ALIKE}{best.name}.")
+            sentence = (
+                N_("{names} is not told apart from {other}.")
+                if len(alike) == 1
+                else N_("{names} are not told apart from {other}.")
+            )
+            said.append(sentence.format(names=", ".join(alike), other=best.name))
         return said
 
     def called(self, variant: Variant) -> str:
@@ -156,7 +162,10 @@ def decide(results: Sequence[Result], variants: Sequence[Variant], confidence: f
 def _ranking(results: Sequence[Result], measured: Sequence[Variant], nodes: int, confidence: float) -> list[Rank]:
     here = [variant for variant in measured if variant.nodes == nodes]
     names = [variant.name for variant in here]
-    called = {v: f"{v.name} on {cores(v.cores)}" if names.count(v.name) > 1 else v.name for v in here}
+    called = {
+        v: N_("{name} on {cores}").format(name=v.name, cores=cores(v.cores)) if names.count(v.name) > 1 else v.name
+        for v in here
+    }
     cell: dict[Any, dict[int, float]] = {}
     rounds: dict[int, int] = {}
     # Launches of one round run close together; every launch has a number of its own.
@@ -176,7 +185,7 @@ def _ranking(results: Sequence[Result], measured: Sequence[Variant], nodes: int,
 
 
 def cores(number: int) -> str:
-    return "1 core" if number == 1 else f"{number} cores"
+    return N_("1 core") if number == 1 else N_("{number} cores").format(number=number)
 
 
 def _rank(variant: Variant, name: str, results: Sequence[Result], gain: Interval) -> Rank:
@@ -206,20 +215,25 @@ def _why(rank: Rank, best: Rank, behind: Interval) -> str:
     """ "HB 2x1 takes 12 % longer than flat MPI: packing the halo +10 %". Parts are of the best one's time; `behind` is
     best / this."""
     if behind.high >= 1:
-        return f"{rank.name} is {_ALIKE}{best.name}"
+        return N_("{name} is not told apart from {other}").format(name=rank.name, other=best.name)
     longer = rank.seconds / best.seconds - 1
-    said = f"{rank.name} takes {longer:.0%} longer than {best.name}"
+    said = N_("{name} takes {longer:.0%} longer than {other}").format(name=rank.name, longer=longer, other=best.name)
     if not rank.parts or not best.parts:
         return said
     reasons = []
     if rank.iterations and best.iterations and abs(rank.iterations / best.iterations - 1) >= _WORTH_SAYING:
         more = rank.iterations / best.iterations - 1
-        reasons.append(f"{abs(more):.0%} {'more' if more > 0 else 'fewer'} iterations")
+        sentence = N_("{share:.0%} more iterations") if more > 0 else N_("{share:.0%} fewer iterations")
+        reasons.append(sentence.format(share=abs(more)))
     changes = {part: (rank.parts[part] - best.parts[part]) / best.seconds for part in rank.parts}
     for part, change in sorted(changes.items(), key=lambda item: -abs(item[1])):
         if abs(change) >= _WORTH_SAYING:
-            reasons.append(f"{_WORDS[part]} {change:+.0%}")
-    return f"{said}: {', '.join(reasons)}" if reasons else said
+            reasons.append(_WORDS[part].format(change=change))
+    if not reasons:
+        return said
+    return N_("{name} takes {longer:.0%} longer than {other}: {reasons}").format(
+        name=rank.name, longer=longer, other=best.name, reasons=", ".join(reasons)
+    )
 
 
 def _with_speedup(rank: Rank, base: Rank) -> Rank:
@@ -236,25 +250,38 @@ def _conclusion(found: Decision) -> tuple[str, ...]:
         )
     if not found.concluded:
         return (
-            f"No conclusion: the machine's memory bandwidth was within a factor of {DRIFT} in "
-            f"{len(found.rounds.steady) or 'none'} of {_count(found.rounds)} rounds only; {ENOUGH} are needed.",
-            "Go on with --resume when the machine is quiet: what was measured is kept.",
+            N_(
+                "No conclusion: the machine's memory bandwidth was within a factor of {drift} in "
+                "{count} of {rounds} rounds only; {enough} are needed."
+            ).format(drift=DRIFT, count=len(found.rounds.steady) or "none", rounds=_count(found.rounds), enough=ENOUGH),
+            N_("Go on with --resume when the machine is quiet: what was measured is kept."),
         )
     sentences = []
     for nodes in found.node_counts:
         here = found.on(nodes)
         best = found.proven(nodes)
-        where = f"On {nodes} node{'s' * (nodes > 1)}" if len(found.node_counts) > 1 else "Here"
+        where = (N_("On {nodes} nodes") if nodes > 1 else N_("On 1 node")) if len(found.node_counts) > 1 else N_("Here")
+        where = where.format(nodes=nodes)
         reference = found.reference_on(nodes).name
         if best is not None:
             sentences.append(
-                f"{where}, {best.name} is the fastest: {best.gain.mid:.2f} times as fast as {reference} "
-                f"({best.gain.low:.2f} to {best.gain.high:.2f})."
+                N_(
+                    "{place}, {name} is the fastest: {mid:.2f} times as fast as {reference} ({low:.2f} to {high:.2f})."
+                ).format(
+                    place=where,
+                    name=best.name,
+                    mid=best.gain.mid,
+                    reference=reference,
+                    low=best.gain.low,
+                    high=best.gain.high,
+                )
             )
         elif len(here) > 1:
-            sentences.append(f"{where}, nothing is proven faster than {reference}.")
+            sentences.append(
+                N_("{place}, nothing is proven faster than {reference}.").format(place=where, reference=reference)
+            )
         else:
-            sentences.append(f"{where}, only {reference} was measured.")
+            sentences.append(N_("{place}, only {reference} was measured.").format(place=where, reference=reference))
     if found.rounds.restless:
         sentences[-1] += f" {discarded(found.rounds)}"
     return tuple(sentences)
@@ -263,10 +290,12 @@ def _conclusion(found: Decision) -> tuple[str, ...]:
 def discarded(rounds: Rounds) -> str:
     """ "2 of 7 rounds were discarded: ..."."""
     count = len(rounds.restless)
-    return (
-        f"{count} of {_count(rounds)} rounds {'was' if count == 1 else 'were'} discarded: the machine's memory "
-        f"bandwidth was another during {'it' if count == 1 else 'them'}."
+    sentence = (
+        N_("{count} of {rounds} rounds was discarded: the machine's memory bandwidth was another during it.")
+        if count == 1
+        else N_("{count} of {rounds} rounds were discarded: the machine's memory bandwidth was another during them.")
     )
+    return sentence.format(count=count, rounds=_count(rounds))
 
 
 def _count(rounds: Rounds) -> int:

@@ -12,6 +12,7 @@ from unisono.errors import UserError
 from unisono.hybrid.decide import Decision
 from unisono.hybrid.policies import resolved
 from unisono.hybrid.study import METHOD
+from unisono.language import _
 from unisono.machine.fingerprint import differences, fingerprint
 from unisono.machine.model import Machine
 from unisono.study.data import StudyData
@@ -58,7 +59,11 @@ def beside(path: Path, machine: Machine) -> Tuning | None:
     there = read(path, layouts=True)
     changed = stale(there, machine)
     if changed:
-        raise UserError(f"{path}: was measured on a machine that differs: {'; '.join(changed)}. Choose another -o DIR")
+        raise UserError(
+            _("{path}: was measured on a machine that differs: {changed}. Choose another -o DIR").format(
+                path=path, changed="; ".join(changed)
+            )
+        )
     return there
 
 

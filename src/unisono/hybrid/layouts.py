@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from unisono.errors import UserError
+from unisono.language import N_, _
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -35,8 +36,10 @@ class Layout:
         match = re.fullmatch(r"([1-9]\d{0,5})x([1-9]\d{0,5})", text)
         if match is None:
             raise UserError(
-                f"layout: {text!r} is none; write flat, or threads x processes of a node such as 8x2 (two processes of "
-                f"eight threads)"
+                _(
+                    "layout: {text!r} is none; write flat, or threads x processes of a node such as 8x2 "
+                    "(two processes of eight threads)"
+                ).format(text=text)
             )
         return cls(int(match[1]), int(match[2]))
 
@@ -54,10 +57,14 @@ def chosen_layouts(text: str, cores: int) -> tuple[list[Layout], list[str]]:
     wanted = every_layout(cores) if text == "all" else [Layout.parse(word.strip(), cores) for word in text.split(",")]
     fit = [layout for layout in dict.fromkeys(wanted) if layout.cores <= cores]
     notes = [
-        f"{layout.words} needs {layout.cores} cores a node, {cores} may be used here: it is not run"
+        N_("{words} needs {cores} cores a node, {cores2} may be used here: it is not run").format(
+            words=layout.words, cores=layout.cores, cores2=cores
+        )
         for layout in dict.fromkeys(wanted)
         if layout.cores > cores
     ]
     if not fit:
-        raise UserError(f"layouts: none of {text} fits a node of {cores} cores; try --layouts all")
+        raise UserError(
+            _("layouts: none of {text} fits a node of {cores} cores; try --layouts all").format(text=text, cores=cores)
+        )
     return fit, notes

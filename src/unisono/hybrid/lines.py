@@ -10,6 +10,7 @@ from unisono.errors import UserError
 from unisono.hybrid import policies
 from unisono.hybrid.layouts import Layout
 from unisono.hybrid.variants import Variant
+from unisono.language import _
 from unisono.launch.command import Command, command
 from unisono.machine.model import Machine
 from unisono.parameters.spelling import require_mpi
@@ -69,12 +70,16 @@ def own_line(machine: Machine, variant: Variant, words: Sequence[str]) -> Comman
     launcher gets ours. Raises UserError for an unknown field."""
     unknown = next((match[0] for word in words for match in _FIELD.finditer(word) if match[1] not in _FIELDS), None)
     if unknown is not None:
-        raise UserError(f"{unknown}: write {{ranks}}, {{threads}}, {{processes}} or {{nodes}}")
+        raise UserError(
+            _("{unknown}: write {{ranks}}, {{threads}}, {{processes}} or {{nodes}}").format(unknown=unknown)
+        )
     filled = fill(words, variant.nodes, variant.layout)
     if not any(Path(word).name.partition(".")[0] in _LAUNCHERS for word in filled):
         return line(machine, variant, filled)
     if not any("{" in word for word in words):
-        raise UserError("the command starts its ranks itself: say how many with {ranks}, and {threads} if it needs it")
+        raise UserError(
+            _("the command starts its ranks itself: say how many with {ranks}, and {threads} if it needs it")
+        )
     return Command(filled, threads_environment(variant.layout), None, [])
 
 

@@ -12,15 +12,16 @@ from typing import Literal, cast
 
 from unisono.errors import UserError
 from unisono.hybrid.layouts import Layout
+from unisono.language import N_, _
 from unisono.machine.model import Machine
 
 Policy = Literal["none", "local", "socket-local", "socket-interleave"]
 
 POLICIES: dict[Policy, str] = {
-    "none": "what the system does by itself",
-    "local": "numactl --localalloc: where the thread that touches it first runs",
-    "socket-local": "numactl --cpunodebind=$SOCKET --localalloc: within the process's own NUMA nodes",
-    "socket-interleave": "numactl --cpunodebind=$SOCKET --interleave=$SOCKET: page by page over its own NUMA nodes",
+    "none": N_("what the system does by itself"),
+    "local": N_("numactl --localalloc: where the thread that touches it first runs"),
+    "socket-local": N_("numactl --cpunodebind=$SOCKET --localalloc: within the process's own NUMA nodes"),
+    "socket-interleave": N_("numactl --cpunodebind=$SOCKET --interleave=$SOCKET: page by page over its own NUMA nodes"),
 }
 
 _LOCAL_RANK = "${OMPI_COMM_WORLD_LOCAL_RANK:-${MPI_LOCALRANKID:-${PALS_LOCAL_RANKID:-${SLURM_LOCALID:-0}}}}"
@@ -47,13 +48,17 @@ def chosen_policies(text: str, machine: Machine) -> tuple[list[str], list[str]]:
     names: list[str] = list(POLICIES) if text == "all" else [word.strip() for word in text.split(",")]
     for name in names:
         if name not in POLICIES and name != "auto":
-            raise UserError(f"numa: {name!r} is unknown; known: auto, all, {', '.join(POLICIES)}")
+            raise UserError(
+                _("numa: {name!r} is unknown; known: auto, all, {policies}").format(
+                    name=name, policies=", ".join(POLICIES)
+                )
+            )
     if domains < 2:
-        return ["none"], ["One NUMA node: all NUMA policies are the same here, none is set."]
+        return ["none"], [N_("One NUMA node: all NUMA policies are the same here, none is set.")]
     if shutil.which("numactl") is None and names != ["none"]:
         if text != "auto":
-            raise UserError("numa: numactl is not installed, so no policy can be set; install it or use --numa none")
-        return ["none"], ["numactl is not installed: memory goes where the system puts it."]
+            raise UserError(_("numa: numactl is not installed, so no policy can be set; install it or use --numa none"))
+        return ["none"], [N_("numactl is not installed: memory goes where the system puts it.")]
     return names, []
 
 

@@ -13,6 +13,7 @@ from unisono.advise.timed import Timed, timed
 from unisono.errors import UserError
 from unisono.hybrid.solver import answer_of, checked_answer
 from unisono.hybrid.variants import Variant
+from unisono.language import N_, _
 from unisono.launch.command import Command
 from unisono.launch.process import Finished
 from unisono.study.rows import PROGRAM
@@ -90,7 +91,11 @@ def measure(
             progress(result, done, max(rounds, round + 1) * len(variants))
             if done == 1 and metric is not None and result.status in ("no metric", "protocol"):
                 where = "" if result.status == "protocol" else "metric: "
-                raise UserError(f"{where}{result.reason}; run the program once and look at what it prints")
+                raise UserError(
+                    _("{where}{reason}; run the program once and look at what it prints").format(
+                        where=where, reason=result.reason
+                    )
+                )
     return True
 
 
@@ -102,7 +107,7 @@ def _launch(
     launch = store.begin_launch(variant.setting, variant.nodes, processes, round, line.shell, False)
     answer: dict[str, Any] = {}
     begun = time.monotonic()
-    run = Timed("interrupted", "the driver stopped", None, 0.0)
+    run = Timed("interrupted", N_("the driver stopped"), None, 0.0)
 
     def solved(finished: Finished) -> float:
         answer.update(answer_of(finished.stdout))
@@ -132,7 +137,10 @@ def results(store: Store, variants: Sequence[Variant]) -> list[Result]:
     """Everything measured so far for these variants, by this run of the driver and those before."""
     known = {(v.setting, v.nodes): v for v in variants}
     answers = {
-        launch: checked_answer(answer, f"{store.path}: is damaged: what the solver said in launch {launch}")
+        launch: checked_answer(
+            answer,
+            _("{path}: is damaged: what the solver said in launch {launch}").format(path=store.path, launch=launch),
+        )
         for launch, answer in store.hellos().items()
         if answer
     }

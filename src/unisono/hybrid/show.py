@@ -9,33 +9,58 @@ from rich.text import Text
 from unisono.decide.model import Interval
 from unisono.hybrid.compare import Comparison
 from unisono.hybrid.decide import Decision, Rank
+from unisono.language import _, ngettext, translated
 
 
 def ranking(decision: Decision) -> Group:
     """The table, why the others lose, the conclusion."""
     several = len({rank.variant.nodes for rank in decision.ranks}) > 1
     over = ", ".join(dict.fromkeys(decision.reference_on(nodes).name for nodes in decision.node_counts))
-    table = Table(title=f"Ranking; gain is over {over}", title_justify="left")
-    for name in (*(["nodes"] if several else []), "layout", "seconds", "gain", "GFLOPS", "speed-up", "launches"):
-        table.add_column(name, justify="left" if name == "layout" else "right")
+    table = Table(title=_("Ranking; gain is over {over}").format(over=over), title_justify="left")
+    for name in (
+        *([_("nodes")] if several else []),
+        _("layout"),
+        _("seconds"),
+        _("gain"),
+        "GFLOPS",
+        _("speed-up"),
+        _("launches"),
+    ):
+        table.add_column(name, justify="left" if name == _("layout") else "right")
     for rank in decision.ranks:
         cells = [rank.name, f"{rank.seconds:.4g}", _gain(rank), _number(rank.gflops), _number(rank.speedup)]
         table.add_row(*([str(rank.variant.nodes)] if several else []), *cells, str(rank.launches))
     reasons: list[Text] = []
     for nodes in decision.node_counts:
-        reasons += [Text(f"On {nodes} node{'s' * (nodes > 1)}:")] if several else []
-        reasons += [Text(sentence) for sentence in decision.reasons(nodes)]
+        here = ngettext("On {count} node:", "On {count} nodes:", nodes).format(count=nodes)
+        reasons += [Text(here)] if several else []
+        reasons += [Text(translated(sentence)) for sentence in decision.reasons(nodes)]
     return Group(
-        table, *([_parts(decision)] if decision.ranks[0].parts else []), *reasons, Text(decision.conclusion, "bold")
+        table,
+        *([_parts(decision)] if decision.ranks[0].parts else []),
+        *reasons,
+        Text(" ".join(translated(sentence) for sentence in decision.sentences), "bold"),
     )
 
 
 def comparison(found: Comparison) -> Group:
     """The ratio of two machines' studies by layout and cores, and in a sentence."""
     several = len(found.others) > 1
-    table = Table(title=f"Time in {found.reference} / time in the other study: {found.program}", title_justify="left")
-    for name in ("cores", "layout", *(["other"] if several else []), found.reference, "other study", "ratio"):
-        table.add_column(name, justify="left" if name in ("layout", "other") else "right")
+    table = Table(
+        title=_("Time in {reference} / time in the other study: {program}").format(
+            reference=found.reference, program=found.program
+        ),
+        title_justify="left",
+    )
+    for name in (
+        _("cores"),
+        _("layout"),
+        *([_("other")] if several else []),
+        found.reference,
+        _("other study"),
+        _("ratio"),
+    ):
+        table.add_column(name, justify="left" if name in (_("layout"), _("other")) else "right")
     for row in found.rows:
         what = row.model if row.threads is not None else f"{row.model}: {row.reference_name}; {row.name}"
         times = (f"{row.reference_seconds:.4g} s", f"{row.seconds:.4g} s")
@@ -44,14 +69,16 @@ def comparison(found: Comparison) -> Group:
             str(row.cores), Text(what), *([row.other] if several else []), *times, _interval(row.gain), style=style
         )
     return Group(
-        table, *(Text(note) for note in found.notes), *(Text(f"{sentence}.", "bold") for sentence in found.sentences)
+        table,
+        *(Text(translated(note)) for note in found.notes),
+        *(Text(_("{sentence}.").format(sentence=translated(sentence)), "bold") for sentence in found.sentences),
     )
 
 
 def _parts(decision: Decision) -> Table:
-    table = Table(title="Seconds by part (mean over processes)", title_justify="left")
-    table.add_column("layout")
-    for name in ("computing", "pack", "exchange", "allreduce", "iterations"):
+    table = Table(title=_("Seconds by part (mean over processes)"), title_justify="left")
+    table.add_column(_("layout"))
+    for name in (_("computing"), _("pack"), _("exchange"), "allreduce", _("iterations")):
         table.add_column(name, justify="right")
     for rank in decision.ranks:
         seconds = [f"{rank.parts[part]:.4g}" for part in ("computing", "halo_pack", "halo_exchange", "allreduce")]
@@ -64,7 +91,11 @@ def _gain(rank: Rank) -> str:
 
 
 def _interval(gain: Interval) -> str:
-    return f"{gain.mid:.2f} ({gain.low:.2f}-{gain.high:.2f})" if gain.high < 1000 else f"{gain.mid:.2f} (not known)"
+    return (
+        f"{gain.mid:.2f} ({gain.low:.2f}-{gain.high:.2f})"
+        if gain.high < 1000
+        else _("{mid:.2f} (not known)").format(mid=gain.mid)
+    )
 
 
 def _number(value: float | None) -> str:

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, ValidationError, field_validator
 
 from unisono.errors import UserError
+from unisono.language import _
 from unisono.measure.build import Target, built
 from unisono.toml import explain_validation
 
@@ -49,7 +50,7 @@ class _Answer(BaseModel):
     def _all(cls, parts: dict[str, list[float]]) -> dict[str, list[float]]:
         missing = [part for part in PARTS if part not in parts]
         if missing:
-            raise ValueError(f"{missing[0]} is not among them")
+            raise ValueError(_("{missing} is not among them").format(missing=missing[0]))
         return parts
 
 
@@ -72,8 +73,10 @@ def petsc_program(mpicc: str | None) -> Path:
     try:
         return built(AGAINST_PETSC, mpicc)
     except UserError as error:
-        if "unknown target" in str(error):
-            raise UserError(f"PETSc is not installed for the MPI of {mpicc} (Debian: petsc-dev)") from error
+        if _("unknown target") in str(error):
+            raise UserError(
+                _("PETSc is not installed for the MPI of {mpicc} (Debian: petsc-dev)").format(mpicc=mpicc)
+            ) from error
         raise
 
 
@@ -81,7 +84,9 @@ def check_size(text: str) -> None:
     """Raises UserError for what the solver would not take as --nodes."""
     sides = text.split("x")
     if len(sides) not in (1, 3) or not all(re.fullmatch("[0-9]{1,7}", side) and int(side) >= 2 for side in sides):
-        raise UserError(f"--size {text}: write the nodes of the mesh along a side, at least 2: 64 or 96x96x48")
+        raise UserError(
+            _("--size {text}: write the nodes of the mesh along a side, at least 2: 64 or 96x96x48").format(text=text)
+        )
 
 
 def solver_words(program: Path | str, nodes: str, threads: int, packing: str, extra: list[str]) -> list[str]:
@@ -99,6 +104,6 @@ def answer_of(output: str) -> dict[str, Any]:
             try:
                 answer: dict[str, Any] = json.loads(line)
             except (ValueError, RecursionError) as error:
-                raise UserError(f"the solver's answer is damaged: {error}") from error
+                raise UserError(_("the solver's answer is damaged: {error}").format(error=error)) from error
             return answer
-    raise UserError("the solver gave no answer")
+    raise UserError(_("the solver gave no answer"))

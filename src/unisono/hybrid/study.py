@@ -9,12 +9,13 @@ from unisono.errors import UserError
 from unisono.hybrid.decide import Decision, decide
 from unisono.hybrid.run import Result, results
 from unisono.hybrid.variants import Variant
+from unisono.language import N_, _
 from unisono.study.data import LaunchRow, StudyData
 from unisono.study.rows import TEXT
 from unisono.study.store import Store
 
 METHOD = "hybrid"
-SOLVER_METRIC = "time to solution"
+SOLVER_METRIC = N_("time to solution")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ def is_hybrid(store: Store) -> bool:
 
 def metric_of(store: Store) -> str:
     """What decides: "time to solution", "wall time", or a regular expression."""
-    return store.value_or_none("metric", TEXT) or "wall time"
+    return store.value_or_none("metric", TEXT) or N_("wall time")
 
 
 def failures(launches: Iterable[LaunchRow]) -> list[str]:
@@ -51,5 +52,7 @@ def read(store: Store) -> HybridStudy:
     measured = results(store, compared)
     decision = decide(measured, compared, data.confidence)
     if decision is None:
-        raise UserError(f"{store.path}: holds no results yet; continue it with: unisono hybrid --resume")
+        raise UserError(
+            _("{path}: holds no results yet; continue it with: unisono hybrid --resume").format(path=store.path)
+        )
     return HybridStudy(data, store.config, metric_of(store), tuple(measured), decision)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from unisono.errors import UserError
 from unisono.hybrid.layouts import Layout, chosen_layouts
 from unisono.hybrid.policies import POLICIES, chosen_policies
+from unisono.language import N_, _
 from unisono.machine.model import Machine
 from unisono.model import Setting
 from unisono.numbers import whole_number
@@ -46,7 +47,7 @@ class Variant:
         """The variant a study stored as this setting. Raises UserError for a setting of another kind of study."""
         numa, packing = setting.get("numa", "none"), setting.get("packing", "single")
         if numa not in ("auto", *POLICIES) or packing not in ("single", "threads"):
-            raise UserError(f"{setting}: numa or packing is none there is")
+            raise UserError(_("{setting}: numa or packing is none there is").format(setting=setting))
         links = {name: value for name, value in setting.items() if name not in _OWN}
         layout = Layout.parse(setting.get("layout", ""), 0)
         return cls(nodes, layout, numa, packing, Setting(links))
@@ -92,10 +93,14 @@ def variants(
     values for how many links a message may use. Raises UserError for what cannot be meant.
     """
     if packing not in ("single", "threads", "both"):
-        raise UserError(f"packing: {packing!r} is unknown; write single, threads or both")
+        raise UserError(_("packing: {packing!r} is unknown; write single, threads or both").format(packing=packing))
     for count in nodes:
         if not 1 <= count <= len(machine.nodes):
-            raise UserError(f"nodes: {count} asked for, {machine.name} is described with {len(machine.nodes)}")
+            raise UserError(
+                _("nodes: {count} asked for, {name} is described with {count2}").format(
+                    count=count, name=machine.name, count2=len(machine.nodes)
+                )
+            )
     chosen, notes = chosen_layouts(layouts, machine.cores)
     policies, folded = chosen_policies(numa, machine)
     spread = _links(links, machine, max(nodes), folded)
@@ -115,7 +120,7 @@ def _links(values: Sequence[str], machine: Machine, most_nodes: int, notes: list
     for value in values:
         whole_number(value, "links", most=64)
     if most_nodes == 1 or not has_fast_network(machine):
-        why = "everything is on one node" if most_nodes == 1 else "there is no RDMA network here"
-        notes.append(f"Numbers of links are not compared: {why}.")
+        why = N_("everything is on one node") if most_nodes == 1 else N_("there is no RDMA network here")
+        notes.append(N_("Numbers of links are not compared: {why}.").format(why=why))
         return [Setting()]
     return [Setting(), *(Setting(dict.fromkeys(LINKS, value)) for value in values)]

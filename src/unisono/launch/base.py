@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
+from unisono.language import N_
 from unisono.launch.placement import Placement
 from unisono.machine.model import Machine
 from unisono.machine.version import at_least
@@ -31,20 +32,28 @@ def base_words(machine: Machine, placement: Placement, taken: Collection[str] = 
         words.options.append("--allow-run-as-root")
     wanted: list[tuple[str, str, str]] = []
     if _initialises_ofi_in_vain(machine):
-        wanted.append(("btl", "^ofi", "it adds a second to MPI_Init, and there is no network here that it could use"))
+        wanted.append(
+            ("btl", "^ofi", N_("it adds a second to MPI_Init, and there is no network here that it could use"))
+        )
     if placement.oversubscribed:
         # Both versions do this by themselves, but not when slots given with --host hide that CPUs are too few.
-        wanted.append(("mpi_yield_when_idle", "1", "there are more ranks than CPUs, so that waiting ranks give way"))
+        wanted.append(
+            ("mpi_yield_when_idle", "1", N_("there are more ranks than CPUs, so that waiting ranks give way"))
+        )
     for name, value, reason in wanted:
         own = machine.environment.get(f"OMPI_MCA_{name}")
         in_files = require_mpi(machine).settings.get(name)
         if own is not None:
-            words.notes.append(f"OMPI_MCA_{name}={own} of your environment is kept")
+            words.notes.append(N_("OMPI_MCA_{name}={own} of your environment is kept").format(name=name, own=own))
         elif in_files is not None:
-            words.notes.append(f"{name}={in_files} of a parameter file of Open MPI is kept")
+            words.notes.append(
+                N_("{name}={in_files} of a parameter file of Open MPI is kept").format(name=name, in_files=in_files)
+            )
         elif name not in taken:
             words.mca[name] = value
-            words.notes.append(f"{name}={value} in every launch: {reason}")
+            words.notes.append(
+                N_("{name}={value} in every launch: {reason}").format(name=name, value=value, reason=reason)
+            )
     return words
 
 

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from unisono.language import N_
 from unisono.launch.base import base_words
 from unisono.launch.placement import Placement, place
 from unisono.machine.model import Machine
@@ -93,7 +94,9 @@ def overridden(environment: Mapping[str, str], mca: Mapping[str, str], env: Mapp
     """Notes on what the user's environment says otherwise and the setting replaces for this launch."""
     names = {**{f"OMPI_MCA_{name}": value for name, value in mca.items()}, **env}
     return [
-        f"{name}={environment[name]} of your environment is replaced by the setting's {value} in this launch"
+        N_("{name}={environment} of your environment is replaced by the setting's {value} in this launch").format(
+            name=name, environment=environment[name], value=value
+        )
         for name, value in names.items()
         if environment.get(name, value) != value
     ]

@@ -10,6 +10,7 @@ import signal
 from dataclasses import dataclass
 
 from unisono.errors import LaunchError
+from unisono.language import N_
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,81 +28,81 @@ def _pattern(text: str, sentence: str) -> _Pattern:
 
 STUMBLES = 3
 """So often a launch is tried whose launcher stumbles."""
-_STUMBLE = _pattern(r"PMIx server's listener thread failed to start", "mpirun could not start its own PMIx server")
+_STUMBLE = _pattern(r"PMIx server's listener thread failed to start", N_("mpirun could not start its own PMIx server"))
 """Seen now and then on 5.0.11, within 20 ms and before the program is started; the next try works."""
 
 _REFUSALS = (
     _pattern(
         r"not enough slots available in the system to satisfy the (\d+) slots",
-        "not enough slots: {0} ranks were asked for",
+        N_("not enough slots: {0} ranks were asked for"),
     ),
-    _pattern(r"CPUs in the specified PE-LIST to map", "the list of CPUs names some that are not there, or too few"),
-    _pattern(r"processes to cpus in a provided list", "the list of CPUs names some that are not there, or too few"),
+    _pattern(r"CPUs in the specified PE-LIST to map", N_("the list of CPUs names some that are not there, or too few")),
+    _pattern(r"processes to cpus in a provided list", N_("the list of CPUs names some that are not there, or too few")),
     _STUMBLE,
-    _pattern(r"attempt to run as root", "mpirun does not run as root without --allow-run-as-root"),
+    _pattern(r"attempt to run as root", N_("mpirun does not run as root without --allow-run-as-root")),
     _pattern(
         r"A requested component was not found.*?Framework: (\S+) Component: (\S+)",
-        "component {1} of {0} is not installed or cannot be used here",
+        N_("component {1} of {0} is not installed or cannot be used here"),
     ),
     _pattern(
         r"No components were able to be opened in the (\S+) framework",
-        "none of the {0} components asked for can be used here",
+        N_("none of the {0} components asked for can be used here"),
     ),
     _pattern(
         r"pair of MPI processes are unable to reach each other.*?BTLs attempted: ([^\n]*)",
-        "ranks cannot reach each other: btl {0} does not connect them",
+        N_("ranks cannot reach each other: btl {0} does not connect them"),
     ),
     _pattern(
         r"unable to launch the specified application as it could not access.*?Executable: (\S+)",
-        "{0} does not exist or is not executable",
+        N_("{0} does not exist or is not executable"),
     ),
     _pattern(
         r"The specified (?:binding policy|bindto directive) is not recognized: (?:Policy|Directive): (\S+)",
-        "binding {0!r} is not known to this mpirun",
+        N_("binding {0!r} is not known to this mpirun"),
     ),
     _pattern(
         r"The specified (?:mapping policy|mapby directive) is not recognized: (?:Policy|Directive): (\S+)",
-        "mapping {0!r} is not known to this mpirun",
+        N_("mapping {0!r} is not known to this mpirun"),
     ),
     _pattern(
         r"The specified (?:ranking policy|rankby directive) is not recognized: (?:Policy|Directive): (\S+)",
-        "ranking {0!r} is not known to this mpirun",
+        N_("ranking {0!r} is not known to this mpirun"),
     ),
     _pattern(
         r"unrecognized value was given for the number of processes per resource.*?PPR: (\S+)",
-        "mapping 'ppr:{0}' is not known to this mpirun",
+        N_("mapping 'ppr:{0}' is not known to this mpirun"),
     ),
     _pattern(
         r"more processes than the ppr for this topology can support.*?PPR: (\S+)",
-        "mapping 'ppr:{0}' holds fewer ranks than were asked for",
+        N_("mapping 'ppr:{0}' holds fewer ranks than were asked for"),
     ),
     _pattern(
         r"request was made to bind (?:to that would result in binding more processes than cpus|that would require "
         r"binding processes to more cpus)",
-        "there are more ranks than CPUs to bind them to",
+        N_("there are more ranks than CPUs to bind them to"),
     ),
-    _pattern(r"unknown option \"([^\"]+)\"", "mpirun does not know the option {0}"),
+    _pattern(r"unknown option \"([^\"]+)\"", N_("mpirun does not know the option {0}")),
     _pattern(
         r"unrecognized option was included on the \S+ command line: Option: (\S+)",
-        "mpirun does not know the option {0}",
+        N_("mpirun does not know the option {0}"),
     ),
     _pattern(
         r"MCA parameter (?:has been listed multiple times|was listed more than once).*?[Pp]aram: (\S+)",
-        "MCA parameter {0} is given twice",
+        N_("MCA parameter {0} is given twice"),
     ),
-    _pattern(r"Could not resolve hostname (\S+):", "host {0} is not known"),
+    _pattern(r"Could not resolve hostname (\S+):", N_("host {0} is not known")),
     _pattern(
         r"unable to reliably start one or more daemons",
-        "a node was not reached, or lost: Open MPI's daemon does not answer there",
+        N_("a node was not reached, or lost: Open MPI's daemon does not answer there"),
     ),
-    _pattern(r"unable to open the hostfile: (\S+)", "file {0} cannot be read"),
+    _pattern(r"unable to open the hostfile: (\S+)", N_("file {0} cannot be read")),
     _pattern(
         r"mca_(\w+?)_base_open\(\) failed --> Returned \"Not found\"",
-        "a component of {0} is not installed or cannot be used here",
+        N_("a component of {0} is not installed or cannot be used here"),
     ),
-    _pattern(r"looks like MPI_INIT failed.*?--> ([^\n]*)", "MPI_Init failed: {0}"),
+    _pattern(r"looks like MPI_INIT failed.*?--> ([^\n]*)", N_("MPI_Init failed: {0}")),
     # Both versions lose texts now and then: the component's name in one of eight launches on 4.1.4.
-    _pattern(r"An error occurred in MPI_Init", "MPI_Init failed; mpirun passed on no reason"),
+    _pattern(r"An error occurred in MPI_Init", N_("MPI_Init failed; mpirun passed on no reason")),
 )
 
 _SIGNALLED = re.compile(r"rank\s+(\d+)\s+with\s+PID\s+\d+\s+on\s+node\s+\S+\s+exited\s+on\s+signal\s+(\d+)")
@@ -136,20 +137,24 @@ def _fill(pattern: _Pattern, stderr: str) -> str | None:
 
 def _crash(exit_code: int, stderr: str) -> str:
     if match := _SIGNALLED.search(stderr):
-        return f"rank {match[1]} was ended by {signal_name(int(match[2]))}"
+        return N_("rank {match} was ended by {match2}").format(match=match[1], match2=signal_name(int(match[2])))
     if match := _ABORTED.search(stderr):
-        return f"rank {match[1]} called MPI_Abort with error code {match[2]}"
+        return N_("rank {match} called MPI_Abort with error code {match2}").format(match=match[1], match2=match[2])
     if match := _LOST.search(stderr):  # mpirun 5.0.11 ends with exit status 0 then
-        return f"node {match[1]} was lost"
+        return N_("node {match} was lost").format(match=match[1])
     if match := _MPI_ERROR.search(stderr):
-        return f"{match[1]} failed: {match[2].strip()}"
+        return N_("{match} failed: {match2}").format(match=match[1], match2=match[2].strip())
     if match := _EXITED.search(stderr):
-        return f"rank {match[1]} ended with exit status {match[2]}{_said(stderr)}"
+        return N_("rank {match} ended with exit status {match2}{stderr}").format(
+            match=match[1], match2=match[2], stderr=_said(stderr)
+        )
     if exit_code < 0:
-        return f"mpirun was ended by {signal_name(-exit_code)}{_said(stderr)}"
+        return N_("mpirun was ended by {signal_name}{stderr}").format(
+            signal_name=signal_name(-exit_code), stderr=_said(stderr)
+        )
     if exit_code == 0:  # Open MPI 5.0.11 does so when it has lost a node, more often than not without a word
-        return f"mpirun ended too early, as if all was well; was a node lost?{_said(stderr)}"
-    return f"mpirun ended with exit status {exit_code}{_said(stderr)}"
+        return N_("mpirun ended too early, as if all was well; was a node lost?{stderr}").format(stderr=_said(stderr))
+    return N_("mpirun ended with exit status {exit_code}{stderr}").format(exit_code=exit_code, stderr=_said(stderr))
 
 
 def signal_name(number: int) -> str:

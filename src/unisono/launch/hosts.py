@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from unisono.errors import UserError
+from unisono.language import _
 from unisono.machine.model import Node
 from unisono.model import PPN_MOST
 from unisono.numbers import whole_number
@@ -21,8 +22,12 @@ def parse_hosts(text: str) -> list[Node]:
     for word in text.split(","):
         host, colon, slots = word.strip().partition(":")
         if not _HOST.fullmatch(host):
-            raise UserError(f"--hosts: {word[:80]!r} is not HOST or HOST:SLOTS; write for example n0:36,n1:36")
+            raise UserError(
+                _("--hosts: {word!r} is not HOST or HOST:SLOTS; write for example n0:36,n1:36").format(word=word[:80])
+            )
         nodes.append(Node(host=host, slots=whole_number(slots, f"--hosts {host}", most=PPN_MOST) if colon else 1))
     if len({node.host for node in nodes}) < len(nodes):
-        raise UserError(f"--hosts: a host is named twice in {text!r}; write its slots behind a colon")
+        raise UserError(
+            _("--hosts: a host is named twice in {text!r}; write its slots behind a colon").format(text=text)
+        )
     return nodes

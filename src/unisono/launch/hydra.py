@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from unisono.errors import UserError
+from unisono.language import N_, _
 from unisono.launch.command import Command, launch_scope_words, overridden
 from unisono.launch.job import Job
 from unisono.machine.model import Machine
@@ -34,7 +35,7 @@ def describe_hydra(argv: Sequence[str], machine: Machine) -> Job:
     """What `mpirun -n 8 -ppn 4 -hosts a,b ./app` starts. Raises UserError where it does not say how many ranks."""
     ranks = sum(whole_number(value, "-n", most=RANKS_MOST) for name, value in _options(argv) if name in _RANKS)
     if ranks == 0:
-        raise UserError(f"{argv[0]}: -n is missing: how many ranks?")
+        raise UserError(_("{argv}: -n is missing: how many ranks?").format(argv=argv[0]))
     options = dict(_options(argv))
     named = next((value for name, value in options.items() if name in _HOSTS), None)
     hosts = [host.partition(":")[0] for host in named.split(",")] if named else [node.host for node in machine.nodes]
@@ -44,7 +45,7 @@ def describe_hydra(argv: Sequence[str], machine: Machine) -> Job:
     if each is None:
         slots = [host.partition(":")[2] for host in named.split(",")] if named else []
         slots = slots or [str(max(node.slots for node in machine.nodes))]
-        each = whole_number(slots[0], f"slots of {hosts[0]}", most=PPN_MOST) if slots[0] else 1
+        each = whole_number(slots[0], _("slots of {hosts}").format(hosts=hosts[0]), most=PPN_MOST) if slots[0] else 1
     nodes = min(len(hosts), -(-ranks // each))
     return Job(ranks, nodes, -(-ranks // nodes), tuple(hosts[:nodes]))
 
@@ -55,10 +56,12 @@ def with_setting(argv: Sequence[str], setting: Setting, machine: Machine, env: M
     words = list(argv)
     said = {words[i + 1] for i, word in enumerate(words[:-2]) if word.lstrip("-") in ("genv", "env")}
     added = {name: value for name, value in wanted.env.items() if name not in said}
-    notes = [f"{name} of the command line is kept" for name in wanted.env if name in said]
+    notes = [N_("{name} of the command line is kept").format(name=name) for name in wanted.env if name in said]
     notes += overridden(env, {}, added)
     if "placement" in setting:
-        notes.append(f"placement={setting['placement']} is left out: bind the ranks with -bind-to")
+        notes.append(
+            N_("placement={placement} is left out: bind the ranks with -bind-to").format(placement=setting["placement"])
+        )
     exports = [word for name, value in added.items() for word in ("-genv", name, value)]
     return Command([words[0], *exports, *words[1:]], {}, None, notes)
 
@@ -73,10 +76,10 @@ def taken_apart(argv: Sequence[str]) -> tuple[list[list[str]], list[str]]:
         if not is_option:
             program = list(argv[1 + sum(map(len, options)) :])
             if ":" in program:
-                raise UserError(f"{' '.join(argv)}: starts several programs; a layout is for one")
+                raise UserError(_("{argv}: starts several programs; a layout is for one").format(argv=" ".join(argv)))
             return options, program
         options.append(words)
-    raise UserError(f"{' '.join(argv)}: there is no program to start")
+    raise UserError(_("{argv}: there is no program to start").format(argv=" ".join(argv)))
 
 
 def _options(argv: Sequence[str]) -> list[tuple[str, str]]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from unisono.errors import UserError
+from unisono.language import _
 from unisono.launch.slots import cores, domains
 from unisono.launch.userline import UserLine, parse
 from unisono.machine.model import Machine
@@ -59,7 +60,11 @@ def _of_mpirun(line: UserLine, machine: Machine, env: Mapping[str, str]) -> Job:
     if asked is None:
         asked = each * len(hosts) if each is not None else sum(capacity)
     if asked > RANKS_MOST:
-        raise UserError(f"{' '.join(line.argv)[:200]}: starts {asked:,} ranks; {RANKS_MOST:,} at the most")
+        raise UserError(
+            _("{argv}: starts {asked:,} ranks; {ranks_most:,} at the most").format(
+                argv=" ".join(line.argv)[:200], asked=asked, ranks_most=RANKS_MOST
+            )
+        )
     counts = _distribute(asked, capacity, each, _in_turn(line))
     used = [i for i, count in enumerate(counts) if count]
     return Job(asked, len(used), max(counts), tuple(hosts[i][0] for i in used))
@@ -79,7 +84,7 @@ def _asked(line: UserLine) -> int | None:
 def _per_node(line: UserLine, machine: Machine) -> int | None:
     """Ranks on each node where an option says so."""
     if (text := line.value("N", "npernode")) is not None:
-        return _number(text, "ranks per node")
+        return _number(text, _("ranks per node"))
     if next(line.options("pernode"), None) is not None:
         return 1
     if (text := line.value("npersocket")) is not None:
@@ -87,7 +92,7 @@ def _per_node(line: UserLine, machine: Machine) -> int | None:
     mapping = (line.value("map-by") or "").lower()
     pattern = line.value("ppr") or (mapping[4:] if mapping.startswith("ppr:") else None)
     if pattern is not None:
-        number, _, rest = pattern.partition(":")
+        number, _colon, rest = pattern.partition(":")
         return _number(number, f"ppr:{pattern}") * _objects(rest.partition(":")[0].lower(), machine)
     if mapping.startswith("pe-list="):
         return len(expand_numbers(mapping[len("pe-list=") :].partition(":")[0]))
@@ -109,7 +114,11 @@ def _objects(name: str, machine: Machine) -> int:
         return len(all_cores)
     if name.startswith("h"):
         return len(machine.cpus)
-    raise UserError(f"ppr:N:{name}: not an object ranks can be counted by; use node, package, numa, l3cache or core")
+    raise UserError(
+        _("ppr:N:{name}: not an object ranks can be counted by; use node, package, numa, l3cache or core").format(
+            name=name
+        )
+    )
 
 
 def _in_turn(line: UserLine) -> bool:
@@ -171,7 +180,7 @@ def _parse_hosts(text: str) -> dict[str, int | None]:
     for entry in text.split(","):
         host, colon, slots = entry.strip().partition(":")
         if not host or host.startswith("+"):
-            raise UserError(f"--host {text}: write host names, with :SLOTS after them where needed")
+            raise UserError(_("--host {text}: write host names, with :SLOTS after them where needed").format(text=text))
         number = None if slots in ("*", "auto") else _number(slots, f"--host {text}") if colon else 1
         found[host] = _add(found.get(host, 0), number)
     return found
@@ -180,14 +189,14 @@ def _parse_hosts(text: str) -> dict[str, int | None]:
 def _read_hostfile(name: str) -> dict[str, int | None]:
     hosts = parse_hostfile(read_text(Path(name)), name)
     if not hosts:
-        raise UserError(f"{name}: the host file names no host")
+        raise UserError(_("{name}: the host file names no host").format(name=name))
     return hosts
 
 
 _SLOTS = re.compile(r"\b(?:slots|cpus|count)\s*=\s*([^\s,]*)")
 
 
-def parse_hostfile(text: str, name: str = "host file") -> dict[str, int | None]:
+def parse_hostfile(text: str, name: str = _("host file")) -> dict[str, int | None]:
     """Host -> slots of Open MPI's host file; None where it gives no number (as many as cores).
 
     A host on several lines has the sum, a line without a number then counting one.
@@ -199,10 +208,18 @@ def parse_hostfile(text: str, name: str = "host file") -> dict[str, int | None]:
             continue
         host, colon, slots = words.split()[0].rpartition("@")[2].partition(":")
         if not host or host.startswith(("+", "^")):
-            raise UserError(f"{name}, line {number}: {raw.strip()!r}: a host name was expected")
+            raise UserError(
+                _("{name}, line {number}: {raw!r}: a host name was expected").format(
+                    name=name, number=number, raw=raw.strip()
+                )
+            )
         given = _SLOTS.search(words)
         said = given[1] if given else slots if colon else None
-        count = None if said is None else _number(said, f"{name}, line {number}", least=0 if given else 1)
+        count = (
+            None
+            if said is None
+            else _number(said, _("{name}, line {number}").format(name=name, number=number), least=0 if given else 1)
+        )
         lines.setdefault(host, []).append(count)
     return {
         host: counts[0] if len(counts) == 1 else sum(1 if count is None else count for count in counts)
@@ -230,10 +247,12 @@ def expand_repeated(text: str) -> list[int]:
     for part in text.split(","):
         match = re.fullmatch(r"(\d+)(?:\(x(\d+)\))?", part.strip(), re.ASCII)
         if match is None:
-            raise UserError(f"SLURM_TASKS_PER_NODE={text}: not of the form 2(x3),1")
+            raise UserError(_("SLURM_TASKS_PER_NODE={text}: not of the form 2(x3),1").format(text=text))
         repeated = _number(match[2] or "1", "SLURM_TASKS_PER_NODE")
         if len(counts) + repeated > NODES_MOST:
-            raise UserError(f"SLURM_TASKS_PER_NODE: says more than {NODES_MOST:,} nodes")
+            raise UserError(
+                _("SLURM_TASKS_PER_NODE: says more than {nodes_most:,} nodes").format(nodes_most=NODES_MOST)
+            )
         counts += [_number(match[1], "SLURM_TASKS_PER_NODE")] * repeated
     return counts
 
@@ -246,7 +265,9 @@ def expand_numbers(text: str) -> list[int]:
         start = _number(first, f"pe-list={text}", least=0)
         end = _number(last, f"pe-list={text}", least=0) if dash else start
         if len(numbers) + end - start >= PPN_MOST:
-            raise UserError(f"pe-list={text[:80]}: names more than {PPN_MOST:,} CPUs")
+            raise UserError(
+                _("pe-list={text}: names more than {ppn_most:,} CPUs").format(text=text[:80], ppn_most=PPN_MOST)
+            )
         numbers += range(start, end + 1)
     return numbers
 

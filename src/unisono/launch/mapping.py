@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from unisono.errors import UserError
+from unisono.language import _
 from unisono.machine.model import Mpi
 from unisono.machine.version import at_least
 from unisono.writing import write
@@ -49,7 +50,7 @@ def _hydra(placement: Placement) -> list[str]:
     if placement.policy is None or placement.oversubscribed:
         return []
     if (placement.policy.order, placement.policy.level) == ("cyclic", "node") and placement.nodes > 1:
-        raise UserError("placement=cyclic:node: MPICH's launcher has no words for it that also bind the ranks")
+        raise UserError(_("placement=cyclic:node: MPICH's launcher has no words for it that also bind the ranks"))
     return ["-bind-to", "user:" + ",".join("+".join(map(str, slot.cpus)) for slot in placement.slots)]
 
 
@@ -81,8 +82,10 @@ def _four(placement: Placement, mpi: Mpi, hosts: Sequence[str]) -> list[str]:
     assert placement.policy is not None
     if placement.smt_siblings:
         raise UserError(
-            f"ppn {placement.ppn}: Open MPI {mpi.version} cannot be told to use SMT siblings after all cores; use at "
-            f"most one rank a core, or Open MPI 5"
+            _(
+                "ppn {ppn}: Open MPI {version} cannot be told to use SMT siblings after all cores; use "
+                "at most one rank a core, or Open MPI 5"
+            ).format(ppn=placement.ppn, version=mpi.version)
         )
     level = _OBJECT_4[placement.level_word]
     if placement.policy.order == "cyclic" and placement.policy.level != "node":
@@ -129,5 +132,5 @@ def _written(text: str) -> Path:
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     path = cache / "unisono" / f"rankfile-{hashlib.sha256(text.encode()).hexdigest()[:12]}.txt"
     if not path.exists():
-        write(path, text, "set XDG_CACHE_HOME to a directory that can")
+        write(path, text, _("set XDG_CACHE_HOME to a directory that can"))
     return path

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from unisono.errors import UserError
+from unisono.language import N_, _
 from unisono.launch import mapping
 from unisono.launch.slots import LEVELS, Core, Slot, cores, domains, even
 from unisono.machine.model import Machine, Mpi
@@ -39,8 +40,10 @@ class Policy:
         level = level if colon else "numa"
         if order not in ("block", "cyclic") or level not in LEVELS:
             raise UserError(
-                f"placement: {text!r} is unknown; write block or cyclic, with :l3, :numa, :socket or :node after it "
-                f"for another level than NUMA nodes"
+                _(
+                    "placement: {text!r} is unknown; write block or cyclic, with :l3, :numa, :socket or "
+                    ":node after it for another level than NUMA nodes"
+                ).format(text=text)
             )
         return cls(order, level)
 
@@ -87,16 +90,20 @@ def place(machine: Machine, nodes: int, ppn: int, policy: str | None, *, oversub
     """
     parsed = None if policy is None else Policy.parse(policy)
     if nodes < 1 or ppn < 1:
-        raise UserError(f"{nodes} nodes x {ppn} ranks: at least one of each is needed")
+        raise UserError(_("{nodes} nodes x {ppn} ranks: at least one of each is needed").format(nodes=nodes, ppn=ppn))
     if nodes > len(machine.nodes):
         raise UserError(
-            f"{nodes} nodes: {machine.name} is described with {len(machine.nodes)}; name more hosts or fewer nodes"
+            _("{nodes} nodes: {name} is described with {count}; name more hosts or fewer nodes").format(
+                nodes=nodes, name=machine.name, count=len(machine.nodes)
+            )
         )
     fit = len(machine.cpus)
     if ppn > fit and not oversubscribe:
         raise UserError(
-            f"ppn {ppn}: a node of {machine.name} has {fit} CPUs ranks may use; use at most {fit} ranks a node or "
-            f"allow oversubscribing"
+            _(
+                "ppn {ppn}: a node of {name} has {fit} CPUs ranks may use; use at most {fit} ranks a "
+                "node or allow oversubscribing"
+            ).format(ppn=ppn, name=machine.name, fit=fit)
         )
     if ppn > fit:
         return _oversubscribed(machine, nodes, ppn, parsed)
@@ -153,13 +160,17 @@ def _coarsest(all_cores: Sequence[Core], level: str) -> str:
 
 
 def _sentence(policy: Policy, nodes: int, counts: Sequence[int], whole: bool) -> str:
-    bound = "bound to cores" if whole else "SMT siblings used, bound to hardware threads"
+    bound = N_("bound to cores") if whole else N_("SMT siblings used, bound to hardware threads")
     low, high = min(counts), max(counts)
-    each = _count(high, "rank") if low == high else f"{low} to {_count(high, 'rank')}"
+    each = _count(high, "rank") if low == high else N_("{low} to {high}").format(low=low, high=_count(high, "rank"))
     if policy.level == "node":
-        return f"{policy.order} over {_count(nodes, 'node')}, {each} each on the first cores, {bound}"
-    of_each = " of each node" if nodes > 1 else ""
-    return f"{policy.order} over {_count(len(counts), _NAMES[policy.level])}{of_each}, {each} each, {bound}"
+        return N_("{order} over {nodes}, {each} each on the first cores, {bound}").format(
+            order=policy.order, nodes=_count(nodes, "node"), each=each, bound=bound
+        )
+    of_each = N_(" of each node") if nodes > 1 else ""
+    return N_("{order} over {count}{of_each}, {each} each, {bound}").format(
+        order=policy.order, count=_count(len(counts), _NAMES[policy.level]), of_each=of_each, each=each, bound=bound
+    )
 
 
 def _count(number: int, name: str) -> str:
@@ -177,7 +188,9 @@ def _left_to_mpirun(machine: Machine, nodes: int, ppn: int) -> Placement:
         level_word="node",
         smt_siblings=ppn > len(cores(machine)),
         oversubscribed=False,
-        sentence=f"left to mpirun, {_count(ppn, 'rank')} on each of {nodes} nodes" if nodes > 1 else "left to mpirun",
+        sentence=N_("left to mpirun, {ppn} on each of {nodes} nodes").format(ppn=_count(ppn, "rank"), nodes=nodes)
+        if nodes > 1
+        else N_("left to mpirun"),
     )
 
 
@@ -194,7 +207,9 @@ def _oversubscribed(machine: Machine, nodes: int, ppn: int, policy: Policy | Non
         level_word="node",
         smt_siblings=False,
         oversubscribed=True,
-        sentence=f"oversubscribed, {ppn} ranks on {len(everywhere)} CPUs of a node, not bound",
+        sentence=N_("oversubscribed, {ppn} ranks on {count} CPUs of a node, not bound").format(
+            ppn=ppn, count=len(everywhere)
+        ),
     )
 
 
@@ -207,11 +222,13 @@ def check(placement: Placement, hello_where: Sequence[Mapping[str, Any]]) -> str
     reported = sorted(hello_where, key=lambda where: int(where["rank"]))
     wanted = placement.nodes * placement.ppn
     if [int(where["rank"]) for where in reported] != list(range(wanted)):
-        return f"{len(reported)} ranks started instead of {wanted}"
+        return N_("{count} ranks started instead of {wanted}").format(count=len(reported), wanted=wanted)
     on_node = Counter(int(where["node"]) for where in reported)
     if sorted(on_node.values()) != [placement.ppn] * placement.nodes:
         spread = " + ".join(str(count) for _, count in sorted(on_node.items()))
-        return f"ranks on the nodes are {spread} instead of {placement.nodes} x {placement.ppn}"
+        return N_("ranks on the nodes are {spread} instead of {nodes} x {ppn}").format(
+            spread=spread, nodes=placement.nodes, ppn=placement.ppn
+        )
     if placement.policy is None:
         return None
     # The benchmark may number nodes as it likes; the first rank on each of our nodes says which is which.
@@ -224,8 +241,8 @@ def check(placement: Placement, hello_where: Sequence[Mapping[str, Any]]) -> str
         if int(where["node"]) != name[place_.node_index]
     ]
     if strayed:
-        return (
-            f"rank {strayed[0]['rank']} is on the wrong node, {strayed[0].get('host', '?')} ({len(strayed)} ranks are)"
+        return N_("rank {rank} is on the wrong node, {strayed} ({count} ranks are)").format(
+            rank=strayed[0]["rank"], strayed=strayed[0].get("host", "?"), count=len(strayed)
         )
     off = [
         (where, place_)
@@ -234,9 +251,8 @@ def check(placement: Placement, hello_where: Sequence[Mapping[str, Any]]) -> str
     ]
     if off:
         where, place_ = off[0]
-        return (
-            f"rank {where['rank']} is bound to CPU {_numbers(where['cpus'])} instead of {_numbers(place_.cpus)} "
-            f"({len(off)} of {wanted} ranks differ)"
+        return N_("rank {rank} is bound to CPU {cpus} instead of {cpus2} ({count} of {wanted} ranks differ)").format(
+            rank=where["rank"], cpus=_numbers(where["cpus"]), cpus2=_numbers(place_.cpus), count=len(off), wanted=wanted
         )
     return None
 

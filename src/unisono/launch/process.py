@@ -16,6 +16,7 @@ from pathlib import Path
 from types import TracebackType
 
 from unisono.errors import LaunchError
+from unisono.language import N_
 from unisono.launch import left, tree
 from unisono.launch.failure import STUMBLES, explain, refusal, stumbled
 
@@ -54,7 +55,9 @@ class Process:
                 bufsize=0,
             )
         except OSError as error:
-            raise LaunchError("refused", f"{self.argv[0]} cannot be started: {error.strerror}") from error
+            raise LaunchError(
+                "refused", N_("{argv} cannot be started: {strerror}").format(argv=self.argv[0], strerror=error.strerror)
+            ) from error
         self._segments: set[Path] = set()
         self._guard = _start_guard(self._popen.pid, self.launch_id, self._began)
         left.write(self.launch_id, self._began, self._popen.pid, self._guard.pid)
@@ -107,7 +110,10 @@ class Process:
             scanned = len(self._buffer)
             if scanned > _LINE_MOST:
                 self.kill()
-                raise LaunchError("protocol", f"a line of its output has more than {_LINE_MOST:,} bytes")
+                raise LaunchError(
+                    "protocol",
+                    N_("a line of its output has more than {line_most:,} bytes").format(line_most=_LINE_MOST),
+                )
             if not self._fill(end, deadline, declined):
                 break
         if newline < 0 and not self._buffer:
@@ -191,7 +197,12 @@ class Process:
             return declined
         last = self.stderr.strip().splitlines()[-1:]
         said = f"; its last words: {last[0].strip()[:200]}" if last else ""
-        return LaunchError("hung", f"no answer within {deadline:g} s, killed with all its processes{said}")
+        return LaunchError(
+            "hung",
+            N_("no answer within {deadline:g} s, killed with all its processes{said}").format(
+                deadline=deadline, said=said
+            ),
+        )
 
     def _ended(self) -> LaunchError:
         try:

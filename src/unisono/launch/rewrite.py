@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from unisono.language import N_
 from unisono.launch.command import Command, launch_scope_words, overridden
 from unisono.launch.job import Job, job_of
 from unisono.launch.placement import Placement, place
@@ -42,7 +43,10 @@ def with_setting(
     line = parse(argv)
     wanted = launch_scope_words(setting, machine)
     wanted = LaunchWords({**(extra_mca or {}), **wanted.mca}, dict(wanted.env))
-    notes = [*_other_mpi(line, machine), *(f"{option} is not looked into" for option in line.options(*_FILES))]
+    notes = [
+        *_other_mpi(line, machine),
+        *(N_("{option} is not looked into").format(option=option) for option in line.options(*_FILES)),
+    ]
     if line.launcher == "srun":
         return _srun(line, setting, wanted, environment, notes)
     mca, variables = _not_said_already(line, wanted, notes)
@@ -66,7 +70,11 @@ def _not_said_already(line: UserLine, wanted: LaunchWords, notes: list[str]) -> 
     for said, ours in ((said_mca, wanted.mca), (said_env, wanted.env)):
         for name in said.keys() & ours.keys():
             if said[name].values[-1] not in (ours[name], f"{name}={ours[name]}"):
-                notes.append(f"{said[name]} of the command line is kept; the setting has {name}={ours[name]}")
+                notes.append(
+                    N_("{said} of the command line is kept; the setting has {name}={ours}").format(
+                        said=said[name], name=name, ours=ours[name]
+                    )
+                )
     return (
         {name: value for name, value in wanted.mca.items() if name not in said_mca},
         {name: value for name, value in wanted.env.items() if name not in said_env},
@@ -81,7 +89,9 @@ def _placement(
         return None, []
     own = next(line.options(*PLACING), None)
     if own is not None:
-        notes.append(f"{own} of the command line is kept; the setting has placement={policy}")
+        notes.append(
+            N_("{own} of the command line is kept; the setting has placement={policy}").format(own=own, policy=policy)
+        )
         return None, []
     job = job_of(line, machine, env)
     reason = _unplaceable(line, job, machine)
@@ -90,18 +100,18 @@ def _placement(
         placement = place(there, job.nodes, job.ppn, policy)
         if not placement.smt_siblings:
             return placement, placement.arguments(require_mpi(machine), job.hosts)
-        reason = "there are more ranks than cores"
-    notes.append(f"placement={policy} is left out: {reason}")
+        reason = N_("there are more ranks than cores")
+    notes.append(N_("placement={policy} is left out: {reason}").format(policy=policy, reason=reason))
     return None, []
 
 
 def _unplaceable(line: UserLine, job: Job, machine: Machine) -> str | None:
     if len(line.contexts) > 1:
-        return "the command starts several programs"
+        return N_("the command starts several programs")
     if not job.even:
-        return f"{job.ranks} ranks do not fill {job.nodes} nodes evenly"
+        return N_("{ranks} ranks do not fill {nodes} nodes evenly").format(ranks=job.ranks, nodes=job.nodes)
     if job.ppn > len(machine.cpus):
-        return "there are more ranks than CPUs"
+        return N_("there are more ranks than CPUs")
     return None
 
 
@@ -109,10 +119,18 @@ def _srun(line: UserLine, setting: Setting, wanted: LaunchWords, env: Mapping[st
     additions = {**{f"OMPI_MCA_{name}": value for name, value in wanted.mca.items()}, **wanted.env}
     notes += overridden(env, wanted.mca, wanted.env)
     if "placement" in setting:
-        notes.append(f"placement={setting['placement']} is left out: srun places the ranks (see its --distribution)")
+        notes.append(
+            N_("placement={placement} is left out: srun places the ranks (see its --distribution)").format(
+                placement=setting["placement"]
+            )
+        )
     exported = line.value("export")
     if exported is not None and "ALL" not in exported.split(","):
-        notes.append(f"--export={exported} keeps variables from the ranks: add {','.join(additions) or 'ALL'} to it")
+        notes.append(
+            N_("--export={exported} keeps variables from the ranks: add {additions} to it").format(
+                exported=exported, additions=",".join(additions) or "ALL"
+            )
+        )
     return Command(list(line.argv), additions, None, notes)
 
 
@@ -123,4 +141,8 @@ def _other_mpi(line: UserLine, machine: Machine) -> list[str]:
     theirs = None if line.launcher == "srun" or found is None else Path(found)
     if theirs is None or theirs.parent.resolve() == Path(ours.mpirun).parent.resolve():
         return []
-    return [f"{line.argv[0]} is {theirs}, not the MPI this was made for (Open MPI {ours.version}, {ours.mpirun})"]
+    return [
+        N_("{argv} is {theirs}, not the MPI this was made for (Open MPI {version}, {mpirun})").format(
+            argv=line.argv[0], theirs=theirs, version=ours.version, mpirun=ours.mpirun
+        )
+    ]

@@ -8,15 +8,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from unisono.errors import UserError
+from unisono.language import N_, _
 
 _MPIRUN = ("mpirun", "mpiexec", "orterun", "prterun", "mpirun.openmpi", "mpiexec.openmpi")
 _FOREIGN = {
-    "hydra": "MPICH's launcher",
-    "mpich": "MPICH's launcher",
-    "mpirun_rsh": "MVAPICH's launcher",
-    "jsrun": "LSF's launcher",
-    "aprun": "Cray's launcher",
-    "flux": "Flux's launcher",
+    "hydra": N_("MPICH's launcher"),
+    "mpich": N_("MPICH's launcher"),
+    "mpirun_rsh": N_("MVAPICH's launcher"),
+    "jsrun": N_("LSF's launcher"),
+    "aprun": N_("Cray's launcher"),
+    "flux": N_("Flux's launcher"),
 }
 
 _VALUES = {
@@ -91,7 +92,7 @@ class UserLine:
 def parse(argv: Sequence[str]) -> UserLine:
     """Raises UserError for anything but a complete mpirun or srun command line of Open MPI."""
     if not argv:
-        raise UserError("no command: write the mpirun command line after --")
+        raise UserError(_("no command: write the mpirun command line after --"))
     launcher = _launcher(argv[0])
     contexts = []
     start = 1
@@ -112,9 +113,15 @@ def _launcher(word: str) -> str:
     real = Path(found).resolve().name if found else name
     for part, whose in _FOREIGN.items():
         if part in name or part in real:
-            raise UserError(f"{word}: this is {whose}; Unisono can only add a setting to Open MPI's mpirun, or srun")
+            raise UserError(
+                _("{word}: this is {whose}; Unisono can only add a setting to Open MPI's mpirun, or srun").format(
+                    word=word, whose=whose
+                )
+            )
     if name not in _MPIRUN:
-        raise UserError(f"{word}: not an MPI launcher; begin the command with mpirun, mpiexec or srun")
+        raise UserError(
+            _("{word}: not an MPI launcher; begin the command with mpirun, mpiexec or srun").format(word=word)
+        )
     return "mpirun"
 
 
@@ -134,11 +141,15 @@ def _context(argv: Sequence[str], start: int, end: int, launcher: str) -> Contex
             break
         option, after = (_srun_option if launcher == "srun" else _mpirun_option)(argv, at, end)
         if option.name in ("app", "multi-prog"):
-            raise UserError(f"{option}: a file of programs cannot be given a setting; write the programs out")
+            raise UserError(
+                _("{option}: a file of programs cannot be given a setting; write the programs out").format(
+                    option=option
+                )
+            )
         options.append(replace(option, words=tuple(argv[at:after])))
         at = after
     if at >= end:
-        raise UserError(f"{' '.join(argv)}: there is no program to start")
+        raise UserError(_("{argv}: there is no program to start").format(argv=" ".join(argv)))
     return Context(start, tuple(options), tuple(argv[at:end]))
 
 
@@ -146,11 +157,15 @@ def _mpirun_option(argv: Sequence[str], at: int, end: int) -> tuple[Option, int]
     name, equals, value = argv[at].lstrip("-").partition("=")
     count = _MPIRUN_VALUES.get(name)
     if count is None:
-        raise UserError(f"{argv[at]}: no option of mpirun in Open MPI 4.1 or 5.0")
+        raise UserError(_("{argv}: no option of mpirun in Open MPI 4.1 or 5.0").format(argv=argv[at]))
     if equals and count == 1:
         return Option(name, (value,)), at + 1
     if at + count >= end:
-        raise UserError(f"{argv[at]}: needs {'a value' if count == 1 else f'{count} values'} after it")
+        raise UserError(
+            _("{argv}: needs {value} after it").format(
+                argv=argv[at], value=_("a value") if count == 1 else _("{count} values").format(count=count)
+            )
+        )
     return Option(name, tuple(argv[at + 1 : at + 1 + count])), at + 1 + count
 
 
@@ -166,5 +181,5 @@ def _srun_option(argv: Sequence[str], at: int, end: int) -> tuple[Option, int]:
     if equals:
         return Option(name, (value,)), at + 1
     if at + 1 >= end:
-        raise UserError(f"{word}: needs a value after it")
+        raise UserError(_("{word}: needs a value after it").format(word=word))
     return Option(name, (argv[at + 1],)), at + 2

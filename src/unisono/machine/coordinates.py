@@ -13,6 +13,7 @@ from math import prod
 from pathlib import Path
 
 from unisono.errors import UserError
+from unisono.language import N_, _
 from unisono.machine.model import Mpi
 from unisono.reading import COORDINATES_MOST, read_bytes
 
@@ -23,8 +24,8 @@ _LONGEST_WORD = 255
 _LONGEST_EXTENTS = 80
 
 _TELLERS = (
-    ("Fujitsu's MPI", b"FJMPI_Topology_get_dimension"),
-    ("Blue Gene/Q's MPI", b"MPIX_Torus_ndims"),
+    (N_("Fujitsu's MPI"), b"FJMPI_Topology_get_dimension"),
+    (N_("Blue Gene/Q's MPI"), b"MPIX_Torus_ndims"),
 )
 """MPI libraries that tell coordinates by themselves (native/collectives/inquiry.c), and what they have for it."""
 
@@ -76,18 +77,18 @@ def read(text: str) -> Coordinates:
             continue
         try:
             if len(words) > 2 + len(_LETTERS) or any(len(word) > _LONGEST_WORD for word in words):
-                raise ValueError("too many words, or too long ones")
+                raise ValueError(_("too many words, or too long ones"))
             found = _extents(words, found) if words[0] in ("grid", "extents") else _place(words, found)
         except ValueError as error:
-            raise ValueError(f"line {number}: {error}") from None
+            raise ValueError(_("line {number}: {error}").format(number=number, error=error)) from None
     if found is None:
-        raise ValueError("it says no extents")
+        raise ValueError(_("it says no extents"))
     return found
 
 
 def _extents(words: Sequence[str], found: Coordinates | None) -> Coordinates:
     if found is not None:
-        raise ValueError("the extents are given twice")
+        raise ValueError(_("the extents are given twice"))
     extents = words[1] if len(words) > 2 else ""
     if re.fullmatch(r"[0-9]+(x[0-9]+)*", extents):
         numbers = tuple(map(int, extents.split("x"))) if len(extents) <= _LONGEST_EXTENTS else ()
@@ -99,22 +100,22 @@ def _extents(words: Sequence[str], found: Coordinates | None) -> Coordinates:
             and set(wraps) <= {"torus", "mesh"}
         ):
             return Coordinates(numbers, tuple(word == "torus" for word in wraps), words[0] == "grid")
-    raise ValueError("expected extents like 8x8x6 and then `torus` or `mesh`, once or for each dimension")
+    raise ValueError(_("expected extents like 8x8x6 and then `torus` or `mesh`, once or for each dimension"))
 
 
 def _place(words: Sequence[str], found: Coordinates | None) -> Coordinates:
     if found is None:
-        raise ValueError("expected `extents 8x8x6 torus` or `grid 8x8x6 torus` first")
+        raise ValueError(_("expected `extents 8x8x6 torus` or `grid 8x8x6 torus` first"))
     if words[0] == "names":
         letters = re.findall(r"%(.?)", words[1]) if len(words) == 2 else []
         if sorted(letters) not in (["n"], sorted(_LETTERS[: len(found.extents)])):
-            raise ValueError("expected a pattern with each coordinate once, like n%x-%y-%z, or with %n")
+            raise ValueError(_("expected a pattern with each coordinate once, like n%x-%y-%z, or with %n"))
         found.patterns.append(words[1])
         return found
     at = words[1:]
     fits = all(re.fullmatch("[0-9]+", word) and int(word) < most for word, most in zip(at, found.extents, strict=False))
     if len(at) != len(found.extents) or not fits:
-        raise ValueError("expected a host and its coordinates, each below its extent")
+        raise ValueError(_("expected a host and its coordinates, each below its extent"))
     found.hosts.add(words[0])
     return found
 
@@ -124,18 +125,26 @@ def described(environment: Mapping[str, str], hosts: Iterable[str], mpi: Mpi | N
     path = environment.get(VARIABLE)
     if not path:
         teller = told_by(mpi)
-        return f"from {teller}" if teller else f"none; a file with them can be named in {VARIABLE}"
+        return (
+            _("from {teller}").format(teller=teller)
+            if teller
+            else _("none; a file with them can be named in {variable}").format(variable=VARIABLE)
+        )
     try:
         found = read(read_bytes(Path(path), COORDINATES_MOST).decode("latin-1"))
     except UserError:
-        return f"{VARIABLE}={path}: it cannot be read; programs with our collectives end with this line"
+        return _("{variable}={path}: it cannot be read; programs with our collectives end with this line").format(
+            variable=VARIABLE, path=path
+        )
     except ValueError as error:
-        return f"{VARIABLE}={path}: {error}; programs with our collectives end with this line"
+        return _("{variable}={path}: {error}; programs with our collectives end with this line").format(
+            variable=VARIABLE, path=path, error=error
+        )
     said = f"{found.shape}, from {VARIABLE}={path}: {found.kind}, {_count(prod(found.extents), 'place')}, "
     if found.is_grid:
-        said += "nodes in order of their lowest ranks"
+        said += _("nodes in order of their lowest ranks")
     else:
-        by_name = [f"names like {pattern}" for pattern in found.patterns]
+        by_name = [_("names like {pattern}").format(pattern=pattern) for pattern in found.patterns]
         said += " and ".join(([_count(len(found.hosts), "host")] if found.hosts or not by_name else []) + by_name)
     unknown = [host for host in hosts if not found.is_grid and not found.knows(host)]
     if unknown:
@@ -166,4 +175,4 @@ def _count(number: int, word: str) -> str:
 
 
 def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return ", ".join(names[:3]) + (_(" and {count} more").format(count=len(names) - 3) if len(names) > 3 else "")

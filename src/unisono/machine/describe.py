@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from unisono.errors import UserError
+from unisono.language import _
 from unisono.machine.devices import read_devices
 from unisono.machine.environment import read_environment
 from unisono.machine.files import ROOT
@@ -92,7 +93,11 @@ def load(path: Path | str) -> Machine:
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise UserError(f"{path}: is not JSON: {error}; write it with: unisono doctor --json > FILE") from error
+        raise UserError(
+            _("{path}: is not JSON: {error}; write it with: unisono doctor --json > FILE").format(
+                path=path, error=error
+            )
+        ) from error
     return from_document(document, path)
 
 
@@ -101,11 +106,15 @@ def from_document(document: Any, path: Path | str) -> Machine:
     inner = document["machine"] if isinstance(document, dict) and "machine" in document else document
     if not isinstance(inner, dict) or inner.get("format") != "unisono-machine":
         raise UserError(
-            f"{path}: format: not the description of a machine; write one with: unisono doctor --json > FILE"
+            _("{path}: format: not the description of a machine; write one with: unisono doctor --json > FILE").format(
+                path=path
+            )
         )
     if inner.get("format_version") != 1:
         raise UserError(
-            f"{path}: format_version: {inner.get('format_version')!r} is not a version this Unisono reads (it reads 1)"
+            _("{path}: format_version: {inner!r} is not a version this Unisono reads (it reads 1)").format(
+                path=path, inner=inner.get("format_version")
+            )
         )
     try:
         machine = Machine.model_validate(inner)
@@ -121,12 +130,12 @@ def _inconsistent(machine: Machine) -> str | None:
     """What no real machine can have, with its key; None when all is well."""
     numbers = [cpu.cpu for cpu in machine.cpus]
     if not numbers:
-        return "cpus: is empty; a machine has at least one CPU"
+        return _("cpus: is empty; a machine has at least one CPU")
     if len(set(numbers)) != len(numbers):
-        return "cpus: a CPU number appears twice"
+        return _("cpus: a CPU number appears twice")
     for key in ("sockets", "numa_per_socket", "smt"):
         if getattr(machine, key) < 1:
-            return f"{key}: {getattr(machine, key)} is too few; at least 1"
+            return _("{key}: {machine} is too few; at least 1").format(key=key, machine=getattr(machine, key))
     if not machine.nodes:
-        return "nodes: is empty; name at least one host"
+        return _("nodes: is empty; name at least one host")
     return None

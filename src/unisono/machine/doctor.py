@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from unisono.language import _, ngettext, translated
 from unisono.machine import coordinates, domains
 from unisono.machine.files import format_cpu_list
 from unisono.machine.limits import quota_sentence
@@ -24,47 +25,69 @@ _WATCHED = ("tuned", "han", "sm", "adapt", "basic", "hcoll", "ucc", "xhc", "acol
 def machine_rows(machine: Machine) -> list[tuple[str, str]]:
     """(label, value) of the machine itself, in reading order."""
     mask = f", CPUs {format_cpu_list(cpu.cpu for cpu in machine.cpus)}"
-    sockets = _count(machine.sockets, "socket")
-    numa = f"{machine.numa_per_socket} NUMA node{'s' if machine.numa_per_socket > 1 else ''} per socket"
-    smt = f"{machine.smt} threads a core" if machine.smt > 1 else "1 thread a core"
+    sockets = ngettext("{count} socket", "{count} sockets", machine.sockets).format(count=machine.sockets)
+    numa = ngettext("{count} NUMA node per socket", "{count} NUMA nodes per socket", machine.numa_per_socket).format(
+        count=machine.numa_per_socket
+    )
+    cores = ngettext("{count} core", "{count} cores", machine.cores).format(count=machine.cores)
+    smt = _("{smt} threads a core").format(smt=machine.smt) if machine.smt > 1 else _("1 thread a core")
     rows = [
-        ("Machine", machine.name + ("" if machine.source == "measured" else " (described, not measured)")),
+        (_("Machine"), machine.name + ("" if machine.source == "measured" else _(" (described, not measured)"))),
         ("CPU", machine.cpu_model),
         (
-            "Topology",
-            f"{sockets}, {numa} (NPS {machine.numa_per_socket}), {_count(machine.cores, 'core')}, {smt}{mask}",
+            _("Topology"),
+            f"{sockets}, {numa} (NPS {machine.numa_per_socket}), {cores}, {smt}{mask}",
         ),
-        ("Caches", "; ".join(_cache(c.level, c.bytes, c.shared_by) for c in machine.caches) or "not exposed"),
-        ("Governor", governor(machine)),
-        ("Memory", f"{_gib(machine.memory_bytes)}, {_gib(machine.memory_available_bytes)} available"),
-        *([("CPU quota", quota)] if (quota := quota_sentence(machine)) else []),
+        (_("Caches"), "; ".join(_cache(c.level, c.bytes, c.shared_by) for c in machine.caches) or _("not exposed")),
+        (_("Governor"), governor(machine)),
         (
-            "System",
+            _("Memory"),
+            _("{memory_bytes}, {memory_available_bytes} available").format(
+                memory_bytes=_gib(machine.memory_bytes), memory_available_bytes=_gib(machine.memory_available_bytes)
+            ),
+        ),
+        *([(_("CPU quota"), quota)] if (quota := quota_sentence(machine)) else []),
+        (
+            _("System"),
             ", ".join(part for part in (machine.os, f"Linux {machine.kernel}" if machine.kernel else "") if part),
         ),
-        ("Virtual", machine.virtual or "no"),
+        (_("Virtual"), translated(machine.virtual or "") or _("no")),
     ]
     if len(machine.nodes) > 1:
-        rows.append(("Nodes", f"{len(machine.nodes)}: " + ", ".join(f"{n.host} ({n.slots})" for n in machine.nodes)))
+        rows.append((_("Nodes"), f"{len(machine.nodes)}: " + ", ".join(f"{n.host} ({n.slots})" for n in machine.nodes)))
     if machine.source != "measured":
-        rows.append(("Source", machine.source))
+        rows.append((_("Source"), machine.source))
     return rows
 
 
 def software_rows(machine: Machine) -> list[tuple[str, str]]:
     """(label, value) of MPI, UCX, network, scheduler and the user's environment."""
     rows = _mpi_rows(machine) + _ucx_rows(machine)
-    rows.append(("Network", "; ".join(_device(machine, i) for i in range(len(machine.devices))) or "no device found"))
+    rows.append(
+        (_("Network"), "; ".join(_device(machine, i) for i in range(len(machine.devices))) or _("no device found"))
+    )
     scheduler = machine.scheduler
     version = f" {scheduler.version}" if scheduler.version else ""
-    rows.append(("Scheduler", f"{scheduler.name}{version}: {scheduler.detail}" if scheduler.detail else scheduler.name))
+    rows.append(
+        (
+            _("Scheduler"),
+            f"{scheduler.name}{version}: {translated(scheduler.detail)}" if scheduler.detail else scheduler.name,
+        )
+    )
     settings = ", ".join(f"{name}={value}" for name, value in machine.environment.items())
     in_files = {**(machine.mpi.settings if machine.mpi else {}), **(machine.ucx.settings if machine.ucx else {})}
     if in_files:
-        rows.append(("Set in files", ", ".join(f"{name}={value}" for name, value in in_files.items())))
-    rows.append(("Environment", f"{settings} (kept, part of the fingerprint)" if settings else "no MPI or UCX setting"))
+        rows.append((_("Set in files"), ", ".join(f"{name}={value}" for name, value in in_files.items())))
+    rows.append(
+        (
+            _("Environment"),
+            _("{settings} (kept, part of the fingerprint)").format(settings=settings)
+            if settings
+            else _("no MPI or UCX setting"),
+        )
+    )
     if machine.root_user:
-        rows.append(("User", "root: mpirun is told to allow it"))
+        rows.append((_("User"), _("root: mpirun is told to allow it")))
     return rows
 
 
@@ -72,8 +95,8 @@ def collective_rows(machine: Machine, environment: Mapping[str, str] = os.enviro
     """(label, value) of what our own collectives would see of the machine, in the words of UNISONO_VERBOSE."""
     hosts = [node.host for node in machine.nodes]
     return [
-        ("Domains", domains.described(machine)),
-        ("Coordinates", coordinates.described(environment, hosts, machine.mpi)),
+        (_("Domains"), domains.described(machine)),
+        (_("Coordinates"), coordinates.described(environment, hosts, machine.mpi)),
     ]
 
 
@@ -84,31 +107,34 @@ def _rows(machine: Machine) -> list[tuple[str, str]]:
 def _mpi_rows(machine: Machine) -> list[tuple[str, str]]:
     mpi = machine.mpi
     if mpi is None:
-        return [("MPI", "none described")]
+        return [("MPI", _("none described"))]
     coll = mpi.components.get("coll", [])
     present = [name for name in _WATCHED if name in coll]
     absent = [name for name in _WATCHED if name not in coll]
-    inside = "component, algorithm and segment size" if "coll" in mpi.call_scope else "algorithm and segment size"
+    inside = _("component, algorithm and segment size") if "coll" in mpi.call_scope else _("algorithm and segment size")
     if not mpi.call_scope:
-        inside = "nothing (no coll/tuned)"
+        inside = _("nothing (no coll/tuned)")
     return [
         ("MPI", f"{mpi.name} {mpi.version}, {mpi.mpirun}"),
-        ("Compiler", mpi.mpicc or "no mpicc beside mpirun: the benchmark cannot be built; name one with --mpicc"),
+        (_("Compiler"), mpi.mpicc or _("no mpicc beside mpirun: the benchmark cannot be built; name one with --mpicc")),
         (
-            "Point to point",
+            _("Point to point"),
             f"pml: {_names(mpi.components.get('pml', []))}; btl: {_names(mpi.components.get('btl', []))}",
         ),
-        ("Collectives", f"{_names(present)}; not here: {_names(absent)}"),
-        ("In one launch", f"{inside} can be switched without a new mpirun"),
+        (_("Collectives"), _("{present}; not here: {absent}").format(present=_names(present), absent=_names(absent))),
+        (_("In one launch"), _("{inside} can be switched without a new mpirun").format(inside=inside)),
     ]
 
 
 def _ucx_rows(machine: Machine) -> list[tuple[str, str]]:
     ucx = machine.ucx
     if ucx is None:
-        return [("UCX", "this MPI has none, or it does not answer")]
-    transports = "; ".join(f"{name} on {', '.join(devices)}" for name, devices in ucx.transports.items())
-    return [("UCX", f"{ucx.version}, {ucx.library}"), ("Transports", transports or "not listed")]
+        return [("UCX", _("this MPI has none, or it does not answer"))]
+    transports = "; ".join(
+        _("{name} on {devices}").format(name=name, devices=", ".join(devices))
+        for name, devices in ucx.transports.items()
+    )
+    return [("UCX", f"{ucx.version}, {ucx.library}"), (_("Transports"), transports or _("not listed"))]
 
 
 def governor(machine: Machine) -> str:
@@ -116,14 +142,14 @@ def governor(machine: Machine) -> str:
         slow = (
             ""
             if machine.governor == "performance"
-            else " (cores that slow down make timings noisy; prefer performance)"
+            else _(" (cores that slow down make timings noisy; prefer performance)")
         )
         return machine.governor + slow
-    return "not exposed (virtual machine)" if machine.virtual else "not exposed"
+    return _("not exposed (virtual machine)") if machine.virtual else _("not exposed")
 
 
 def _cache(level: str, size: int, shared_by: int) -> str:
-    sharing = "each core" if shared_by == 1 else f"every {shared_by} cores"
+    sharing = _("each core") if shared_by == 1 else _("every {shared_by} cores").format(shared_by=shared_by)
     return f"{level} {format_size(size)} {sharing}"
 
 
@@ -131,12 +157,8 @@ def _gib(size: int) -> str:
     return f"{size / (1 << 30):,.1f} GiB"
 
 
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}{'s' if number != 1 else ''}"
-
-
 def _names(names: list[str]) -> str:
-    return ", ".join(names) or "none"
+    return ", ".join(names) or _("none")
 
 
 def _device(machine: Machine, index: int) -> str:
@@ -155,13 +177,19 @@ def parameter_rows(machine: Machine) -> list[tuple[str, str, bool, str]]:
     for name, parameter in catalogue.load(machine.mpi.family if machine.mpi else "openmpi").items():
         here = availability(name, machine)
         if here.available:
-            text = parameter.meaning + (f" Here: {here.reason}." if here.reason else "")
+            text = translated(parameter.meaning)
+            if here.reason:
+                text += _(" Here: {reason}.").format(reason=translated(here.reason))
         else:
-            text = f"{here.reason[:1].upper()}{here.reason[1:]}." + (
-                f" To have it: {here.remedy}." if here.remedy else ""
-            )
+            text = _("{reason}.").format(reason=_capital(translated(here.reason)))
+            if here.remedy:
+                text += _(" To have it: {remedy}.").format(remedy=translated(here.remedy))
         rows.append((name, parameter.scope, here.available, text))
     return rows
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def doctor_lines(machine: Machine, width: int = 100) -> list[str]:
@@ -171,7 +199,7 @@ def doctor_lines(machine: Machine, width: int = 100) -> list[str]:
     label_width = max(len(label) for label, _ in rows)
     for label, value in rows:
         lines += _wrapped(f"{label:<{label_width}}  ", value, width)
-    lines += ["", *topology_text(machine).splitlines(), "", "Parameters (+ can be varied here, - cannot)"]
+    lines += ["", *topology_text(machine).splitlines(), "", _("Parameters (+ can be varied here, - cannot)")]
     parameters = parameter_rows(machine)
     name_width = max(len(name) for name, *_ in parameters)
     for name, scope, available, text in parameters:
@@ -205,13 +233,13 @@ def print_doctor(machine: Machine, console: Console) -> None:
     console.print()
     console.print(Text(topology_text(machine)), no_wrap=True, overflow="ignore", crop=False)
     console.print()
-    table = Table(title="Parameters", title_justify="left", header_style="bold")
-    table.add_column("parameter", no_wrap=True)
-    table.add_column("scope", no_wrap=True)
-    table.add_column("here", no_wrap=True)
-    table.add_column("what to know; why not, and what would make it available", overflow="fold")
+    table = Table(title=_("Parameters"), title_justify="left", header_style="bold")
+    table.add_column(_("parameter"), no_wrap=True)
+    table.add_column(_("scope"), no_wrap=True)
+    table.add_column(_("here"), no_wrap=True)
+    table.add_column(_("what to know; why not, and what would make it available"), overflow="fold")
     for name, scope, available, text in parameter_rows(machine):
-        here = Text("yes", style="green") if available else Text("no", style="yellow")
+        here = Text(_("yes"), style="green") if available else Text(_("no"), style="yellow")
         table.add_row(name, scope, here, Text(text))
     console.print(table)
 

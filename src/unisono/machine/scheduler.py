@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from unisono.language import N_
 from unisono.machine.model import Scheduler
 from unisono.machine.tools import ask
 
@@ -33,8 +34,12 @@ def read_scheduler(environment: Mapping[str, str], which: Callable[[str], str | 
     inside = next((kind for kind in _KINDS if environment.get(kind.job)), None)
     kind = inside or next((kind for kind in _KINDS if which(kind.command)), None)
     if kind is None:
-        return Scheduler(name="none", detail="no batch system found; ranks start directly")
-    detail = f"inside job {environment[kind.job]}" if inside else f"{kind.command} is installed, not inside a job"
+        return Scheduler(name="none", detail=N_("no batch system found; ranks start directly"))
+    detail = (
+        N_("inside job {environment}").format(environment=environment[kind.job])
+        if inside
+        else N_("{command} is installed, not inside a job").format(command=kind.command)
+    )
     return Scheduler(name=kind.name, version=_version(kind, which), inside_job=inside is not None, detail=detail)
 
 

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+from unisono.language import _
+
 _MOST = 64 << 20
 """Bytes of an answer. All parameters of an MPI are two million."""
 
@@ -54,7 +56,11 @@ def ask(argv: Sequence[str], timeout: float = 10.0, env: Mapping[str, str] | Non
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
             late = time.monotonic() >= end
-            why = f"no answer within {timeout:g} s" if late else f"its answer has more than {_MOST:,} bytes"
+            why = (
+                _("no answer within {timeout:g} s").format(timeout=timeout)
+                if late
+                else _("its answer has more than {most:,} bytes").format(most=_MOST)
+            )
             return Answer(124, "", f"{argv[0]}: {why}")
     return Answer(process.returncode, *(text.decode("utf-8", "replace") for text in heard))
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import unisono
 from unisono.errors import UserError
+from unisono.language import _
 
 PROGRAM_NAME = "unisono-bench"
 _COMPILERS = ("cc", "gcc", "clang", "icx", "icc", "nvc")
@@ -55,7 +56,9 @@ def built(target: Target, mpicc: str | None, progress: Callable[[str], None] | N
     Raises UserError, with what the compiler said when it fails.
     """
     if mpicc is None:
-        raise UserError("no mpicc was found beside this MPI; name one with --mpicc, or install its development package")
+        raise UserError(
+            _("no mpicc was found beside this MPI; name one with --mpicc, or install its development package")
+        )
     source = native_source()
     kept = cache() / _key(mpicc, source, target) / Path(target.file).name
     if kept.exists():
@@ -63,13 +66,17 @@ def built(target: Target, mpicc: str | None, progress: Callable[[str], None] | N
             os.utime(kept)
         return kept
     if progress is not None:
-        progress(f"Building {kept.name} with {mpicc}")
+        progress(_("Building {name} with {mpicc}").format(name=kept.name, mpicc=mpicc))
     try:
         kept.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix="build-", dir=kept.parent) as folder:
             _build(mpicc, source, Path(folder), target).replace(kept)
     except OSError as error:
-        raise UserError(f"{error.filename or kept.parent}: cannot keep {target.what}: {error.strerror}") from error
+        raise UserError(
+            _("{filename}: cannot keep {what}: {strerror}").format(
+                filename=error.filename or kept.parent, what=target.what, strerror=error.strerror
+            )
+        ) from error
     _prune(kept)
     return kept
 
@@ -97,7 +104,7 @@ def native_source() -> Path:
     for folder in (package / "_native", package.parents[1] / "native"):
         if (folder / "CMakeLists.txt").is_file():
             return folder
-    raise UserError("the native sources are missing; install Unisono again")
+    raise UserError(_("the native sources are missing; install Unisono again"))
 
 
 def tool(name: str) -> str:
@@ -105,7 +112,7 @@ def tool(name: str) -> str:
     search = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     found = shutil.which(name, path=search)
     if found is None:
-        raise UserError(f"{name} was not found; `pip install {name}` brings it")
+        raise UserError(_("{name} was not found; `pip install {name}` brings it").format(name=name))
     return found
 
 
@@ -123,7 +130,9 @@ def _key(mpicc: str, source: Path, target: Target = BENCH) -> str:
             digest.update(str(path.relative_to(source)).encode() + b"\0" + path.read_bytes() + b"\0")
     wrapper = shutil.which(mpicc)
     if wrapper is None:
-        raise UserError(f"{mpicc} is not an executable program; name your MPI's compiler with --mpicc")
+        raise UserError(
+            _("{mpicc} is not an executable program; name your MPI's compiler with --mpicc").format(mpicc=mpicc)
+        )
     stat = Path(wrapper).stat()
     said = [_said([wrapper, "-show"]), _said([wrapper, "--version"])]
     flags = [os.environ.get(name, "") for name in ("CFLAGS", "LDFLAGS", "OMPI_CC", "MPICH_CC", "I_MPI_CC")]
@@ -136,7 +145,7 @@ def _said(argv: list[str]) -> str:
     try:
         done = subprocess.run(argv, capture_output=True, text=True, errors="replace", timeout=60, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise UserError(f"{argv[0]} cannot be run: {error}") from error
+        raise UserError(_("{argv} cannot be run: {error}").format(argv=argv[0], error=error)) from error
     return done.stdout
 
 
@@ -155,8 +164,10 @@ def _require_compiler(mpicc: str) -> None:
     words = _said([mpicc, "-show"]).split()
     if words and Path(words[0]).name in _COMPILERS and shutil.which(words[0]) is None:
         raise UserError(
-            f"{mpicc} calls {words[0]}, which is not installed; install a C compiler"
-            " (Debian: sudo apt-get install gcc libc6-dev)"
+            _(
+                "{mpicc} calls {words}, which is not installed; install a C compiler (Debian: sudo "
+                "apt-get install gcc libc6-dev)"
+            ).format(mpicc=mpicc, words=words[0])
         )
 
 
@@ -172,7 +183,11 @@ def _step(argv: list[str], mpicc: str, target: Target) -> None:
             check=False,
         )
     except subprocess.TimeoutExpired as error:
-        raise UserError(f"building {target.what} with {mpicc} took longer than {_BUILD_SECONDS} s") from error
+        raise UserError(
+            _("building {what} with {mpicc} took longer than {build_seconds} s").format(
+                what=target.what, mpicc=mpicc, build_seconds=_BUILD_SECONDS
+            )
+        ) from error
     if done.returncode != 0:
         raise could_not(mpicc, target.what, done.stdout)
 
@@ -181,6 +196,11 @@ def could_not(compiler: str, what: str, said: str) -> UserError:
     """What a compiler's failure is for people: one line with its first complaint, and all it said as details."""
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     stopped = next((i for i, line in enumerate(lines) if line.startswith("ninja: build stopped")), len(lines))
-    last = lines[stopped - 1] if stopped > 0 else "it says nothing"
+    last = lines[stopped - 1] if stopped > 0 else _("it says nothing")
     first = next((line for line in lines if "error:" in line), last)
-    return UserError(f"{compiler} could not build {what}: {first} (unisono --verbose shows all)", said)
+    return UserError(
+        _("{compiler} could not build {what}: {first} (unisono --verbose shows all)").format(
+            compiler=compiler, what=what, first=first
+        ),
+        said,
+    )

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from unisono.errors import LaunchError
+from unisono.language import N_
 
 PROTOCOL = 1
 _MARK = "@U "
@@ -213,9 +214,9 @@ def parse_line(line: str) -> Answer | None:
     try:
         answer = json.loads(line[len(_MARK) :])
     except (ValueError, RecursionError) as error:
-        raise _garbage(line, f"it is not JSON: {error}") from None
+        raise _garbage(line, N_("it is not JSON: {error}").format(error=error)) from None
     if not isinstance(answer, dict):
-        raise _garbage(line, "it is not an object")
+        raise _garbage(line, N_("it is not an object"))
     return answer
 
 
@@ -234,9 +235,16 @@ def _typed(kind: type[_M], answer: Answer) -> _M:
 def parse_hello(answer: Answer) -> Hello:
     hello = _typed(Hello, answer)
     if hello.protocol != PROTOCOL:
-        raise LaunchError("protocol", f"the benchmark speaks protocol {hello.protocol}, this is {PROTOCOL}: rebuild it")
+        raise LaunchError(
+            "protocol",
+            N_("the benchmark speaks protocol {protocol}, this is {protocol2}: rebuild it").format(
+                protocol=hello.protocol, protocol2=PROTOCOL
+            ),
+        )
     if len(hello.where) != hello.ranks:
-        raise LaunchError("protocol", f"{hello.ranks} ranks but {len(hello.where)} places")
+        raise LaunchError(
+            "protocol", N_("{ranks} ranks but {count} places").format(ranks=hello.ranks, count=len(hello.where))
+        )
     return hello
 
 
@@ -246,11 +254,16 @@ def parse_sample(answer: Answer) -> Timing:
         return Timing(refusal.sample, refused=refusal.refused)
     sample = _typed(_SampleMessage, answer)
     if sample.reps != len(sample.times_ns) or sample.reps == 0:
-        raise LaunchError("protocol", f"{sample.reps} repetitions announced, {len(sample.times_ns)} times given")
+        raise LaunchError(
+            "protocol",
+            N_("{reps} repetitions announced, {count} times given").format(
+                reps=sample.reps, count=len(sample.times_ns)
+            ),
+        )
     try:
         raw = np.array(sample.times_ns, dtype=np.int64)
     except OverflowError:
-        raise LaunchError("protocol", "a time does not fit 64 bits") from None
+        raise LaunchError("protocol", N_("a time does not fit 64 bits")) from None
     return Timing(
         id=sample.sample,
         collective=sample.coll,
@@ -284,4 +297,4 @@ def _list(value: Any) -> list[Any]:
 
 def _garbage(line: str, why: str) -> LaunchError:
     shown = line if len(line) <= 120 else line[:117] + "..."
-    return LaunchError("protocol", f"the benchmark said {shown!r}; {why}")
+    return LaunchError("protocol", N_("the benchmark said {shown!r}; {why}").format(shown=shown, why=why))

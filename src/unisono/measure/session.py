@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import TypeVar
 
 from unisono.errors import LaunchError
+from unisono.language import N_, _
 from unisono.launch.failure import STUMBLES, stumbled
 from unisono.launch.process import Process
 from unisono.measure.protocol import (
@@ -79,9 +80,9 @@ class Session:
             return self._defined[key]
         new = len(self._defined)
         if new > _LARGEST_ID:
-            raise ValueError(f"more than {_LARGEST_ID} settings in one launch")
+            raise ValueError(_("more than {largest_id} settings in one launch").format(largest_id=_LARGEST_ID))
         if any(re.search(r"\s", word) for word in words):
-            raise ValueError(f"a setting of a call cannot contain spaces: {' '.join(words)}")
+            raise ValueError(_("a setting of a call cannot contain spaces: {words}").format(words=" ".join(words)))
         self._ask(f"define id={new} {' '.join(words)}", _DEFINE_DEADLINE)
         self._defined[key] = new
         return new
@@ -128,7 +129,10 @@ class Session:
         line = "measure " + " ".join(f"{key}={value}" for key, value in words.items())
         timings = [parse_sample(answer) for answer in self._ask(line, deadline + _GRACE)]
         if [timing.id for timing in timings] != list(ids):
-            raise LaunchError("protocol", f"asked for settings {list(ids)}, got {[t.id for t in timings]}")
+            raise LaunchError(
+                "protocol",
+                N_("asked for settings {ids}, got {timings}").format(ids=list(ids), timings=[t.id for t in timings]),
+            )
         return timings
 
     def warm_up(self, collective: str, sizes: Iterable[int], *, deadline: float = 30.0) -> None:
@@ -147,7 +151,7 @@ class Session:
         """The physical limits of the node the first ranks are on (and of the link to the second node)."""
         answers = self._ask(f"limits max_bytes={max_bytes}", _LIMITS_DEADLINE + _GRACE)
         if len(answers) != 1:
-            raise LaunchError("protocol", f"limits: {len(answers)} answers instead of one")
+            raise LaunchError("protocol", N_("limits: {count} answers instead of one").format(count=len(answers)))
         return parse_limits(answers[0])
 
     def state(self) -> float | None:
@@ -204,7 +208,9 @@ class Session:
             if answer.get("done") == verb:
                 return answers
             if "done" in answer or "error" in answer:
-                raise LaunchError("protocol", f"{verb} was answered with {dict(answer)}")
+                raise LaunchError(
+                    "protocol", N_("{verb} was answered with {answer}").format(verb=verb, answer=dict(answer))
+                )
             answers.append(answer)
 
     def _answer(self, end: float, *, declined: float = math.inf) -> Answer:

@@ -14,6 +14,8 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Hashable
 from typing import TypeVar
 
+from unisono.language import N_
+
 T = TypeVar("T")
 Probe = Callable[[], float | None]
 
@@ -136,9 +138,16 @@ class Steady:
         """What a reader must know about the machine's moods; None when there were none."""
         if not self.unsteady and self.waited < 1:
             return None
-        kept = f"{self.unsteady} of {self.measurements} measurements were" if self.unsteady else "no measurement was"
-        return (
-            "The machine changed while it was measured: at times its cores took several times as long to reach each"
-            " other, as happens when a virtual machine's host moves its processors."
-            f" {self.waited:.0f} s went into waiting for its usual state and repeating; {kept} kept from another state."
+        kept = (
+            N_("{unsteady} of {measurements} measurements were").format(
+                unsteady=self.unsteady, measurements=self.measurements
+            )
+            if self.unsteady
+            else N_("no measurement was")
         )
+        return N_(
+            "The machine changed while it was measured: at times its cores took several times as "
+            "long to reach each other, as happens when a virtual machine's host moves its "
+            "processors. {waited:.0f} s went into waiting for its usual state and repeating; "
+            "{kept} kept from another state."
+        ).format(waited=self.waited, kept=kept)

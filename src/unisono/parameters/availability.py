@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from unisono.language import _
 from unisono.machine.model import Machine
 from unisono.machine.version import at_least
 from unisono.parameters import catalogue, conditions
@@ -28,8 +29,8 @@ def availability(name: str, machine: Machine) -> Availability:
     listed = catalogue.load(_family(machine)).get(name)
     parameter = listed or require_known(name, machine)
     if parameter.scope == "boot":
-        reason = f"a boot setting, recorded and never set: {_boot_value(name, machine)}"
-        return Availability(False, reason, "measure on bare metal" if machine.virtual else parameter.remedy)
+        reason = _("a boot setting, recorded and never set: {name}").format(name=_boot_value(name, machine))
+        return Availability(False, reason, _("measure on bare metal") if machine.virtual else parameter.remedy)
     notes = []
     for need in parameter.needs:
         result = conditions.check(need, machine)
@@ -40,40 +41,54 @@ def availability(name: str, machine: Machine) -> Availability:
     values = available_values(name, machine, None)
     choices = len(set(values) - {parameter.default}) + (parameter.default is not None)
     if name == "coll" and machine.mpi is not None and machine.mpi.is_hydra:
-        return Availability(True, f"our own (unisono); those of {machine.mpi.name} are not switched by Unisono", "")
+        return Availability(
+            True, _("our own (unisono); those of {name} are not switched by Unisono").format(name=machine.mpi.name), ""
+        )
     if parameter.kind in ("mca", "component") and choices < 2:
-        only = f"only {values[0]} is here" if values else "nothing to choose from here"
-        return Availability(False, f"{only}, so there is nothing to compare", "use an Open MPI built with more of them")
+        only = _("only {values} is here").format(values=values[0]) if values else _("nothing to choose from here")
+        return Availability(
+            False,
+            _("{only}, so there is nothing to compare").format(only=only),
+            _("use an Open MPI built with more of them"),
+        )
     return Availability(True, "; ".join([*notes, *_notes(parameter, values, machine)]), "")
 
 
 def _notes(parameter: Parameter, values: Sequence[str], machine: Machine) -> list[str]:
     if parameter.name == "pml":
         chosen = default_pml(machine)
-        return [", ".join(values) + (f"; the default here is {chosen}" if chosen else "")]
+        return [", ".join(values) + (_("; the default here is {chosen}").format(chosen=chosen) if chosen else "")]
     if parameter.name == "coll":
         chosen = default_component(machine, 1, 2, {})
-        return [", ".join(values) + (f"; the default on one node is {chosen}" if chosen else "")]
+        return [
+            ", ".join(values) + (_("; the default on one node is {chosen}").format(chosen=chosen) if chosen else "")
+        ]
     if parameter.name == "algorithm" and machine.mpi is not None:
         count = sum(len(algorithms) for algorithms in machine.mpi.algorithms.values())
-        return [f"{count} algorithms for {len(machine.mpi.algorithms)} collectives"]
+        return [
+            _("{count} algorithms for {count2} collectives").format(count=count, count2=len(machine.mpi.algorithms))
+        ]
     if parameter.name == "placement" and len(machine.numa_nodes) == 1:
-        return ["one NUMA node, so block and cyclic are the same"]
+        return [_("one NUMA node, so block and cyclic are the same")]
     return []
 
 
 def _boot_value(name: str, machine: Machine) -> str:
     if name == "NPS":
         return (
-            f"{machine.numa_per_socket} NUMA nodes per socket"
+            _("{numa_per_socket} NUMA nodes per socket").format(numa_per_socket=machine.numa_per_socket)
             if machine.numa_per_socket > 1
-            else "1 NUMA node per socket"
+            else _("1 NUMA node per socket")
         )
     if name == "SMT":
-        return "off or absent, 1 thread a core" if machine.smt == 1 else f"on, {machine.smt} threads a core"
+        return (
+            _("off or absent, 1 thread a core")
+            if machine.smt == 1
+            else _("on, {smt} threads a core").format(smt=machine.smt)
+        )
     if machine.governor:
         return machine.governor
-    return "not exposed" + (f" ({machine.virtual})" if machine.virtual else "")
+    return _("not exposed") + (f" ({machine.virtual})" if machine.virtual else "")
 
 
 def available_values(name: str, machine: Machine, collective: str | None) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from unisono.errors import UserError
+from unisono.language import _
 from unisono.parameters.model import Component, Parameter
 from unisono.toml import explain_validation, read_toml
 
@@ -27,9 +29,13 @@ def load(family: str) -> dict[str, Parameter]:
         try:
             parameter = Parameter.model_validate(entry)
         except ValidationError as error:
-            raise UserError(f"{explain_validation(path, error)} (in parameter {entry.get('name', '?')})") from error
+            raise UserError(
+                _("{path} (in parameter {entry})").format(
+                    path=explain_validation(path, error), entry=entry.get("name", "?")
+                )
+            ) from error
         if parameter.name in found:
-            raise UserError(f"{path}: parameter {parameter.name} is described twice")
+            raise UserError(_("{path}: parameter {name} is described twice").format(path=path, name=parameter.name))
         found[parameter.name] = parameter
     return found
 
@@ -42,14 +48,22 @@ def components(family: str) -> dict[str, Component]:
         try:
             component = Component.model_validate(entry)
         except ValidationError as error:
-            raise UserError(f"{explain_validation(path, error)} (in component {entry.get('name', '?')})") from error
+            raise UserError(
+                _("{path} (in component {entry})").format(
+                    path=explain_validation(path, error), entry=entry.get("name", "?")
+                )
+            ) from error
         found[component.name] = component
     return found
 
 
 def _entries(family: str, table: str) -> list[tuple[Path, dict[str, Any]]]:
     if family not in _FILES:
-        raise UserError(f"no catalogue of parameters for {family!r}; there is one for: {', '.join(_FILES)}")
+        raise UserError(
+            _("no catalogue of parameters for {family!r}; there is one for: {files}").format(
+                family=family, files=", ".join(_FILES)
+            )
+        )
     paths = [Path(__file__).with_name(f"{name}.toml") for name in _FILES[family]]
     return [(path, entry) for path in paths for entry in read_toml(path).get(table, [])]
 
@@ -58,3 +72,13 @@ def close_names(name: str, known: list[str]) -> list[str]:
     """Known names that look like this one, best first; case does not count."""
     folded = {candidate.lower(): candidate for candidate in known}
     return [folded[match] for match in difflib.get_close_matches(name.lower(), list(folded), n=3, cutoff=0.75)]
+
+
+def texts() -> Iterator[str]:
+    """What the files say to people, in English: the catalogues of translations must have it."""
+    for family in _FILES:
+        for meaning, remedy in [
+            *((parameter.meaning, parameter.remedy) for parameter in load(family).values()),
+            *((component.meaning, component.remedy) for component in components(family).values()),
+        ]:
+            yield from (text for text in (meaning, remedy) if text)

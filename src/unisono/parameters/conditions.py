@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from unisono.errors import UserError
+from unisono.language import N_, _
 from unisono.machine.model import Machine
 from unisono.machine.version import at_least
 from unisono.parameters.defaults import default_pml, fast_ports, usable
@@ -29,38 +30,52 @@ Result = Met | Unmet
 
 def check(need: str, machine: Machine) -> Result:
     """One condition; UserError when the catalogue names one that does not exist."""
-    word, _, argument = need.partition(":")
+    word, _colon, argument = need.partition(":")
     if need in _PLAIN:
         return _PLAIN[need](machine)
     if word in _WITH_ARGUMENT and argument:
         return _WITH_ARGUMENT[word](argument, machine)
     if need.startswith("version>="):
         return _version(need.removeprefix("version>="), machine)
-    raise UserError(f"the catalogue of parameters names an unknown condition {need!r}")
+    raise UserError(_("the catalogue of parameters names an unknown condition {need!r}").format(need=need))
 
 
 def _component(argument: str, machine: Machine) -> Result:
-    framework, _, component = argument.partition("/")
+    framework, _slash, component = argument.partition("/")
     if component in _components(machine, framework):
         return Met()
-    return Unmet(f"{_mpi(machine)} has no {framework}/{component} component", f"use an Open MPI built with {component}")
+    return Unmet(
+        N_("{machine} has no {framework}/{component} component").format(
+            machine=_mpi(machine), framework=framework, component=component
+        ),
+        N_("use an Open MPI built with {component}").format(component=component),
+    )
 
 
 def _framework(framework: str, machine: Machine) -> Result:
     if _components(machine, framework):
         return Met()
-    return Unmet(f"{_mpi(machine)} has no component of {framework}", f"use an Open MPI built with one of {framework}")
+    return Unmet(
+        N_("{machine} has no component of {framework}").format(machine=_mpi(machine), framework=framework),
+        N_("use an Open MPI built with one of {framework}").format(framework=framework),
+    )
 
 
 def _pml(layer: str, machine: Machine) -> Result:
     if layer not in _components(machine, "pml"):
-        return Unmet(f"{_mpi(machine)} has no pml/{layer}", f"use an Open MPI built with {layer}")
+        return Unmet(
+            N_("{machine} has no pml/{layer}").format(machine=_mpi(machine), layer=layer),
+            N_("use an Open MPI built with {layer}").format(layer=layer),
+        )
     chosen = default_pml(machine)
     if chosen == layer:
         return Met()
     if layer == "cm":
-        return Unmet("no network here that pml/cm serves (Omni-Path, EFA)", "run on nodes with such a network")
-    return Met(f"together with pml={layer}" + (f"; the default here is {chosen}" if chosen else ""))
+        return Unmet(N_("no network here that pml/cm serves (Omni-Path, EFA)"), N_("run on nodes with such a network"))
+    return Met(
+        N_("together with pml={layer}").format(layer=layer)
+        + (N_("; the default here is {chosen}").format(chosen=chosen) if chosen else "")
+    )
 
 
 def _ucx(machine: Machine) -> Result:
@@ -68,21 +83,23 @@ def _ucx(machine: Machine) -> Result:
     if "ucx" in _components(machine, "pml"):
         return _pml("ucx", machine)
     if "hcoll" in coll or "ucc" in coll:
-        return Met("reaches HCOLL and UCC only")
-    return Unmet(f"{_mpi(machine)} was built without UCX", "use an Open MPI configured --with-ucx")
+        return Met(N_("reaches HCOLL and UCC only"))
+    return Unmet(
+        N_("{machine} was built without UCX").format(machine=_mpi(machine)), N_("use an Open MPI configured --with-ucx")
+    )
 
 
 def _fabric(machine: Machine) -> Result:
     ports = fast_ports(machine)
     if ports:
         return Met()
-    return Unmet("no InfiniBand, RoCE or other RDMA port is up here", "run on nodes with such a network")
+    return Unmet(N_("no InfiniBand, RoCE or other RDMA port is up here"), N_("run on nodes with such a network"))
 
 
 def _infiniband(machine: Machine) -> Result:
     if any(device.kind == "infiniband" and device.state == "up" for device in machine.devices):
         return Met()
-    return Unmet("no InfiniBand port is up here", "run on nodes with InfiniBand")
+    return Unmet(N_("no InfiniBand port is up here"), N_("run on nodes with InfiniBand"))
 
 
 def _rails(machine: Machine) -> Result:
@@ -90,26 +107,37 @@ def _rails(machine: Machine) -> Result:
     if len(ports) > 1:
         return Met()
     if ports:
-        return Unmet(f"one network link ({ports[0]}): nothing to spread over", "run on nodes with several links")
-    return Unmet("no fast network, so no links to spread over", "run on nodes with several links")
+        return Unmet(
+            N_("one network link ({ports}): nothing to spread over").format(ports=ports[0]),
+            N_("run on nodes with several links"),
+        )
+    return Unmet(N_("no fast network, so no links to spread over"), N_("run on nodes with several links"))
 
 
 def _several_nodes(machine: Machine) -> Result:
     if len(machine.nodes) > 1:
         return Met()
-    return Unmet("one node: this only concerns communication between nodes", "run inside a job with several nodes")
+    return Unmet(
+        N_("one node: this only concerns communication between nodes"), N_("run inside a job with several nodes")
+    )
 
 
 def _transport(transport: str, machine: Machine) -> Result:
     if machine.ucx is None or transport in machine.ucx.transports:
         return Met()
-    return Unmet(f"UCX has no transport {transport} here", f"use a UCX built with {transport}")
+    return Unmet(
+        N_("UCX has no transport {transport} here").format(transport=transport),
+        N_("use a UCX built with {transport}").format(transport=transport),
+    )
 
 
 def _version(wanted: str, machine: Machine) -> Result:
     if machine.mpi is not None and at_least(machine.mpi.version, wanted):
         return Met()
-    return Unmet(f"{_mpi(machine)} does not have it yet", f"use Open MPI {wanted} or newer")
+    return Unmet(
+        N_("{machine} does not have it yet").format(machine=_mpi(machine)),
+        N_("use Open MPI {wanted} or newer").format(wanted=wanted),
+    )
 
 
 def _components(machine: Machine, framework: str) -> list[str]:
@@ -120,7 +148,7 @@ def _components(machine: Machine, framework: str) -> list[str]:
 
 
 def _mpi(machine: Machine) -> str:
-    return f"{machine.mpi.name} {machine.mpi.version}" if machine.mpi else "no MPI is described here, which"
+    return f"{machine.mpi.name} {machine.mpi.version}" if machine.mpi else N_("no MPI is described here, which")
 
 
 _PLAIN: dict[str, Callable[[Machine], Result]] = {

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from unisono.language import N_
 from unisono.machine.model import Machine
 from unisono.machine.version import at_least
 from unisono.model import Setting, is_ours
@@ -85,34 +86,46 @@ def _components(setting: Setting, here: _Here) -> _Folded:
     mpi = here.machine.mpi
     present = usable(here.machine, "coll")
     if name in NEVER:
-        return None, f"coll={name} is left out: this component implements no blocking collective of its own."
+        return None, N_("coll={name} is left out: this component implements no blocking collective of its own.").format(
+            name=name
+        )
     if name not in present:
         return (
             None,
-            f"coll={name} is left out: it is not in this MPI, or excluded by a setting of the site or the user.",
+            N_(
+                "coll={name} is left out: it is not in this MPI, or excluded by a setting of the site or the user."
+            ).format(name=name),
         )
     component = catalogue.components(mpi.family).get(name) if mpi else None
     if component is None:
         return setting, ""
     if component.enable and setting.get(f"coll_{name}_enable") == "0":
-        return None, f"coll={name} with coll_{name}_enable=0 is left out: it prefers what it switches off."
+        return None, N_("coll={name} with coll_{name}_enable=0 is left out: it prefers what it switches off.").format(
+            name=name
+        )
     if here.collective is not None and here.collective not in component.serves:
         return setting.without("coll"), (
-            f"coll={name} does not implement {here.collective}: measured once, without it."
+            N_("coll={name} does not implement {collective}: measured once, without it.").format(
+                name=name, collective=here.collective
+            )
         )
     if component.nodes == "several" and (here.nodes == 1 or here.ppn == 1):
-        where = "on one node" if here.nodes == 1 else "with one rank a node"
-        return setting.without("coll"), f"coll={name} does not serve {where}: measured once, without it."
+        where = N_("on one node") if here.nodes == 1 else N_("with one rank a node")
+        return setting.without("coll"), N_("coll={name} does not serve {where}: measured once, without it.").format(
+            name=name, where=where
+        )
     if component.nodes == "one" and here.nodes > 1:
-        return setting.without("coll"), f"coll={name} serves ranks of one node only: measured once, without it."
+        return setting.without("coll"), N_(
+            "coll={name} serves ranks of one node only: measured once, without it."
+        ).format(name=name)
     if name == "ucc" and mpi and not at_least(mpi.version, "6.0.0"):
         return setting.without("coll") | {"coll_ucc_enable": "1"}, (
-            "UCC is switched on when mpirun starts: coll=ucc is measured as coll_ucc_enable=1."
+            N_("UCC is switched on when mpirun starts: coll=ucc is measured as coll_ucc_enable=1.")
         )
     if "algorithm" not in setting and name == default_component(here.machine, here.nodes, here.ppn, setting):
-        return setting.without(
-            "coll"
-        ), f"coll={name} is the component that serves here anyway: measured once, without it."
+        return setting.without("coll"), N_(
+            "coll={name} is the component that serves here anyway: measured once, without it."
+        ).format(name=name)
     return setting, ""
 
 
@@ -122,7 +135,7 @@ def _layer(setting: Setting, here: _Here) -> _Folded:
     present = here.machine.mpi.components.get("pml", []) if here.machine.mpi else []
     if name is None or not present or name in present or not name.isidentifier():
         return setting, ""
-    return None, f"pml={name} is left out: it is not in this MPI."
+    return None, N_("pml={name} is left out: it is not in this MPI.").format(name=name)
 
 
 def _algorithms(setting: Setting, here: _Here) -> _Folded:
@@ -132,20 +145,28 @@ def _algorithms(setting: Setting, here: _Here) -> _Folded:
     if name is None or mpi is None or is_ours(setting):
         return setting, ""
     if here.collective is not None and name not in mpi.algorithms.get(here.collective, {}):
-        return None, f"algorithm={name} is left out for {here.collective}: coll/tuned has no such algorithm for it."
+        return None, N_(
+            "algorithm={name} is left out for {collective}: coll/tuned has no such algorithm for it."
+        ).format(name=name, collective=here.collective)
     if name == "two_proc" and here.ranks != 2:
-        return None, f"algorithm=two_proc is left out: it works for two ranks, here are {here.ranks}."
+        return None, N_("algorithm=two_proc is left out: it works for two ranks, here are {ranks}.").format(
+            ranks=here.ranks
+        )
     if name == "neighbor" and here.ranks % 2:
         return setting | {"algorithm": "ring"}, (
-            f"algorithm=neighbor becomes ring with an odd number of ranks ({here.ranks}): measured once, as ring."
+            N_("algorithm=neighbor becomes ring with an odd number of ranks ({ranks}): measured once, as ring.").format(
+                ranks=here.ranks
+            )
         )
     if name == "recursive_doubling" and here.collective == "allgather" and here.ranks & (here.ranks - 1):
         return setting | {"algorithm": "bruck"}, (
-            f"allgather's recursive_doubling needs a power of two ranks and becomes bruck with {here.ranks}: "
-            f"measured once, as bruck."
+            N_(
+                "allgather's recursive_doubling needs a power of two ranks and becomes bruck with "
+                "{ranks}: measured once, as bruck."
+            ).format(ranks=here.ranks)
         )
     if setting.get("segment") == "0":
-        return setting.without("segment"), "segment=0 is its default: measured once, without it."
+        return setting.without("segment"), N_("segment=0 is its default: measured once, without it.")
     return setting, ""
 
 
@@ -158,7 +179,9 @@ def _without_effect(setting: Setting, here: _Here) -> _Folded:
         for need in parameter.needs:
             reason = _ineffective(need, setting, here)
             if reason:
-                return setting.without(name), f"{name} has no effect {reason}: measured once, without it."
+                return setting.without(name), N_("{name} has no effect {reason}: measured once, without it.").format(
+                    name=name, reason=reason
+                )
     return setting, ""
 
 
@@ -169,11 +192,11 @@ def _ineffective(need: str, setting: Setting, here: _Here) -> str:
         chosen = setting.get("pml") or default_pml(here.machine)
         if chosen is None or chosen == layer or (need == "ucx" and _library_serves(setting, here.machine)):
             return ""
-        return f"with pml={chosen}" + ("" if "pml" in setting else ", the default here")
+        return N_("with pml={chosen}").format(chosen=chosen) + ("" if "pml" in setting else N_(", the default here"))
     if need in ("nodes>1", "rails", "fabric") and here.nodes == 1:
-        return "on one node"
+        return N_("on one node")
     result = conditions.check(need, here.machine)
-    return f"here ({result.reason})" if isinstance(result, Unmet) else ""
+    return N_("here ({reason})").format(reason=result.reason) if isinstance(result, Unmet) else ""
 
 
 def _library_serves(setting: Setting, machine: Machine) -> bool:
@@ -194,10 +217,12 @@ def _defaults(setting: Setting, here: _Here) -> _Folded:
         if value != default_value(name, here.machine):
             continue
         if name == "pml":
-            return setting.without(
-                name
-            ), f"pml={value} is what Open MPI chooses here by itself: measured once, without it."
-        return setting.without(name), f"{name}={value} is its default: measured once, without it."
+            return setting.without(name), N_(
+                "pml={value} is what Open MPI chooses here by itself: measured once, without it."
+            ).format(value=value)
+        return setting.without(name), N_("{name}={value} is its default: measured once, without it.").format(
+            name=name, value=value
+        )
     return setting, ""
 
 
@@ -210,7 +235,10 @@ def _placements(setting: Setting, here: _Here) -> _Folded:
         return setting | {"placement": same}, sentence
     if value == "block" and is_default_binding(here.machine, here.nodes, here.ppn):
         return setting.without("placement"), (
-            "mpirun by itself binds two ranks to the first two cores, as placement=block: measured once, without it."
+            N_(
+                "mpirun by itself binds two ranks to the first two cores, as placement=block: measured "
+                "once, without it."
+            )
         )
     return setting, ""
 

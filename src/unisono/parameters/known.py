@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from unisono.errors import UserError
+from unisono.language import N_, _
 from unisono.machine import ompi_info, ucx
 from unisono.machine.model import Machine, Ucx
 from unisono.machine.mpi import beside
@@ -31,8 +32,10 @@ def require_known(name: str, machine: Machine) -> Parameter:
     if name in listed:
         if listed[name].scope == "boot":
             raise UserError(
-                f"{name}: is a boot setting, which no launch can change: name it under [boot], measure one study for "
-                f"each value and bring them together with: unisono compare A.db B.db"
+                _(
+                    "{name}: is a boot setting, which no launch can change: name it under [boot], measure "
+                    "one study for each value and bring them together with: unisono compare A.db B.db"
+                ).format(name=name)
             )
         return listed[name]
     found = _variable(name, machine) if name.startswith(ENVIRONMENT) else _mca(name, machine)
@@ -54,7 +57,7 @@ def _variable(name: str, machine: Machine) -> Parameter | None:
         name=name,
         kind="env",
         scope="launch",
-        meaning="An environment variable that is not in the catalogue.",
+        meaning=N_("An environment variable that is not in the catalogue."),
         source="listed by this UCX" if plain in known else "given by name; could not be checked here",
         default=known.get(plain),
         needs=("ucx",) if plain.startswith("UCX_") else (),
@@ -73,7 +76,7 @@ def _mca(name: str, machine: Machine) -> Parameter | None:
             name=name,
             kind="mca",
             scope="launch",
-            meaning=known.help or "An MCA parameter that is not in the catalogue.",
+            meaning=known.help or N_("An MCA parameter that is not in the catalogue."),
             source=f"listed by ompi_info of Open MPI {machine.mpi.version}",
             default=known.value or None,
             needs=_needs(known),
@@ -84,7 +87,7 @@ def _mca(name: str, machine: Machine) -> Parameter | None:
                 name=name,
                 kind="mca",
                 scope="launch",
-                meaning="An MCA parameter that is not in the catalogue.",
+                meaning=N_("An MCA parameter that is not in the catalogue."),
                 source="given by name; its component is described, the parameter could not be checked here",
             )
     return None
@@ -124,5 +127,9 @@ def _unknown(name: str, machine: Machine) -> str:
     more += list(_ucx_variables(machine.ucx))
     close = catalogue.close_names(name, known) or difflib.get_close_matches(name, more, n=3, cutoff=0.75)
     if close:
-        return f"{name}: is not a parameter known here; did you mean {' or '.join(close)}?"
-    return f"{name}: is not a parameter known here; unisono doctor lists them, and ompi_info --all every MCA parameter"
+        return _("{name}: is not a parameter known here; did you mean {close}?").format(
+            name=name, close=" or ".join(close)
+        )
+    return _(
+        "{name}: is not a parameter known here; unisono doctor lists them, and ompi_info --all every MCA parameter"
+    ).format(name=name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from unisono.language import N_
 from unisono.machine.domains import binding_is_set
 from unisono.machine.model import Machine
 
@@ -74,17 +75,27 @@ def _partition(machine: Machine, level: str) -> frozenset[frozenset[int]]:
 def _sentence(value: str, same: str, machine: Machine, nodes: int, ppn: int) -> str:
     order, _, level = value.partition(":")
     level = level or "numa"
-    measured = f"measured once, as {same}."
+    measured = N_("measured once, as {same}.").format(same=same)
     if level == "node":
-        why = "One node is used" if nodes == 1 else "One rank a node is used"
-        return f"{why}, so {value} and {same} are the same placement: {measured}"
+        why = N_("One node is used") if nodes == 1 else N_("One rank a node is used")
+        return N_("{why}, so {value} and {same} are the same placement: {measured}").format(
+            why=why, value=value, same=same, measured=measured
+        )
     if ppn == 1:
-        return f"With one rank a node {value} and {same} are the same placement: {measured}"
+        return N_("With one rank a node {value} and {same} are the same placement: {measured}").format(
+            value=value, same=same, measured=measured
+        )
     one, many = _DOMAINS[level]
     count = len(_partition(machine, level))
     if count == 1:
         what = "block and cyclic" if order == "cyclic" and ":" not in value else f"{same} and {value}"
-        return f"This machine has one {one}, so {what} are the same placement: {measured}"
+        return N_("This machine has one {one}, so {what} are the same placement: {measured}").format(
+            one=one, what=what, measured=measured
+        )
     if order == "cyclic" and ppn == count:
-        return f"One rank in each of {count} {many}: {value} and {same} are the same placement, {measured}"
-    return f"{value} and {same} give every rank the same place here: {measured}"
+        return N_("One rank in each of {count} {many}: {value} and {same} are the same placement, {measured}").format(
+            count=count, many=many, value=value, same=same, measured=measured
+        )
+    return N_("{value} and {same} give every rank the same place here: {measured}").format(
+        value=value, same=same, measured=measured
+    )

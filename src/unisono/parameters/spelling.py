@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from unisono.errors import UserError
+from unisono.language import _
 from unisono.machine.model import Machine, Mpi
 from unisono.machine.version import at_least, version_tuple
 from unisono.model import CALL_SCOPE, PRELOAD, Setting, call_part, is_ours
@@ -58,11 +59,19 @@ def launch_words(setting: Mapping[str, str], machine: Machine, call_scope: Seque
         if name in ("placement", PRELOAD) or name in (mpi.call_scope if call_scope is None else call_scope):
             continue
         if name in ("algorithm", "segment"):
-            raise UserError(f"{name}={value}: belongs to one collective and cannot hold for a whole launch")
+            raise UserError(
+                _("{name}={value}: belongs to one collective and cannot hold for a whole launch").format(
+                    name=name, value=value
+                )
+            )
         if is_environment(name):
             words.env[name] = value
         elif mpi.is_hydra:
-            raise UserError(f"{name}={value}: is Open MPI's; {mpi.name} has no word for it")
+            raise UserError(
+                _("{name}={value}: is Open MPI's; {name2} has no word for it").format(
+                    name=name, value=value, name2=mpi.name
+                )
+            )
         elif name == "coll":
             words.mca.update(component_words(value, mpi))
         else:
@@ -112,7 +121,11 @@ def of_implementation(word: str) -> Setting:
     """The setting `implementation` wrote. Raises UserError for a word that is none."""
     match = _IMPLEMENTATION.fullmatch(word)
     if match is None:
-        raise UserError(f"{word!r} is no implementation; write mpi, unisono/NAME, tuned/NAME:SEGMENT or a component")
+        raise UserError(
+            _("{word!r} is no implementation; write mpi, unisono/NAME, tuned/NAME:SEGMENT or a component").format(
+                word=word
+            )
+        )
     if word == "mpi":
         return Setting()
     names = {"coll": match["coll"] or word, "algorithm": match["algorithm"], "segment": match["segment"]}
@@ -171,23 +184,34 @@ def spell(name: str, value: str, mpi: Mpi) -> tuple[str, str]:
 def _algorithm_words(part: Mapping[str, str], collective: str, mpi: Mpi) -> dict[str, str]:
     words: dict[str, str] = {}
     if ("algorithm" in part or "segment" in part) and part.get("coll", "tuned") != "tuned":
-        raise UserError(f"algorithm and segment are coll/tuned's: they cannot go with coll={part['coll']}")
+        raise UserError(
+            _("algorithm and segment are coll/tuned's: they cannot go with coll={coll}").format(coll=part["coll"])
+        )
     if "algorithm" in part:
         known = mpi.algorithms.get(collective, {})
         if part["algorithm"] not in known:
             raise UserError(
-                f"algorithm={part['algorithm']}: coll/tuned of Open MPI {mpi.version} has no such algorithm "
-                f"for {collective}; it has: {', '.join(known) or 'none'}"
+                _(
+                    "algorithm={algorithm}: coll/tuned of Open MPI {version} has no such algorithm for "
+                    "{collective}; it has: {known}"
+                ).format(
+                    algorithm=part["algorithm"],
+                    version=mpi.version,
+                    collective=collective,
+                    known=", ".join(known) or "none",
+                )
             )
         words[f"coll_tuned_{collective}_algorithm"] = str(known[part["algorithm"]])
     if "segment" in part:
         if "algorithm" not in part:
-            raise UserError("segment: only has a meaning together with algorithm")
+            raise UserError(_("segment: only has a meaning together with algorithm"))
         words[f"coll_tuned_{collective}_algorithm_segmentsize"] = part["segment"]
     return words
 
 
 def require_mpi(machine: Machine) -> Mpi:
     if machine.mpi is None:
-        raise UserError(f"{machine.name}: the description has no MPI (key mpi); describe the machine with one")
+        raise UserError(
+            _("{name}: the description has no MPI (key mpi); describe the machine with one").format(name=machine.name)
+        )
     return machine.mpi

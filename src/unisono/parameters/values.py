@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from unisono.errors import UserError
+from unisono.language import N_, _
 from unisono.parameters.model import Parameter
 
 _MEMORY = r"(?:auto|inf|\d+(?:\.\d+)?(?:b|[kmgt]b?)?)"
@@ -17,12 +18,16 @@ _FORMS = {
     "integer": re.compile(r"-?\d+[kmg]?", re.IGNORECASE),
 }
 _EXAMPLES = {
-    "thresholds": "write for example 16kb, auto, inf or intra:16kb,inter:128kb",
-    "integer": "write a whole number, such as 4096 or 4k",
+    "thresholds": N_("write for example 16kb, auto, inf or intra:16kb,inter:128kb"),
+    "integer": N_("write a whole number, such as 4096 or 4k"),
 }
 
 
 def require_value(parameter: Parameter, value: str) -> None:
     """Raises UserError, with an example, for a value this parameter cannot take; nothing is refused unless known."""
     if parameter.takes is not None and not _FORMS[parameter.takes].fullmatch(value):
-        raise UserError(f"{parameter.name}: {value!r} is not a value it takes; {_EXAMPLES[parameter.takes]}")
+        raise UserError(
+            _("{name}: {value!r} is not a value it takes; {examples}").format(
+                name=parameter.name, value=value, examples=_EXAMPLES[parameter.takes]
+            )
+        )

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from unisono.errors import UserError
+from unisono.language import _
 from unisono.measure.build import could_not, native_source
 
 _FLAGS = ["-std=c11", "-O2", "-Wall", "-Wextra", "-D_GNU_SOURCE", "-DUNISONO_SIMULATED"]
@@ -21,7 +22,11 @@ _SECONDS = 300
 def unavailable() -> str | None:
     """Why nothing can be simulated here; None: it can."""
     missing = [name for name in ("smpicc", "smpirun") if shutil.which(name) is None]
-    return f"{' and '.join(missing)} not found; Debian's libsimgrid-dev brings them" if missing else None
+    return (
+        _("{missing} not found; Debian's libsimgrid-dev brings them").format(missing=" and ".join(missing))
+        if missing
+        else None
+    )
 
 
 def simulator() -> Path:
@@ -63,14 +68,14 @@ def spread_steps(kind: str, extents: Sequence[int]) -> list[tuple[int, float]]:
     ]
     compiler = shutil.which(os.environ.get("CC", "cc"))
     if compiler is None:
-        raise UserError("no C compiler was found; name one with CC")
+        raise UserError(_("no C compiler was found; name one with CC"))
     with tempfile.TemporaryDirectory(prefix="unisono-spread-") as folder:
         program = str(Path(folder) / "spread")
         _run([compiler, "-std=c11", "-O2", f"-I{source / 'collectives'}", *map(str, files), "-o", program], "spread.c")
         argv = [program, kind, "x".join(map(str, extents))]
         said = subprocess.run(argv, capture_output=True, text=True, timeout=_SECONDS, check=False)
     if said.returncode:
-        raise UserError(f"no spread over {argv[2]}: {said.stderr.strip()}")
+        raise UserError(_("no spread over {argv}: {stderr}").format(argv=argv[2], stderr=said.stderr.strip()))
     return [(int(offset), float(blocks)) for offset, blocks in (line.split() for line in said.stdout.splitlines())]
 
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from unisono.errors import UserError
+from unisono.language import _
 from unisono.simulate.platforms import Number, Platform
 
 
@@ -78,9 +79,17 @@ class Cluster:
         """Raises UserError when they fill no whole number of nodes, or on a torus no power of two."""
         nodes, rest = divmod(cores, self.node_cores)
         if nodes < 1 or rest:
-            raise UserError(f"{cores} cores: {self.name} has nodes of {self.node_cores}; write a multiple of that")
+            raise UserError(
+                _("{cores} cores: {name} has nodes of {node_cores}; write a multiple of that").format(
+                    cores=cores, name=self.name, node_cores=self.node_cores
+                )
+            )
         if self.torus and nodes & (nodes - 1):
-            raise UserError(f"{cores} cores: {nodes} nodes make no torus here; a power of two does")
+            raise UserError(
+                _("{cores} cores: {nodes} nodes make no torus here; a power of two does").format(
+                    cores=cores, nodes=nodes
+                )
+            )
         return nodes
 
     def extents(self, nodes: int) -> tuple[int, int, int]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from unisono.errors import LaunchError, UserError
 from unisono.hybrid.layouts import Layout
+from unisono.language import N_, _
 from unisono.simulate.build import skeleton
 from unisono.simulate.clusters import Cluster
 from unisono.simulate.run import OPTIONS, output_of
@@ -81,12 +82,22 @@ def check(cluster: Cluster, case: Case) -> None:
     """Raises UserError when the layout does not fill the cluster's nodes, or there are too few links or mesh nodes."""
     layout = case.layout
     if layout.cores != cluster.node_cores:
-        raise UserError(f"{layout.words} takes {layout.cores} cores a node; {cluster.name}'s have {cluster.node_cores}")
+        raise UserError(
+            _("{words} takes {cores} cores a node; {name}'s have {node_cores}").format(
+                words=layout.words, cores=layout.cores, name=cluster.name, node_cores=cluster.node_cores
+            )
+        )
     if not 1 <= case.links <= cluster.links:
-        raise UserError(f"--links {case.links}: {cluster.name} has {cluster.links}")
+        raise UserError(
+            _("--links {links}: {name} has {links2}").format(links=case.links, name=cluster.name, links2=cluster.links)
+        )
     ranks = cluster.nodes(case.cores) * layout.processes
     if case.size**3 < ranks:
-        raise UserError(f"--size {case.size}: {case.size**3} nodes of the mesh are too few for {ranks} processes")
+        raise UserError(
+            _("--size {size}: {size2} nodes of the mesh are too few for {ranks} processes").format(
+                size=case.size, size2=case.size**3, ranks=ranks
+            )
+        )
 
 
 def argv(cluster: Cluster, case: Case, folder: Path, program: Path) -> list[str]:
@@ -131,5 +142,7 @@ def read(output: str) -> Step:
     """What the program printed."""
     lines = [line.split()[1:] for line in output.splitlines() if line.startswith("@ ")]
     if len(lines) != 1 or len(lines[0]) != 6:
-        raise LaunchError("crashed", f"the simulation said: {output.strip()[:300] or 'nothing'}")
+        raise LaunchError(
+            "crashed", N_("the simulation said: {output}").format(output=output.strip()[:300] or "nothing")
+        )
     return Step(*map(float, lines[0]))

@@ -11,6 +11,7 @@ from math import prod
 from pathlib import Path
 
 from unisono.errors import UserError
+from unisono.language import _
 
 _HEADER = """<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
@@ -57,9 +58,17 @@ class Platform:
 
     def __post_init__(self) -> None:
         if self.kind not in ("torus", "fat tree", "crossbar") or not self.extents or min(self.extents) < 1:
-            raise UserError(f"{self.name}: a platform is a torus, a fat tree or a crossbar with positive extents")
+            raise UserError(
+                _("{name}: a platform is a torus, a fat tree or a crossbar with positive extents").format(
+                    name=self.name
+                )
+            )
         if self.kind == "fat tree" and self.nodes % self.leaf:
-            raise UserError(f"{self.name}: {self.nodes} nodes do not fill switches of {self.leaf}")
+            raise UserError(
+                _("{name}: {nodes} nodes do not fill switches of {leaf}").format(
+                    name=self.name, nodes=self.nodes, leaf=self.leaf
+                )
+            )
 
     @property
     def nodes(self) -> int:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from unisono.errors import LaunchError, UserError
+from unisono.language import N_, _
 from unisono.simulate.build import simulator
 from unisono.simulate.platforms import Platform
 
@@ -108,13 +109,18 @@ def output_of(argv: list[str], env: Mapping[str, str], folder: Path, deadline: f
             stdout, stderr = process.communicate(timeout=deadline)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
-            stdout, _ = process.communicate()
+            stdout, _stderr = process.communicate()
             if "@" in stdout:
                 return stdout.rpartition("\n")[0]
-            raise LaunchError("hung", f"the simulation said nothing within {deadline:g} s") from None
+            raise LaunchError(
+                "hung", N_("the simulation said nothing within {deadline:g} s").format(deadline=deadline)
+            ) from None
     if process.returncode:
-        last = (stderr.strip().splitlines() or ["no word"])[-1]
-        raise LaunchError("crashed", f"smpirun ended with status {process.returncode}: {last[:300]}")
+        last = (stderr.strip().splitlines() or [N_("no word")])[-1]
+        raise LaunchError(
+            "crashed",
+            N_("smpirun ended with status {returncode}: {last}").format(returncode=process.returncode, last=last[:300]),
+        )
     return stdout
 
 
@@ -126,8 +132,8 @@ def read(output: str) -> list[Result]:
         if words[:1] != ["@"]:
             continue
         if len(words) != 5:
-            raise UserError(f"not a line of the simulator: {line!r}")
-        _, collective, algorithm, size, outcome = words
+            raise UserError(_("not a line of the simulator: {line!r}").format(line=line))
+        _word, collective, algorithm, size, outcome = words
         value = None if outcome == "no" else outcome if outcome in ("right", "WRONG") else float(outcome)
         results.append(Result(collective, algorithm, int(size), value))
     return results

@@ -7,6 +7,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from unisono.errors import UserError
+from unisono.language import N_, _
 from unisono.machine.fingerprint import differences
 from unisono.machine.model import Machine
 from unisono.study.config import Study
@@ -46,11 +47,11 @@ def stored_candidates(store: Store) -> str | None:
 def stored_study(store: Store) -> Study:
     """The study as it was asked for when it began. Raises UserError for one that `unisono hybrid` made."""
     if store.meta("method") == "hybrid":
-        raise UserError(f"{store.path}: compares layouts; continue it with unisono hybrid --resume")
+        raise UserError(_("{path}: compares layouts; continue it with unisono hybrid --resume").format(path=store.path))
     try:
         return Study.model_validate_json(store.config)
     except ValidationError as error:
-        raise UserError(explain_validation(f"{store.path}: the study it holds", error)) from error
+        raise UserError(explain_validation(_("{path}: the study it holds").format(path=store.path), error)) from error
 
 
 def resume(path: Path, machine: Machine, *, asked: Study | None, force: bool) -> Store:
@@ -64,17 +65,23 @@ def resume(path: Path, machine: Machine, *, asked: Study | None, force: bool) ->
         if asked is not None and asked != (held := stored_study(store)):
             what = ", ".join(name for name in Study.model_fields if getattr(asked, name) != getattr(held, name))
             raise UserError(
-                f"{path}: holds the study {held.study.name!r}, which differs from the one asked for in {what};"
-                " continue it without naming a study, or choose another -o DIR"
+                _(
+                    "{path}: holds the study {name!r}, which differs from the one asked for in {what}; "
+                    "continue it without naming a study, or choose another -o DIR"
+                ).format(path=path, name=held.study.name, what=what)
             )
         changed = differences(store.machine, machine)
         if changed and not force:
             raise UserError(
-                f"{path}: was begun on a machine that differs: {'; '.join(changed)}."
-                " A study never mixes machines: choose another -o DIR, or --force if the difference is harmless"
+                _(
+                    "{path}: was begun on a machine that differs: {changed}. A study never mixes machines: "
+                    "choose another -o DIR, or --force if the difference is harmless"
+                ).format(path=path, changed="; ".join(changed))
             )
         if changed:
-            store.add_note(f"Continued by force although the machine had changed: {'; '.join(changed)}.")
+            store.add_note(
+                N_("Continued by force although the machine had changed: {changed}.").format(changed="; ".join(changed))
+            )
         store.mark_interrupted()
     except BaseException:
         store.close()

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from unisono.errors import UserError
+from unisono.language import _
 from unisono.model import COLLECTIVES, NODES_MOST, PPN_MOST
 from unisono.reading import read_text
 from unisono.sizes import parse_size
@@ -30,13 +31,15 @@ def parse_duration(text: str | float, where: str = "duration") -> float:
     except ValueError:
         seconds = -1.0
     if not 0 < seconds < float("inf"):
-        raise UserError(f"{where}: {text!r} is not a duration; write for example 90s, 10m or 1h")
+        raise UserError(
+            _("{where}: {text!r} is not a duration; write for example 90s, 10m or 1h").format(where=where, text=text)
+        )
     return seconds
 
 
 def _size(value: Any) -> int:
     if not isinstance(value, (str, int)):
-        raise ValueError(f"{value!r} is not a size; write for example 8, 16K or 1M")
+        raise ValueError(_("{value!r} is not a size; write for example 8, 16K or 1M").format(value=value))
     try:
         return parse_size(value)
     except UserError as error:
@@ -56,7 +59,9 @@ Duration = Annotated[float, BeforeValidator(_duration)]
 
 def _collective(name: str) -> str:
     if name not in COLLECTIVES:
-        raise ValueError(f"unknown collective {name!r}; known: {', '.join(COLLECTIVES)}")
+        raise ValueError(
+            _("unknown collective {name!r}; known: {collectives}").format(name=name, collectives=", ".join(COLLECTIVES))
+        )
     return name
 
 
@@ -83,7 +88,9 @@ class Cases(_Part):
     def _ranks(cls, values: Any) -> Any:
         for value in values if isinstance(values, list) else []:
             if value != "cores" and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-                raise ValueError(f'{value!r} is not a number of ranks; write 1 or more, or "cores"')
+                raise ValueError(
+                    _('{value!r} is not a number of ranks; write 1 or more, or "cores"').format(value=value)
+                )
         return values
 
     @field_validator("collectives")
@@ -117,13 +124,19 @@ class Sizes(_Part):
     @model_validator(mode="after")
     def _ordered(self) -> Sizes:
         if self.first > self.to:
-            raise ValueError(f"from ({self.first}) is above to ({self.to})")
+            raise ValueError(_("from ({first}) is above to ({to})").format(first=self.first, to=self.to))
         least = min([self.first, *self.extra])
         for limit in self.limit:
             if limit.to < least:
-                raise ValueError(f"limit: to ({limit.to}) leaves no message size: the smallest is {least}")
+                raise ValueError(
+                    _("limit: to ({to}) leaves no message size: the smallest is {least}").format(
+                        to=limit.to, least=least
+                    )
+                )
         if len(list(islice(self._steps(self.to), SIZES_MOST + 1))) + len(self.extra) > SIZES_MOST:
-            raise ValueError(f"these are more than {SIZES_MOST:,} message sizes; take a larger step")
+            raise ValueError(
+                _("these are more than {sizes_most:,} message sizes; take a larger step").format(sizes_most=SIZES_MOST)
+            )
         return self
 
     def _steps(self, end: int) -> Iterator[int]:
@@ -191,10 +204,12 @@ def _value_lists(table: Any) -> Any:
     for name, values in table.items():
         listed = values if isinstance(values, list) else [values]
         if not listed:
-            raise ValueError(f"{name}: has no values")
+            raise ValueError(_("{name}: has no values").format(name=name))
         for value in listed:
             if not isinstance(value, (str, int, float)):
-                raise ValueError(f"{name}: {value!r} is not a value; write strings or numbers")
+                raise ValueError(
+                    _("{name}: {value!r} is not a value; write strings or numbers").format(name=name, value=value)
+                )
         out[name] = [str(int(v)) if isinstance(v, bool) else str(v) for v in listed]
     return out
 
@@ -235,9 +250,9 @@ class Study(_Part):
     def _weights_known(self) -> Study:
         for name in self.weights:
             if name not in self.cases.collectives:
-                raise ValueError(f"weights.{name}: is not among the collectives of this study")
+                raise ValueError(_("weights.{name}: is not among the collectives of this study").format(name=name))
         if self.weights and not any(self.weights.values()):
-            raise ValueError("weights: all are 0, so nothing would count")
+            raise ValueError(_("weights: all are 0, so nothing would count"))
         return self
 
 
@@ -251,7 +266,9 @@ def parse_study(text: str, where: str) -> Study:
     """A study from its text. Raises UserError naming `where` and the key."""
     document = parse_toml(text, where)
     if "cases" not in document:
-        raise UserError(f"{where}: has no [cases]; a study file says which collectives to measure")
+        raise UserError(
+            _("{where}: has no [cases]; a study file says which collectives to measure").format(where=where)
+        )
     try:
         return Study.model_validate(document)
     except ValidationError as error:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from unisono.errors import UserError
+from unisono.language import _
 from unisono.study import rows as kept
 
 FORMAT = "unisono-study"
@@ -52,14 +53,18 @@ def check(db: sqlite3.Connection, path: Path, *, whole: bool) -> None:
     try:
         found = dict(db.execute("SELECT key, value FROM meta WHERE key IN ('format', 'format_version')").fetchall())
     except sqlite3.DatabaseError as error:
-        raise UserError(f"{path}: is not a Unisono study ({error})") from error
+        raise UserError(_("{path}: is not a Unisono study ({error})").format(path=path, error=error)) from error
     if found.get("format") != FORMAT:
-        raise UserError(f"{path}: is a database of another program, not a Unisono study")
+        raise UserError(_("{path}: is a database of another program, not a Unisono study").format(path=path))
     version = str(found.get("format_version", ""))
     if not re.fullmatch("[1-9][0-9]{0,8}", version):
-        raise kept.damaged(path, "its format_version is no number")
+        raise kept.damaged(path, _("its format_version is no number"))
     if int(version) > FORMAT_VERSION:
-        raise UserError(f"{path}: was written by a newer Unisono (format {version}); update this one")
+        raise UserError(
+            _("{path}: was written by a newer Unisono (format {version}); update this one").format(
+                path=path, version=version
+            )
+        )
     kept.check_tables(db, path)
     if whole and (said := db.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok":
         raise kept.damaged(path, str(said).splitlines()[0])
@@ -69,15 +74,19 @@ def take_lock(path: Path) -> IO[str]:
     """An exclusive lock held while the study is written; the file beside it says who holds it."""
     place = path.with_name(path.name + ".lock")
     if place.exists() and not place.is_file():
-        raise UserError(f"{place}: is no file; remove it")
+        raise UserError(_("{place}: is no file; remove it").format(place=place))
     lock = place.open("a+", errors="replace")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         lock.seek(0)
-        holder = " ".join(lock.read(200).split()) or "another process"
+        holder = " ".join(lock.read(200).split()) or _("another process")
         lock.close()
-        raise UserError(f"{path}: is being written by {holder}; wait for it, or choose another -o DIR") from None
+        raise UserError(
+            _("{path}: is being written by {holder}; wait for it, or choose another -o DIR").format(
+                path=path, holder=holder
+            )
+        ) from None
     lock.truncate(0)
     lock.write(f"process {os.getpid()} on {os.uname().nodename}")
     lock.flush()
@@ -93,7 +102,9 @@ def disk_errors(path: Path) -> Iterator[None]:
         if any(words in str(error) for words in _OF_DAMAGE):
             raise kept.damaged(path, " ".join(str(error).split())[:200]) from error
         raise UserError(
-            f"{path}: cannot be written: {error}; what was measured so far is kept, continue with --resume"
+            _("{path}: cannot be written: {error}; what was measured so far is kept, continue with --resume").format(
+                path=path, error=error
+            )
         ) from error
     except sqlite3.IntegrityError:
         raise  # a fault of ours, not of the disk

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 from unisono.errors import LaunchError
+from unisono.language import N_
 from unisono.launch.command import Command, command
 from unisono.launch.placement import check
 from unisono.machine.limits import outside_sentence, over_quota
@@ -234,7 +235,7 @@ class Engine:
                 ids[session.define(words.prefer, words.variables, use)] = setting
             except ValueError as error:
                 self._guilty.add((item.case.collective, setting))
-                reason = f"use: {error}" if words.use else str(error)
+                reason = N_("use: {error}").format(error=error) if words.use else str(error)
                 self._store.add_refusal(launch, item.case.collective, item.size, setting, reason)
         if not ids:
             return

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from math import prod
 
 from unisono.errors import UserError
+from unisono.language import N_, _
 from unisono.machine.model import Machine
 from unisono.measure.protocol import OwnAlgorithm
 from unisono.model import CALL_SCOPE, DEFAULT, UNISONO, Case, Setting, call_part, is_ours, launch_part
@@ -87,7 +88,7 @@ def expand(
         _check_fits(study, machine, nodes, ppn)
         for collective in study.cases.collectives:
             if nodes * ppn < 2:
-                raise UserError("one rank has nobody to communicate with: ask for a ppn of 2 or more, or more nodes")
+                raise UserError(_("one rank has nobody to communicate with: ask for a ppn of 2 or more, or more nodes"))
             case = Case(collective, nodes, ppn)
             listed = offered_anywhere(candidates, case) if scope else []
             wanted = [s for s in _combinations(study, machine, collective, listed) if not _excluded(study, case, s)]
@@ -125,8 +126,10 @@ def _unbound(study: Study, machine: Machine) -> list[str]:
     if mpi is None or not mpi.is_hydra or domains == 1 or "placement" in study.parameters:
         return []
     return [
-        f"This machine has {domains} NUMA domains, and {mpi.name} by itself binds no ranks within one: unisono/domains"
-        ' is compared only with placement = ["block"] in the study.'
+        N_(
+            "This machine has {domains} NUMA domains, and {name} by itself binds no ranks within "
+            'one: unisono/domains is compared only with placement = ["block"] in the study.'
+        ).format(domains=domains, name=mpi.name)
     ]
 
 
@@ -156,13 +159,17 @@ def _check_parameters(study: Study, machine: Machine) -> None:
 def _check_fits(study: Study, machine: Machine, nodes: int, ppn: int) -> None:
     if nodes > len(machine.nodes):
         raise UserError(
-            f"the study wants {nodes} nodes, {len(machine.nodes)} known here: run inside a job that has them,"
-            " or name them with --hosts"
+            _(
+                "the study wants {nodes} nodes, {count} known here: run inside a job that has them, or "
+                "name them with --hosts"
+            ).format(nodes=nodes, count=len(machine.nodes))
         )
     if ppn > len(machine.cpus) and not study.cases.oversubscribe:
         raise UserError(
-            f"ppn = {ppn} does not fit on {len(machine.cpus)} CPUs a node;"
-            " lower it, or allow it with oversubscribe = true under [cases]"
+            _(
+                "ppn = {ppn} does not fit on {count} CPUs a node; lower it, or allow it with "
+                "oversubscribe = true under [cases]"
+            ).format(ppn=ppn, count=len(machine.cpus))
         )
 
 
@@ -172,8 +179,10 @@ def _sizes(study: Study, machine: Machine, case: Case, notes: dict[str, None]) -
     kept = [size for size in sizes if size <= most]
     if not kept:
         raise UserError(
-            f"{case}: no message size fits in memory: {format_size(sizes[0])} is the smallest asked for,"
-            f" {format_size(most)} the largest that fits"
+            _(
+                "{case}: no message size fits in memory: {sizes} is the smallest asked for, {most} the "
+                "largest that fits"
+            ).format(case=case, sizes=format_size(sizes[0]), most=format_size(most))
         )
     if len(kept) < len(sizes):
         notes[
@@ -192,8 +201,12 @@ def _combinations(study: Study, machine: Machine, collective: str, ours: Sequenc
     together = len(inside) * prod(map(len, chosen.values()))
     if together > _COMBINATIONS_MOST:
         raise UserError(
-            f"parameters: {', '.join(chosen)} together have {together:,} combinations for {collective}; "
-            f"{_COMBINATIONS_MOST:,} are the most: take fewer values"
+            _(
+                "parameters: {chosen} together have {together:,} combinations for {collective}; "
+                "{combinations_most:,} are the most: take fewer values"
+            ).format(
+                chosen=", ".join(chosen), together=together, collective=collective, combinations_most=_COMBINATIONS_MOST
+            )
         )
     for values in itertools.product(*chosen.values()):
         launch = Setting(dict(zip(chosen, values, strict=True)))
@@ -245,8 +258,9 @@ def _check_ours(study: Study, candidates: Candidates | None) -> None:
     for name in wanted:
         if name.removeprefix(PREFIX) not in known:
             raise UserError(
-                f"algorithm: our library has no {name!r} that can serve these ranks;"
-                f" it has {', '.join(PREFIX + each for each in sorted(known)) or 'none'}"
+                _("algorithm: our library has no {name!r} that can serve these ranks; it has {known}").format(
+                    name=name, known=", ".join(PREFIX + each for each in sorted(known)) or "none"
+                )
             )
 
 

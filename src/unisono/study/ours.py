@@ -11,6 +11,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from unisono.errors import LaunchError, UserError
+from unisono.language import _
 from unisono.launch.command import Command, command
 from unisono.machine.model import Machine
 from unisono.measure.session import OwnAlgorithm, Session
@@ -115,7 +116,7 @@ def ask(study: Study, machine: Machine, program: Path, library: Path) -> Candida
         except (LaunchError, UserError) as error:
             failed = error
     if failed is not None and not found:
-        raise UserError(f"the library could not be asked what it offers: {failed}") from failed
+        raise UserError(_("the library could not be asked what it offers: {failed}").format(failed=failed)) from failed
     return found
 
 
@@ -192,7 +193,7 @@ def from_text(text: str) -> Candidates:
     try:
         rows = CANDIDATES.validate_json(text)
     except ValidationError as error:
-        raise UserError(explain_validation("the study's list of our algorithms is damaged", error)) from error
+        raise UserError(explain_validation(_("the study's list of our algorithms is damaged"), error)) from error
     for row in rows:
         one = OwnAlgorithm(row.collective, row.name, row.segment, row.meaning, row.reference)
         found.setdefault((row.nodes, row.ppn, row.places), []).append(one)

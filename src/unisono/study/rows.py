@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.functional_validators import AfterValidator
 
 from unisono.errors import UserError
+from unisono.language import _
 from unisono.machine.model import Machine
 from unisono.model import CALL_SCOPE, COLLECTIVES, NODES_MOST, PPN_MOST
 from unisono.sizes import MOST
@@ -22,13 +23,13 @@ PROGRAM = "program"
 
 def _printable(text: str) -> str:
     if not text.isprintable():
-        raise ValueError("has characters that cannot be printed")
+        raise ValueError(_("has characters that cannot be printed"))
     return text
 
 
 def _collective(name: str) -> str:
     if name not in COLLECTIVES and name != PROGRAM:
-        raise ValueError(f"{name[:40]!r} is no collective")
+        raise ValueError(_("{name!r} is no collective").format(name=name[:40]))
     return name
 
 
@@ -171,7 +172,12 @@ def checked(table: str, rows: Iterable[tuple[Any, ...]], path: Path) -> Iterator
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             column = names[int(first["loc"][0])] if first["loc"] else "it"
-            raise damaged(path, f"row {number} of {table}: {column}: {first['msg']}") from None
+            raise damaged(
+                path,
+                _("row {number} of {table}: {column}: {msg}").format(
+                    number=number, table=table, column=column, msg=first["msg"]
+                ),
+            ) from None
 
 
 def parsed(adapter: TypeAdapter[_T], text: str, what: str, path: Path) -> _T:
@@ -185,11 +191,15 @@ def parsed(adapter: TypeAdapter[_T], text: str, what: str, path: Path) -> _T:
 
 
 def setting_values(key: str, path: Path) -> dict[str, str]:
-    return parsed(_SETTING, key, "a setting", path)
+    return parsed(_SETTING, key, _("a setting"), path)
 
 
 def damaged(path: Path, what: str) -> UserError:
-    return UserError(f"{path}: is damaged ({what}); what else it holds stays as it is, start anew in another -o DIR")
+    return UserError(
+        _("{path}: is damaged ({what}); what else it holds stays as it is, start anew in another -o DIR").format(
+            path=path, what=what
+        )
+    )
 
 
 def check_tables(db: sqlite3.Connection, path: Path) -> None:
@@ -199,12 +209,16 @@ def check_tables(db: sqlite3.Connection, path: Path) -> None:
     for kind, name, sql in kinds:
         ours = (kind == "table" and not str(sql).upper().startswith("CREATE VIRTUAL")) or (kind == "index" and not sql)
         if not ours:
-            raise damaged(path, f"it has a {kind} {str(name)[:40]!r}, which Unisono never makes")
+            raise damaged(
+                path, _("it has a {kind} {name!r}, which Unisono never makes").format(kind=kind, name=str(name)[:40])
+            )
     for table, wanted in _stored().items():
         found = db.execute(f"SELECT name, hidden FROM pragma_table_xinfo('{table}')").fetchmany(100)
         missing = wanted - {name for name, hidden in found if not hidden}
         if missing:
-            raise damaged(path, f"table {table} has no column {sorted(missing)[0]}")
+            raise damaged(
+                path, _("table {table} has no column {missing}").format(table=table, missing=sorted(missing)[0])
+            )
 
 
 def _stored() -> dict[str, set[str]]:

@@ -22,6 +22,7 @@ from typing import IO, Any, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from unisono.errors import UserError
+from unisono.language import _
 from unisono.machine.describe import from_document
 from unisono.machine.model import Machine
 from unisono.model import Case, Sample, Setting
@@ -75,7 +76,7 @@ class Store:
     ) -> Store:
         """A new study. Raises UserError when the file exists or the place cannot be written."""
         if path.exists():
-            raise UserError(f"{path}: exists; continue it with --resume, or choose another -o DIR")
+            raise UserError(_("{path}: exists; continue it with --resume, or choose another -o DIR").format(path=path))
         with database.disk_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             lock = database.take_lock(path)
@@ -108,10 +109,14 @@ class Store:
     def open(cls, path: Path, *, write: bool = False) -> Store:
         """An existing study. Raises UserError when it is none, is newer than this program, or is being written."""
         if not path.is_file():
-            raise UserError(f"{path}: no such study; `unisono tune` makes one")
+            raise UserError(_("{path}: no such study; `unisono tune` makes one").format(path=path))
         with contextlib.ExitStack() as opened, database.disk_errors(path):
             if (size := path.stat().st_size) > STUDY_MOST:
-                raise UserError(f"{path}: has {size:,} bytes; a study has {STUDY_MOST:,} at the most")
+                raise UserError(
+                    _("{path}: has {size:,} bytes; a study has {study_most:,} at the most").format(
+                        path=path, size=size, study_most=STUDY_MOST
+                    )
+                )
             lock = opened.enter_context(database.take_lock(path)) if write else None
             db = opened.enter_context(
                 contextlib.closing(database.connect(path) if write else database.connect_to_read(path))
@@ -143,13 +148,13 @@ class Store:
     def meta(self, key: str) -> str:
         value = self.meta_or_none(key)
         if value is None:
-            raise UserError(f"{self.path}: the study lacks {key!r}; the file is damaged")
+            raise UserError(_("{path}: the study lacks {key!r}; the file is damaged").format(path=self.path, key=key))
         return value
 
     def meta_or_none(self, key: str) -> str | None:
         rows = self._read("SELECT value FROM meta WHERE key = ?", (key,))
         if rows and not isinstance(rows[0][0], str):
-            raise kept.damaged(self.path, f"{key} is no text")
+            raise kept.damaged(self.path, _("{key} is no text").format(key=key))
         return rows[0][0] if rows else None
 
     def value(self, key: str, kind: TypeAdapter[_T]) -> _T:
@@ -263,7 +268,11 @@ class Store:
         with database.disk_errors(self.path):
             rows = self._db.execute(sql, values).fetchmany(_ROWS_MOST + 1)
         if len(rows) > _ROWS_MOST:
-            raise UserError(f"{self.path}: holds more than {_ROWS_MOST:,} rows of a kind, which no study does")
+            raise UserError(
+                _("{path}: holds more than {rows_most:,} rows of a kind, which no study does").format(
+                    path=self.path, rows_most=_ROWS_MOST
+                )
+            )
         return rows
 
     def _rows(self, table: str, sql: str) -> Iterator[tuple[Any, ...]]:
@@ -303,7 +312,7 @@ class Store:
     def hellos(self) -> dict[int, Mapping[str, Any]]:
         """Launch -> what the program said of itself, where it did."""
         rows = self._rows("hello", "SELECT id, hello FROM launch WHERE hello IS NOT NULL")
-        return {id: self._object(hello, f"what launch {id} said") for id, hello in rows}
+        return {id: self._object(hello, _("what launch {id} said").format(id=id)) for id, hello in rows}
 
     def refusals(self) -> list[Refusal]:
         setting = self._settings()
@@ -325,11 +334,16 @@ class Store:
         try:
             return zlib.decompressobj().decompress(rows[0][0], _RAW_MOST)
         except (zlib.error, TypeError) as error:
-            raise kept.damaged(self.path, f"repetitions of launch {launch}: {error}") from error
+            raise kept.damaged(
+                self.path, _("repetitions of launch {launch}: {error}").format(launch=launch, error=error)
+            ) from error
 
     def limits(self) -> dict[tuple[int, int], Mapping[str, Any]]:
         rows = self._rows("limits", "SELECT nodes, ppn, value FROM limits ORDER BY launch")
-        return {(nodes, ppn): self._object(value, f"limits of {nodes} x {ppn} ranks") for nodes, ppn, value in rows}
+        return {
+            (nodes, ppn): self._object(value, _("limits of {nodes} x {ppn} ranks").format(nodes=nodes, ppn=ppn))
+            for nodes, ppn, value in rows
+        }
 
     def notes(self) -> list[str]:
         return [text for (text,) in self._rows("note", "SELECT text FROM note ORDER BY text")]

@@ -7,6 +7,7 @@ from typing import Any
 from unisono.decide.decide import decide
 from unisono.decide.model import Decision
 from unisono.errors import UserError
+from unisono.language import _
 from unisono.study.data import StudyData
 from unisono.study.rows import PROOF
 from unisono.study.store import Store
@@ -15,7 +16,9 @@ from unisono.study.store import Store
 def decide_study(data: StudyData) -> Decision:
     """Raises UserError when the study holds nothing to decide from yet."""
     if not data.samples:
-        raise UserError(f"study {data.name!r} holds no samples yet; continue it with: unisono tune --resume")
+        raise UserError(
+            _("study {name!r} holds no samples yet; continue it with: unisono tune --resume").format(name=data.name)
+        )
     return decide(
         data.samples,
         method=data.method,
