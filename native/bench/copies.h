@@ -1,4 +1,5 @@
-/* How fast ranks of a node copy what another rank has just written, from shared memory into their own. */
+/* How fast bytes just written by one rank of a node get into another's memory by one copy: the reader's, the writer's,
+   or half by each. */
 #ifndef UNISONO_COPIES_H
 #define UNISONO_COPIES_H
 
@@ -22,8 +23,8 @@ struct copies {
 bool copies_create(struct copies *copies, MPI_Comm node, size_t most);
 void copies_free(struct copies *copies);
 
-/* GB/s (1e9 bytes a second), all copying ranks together: rank 0 alone or everybody at once, from the next rank, the
-   fastest of several runs. Collective; the result is on rank 0. */
+/* GB/s (1e9 bytes a second), all copying ranks together: rank 0 alone or everybody at once, from and to the next rank,
+   the fastest way and run of several. Collective; the result is on rank 0. */
 double copies_bandwidth(struct copies *copies, size_t bytes, bool everybody);
 
 /* This rank's own part of the shared memory, `most` bytes. */

@@ -20,6 +20,7 @@ struct flag_rank {
 };
 
 struct flags {
+    bool hurries; /* waiting never pauses */
     struct flag_rank **ranks;
     int rank, count;
     uint64_t sequence, pings;

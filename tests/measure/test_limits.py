@@ -36,13 +36,16 @@ MIB = 1 << 20
         ("allreduce", 2, 8, 150e-9),  # everybody must hear of everybody
         ("barrier", 4, 0, 150e-9),
         ("bcast", 4, 8, 100e-9),  # somebody must hear of the root
-        ("bcast", 2, MIB, MIB / 5e9),  # a rank alone copies the vector
-        ("bcast", 9, MIB, 8 * MIB / 10e9),  # all of them together
-        ("allreduce", 4, MIB, 2 * 3 * MIB / 10e9),
+        ("bcast", 2, MIB, MIB / 20e9),  # two cores, half a MiB each
+        ("bcast", 9, MIB, 8 * MIB / 20e9),  # nine, 0.9 MiB each
+        ("bcast", 9, 9 * MIB, 72 * MIB / 10e9),
+        ("allreduce", 2, MIB, 2 * MIB / 10e9),
+        ("allreduce", 5, MIB, (1 + 3 / 3 + 4) * MIB / 10e9),  # three contributions are read alone
+        ("reduce", 8, 8 * MIB, (1 + 6 / 3) * 8 * MIB / 10e9),
         ("alltoall", 4, MIB, 4 * 3 * MIB / 10e9),
         ("allgather", 2, MIB // 4, 2 * MIB / 4 / 20e9),  # between two measured sizes the better rate
-        ("pingpong", 8, 65536, 65536 / 10e9),
-        ("gather", 5, MIB, 4 * MIB / 20e9),  # each rank 0.8 MiB of it
+        ("pingpong", 8, 65536, 65536 / 20e9),  # both cores, or more, may copy
+        ("gather", 5, MIB, 4 * MIB / 20e9),  # each core 0.8 MiB of it
     ],
 )
 def test_one_node(collective: str, ppn: int, size: int, seconds: float) -> None:

@@ -17,9 +17,12 @@ from unisono.measure.protocol import parse_limits
 from unisono.model import DEFAULT, Case, Setting
 from unisono.report import conditions, sections
 from unisono.report.drift import drift, sentence
+from unisono.report.figures_latency import latency_figure
+from unisono.report.figures_limits import distance
 from unisono.report.finding_list import finding_groups
 from unisono.report.marks import RatioScale, interval_mark, ratio_axis, sparkline, strip, swatch
 from unisono.report.palette import DASHES, MARKERS
+from unisono.report.sections import beaten_sentence
 from unisono.report.topology import draw
 from unisono.report.view import CaseView, case_views, chosen_plans
 from unisono.study.data import StudyData
@@ -223,3 +226,21 @@ def test_a_case_without_samples_of_its_chosen_setting_still_renders(study: Study
     cases = sections.case_sections(views, replace(decision, estimates=estimates), {})
     assert all(row["chosen"] == "not measured" for row in cases[0]["numbers"])
     assert views[0].case == Case("allreduce", 1, 2)
+
+
+def test_a_limit_that_was_beaten_is_called_a_reference(study: StudyData, decision: Decision) -> None:
+    views = case_views(study, decision)
+    assert {view.bound for view in views} == {"physical limit"}
+    assert beaten_sentence(views) == "Nothing that was measured is quicker than its limit."
+    bcast = next(view for view in views if view.case.collective == "bcast")
+    size = bcast.sizes[-1]
+    quickest = min(estimates[size].time.low for estimates in bcast.estimates.values() if size in estimates)
+    beaten = [replace(view, floors={**view.floors, size: quickest * 2}) if view is bcast else view for view in views]
+    assert "bcast of" in beaten_sentence(beaten)
+    assert "it is a reference here, and not a limit" in beaten_sentence(beaten)
+    shown = next(view for view in beaten if view.case.collective == "bcast")
+    assert shown.bound == "reference"
+    _, legend = latency_figure(shown, 0.03)
+    assert legend[0].name == "reference"
+    found = distance(beaten)
+    assert found is not None and found[0]["layout"]["yaxis"]["title"]["text"] == "time / reference"

@@ -18,27 +18,31 @@ def floor(limits: Limits, collective: str, nodes: int, ppn: int, size: int) -> f
     - **Latency.** Where every rank's result depends on every rank's data (allreduce, allgather(v), alltoall(v),
       reduce_scatter_block, barrier): the time for all ranks of a node to hear of all by flags in shared memory.
       Elsewhere: one flag between the two closest cores. Over several nodes at least one message between nodes.
-    - **Copies within a node**, each byte copied once from the memory it lies in to the memory it is wanted in, all
-      ranks together (measured while all copied at once), and by a rank that alone must receive so much:
+    - **One copy, all cores, both directions.** Each byte is copied once, from the memory it lies in to the memory it is
+      wanted in; all cores of the ranks share that work evenly, whoever sends or receives (the sender may write while
+      the receiver reads), at the best rate measured for as many bytes a core or more:
 
-      | collective | all ranks of the node | one rank alone |
-      |---|---|---|
-      | bcast | (q - 1) n | n |
-      | allreduce | 2 (q - 1) n | - |
-      | reduce | (q - 1) n | - |
-      | allgather(v), alltoall(v), reduce_scatter_block | q (q - 1) m | - |
-      | gather, scatter | (q - 1) m | - |
-      | pingpong, halo26 (at least one neighbour) | - | m |
+      | collective | bytes copied on a node |
+      |---|---|
+      | bcast | (q - 1) n |
+      | reduce | n + (q - 2) n / 3 |
+      | allreduce | (q - 1) n more than a reduce |
+      | reduce_scatter_block | q (m + (q - 2) m / 3) |
+      | allgather(v), alltoall(v) | q (q - 1) m |
+      | gather, scatter | (q - 1) m |
+      | pingpong, halo26 (at least one neighbour) | m |
 
-      (A reduction has to read each of q contributions to an element but one from another rank; an allreduce brings
-      the result to the q - 1 others too. A collective over several nodes does at least this within a node, except a
-      pingpong, whose ends are then on different nodes.)
+      A reduction has to read each of q contributions to an element but one from another rank, and to write one result:
+      that one is a copy; bytes read and not written count a third, for a copy moves three (it reads them, and the
+      lines it writes, and writes those). A collective over several nodes does at least this within a node, except a
+      pingpong, whose ends are then on different nodes.
     - **Link**, bytes through one node's connection in one direction, at the best rate measured between two nodes:
       bcast and reduce n, allreduce 2 n (N - 1) / N, allgather(v) and gather and scatter and reduce_scatter_block
       (N - 1) q m, alltoall(v) q q (N - 1) m, pingpong m (Thakur, Rabenseifner, Gropp, IJHPCA 19, 2005; Chan et al.,
       CCPE 19, 2007, bandwidth terms).
 
-    Copy rates depend on how much is copied, so the rate at the nearest sizes measured, the better of two, is taken.
+    Rates are the best of what the cores were seen to do (copying with memcpy and with the processor's own move,
+    pulling, pushing, half of each), so the bound holds as far as no copy is quicker than all of these.
     """
     if limits.unavailable is not None or nodes * ppn < 2 or (size == 0 and collective != "barrier"):
         return None
@@ -62,21 +66,25 @@ def _latency(limits: Limits, collective: str, nodes: int, ppn: int) -> float:
 def _copies(limits: Limits, collective: str, nodes: int, ppn: int, size: int) -> float:
     if not limits.copy_rates or ppn == 1 or (nodes > 1 and collective == "pingpong"):
         return 0.0
-    q, n = ppn, size
-    together, alone = {
-        "bcast": ((q - 1) * n, n),
-        "allreduce": (2 * (q - 1) * n, 0),
-        "reduce": ((q - 1) * n, 0),
-        "gather": ((q - 1) * n, 0),
-        "scatter": ((q - 1) * n, 0),
-        "pingpong": (0, n),
-        "barrier": (0, 0),
-        "allreduce5": (2 * (q - 1) * n, 0),
-        "halo26": (0, n),
-    }.get(collective, (q * (q - 1) * n, 0))
-    each = max(together // q, alone)
-    rates = limits.copy_rates
-    return max(together / _rate(rates, each, all_ranks=True), alone / _rate(rates, each, all_ranks=False)) * _NS
+    copied = _copied(collective, ppn, size)
+    return copied / _rate(limits.copy_rates, copied / ppn) * _NS
+
+
+def _copied(collective: str, q: int, n: int) -> float:
+    """Bytes that one copy each moves between the ranks of a node, what is only read counted a third."""
+    reduced = n + (q - 2) * n / 3
+    return {
+        "bcast": (q - 1) * n,
+        "reduce": reduced,
+        "allreduce": reduced + (q - 1) * n,
+        "allreduce5": reduced + (q - 1) * n,
+        "reduce_scatter_block": q * reduced,
+        "gather": (q - 1) * n,
+        "scatter": (q - 1) * n,
+        "pingpong": n,
+        "halo26": n,
+        "barrier": 0,
+    }.get(collective, q * (q - 1) * n)
 
 
 def _link_volume(collective: str, nodes: int, ppn: int, size: int) -> float:
@@ -93,12 +101,10 @@ def _link_volume(collective: str, nodes: int, ppn: int, size: int) -> float:
     }.get(collective, float((nodes - 1) * ppn * size))
 
 
-def _rate(rates: Sequence[Rate], size: int, *, all_ranks: bool) -> float:
-    """GB/s at a size: of the measured sizes around it, the better."""
-    ordered = sorted(rates, key=lambda rate: rate.bytes)
-    below = [rate for rate in ordered if rate.bytes <= size][-1:] or ordered[:1]
-    above = [rate for rate in ordered if rate.bytes >= size][:1] or ordered[-1:]
-    return max(rate.gbps_all if all_ranks else rate.gbps_one for rate in below + above)
+def _rate(rates: Sequence[Rate], each: float) -> float:
+    """GB/s of all cores together, `each` bytes a core: the best from the next smaller size measured up."""
+    smaller = max((rate.bytes for rate in rates if rate.bytes <= each), default=0)
+    return max(max(rate.gbps_one, rate.gbps_all) for rate in rates if rate.bytes >= smaller)
 
 
 def _best(rates: Sequence[Rate]) -> float:

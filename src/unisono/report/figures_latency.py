@@ -149,8 +149,8 @@ class _Drawing:
             texts.append(hover_lines(lines))
         self.legend.append(
             LegendEntry(
-                "physical limit",
-                "physical limit",
+                self.view.bound,
+                self.view.bound,
                 "measured on this machine",
                 "@limit",
                 "dot",
@@ -164,14 +164,14 @@ class _Drawing:
             {
                 "type": "scatter",
                 "mode": "lines",
-                "name": "physical limit",
+                "name": self.view.bound,
                 "x": [size_position(s, self.view.sizes) for s in sizes],
                 "y": [microseconds(floors[s]) for s in sizes],
                 "line": {"color": "@limit", "width": 2, "dash": "dot"},
                 "fill": "tozeroy",
                 "fillcolor": "@limit/7",
                 "hovertext": texts,
-                "hovertemplate": hover_frame("physical limit"),
+                "hovertemplate": hover_frame(self.view.bound),
                 "xaxis": "x",
                 "yaxis": "y",
             }

@@ -20,7 +20,7 @@ from unisono.report.axes import (
 )
 from unisono.report.palette import MARKERS, SERIES
 from unisono.report.text import format_ratio, format_time, significant
-from unisono.report.view import CaseView
+from unisono.report.view import CaseView, bound_of
 from unisono.sizes import format_size
 
 
@@ -176,7 +176,7 @@ def distance(views: Sequence[CaseView]) -> tuple[Figure, list[tuple[str, str, st
             {"x": "size", "y": "gain"},
             sizes,
             xaxis=size_axis(sizes),
-            yaxis=value_axis("time / physical limit"),
+            yaxis=value_axis(f"time / {bound_of(known)}"),
             shapes=[line],
         ),
     }, legend

@@ -136,7 +136,7 @@ def _latency_note(view: CaseView, decision: Decision) -> str:
     distances = [e.time.mid / view.floors[e.size] for e in view.chosen if view.floors.get(e.size, 0) > 0]
     if distances:
         average, best = format_ratio(geometric_mean(distances)), format_ratio(min(distances))
-        words.append(f"The chosen setting takes {average} the physical limit on average, at best {best}.")
+        words.append(f"The chosen setting takes {average} the {view.bound} on average, at best {best}.")
     return " ".join(words)
 
 
@@ -185,12 +185,26 @@ def limits(study: StudyData, views: Sequence[CaseView]) -> list[dict[str, Any]]:
             {
                 "title": f"{count(nodes, 'node')} × {ppn} ranks",
                 "sentence": limits_sentence(measured),
+                "beaten": beaten_sentence(of_shape(views, nodes, ppn)),
                 "distance": far[0] if far else None,
                 "legend": far[1] if far else [],
                 "figures": [(name, figure) for name, figure in figures if figure is not None],
             }
         )
     return found
+
+
+def beaten_sentence(views: Sequence[CaseView]) -> str:
+    """Whether anything was quicker than its limit, which no limit can be."""
+    below = [(estimate, view) for view in views if (estimate := view.beaten)]
+    if not below:
+        return "Nothing that was measured is quicker than its limit." if any(view.floors for view in views) else ""
+    estimate, view = min(below, key=lambda pair: pair[0].time.mid / pair[1].floors[pair[0].size])
+    share = format_ratio(estimate.time.mid / view.floors[estimate.size])
+    return (
+        f"{view.case.collective} of {format_size(estimate.size)} takes {share} of what should be its limit "
+        f"({short_setting(estimate.setting)}): it is a reference here, and not a limit."
+    )
 
 
 def limits_sentence(measured: Limits) -> str:

@@ -16,6 +16,8 @@ from unisono.report.limit import floors
 from unisono.report.text import count, short_setting
 from unisono.study.data import StudyData
 
+LIMIT, REFERENCE = "physical limit", "reference"
+
 
 @dataclass(frozen=True, slots=True)
 class Repetitions:
@@ -90,6 +92,22 @@ class CaseView:
             found[first] = tuple(alike)
             found |= {s: (s,) for s in group if s not in alike}
         return found
+
+    @property
+    def beaten(self) -> Estimate | None:
+        """What was furthest below its physical limit, if anything was: that limit is then a mere reference."""
+        below = [
+            estimate
+            for estimates in self.estimates.values()
+            for size, estimate in estimates.items()
+            if estimate.time.high < self.floors.get(size, 0.0)
+        ]
+        return min(below, key=lambda e: e.time.mid / self.floors[e.size], default=None)
+
+    @property
+    def bound(self) -> str:
+        """What the limit is called."""
+        return REFERENCE if self.beaten else LIMIT
 
     def name(self, setting: Setting) -> str:
         """The setting as a label: without what does not matter to it, and for how many launch settings it stands."""
@@ -174,6 +192,11 @@ def verdict(gain: Interval, margin: float = 0.0) -> str:
     if gain.high < 1 and gain.mid <= 1 / (1 + margin):
         return "slower"
     return "no difference"
+
+
+def bound_of(views: Iterable[CaseView]) -> str:
+    """What the limits of several cases are called together."""
+    return REFERENCE if any(view.bound == REFERENCE for view in views) else LIMIT
 
 
 def of_shape(views: Sequence[CaseView], nodes: int, ppn: int) -> list[CaseView]:
