@@ -7,8 +7,8 @@
 
 #include "patience.h"
 
-enum { FIRST_ROUNDS = 4, LAST_ROUNDS = 24 }; /* of turns of all ways; of the quickest */
-enum { FINALISTS = 5 };                      /* besides plain */
+enum { LEAST_ROUNDS = 2, FIRST_ROUNDS = 4 }; /* of turns of all ways */
+enum { FINALISTS = 5, LAST_ROUNDS = 24 };    /* the best of them, besides plain; of their turns */
 enum { SLICE = 4 << 20 };                    /* bytes a thread reads in a turn */
 enum { SHARE = 16 };                         /* a turn reads no more than this part of a matrix */
 static const double LIMIT = 0.15; /* seconds; the first round of turns is played in any case */
@@ -139,7 +139,7 @@ static int measure(struct trial *trial, MPI_Comm node, struct choice *choice, do
         list[k] = k;
     trial->begun = MPI_Wtime();
     choice->rounds = play(trial, node, choice, list, choice->ways, FIRST_ROUNDS, slowest);
-    if (choice->rounds < FIRST_ROUNDS)
+    if (choice->rounds < LEAST_ROUNDS)
         return -1;
     for (int k = 1; k < choice->ways; k++) /* by insertion: plain stays in front */
         for (int at = k; at > 1 && slowest[list[at]] < slowest[list[at - 1]]; at--) {
