@@ -24,6 +24,7 @@ from unisono.errors import UserError
 from unisono.language import translated
 from unisono.model import DEFAULT, Case, Setting
 
+ROOT = Path(__file__).parents[1]
 UNISONO = [str(Path(sys.executable).parent / "unisono")]
 
 NOT_YET = ("advise", "commands", "knowledge", "profile", "report", "tuning")
@@ -240,3 +241,22 @@ def test_lines_break_by_width_and_not_before_punctuation() -> None:
         assert max(map(cell_len, lines)) <= width + 2, "a closing mark may stand out"
         assert not any(line[0] in "、。）" for line in lines)
         assert "".join(line.strip() for line in lines).replace(" ", "") == text.replace(" ", "")
+
+
+def _commands(text: str) -> list[str]:
+    """What the code blocks of a page tell to type, without comments and the space before them."""
+    blocks = re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    return [line.split(" #")[0].rstrip() for block in blocks for line in block.splitlines() if line.strip()]
+
+
+def test_the_japanese_readme_has_the_commands_figures_and_links_of_the_english_one() -> None:
+    english = (ROOT / "README.md").read_text(encoding="utf-8")
+    japanese = (ROOT / "README.ja.md").read_text(encoding="utf-8")
+    assert "(README.ja.md)" in english and "(README.md)" in japanese
+    assert len(_commands(english)) > 15
+    assert _commands(japanese) == _commands(english)
+    both = english.split("## What it does not do yet")[0]
+    table = re.compile(r"^\| (all\w+|bcast) \| ([\d.]+) \| ([\d.]+)(?: to |～)([\d.]+) \| ([\d.]+) \|$", re.MULTILINE)
+    assert table.findall(japanese) == table.findall(both) != []
+    links = re.compile(r"\]\((?!README)([^)#]+)\)")
+    assert set(links.findall(japanese)) == set(links.findall(english))

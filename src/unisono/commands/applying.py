@@ -14,6 +14,7 @@ from unisono.commands.console import err, out, print_json
 from unisono.commands.remembered import compiler, launcher, started_by
 from unisono.commands.userline import words_of
 from unisono.errors import UserError
+from unisono.language import _, translated
 from unisono.launch.command import Command
 from unisono.machine.describe import describe
 from unisono.machine.model import Machine
@@ -75,7 +76,7 @@ def export(
         for file in files:
             console.print(str(file), markup=False)
         for note in notes:
-            err().print(f"Note: {note}", markup=False)
+            err().print(_("Note: {note}").format(note=translated(note)), markup=False)
         if found is not None:
             console.print(found.table())
     return 0 if found is None or found.taken else 1
@@ -100,7 +101,7 @@ def run(
     line = _in_layout(tuning, own.words, machine) if layout else Command(own.words, {}, None, [])
     line = _with_plan(tuning, line, machine, weighted)
     for note in [*own.notes, *line.notes]:
-        err().print(f"unisono: {note}", markup=False, style="dim", soft_wrap=True)
+        err().print(f"unisono: {translated(note)}", markup=False, style="dim", soft_wrap=True)
     if print_only:
         print(line.shell)  # noqa: T201 - one line to paste, however long: no console that wraps it
         return 0

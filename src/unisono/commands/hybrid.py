@@ -22,6 +22,7 @@ from unisono.hybrid.solver import check_size, solver_program, solver_words
 from unisono.hybrid.steady import sort_rounds
 from unisono.hybrid.study import METHOD, SOLVER_METRIC, failures, is_hybrid, metric_of, read
 from unisono.hybrid.variants import Variant, variants
+from unisono.language import _, translated
 from unisono.launch.command import Command
 from unisono.launch.hosts import parse_hosts
 from unisono.machine.describe import describe
@@ -87,7 +88,7 @@ def hybrid(wishes: Wishes) -> int:
         solver=not wishes.argv,
     )
     for note in notes:
-        err().print(f"Note: {note}", markup=False, soft_wrap=True)
+        err().print(_("Note: {note}").format(note=translated(note)), markup=False, soft_wrap=True)
     lines = _lines(wishes, machine)
     if wishes.dry_run:
         for variant in compared:

@@ -12,6 +12,7 @@ from rich.console import Console
 
 from unisono.commands.console import out, print_json
 from unisono.errors import UserError
+from unisono.language import translated
 from unisono.launch.command import Command
 from unisono.machine.model import Machine
 from unisono.measure.build import PROGRAM_NAME
@@ -171,7 +172,7 @@ def _print(
 
     say(f"# Study {study.study.name} on {machine.name}, method {study.method.name}")
     for note in matrix.notes:
-        say(f"# {note}")
+        say(f"# {translated(note)}")
     if wants_library(study):
         say("# Our own algorithms come on top: which can serve these ranks is asked of the library when it starts.")
     say("# What is measured:")

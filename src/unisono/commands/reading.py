@@ -11,6 +11,7 @@ from unisono.commands.choosing import weights as chosen_weights
 from unisono.commands.console import err, out, print_json
 from unisono.commands.remembered import launcher
 from unisono.errors import UserError
+from unisono.language import translated
 from unisono.sizes import format_size
 from unisono.study.data import StudyData
 from unisono.study.store import Store
@@ -96,7 +97,7 @@ def lookup(
     console.print(f"{found.setting}", style="bold", markup=False)
     console.print(f"  for {what}: {fast}", markup=False)
     for note in [*found.notes, *explained.alone_sentences()]:
-        console.print(f"  {note}", markup=False)
+        console.print(f"  {translated(note)}", markup=False)
 
 
 def compare(paths: list[Path], *, output: Path | None, json: bool) -> None:

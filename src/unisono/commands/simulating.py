@@ -9,6 +9,7 @@ from rich.table import Table
 from unisono.commands.console import err, out, print_json
 from unisono.errors import UserError
 from unisono.hybrid.layouts import Layout, chosen_layouts
+from unisono.language import _, translated
 from unisono.numbers import whole_number
 from unisono.simulate.clusters import CLUSTERS, Cluster
 from unisono.simulate.document004 import said
@@ -51,7 +52,7 @@ def simulating(
     )
     wanted, notes = chosen_layouts(layouts, cluster.node_cores)
     for note in notes:
-        err().print(f"Note: {note}", markup=False)
+        err().print(_("Note: {note}").format(note=translated(note)), markup=False)
     variants = [
         (layout, number, threaded)
         for layout in wanted

@@ -16,6 +16,7 @@ from unisono.commands.leftovers import remove_leftovers
 from unisono.commands.progress import StudyProgress
 from unisono.commands.remembered import compiler, launcher
 from unisono.errors import UserError
+from unisono.language import translated
 from unisono.launch.hosts import parse_hosts
 from unisono.machine.describe import describe, load
 from unisono.machine.limits import quota_sentence
@@ -164,7 +165,7 @@ def _say(console: Console, store: Store, study: Study, matrix: Matrix, continuin
     if mpi is not None:
         console.print(f"  its mpirun is {mpi.mpirun}", style="dim", markup=False, soft_wrap=True)
     for note in matrix.notes:
-        console.print(f"  {note}", style="dim", markup=False)
+        console.print(f"  {translated(note)}", style="dim", markup=False)
     if (quota := quota_sentence(machine)) is not None:
         console.print(f"CPU quota: {quota}.", style="yellow", markup=False)
     busy = os.getloadavg()[0]

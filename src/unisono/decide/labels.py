@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from itertools import combinations
 
+from unisono.language import N_
 from unisono.study.data import StudyData
 
 _MOST = 3
@@ -38,14 +39,14 @@ def _properties(study: StudyData, variables: Sequence[tuple[str, str]]) -> list[
     machine = study.machine
     return [
         f"NPS{machine.numa_per_socket}",
-        "SMT on" if machine.smt > 1 else "SMT off",
-        f"{machine.mpi.name} {machine.mpi.version}" if machine.mpi else "no MPI",
-        f"UCX {machine.ucx.version}" if machine.ucx else "no UCX",
+        N_("SMT on") if machine.smt > 1 else N_("SMT off"),
+        f"{machine.mpi.name} {machine.mpi.version}" if machine.mpi else N_("no MPI"),
+        f"UCX {machine.ucx.version}" if machine.ucx else N_("no UCX"),
         machine.name,
         re.sub(r"\((R|TM)\)|\bProcessor\b", "", machine.cpu_model).replace("  ", " ").strip(),
-        " ".join(f"{name}={value}" for name, value in variables) or "no variables set",
-        f"governor {machine.governor}" if machine.governor else "",
-        f"kernel {machine.kernel}",
+        " ".join(f"{name}={value}" for name, value in variables) or N_("no variables set"),
+        N_("governor {governor}").format(governor=machine.governor) if machine.governor else "",
+        N_("kernel {kernel}").format(kernel=machine.kernel),
         study.name,
     ]
 

@@ -12,7 +12,7 @@ from unisono.errors import UserError
 from unisono.hybrid.decide import Decision
 from unisono.hybrid.policies import resolved
 from unisono.hybrid.study import METHOD
-from unisono.language import _
+from unisono.language import _, translated
 from unisono.machine.fingerprint import differences, fingerprint
 from unisono.machine.model import Machine
 from unisono.study.data import StudyData
@@ -61,7 +61,7 @@ def beside(path: Path, machine: Machine) -> Tuning | None:
     if changed:
         raise UserError(
             _("{path}: was measured on a machine that differs: {changed}. Choose another -o DIR").format(
-                path=path, changed="; ".join(changed)
+                path=path, changed="; ".join(map(translated, changed))
             )
         )
     return there

@@ -181,15 +181,17 @@ def parameter_rows(machine: Machine) -> list[tuple[str, str, bool, str]]:
             if here.reason:
                 text += _(" Here: {reason}.").format(reason=translated(here.reason))
         else:
-            text = _("{reason}.").format(reason=_capital(translated(here.reason)))
+            text = _("{reason}.").format(reason=_as_sentence(here.reason))
             if here.remedy:
                 text += _(" To have it: {remedy}.").format(remedy=translated(here.remedy))
         rows.append((name, parameter.scope, here.available, text))
     return rows
 
 
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+def _as_sentence(text: str) -> str:
+    """Beginning with a capital letter, where it stays English."""
+    said = translated(text)
+    return said if said != text else text[:1].upper() + text[1:]
 
 
 def doctor_lines(machine: Machine, width: int = 100) -> list[str]:

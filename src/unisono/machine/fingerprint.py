@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from unisono.language import _
+from unisono.language import N_
 from unisono.machine.model import Machine, Mpi, Ucx
 
 
@@ -41,7 +41,7 @@ def differences(a: Machine | Mapping[str, str], b: Machine | Mapping[str, str]) 
     first = fingerprint(a) if isinstance(a, Machine) else a
     second = fingerprint(b) if isinstance(b, Machine) else b
     return [
-        _("{label}: {first} there, {second} here").format(label=label, first=first[label], second=second[label])
+        N_("{label}: {first} there, {second} here").format(label=label, first=first[label], second=second[label])
         for label in first
         if label in second and first[label] != second[label]
     ]

@@ -72,10 +72,10 @@ def _pml(layer: str, machine: Machine) -> Result:
         return Met()
     if layer == "cm":
         return Unmet(N_("no network here that pml/cm serves (Omni-Path, EFA)"), N_("run on nodes with such a network"))
-    return Met(
-        N_("together with pml={layer}").format(layer=layer)
-        + (N_("; the default here is {chosen}").format(chosen=chosen) if chosen else "")
+    sentence = (
+        N_("together with pml={layer}; the default here is {chosen}") if chosen else N_("together with pml={layer}")
     )
+    return Met(sentence.format(layer=layer, chosen=chosen))
 
 
 def _ucx(machine: Machine) -> Result:

@@ -8,7 +8,11 @@ from unisono.machine.model import Machine
 
 LEVELS = ("numa", "socket", "l3", "node")
 _PREFERRED = ("block", "cyclic", "block:socket", "cyclic:socket", "block:l3", "cyclic:l3", "block:node", "cyclic:node")
-_DOMAINS = {"numa": ("NUMA node", "NUMA nodes"), "socket": ("socket", "sockets"), "l3": ("L3 cache", "L3 caches")}
+_DOMAINS = {
+    "numa": (N_("NUMA node"), N_("NUMA nodes")),
+    "socket": ("socket", "sockets"),
+    "l3": (N_("L3 cache"), N_("L3 caches")),
+}
 
 _Key = tuple[str, frozenset[frozenset[int]]]
 
@@ -88,7 +92,7 @@ def _sentence(value: str, same: str, machine: Machine, nodes: int, ppn: int) -> 
     one, many = _DOMAINS[level]
     count = len(_partition(machine, level))
     if count == 1:
-        what = "block and cyclic" if order == "cyclic" and ":" not in value else f"{same} and {value}"
+        what = N_("block and cyclic") if order == "cyclic" and ":" not in value else f"{same} and {value}"
         return N_("This machine has one {one}, so {what} are the same placement: {measured}").format(
             one=one, what=what, measured=measured
         )

@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from unisono.errors import UserError
-from unisono.language import N_, _
+from unisono.language import N_, _, translated
 from unisono.machine.fingerprint import differences
 from unisono.machine.model import Machine
 from unisono.study.config import Study
@@ -76,7 +76,7 @@ def resume(path: Path, machine: Machine, *, asked: Study | None, force: bool) ->
                 _(
                     "{path}: was begun on a machine that differs: {changed}. A study never mixes machines: "
                     "choose another -o DIR, or --force if the difference is harmless"
-                ).format(path=path, changed="; ".join(changed))
+                ).format(path=path, changed="; ".join(map(translated, changed)))
             )
         if changed:
             store.add_note(
