@@ -1,0 +1,109 @@
+"""Every page is followed from its first command to its last, as it stands; what is printed is of the kind it shows.
+
+Before a page's first command a reader has what `GIVEN` makes. What cannot be run here is in `NOT_RUN` with the reason;
+a new command of a page is run unless it is put there.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.docs.test_commands import shell
+from tests.docs.text import PAGES, ROOT, Command, commands, files, missing
+from unisono.machine.describe import describe
+
+pytestmark = [pytest.mark.nightly, pytest.mark.mpi, pytest.mark.timeout(3600)]
+
+APP = f"mpicc -O1 {ROOT}/tests/foreign/programs/jacobi.c -o app -lm"
+TUNING = "unisono tune --budget 60s --no-verify"
+LAYOUT = "unisono hybrid --metric 'Time = *([0-9.]+)' --rounds 3 -- ./app --threads '{threads}'; true"
+STUDIES = "mkdir -p nps1 nps4 t2k xt4; for a in nps1 nps4; do cp unisono-out/study.db $a; done"
+HYBRIDS = "for a in t2k xt4; do cp unisono-out/hybrid.db $a; done"
+
+GIVEN = {
+    "README.md": [APP, TUNING, STUDIES],
+    "docs/collectives.md": [APP, TUNING],
+    "docs/profile-a-program.md": ["unisono tune quick --collective alltoall --collective reduce --ppn 2 --budget 60s"],
+    "docs/tune-this-machine.md": [APP, f"cp {ROOT}/studies/quick.toml my-study.toml"],
+    "docs/which-layout.md": [APP, TUNING, LAYOUT, STUDIES, HYBRIDS],
+}
+
+
+def _lacks(program: str) -> Callable[[], str]:
+    return lambda: "" if shutil.which(program) else f"no {program}"
+
+
+def _cores(number: int) -> Callable[[], str]:
+    return lambda: "" if (os.cpu_count() or 1) >= number else f"needs {number} cores"
+
+
+NOT_RUN: dict[str, Callable[[], str]] = {
+    "make tune": lambda: "installs from a package registry; the rest of it is unisono tune",
+    "make test": lambda: "this is it",
+    "make install": lambda: "installs from a package registry",
+    "pip install": lambda: "installs from a package registry",
+    "mpirun -x LD_PRELOAD=...": lambda: "shows what unisono run prints, with dots",
+    "unisono profile import": lambda: "needs a file of Score-P",
+    "unisono export unisono-out/tuning.toml --format openmpi -o /etc": lambda: "writes into /etc",
+    "unisono tune quick --collective alltoall --ppn 16": _cores(16),
+    "mpirun -n 4 python": lambda: "" if _has_mpi4py() else "no mpi4py of the MPI on PATH",
+    "unisono hybrid --simulate": _lacks("smpirun"),
+    "python benchmarks/layouts_simulated.py": lambda: "writes into docs; tests/simulate runs what it calls",
+    "unisono run --tuning unisono-out/tuning.toml --layout --print -- srun": _lacks("srun"),
+}
+
+
+def _has_mpi4py() -> bool:
+    found = subprocess.run(["python", "-c", "from mpi4py import MPI"], capture_output=True, check=False)
+    return found.returncode == 0
+
+
+def reason(command: Command) -> str:
+    """Why it is not run; "" where it is."""
+    text = " ".join(command.text.split())
+    return next((why() for start, why in NOT_RUN.items() if text.startswith(start)), "")
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if commands(page)], ids=lambda page: page.parent.name + page.stem
+)
+def test_a_page_followed_from_its_first_command_to_its_last(page: Path, tmp_path: Path) -> None:
+    name = str(page.relative_to(ROOT))
+    if shutil.which("mpirun") is None:
+        pytest.skip("no mpirun on PATH")
+    for folder in ("examples", "studies"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
+    _crowded(tmp_path)
+    for line in GIVEN.get(name, []):
+        done = shell(f". ./crowded; {line}", tmp_path, 900)
+        assert done.returncode == 0, (line, done.stdout, done.stderr)
+    ran = 0
+    for command in commands(page):
+        if reason(command):
+            continue
+        if "--filter app.filter" in command.text:
+            (tmp_path / "app.filter").write_text(files(page, "exclude MPI_Iprobe"))
+        if command.words[:2] == ["unisono", "compare"] and "nps1" in command.text:
+            assert shell(STUDIES, tmp_path, 60).returncode == 0
+        done = shell(f". ./crowded; {command.text}", tmp_path, 1800)
+        said = done.stdout + done.stderr
+        # 1 is an answer: not faster, not concluded.
+        assert done.returncode in (0, 1), (command, said)
+        assert "Traceback" not in said, command
+        if command.output and not command.output[0].startswith(("exclude", "unisono-rules")):
+            assert missing(command.output, said) == [], (command, said)
+        ran += 1
+    assert ran
+
+
+def _crowded(folder: Path) -> None:
+    """More ranks than this machine has cores are asked for on a page for a larger one."""
+    family = describe(shutil.which("mpirun")).mpi
+    words = "export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe OMPI_MCA_rmaps_base_oversubscribe=1"
+    (folder / "crowded").write_text(words + "\n" if family and family.family == "openmpi" else "")
