@@ -128,6 +128,27 @@ def test_what_is_not_known_is_said() -> None:
     assert "Waiting was not measured" in text(advised([Call("MPI_Alltoall", size=1 << 16)]))
 
 
+def test_what_nobody_measured_is_not_predicted() -> None:
+    """No figure from an assumption; the commands that find out instead."""
+    messages = Call("MPI_Recv", time=7.8, size=1 << 14)
+    advice = advised([messages, SMALL], good=0.99, bad=1.01)
+    said = text(advice)
+    assert "not predictable" in advice.headline
+    assert "7.8 %" not in said and "of the whole" not in said and "should save" not in said
+    assert "unisono tune -o unisono-out/gaps --collective pingpong --nodes 1 --ppn 4 --size 16K" in said
+    assert f"unisono verify --tuning {'program' if advice.candidates else 'tuning'}.toml -- mpirun -n 4 ./app" in said
+    document = json.loads(json.dumps(advice.as_dict(), allow_nan=False))
+    told = {str(Setting(p["launch"])): (p["predictable"], p["saving"] is not None) for p in document["predictions"]}
+    assert told == {str(GOOD): (False, False), str(BAD): (False, False), str(Setting()): (True, True)}
+
+
+def test_an_assumption_in_a_saving_is_stated() -> None:
+    said = text(advised([FFT, Call("MPI_Recv", time=2.0, size=1 << 14)], good=0.4))
+    assert "should save" in said
+    assert "to take 10 % more or less time, which is an assumption: 2 % of the whole at either end" in said
+    assert "assumption" not in text(advised([FFT, SMALL]))
+
+
 def test_too_few_launches_are_no_measurement() -> None:
     advice = advised([FFT], launches=1)
     assert advice.candidates == []

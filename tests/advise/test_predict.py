@@ -133,6 +133,11 @@ def test_what_is_not_measured_may_change_either_way(call: Call) -> None:
     reach = UNMEASURED * 0.2
     assert (found[0].saving.mid, found[0].saving.low, found[0].saving.high) == pytest.approx((0.0, -reach, reach))
     assert found[0].spots[0].unknown
+    # that is an assumption, and not said
+    assert not found[0].predictable and not found[0].spots[0].predictable
+    assert found[0].assumed == pytest.approx(reach)
+    assert found[0].unpredictable == "most of the calls it acts on were not measured"
+    assert found[1].predictable
     # the default's launch setting is what the program has now
     assert found[1].saving == Interval(0.0, 0.0, 0.0)
 
@@ -180,6 +185,22 @@ def test_one_launch_tells_nothing_but_what_no_noise_makes() -> None:
     found = fast(mix(), measured(0.1, launches=1))
     assert found.saving.low > 0.0 and not found.spots[0].unknown
     assert fast(mix(), measured(10.0, launches=1)).saving.high < 0.0
+
+
+def test_an_interval_that_says_it_could_go_either_way_is_no_prediction() -> None:
+    noisy, quiet = (fast(mix(time=9.0), measured(0.9, noise=noise, launches=3)) for noise in (0.3, 0.005))
+    assert noisy.saving.low < -0.2 and noisy.saving.high > 0.1
+    assert not noisy.predictable and not noisy.spots[0].predictable
+    assert noisy.unpredictable == "what was measured of its calls is too uncertain"
+    assert quiet.predictable and quiet.spots[0].predictable and quiet.assumed == 0.0
+
+
+def test_what_is_sure_to_gain_is_told_beside_calls_nobody_measured() -> None:
+    found = fast(mix(1 << 16, 4.0, 0.0, Call("MPI_Waitall", time=3.0)), measured(0.3))
+    assert found.saving.low > 0 and found.predictable
+    assert found.assumed == pytest.approx(UNMEASURED * 0.3)
+    lossy = fast(mix(1 << 16, 0.5, 0.0, Call("MPI_Waitall", time=7.0)), measured(0.9))
+    assert lossy.saving.low < 0 < lossy.saving.mid and not lossy.predictable
 
 
 def test_what_the_program_has_now_was_not_measured() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
@@ -63,6 +64,19 @@ def test_slower_and_no_difference(tmp_path: Path) -> None:
     assert slower.improvement < -0.15
     equal = verified(tmp_path / "b", same, ["10.1", "9.8", "10.2", "10.0", "9.9"])
     assert (equal.verdict, equal.exit_status) == ("no difference", 0)
+    assert equal.sentence().startswith("No difference shown: ")
+
+
+def test_one_estimate_with_its_interval() -> None:
+    """Two disturbed runs move the means of both sides by a quarter; the pairs' ratio is what is said, and alone."""
+    made = Verification("wall time", "a", "b", {}, runs([2, 2, 2, 5, 5], [2.1, 2.1, 2.1, 5, 5.2]), 0.95, ())
+    assert made.gain is not None
+    stated = [float(text) / 100 for text in re.findall(r"[+-][0-9.]+(?=%)", made.sentence())]
+    assert stated == pytest.approx([end - 1 for end in (made.gain.mid, made.gain.low, made.gain.high)], abs=6e-4)
+    assert made.as_dict()["improvement"] == pytest.approx(made.gain.mid - 1)
+    stream = StringIO()
+    Console(file=stream, width=100).print(made.render())
+    assert "mean" not in stream.getvalue() and f"{made.gain.mid:.3f}" not in stream.getvalue()
 
 
 def test_runs_are_taken_in_turns(tmp_path: Path) -> None:

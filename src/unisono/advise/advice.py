@@ -15,12 +15,13 @@ from rich.text import Text
 from unisono.advise.evidence import RUNS, Evidence, Now
 from unisono.advise.gaps import WORTH, Gap, commands, gaps
 from unisono.advise.mix import MEASURED, MESSAGES, NONBLOCKING, Mix, Spot
-from unisono.advise.predict import TOO_FEW, Prediction, SpotPrediction, predict
+from unisono.advise.predict import TOO_FEW, UNMEASURED, Prediction, SpotPrediction, predict
+from unisono.advise.said import named, prediction_dict, spot_dict, spot_sentence
 from unisono.advise.scatter import scatter, shown
 from unisono.decide.model import Interval
 from unisono.display import percent, percent_range
 from unisono.errors import UserError
-from unisono.model import DEFAULT, Setting
+from unisono.model import DEFAULT
 from unisono.tuning.choice import choose, nearest_case
 from unisono.tuning.model import PlanModel, Tuning
 
@@ -32,6 +33,7 @@ WORTH_NAMING = 0.02
 """Of the program's time: smaller hot spots get no sentence."""
 WORTH_SAYING = 0.05
 """Of the program's time: that much waiting is worth a warning."""
+NOT_PREDICTABLE = "not predictable from what was measured"
 _ANY = "mpirun ..."
 
 
@@ -52,7 +54,8 @@ class Advice:
     apply_command: str
     """"" when nothing is chosen."""
     try_command: str
-    """When nothing is chosen though something may gain: how to find out; else ""."""
+    """When nothing is chosen though something may gain: how to find out, by a trial of what is more likely to save than
+    not, else of what the tuning itself would choose; else ""."""
     again: str
     """The command that asks this question."""
     weights: dict[str, float]
@@ -80,16 +83,27 @@ class Advice:
     @property
     def headline(self) -> str:
         """The sentence a reader came for: the hottest call, and what the tuning should save."""
-        spot = _spot_sentence(self.mix, self.mix.main)
+        spot = spot_sentence(self.mix, self.mix.main)
         if self.chosen is not None:
             return f"{spot}; this tuning should save {percent_range(self.chosen.saving)} of the whole."
         if not any(found.effect for prediction in self._others for found in prediction.spots):
             return f"{spot}. This tuning has no measurement of what this program does: measure it first."
         if not self.candidates:
+            if open_ := [p for p in self._others if not p.predictable]:
+                how_many = "one launch setting" if len(open_) == 1 else f"{len(open_)} launch settings"
+                return (
+                    f"{spot}. What {how_many} would save is {NOT_PREDICTABLE} ({open_[0].unpredictable}): measure that,"
+                    " or try it."
+                )
             return f"{spot}. Nothing that was measured would make this program faster: keep it as it is."
         best = self.candidates[0]
+        if not best.predictable:
+            return (
+                f"{spot}. Nothing is sure to gain: what {named(best.launch)} would save is {NOT_PREDICTABLE}"
+                f" ({best.unpredictable}). Keep it as it is, or try it."
+            )
         return (
-            f"{spot}. Nothing is sure to gain: {_named(best.launch)} might save {percent_range(best.saving)} of the"
+            f"{spot}. Nothing is sure to gain: {named(best.launch)} might save {percent_range(best.saving)} of the"
             " whole. Keep it as it is, or try it."
         )
 
@@ -99,7 +113,7 @@ class Advice:
         named = [spot for spot in others[:2] if self.mix.share(spot.time) >= WORTH_NAMING]
         return [
             self.headline,
-            *(f"{_spot_sentence(self.mix, spot)}." for spot in named),
+            *(f"{spot_sentence(self.mix, spot)}." for spot in named),
             *self._scatter(),
             *self.unknown(),
         ]
@@ -107,7 +121,7 @@ class Advice:
     def _scatter(self) -> list[str]:
         """How far a verification may stray."""
         found = scatter(self.mix.as_is)
-        if math.isnan(found) or not self.candidates:
+        if math.isnan(found) or not self.candidates or not self.candidates[0].predictable:
             return []
         gain = shown(self.candidates[0].gain, self.mix.as_is, RUNS)
         saving = Interval(*(1 - 1 / end for end in (gain.mid, gain.low, gain.high)))
@@ -139,6 +153,12 @@ class Advice:
                     else "launch settings act on them too, but how is not measured."
                 )
             )
+        assumed = max((p.assumed for p in self._others if p.predictable), default=0.0)
+        if assumed >= WORTH:
+            out.append(
+                f"The savings allow calls without a measurement to take {percent(UNMEASURED)} more or less time, which"
+                f" is an assumption: {percent(assumed)} of the whole at either end."
+            )
         missing = math.fsum(gap.share for gap in self.gaps if gap.case.collective != "pingpong")
         if missing >= 0.001:
             out.append(f"{percent(missing)} of the time is in calls this tuning has no measurement for.")
@@ -164,11 +184,11 @@ class Advice:
     def as_dict(self) -> dict[str, Any]:
         return {
             "sentences": self.sentences(),
-            "chosen": _prediction(self.chosen) if self.chosen else None,
+            "chosen": prediction_dict(self.chosen) if self.chosen else None,
             "command": self.apply_command,
             "try_command": self.try_command,
-            "predictions": [_prediction(prediction) for prediction in self.predictions],
-            "hot_spots": [_spot(self.mix, spot, self._of(spot)) for spot in self.mix.spots],
+            "predictions": [prediction_dict(prediction) for prediction in self.predictions],
+            "hot_spots": [spot_dict(self.mix, spot, self._of(spot)) for spot in self.mix.spots],
             "gaps": [
                 {**asdict(gap.case), "sizes": list(gap.sizes), "share": gap.share, "reasons": list(gap.reasons)}
                 for gap in self.gaps
@@ -190,10 +210,10 @@ class Advice:
     def render(self) -> Group:
         """For a terminal."""
         parts: list[RenderableType] = [self._spot_table(), Text()]
-        if any(p.saving.mid or p.saving.high for p in self.predictions):
+        if any(p.predictable and (p.saving.mid or p.saving.high) for p in self.predictions):
             parts += [self._plan_table(), Text()]
         if self.chosen is not None:
-            parts += [Text(f"Use {_named(self.chosen.launch)}.")]
+            parts += [Text(f"Use {named(self.chosen.launch)}.")]
         parts += [Text(line, style="bold" if line == self.headline else "") for line in self.sentences()]
         return Group(*parts)
 
@@ -215,10 +235,10 @@ class Advice:
         for spot in self.mix.spots[:SHOWN]:
             found = self._of(spot)
             saves = ""
-            if found is not None and found.effect is not None:
+            if found is not None and found.predictable:
                 saves = percent_range(found.saving)
-            elif found is not None and found.unknown:
-                saves = "not measured"
+            elif found is not None and (found.unknown or found.effect is not None):
+                saves = "not measured" if found.effect is None else "not predictable"
             table.add_row(
                 Text(spot.name),
                 f"{spot.case.nodes} x {spot.case.ppn}" if spot.case else "",
@@ -247,7 +267,7 @@ class Advice:
             table.add_row(
                 ">" if chosen else "",
                 Text(str(prediction.launch)),
-                percent_range(prediction.saving),
+                percent_range(prediction.saving) if prediction.predictable else "not predictable",
                 style="bold" if chosen else "",
             )
         return table
@@ -288,9 +308,15 @@ def advise(
     chosen = _chosen(found, now)
     gap_list = gaps(mix, evidences)
     weights = _weights(mix, tuning)
-    likely = chosen is None and any(prediction.saving.mid > 0 for prediction in found)
     written = f"{again} -o program.toml"
-    prove = ["unisono", "verify", "--tuning", "program.toml", *(["--metric", metric] if metric else [])]
+    likely = any(prediction.saving.mid > 0 for prediction in found)
+    own = choose(tuning, *case).launch
+    if chosen is not None or not (likely or any(p.launch == own and not p.predictable for p in found)):
+        trial = ""
+    else:
+        prove = ["unisono", "verify", "--tuning", "program.toml" if likely else tuning_path]
+        prove += ["--metric", metric] if metric else []
+        trial = f"{f'{written} && ' if likely else ''}{shlex.join(prove)} -- {program or _ANY}"
     return Advice(
         mix=mix,
         tuning=tuning,
@@ -301,7 +327,7 @@ def advise(
         gaps=tuple(gap_list),
         gap_commands=tuple(commands(gap_list, cpus, mpi)),
         apply_command="" if chosen is None else _apply(tuning, case, chosen, weights, (tuning_path, written, program)),
-        try_command=f"{written} && {shlex.join(prove)} -- {program or _ANY}" if likely else "",
+        try_command=trial,
         again=again,
         weights=weights,
         evidence=tuple(evidence.name for evidence in evidences),
@@ -357,41 +383,3 @@ def _apply(
     if counted and choose(tuning, *case, counted).launch == chosen.launch:
         return f"{run} --weights {','.join(f'{name}={weight:g}' for name, weight in counted.items())} -- {behind}"
     return f"{written} && unisono run --tuning program.toml -- {behind}"
-
-
-def _named(launch: Setting) -> str:
-    return str(launch) if launch else "the default launch setting with its rules"
-
-
-def _spot_sentence(mix: Mix, spot: Spot) -> str:
-    size = f", {spot.sizes_text}," if spot.sizes_text else ""
-    waits = ""
-    if not math.isnan(spot.waiting) and spot.time > 0:
-        waits = f"; {percent(spot.waiting / spot.time)} of that is waiting"
-    return f"{spot.name}{size} is {percent(mix.share(spot.time))} of your time{waits}"
-
-
-def _prediction(prediction: Prediction) -> dict[str, Any]:
-    return {
-        "launch": dict(prediction.launch),
-        "saving": asdict(prediction.saving),
-        "gain": asdict(prediction.gain),
-    }
-
-
-def _spot(mix: Mix, spot: Spot, found: SpotPrediction | None) -> dict[str, Any]:
-    return {
-        "call": spot.name,
-        "function": spot.function,
-        "kind": spot.kind,
-        "collective": spot.case.collective if spot.case else None,
-        "nodes": spot.case.nodes if spot.case else None,
-        "ppn": spot.case.ppn if spot.case else None,
-        "calls": spot.calls,
-        "share": mix.share(spot.time),
-        "waiting": None if math.isnan(spot.waiting) else mix.share(spot.waiting),
-        "sizes": [{"size": u.size, "exact": u.exact, "calls": u.calls, "share": mix.share(u.time)} for u in spot.uses],
-        "saving": asdict(found.saving) if found else None,
-        "effect": asdict(found.effect) if found and found.effect else None,
-        "unknown": found.unknown if found else "",
-    }

@@ -15,7 +15,8 @@ The model, kept simple on purpose:
 - Sizes beyond the measured ones, up to `REACH` times as large or small, count as the nearest measured, and the interval
   is widened to hold "no effect". Farther ones count as not measured.
 - What is not measured (nonblocking collectives, messages, other ranks or sizes) is touched by a launch setting all the
-  same: its time may change by `UNMEASURED` either way.
+  same: a choice allows its time to change by `UNMEASURED` either way. That is an assumption and no knowledge: an
+  interval that could go either way and is mostly made of it, or is wider than `VAGUE`, is not told (`predictable`).
 - Ends of hot spots are added as they are: a launch has one fate, so errors of its parts are not independent.
 """
 
@@ -40,7 +41,12 @@ REACH = 4.0
 """How far beyond the measured sizes the nearest one still says something: a factor."""
 UNMEASURED = 0.1
 """How much calls without evidence may change under another launch setting: a part of their time."""
+VAGUE = 0.25
+"""Of the program's time: an interval around nothing that is wider only says that it could go either way."""
+MOSTLY = 0.5
+"""An interval around nothing of which this part or more is assumed (`UNMEASURED`) says what was assumed."""
 TOO_FEW = "measured in too few launches"
+TOO_UNCERTAIN = "what was measured of its calls is too uncertain"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +60,11 @@ class SpotPrediction:
     unknown: str
     """Why there is none, or what is not covered; "" where all is."""
 
+    @property
+    def predictable(self) -> bool:
+        """Evidence speaks of these calls, and tells more than that they could get faster or slower."""
+        return self.effect is not None and not _vague(self.saving)
+
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
@@ -63,6 +74,25 @@ class Prediction:
     saving: Interval
     spots: tuple[SpotPrediction, ...]
     """All spots, most time first."""
+    assumed: float
+    """How much of each half of the interval is not measured but allowed for calls without evidence."""
+
+    @property
+    def predictable(self) -> bool:
+        """What was measured tells more than that the program could get faster or slower."""
+        return not self._mostly_assumed and not _vague(self.saving)
+
+    @property
+    def unpredictable(self) -> str:
+        """Why what was measured does not tell; "" where it does."""
+        if self.predictable:
+            return ""
+        return TOO_UNCERTAIN if not self._mostly_assumed else "most of the calls it acts on were not measured"
+
+    @property
+    def _mostly_assumed(self) -> bool:
+        width = self.saving.high - self.saving.low
+        return self.saving.low <= 0 <= self.saving.high and self.assumed > 0 and 2 * self.assumed >= MOSTLY * width
 
     @property
     def gain(self) -> Interval:
@@ -188,6 +218,7 @@ def _prediction(
     effects: dict[int, Interval] = {}
     lacking: dict[int, list[str]] = {}
     together: list[Interval] = []
+    assumed = 0.0
     for block in blocks:
         each, whole = block.savings(at)
         together.append(whole)
@@ -195,6 +226,8 @@ def _prediction(
             parts.setdefault(cell.spot, []).append(saving)
             if effect is None:
                 lacking.setdefault(cell.spot, []).append(TOO_FEW)
+                # The whole block may be told where one of its calls is not.
+                assumed += saving.high if block.effects[at][-1] is None or cell.outside else 0.0
             elif cell.outside:
                 lacking.setdefault(cell.spot, []).append("some of its sizes lie beyond the measured ones")
             else:
@@ -203,12 +236,18 @@ def _prediction(
         share = mix.share(math.fsum(seconds for seconds, _ in entries)) if launch != (now or DEFAULT) else 0.0
         parts.setdefault(number, []).append(untold(share))
         together.append(untold(share))
+        assumed += untold(share).high
         lacking.setdefault(number, []).extend(dict.fromkeys(reason for _, reason in entries))
     spots = (
         SpotPrediction(spot, added(parts.get(n, [])), effects.get(n), "; ".join(lacking.get(n, [])))
         for n, spot in enumerate(mix.spots)
     )
-    return Prediction(launch, added(together), tuple(spots))
+    return Prediction(launch, added(together), tuple(spots), assumed)
+
+
+def _vague(saving: Interval) -> bool:
+    """It could go either way, and far."""
+    return saving.low < 0 < saving.high and saving.high - saving.low > VAGUE
 
 
 def untold(share: float) -> Interval:

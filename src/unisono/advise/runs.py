@@ -118,10 +118,8 @@ class Verification:
 
     @property
     def improvement(self) -> float | None:
-        """The documents' figure: ratio of the trimmed means less 1, so 32.6 s against 29.1 s are 0.12."""
-        if self.gain is None:
-            return None
-        return trimmed_mean(self.values(tuned=False)) / trimmed_mean(self.values(tuned=True)) - 1
+        """`gain` less 1, as the documents state it: 32.6 s against 29.1 s are 0.12."""
+        return None if self.gain is None else self.gain.mid - 1
 
     @property
     def verdict(self) -> str:
@@ -161,12 +159,11 @@ class Verification:
     def render(self) -> Group:
         """For a terminal."""
         table = Table(title=f"{self.metric}, {len(self._pairs)} pairs of runs", title_justify="left")
-        for name in ("", "trimmed mean", "median", "each run"):
+        for name in ("", "median", "each run"):
             table.add_column(name, justify="left" if name in ("", "each run") else "right", overflow="fold")
         for name, tuned in (("as-is", False), ("tuned", True)):
             side = self._side(tuned=tuned)
-            numbers = [_seconds(side["trimmed_mean"]), _seconds(side["median"])]
-            table.add_row(name, *numbers, "  ".join(map(_seconds, side["values"])))
+            table.add_row(name, _seconds(side["median"]), "  ".join(map(_seconds, side["values"])))
         lines = [Text(f"{'tuned' if run.tuned else 'as-is'} run {run.status}: {run.reason}") for run in self.failures]
         return Group(table, *lines, Text(self.sentence(), style="bold"))
 
@@ -174,10 +171,10 @@ class Verification:
         """The verdict in one sentence."""
         if self.gain is None or self.improvement is None:
             return f"Fails: only {len(self._pairs)} pairs of runs were done; {LEAST_PAIRS} are needed."
-        gain = self.gain
+        word = "No difference shown" if self.verdict == "no difference" else self.verdict.capitalize()
         return (
-            f"{self.verdict.capitalize()}: {self.improvement:+.1%} by the trimmed means; as-is / tuned is "
-            f"{gain.mid:.3f} ({gain.low:.3f} to {gain.high:.3f} with {self.confidence:.0%} confidence)."
+            f"{word}: {self.improvement:+.1%} ({self.gain.low - 1:+.1%} to {self.gain.high - 1:+.1%} with "
+            f"{self.confidence:.0%} confidence), from as-is / tuned of {len(self._pairs)} pairs of runs."
         )
 
 
