@@ -9,8 +9,10 @@
  * the ranks use. Bytes. */
 #define SERVE_LONGEST (INT64_C(1) << 30)
 
-/* An alltoall in place that is longer, all blocks together, is left to the MPI library. Bytes. */
+/* An alltoall in place moves so much at a time, there and back together; where blocks would have to be cut into pieces
+ * shorter than SERVE_PIECE, it is left to the MPI library. Bytes. */
 #define SERVE_COPIED (INT64_C(32) << 20)
+#define SERVE_PIECE (INT64_C(4) << 10)
 
 /* One of ours, or NULL: the call is the MPI library's, on *comm, which may have become a copy. `possible`: whether ours
  * can serve these arguments at all, the same on all ranks. */

@@ -1,5 +1,6 @@
-/* Long messages, and what they leave: `memory r|a MIB` calls MPI_Allreduce, or MPI_Alltoall in place, and each rank prints by how
- * many MiB the most that it ever had has grown by then, and how much of that it still has. Wrong data is status 1. */
+/* Long messages, and what they leave: `memory r|a|g MIB` calls MPI_Allreduce, or MPI_Alltoall in place (g: elements with a gap
+ * behind each on the last rank); printed is by how many MiB the most that a rank ever had has grown by then, and how much of that
+ * it still has. Wrong data is status 1. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,10 +37,16 @@ int main(int argc, char **argv)
         for (int i = 0; i < count; i++)
             wrong += result[i] != ranks * (i % 1000) + ranks * (ranks - 1) / 2;
     } else {
-        int block = count / ranks;
-        MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, block, MPI_INT, MPI_COMM_WORLD);
+        int stride = argv[1][0] == 'g' && rank == ranks - 1 ? 2 : 1, block = count / ranks / 2;
+        MPI_Datatype type;
+        MPI_Type_create_resized(MPI_INT, 0, stride * (MPI_Aint)sizeof(int), &type);
+        MPI_Type_commit(&type);
         for (int i = 0; i < block * ranks; i++)
-            wrong += data[i] != (rank * block + i % block) % 1000 + i / block;
+            data[i * stride] = i % 1000 + rank;
+        MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, block, type, MPI_COMM_WORLD);
+        for (int i = 0; i < block * ranks; i++)
+            wrong += data[i * stride] != (rank * block + i % block) % 1000 + i / block;
+        MPI_Type_free(&type);
     }
     long peak = mebibytes("VmHWM") - before, left = mebibytes("VmRSS") - before;
     int mine[] = {(int)peak, (int)left, wrong}, most[3];
