@@ -6,6 +6,7 @@
 
 #include "node/crowd.h"
 #include "node/pull.h"
+#include "reserve.h"
 
 enum { FIRST_LINES = 1, MORE_LINES = 15, SLOTS_TOGETHER = FIRST_LINES + MORE_LINES * ((1 << (SLABS_MOST - 1)) - 1) };
 
@@ -64,10 +65,10 @@ static void discard(struct peers *peers)
     if (peers->kept != NULL)
         peers->kept_free(peers->kept);
     topology_free(&peers->topology);
-    free(peers->world);
+    reserve_put(peers->world);
     free(peers->process);
-    free(peers->slots);
-    free(peers);
+    reserve_put(peers->slots);
+    reserve_put(peers);
 }
 
 static void list(struct peers *peers)
@@ -91,11 +92,7 @@ static void unlist(struct peers *peers)
 /* Takes over `world`, whatever comes of it. */
 static struct peers *create(int *world, int ranks, MPI_Comm comm)
 {
-    struct peers *peers = calloc(1, sizeof *peers);
-    if (peers == NULL) {
-        free(world);
-        return NULL;
-    }
+    struct peers *peers = reserve_get(sizeof *peers);
     *peers = (struct peers){.users = 1, .ranks = ranks, .world = world, .comm = MPI_COMM_NULL, .serial = -1,
                             .free_slot = -1};
     if (!topology_create(&peers->topology, comm)) {
@@ -111,15 +108,15 @@ struct peers *peers_find(MPI_Comm comm)
 {
     int ranks;
     PMPI_Comm_size(comm, &ranks);
-    int *world = malloc((size_t)ranks * sizeof *world);
-    if (world == NULL || !topology_world_ranks(comm, ranks, world)) {
-        free(world);
+    int *world = reserve_get((size_t)ranks * sizeof *world);
+    if (!topology_world_ranks(comm, ranks, world)) {
+        reserve_put(world);
         return NULL;
     }
     struct peers *found = find(world, ranks, comm);
     if (found == NULL)
         return create(world, ranks, comm);
-    free(world);
+    reserve_put(world);
     found->users++;
     return found;
 }
@@ -143,14 +140,11 @@ void peers_leave(struct peers *peers)
 /* Others have lost what this rank still has: a communicator may end later on one rank than on another. */
 static struct peers *renew(struct peers *old, MPI_Comm user)
 {
-    int *world = malloc((size_t)old->ranks * sizeof *world);
-    if (world != NULL)
-        memcpy(world, old->world, (size_t)old->ranks * sizeof *world);
+    int *world = reserve_get((size_t)old->ranks * sizeof *world);
+    memcpy(world, old->world, (size_t)old->ranks * sizeof *world);
     unlist(old);
-    struct peers *peers = world != NULL ? create(world, old->ranks, user) : NULL;
-    if (peers == NULL)
-        PMPI_Abort(user, EXIT_FAILURE); /* the others would wait for ever */
-    else
+    struct peers *peers = create(world, old->ranks, user);
+    if (peers != NULL) /* its ranks are known: `old` has them */
         peers_leave(old);
     return peers;
 }
@@ -219,15 +213,16 @@ static void share(struct peers *peers, MPI_Comm user, int slot)
         segment_free(segment);
 }
 
-static void take_slot(struct peers *peers, MPI_Comm user, int slot)
+static void take_slot(struct peers *peers, int slot)
 {
     if (slot == peers->free_slot) {
         peers->free_slot = peers->slots[slot].next_free;
         return;
     }
-    struct slot *more = realloc(peers->slots, ((size_t)slot + 1) * sizeof *more);
-    if (more == NULL)
-        PMPI_Abort(user, EXIT_FAILURE); /* the others would wait for ever */
+    struct slot *more = reserve_get(((size_t)slot + 1) * sizeof *more);
+    if (peers->slot_count > 0)
+        memcpy(more, peers->slots, (size_t)peers->slot_count * sizeof *more);
+    reserve_put(peers->slots);
     peers->slots = more;
     for (; peers->slot_count <= slot; peers->slot_count++)
         more[peers->slot_count] = (struct slot){.next_free = -1};
@@ -270,7 +265,7 @@ int peers_join(struct peers **given, MPI_Comm user, bool good, int64_t lived, in
     }
     int64_t serial = failure_known(peers->failure) ? -1 : peers->serial;
     int64_t begun = now(), free_slot = peers->free_slot >= 0 ? peers->free_slot : peers->slot_count, all[TERMS];
-    int64_t mine[TERMS] = {[GOOD] = good, [MAY_ADD] = peers_may_add(), [ROOMY] = !crowd(), [LIVED] = lived,
+    int64_t mine[TERMS] = {[GOOD] = good && !reserve_is_touched(), [MAY_ADD] = peers_may_add(), [ROOMY] = !crowd(), [LIVED] = lived,
                            [COST] = -__atomic_load_n(&cost, __ATOMIC_RELAXED), [SERIAL] = serial,
                            [SERIAL_MOST] = -serial,
                            [LAST_MOST] = -__atomic_load_n(&last_serial, __ATOMIC_RELAXED), [SLOT] = free_slot,
@@ -297,7 +292,7 @@ int peers_join(struct peers **given, MPI_Comm user, bool good, int64_t lived, in
     }
     if (which >= SLOTS_TOGETHER)
         return MPI_ERR_OTHER;
-    take_slot(peers, user, which);
+    take_slot(peers, which);
     share(peers, user, which);
     if (makes) /* cells, and queues, come later and take as long */
         __atomic_store_n(&cost, 2 * (now() - begun), __ATOMIC_RELAXED);

@@ -11,6 +11,7 @@
 #include "node/pull.h"
 #include "node/room.h"
 #include "numa.h"
+#include "reserve.h"
 
 static MPI_Group world = MPI_GROUP_NULL;
 static int world_ranks;
@@ -247,9 +248,7 @@ static void place_nodes(struct topology *topology, const int *theirs, int *at)
 static bool fill(struct topology *topology, int ranks, int *work, size_t room)
 {
     size_t each = (size_t)ranks;
-    struct tables *tables = malloc(sizeof *tables + (5 * each + 1) * sizeof(int));
-    if (tables == NULL)
-        return false;
+    struct tables *tables = reserve_get(sizeof *tables + (5 * each + 1) * sizeof(int));
     tables->users = 1;
     int *node_of = tables->numbers, *local_of = node_of + each, *members = local_of + each, *domain_of = members + each;
     int *first = domain_of + each, *counts = work + each, *more = counts + each, *places = more + each;
@@ -286,11 +285,11 @@ bool topology_create(struct topology *topology, MPI_Comm comm)
     PMPI_Comm_size(comm, &ranks);
     PMPI_Comm_rank(comm, &rank);
     size_t room = numbers_room(ranks);
-    int *work = malloc((3 * (size_t)ranks + 2 * room) * sizeof *work);
-    enum members members = work != NULL ? members_find(comm, world, world_ranks, ranks, work) : MEMBERS_UNKNOWN;
+    int *work = reserve_get((3 * (size_t)ranks + 2 * room) * sizeof *work);
+    enum members members = members_find(comm, world, world_ranks, ranks, work);
     bool good = members == MEMBERS_WORLD ? share(topology, work, room)
                                          : members == MEMBERS_KNOWN && fill(topology, ranks, work, room);
-    free(work);
+    reserve_put(work);
     if (good)
         place_rank(topology, rank);
     return good;
@@ -305,7 +304,7 @@ static void release(struct topology *topology)
 {
     if (topology->tables != NULL && --topology->tables->users == 0) {
         cuboid_free(&topology->cuboid);
-        free(topology->tables);
+        reserve_put(topology->tables);
     }
     *topology = (struct topology){0};
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reserve.h"
 #include "trial.h"
 
 /* -1: the rule is not for this place; else the greater, the more exactly it is. */
@@ -67,15 +68,13 @@ static void simplify(struct choice *choice)
         choice_free(choice);
 }
 
-bool choice_from_rules(struct choice *choice, const struct rules *rules, enum collective collective,
+void choice_from_rules(struct choice *choice, const struct rules *rules, enum collective collective,
                        const struct place *place, const struct choice *others)
 {
     size_t room = 2 * (size_t)rules->count + 1 + (others != NULL ? (size_t)others->count : 0);
-    int64_t *begins = malloc(room * sizeof *begins);
+    int64_t *begins = reserve_get(room * sizeof *begins);
     int count = 0;
     *choice = (struct choice){0};
-    if (begins == NULL)
-        return false;
     begins[count++] = 0;
     for (int i = 0; i < rules->count; i++) {
         const struct rule *rule = &rules->rule[i];
@@ -88,8 +87,8 @@ bool choice_from_rules(struct choice *choice, const struct rules *rules, enum co
     for (int i = 0; others != NULL && i + 1 < others->count; i++)
         begins[count++] = others->range[i].to + 1;
     qsort(begins, (size_t)count, sizeof *begins, compare);
-    choice->range = calloc((size_t)count, sizeof *choice->range);
-    for (int i = 0; i < count && choice->range != NULL; i++) {
+    choice->range = reserve_get((size_t)count * sizeof *choice->range);
+    for (int i = 0; i < count; i++) {
         if (i + 1 < count && begins[i + 1] == begins[i])
             continue;
         const struct rule *rule = best(rules, collective, place, begins[i]);
@@ -104,10 +103,8 @@ bool choice_from_rules(struct choice *choice, const struct rules *rules, enum co
         range.to = i + 1 < count ? begins[i + 1] - 1 : INT64_MAX;
         append(choice, &range);
     }
-    free(begins);
-    bool good = choice->range != NULL;
+    reserve_put(begins);
     simplify(choice);
-    return good;
 }
 
 /* The implementation that is this algorithm of ours. */
@@ -148,13 +145,11 @@ static void add(struct range *range, const struct implementation *one)
         range->implementation[range->count++] = one;
 }
 
-bool choice_from_costs(struct choice *choice, const struct coll_comm *comm, enum collective collective)
+void choice_from_costs(struct choice *choice, const struct coll_comm *comm, enum collective collective)
 {
     enum { DOUBLINGS = 40, STEPS = 2 * DOUBLINGS + 1 };
     *choice = (struct choice){0};
-    choice->range = calloc(STEPS, sizeof *choice->range);
-    if (choice->range == NULL)
-        return false;
+    choice->range = reserve_get(STEPS * sizeof *choice->range);
     for (int step = 0; step < STEPS; step++) {
         /* 0, then the powers of two and, between each two, a half more. */
         int64_t power = INT64_C(1) << step / 2, next = step % 2 == 0 ? power + power / 2 : 2 * power;
@@ -175,20 +170,16 @@ bool choice_from_costs(struct choice *choice, const struct coll_comm *comm, enum
         append(choice, &range);
     }
     simplify(choice);
-    return true;
 }
 
-bool choice_of_one(struct choice *choice, const struct implementation *implementation)
+void choice_of_one(struct choice *choice, const struct implementation *implementation)
 {
-    *choice = (struct choice){.count = 1, .range = calloc(1, sizeof *choice->range)};
-    if (choice->range == NULL)
-        return false;
+    *choice = (struct choice){.count = 1, .range = reserve_get(sizeof *choice->range)};
     choice->range[0] = (struct range){.to = INT64_MAX, .count = 1, .implementation = {implementation}};
-    return true;
 }
 
 void choice_free(struct choice *choice)
 {
-    free(choice->range);
+    reserve_put(choice->range);
     *choice = (struct choice){0};
 }

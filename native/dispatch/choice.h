@@ -25,12 +25,12 @@ struct place {
     int extent[TORUS_MOST];
 };
 
-/* False: no memory. Sizes without a rule are `others`', or mpi's where that is NULL. */
-bool choice_from_rules(struct choice *choice, const struct rules *rules, enum collective collective,
+/* Sizes without a rule are `others`', or mpi's where that is NULL. */
+void choice_from_rules(struct choice *choice, const struct rules *rules, enum collective collective,
                        const struct place *place, const struct choice *others);
 /* The quickest of ours by their own cost models. */
-bool choice_from_costs(struct choice *choice, const struct coll_comm *comm, enum collective collective);
-bool choice_of_one(struct choice *choice, const struct implementation *implementation);
+void choice_from_costs(struct choice *choice, const struct coll_comm *comm, enum collective collective);
+void choice_of_one(struct choice *choice, const struct implementation *implementation);
 void choice_free(struct choice *choice);
 
 /* NULL: mpi. */

@@ -10,6 +10,7 @@
 #include "device.h"
 #include "dispatch.h"
 #include "measure.h"
+#include "reserve.h"
 #include "state.h"
 #include "types.h"
 #include "verbose.h"
@@ -151,7 +152,9 @@ bool job_prepare(void)
     job.agreed = job.agreed || agree_again();
     if (!job.agreed)
         return false;
-    mine[GOOD] = topology_start() == MPI_SUCCESS && state_start() && types_start();
+    int ranks;
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    mine[GOOD] = reserve_start(ranks) && topology_start() == MPI_SUCCESS && state_start() && types_start();
     mine[PLAIN] = !dispatch_below;
     mine[HOSTS] = !device_driver();
     PMPI_Allreduce(mine, all, ITEMS, MPI_INT, MPI_MIN, MPI_COMM_WORLD);

@@ -5,6 +5,7 @@
 
 #include "node/cells.h"
 #include "node/node.h"
+#include "reserve.h"
 #include "state.h"
 #include "trial.h"
 
@@ -88,11 +89,9 @@ bool measure_costs(struct costs *costs)
     if (world == NULL || !state_equip(world))
         return false;
     *costs = world->ours->costs;
-    void *room = calloc(2, LONG_BYTES);
-    if (room == NULL)
-        PMPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE); /* the others would wait for ever */
+    void *room = reserve_get(2 * LONG_BYTES);
     measure(world->ours, room, costs);
-    free(room);
+    reserve_put(room);
     PMPI_Bcast(costs, sizeof *costs, MPI_BYTE, 0, world->ours->comm);
     world->ours->costs = *costs;
     trial_start(world->ours);

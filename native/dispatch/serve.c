@@ -1,11 +1,11 @@
 #include "serve.h"
 
 #include <sched.h>
-#include <stdlib.h>
 
 #include "failure.h"
 #include "job.h"
 #include "reduction.h"
+#include "reserve.h"
 #include "verbose.h"
 
 /* The first of the range that applies; a copy's communicator in *copy. */
@@ -54,11 +54,7 @@ static bool any_says(struct state *state, bool says)
     enum { LOOK = 64 }; /* turns */
     struct failure *failure = state->ours->fabric.failure;
     MPI_Request request;
-    int done = false, *flags = calloc(2, sizeof *flags);
-    if (flags == NULL) { /* the others are waiting for this rank's word */
-        failure_found(failure, MPI_ERR_NO_MEM);
-        return false;
-    }
+    int done = false, *flags = reserve_get(2 * sizeof *flags);
     flags[0] = says;
     if (PMPI_Iallreduce(&flags[0], &flags[1], 1, MPI_INT, MPI_MAX, state->ours->comm, &request) != MPI_SUCCESS)
         return false;
@@ -72,7 +68,7 @@ static bool any_says(struct state *state, bool says)
     }
     bool any = done && flags[1];
     if (done)
-        free(flags);
+        reserve_put(flags);
     return any;
 }
 

@@ -9,6 +9,7 @@
 #include "dispatch.h"
 #include "job.h"
 #include "peers.h"
+#include "reserve.h"
 
 enum { CACHED = 32 };
 
@@ -75,8 +76,8 @@ static int forget(MPI_Comm comm, int key, void *value, void *extra)
         peers_leave(state->peers);
     if (state->former != NULL)
         peers_leave(state->former);
-    free(state->vectors);
-    free(state);
+    reserve_put(state->vectors);
+    reserve_put(state);
     return MPI_SUCCESS;
 }
 
@@ -105,17 +106,13 @@ static int64_t now(void)
 /* Most communicators are never looked at again: no more than an attribute. */
 static struct state *create(MPI_Comm comm)
 {
-    struct state *state = calloc(1, sizeof *state);
-    if (state == NULL)
-        PMPI_Abort(comm, EXIT_FAILURE); /* the other ranks would wait for this one for ever */
-    else {
-        state->user = comm;
-        state->begun = now();
-        state->look_at = comm == MPI_COMM_WORLD ? 1 : is_patient ? LOOK_FIRST : CALLS_BEFORE;
-        pthread_mutex_lock(&lock);
-        link_newest(state);
-        pthread_mutex_unlock(&lock);
-    }
+    struct state *state = reserve_get(sizeof *state);
+    state->user = comm;
+    state->begun = now();
+    state->look_at = comm == MPI_COMM_WORLD ? 1 : is_patient ? LOOK_FIRST : CALLS_BEFORE;
+    pthread_mutex_lock(&lock);
+    link_newest(state);
+    pthread_mutex_unlock(&lock);
     PMPI_Comm_set_attr(comm, keyval, state);
     return state;
 }
@@ -270,39 +267,36 @@ static void free_choices(void *kept)
     struct choices *choices = kept;
     for (int i = 0; i < COLLECTIVES; i++)
         choice_free(&choices->choice[i]);
-    free(choices);
+    reserve_put(choices);
 }
 
-static bool make_choice(struct state *state, enum collective collective, struct choice *choice)
+static void make_choice(struct state *state, enum collective collective, struct choice *choice)
 {
     struct choice by_costs = {0};
-    bool good = true;
-    if (is_forced(collective))
-        return choice_from_rules(choice, &job.forced, collective, &state->place, NULL);
-    if (!job.is_on)
-        return true;
-    if (job.by_costs && state_equip(state))
-        good = choice_from_costs(&by_costs, state->ours, collective);
-    good = good && choice_from_rules(choice, &job.rules, collective, &state->place, &by_costs);
-    choice_free(&by_costs);
-    return good;
+    if (is_forced(collective)) {
+        choice_from_rules(choice, &job.forced, collective, &state->place, NULL);
+    } else if (job.is_on) {
+        if (job.by_costs && state_equip(state))
+            choice_from_costs(&by_costs, state->ours, collective);
+        choice_from_rules(choice, &job.rules, collective, &state->place, &by_costs);
+        choice_free(&by_costs);
+    }
 }
 
-/* The same on all ranks: memory that is not there ends the program. */
+/* The same on all ranks. */
 static void choose(struct state *state, enum collective collective)
 {
     /* Where there is no memory to share any more, costs are this communicator's affair alone. */
     bool alone = job.by_costs && !is_forced(collective) && (!state_equip(state) || !state->ours->served);
     struct peers *peers = state->peers;
     struct choices *choices = peers->kept;
-    if (choices == NULL && (choices = peers->kept = calloc(1, sizeof *choices)) != NULL)
+    if (choices == NULL) {
+        choices = peers->kept = reserve_get(sizeof *choices);
         peers->kept_free = free_choices;
-    if (choices == NULL)
-        PMPI_Abort(state->user, EXIT_FAILURE);
+    }
     if (alone || (choices->chosen >> collective & 1) == 0) {
         struct choice made = {0};
-        if (!make_choice(state, collective, &made))
-            PMPI_Abort(state->user, EXIT_FAILURE);
+        make_choice(state, collective, &made);
         state->choice[collective] = made;
         if (alone) {
             state->own |= 1u << collective;
@@ -403,6 +397,6 @@ MPI_Comm state_copy(struct state *state, const struct implementation *implementa
 int64_t *state_vectors(struct state *state)
 {
     if (state->vectors == NULL)
-        state->vectors = malloc(4 * (size_t)state->ranks * sizeof *state->vectors);
+        state->vectors = reserve_get(4 * (size_t)state->ranks * sizeof *state->vectors);
     return state->vectors;
 }

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reserve.h"
+
 enum { SLOTS = 256, CACHED = 16 };
 
 struct known {
@@ -31,7 +33,7 @@ static int forget(MPI_Datatype type, int key, void *value, void *extra)
 {
     (void)type, (void)key, (void)extra;
     __atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
-    free(value);
+    reserve_put(value);
     return MPI_SUCCESS;
 }
 
@@ -172,15 +174,11 @@ static bool is_contiguous(MPI_Datatype type)
     return good;
 }
 
-/* False: no memory. */
-static bool keep(MPI_Datatype type, const struct layout *layout)
+static void keep(MPI_Datatype type, const struct layout *layout)
 {
-    struct layout *kept = malloc(sizeof *kept);
-    if (kept == NULL)
-        return false;
+    struct layout *kept = reserve_get(sizeof *kept);
     *kept = *layout;
     PMPI_Type_set_attr(type, keyval, kept);
-    return true;
 }
 
 static bool derived(MPI_Datatype type, struct layout *layout)
@@ -197,7 +195,8 @@ static bool derived(MPI_Datatype type, struct layout *layout)
     if (!measure(type, layout, &lower))
         return false;
     layout->contiguous = is_contiguous(type);
-    return keep(type, layout);
+    keep(type, layout);
+    return true;
 }
 
 /* Of two threads that met a type at once, the later one would free what the other has kept, and others read. */

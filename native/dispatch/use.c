@@ -48,8 +48,9 @@ SYMBOL int unisono_use(MPI_Comm comm, const char *collective, const char *implem
     if (implementation[0] != '\0') {
         const struct implementation *one =
             implementation_find(which, implementation, strlen(implementation), &problem);
-        if (one == NULL || !applies_somewhere(state, one) || !choice_of_one(&made, one))
+        if (one == NULL || !applies_somewhere(state, one))
             return 1;
+        choice_of_one(&made, one);
     }
     state_force(state, which, &made);
     dispatch_active = true;

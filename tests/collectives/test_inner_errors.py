@@ -50,3 +50,17 @@ def test_a_communicator_that_is_used_while_it_ends_in_fortran(name: str, tmp_pat
     program = compiled(tools, tmp_path, str(PROGRAMS / "ends.F90"), "-fallow-argument-mismatch")
     ran = run(tools, tmp_path, program, ranks=2, env={"UNISONO_COLLECTIVES": "on"}, record=False)
     assert (ran.status, ran.out.split()) == (0, ["right"]), ran.out + ran.error
+
+
+@pytest.mark.parametrize("name", ["openmpi4", "mpich"])
+@pytest.mark.parametrize("asked", ["UNISONO_COLLECTIVES=on", "UNISONO_FORCE=allreduce=unisono/cells"])
+def test_a_rank_without_memory(name: str, asked: str, tmp_path: Path) -> None:
+    tools = toolchain(name)
+    starve = compiled(tools, tmp_path, str(PROGRAMS / "starve.c"), "-shared", "-fPIC", name="starve.so", after=["-ldl"])
+    program = compiled(tools, tmp_path, str(PROGRAMS / "starved.c"), after=[str(starve), f"-Wl,-rpath,{tmp_path}"])
+    variable, value = asked.split("=", 1)
+    env = {"LD_PRELOAD": f"{tools.library}:{starve}", variable: value, "UNISONO_PATIENCE": "0"}
+    ran = run(tools, tmp_path, program, ranks=3, env=env, record=False)
+    found = re.fullmatch(r"right, refused (\d+)\s*", ran.out)
+    assert ran.status == 0 and found, ran.out + ran.error
+    assert int(found[1]) > 10

@@ -11,12 +11,11 @@
 #include "pairs.h"
 #include "../peers.h"
 #include "reduce.h"
+#include "../reserve.h"
 
-int node_create(struct coll_comm *comm, struct peers *peers, int slot)
+void node_create(struct coll_comm *comm, struct peers *peers, int slot)
 {
-    struct node *node = comm->node = calloc(1, sizeof *node);
-    if (node == NULL)
-        return MPI_ERR_NO_MEM;
+    struct node *node = comm->node = reserve_get(sizeof *node);
     node->rank = comm->topology.local;
     node->ranks = comm->topology.locals;
     node->crowded = crowd();
@@ -28,13 +27,12 @@ int node_create(struct coll_comm *comm, struct peers *peers, int slot)
     node->known = peers->slots[slot].known;
     node->pull = (struct pull){.works = node->shared && pull_possible(), .local = node->rank,
                                 .failure = peers->failure, .process = peers->process};
-    return MPI_SUCCESS;
 }
 
 void node_free(struct coll_comm *comm)
 {
     pairs_free(comm->node);
-    free(comm->node);
+    reserve_put(comm->node);
     comm->node = NULL;
 }
 

@@ -14,7 +14,7 @@
 struct peers;
 
 /* Local: the lines are there (peers.h). */
-int node_create(struct coll_comm *comm, struct peers *peers, int slot);
+void node_create(struct coll_comm *comm, struct peers *peers, int slot);
 void node_free(struct coll_comm *comm);
 
 /* Whether there is shared memory, and whether ranks may read one another's memory (process_vm_readv). */
