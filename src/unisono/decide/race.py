@@ -287,7 +287,7 @@ class _Group:
 
 
 def _under(launch: Setting) -> str:
-    return f" under {launch}" if launch else ""
+    return N_(" under {rest}").format(rest=launch) if launch else ""
 
 
 def _neighbours(size: int, sizes: Sequence[int], calls: Mapping[int, set[Setting]]) -> set[Setting]:

@@ -167,10 +167,10 @@ def alike(case: Case, what: str, than: str, limit: float) -> str:
 
 def one_size(case: Case, what: str, than: str, size: int) -> str:
     """What two studies have in common is too little to speak of the collective."""
-    return (
-        f"{case}: {what} and {than} have {format_size(size)} alone in common: their ratio holds there and says nothing "
-        f"about other message sizes."
-    )
+    return N_(
+        "{case}: {what} and {than} have {size} alone in common: their ratio holds there and "
+        "says nothing about other message sizes."
+    ).format(case=case, what=what, than=than, size=format_size(size))
 
 
 def singular(case: Case, what: str, size: int, excess: float) -> str:

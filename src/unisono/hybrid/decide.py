@@ -245,8 +245,12 @@ def _conclusion(found: Decision) -> tuple[str, ...]:
     if not found.concluded and not found.rounds.restless:
         made = _count(found.rounds)
         return (
-            f"No conclusion: {made} round{'s were' if made > 1 else ' was'} made; {ENOUGH} are needed.",
-            f"Go on with --resume --rounds {ENOUGH} or more: what was measured is kept.",
+            (
+                N_("No conclusion: {made} rounds were made; {enough} are needed.")
+                if made > 1
+                else N_("No conclusion: {made} round was made; {enough} are needed.")
+            ).format(made=made, enough=ENOUGH),
+            N_("Go on with --resume --rounds {enough} or more: what was measured is kept.").format(enough=ENOUGH),
         )
     if not found.concluded:
         return (

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, ValidationError, field_validator
 
 from unisono.errors import UserError
-from unisono.language import _
+from unisono.language import N_, _
 from unisono.measure.build import Target, built
 from unisono.toml import explain_validation
 
@@ -50,7 +50,7 @@ class _Answer(BaseModel):
     def _all(cls, parts: dict[str, list[float]]) -> dict[str, list[float]]:
         missing = [part for part in PARTS if part not in parts]
         if missing:
-            raise ValueError(_("{missing} is not among them").format(missing=missing[0]))
+            raise ValueError(N_("{missing} is not among them").format(missing=missing[0]))
         return parts
 
 
@@ -73,7 +73,7 @@ def petsc_program(mpicc: str | None) -> Path:
     try:
         return built(AGAINST_PETSC, mpicc)
     except UserError as error:
-        if _("unknown target") in str(error):
+        if "unknown target" in str(error):
             raise UserError(
                 _("PETSc is not installed for the MPI of {mpicc} (Debian: petsc-dev)").format(mpicc=mpicc)
             ) from error
@@ -104,6 +104,6 @@ def answer_of(output: str) -> dict[str, Any]:
             try:
                 answer: dict[str, Any] = json.loads(line)
             except (ValueError, RecursionError) as error:
-                raise UserError(_("the solver's answer is damaged: {error}").format(error=error)) from error
+                raise UserError(N_("the solver's answer is damaged: {error}").format(error=error)) from error
             return answer
-    raise UserError(_("the solver gave no answer"))
+    raise UserError(N_("the solver gave no answer"))

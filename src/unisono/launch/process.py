@@ -196,7 +196,7 @@ class Process:
         if declined := refusal(self.stderr):
             return declined
         last = self.stderr.strip().splitlines()[-1:]
-        said = f"; its last words: {last[0].strip()[:200]}" if last else ""
+        said = N_("; its last words: {line}").format(line=last[0].strip()[:200]) if last else ""
         return LaunchError(
             "hung",
             N_("no answer within {deadline:g} s, killed with all its processes{said}").format(

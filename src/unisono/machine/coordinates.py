@@ -13,7 +13,7 @@ from math import prod
 from pathlib import Path
 
 from unisono.errors import UserError
-from unisono.language import N_, _
+from unisono.language import N_, _, ngettext
 from unisono.machine.model import Mpi
 from unisono.reading import COORDINATES_MOST, read_bytes
 
@@ -140,16 +140,25 @@ def described(environment: Mapping[str, str], hosts: Iterable[str], mpi: Mpi | N
         return _("{variable}={path}: {error}; programs with our collectives end with this line").format(
             variable=VARIABLE, path=path, error=error
         )
-    said = f"{found.shape}, from {VARIABLE}={path}: {found.kind}, {_count(prod(found.extents), 'place')}, "
     if found.is_grid:
-        said += _("nodes in order of their lowest ranks")
+        nodes = _("nodes in order of their lowest ranks")
     else:
+        hosts_named = ngettext("{count:,} host", "{count:,} hosts", len(found.hosts)).format(count=len(found.hosts))
         by_name = [_("names like {pattern}").format(pattern=pattern) for pattern in found.patterns]
-        said += " and ".join(([_count(len(found.hosts), "host")] if found.hosts or not by_name else []) + by_name)
+        nodes = _(" and ").join(([hosts_named] if found.hosts or not by_name else []) + by_name)
+    places = prod(found.extents)
+    said = ngettext(
+        "{shape}, from {variable}={path}: {kind}, {count:,} place, {nodes}",
+        "{shape}, from {variable}={path}: {kind}, {count:,} places, {nodes}",
+        places,
+    ).format(shape=found.shape, variable=VARIABLE, path=path, kind=found.kind, count=places, nodes=nodes)
     unknown = [host for host in hosts if not found.is_grid and not found.knows(host)]
     if unknown:
-        said += f"; it says nothing of the node{'s' if len(unknown) > 1 else ''} {_some(unknown)}: communicators with "
-        said += f"{'them' if len(unknown) > 1 else 'it'} are no cuboids"
+        said += ngettext(
+            "; it says nothing of the node {names}: communicators with it are no cuboids",
+            "; it says nothing of the nodes {names}: communicators with them are no cuboids",
+            len(unknown),
+        ).format(names=_some(unknown))
     return said
 
 
@@ -168,10 +177,6 @@ def _contains(path: Path, symbol: bytes) -> bool:
             return data.find(symbol + b"\0") >= 0
     except (OSError, ValueError):  # none that can be read, or an empty one
         return False
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number:,} {word}{'s' if number != 1 else ''}"
 
 
 def _some(names: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TypeVar
 
 from unisono.errors import LaunchError
-from unisono.language import N_, _
+from unisono.language import N_
 from unisono.launch.failure import STUMBLES, stumbled
 from unisono.launch.process import Process
 from unisono.measure.protocol import (
@@ -80,9 +80,9 @@ class Session:
             return self._defined[key]
         new = len(self._defined)
         if new > _LARGEST_ID:
-            raise ValueError(_("more than {largest_id} settings in one launch").format(largest_id=_LARGEST_ID))
+            raise ValueError(N_("more than {largest_id} settings in one launch").format(largest_id=_LARGEST_ID))
         if any(re.search(r"\s", word) for word in words):
-            raise ValueError(_("a setting of a call cannot contain spaces: {words}").format(words=" ".join(words)))
+            raise ValueError(N_("a setting of a call cannot contain spaces: {words}").format(words=" ".join(words)))
         self._ask(f"define id={new} {' '.join(words)}", _DEFINE_DEADLINE)
         self._defined[key] = new
         return new
