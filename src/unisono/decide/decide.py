@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from unisono.decide.choosing import ordered, worthwhile
 from unisono.decide.disqualify import Disqualified, disqualify
-from unisono.decide.findings import findings
+from unisono.decide.findings import findings, summed
 from unisono.decide.joint import counted
 from unisono.decide.model import Decision, Finding, Plan, Step
 from unisono.decide.plans import build, launches_of
@@ -83,7 +83,7 @@ def decide(
         statistic=STATISTIC[method],
         estimates=tuple(e for table in together.values() for e in estimates(table, margin, confidence)),
         plans=tuple(plans),
-        findings=(*out.findings, *said, *(Finding("folded", None, "", "", note) for note in notes)),
+        findings=(*out.findings, *summed(said), *(Finding("folded", None, "", "", note) for note in notes)),
         weights=dict(weights or {}),
         steps=tuple(steps),
     )

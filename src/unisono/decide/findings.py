@@ -21,7 +21,7 @@ from unisono.decide.model import Finding, Interval
 from unisono.decide.statistics import locations
 from unisono.decide.stepwise import is_component
 from unisono.decide.table import Table, filled
-from unisono.model import DEFAULT, UNISONO, Setting, is_ours
+from unisono.model import DEFAULT, UNISONO, Case, Setting, is_ours
 
 SINGULAR = 1.5
 """How many times off its neighbours' line a size must be to be a singular point."""
@@ -30,6 +30,9 @@ NEAR = 3.0
 
 ALIKE = 1.15
 """Up to this factor the effects of a value under two components are the same story."""
+
+NOT_TOLD = "not told"
+"""The kind of a finding that says nothing but that: launches differ by more than any effect that matters."""
 
 _PREFERRED = ("auto", "0", "block", "off")
 
@@ -137,7 +140,7 @@ def _of_context(table: Table, context: Context, said: dict[str, Verdict]) -> lis
         elif verdict.measured:
             silent.append(value)
     if context.primary and silent:
-        found.append(_silent(table, context, said, silent))
+        found += _silent(table, context, said, silent)
     if context.primary and found and not is_component(context.parameter):
         found += _quiet_ends(table, context, said)
     return found
@@ -181,22 +184,47 @@ def _finding(
     )
 
 
-def _silent(table: Table, context: Context, said: dict[str, Verdict], silent: list[str]) -> Finding:
-    """The values that make no significant difference anywhere, together."""
-    limit = math.exp(min(max(said[value].resolution for value in silent), 700.0))
-    limit = math.inf if any(math.isinf(said[value].resolution) for value in silent) else limit
-    measured = sorted({index for value in silent for index in said[value].measured})
-    text = sentences.same(table.case, sentences.about(context.parameter, context.rest), silent, "", limit)
-    return Finding(
-        kind="no difference",
-        case=table.case,
-        parameter=context.parameter,
-        value=", ".join(silent),
-        text=text,
-        first=table.sizes[measured[0]],
-        last=table.sizes[measured[-1]],
-        gain=Interval(1.0, 1 / limit, limit),
-    )
+def _silent(table: Table, context: Context, said: dict[str, Verdict], silent: list[str]) -> list[Finding]:
+    """The values that make no significant difference anywhere, together; and those of which that could not be told."""
+    vague = [value for value in silent if _limit(said[value]) > sentences.TOO_VAGUE]
+    found = []
+    for kind, values in (("no difference", [v for v in silent if v not in vague]), (NOT_TOLD, vague)):
+        if not values:
+            continue
+        limit = max(_limit(said[value]) for value in values)
+        measured = sorted({index for value in values for index in said[value].measured})
+        about = sentences.about(context.parameter, context.rest)
+        found.append(
+            Finding(
+                kind=kind,
+                case=table.case,
+                parameter=context.parameter,
+                value=", ".join(values),
+                text=sentences.same(table.case, about, values, "", limit),
+                first=table.sizes[measured[0]],
+                last=table.sizes[measured[-1]],
+                gain=None if kind == NOT_TOLD else Interval(1.0, 1 / limit, limit),
+            )
+        )
+    return found
+
+
+def _limit(verdict: Verdict) -> float:
+    """The factor that would have shown; infinite with too few launches."""
+    return math.exp(verdict.resolution) if verdict.resolution < 700 else math.inf
+
+
+def summed(found: Sequence[Finding]) -> list[Finding]:
+    """What was found; and what could not be told as a single one, the last, with a count."""
+    untold = [finding for finding in found if finding.kind == NOT_TOLD]
+    told = [finding for finding in found if finding.kind != NOT_TOLD]
+    if not untold:
+        return told
+    by_case: dict[Case, list[str]] = {}
+    for finding in untold:
+        if finding.case is not None:
+            by_case.setdefault(finding.case, []).append(finding.parameter)
+    return [*told, Finding(NOT_TOLD, None, "", "", sentences.untold(by_case))]
 
 
 def _quiet_ends(table: Table, context: Context, said: dict[str, Verdict]) -> list[Finding]:

@@ -77,7 +77,7 @@ class Finding:
     """One sentence of evidence, and the numbers it states (so that a test can hold them together)."""
 
     kind: str
-    """"better", "worse", "mixed", "no difference", "singular point", "disqualified", "folded"."""
+    """"better", "worse", "mixed", "no difference", "singular point", "disqualified", "folded", "not told"."""
     case: Case | None
     parameter: str
     value: str

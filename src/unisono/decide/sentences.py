@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from unisono.errors import UserError
 from unisono.language import N_
@@ -102,7 +102,9 @@ def mixed(
     ).format(case=case, what=what, than=than, where=where(first, last, sizes), high=times(high), low=times(low))
 
 
-TOO_VAGUE = 10.0
+_LISTED = 3
+"""So many cases are named in a sentence that counts."""
+TOO_VAGUE = 2.0
 """A study that would have missed a difference of this factor has nothing to say about there being none."""
 
 
@@ -123,6 +125,16 @@ def same(case: Case, what: str, values: Sequence[str], place: str, limit: float)
         )
     )
     return sentence.format(case=case, what=what, where=place, limit=times(limit))
+
+
+def untold(parameters: Mapping[Case, Sequence[str]]) -> str:
+    """What could not be told, in one sentence with its number. `parameters`: of each case, at least one in all."""
+    cases = list(parameters.items())
+    listed = [f"{case}: {', '.join(names)}" for case, names in cases[:_LISTED]] + ["..."] * (len(cases) > _LISTED)
+    return N_(
+        "{count} of the effects looked for could not be told from noise ({where}): measure longer, or on a quieter "
+        "machine."
+    ).format(count=sum(map(len, parameters.values())), where="; ".join(listed))
 
 
 def compared(

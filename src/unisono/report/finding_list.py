@@ -21,6 +21,7 @@ ICONS = {
     "singular point": "●",
     "no difference": "=",
     "folded": "≡",
+    "not told": "?",
 }
 """Kind of finding -> its mark."""
 
@@ -65,7 +66,7 @@ def finding_groups(
     several = len({(case.nodes, case.ppn) for case in cases}) > 1
     found = []
     for case in [*cases, *([None] if None in groups else [])]:
-        name = "Launches" if case is None else case.collective
+        name = "The study as a whole" if case is None else case.collective
         if case is not None and several:
             name = f"{name}, {case.nodes} × {case.ppn} ranks"
         entries = [_entry(finding, sizes.get(case, ()) if case else ()) for finding in _by_weight(groups[case])]
@@ -89,7 +90,7 @@ def _by_weight(findings: Sequence[Finding]) -> list[Finding]:
     def rank(finding: Finding) -> tuple[int, float]:
         if finding.kind == "disqualified":
             return 0, 0.0
-        if finding.kind in ("no difference", "folded"):
+        if finding.kind in ("no difference", "folded", "not told"):
             return 2, 0.0
         return 1, -_strength(finding) * _doublings(finding)
 
