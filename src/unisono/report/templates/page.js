@@ -155,7 +155,7 @@
       for (const [id, range] of Object.entries(fitted(together, layout))) layout[axisName(id)].range = range;
     }
     layout.font.family = getComputedStyle(document.body).fontFamily;
-    if (width) Object.assign(layout, { width, autosize: false });
+    if (width) Object.assign(layout, { width, autosize: false, height: Math.min(layout.height, 270) });
     if (layout.meta.axes.x === "category") fitText(data[1], layout, width || plot.clientWidth);
     dress(layout, plot);
     return { data, layout };
@@ -277,21 +277,19 @@
   toggle.addEventListener("click", () => { root.dataset.theme = dark() ? "light" : "dark"; remembered(root.dataset.theme); themed(); });
   system.addEventListener("change", themed);
 
-  /* Print: everything open, light, every figure as wide as its place on the paper. */
+  /* Print: light, what is open and no more, every figure as wide as its place on the paper and lower. */
   const PAPER = 700;
   let before = null;
+  const printed = (plot) => !plot.closest("details:not([open]), .steps, .map, .screen");
   addEventListener("beforeprint", () => {
     if (before) return;
-    const closed = [...document.querySelectorAll("details:not([open]):not(.screen)")];
-    before = { theme: root.dataset.theme, closed };
-    closed.forEach((one) => { one.open = true; });
+    before = { theme: root.dataset.theme };
     root.dataset.theme = "light";
     palette = new Map();
-    if (figures.length) plots.forEach((plot) => { watcher.unobserve(plot); draw(plot, plot.closest(".panels") ? PAPER / 2 - 8 : PAPER); });
+    if (figures.length) plots.filter(printed).forEach((plot) => { watcher.unobserve(plot); draw(plot, plot.closest(".panels") ? PAPER / 2 - 8 : PAPER); });
   });
   addEventListener("afterprint", () => {
     if (!before) return;
-    before.closed.forEach((one) => { one.open = false; });
     if (before.theme) root.dataset.theme = before.theme; else delete root.dataset.theme;
     before = null;
     themed();
