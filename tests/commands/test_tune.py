@@ -14,6 +14,7 @@ import pytest
 from tests.commands.program import PROGRAM, refused, unisono
 from tests.conftest import EMBEDDED
 from unisono.study.store import Store
+from unisono.tuning import read
 
 pytestmark = [
     pytest.mark.mpi,
@@ -79,6 +80,8 @@ def test_one_command_leaves_everything_in_one_directory(tuned: Path) -> None:
     answer = json.loads((tuned / "answer.json").read_text())
     assert {case["collective"] for case in answer["proof"]["cases"]} == {"allreduce", "bcast"}
     assert answer["decision"]["format"] == "unisono-tuning"
+    proven = {case["collective"]: case["verdict"] for case in answer["proof"]["cases"]}
+    assert {proof.collective: proof.verdict for proof in read(out / "tuning.toml").proof} == proven
 
 
 def test_the_tuning_is_shown_looked_up_and_reported(tuned: Path) -> None:
@@ -86,6 +89,7 @@ def test_the_tuning_is_shown_looked_up_and_reported(tuned: Path) -> None:
     shown = unisono("show", tuning, env={"UNISONO_MPIRUN": str(EMBEDDED)})
     assert shown.returncode == 0, shown.stderr
     assert "tiny" in shown.stdout
+    assert "Proof: default against tuned" in shown.stdout
     call: list[str | Path] = [tuning, "--collective", "bcast", "--size", "1K"]
     found, explained = (json.loads(unisono(name, *call, "--json").stdout) for name in ("lookup", "explain"))
     assert (found["exact"], found["nodes"], found["ppn"]) == (True, 1, 2)
@@ -142,7 +146,15 @@ def test_the_mpi_of_a_study_is_remembered_whatever_is_first_on_path(tuned: Path,
     assert f"({EMBEDDED})" in shown.stdout.replace("\n", "")
     assert "Stale" not in shown.stdout
     shutil.copytree(tuned / "unisono-out", tmp_path / "unisono-out")
-    resumed = unisono("tune", "--resume", "--no-verify", cwd=tmp_path, env=SYSTEM_FIRST)
+    words = [
+        "tune",
+        str(tuned / "tiny.toml"),
+        "--resume",
+        "--budget",
+        "50s",
+        "--no-verify",
+    ]  # another budget than it had
+    resumed = unisono(*words, cwd=tmp_path, env=SYSTEM_FIRST)
     assert resumed.returncode == 0, resumed.stderr
     assert str(EMBEDDED) in resumed.stderr
 

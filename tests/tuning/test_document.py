@@ -20,7 +20,9 @@ from unisono.tuning.model import (
     FindingModel,
     Gain,
     JointModel,
+    MpiPart,
     PlanModel,
+    ProofModel,
     RuleModel,
     StudyPart,
     Tuning,
@@ -259,3 +261,13 @@ def test_rules_may_touch_but_not_overlap() -> None:
 def test_a_gain_lies_within_its_interval() -> None:
     with pytest.raises(ValueError, match="low <= mid <= high"):
         Gain(mid=2.0, low=1.0, high=1.5)
+
+
+def test_mpi_and_proof_are_kept_and_are_not_needed() -> None:
+    mpi = MpiPart(family="mpich", version="4.0.2", mpirun="/my mpi/bin/mpirun")
+    gain = Gain(mid=1.5, low=1.4, high=1.6)
+    proof = ProofModel(collective="alltoall", nodes=1, ppn=4, gain=gain, launches=15, verdict="faster")
+    made = tuning().model_copy(update={"mpi": mpi, "proof": (proof,)})
+    assert parse(render(made), "here") == made
+    earlier = parse(render(tuning()), "here")  # as documents were before these were kept
+    assert (earlier.mpi, earlier.proof) == (None, ())

@@ -347,6 +347,7 @@ def cut_to(tuning: Tuning, case: tuple[int, int], prediction: Prediction) -> Tun
     return tuning.model_copy(
         update={
             "plan": tuple(sorted(kept, key=lambda plan: (plan.nodes, plan.ppn) != case)),
+            "proof": (),  # was of another choice
             "weights": {name: weight for name, weight in tuning.weights.items() if name in known},
         }
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,8 @@ from unisono.study.config import Study
 from unisono.study.files import Outputs
 from unisono.study.store import Store
 from unisono.study.verdict import decide_study
-from unisono.tuning import Tuning, choose, from_decision, write
+from unisono.tuning import Gain, Tuning, choose, from_decision, read, write
+from unisono.tuning.model import ProofModel
 from unisono.tuning.show import show
 
 _PAIRS = 15
@@ -51,7 +52,8 @@ class Outcome:
 
     def print(self, console: Console) -> None:
         """The decision table, the findings, the proof, and where everything is."""
-        console.print(show(self.tuning))
+        proven = self.proof is not None
+        console.print(show(self.tuning.model_copy(update={"proof": ()}) if proven else self.tuning, proven=proven))
         if self.proof is not None:
             console.print()
             console.print(self.proof.render())
@@ -73,7 +75,7 @@ def finish(
     """Decides and writes everything. The proof is made once a study; a resumed one that has it keeps it."""
     data = store.data()
     decision = decide_study(data)
-    tuning = keeping_layouts(from_decision(decision, data), files.tuning)
+    tuning = keeping_proof(keeping_layouts(from_decision(decision, data), files.tuning), files.tuning)
     write(tuning, files.tuning)
     for path in export_all(tuning, machine, files.export):
         err().print(
@@ -82,8 +84,37 @@ def finish(
     proof = _prove(tuning, machine, program, study) if verify else None
     if proof is not None:
         store.set_meta("verification", proof.as_dict())
+        tuning = with_proof(tuning, proof)
+        write(tuning, files.tuning)
     write_report(data, decision, files.report, tuning=tuning, verification=proof.as_dict() if proof else None)
     return Outcome(files, decision, tuning, proof, settled)
+
+
+def with_proof(tuning: Tuning, proof: Proof) -> Tuning:
+    """The tuning with what was proven of it."""
+    cases = (
+        ProofModel(
+            collective=case.collective,
+            nodes=case.nodes,
+            ppn=case.ppn,
+            gain=Gain.model_validate(asdict(case.gain)),
+            launches=case.launches,
+            verdict=case.verdict,
+        )
+        for case in proof.cases
+        if case.gain.mid > 0
+    )
+    return tuning.model_copy(update={"proof": tuple(cases)})
+
+
+def keeping_proof(tuning: Tuning, path: Path) -> Tuning:
+    """With the proof of the tuning that it will replace, where that has the same plans."""
+    try:
+        there = read(path, layouts=True)
+    except UserError:
+        return tuning
+    same = there.study.id == tuning.study.id and there.plan == tuning.plan and there.weights == tuning.weights
+    return tuning.model_copy(update={"proof": there.proof}) if same else tuning
 
 
 def export_all(tuning: Tuning, machine: Machine, directory: Path) -> list[Path]:

@@ -81,7 +81,8 @@ def tune(wishes: Wishes) -> int:
         asked = stored_study(store)
         matrix = _matrix(asked, store.machine, ours)
         _say(err(), store, asked, matrix, continuing)
-        settled = _measure(wishes, store, asked, machine, matrix, program, ours)
+        budget = planning.budget(study or asked, wishes.budget)
+        settled = _measure(budget, store, asked, machine, matrix, program, ours)
         outcome = finish(store, asked, machine, program, files, settled=settled, verify=wishes.verify)
     if wishes.json:
         print_json(outcome.as_dict())
@@ -190,7 +191,7 @@ def _build_progress(sentence: str) -> None:
 
 
 def _measure(
-    wishes: Wishes,
+    budget: float | None,
     store: Store,
     study: Study,
     machine: Machine,
@@ -200,7 +201,6 @@ def _measure(
 ) -> bool:
     """Whether the search came to its end; False when the budget ended it first."""
     estimate = planning.estimate(study, matrix)
-    budget = planning.budget(study, wishes.budget)
     with StudyProgress(err(), samples=estimate.samples, budget=budget) as progress:
         hooks = Hooks(progress.measured, progress.plan, progress.waiting)
         return search(store, study, matrix, machine, program, budget, hooks, ours)

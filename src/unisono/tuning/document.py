@@ -23,6 +23,7 @@ from unisono.tuning.model import (
     LayoutModel,
     MpiPart,
     PlanModel,
+    ProofModel,
     RuleModel,
     Tuning,
 )
@@ -40,6 +41,8 @@ _HEAD = """\
 # joint          the same for several collectives together, weighted so; judged by launch, hence narrower than theirs.
 # sizes          message sizes as IMB counts them: per pair for alltoall, allgather, gather and scatter, the whole
 #                vector for allreduce, reduce and bcast.
+#
+# [[proof]]      default against tuned on fresh launches, which the decision had not seen: the figures to believe.
 #
 # [[layout]]     processes x threads on `nodes` nodes, from `unisono hybrid`; gain is over the layout named `reference`.
 #
@@ -121,6 +124,8 @@ def render(tuning: Tuning) -> str:
         lines += _plan(plan)
     for layout in tuning.layout:
         lines += _layout(layout)
+    for proof in tuning.proof:
+        lines += _proof(proof)
     for finding in tuning.finding:
         lines += _finding(finding)
     return "\n".join(lines) + "\n"
@@ -182,6 +187,19 @@ def _layout(layout: LayoutModel) -> list[str]:
         f"proven = {str(layout.proven).lower()}",
         f"launches = {layout.launches}",
         f"study = {_text(layout.study)}",
+    ]
+
+
+def _proof(proof: ProofModel) -> list[str]:
+    return [
+        "",
+        "[[proof]]",
+        f"collective = {_text(proof.collective)}",
+        f"nodes = {proof.nodes}",
+        f"ppn = {proof.ppn}",
+        f"gain = {_gain(proof.gain)}",
+        f"launches = {proof.launches}",
+        f"verdict = {_text(proof.verdict)}",
     ]
 
 

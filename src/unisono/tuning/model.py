@@ -330,6 +330,18 @@ class Costs(_Part):
         return [(name, value) for name, value in self.model_dump().items() if value is not None]
 
 
+class ProofModel(_Part):
+    """Default against tuned on fresh launches, for one collective."""
+
+    collective: Collective
+    nodes: Count
+    ppn: Count
+    gain: Gain
+    launches: Annotated[int, Field(ge=0)]
+    """Of each side; 0: both are the same."""
+    verdict: str
+
+
 class FindingModel(_Part):
     kind: str
     text: str
@@ -362,6 +374,8 @@ class Tuning(_Part):
     """Best first within one (nodes, ppn); the default launch setting is among them."""
     layout: tuple[LayoutModel, ...] = ()
     """One for each program and number of nodes they were compared on."""
+    proof: tuple[ProofModel, ...] = ()
+    """Of these plans as they stand; empty: none was made, or none is kept."""
     finding: tuple[FindingModel, ...] = ()
 
     @model_validator(mode="after")

@@ -12,12 +12,20 @@ from unisono.tuning.choice import choose, without_library
 from unisono.tuning.model import Gain, PlanModel, Tuning
 
 
-def show(tuning: Tuning) -> Group:
-    """What it was made from; for every (nodes, ppn) its plans and the rules of the best one; and the findings."""
+def show(tuning: Tuning, *, proven: bool = False) -> Group:
+    """What it was made from; for every (nodes, ppn) its plans and the rules of the best one; the proof, unless a fuller
+    one follows (`proven`); and the findings."""
     parts: list[RenderableType] = [_about(tuning)]
     for nodes, ppn in tuning.cases():
         best = choose(tuning, nodes, ppn)
         parts += [Text(), _plans(tuning, nodes, ppn, best), Text(), _rules(best)]
+    if tuning.proof:
+        parts += [Text(), _proof(tuning)]
+    elif tuning.plan and not proven:
+        parts += [
+            Text(),
+            Text("No proof is in this document; unisono tune --resume makes one."),
+        ]
     if tuning.layout:
         parts += [Text(), _layouts(tuning)]
     if tuning.finding:
@@ -92,6 +100,19 @@ def _rules(plan: PlanModel) -> Table:
         table.add_row(name, rule.range_text(), Text(words.use(rule.call)), _gain(rule.gain), sizes)
     if not plan.rule:
         table.add_row("all", "all sizes", words.BY_ITSELF, "", "")
+    return table
+
+
+def _proof(tuning: Tuning) -> Table:
+    table = Table(title="Proof: default against tuned, on fresh launches in turns", title_justify="left")
+    for name in ("collective", "ranks"):
+        table.add_column(name)
+    for name in ("default / tuned", "launches"):
+        table.add_column(name, justify="right")
+    table.add_column("verdict")
+    for case in tuning.proof:
+        each = f"{case.launches} each" if case.launches else "-"
+        table.add_row(case.collective, f"{case.nodes} x {case.ppn}", _gain(case.gain), each, case.verdict)
     return table
 
 
