@@ -12,6 +12,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from unisono.advise.against import Against, against
 from unisono.advise.evidence import RUNS, Evidence, Now
 from unisono.advise.gaps import WORTH, Gap, commands, gaps
 from unisono.advise.mix import MEASURED, MESSAGES, NONBLOCKING, Mix, Spot
@@ -49,6 +50,8 @@ class Advice:
     predictions: tuple[Prediction, ...]
     """Of every plan of that case, most saving first."""
     chosen: Prediction | None
+    against: tuple[Against, ...]
+    """Hot spots that take far longer than in the benchmark, most time first."""
     gaps: tuple[Gap, ...]
     gap_commands: tuple[str, ...]
     apply_command: str
@@ -114,6 +117,7 @@ class Advice:
         return [
             self.headline,
             *(f"{spot_sentence(self.mix, spot)}." for spot in named),
+            *(found.sentence for found in self.against[:2]),
             *self._scatter(),
             *self.unknown(),
         ]
@@ -189,6 +193,7 @@ class Advice:
             "try_command": self.try_command,
             "predictions": [prediction_dict(prediction) for prediction in self.predictions],
             "hot_spots": [spot_dict(self.mix, spot, self._of(spot)) for spot in self.mix.spots],
+            "against_benchmark": [found.as_dict() for found in self.against],
             "gaps": [
                 {**asdict(gap.case), "sizes": list(gap.sizes), "share": gap.share, "reasons": list(gap.reasons)}
                 for gap in self.gaps
@@ -324,6 +329,7 @@ def advise(
         now=now,
         predictions=tuple(found),
         chosen=chosen,
+        against=tuple(against(mix, evidences, now)),
         gaps=tuple(gap_list),
         gap_commands=tuple(commands(gap_list, cpus, mpi)),
         apply_command="" if chosen is None else _apply(tuning, case, chosen, weights, (tuning_path, written, program)),

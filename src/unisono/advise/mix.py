@@ -83,6 +83,8 @@ class Spot:
     """By message size, most time first."""
     evenness: float
     """Time of the rank that spends least / mean over the ranks; NaN where that says nothing about waiting."""
+    fastest: float = math.nan
+    """Seconds of the shortest call of a collective that no rank can leave before all have come; NaN for others."""
 
     @property
     def name(self) -> str:
@@ -235,6 +237,7 @@ def _spot(profile: Profile, spot: HotSpot, where: str, world: tuple[int, int] | 
         calls=spot.calls.mean,
         uses=tuple(uses),
         evenness=even,
+        fastest=spot.fastest if kind == COLLECTIVE and collective in {*_ALL_TO_ALL, "barrier"} else math.nan,
     )
 
 

@@ -60,6 +60,8 @@ class HotSpot:
     received: int
     sizes: tuple[SizeBin, ...]
     """The histogram of message sizes, the most time first."""
+    fastest: float
+    """Seconds of the shortest single call on any rank; NaN where not known."""
 
     @property
     def collective(self) -> str | None:
@@ -164,6 +166,7 @@ def _spot(profile: Profile, rows: Cells, total: float) -> HotSpot:
         sent=_total(rows["sent"]),
         received=_total(rows["received"]),
         sizes=size_bins(rows),
+        fastest=float(np.fmin.reduce(rows["time_min"])),
     )
 
 
