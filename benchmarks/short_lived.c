@@ -11,29 +11,17 @@ static const int lives[] = {1, 2, 5, 8, 10, 20, 50, 200};
 static const char *const kinds[KINDS] = {"dup", "reversed"};
 static char room[4096];
 
-static double without(int kind, int collectives)
-{
-    int rank;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    PMPI_Barrier(MPI_COMM_WORLD);
-    double start = PMPI_Wtime();
-    for (int k = 0; k < TOGETHER; k++) {
-        MPI_Comm comm;
-        if (kind == 0)
-            PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
-        else
-            PMPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &comm);
-        for (int i = 0, one = 1, sum; i < collectives; i++)
-            if (i % 2 == 0)
-                PMPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
-            else
-                PMPI_Bcast(room, sizeof room, MPI_BYTE, 0, comm);
-        PMPI_Comm_free(&comm);
-    }
-    return PMPI_Wtime() - start;
-}
+/* The library underneath, and what the program calls. */
+static const struct way {
+    int (*dup)(MPI_Comm, MPI_Comm *);
+    int (*split)(MPI_Comm, int, int, MPI_Comm *);
+    int (*allreduce)(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm);
+    int (*bcast)(void *, int, MPI_Datatype, int, MPI_Comm);
+    int (*free)(MPI_Comm *);
+} without = {PMPI_Comm_dup, PMPI_Comm_split, PMPI_Allreduce, PMPI_Bcast, PMPI_Comm_free},
+  with = {MPI_Comm_dup, MPI_Comm_split, MPI_Allreduce, MPI_Bcast, MPI_Comm_free};
 
-static double with(int kind, int collectives)
+static double seconds(const struct way *way, int kind, int collectives)
 {
     int rank;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -42,15 +30,15 @@ static double with(int kind, int collectives)
     for (int k = 0; k < TOGETHER; k++) {
         MPI_Comm comm;
         if (kind == 0)
-            MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+            way->dup(MPI_COMM_WORLD, &comm);
         else
-            MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &comm);
+            way->split(MPI_COMM_WORLD, 0, -rank, &comm);
         for (int i = 0, one = 1, sum; i < collectives; i++)
             if (i % 2 == 0)
-                MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
+                way->allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
             else
-                MPI_Bcast(room, sizeof room, MPI_BYTE, 0, comm);
-        MPI_Comm_free(&comm);
+                way->bcast(room, sizeof room, MPI_BYTE, 0, comm);
+        way->free(&comm);
     }
     return PMPI_Wtime() - start;
 }
@@ -68,7 +56,7 @@ int main(int argc, char **argv)
                 double mine[2], most[2];
                 for (int turn = 0; turn < 2; turn++) {
                     int which = (round + turn) % 2;
-                    mine[which] = which ? with(kind, lives[life]) : without(kind, lives[life]);
+                    mine[which] = seconds(which ? &with : &without, kind, lives[life]);
                 }
                 PMPI_Reduce(mine, most, 2, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
                 if (rank == 0)
