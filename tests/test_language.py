@@ -16,6 +16,7 @@ import pytest
 from babel.messages.catalog import Catalog, Message
 from babel.messages.pofile import read_po
 
+from tests.tuning.samples import plan, tuning
 from tools import catalogue as tool
 from unisono import language
 from unisono.cli_language import wrapped
@@ -23,6 +24,8 @@ from unisono.decide import sentences
 from unisono.errors import UserError
 from unisono.language import translated
 from unisono.model import DEFAULT, Case, Setting
+from unisono.tuning.document import write
+from unisono.tuning.model import FindingModel
 
 ROOT = Path(__file__).parents[1]
 UNISONO = [str(Path(sys.executable).parent / "unisono")]
@@ -215,6 +218,16 @@ def test_findings_are_kept_in_english_and_shown_in_japanese(japanese: None) -> N
     wrong = sentences.wrong(case, Setting({"coll": "sm"}), [8, 64, 4096, 65536])
     assert "誤った結果" in translated(wrong) and "ほか 1 サイズ" in translated(wrong)
     assert "デフォルトのまま" in translated(sentences.wrong(case, DEFAULT, [8]))
+
+
+def test_findings_of_a_tuning_are_shown_in_japanese(tmp_path: Path) -> None:
+    text = sentences.alike(Case("bcast", 1, 2), "pml=ob1", "pml=ucx", 1.2)
+    path = tmp_path / "tuning.toml"
+    write(tuning(plan()).model_copy(update={"finding": (FindingModel(kind="no difference", text=text),)}), path)
+    assert text in path.read_text(encoding="utf-8")
+    shown = _unisono("show", str(path), "--lang", "ja").stdout
+    assert "所見" in shown and "bcast (1 x 2 ランク): pml=ob1 と pml=ucx に有意差はありません。" in shown
+    assert text in _unisono("show", str(path), "--lang", "ja", "--json").stdout
 
 
 def test_what_is_no_text_of_ours_stays(japanese: None) -> None:

@@ -65,7 +65,8 @@ def subject(parameter: str, value: str) -> str:
 
 def about(parameter: str, rest: Setting) -> str:
     """A parameter as the subject of a sentence about its values: "coll", "algorithm under pml=ucx"."""
-    return (N_("each of our algorithms") if parameter == UNISONO else parameter) + under(rest)
+    what = N_("each of our algorithms") if parameter == UNISONO else parameter
+    return N_("{what} under {rest}").format(what=what, rest=rest) if rest else what
 
 
 def under(rest: Setting) -> str:
@@ -110,8 +111,10 @@ TOO_VAGUE = 2.0
 
 def same(case: Case, what: str, values: Sequence[str], place: str, limit: float) -> str:
     """No significant difference, and how large one would have shown; beyond TOO_VAGUE nothing is claimed."""
-    listed = ", ".join(values) if len(values) <= 6 else N_("{count} values").format(count=len(values))
-    what += f" ({listed})" if listed else ""
+    if len(values) > 6:
+        what = N_("{what} ({count} values)").format(what=what, count=len(values))
+    elif values:
+        what += f" ({', '.join(values)})"
     if limit > TOO_VAGUE:
         return N_("{case}: {what} had too few launches to tell a difference from noise.").format(case=case, what=what)
     sentence = (

@@ -6,6 +6,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from unisono.language import _, translated
 from unisono.sizes import format_size
 from unisono.tuning import words
 from unisono.tuning.choice import choose, without_library
@@ -29,8 +30,8 @@ def show(tuning: Tuning, *, proven: bool = False) -> Group:
     if tuning.layout:
         parts += [Text(), _layouts(tuning)]
     if tuning.finding:
-        parts += [Text(), Text("Findings", style="bold")]
-        parts += [Text(f"- {finding.text}") for finding in tuning.finding]
+        parts += [Text(), Text(_("Findings"), style="bold")]
+        parts += [Text(f"- {translated(finding.text)}") for finding in tuning.finding]
     return Group(*parts)
 
 
