@@ -35,6 +35,11 @@ GIVEN = {
 }
 
 
+ENOUGH, ANSWERS = 0.7, 0.3
+"""Part of the page's lines of whose kind something must be printed: what is found out here (which setting, faster or
+not) need not be what was found out on the page's machine, but its tables and sentences are."""
+
+
 def _lacks(program: str) -> Callable[[], str]:
     return lambda: "" if shutil.which(program) else f"no {program}"
 
@@ -94,10 +99,12 @@ def test_a_page_followed_from_its_first_command_to_its_last(page: Path, tmp_path
         done = shell(f". ./crowded; {command.text}", tmp_path, 1800)
         said = done.stdout + done.stderr
         # 1 is an answer: not faster, not concluded.
-        assert done.returncode in (0, 1), (command, said)
-        assert "Traceback" not in said, command
+        assert done.returncode in (0, 1), f"{command}\n{said}"
+        assert "Traceback" not in said, f"{command}\n{said}"
         if command.output and not command.output[0].startswith(("exclude", "unisono-rules")):
-            assert missing(command.output, said) == [], (command, said)
+            enough = ANSWERS if command.words[1] in ("advise", "verify", "optimize", "hybrid") else ENOUGH
+            lost = missing(command.output, said, enough)
+            assert lost == [], f"{command}\n{said}"
         ran += 1
     assert ran
 

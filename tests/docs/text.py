@@ -66,12 +66,12 @@ def kind(line: str) -> list[str]:
     return [word for word in words if word != "#"]
 
 
-def missing(expected: tuple[str, ...], printed: str) -> list[str]:
+def missing(expected: tuple[str, ...], printed: str, enough: float = _ENOUGH) -> list[str]:
     """The lines of a page of whose kind nothing was printed; [] where enough of the page is there."""
     have = [words for line in printed.splitlines() if (words := kind(line))]
     whole = kind(" ".join(printed.split()))
     lost = [line for line in expected if kind(line) and not _there(kind(line), have, whole)]
-    return lost if len(lost) > (1 - _ENOUGH) * len(expected) else []
+    return lost if len(lost) > (1 - enough) * len(expected) else []
 
 
 def _there(words: list[str], have: list[list[str]], whole: list[str]) -> bool:
