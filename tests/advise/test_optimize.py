@@ -240,6 +240,10 @@ def test_a_finished_one_is_only_told_again(tmp_path: Path, capsys: pytest.Captur
     assert document["finished"]
     assert document["changes"]["calls"][0]["function"] == "MPI_Alltoall"
     assert fake.files.story.read_text().startswith("# ")
+    page = fake.files.story.with_suffix(".html").read_text("utf-8")
+    assert "What was tried" in page and "<table>" in page
+    assert page.count('<svg class="chart"') >= 1, "every run of every trial"
+    assert 'id="library"' not in page and len(page.encode()) < 500_000
 
 
 def test_a_budget_that_ends_before_the_trials(tmp_path: Path) -> None:

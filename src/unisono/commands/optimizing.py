@@ -21,6 +21,7 @@ from unisono.machine.describe import describe
 from unisono.machine.model import Machine
 from unisono.measure.build import bench_program
 from unisono.profile.model import Profile
+from unisono.report.story import write_story
 from unisono.study.config import parse_duration
 from unisono.study.search import Hooks
 from unisono.writing import write
@@ -55,6 +56,7 @@ def tell(journal: Journal, files: Files, *, json: bool) -> None:
     story = read_story(journal, files)
     text = story.markdown()
     write(files.story, text)
+    page = write_story(story, files.story.with_suffix(".html"))
     if json:
         print_json(story.as_dict())
         return
@@ -65,7 +67,7 @@ def tell(journal: Journal, files: Files, *, json: bool) -> None:
         console.print(Markdown(text))
     else:
         console.print(text, markup=False, soft_wrap=True)
-    err().print(f"Story: {files.story}", markup=False)
+    err().print(f"Story: {page} (as text: {files.story})", markup=False)
 
 
 def _world(machine: Machine, files: Files) -> World:
