@@ -136,7 +136,7 @@ def test_what_a_layout_is_compared_with() -> None:
     line = ["mpirun", "-n", "3", "./app"]
     as_is, words = as_it_is(made(), line, machine(), {})
     assert (as_is.argv, as_is.env) == (line, {})
-    assert words == "2x2 (2 processes of 2 threads a node)"
+    assert words == "2 processes of 2 threads a node"
     flat, _ = as_it_is(made(), ["mpirun", "-n", "{ranks}", "./app", "{threads}"], machine(), {})
     assert flat.argv[-4:] == ["-n", "4", "./app", "1"]
     assert "OMP_NUM_THREADS=1" in flat.argv

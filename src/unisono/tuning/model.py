@@ -266,10 +266,10 @@ class LayoutModel(_Part):
 
     @property
     def words(self) -> str:
-        """ "8x2 (2 processes of 8 threads a node), socket-local, packed by threads"."""
+        """ "2 processes of 8 threads a node, socket-local, packed by threads"."""
         processes = f"{self.processes} process{'es' * (self.processes > 1)}"
         threads = f"{self.threads} thread{'s' * (self.threads > 1)}"
-        first = f"{self.shape.name} ({processes} of {threads} a node)"
+        first = f"{processes} of {threads} a node"
         rest: list[str] = [self.numa] if self.numa != "none" else []
         rest += ["packed by threads"] if self.packing == "threads" else []
         return ", ".join([first, *rest, *(f"{name}={value}" for name, value in self.links.items())])
