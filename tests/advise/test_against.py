@@ -60,6 +60,7 @@ def test_what_may_be_the_reason() -> None:
     assert "cold buffers" in likely and "the fastest takes 100 us" in likely
     (first,) = far(Call("MPI_Alltoall", size=1 << 14, calls=5, time=2.0, waiting=0.0))
     assert "there are 5 a rank" in " ".join(first.likely)
+    assert "disturbed (the profile does not tell" in " ".join(first.likely)
     (late,) = far(Call("MPI_Alltoall", size=1 << 14, calls=1000, time=[0.1, 2.0, 2.0, 2.0]))
     assert "the rank that spends least takes 100 us" in " ".join(late.likely)
     (unknown,) = far(Call("MPI_Alltoall", size=1 << 14, calls=1000, time=2.0))

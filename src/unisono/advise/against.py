@@ -103,6 +103,8 @@ def _reasons(spot: Spot, call: float, benchmark: float) -> tuple[tuple[str, ...]
         likely.append(f"single calls that are disturbed (the fastest takes {seconds(spot.fastest)})")
     elif alike:
         excluded.append(f"single disturbed calls (the fastest takes {seconds(spot.fastest)})")
+    else:
+        likely.append("single calls that are disturbed (the profile does not tell for these)")
     if spot.calls <= FEW:
         likely.append(
             f"first calls, which set up connections and touch fresh memory (there are {spot.calls:.0f} a rank)"
