@@ -17,6 +17,7 @@ from tests.tuning.samples import machine
 from unisono.advise.journal import Journal
 from unisono.advise.measuring import Wanted, adjusted, matrix_for, merged, study_for
 from unisono.advise.optimize import Files, Optimizer, World, open_journal
+from unisono.advise.runs import Run
 from unisono.advise.story import read_story
 from unisono.commands.optimizing import tell
 from unisono.errors import UserError
@@ -259,8 +260,63 @@ def test_a_budget_that_ends_before_the_trials(tmp_path: Path) -> None:
     world = World(fake.record, measure, fake.say, lambda: now[0])
     Optimizer(journal, HERE, fake.files, 1000.0, world).run()
     assert journal.rounds[0].trials == []
-    assert read_story(journal, fake.files).headline.startswith("Nothing is proven yet")
+    story = read_story(journal, fake.files)
+    assert story.outcome == "undecided"
+    assert story.headline.startswith("Undecided, nothing is proven: the program stays as it is, at 1 s. pml=ucx may be")
+    assert "but no candidate was tried" in story.markdown()
     assert read(fake.files.tuning).plan[0].launch == DEFAULT
+
+
+def test_what_was_not_measured_is_no_answer_and_goes_on_with_a_larger_budget(tmp_path: Path) -> None:
+    fake = Fake(tmp_path)
+    measure = fake.measure
+    fake.measure = lambda path, wanted, weights, seconds: None  # type: ignore[method-assign]
+    journal = fake.optimize()
+    story = read_story(journal, fake.files)
+    assert story.outcome == story.as_dict()["outcome"] == "not measured"
+    assert story.headline.startswith("Not measured, so nothing is known")
+    assert "pairs of runs" not in story.markdown()
+    assert tell(journal, fake.files, json=False) == 3
+    fake.measure = measure  # type: ignore[method-assign]
+    assert fake.optimize(budget=3600.0, resume=True).rounds[0].accepted
+    assert fake.optimize(budget=7200.0, resume=True).rounds[0].accepted, "an answer is not asked for again"
+
+
+def test_each_answer_has_its_exit_status(tmp_path: Path) -> None:
+    for name, changed, outcome, status in (
+        ("gain", {}, "faster", 0),
+        ("none", {"measured": 1.1}, "nothing", 1),
+        ("same", {"real": 1.0}, "nothing", 1),
+        ("doubt", {"real": 0.97, "noise": (1.0, 1.3, 0.8, 1.1, 0.9)}, "undecided", 3),
+    ):
+        (tmp_path / name).mkdir()
+        fake = Fake(tmp_path / name, **changed)
+        journal = fake.optimize()
+        assert read_story(journal, fake.files).outcome == outcome, name
+        assert tell(journal, fake.files, json=False) == status
+
+
+def test_a_long_program_is_measured_and_one_candidate_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 16 s a run, in three minutes; 100 s do not suffice, and what would is said at the start."""
+    once = Run(0, False, "done", "", value=1.0, seconds=16.0)
+    monkeypatch.setattr("unisono.advise.optimize.timed_run", lambda *_: once)
+    fake = Fake(tmp_path)
+    for budget in (100.0, 180.0):
+        journal = open_journal(fake.files, fake.argv, HERE, metric=METRIC, pairs=7, resume=False)
+        optimizer = Optimizer(
+            journal, HERE, fake.files, budget, World(fake.record, fake.measure, fake.say, lambda: 0.0)
+        )
+        if budget == 100.0:
+            with pytest.raises(
+                UserError, match=r"--budget 100s is too short: .* at least 127 s more; a good budget is 9m"
+            ):
+                optimizer.run()
+            fake.files.journal.unlink(missing_ok=True)
+        else:
+            optimizer.run()
+    first = journal.rounds[0]
+    assert fake.log[:2] == ["profile", "measure alltoall, 1 x 4 ranks"]
+    assert [(t.launch, t.verdict, sum(r.tuned for r in t.runs)) for t in first.trials] == [(dict(UCX), "faster", 3)]
 
 
 def test_too_short_a_budget(tmp_path: Path) -> None:

@@ -22,6 +22,11 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
+Outcome = Literal["", "faster", "nothing", "undecided", "not measured"]
+"""What a round found: a proven gain; that there is none; that it cannot be told yet; that what would tell was not
+measured. "" while the round is not over, and in journals written before this was kept."""
+
+
 class Trial(_Part):
     """One candidate, tried against the state of its round."""
 
@@ -54,6 +59,7 @@ class Round(_Part):
     """The last trial is the next round's as-is."""
     ended: str = ""
     """Why the round is over, a sentence; "" while it is not."""
+    outcome: Outcome = ""
 
 
 class Journal(_Part):

@@ -6,6 +6,7 @@ was. Only what a trial proves is kept: predictions choose what to try.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -45,13 +46,18 @@ CONFIDENCE = 0.95
 AS_IS_RUNS = 3
 LEAST_SAVING = 0.003
 """Of the program's time: less cannot be told from noise by a handful of runs."""
-SPENT = "The budget is spent: a larger one could try more."
+WORTHWHILE = 0.03
+"""A gain that would be welcome: a trial that does not exclude it is no proof that there is none."""
+UNMEASURED = 0.05
+"""Of the program's time: where more of it is in calls that could be measured but were not, nothing is concluded."""
 _PROFILING = 1.3
 """A profiled run, and reading what it wrote, take this much longer than one as it is."""
 _MEASURING = 0.6
 """Of the time that is left beside the trials, measuring may take this part."""
-_LEAST_MEASURING = 5.0
+_LEAST_MEASURING = 10.0
 """Seconds below which a study is not worth beginning."""
+_GOOD_MEASURING = 30.0
+"""Seconds for which a study is worth a second trial, or more pairs of runs than the fewest."""
 _PATIENCE = 10.0
 """A run that takes this many times as long as the program as it is has failed."""
 
@@ -139,6 +145,7 @@ class Optimizer:
         Raises UserError when the program does not run as it is, and when the budget does not even allow for a proof.
         """
         self._began = self.world.clock() - self.journal.spent
+        self._reopen()
         try:
             while not self.journal.finished:
                 if not self.journal.rounds or self.journal.rounds[-1].ended:
@@ -168,6 +175,24 @@ class Optimizer:
         self.journal.spent = self.world.clock() - self._began
         self.journal.save(self.files.journal)
 
+    @property
+    def _one_trial(self) -> float:
+        """Seconds of the shortest proof."""
+        return 2 * LEAST_PAIRS * self.journal.launch_seconds
+
+    def _reopen(self) -> None:
+        """What ended without an answer goes on where a larger budget is given."""
+        rounds = self.journal.rounds
+        if not (self.journal.finished and rounds and rounds[-1].outcome in ("undecided", "not measured")):
+            return
+        if self.left < self._one_trial + _LEAST_MEASURING:
+            return
+        last = rounds[-1]
+        last.ended, last.outcome, last.measured = "", "", False
+        if last.trials and _may_gain(last.trials[-1]):
+            last.trials[-1].verdict = ""
+        self.journal.finished = False
+
     # -- one round -----------------------------------------------------------------------------------------------
 
     def _round(self, number: int, round: Round) -> None:
@@ -185,12 +210,14 @@ class Optimizer:
         share = mix.share(mix.time(*MEASURED))
         if share < LEAST_SAVING:
             round.ended = f"Communication takes {percent(share)} of the time: too little for a gain to be seen."
+            round.outcome = "nothing"
             return
         if not round.measured:
             self._measure(number, round, mix)
         advice = self._advice(mix)
         if advice is None:
-            round.ended = "Nothing of what it uses could be measured."
+            round.ended = f"Nothing of what it uses was measured: {self._more()}"
+            round.outcome = "not measured"
             return
         self._try(number, round, line, advice)
 
@@ -204,6 +231,8 @@ class Optimizer:
             return
         self.world.say("Timing the program as it is")
         for at in range(AS_IS_RUNS):
+            if at > 0 and self._spare < self.journal.launch_seconds:
+                break  # the trials' own runs as it is say more than these
             run = timed_run(line, at, False, Metric(self.journal.metric), self._deadline)
             if run.value is None:
                 raise UserError(f"the program does not run as it is: {run.status}: {run.reason}")
@@ -218,23 +247,36 @@ class Optimizer:
     def _deadline(self) -> float:
         return max(60.0, _PATIENCE * self.journal.launch_seconds) if self.journal.launch_seconds else self.budget
 
+    @property
+    def _spare(self) -> float:
+        """Seconds beside profiling, a good measurement and the shortest proof."""
+        return self.left - _PROFILING * self.journal.launch_seconds - self._one_trial - _GOOD_MEASURING
+
     def _refuse_too_little(self, seconds: float) -> None:
-        runs = AS_IS_RUNS - 1 + _PROFILING + 2 * LEAST_PAIRS
-        least = runs * seconds + _LEAST_MEASURING
+        least = _PROFILING * seconds + self._one_trial + _LEAST_MEASURING
         if least > self.left:
             raise UserError(
-                f"--budget {self.budget:.0f}s is too short: the program takes {seconds:.3g} s a run, and timing,"
-                f" profiling and proving it alone take {least:.0f} s; a good budget is {4 * least / 60 + 1:.0f}m"
+                f"--budget {self.budget:.0f}s is too short: the program takes {seconds:.3g} s a run, and profiling,"
+                f" measuring and proving take at least {least:.0f} s more; a good budget is {4 * least / 60 + 1:.0f}m"
             )
         fit = int((self.left - _PROFILING * seconds) * 0.45 / (2 * seconds))
         self.journal.pairs = max(LEAST_PAIRS, min(self.journal.pairs, fit))
+
+    def _more(self) -> str:
+        """What would allow for an answer."""
+        spent = self.budget - self.left
+        return (
+            f"{spent:.0f} s of the budget of {self.budget:.0f} s are spent; continue with --resume --budget"
+            f" {2 * max(self.budget, spent) / 60 + 1:.0f}m"
+        )
 
     def _measure(self, number: int, round: Round, mix: Mix) -> None:
         """What of the mix no study of this optimization has measured yet."""
         known = self._known(self.journal.rounds[: number - 1])
         wanted: Wanted = {gap.case: gap.sizes for gap in gaps(mix, known[1] if known else [])}
-        trials = 2 * 2 * self.journal.pairs * self.journal.launch_seconds
-        seconds = (self.left - trials) * _MEASURING
+        seconds = (self.left - 2 * 2 * self.journal.pairs * self.journal.launch_seconds) * _MEASURING
+        if seconds < _GOOD_MEASURING:  # rather fewer pairs, or one trial, than none because nothing was measured
+            seconds = max(seconds, min(self.left - self._one_trial, _GOOD_MEASURING))
         if wanted and seconds >= _LEAST_MEASURING:
             path = self.files.study(number)
             if path.name not in round.studies:
@@ -282,22 +324,45 @@ class Optimizer:
             cut = cut_to(advice.tuning, advice.case, prediction)
             tuned = resolve(cut, self.journal.argv, self.machine)[0]
             trial = _opened(round, prediction, tuned)
-            if 2 * LEAST_PAIRS * self.journal.launch_seconds > self.left and not trial.runs:
-                round.trials.remove(trial)
-                round.ended = SPENT
-                return
+            if not trial.runs:
+                if self._one_trial > self.left:
+                    round.trials.remove(trial)
+                    round.ended = f"{prediction.launch} may be faster and was not tried: {self._more()}"
+                    round.outcome = "undecided"
+                    return
+                self.journal.pairs = max(
+                    LEAST_PAIRS, min(self.journal.pairs, int(self.left / self._one_trial * LEAST_PAIRS))
+                )
             self.world.say(f"Round {number}: trying {prediction.launch}")
             self._prove(trial, line, tuned, prediction.launch)
             if trial.verdict == "faster":
                 write(cut, self.files.tuning)
                 round.accepted = True
                 round.ended = f"{prediction.launch} is faster and is kept."
+                round.outcome = "faster"
                 return
-        if round.trials:
-            round.ended = "No candidate proved faster."
-        elif candidates:
-            round.ended = SPENT
+        self._conclude_round(round, advice)
+
+    def _conclude_round(self, round: Round, advice: Advice) -> None:
+        """Nothing proved faster: whether that is an answer."""
+        missing = math.fsum(gap.share for gap in advice.gaps)
+        open_ones = [trial for trial in round.trials if _may_gain(trial)]
+        if open_ones:
+            best = max(open_ones, key=_most)
+            pairs = sum(run.tuned for run in best.runs)
+            round.outcome = "undecided"
+            round.ended = (
+                f"After {pairs} pairs of runs {Setting(best.launch)} may still be up to {percent(_most(best) - 1)}"
+                " faster; runs differ too much to tell. Continue with --resume and a larger --budget"
+            )
+        elif missing > UNMEASURED:
+            round.outcome = "not measured"
+            round.ended = f"{percent(missing)} of the time is in calls that were not measured: {self._more()}"
+        elif round.trials:
+            round.outcome = "nothing"
+            round.ended = f"No candidate was faster, nor may one be by {percent(WORTHWHILE)} or more."
         else:
+            round.outcome = "nothing"
             round.ended = "Nothing that was measured promises a gain that could be told from noise."
 
     def _prove(self, trial: Trial, line: Command, tuned: Command, setting: Setting) -> None:
@@ -366,6 +431,15 @@ def _opened(round: Round, prediction: Prediction, tuned: Command) -> Trial:
     trial = Trial(launch=dict(prediction.launch), predicted=(saving.mid, saving.low, saving.high), command=tuned.shell)
     round.trials = [*(trial for trial in round.trials if trial.verdict), trial]
     return trial
+
+
+def _most(trial: Trial) -> float:
+    """as-is / tuned at the best that its runs allow for; 1 where it fails."""
+    return trial.gain[2] if trial.gain is not None and trial.verdict == "no difference" else 1.0
+
+
+def _may_gain(trial: Trial) -> bool:
+    return _most(trial) > 1 + WORTHWHILE
 
 
 def _conclude(trial: Trial, found: Verification) -> None:

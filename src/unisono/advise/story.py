@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from unisono.advise.changes import Changes, changes
-from unisono.advise.journal import Journal, Trial
+from unisono.advise.journal import Journal, Outcome, Trial
 from unisono.advise.mix import Mix, mix_of
-from unisono.advise.optimize import SPENT, Files
+from unisono.advise.optimize import Files
 from unisono.advise.paired import trimmed_mean
 from unisono.decide.model import Interval
 from unisono.display import percent, percent_range
@@ -20,6 +20,11 @@ from unisono.profile.model import Profile
 from unisono.tuning import read
 
 _SPOTS = 6
+_ANSWERS = {
+    "nothing": "Nothing is to be gained",
+    "undecided": "Undecided, nothing is proven",
+    "not measured": "Not measured, so nothing is known",
+}
 
 
 @dataclass(frozen=True)
@@ -44,15 +49,21 @@ class Story:
         return [round.trials[-1] for round in self.journal.rounds if round.accepted]
 
     @property
+    def outcome(self) -> Outcome:
+        """ "" while it goes on."""
+        if self.accepted:
+            return "faster"
+        return self.journal.rounds[-1].outcome if self.journal.rounds and self.journal.finished else ""
+
+    @property
     def headline(self) -> str:
         """The outcome in one sentence."""
         proof = self.proof
         before = statistics.median(self.journal.rounds[0].as_is) if self.journal.rounds else 0.0
         if not self.accepted:
             why = self.journal.rounds[-1].ended if self.journal.rounds else ""
-            if not why or why == SPENT:
-                return f"Nothing is proven yet: the program stays as it is, at {before:.4g} s. {why}".rstrip()
-            return f"Nothing is to be gained: the program stays as it is, at {before:.4g} s. {why}"
+            answer = _ANSWERS.get(self.outcome, "Nothing is proven yet")
+            return f"{answer}: the program stays as it is, at {before:.4g} s. {why}".rstrip()
         now = str(Setting(self.accepted[-1].launch)) if self.accepted[-1].launch else "rules for its collectives"
         if proof is None or proof.gain is None or proof.improvement is None:
             steps = " then ".join(f"{t.improvement:+.1%}" for t in self.accepted if t.improvement is not None)
@@ -82,6 +93,7 @@ class Story:
         found = self.changes
         return {
             "headline": self.headline,
+            "outcome": self.outcome,
             "finished": self.journal.finished,
             "accepted": [trial.model_dump() for trial in self.accepted],
             "proof": self.proof.model_dump() if self.proof else None,
@@ -126,7 +138,7 @@ class Story:
         machine = ", ".join(f"{name} {value}" for name, value in journal.machine.items() if name in ("CPU", "MPI"))
         metric = "wall time, mpirun included" if journal.metric is None else f"the time that `{journal.metric}` finds"
         out = [
-            f"Compared is {metric}, over {_pairs(journal)} pairs of runs in turns.",
+            f"Compared is {metric}, {_pairs(journal)}.",
             f"The whole search took {journal.spent:.0f} s.",
             f"It holds for this program with this input, on these ranks of this machine ({machine or 'unknown'}).",
         ]
@@ -143,10 +155,11 @@ def read_story(journal: Journal, files: Files) -> Story:
 
 
 def _pairs(journal: Journal) -> str:
-    """ "7", or "7 to 28" where some trials needed more than others."""
+    """ "over 7 pairs ..."; "7 to 28" where some trials needed more than others."""
     made = {sum(run.tuned for run in trial.runs) for round in journal.rounds for trial in round.trials}
-    made = made or {journal.pairs}
-    return str(min(made)) if len(made) == 1 else f"{min(made)} to {max(made)}"
+    if not made:
+        return "but no candidate was tried"
+    return f"over {min(made) if len(made) == 1 else f'{min(made)} to {max(made)}'} pairs of runs in turns"
 
 
 def _spots(mix: Mix) -> list[str]:

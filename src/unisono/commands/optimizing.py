@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from unisono.advise.journal import Journal
+from unisono.advise.journal import Journal, Outcome
 from unisono.advise.measuring import Wanted, measure, study_for
 from unisono.advise.optimize import Files, Optimizer, World, open_journal
 from unisono.advise.recording import profile_of
@@ -26,6 +26,16 @@ from unisono.study.config import parse_duration
 from unisono.study.search import Hooks
 from unisono.writing import write
 
+NOTHING, UNDECIDED = 1, 3
+STATUS: dict[Outcome, int] = {
+    "faster": 0,
+    "nothing": NOTHING,
+    "undecided": UNDECIDED,
+    "not measured": UNDECIDED,
+    "": UNDECIDED,
+}
+"""2 is bad input, as everywhere."""
+
 
 def optimize(
     argv: list[str],
@@ -37,7 +47,8 @@ def optimize(
     resume: bool,
     json: bool,
 ) -> int:
-    """Exit status 0, also when nothing is to be gained; KeyboardInterrupt and UserError are left to the caller."""
+    """Exit status 0 for a proven gain, NOTHING where there is none, UNDECIDED where nothing is known yet;
+    KeyboardInterrupt and UserError are left to the caller."""
     words = words_of(argv)
     seconds = parse_duration(budget, "--budget")
     files = Files(output)
@@ -47,19 +58,18 @@ def optimize(
     journal = open_journal(files, words, machine, metric=metric, pairs=runs, resume=resume)
     with terminated_like_interrupted(f"what was done is in {files.directory}"):
         Optimizer(journal, machine, files, seconds, _world(machine, files)).run()
-    tell(journal, files, json=json)
-    return 0
+    return tell(journal, files, json=json)
 
 
-def tell(journal: Journal, files: Files, *, json: bool) -> None:
-    """Writes the story and prints it."""
+def tell(journal: Journal, files: Files, *, json: bool) -> int:
+    """Writes the story and prints it; the exit status."""
     story = read_story(journal, files)
     text = story.markdown()
     write(files.story, text)
     page = write_story(story, files.story.with_suffix(".html"))
     if json:
         print_json(story.as_dict())
-        return
+        return STATUS[story.outcome]
     from rich.markdown import Markdown
 
     console = out()
@@ -68,6 +78,7 @@ def tell(journal: Journal, files: Files, *, json: bool) -> None:
     else:
         console.print(text, markup=False, soft_wrap=True)
     err().print(f"Story: {page} (as text: {files.story})", markup=False)
+    return STATUS[story.outcome]
 
 
 def _world(machine: Machine, files: Files) -> World:
