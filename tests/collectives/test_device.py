@@ -21,13 +21,21 @@ def tools(request: pytest.FixtureRequest) -> Toolchain:
     return toolchain(request.param)
 
 
-def _run(tools: Toolchain, folder: Path, late: bool) -> dict[str, dict[str, int]]:
+DRIVERS = {
+    "cuda": ("libcuda.so.1", ()),
+    "hip5": ("libamdhip64.so.5", ("-DMAJOR=5",)),
+    "hip6": ("libamdhip64.so.6", ("-DMAJOR=6",)),
+    "level zero": ("libze_loader.so.1", ()),
+}
+
+
+def _run(tools: Toolchain, folder: Path, late: bool, name: str = "cuda") -> dict[str, dict[str, int]]:
     """collective -> implementation -> calls of messages of more than 8 B."""
+    file, options = DRIVERS[name]
+    source = str(PROGRAMS / f"{file.split('.')[0]}.c")
     shared = ["-shared", "-fPIC", "-O1"]
     aware = compiled(tools, folder, str(PROGRAMS / "aware.c"), *shared, name="aware.so", after=["-ldl"])
-    driver = compiled(
-        tools, folder, str(PROGRAMS / "libcuda.c"), *shared, "-Wl,-soname,libcuda.so.1", name="libcuda.so.1"
-    )
+    driver = compiled(tools, folder, source, *shared, *options, f"-Wl,-soname,{file}", name=file)
     program = compiled(tools, folder, str(PROGRAMS / "device.c"), after=[str(aware), "-ldl", f"-Wl,-rpath,{folder}"])
     words = ["late", str(driver)] if late else ["start"]
     preload = [tools.library, aware, *([] if late else [driver])]
@@ -42,6 +50,12 @@ def _run(tools: Toolchain, folder: Path, late: bool) -> dict[str, dict[str, int]
 
 def test_a_device_on_one_rank(tools: Toolchain, tmp_path: Path) -> None:
     assert _run(tools, tmp_path, late=False) == {name: {"mpi": 40} for name in ("allreduce", "alltoall", "bcast")}
+
+
+@pytest.mark.parametrize("name", sorted(DRIVERS.keys() - {"cuda"}))
+def test_other_drivers(name: str, tmp_path: Path) -> None:
+    found = _run(toolchain("openmpi4"), tmp_path, late=False, name=name)
+    assert found == {collective: {"mpi": 40} for collective in ("allreduce", "alltoall", "bcast")}
 
 
 def test_a_driver_that_is_loaded_later(tools: Toolchain, tmp_path: Path) -> None:
