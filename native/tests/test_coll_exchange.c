@@ -10,7 +10,10 @@
 #include "check.h"
 #include "node/exchange.h"
 
-enum { RANKS = 3, ROUNDS = 400, SEVERAL_CELLS = 150000 };
+enum { RANKS = 128, SEVERAL_CELLS = 150000 }; /* the most of them */
+
+static int ranks;
+static uint32_t rounds;
 
 /* In place of wait.c and segment.c, which talk with MPI. */
 bool wait_turn(struct coll_comm *comm, unsigned *turn)
@@ -78,8 +81,8 @@ struct rank {
 static void exchange_once(struct rank *rank, uint32_t round, char *send, char *receive)
 {
     int64_t out[RANKS], out_at[RANKS], in[RANKS], in_at[RANKS], sent = 0, received = 0;
-    int me = rank->node.rank, kind = (int)(round % 4), root = (int)(round / 4 % RANKS);
-    for (int i = 0; i < RANKS; i++) {
+    int me = rank->node.rank, kind = (int)(round % 4), root = (int)(round / 4) % ranks;
+    for (int i = 0; i < ranks; i++) {
         out[i] = (kind == 2 && i != root) || (kind == 3 && me != root) ? 0 : size_of(round, me, i);
         in[i] = (kind == 2 && me != root) || (kind == 3 && i != root) ? 0 : size_of(round, i, me);
         out_at[i] = sent, in_at[i] = received;
@@ -92,7 +95,7 @@ static void exchange_once(struct rank *rank, uint32_t round, char *send, char *r
     const struct flow flow_out = {-1, 0, out, out_at}, flow_in = {-1, 0, in, in_at};
     int error = exchange(&rank->comm, send, &flow_out, receive, &flow_in, pulls ? from[round / 12 % 3] : INT64_MAX);
     rank->wrong += error != MPI_SUCCESS || receive[received] != 0;
-    for (int i = 0; i < RANKS; i++)
+    for (int i = 0; i < ranks; i++)
         for (int64_t k = 0; k < in[i]; k++)
             rank->wrong += receive[in_at[i] + k] != byte_of(round, i, me, k);
 }
@@ -109,7 +112,7 @@ static void inline_once(struct rank *rank, uint32_t round, char *send, char *rec
 {
     int64_t out[RANKS], in[RANKS], at[RANKS];
     int me = rank->node.rank;
-    for (int i = 0; i < RANKS; i++) {
+    for (int i = 0; i < ranks; i++) {
         out[i] = short_size(round, me, i), in[i] = short_size(round, i, me), at[i] = i * PAIR_ROOM;
         for (int64_t k = 0; k < out[i]; k++)
             send[at[i] + k] = byte_of(round, me, i, k);
@@ -117,7 +120,7 @@ static void inline_once(struct rank *rank, uint32_t round, char *send, char *rec
     const struct flow flow_out = {-1, 0, out, at}, flow_in = {-1, 0, in, at};
     rank->wrong += (me % 2 ? exchange_inline(&rank->comm, send, &flow_out, receive, &flow_in)
                            : exchange(&rank->comm, send, &flow_out, receive, &flow_in, INT64_MAX)) != MPI_SUCCESS;
-    for (int i = 0; i < RANKS; i++)
+    for (int i = 0; i < ranks; i++)
         for (int64_t k = 0; k < in[i]; k++)
             rank->wrong += receive[at[i] + k] != byte_of(round, i, me, k);
 }
@@ -125,9 +128,9 @@ static void inline_once(struct rank *rank, uint32_t round, char *send, char *rec
 static void *run(void *argument)
 {
     struct rank *rank = argument;
-    char *send = malloc((RANKS + 1) * SEVERAL_CELLS), *receive = malloc((RANKS + 1) * SEVERAL_CELLS);
+    char *send = malloc(((size_t)ranks + 1) * SEVERAL_CELLS), *receive = malloc(((size_t)ranks + 1) * SEVERAL_CELLS);
     rank->wrong += send == NULL || receive == NULL || !pairs_ready(&rank->comm);
-    for (uint32_t round = 0; round < ROUNDS && rank->wrong == 0; round++) {
+    for (uint32_t round = 0; round < rounds && rank->wrong == 0; round++) {
         exchange_once(rank, round, send, receive);
         inline_once(rank, round, send, receive);
     }
@@ -137,24 +140,27 @@ static void *run(void *argument)
     return NULL;
 }
 
-static void test_exchanges(void)
+static void test_exchanges(int how_many, uint32_t how_often)
 {
-    static struct rank ranks[RANKS];
+    static struct rank all[RANKS];
     pthread_t threads[RANKS];
-    for (int i = 0; i < RANKS; i++) {
-        struct rank *rank = &ranks[i];
-        rank->node = (struct node){.shared = true, .rank = i, .ranks = RANKS};
+    memset(all, 0, sizeof all);
+    ranks = how_many, rounds = how_often;
+    for (int i = 0; i < ranks; i++) {
+        struct rank *rank = &all[i];
+        rank->node = (struct node){.shared = true, .rank = i, .ranks = ranks};
         rank->node.pull = (struct pull){.works = pulls, .local = i, .process = rank->process};
-        for (int k = 0; k < RANKS; k++)
+        for (int k = 0; k < ranks; k++)
             rank->process[k] = (int)getpid();
         rank->comm.node = &rank->node;
         CHECK(pthread_create(&threads[i], NULL, run, rank) == 0);
     }
-    for (int i = 0; i < RANKS; i++) {
+    for (int i = 0; i < ranks; i++) {
         pthread_join(threads[i], NULL);
-        CHECK(ranks[i].wrong == 0);
+        CHECK(all[i].wrong == 0);
     }
     free(memory);
+    memory = NULL;
 }
 
 /* What cannot be read is an error, and what is not to be read is none. */
@@ -200,6 +206,8 @@ int main(void)
         test_pull();
     else
         printf("process_vm_readv does not work here: what reads another process is not tested\n");
-    test_exchanges();
+    test_exchanges(3, 400);
+    test_exchanges(64, 6); /* as many as large nodes have: slots are shorter, cells fewer */
+    test_exchanges(RANKS, 2);
     return verdict();
 }
