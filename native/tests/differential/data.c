@@ -205,8 +205,9 @@ struct combination data_combination(struct random *random)
         EACH(op, most, least, 'L', sizeof(long double), MPI_LONG_DOUBLE), EACH(op, most, least, 'd', 8, MPI_REAL8)
 #define COMPLEX(op, most, least)                                                                                       \
     EACH(op, most, least, 'f', 8, MPI_C_FLOAT_COMPLEX), EACH(op, most, least, 'd', 16, MPI_C_DOUBLE_COMPLEX)
+    /* Sums stay below 128 on eight ranks: in vectors Open MPI 5 sums signed chars with saturation, behind them without. */
     const struct combination all[] = {
-        INTEGERS(MPI_SUM, 20, 0),  ADDRESSES(MPI_SUM, 1000, 0), REALS(MPI_SUM, 1000, 0),  COMPLEX(MPI_SUM, 1000, 0),
+        INTEGERS(MPI_SUM, 15, 0),  ADDRESSES(MPI_SUM, 1000, 0), REALS(MPI_SUM, 1000, 0),  COMPLEX(MPI_SUM, 1000, 0),
         INTEGERS(MPI_PROD, 2, 1),  REALS(MPI_PROD, 2, 1),       COMPLEX(MPI_PROD, 2, 0),  INTEGERS(MPI_MAX, 100, 0),
         REALS(MPI_MAX, 5, 0),      INTEGERS(MPI_MIN, 100, 0),   REALS(MPI_MIN, 5, 0),     INTEGERS(MPI_BAND, 127, 0),
         INTEGERS(MPI_BOR, 127, 0), INTEGERS(MPI_BXOR, 127, 0),  INTEGERS(MPI_LAND, 1, 0), INTEGERS(MPI_LOR, 1, 0),
