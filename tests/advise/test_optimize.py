@@ -14,9 +14,9 @@ import pytest
 from tests.advise.made import Call, profile
 from tests.decide.synthetic import Noise, scaled, study
 from tests.tuning.samples import machine
-from unisono.advise.journal import Journal
+from unisono.advise.journal import Files, Journal, open_journal
 from unisono.advise.measuring import Wanted, adjusted, matrix_for, merged, study_for
-from unisono.advise.optimize import Files, Optimizer, World, open_journal
+from unisono.advise.optimize import Optimizer, World
 from unisono.advise.runs import Run
 from unisono.advise.story import read_story
 from unisono.commands.optimizing import tell

@@ -16,7 +16,7 @@ from unisono.advise.advice import Advice, advise, cut_to
 from unisono.advise.apply import resolve
 from unisono.advise.evidence import Evidence, Now, StudyEvidence, TuningEvidence
 from unisono.advise.gaps import gaps
-from unisono.advise.journal import Journal, Round, Trial
+from unisono.advise.journal import Files, Journal, Round, Trial
 from unisono.advise.measuring import Wanted, merged, tuning_of
 from unisono.advise.mix import MEASURED, Mix, mix_of
 from unisono.advise.paired import LEAST_PAIRS
@@ -27,7 +27,6 @@ from unisono.decide.model import Interval
 from unisono.display import percent
 from unisono.errors import UserError
 from unisono.launch.command import Command
-from unisono.machine.fingerprint import differences, fingerprint
 from unisono.machine.model import Machine
 from unisono.model import DEFAULT, Setting
 from unisono.profile.file import load, save
@@ -72,60 +71,6 @@ class World:
     """Measures cases and sizes into a study, with the collectives' weights, within so many seconds."""
     say: Callable[[str], None] = lambda sentence: None
     clock: Callable[[], float] = time.monotonic
-
-
-@dataclass
-class Files:
-    """Where everything is."""
-
-    directory: Path
-
-    @property
-    def journal(self) -> Path:
-        return self.directory / "optimize.json"
-
-    @property
-    def tuning(self) -> Path:
-        return self.directory / "tuning.toml"
-
-    @property
-    def story(self) -> Path:
-        return self.directory / "story.md"
-
-    def profile(self, number: int) -> Path:
-        return self.directory / f"{number}.profile"
-
-    def study(self, number: int) -> Path:
-        return self.directory / f"study-{number}.db"
-
-
-def open_journal(
-    files: Files, argv: Sequence[str], machine: Machine, *, metric: str | None, pairs: int, resume: bool
-) -> Journal:
-    """The journal that is there, or a new one. Raises UserError when one is there and `resume` was not asked for, when
-    it is of another command line, or of another machine."""
-    if pairs < LEAST_PAIRS:
-        raise UserError(f"runs: {pairs} are too few to drop the largest and the smallest; use {LEAST_PAIRS} or more")
-    if not files.journal.exists():
-        if files.tuning.exists():
-            raise UserError(f"{files.tuning}: exists, and is of something else; choose another -o DIR")
-        return Journal(
-            argv=list(argv),
-            metric=metric,
-            mpirun=machine.mpi.mpirun if machine.mpi else "",
-            machine=fingerprint(machine),
-            pairs=pairs,
-        )
-    if not resume:
-        raise UserError(f"{files.journal}: exists; continue it with --resume, or choose another -o DIR")
-    journal = Journal.load(files.journal)
-    if journal.argv != list(argv) or metric not in (None, journal.metric):
-        raise UserError(f"{files.journal}: is of another command line or metric; choose another -o DIR")
-    changed = differences(journal.machine, machine)
-    if changed:
-        begun = f" (begun with {journal.mpirun}: write that for mpirun)" if journal.mpirun else ""
-        raise UserError(f"{files.journal}: was begun on a machine that differs: {'; '.join(changed)}{begun}")
-    return journal
 
 
 @dataclass

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from unisono.advise.changes import Changes, changes
-from unisono.advise.journal import Journal, Outcome, Trial
+from unisono.advise.journal import Files, Journal, Outcome, Trial
 from unisono.advise.mix import Mix, mix_of
-from unisono.advise.optimize import Files
 from unisono.advise.paired import trimmed_mean
 from unisono.decide.model import Interval
 from unisono.display import percent, percent_range

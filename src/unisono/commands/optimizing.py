@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from unisono.advise.journal import Journal, Outcome
+from unisono.advise.journal import Files, Journal, Outcome, open_journal
 from unisono.advise.measuring import Wanted, measure, study_for
-from unisono.advise.optimize import Files, Optimizer, World, open_journal
+from unisono.advise.optimize import Optimizer, World
 from unisono.advise.recording import profile_of
 from unisono.advise.story import read_story
 from unisono.commands.console import err, out, print_json
