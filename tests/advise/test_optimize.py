@@ -296,6 +296,18 @@ def test_each_answer_has_its_exit_status(tmp_path: Path) -> None:
         assert tell(journal, fake.files, json=False) == status
 
 
+def test_runs_of_a_trial_in_doubt_stay_when_another_candidate_comes_first(tmp_path: Path) -> None:
+    fake = Fake(tmp_path, real=0.97, noise=(1.0, 1.3, 0.8, 1.1, 0.9))
+    before = fake.optimize().rounds[0].trials[0]
+    journal = Journal.load(fake.files.journal)
+    journal.rounds[0].trials[0].launch = {"pml": "another"}
+    journal.save(fake.files.journal)
+    fake.measure = lambda path, wanted, weights, seconds: None  # type: ignore[method-assign]  # the study is there
+    trials = fake.optimize(budget=3600.0, resume=True).rounds[0].trials
+    assert [trial.launch for trial in trials] == [{"pml": "another"}, dict(UCX)]
+    assert trials[0].runs == before.runs
+
+
 def test_a_long_program_is_measured_and_one_candidate_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of 16 s a run, in three minutes; 100 s do not suffice, and what would is said at the start."""
     once = Run(0, False, "done", "", value=1.0, seconds=16.0)

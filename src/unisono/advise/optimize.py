@@ -370,11 +370,13 @@ def unchanged(tuning: Tuning) -> Tuning:
 
 def _opened(round: Round, prediction: Prediction, tuned: Command) -> Trial:
     """The trial of this candidate that was interrupted, or a new one."""
-    if round.trials and not round.trials[-1].verdict and Setting(round.trials[-1].launch) == prediction.launch:
-        return round.trials[-1]
+    for trial in round.trials:
+        if not trial.verdict and Setting(trial.launch) == prediction.launch:
+            round.trials = [*(other for other in round.trials if other is not trial), trial]
+            return trial
     saving = prediction.saving
     trial = Trial(launch=dict(prediction.launch), predicted=(saving.mid, saving.low, saving.high), command=tuned.shell)
-    round.trials = [*(trial for trial in round.trials if trial.verdict), trial]
+    round.trials = [*(trial for trial in round.trials if trial.verdict or trial.runs), trial]
     return trial
 
 
