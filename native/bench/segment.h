@@ -18,8 +18,8 @@ struct segment {
 
 /* Collective over `node`, the communicator of the ranks of one node: zeroed memory, the same on all: `head` bytes, then
    `each` bytes for every rank, both multiples of SEGMENT_PAGE. Every rank makes its own part, so that it lies in memory
-   near it. False on all of them, with a sentence, when it is not to be had. It has no name once everybody has it, so
-   nothing is left behind by a process that dies. */
+   near it. False on all of them, with a sentence, when it is not to be had. Processes that die leave nothing behind
+   (common/shared_memory.h). */
 bool segment_create(struct segment *segment, MPI_Comm node, size_t head, size_t each, struct problem *problem);
 void segment_free(struct segment *segment);
 

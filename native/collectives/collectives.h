@@ -115,6 +115,8 @@ enum {
 };
 void *coll_scratch(struct coll_comm *comm, int which, int64_t bytes);
 void coll_scratch_trim(struct coll_comm *comm);
+/* Whether there would be so many bytes more, for this process. */
+bool coll_scratch_would(int64_t bytes);
 
 /* What the choice of an algorithm may depend on: the same on every rank. */
 struct shape {

@@ -36,6 +36,18 @@ static void give_back(struct scratch *scratch, int which)
     scratch->bytes[which] = 0;
 }
 
+static void *pages_of(int64_t bytes)
+{
+    void *memory = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return memory != MAP_FAILED ? memory : NULL;
+}
+
+bool coll_scratch_would(int64_t bytes)
+{
+    void *memory = pages_of(bytes);
+    return memory != NULL && munmap(memory, (size_t)bytes) == 0;
+}
+
 void *coll_scratch(struct coll_comm *comm, int which, int64_t bytes)
 {
     struct scratch *scratch = comm->scratch;
@@ -43,11 +55,7 @@ void *coll_scratch(struct coll_comm *comm, int which, int64_t bytes)
         return scratch->memory[which];
     int64_t page = sysconf(_SC_PAGESIZE), rounded = (bytes + page - 1) / page * page;
     give_back(scratch, which);
-    void *memory = NULL;
-    if (rounded < own_pages_from)
-        memory = aligned_alloc((size_t)page, (size_t)rounded);
-    else if ((memory = mmap(NULL, (size_t)rounded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) == MAP_FAILED)
-        memory = NULL;
+    void *memory = rounded < own_pages_from ? aligned_alloc((size_t)page, (size_t)rounded) : pages_of(rounded);
     if (memory == NULL)
         return NULL;
     scratch->memory[which] = memory;

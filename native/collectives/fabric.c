@@ -2,8 +2,18 @@
 
 #include <stdbool.h>
 
+#include "failure.h"
+
 /* What a count of MPI_BYTE can say with room to spare; longer messages are one element of a type of their own. */
 static const int64_t longest = INT64_C(1) << 30;
+
+/* Whether there is nothing to send, or nobody who would hear it; *error then says which. */
+static inline bool is_over(const struct fabric *fabric, int64_t bytes, int peer, int *error)
+{
+    bool failed = __builtin_expect(failure_known(fabric->failure), false);
+    *error = failed ? fabric->failure->error : MPI_SUCCESS;
+    return failed || bytes <= 0 || peer < 0;
+}
 
 /* A type of exactly so many bytes. */
 static int long_type(int64_t bytes, MPI_Datatype *type)
@@ -23,11 +33,12 @@ static int long_type(int64_t bytes, MPI_Datatype *type)
 static int start(const struct fabric *fabric, void *data, int64_t bytes, int peer, int tag, bool sends,
                  MPI_Request *request)
 {
+    int error;
     *request = MPI_REQUEST_NULL;
-    if (bytes <= 0 || peer < 0)
-        return MPI_SUCCESS;
+    if (is_over(fabric, bytes, peer, &error))
+        return error;
     MPI_Datatype type = MPI_BYTE;
-    int count = (int)bytes, error = MPI_SUCCESS;
+    int count = (int)bytes;
     if (bytes > longest) {
         count = 1;
         error = long_type(bytes, &type);
@@ -55,23 +66,25 @@ int fabric_start_receive(const struct fabric *fabric, void *data, int64_t bytes,
 
 int fabric_send(const struct fabric *fabric, const void *data, int64_t bytes, int to, int tag)
 {
-    if (bytes <= 0 || to < 0)
-        return MPI_SUCCESS;
+    int error;
+    if (is_over(fabric, bytes, to, &error))
+        return error;
     if (bytes <= longest)
         return PMPI_Send(data, (int)bytes, MPI_BYTE, to, fabric->tags + tag, fabric->comm);
     MPI_Request request;
-    int error = fabric_start_send(fabric, data, bytes, to, tag, &request);
+    error = fabric_start_send(fabric, data, bytes, to, tag, &request);
     return error == MPI_SUCCESS ? fabric_wait(1, &request) : error;
 }
 
 int fabric_receive(const struct fabric *fabric, void *data, int64_t bytes, int from, int tag)
 {
-    if (bytes <= 0 || from < 0)
-        return MPI_SUCCESS;
+    int error;
+    if (is_over(fabric, bytes, from, &error))
+        return error;
     if (bytes <= longest)
         return PMPI_Recv(data, (int)bytes, MPI_BYTE, from, fabric->tags + tag, fabric->comm, MPI_STATUS_IGNORE);
     MPI_Request request;
-    int error = fabric_start_receive(fabric, data, bytes, from, tag, &request);
+    error = fabric_start_receive(fabric, data, bytes, from, tag, &request);
     return error == MPI_SUCCESS ? fabric_wait(1, &request) : error;
 }
 

@@ -12,7 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Where shm_open keeps its files, on Linux. */
 static const char folder[] = "/dev/shm";
 
 /* Process numbers mean something only within their namespace, and containers may share /dev/shm. */
@@ -31,33 +30,77 @@ static void remove_stale(const char *prefix)
     for (struct dirent *entry = readdir(names); entry != NULL; entry = readdir(names)) {
         if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0)
             continue;
-        char *end, name[sizeof entry->d_name + 1];
+        char *end, path[sizeof folder + sizeof entry->d_name];
         long process = strtol(entry->d_name + strlen(prefix), &end, 10);
         if (process <= 0 || *end != '-' || kill((pid_t)process, 0) == 0 || errno != ESRCH)
             continue;
-        snprintf(name, sizeof name, "/%s", entry->d_name);
-        shm_unlink(name);
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        unlink(path);
     }
     closedir(names);
 }
 
-void shared_memory_name(char name[SHARED_NAME_BYTES])
+/* Not used by anybody yet. */
+static void invent(char *path, size_t bytes)
 {
     static unsigned made;
     unsigned number = __atomic_fetch_add(&made, 1, __ATOMIC_RELAXED); /* two threads may make one at once */
-    char start[SHARED_NAME_BYTES / 2];
+    char start[SHARED_PATH_BYTES / 2];
     struct timespec now;
     prefix(start, sizeof start);
-    if (number == 0)
-        remove_stale(start);
     clock_gettime(CLOCK_MONOTONIC, &now);
-    snprintf(name, SHARED_NAME_BYTES, "/%s%ld-%llx-%x", start, (long)getpid(),
+    snprintf(path, bytes, "%s/%s%ld-%llx-%x", folder, start, (long)getpid(),
              (unsigned long long)now.tv_sec * 1000000000 + (unsigned long long)now.tv_nsec, number);
 }
 
-int shared_memory_open(const char *name, bool makes)
+static void clean_once(void)
 {
-    return shm_open(name, makes ? O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC : O_RDWR | O_CLOEXEC, 0600);
+    static int done;
+    char start[SHARED_PATH_BYTES / 2];
+    if (__atomic_exchange_n(&done, 1, __ATOMIC_RELAXED))
+        return;
+    prefix(start, sizeof start);
+    remove_stale(start);
+}
+
+int shared_memory_make(struct shared_place *place, bool named)
+{
+    struct stat made;
+    int file;
+    *place = (struct shared_place){0};
+    clean_once();
+    if (named)
+        invent(place->path, sizeof place->path);
+    file = named ? open(place->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600)
+                 : open(folder, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
+    if (file >= 0 && fstat(file, &made) == 0) {
+        place->device = made.st_dev;
+        place->inode = made.st_ino;
+        if (!named)
+            snprintf(place->path, sizeof place->path, "/proc/%ld/fd/%d", (long)getpid(), file);
+        return file;
+    }
+    place->path[0] = '\0';
+    return -1;
+}
+
+int shared_memory_join(const struct shared_place *place)
+{
+    struct stat found;
+    /* Looked at before it is opened: in another container it may be anything, a terminal or a pipe. */
+    if (stat(place->path, &found) != 0)
+        return -1;
+    if (found.st_dev != place->device || found.st_ino != place->inode) {
+        errno = ENOENT;
+        return -1;
+    }
+    return open(place->path, O_RDWR | O_CLOEXEC);
+}
+
+void shared_memory_unname(const struct shared_place *place)
+{
+    if (strncmp(place->path, folder, sizeof folder - 1) == 0)
+        unlink(place->path);
 }
 
 int shared_memory_fill(int file, size_t start, size_t bytes)

@@ -1,17 +1,30 @@
-/* Named shared memory between processes of one machine: names, and files that are as large as they say. */
+/* Memory shared by processes of one machine: files of /dev/shm that are as large as they say.
+ *
+ * They have no name, so that nothing is left by processes that die, whenever that is: others open the maker's descriptor
+ * in /proc. Where that is not permitted (process numbers of another container, a process that may not be looked into, a
+ * kernel without O_TMPFILE) the file has a name until all have it. */
 #ifndef UNISONO_SHARED_MEMORY_H
 #define UNISONO_SHARED_MEMORY_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-enum { SHARED_NAME_BYTES = 96 };
+enum { SHARED_PATH_BYTES = 104 };
 
-/* A name nobody has used, of this user and process. Names that dead processes of the same user left are removed. */
-void shared_memory_name(char name[SHARED_NAME_BYTES]);
+/* Where others find a file. It means something on this machine only, as long as the maker's descriptor is open. */
+struct shared_place {
+    char path[SHARED_PATH_BYTES]; /* empty: there is none */
+    uint64_t device, inode; /* a process number may be another process' elsewhere */
+};
 
-/* File descriptor, readable by this user alone; negative, with errno set, when there is none. `makes`: it must be new. */
-int shared_memory_open(const char *name, bool makes);
+/* A new file, readable by this user alone: its descriptor; negative, with errno set and an empty place, when there is none.
+ * A process' first one removes what dead processes of the same user left under names. */
+int shared_memory_make(struct shared_place *place, bool named);
+/* Descriptor of another process' file; negative, with errno set, when it is not to be had. */
+int shared_memory_join(const struct shared_place *place);
+/* By the maker, once all have joined. */
+void shared_memory_unname(const struct shared_place *place);
 
 /* Makes the pages of one part: "no space" is an answer here where touching a page would end the process. The pages lie
  * in memory near the caller. 0 or an errno. */

@@ -5,7 +5,7 @@
  * if so these calls are the MPI library's, untouched, until they agree anew. A rank that meets one while the others take
  * it for granted that there are none is served with a copy in host memory, which the MPI library makes (device_calls.c).
  * Ranks agree at the first such call and ever more rarely, where a driver is loaded in one of them at the start; without
- * one at the 16th, 32nd, 64th ... 32,768th, and then every 32,768th: it costs some 20 us. */
+ * one at the 16th, 32nd, 64th ... 32,768th, and then every 32,768th: ranks wait for each other then. */
 #ifndef UNISONO_DEVICE_H
 #define UNISONO_DEVICE_H
 

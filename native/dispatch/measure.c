@@ -94,6 +94,7 @@ bool measure_costs(struct costs *costs)
     reserve_put(room);
     PMPI_Bcast(costs, sizeof *costs, MPI_BYTE, 0, world->ours->comm);
     world->ours->costs = *costs;
-    trial_start(world->ours);
+    if (!trial_start(world->ours))
+        state_step_aside(world);
     return true;
 }

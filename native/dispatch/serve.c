@@ -1,6 +1,9 @@
 #include "serve.h"
 
 #include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "failure.h"
 #include "job.h"
@@ -103,7 +106,7 @@ const struct implementation *serve_choose(struct state *state, const struct call
                                 .commutative = reduces ? call->reduction.commutative : true,
                                 .root = call->root};
     if (possible && is_last(state, call->collective, &shape))
-        return is_for_device(state, call) ? NULL : state->last[call->collective].implementation;
+        return is_for_device(state, call) ? NULL : (state->serving = state->last[call->collective].implementation);
     const struct range *range = NULL;
     if (!sized || (call->bytes > 0 && call->bytes <= SERVE_LONGEST))
         range = state_range(state, call->collective, call->bytes);
@@ -120,7 +123,7 @@ const struct implementation *serve_choose(struct state *state, const struct call
     if (!job.verbose) /* which counts every call */
         state->last[call->collective].implementation = chosen;
     state->last[call->collective].shape = shape;
-    return chosen;
+    return state->serving = chosen;
 }
 
 bool serve_reduction(struct state *state, struct reduction *reduction, MPI_Datatype type, MPI_Op op,
@@ -137,18 +140,43 @@ bool serve_reduction(struct state *state, struct reduction *reduction, MPI_Datat
     return true;
 }
 
+/* Where ranks wait for messages, nobody hears that one has left, unless the MPI library was told to go on then. */
+static bool is_heard(const struct state *state, const struct algorithm *algorithm)
+{
+    const char *name = algorithm->name + strlen(collective_names[algorithm->collective]) + 1;
+    bool sends = state->ours->topology.nodes > 1 || strncmp(name, "flat", strlen("flat")) == 0;
+    return !sends || failure_tolerated();
+}
+
+/* This rank has not done its part, for which others may be waiting. */
+static void lacks_memory(struct state *state)
+{
+    const struct algorithm *algorithm = state->serving->algorithm;
+    failure_found(state->ours->fabric.failure, MPI_ERR_NO_MEM);
+    if (is_heard(state, algorithm))
+        return;
+    fprintf(stderr, "unisono: rank %d has no memory left for %s, and the other ranks would wait for it: the program ends here\n",
+            state->rank, algorithm->name);
+    failure_end_job(EXIT_FAILURE);
+    abort();
+}
+
 int serve_room(struct state *state, int which, int64_t bytes, void **room)
 {
     *room = coll_scratch(state->ours, which, bytes > 0 ? bytes : 1);
-    return *room != NULL ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    if (*room != NULL)
+        return MPI_SUCCESS;
+    lacks_memory(state);
+    state_step_aside(state);
+    return MPI_ERR_NO_MEM;
 }
 
 int serve_run(struct state *state, const struct call *call, const struct implementation *ours)
 {
     struct failure *failure = state->ours->fabric.failure;
     int error = algorithm_run(ours->algorithm, state->ours, call, ours->segment);
-    if (__builtin_expect(error == MPI_ERR_NO_MEM, false)) /* it has not done its part, for which others may be waiting */
-        failure_found(failure, error);
+    if (__builtin_expect(error == MPI_ERR_NO_MEM, false))
+        lacks_memory(state);
     if (__builtin_expect(failure_known(failure), false)) {
         state_step_aside(state);
         error = failure_report(failure, state->user);

@@ -43,6 +43,7 @@ struct state {
         struct shape shape;
         const struct implementation *implementation; /* one of ours; NULL: look it up */
     } last[COLLECTIVES]; /* what served last, and what */
+    const struct implementation *serving; /* this call, or the last one that was ours */
     struct device_watch device[COLLECTIVES][DEVICE_BINS];
     int copies;
     struct copy copy[COPIES_MOST];

@@ -13,7 +13,8 @@
 static const int64_t sizes[TRIAL_SIZES] = {8, 64, 512, 4 << 10, 32 << 10, 128 << 10, 512 << 10, 2 << 20};
 
 static const int64_t usual_block = 128 << 10; /* of alltoallv */
-static const int64_t room_most = 8 << 20;     /* bytes of each of the two buffers */
+/* Bytes of each of the two buffers; of all ranks of the node, for one of the two. */
+static const int64_t room_most = 8 << 20, room_least = 1 << 20, node_most = 256 << 20;
 static const double seconds_most = 0.12;      /* of all together, looked at between two sizes of a collective */
 static const double hopeless = 6;             /* times the quickest by the models: not tried */
 static const double factor_most = 1e4;
@@ -44,13 +45,19 @@ static bool is_vector_of_all(enum collective collective)
     return collective == COLL_ALLTOALL || collective == COLL_ALLGATHER;
 }
 
+static int64_t room_bytes(const struct coll_comm *comm)
+{
+    int64_t share = node_most / comm->ranks;
+    return share < room_least ? room_least : share < room_most ? share : room_most;
+}
+
 /* False: too long for the buffers, or there is no choice. */
 static bool set_up(struct task *task, const struct coll_comm *comm, enum collective collective, int64_t bytes,
                    void *send, void *receive)
 {
     const int64_t element = sizeof(double);
     double least = 0;
-    if (bytes * (is_vector_of_all(collective) ? comm->ranks : 1) > room_most)
+    if (bytes * (is_vector_of_all(collective) ? comm->ranks : 1) > room_bytes(comm))
         return false;
     *task = (struct task){.shape = {.bytes = bytes, .element = element, .commutative = true}};
     task->call = (struct call){.collective = collective, .bytes = bytes, .send = send, .receive = receive};
@@ -79,6 +86,14 @@ static bool set_up(struct task *task, const struct coll_comm *comm, enum collect
     return task->count > 1;
 }
 
+/* A rank that could not do its part says so: the others wait for it. */
+static void run_once(const struct task *task, int which, struct coll_comm *comm)
+{
+    int error = algorithm_run(algorithm_at(task->algorithm[which]), comm, &task->call, 0);
+    if (error != MPI_SUCCESS)
+        failure_found(comm->fabric.failure, error);
+}
+
 /* Algorithms take turns, so that what disturbs the machine disturbs all alike. The first turn is not counted. */
 static void run(struct task *task, struct coll_comm *comm)
 {
@@ -91,7 +106,7 @@ static void run(struct task *task, struct coll_comm *comm)
             node_barrier(comm);
             double start = PMPI_Wtime();
             for (int call = 0; call < task->calls; call++)
-                algorithm_run(algorithm, comm, &task->call, 0);
+                run_once(task, i, comm);
             double seconds = (PMPI_Wtime() - start) / task->calls;
             if (round > 0 && seconds < task->seconds[round % HALVES][i])
                 task->seconds[round % HALVES][i] = seconds;
@@ -161,7 +176,7 @@ static void warm_up(struct coll_comm *comm, void *send, void *receive, double be
             size--;
         for (int k = 0; size > 0 && k < task.count && has_time(comm, begun); k++)
             if (algorithm_applies(algorithm_at(task.algorithm[k]), comm, &task.shape))
-                algorithm_run(algorithm_at(task.algorithm[k]), comm, &task.call, 0);
+                run_once(&task, k, comm);
     }
 }
 
@@ -195,24 +210,51 @@ static void *room_of(int64_t bytes)
     return room;
 }
 
-void trial_start(struct coll_comm *world)
+/* Whether this rank will have the memory that algorithms take for a call. One that has none is waited for: hence it is
+ * asked before. */
+static bool has_scratch(const struct coll_comm *comm)
+{
+    int64_t most = 1;
+    for (int i = 0; i < TRIAL_ALGORITHMS && algorithm_at(i) != NULL; i++)
+        for (int size = 0; size < TRIAL_SIZES && sizes[size] <= room_bytes(comm); size++) {
+            const struct algorithm *algorithm = algorithm_at(i);
+            const struct shape shape = {.bytes = sizes[size], .element = sizeof(double), .commutative = true};
+            if (algorithm->scratch == NULL || !algorithm_applies(algorithm, comm, &shape))
+                continue;
+            int64_t takes = algorithm->scratch(comm, &shape);
+            most = takes > most ? takes : most;
+        }
+    return coll_scratch_would(2 * most); /* what earlier calls took is kept */
+}
+
+static bool on_all(const struct coll_comm *comm, bool mine)
+{
+    int good = mine, all = 0;
+    return PMPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, comm->comm) == MPI_SUCCESS && all;
+}
+
+bool trial_start(struct coll_comm *world)
 {
     if (world->topology.nodes != 1 || world->ranks < 2 || world->crowded)
-        return; /* where ranks wait for a CPU, a few calls tell nothing */
+        return true; /* where ranks wait for a CPU, a few calls tell nothing */
     int known = world->rank == 0 && trial_read(&found, world->ranks);
     if (PMPI_Bcast(&known, 1, MPI_INT, 0, world->comm) != MPI_SUCCESS)
-        return;
+        return false;
+    bool good = true;
     if (!known) {
-        void *send = room_of(room_most), *receive = room_of(room_most);
-        int good = send != NULL && receive != NULL, all = 0;
-        bool told = PMPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, world->comm) == MPI_SUCCESS && all &&
-                    try_all(world, send, receive);
+        void *send = room_of(room_bytes(world)), *receive = room_of(room_bytes(world));
+        bool told = on_all(world, send != NULL && receive != NULL && has_scratch(world)) && try_all(world, send, receive);
         free(send);
         free(receive);
-        if (world->rank == 0 && told && !failure_known(world->fabric.failure))
+        coll_scratch_trim(world);
+        good = on_all(world, !failure_known(world->fabric.failure));
+        if (!good)
+            found = (struct trial){0};
+        if (world->rank == 0 && told && good)
             trial_write(&found, world->ranks);
     }
     PMPI_Bcast(&found, sizeof found, MPI_BYTE, 0, world->comm);
+    return good;
 }
 
 /* The nearest size from `size` on, in steps of `step`, at which something is known; -1: none. */

@@ -17,8 +17,9 @@ struct trial {
     float factor[TRIAL_SIZES][TRIAL_ALGORITHMS];
 };
 
-/* Collective over the ranks of `world`. What is found is the same on all of them. */
-void trial_start(struct coll_comm *world);
+/* Collective over the ranks of `world`. What is found is the same on all of them; false, on all too: one could not do its
+ * part, and nothing goes on `world` any more. */
+bool trial_start(struct coll_comm *world);
 /* What to multiply the cost of algorithm_at(index) by. */
 double trial_factor(const struct coll_comm *comm, int index, int64_t bytes);
 

@@ -210,8 +210,17 @@ int PMPI_Isend(const void *data, int count, MPI_Datatype type, int to, int tag, 
 
 int PMPI_Irecv(void *data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    (void)data, (void)count, (void)type, (void)from, (void)tag, (void)comm;
+    (void)from, (void)tag, (void)comm;
+    if (bytes_of(count, type) == 1) /* "yes" here, too */
+        memset(data, 1, 1);
     *request = MPI_REQUEST_NULL;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Test(MPI_Request *request, int *done, MPI_Status *status)
+{
+    (void)request, (void)status;
+    *done = 1;
     return MPI_SUCCESS;
 }
 

@@ -145,13 +145,12 @@ static void test_placement(void)
 {
     enum { MOST = 64, PAGES = 4 };
     struct cpus allowed = {{0}};
-    char name[SHARED_NAME_BYTES];
+    struct shared_place place;
     size_t page = (size_t)sysconf(_SC_PAGESIZE), each = PAGES * page;
     int seen = 0;
     bool there[MOST] = {false};
     CHECK(sched_getaffinity(0, sizeof allowed, (cpu_set_t *)(void *)allowed.words) == 0);
-    shared_memory_name(name);
-    int file = shared_memory_open(name, true);
+    int file = shared_memory_make(&place, false);
     CHECK(file >= 0 && ftruncate(file, (off_t)(MOST * each)) == 0);
     for (int domain = 0; domain < MOST; domain++) {
         pid_t child = fork();
@@ -175,7 +174,6 @@ static void test_placement(void)
             seen++;
         }
     printf("%d pages, each in the domain of the process that filled its part\n", seen);
-    shm_unlink(name);
 }
 
 int main(void)

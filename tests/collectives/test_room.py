@@ -79,6 +79,13 @@ def test_no_shared_memory_at_all(tools: Toolchain, program: Path, script: str) -
     assert (status, said[-1:], list(served)) == (0, ["right"], ["mpi"])
 
 
+@pytest.mark.parametrize("files", ["named", "nameless"])
+def test_files_without_names_and_with_them(tools: Toolchain, program: Path, files: str) -> None:
+    status, said, served = _run(tools, program, "5", files, env=SERVE)
+    assert (status, said) == (0, ["right"])
+    assert served["unisono"] > 100
+
+
 def test_no_rank_may_read_another(tools: Toolchain, program: Path) -> None:
     pull = {"UNISONO_FORCE": "bcast=unisono/pull", "UNISONO_VERBOSE": "1"}
     status, said, served = _run(tools, program, "5", "deny", env=pull)

@@ -27,8 +27,10 @@ def tools(request: pytest.FixtureRequest) -> Toolchain:
     return toolchain(request.param)
 
 
-def _run(tools: Toolchain, folder: Path, program: Path, cache: Path) -> Ran:
+def _run(tools: Toolchain, folder: Path, program: Path, cache: Path, beside: Path | None = None) -> Ran:
     env = {"UNISONO_COLLECTIVES": "on", "UNISONO_VERBOSE": "1", "XDG_CACHE_HOME": str(cache)}
+    if beside is not None:  # and UCX must not take the place of its mmap()
+        env |= {"LD_PRELOAD": f"{tools.library}:{beside}", "UCX_MEM_EVENTS": "n"}
     ran = run(tools, folder, program, ranks=2, env=env, record=False)
     assert (ran.status, ran.out.count("right")) == (0, 2), ran.out + ran.error
     return ran
@@ -103,3 +105,17 @@ def test_where_nothing_can_be_kept(tools: Toolchain, tmp_path: Path) -> None:
     file.mkdir()  # where the file should be
     _run(tools, tmp_path, program, folder)
     assert [path.name for path in file.parent.iterdir()] == [file.name]
+
+
+def test_a_rank_that_has_no_memory_for_it(tools: Toolchain, tmp_path: Path) -> None:
+    """Nothing is tried, as the others would wait for it."""
+    program = compiled(tools, tmp_path, PROGRAM)
+    source = str(Path(PROGRAM).parent / "no_scratch.c")
+    refusing = compiled(tools, tmp_path, source, "-shared", "-fPIC", name="no_scratch.so", after=["-ldl"])
+    for _ in range(LAUNCHES):
+        ran = _run(tools, tmp_path, program, tmp_path / "cache", refusing)
+        if "refused" in ran.error:
+            break
+    else:
+        raise AssertionError("no algorithm that was tried wanted memory of its own")
+    assert not list((tmp_path / "cache").rglob("trials/*"))

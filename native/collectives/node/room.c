@@ -37,6 +37,11 @@ void room_end(void)
 {
 }
 
+bool room_named(void)
+{
+    return false;
+}
+
 int64_t room_limit(void)
 {
     return INT64_MAX;
@@ -72,6 +77,12 @@ void room_give(int64_t bytes)
 
 static _Atomic int64_t *taken; /* in the page that all share; NULL: nothing is shared */
 static int64_t limit;
+static bool named;
+
+bool room_named(void)
+{
+    return named;
+}
 
 int64_t room_limit(void)
 {
@@ -119,40 +130,53 @@ static size_t page(void)
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* The page; NULL: it cannot be had. `name` is the first rank's affair. */
+/* The page; NULL: it cannot be had. */
 static void *page_of(int file)
 {
     return file >= 0 && shared_memory_fill(file, 0, page()) == 0 ? shared_memory_map(file, page()) : NULL;
 }
 
-int room_start(MPI_Comm near)
+/* Every rank's page and the least limit of all, 0 where one has none. MPI error code. */
+static int share_page(MPI_Comm near, int64_t mine, bool names, void **memory, int64_t *all)
 {
-    char name[SHARED_NAME_BYTES] = "";
-    int rank, ranks, file = -1;
+    struct shared_place place = {0};
+    int rank, file = -1;
     PMPI_Comm_rank(near, &rank);
-    PMPI_Comm_size(near, &ranks);
-    int64_t mine = own_limit(ranks, rank == 0), all = 0;
-    if (rank == 0 && mine > 0) {
-        shared_memory_name(name);
-        file = shared_memory_open(name, true);
-        if (file < 0)
-            name[0] = '\0';
-    }
-    int error = PMPI_Bcast(name, sizeof name, MPI_CHAR, 0, near);
-    if (error == MPI_SUCCESS && rank != 0 && name[0] != '\0')
-        file = shared_memory_open(name, false);
-    void *memory = page_of(file);
-    mine = memory != NULL ? mine : 0;
-    error = error ? error : PMPI_Allreduce(&mine, &all, 1, MPI_INT64_T, MPI_MIN, near);
-    if (rank == 0 && file >= 0)
-        shm_unlink(name);
+    if (rank == 0 && mine > 0)
+        file = shared_memory_make(&place, names);
+    int error = PMPI_Bcast(&place, sizeof place, MPI_BYTE, 0, near);
+    if (error == MPI_SUCCESS && rank != 0 && place.path[0] != '\0')
+        file = shared_memory_join(&place);
+    *memory = page_of(file);
+    mine = *memory != NULL ? mine : 0;
+    *all = 0;
+    error = error ? error : PMPI_Allreduce(&mine, all, 1, MPI_INT64_T, MPI_MIN, near);
+    if (rank == 0)
+        shared_memory_unname(&place);
     if (file >= 0)
         close(file);
-    bool good = error == MPI_SUCCESS && all > 0;
-    if (!good && memory != NULL)
-        munmap(memory, page());
-    taken = good ? memory : NULL;
-    limit = good ? all : 0;
+    if (*memory != NULL && (error != MPI_SUCCESS || *all == 0)) {
+        munmap(*memory, page());
+        *memory = NULL;
+    }
+    return error;
+}
+
+int room_start(MPI_Comm near)
+{
+    int rank, ranks;
+    void *memory;
+    PMPI_Comm_rank(near, &rank);
+    PMPI_Comm_size(near, &ranks);
+    int64_t mine = own_limit(ranks, rank == 0), all;
+    named = false;
+    int error = share_page(near, mine, named, &memory, &all);
+    if (error == MPI_SUCCESS && all == 0) {
+        named = true;
+        error = share_page(near, mine, named, &memory, &all);
+    }
+    taken = memory;
+    limit = memory != NULL ? all : 0;
     return error;
 }
 

@@ -20,6 +20,9 @@
 int room_start(MPI_Comm near);
 void room_end(void);
 
+/* Whether files have names, as some rank of the machine cannot reach them otherwise (common/shared_memory.h). */
+bool room_named(void);
+
 /* Bytes in all: the same on all ranks of the machine. 0: no memory is shared. */
 int64_t room_limit(void);
 

@@ -1,7 +1,6 @@
 #include "segment.h"
 
-#include <errno.h>
-#include <string.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -14,12 +13,33 @@ static int peer(const struct coll_comm *comm, int local)
     return topology_rank(&comm->topology, comm->topology.node, local);
 }
 
+/* A message of another rank of the node, unless it has left or is gone. */
+static bool hear(const struct coll_comm *comm, void *data, int64_t bytes, int local)
+{
+    enum { LOOK = 64 }; /* turns */
+    struct failure *failure = comm->fabric.failure;
+    MPI_Request request;
+    int error = fabric_start_receive(&comm->fabric, data, bytes, peer(comm, local), FABRIC_SETUP, &request), done = false;
+    for (unsigned turn = 1; error == MPI_SUCCESS && !done && !failure_known(failure); turn++) {
+        error = PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
+        if (error != MPI_SUCCESS || done || turn % LOOK != 0)
+            continue;
+        failure_look(failure, turn == LOOK);
+        sched_yield();
+    }
+    if (error == MPI_SUCCESS && !done) {
+        PMPI_Cancel(&request);
+        PMPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    return error == MPI_SUCCESS && done;
+}
+
 /* What local 0 says, told to all. False: messages fail. */
 static bool tell(const struct coll_comm *comm, void *data, int64_t bytes)
 {
     bool good = true;
     if (comm->topology.local != 0)
-        return fabric_receive(&comm->fabric, data, bytes, peer(comm, 0), FABRIC_SETUP) == MPI_SUCCESS;
+        return hear(comm, data, bytes, 0);
     for (int local = 1; local < comm->topology.locals; local++)
         good = fabric_send(&comm->fabric, data, bytes, peer(comm, local), FABRIC_SETUP) == MPI_SUCCESS && good;
     return good;
@@ -33,8 +53,7 @@ static bool agree(const struct coll_comm *comm, bool good)
         fabric_send(&comm->fabric, &all, 1, peer(comm, 0), FABRIC_SETUP);
     else
         for (int local = 1; local < comm->topology.locals; local++) {
-            int error = fabric_receive(&comm->fabric, &theirs, 1, peer(comm, local), FABRIC_SETUP);
-            all = all && error == MPI_SUCCESS && theirs;
+            all = hear(comm, &theirs, 1, local) && theirs && all;
         }
     return tell(comm, &all, 1) && all;
 }
@@ -58,26 +77,23 @@ bool segment_create(struct segment *segment, struct coll_comm *comm, int64_t eac
         return false;
     int64_t page = sysconf(_SC_PAGESIZE), rounded = (each + failure_room(failure) + page - 1) / page * page;
     *segment = (struct segment){.each = rounded, .bytes = rounded * comm->topology.locals, .failure = failure};
-    char name[SHARED_NAME_BYTES] = "";
+    struct shared_place place = {0};
     int file = -1;
     if (comm->topology.local == 0 && room_take(segment->bytes)) {
         segment->taken = segment->bytes;
-        shared_memory_name(name);
-        file = shared_memory_open(name, true);
-        if (file < 0)
-            name[0] = '\0';
+        file = shared_memory_make(&place, room_named());
     }
-    bool good = tell(comm, name, sizeof name);
-    if (good && name[0] == '\0') { /* which all have heard */
+    bool good = tell(comm, &place, sizeof place);
+    if (good && place.path[0] == '\0') { /* which all have heard */
         segment_free(segment);
         return false;
     }
     if (comm->topology.local != 0 && good)
-        file = shared_memory_open(name, false);
+        file = shared_memory_join(&place);
     good = take(segment, comm, file) && good;
     good = agree(comm, good);
-    if (comm->topology.local == 0 && file >= 0)
-        shm_unlink(name);
+    if (comm->topology.local == 0)
+        shared_memory_unname(&place);
     if (file >= 0)
         close(file);
     if (!good)

@@ -12,8 +12,8 @@ struct segment {
 };
 
 /* Collective over the ranks of a node, by messages: `each` bytes of zeros for each, in whole pages. False on all of them
- * when one of them cannot have it, or the node has no room for it (room.h). It has no name once everybody has it, so
- * nothing is left by a process that dies. */
+ * when one of them cannot have it, or the node has no room for it (room.h). It has no name, so nothing is left by
+ * processes that die (common/shared_memory.h says where it has one, until everybody has it). */
 bool segment_create(struct segment *segment, struct coll_comm *comm, int64_t each);
 void segment_free(struct segment *segment);
 

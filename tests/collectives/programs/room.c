@@ -1,13 +1,15 @@
 /* Many communicators at a time, on each of them collectives of several sizes, then a window of the MPI library's own: all
  * must be right however little there is to share.
  *
- *     room COMMUNICATORS [deny | yama]
+ *     room COMMUNICATORS [deny | yama | named | nameless]
  *
  * deny: the kernel lets no rank read another's memory (seccomp). yama: only one that has permitted it, as Yama does; says
- * at the end how often libunisono permitted it. Prints "right". */
+ * at the end how often libunisono permitted it. named: libunisono gets no file without a name in /dev/shm. nameless: none
+ * with a name. Prints "right". */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stdarg.h>
@@ -24,7 +26,7 @@
 
 enum { LONG = 16384 };
 
-static int rank, ranks, wrong, yama, permitted;
+static int rank, ranks, wrong, yama, named, nameless, permitted;
 
 static void deny(void)
 {
@@ -45,7 +47,21 @@ static void deny(void)
 static int is_ours(const void *caller)
 {
     Dl_info from;
-    return yama && dladdr(caller, &from) != 0 && strstr(from.dli_fname, "libunisono") != NULL;
+    return dladdr(caller, &from) != 0 && strstr(from.dli_fname, "libunisono") != NULL;
+}
+
+int open(const char *path, int flags, ...)
+{
+    va_list rest;
+    va_start(rest, flags);
+    int mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(rest, int) : 0;
+    va_end(rest);
+    int makes_nameless = (flags & O_TMPFILE) == O_TMPFILE, makes = (flags & O_CREAT) != 0;
+    if (((named && makes_nameless) || (nameless && makes)) && is_ours(__builtin_return_address(0))) {
+        errno = EOPNOTSUPP;
+        return -1;
+    }
+    return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 }
 
 static void name_of(pid_t process, char *name, size_t bytes)
@@ -61,7 +77,7 @@ int prctl(int option, ...)
     for (int i = 0; i < 4; i++)
         argument[i] = va_arg(rest, unsigned long);
     va_end(rest);
-    if (option != PR_SET_PTRACER || !is_ours(__builtin_return_address(0)))
+    if (option != PR_SET_PTRACER || !yama || !is_ours(__builtin_return_address(0)))
         return (int)syscall(SYS_prctl, option, argument[0], argument[1], argument[2], argument[3]);
     char name[64];
     name_of(getpid(), name, sizeof name);
@@ -76,7 +92,7 @@ static int forbidden(pid_t process, const void *caller)
 {
     char name[64];
     name_of(process, name, sizeof name);
-    return is_ours(caller) && process != getpid() && access(name, F_OK) != 0;
+    return yama && is_ours(caller) && process != getpid() && access(name, F_OK) != 0;
 }
 
 ssize_t process_vm_readv(pid_t process, const struct iovec *here, unsigned long heres, const struct iovec *there,
@@ -138,6 +154,8 @@ int main(int argc, char **argv)
 {
     int count = atoi(argv[1]), all;
     yama = argc > 2 && strcmp(argv[2], "yama") == 0;
+    named = argc > 2 && strcmp(argv[2], "named") == 0;
+    nameless = argc > 2 && strcmp(argv[2], "nameless") == 0;
     if (argc > 2 && strcmp(argv[2], "deny") == 0)
         deny();
     MPI_Init(&argc, &argv);
