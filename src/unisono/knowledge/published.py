@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from unisono.errors import UserError
+from unisono.language import _
 from unisono.machine.model import Machine
 from unisono.model import Setting
 from unisono.sizes import format_size, parse_size
@@ -53,12 +54,12 @@ class Range(_Part):
     def text(self) -> str:
         """ "up to 128 B", "from 8 KiB", "8 KiB to 128 KiB", "at 8 KiB", "all sizes"."""
         if self.first is None:
-            return "all sizes" if self.last is None else f"up to {format_size(self.last)}"
+            return _("all sizes") if self.last is None else _("up to {last}").format(last=format_size(self.last))
         if self.last is None:
-            return f"from {format_size(self.first)}"
+            return _("from {first}").format(first=format_size(self.first))
         if self.first == self.last:
-            return f"at {format_size(self.first)}"
-        return f"{format_size(self.first)} to {format_size(self.last)}"
+            return _("at {first}").format(first=format_size(self.first))
+        return _("{first} to {last}").format(first=format_size(self.first), last=format_size(self.last))
 
 
 class Effect(Range):
@@ -112,13 +113,27 @@ class Published(_Part):
 
     def sentences(self) -> list[str]:
         """What is known, for showing beside results of our own."""
-        at = f" at {format_size(self.size)}" if self.size else ""
-        out = [f"{self.collective} on {self.nodes} x {self.ppn} ranks of {self.source.shape}{at}: {self.setting}"]
+        sentence = (
+            _("{collective} of {size} on {nodes} x {ppn} ranks of {shape}: {setting}")
+            if self.size
+            else _("{collective} on {nodes} x {ppn} ranks of {shape}: {setting}")
+        )
+        out = [
+            sentence.format(
+                collective=self.collective,
+                size=format_size(self.size or 0),
+                nodes=self.nodes,
+                ppn=self.ppn,
+                shape=self.source.shape,
+                setting=self.setting,
+            )
+        ]
         if self.gains:
-            out.append(f"faster than the default {self.gains.text()}")
-        said = {"NPS": self.nps, "placement": self.placement, "UCC": self.ucc, "HCOLL": self.hcoll}
+            out.append(_("faster than the default {sizes}").format(sizes=self.gains.text()))
+        said = {"NPS": self.nps, _("placement"): self.placement, "UCC": self.ucc, "HCOLL": self.hcoll}
         out += [f"{name}: {text}" for name, text in said.items() if text and text != "-"]
-        out += [f"{p.what}: {p.as_is:g} s as-is, {p.tuned:g} s tuned ({p.improvement:.1%})" for p in self.proof]
+        proof = _("{what}: {as_is:g} s as-is, {tuned:g} s tuned ({improvement:.1%})")
+        out += [proof.format(what=p.what, as_is=p.as_is, tuned=p.tuned, improvement=p.improvement) for p in self.proof]
         return [*out, f"({self.source.publisher}: {self.source.title})"]
 
 

@@ -12,18 +12,18 @@ def fingerprint(machine: Machine) -> dict[str, str]:
     """Label -> value, in reading order. What is not known has no entry, so it is never a difference."""
     known = {
         "CPU": machine.cpu_model,
-        "architecture": machine.architecture,
-        "sockets": str(machine.sockets),
-        "NUMA nodes per socket": str(machine.numa_per_socket),
-        "cores": str(machine.cores),
+        N_("architecture"): machine.architecture,
+        N_("sockets"): str(machine.sockets),
+        N_("NUMA nodes per socket"): str(machine.numa_per_socket),
+        N_("cores"): str(machine.cores),
         "SMT": str(machine.smt),
-        "governor": machine.governor,
-        "kernel": machine.kernel,
+        N_("governor"): machine.governor,
+        N_("kernel"): machine.kernel,
         "MPI": f"{machine.mpi.family} {machine.mpi.version}" if machine.mpi else None,
-        "collective components": ", ".join(machine.mpi.components.get("coll", [])) if machine.mpi else None,
+        N_("collective components"): ", ".join(machine.mpi.components.get("coll", [])) if machine.mpi else None,
         "UCX": machine.ucx.version if machine.ucx else None,
-        "environment": _settings(machine.environment),
-        "settings in files": _settings({**_of(machine.mpi), **_of(machine.ucx)}) if machine.mpi else None,
+        N_("environment"): _settings(machine.environment),
+        N_("settings in files"): _settings({**_of(machine.mpi), **_of(machine.ucx)}) if machine.mpi else None,
     }
     return {label: value for label, value in known.items() if value}
 

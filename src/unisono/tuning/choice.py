@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from unisono.errors import UserError
+from unisono.language import _
 from unisono.model import Setting
 from unisono.sizes import format_size
 from unisono.tuning.model import Gain, PlanModel, RuleModel, Tuning
@@ -85,18 +86,28 @@ def choose(
     """
     plans = [plan for plan in tuning.plans_for(nodes, ppn) if library or not plan.needs_library]
     if not plans:
-        without = "" if library else " without our library"
-        raise UserError(
-            f"{tuning.name}: has no plan{without} for {nodes} x {ppn} ranks; it has {measured_cases(tuning)}"
+        sentence = (
+            _("{name}: has no plan for {nodes} x {ppn} ranks; it has {cases}")
+            if library
+            else _("{name}: has no plan without our library for {nodes} x {ppn} ranks; it has {cases}")
         )
+        raise UserError(sentence.format(name=tuning.name, nodes=nodes, ppn=ppn, cases=measured_cases(tuning)))
     used = dict(tuning.weights if weights is None else weights)
     for name, weight in used.items():
         if name not in tuning.collectives():
-            raise UserError(f"weights: {name} was not measured; {tuning.name} has {', '.join(tuning.collectives())}")
+            raise UserError(
+                _("weights: {collective} was not measured; {name} has {collectives}").format(
+                    collective=name, name=tuning.name, collectives=", ".join(tuning.collectives())
+                )
+            )
         if not 0 <= weight < math.inf:
-            raise UserError(f"weights: {name}={weight:g} is not a weight; write a number from 0 up")
+            raise UserError(
+                _("weights: {name}={weight:g} is not a weight; write a number from 0 up").format(
+                    name=name, weight=weight
+                )
+            )
     if used and not any(used.values()):
-        raise UserError("weights: all are 0, so nothing would count")
+        raise UserError(_("weights: all are 0, so nothing would count"))
     if len(plans) == 1:
         return plans[0]
     from unisono.decide.choosing import choose as choose_plan  # imports numpy, which reading a tuning does without
@@ -125,19 +136,33 @@ def lookup(
     not measured get what `unisono run` gives them: the launch setting of the nearest case, and no rules. Raises
     UserError when the collective was not measured."""
     if collective not in tuning.collectives():
-        raise UserError(f"{tuning.name}: {collective} was not measured; it has {', '.join(tuning.collectives())}")
+        raise UserError(
+            _("{name}: {collective} was not measured; it has {collectives}").format(
+                name=tuning.name, collective=collective, collectives=", ".join(tuning.collectives())
+            )
+        )
     case = nearest_case(tuning, nodes, ppn)
     plan = choose(tuning, *case, weights if weights is not None else {collective: 1.0})
     if collective not in plan.gain:
-        raise UserError(f"{tuning.name}: {collective} was not measured on {case[0]} x {case[1]} ranks")
+        raise UserError(
+            _("{name}: {collective} was not measured on {nodes} x {ppn} ranks").format(
+                name=tuning.name, collective=collective, nodes=case[0], ppn=case[1]
+            )
+        )
     if not rules_apply(plan, nodes, ppn):
         return Lookup(collective, nodes, ppn, size, plan, None, (unmeasured(tuning, case, nodes, ppn),))
     notes = [unmeasured(tuning, case, nodes, ppn)] if case != (nodes, ppn) else []
     rule = plan.rule_at(collective, size)
     measured = sorted(size for rule in plan.rules_for(collective) for size in rule.sizes)
     if measured and not measured[0] <= size <= measured[-1]:
-        end = f"above {format_size(measured[-1])}" if size > measured[-1] else f"below {format_size(measured[0])}"
-        notes.append(f"{format_size(size)} is outside what was measured: nothing {end} was")
+        above = size > measured[-1]
+        sentence = (
+            _("{size} is outside what was measured: nothing above {end} was")
+            if above
+            else _("{size} is outside what was measured: nothing below {end} was")
+        )
+        end = format_size(measured[-1] if above else measured[0])
+        notes.append(sentence.format(size=format_size(size), end=end))
     return Lookup(collective, nodes, ppn, size, plan, rule, tuple(notes))
 
 
@@ -151,11 +176,11 @@ def rules_apply(plan: PlanModel, nodes: int, ppn: int) -> bool:
 
 def unmeasured(tuning: Tuning, case: tuple[int, int], nodes: int, ppn: int) -> str:
     """What ranks get that were not measured, in the words of every command."""
-    return (
-        f"{nodes} x {ppn} ranks were not measured: the launch setting is that of {case[0]} x {case[1]}, the nearest "
-        f"that was (measured, nodes x ranks a node: {measured_cases(tuning)}); rules by message size apply to "
-        "communicators of measured sizes only, others are left to the MPI"
-    )
+    return _(
+        "{nodes} x {ppn} ranks were not measured: the launch setting is that of {near_nodes} x {near_ppn}, the nearest "
+        "that was (measured, nodes x ranks a node: {cases}); rules by message size apply to communicators of measured "
+        "sizes only, others are left to the MPI"
+    ).format(nodes=nodes, ppn=ppn, near_nodes=case[0], near_ppn=case[1], cases=measured_cases(tuning))
 
 
 def nearest_case(tuning: Tuning, nodes: int, ppn: int) -> tuple[int, int]:

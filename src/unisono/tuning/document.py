@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from unisono import writing
 from unisono.errors import UserError
+from unisono.language import _, translated
 from unisono.reading import read_text
 from unisono.sizes import format_size
 from unisono.toml import parse_toml
@@ -60,8 +61,10 @@ def read(path: Path, *, layouts: bool = False) -> Tuning:
     tuning = parse(read_text(path), str(path))
     if not tuning.plan and not layouts:
         raise UserError(
-            f"{path}: holds layouts alone, nothing on collectives: unisono run --layout applies them, unisono tune "
-            f"measures collectives"
+            _(
+                "{path}: holds layouts alone, nothing on collectives: unisono run --layout applies them, unisono tune "
+                "measures collectives"
+            ).format(path=path)
         )
     return tuning
 
@@ -70,11 +73,17 @@ def parse(text: str, where: str) -> Tuning:
     """The tuning in a text; `where` names it in errors. Raises UserError."""
     document = parse_toml(text, where)
     if document.get("format") != FORMAT:
-        said = f"its format is {document['format']!r}" if "format" in document else "it has no `format`"
-        raise UserError(f'{where}: is not a tuning ({said}); a tuning begins with format = "{FORMAT}"')
+        sentence = (
+            _('{where}: is not a tuning (its format is {other!r}); a tuning begins with format = "{format}"')
+            if "format" in document
+            else _('{where}: is not a tuning (it has no `format`); a tuning begins with format = "{format}"')
+        )
+        raise UserError(sentence.format(where=where, other=document.get("format"), format=FORMAT))
     if document.get("version") != VERSION:
         raise UserError(
-            f"{where}: is a tuning of version {document.get('version')!r}; this Unisono reads version {VERSION}"
+            _("{where}: is a tuning of version {version!r}; this Unisono reads version {known}").format(
+                where=where, version=document.get("version"), known=VERSION
+            )
         )
     try:
         return Tuning.model_validate(document)
@@ -250,9 +259,11 @@ def _explain(text: str, where: str, error: ValidationError) -> str:
     loc = first["loc"]
     key = ".".join(str(part) for part in loc) or "document"
     line = line_of(text, loc)
-    message = "is not a known key" if first["type"] == "extra_forbidden" else first["msg"].removeprefix("Value error, ")
-    more = f" (and {len(others)} more)" if others else ""
-    return f"{where}: {f'line {line}: ' if line else ''}{key}: {message}{more}"
+    unknown = first["type"] == "extra_forbidden"
+    message = _("is not a known key") if unknown else translated(first["msg"].removeprefix("Value error, "))
+    more = _(" (and {count} more)").format(count=len(others)) if others else ""
+    place = _("{where}: line {number}").format(where=where, number=line) if line else where
+    return f"{place}: {key}: {message}{more}"
 
 
 _HEADER = re.compile(r"\s*\[{1,2}\s*([^\[\]]+?)\s*\]{1,2}\s*(?:#.*)?")

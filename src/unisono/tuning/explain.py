@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from unisono.language import _
 from unisono.model import PRELOAD, WITHOUT_SIZE, Setting
 from unisono.parameters.spelling import implementation
 from unisono.sizes import format_size
@@ -66,26 +67,40 @@ class Explanation:
         share = f"{self.confidence:.0%}"
         gain = found.gain
         if gain is None:
-            said = ["What it gains is not known: these ranks were not measured."]
+            said = [_("What it gains is not known: these ranks were not measured.")]
         elif rule is None:
+            size = format_size(found.size)
             said = [
-                f"No rule names {format_size(found.size)}: the MPI decides by itself. Over all sizes of "
-                f"{found.collective} the plan takes {_times(gain)} ({share} interval)."
+                _(
+                    "No rule names {size}: the MPI decides by itself. Over all sizes of {collective} the plan takes "
+                    "{times} ({share} interval)."
+                ).format(size=size, collective=found.collective, times=_times(gain), share=share)
             ]
             if found.plan.launch.without(PRELOAD).is_default:
-                said = [f"No rule names {format_size(found.size)}: the MPI decides by itself, as without a tuning."]
+                said = [_("No rule names {size}: the MPI decides by itself, as without a tuning.").format(size=size)]
         elif not rule.call and found.plan.launch.is_default:
-            said = [f"Nothing that was measured is faster than the default by more than {self.margin:.0%} for sure."]
+            nothing = _("Nothing that was measured is faster than the default by more than {margin:.0%} for sure.")
+            said = [nothing.format(margin=self.margin)]
         else:
             sizes = ", ".join(format_size(size) for size in rule.sizes)
             said = [
-                f"For this range, {rule.range_text()}, it takes {_times(rule.gain)} ({share} interval), measured at "
-                f"{sizes} in {rule.launches} launches."
+                _(
+                    "For this range, {range}, it takes {times} ({share} interval), measured at {sizes} in {launches} "
+                    "launches."
+                ).format(
+                    range=rule.range_text(),
+                    times=_times(rule.gain),
+                    share=share,
+                    sizes=sizes,
+                    launches=rule.launches,
+                )
             ]
-        said += [f"Note: {note}." for note in found.notes]
+        said += [_("Note: {note}.").format(note=note) for note in found.notes]
         said.append(
-            f"The default is kept unless beaten by more than {self.margin:.0%} with {share} confidence; sizes of one "
-            f"rule are judged together, without the launch that chose (study {self.study})."
+            _(
+                "The default is kept unless beaten by more than {margin:.0%} with {share} confidence; sizes of one "
+                "rule are judged together, without the launch that chose (study {study})."
+            ).format(margin=self.margin, share=share, study=self.study)
         )
         return said + self.alone_sentences()
 
@@ -94,39 +109,67 @@ class Explanation:
         if self.alone is None:
             return []
         name, gain = self.found.collective, self.alone.gain
-        return [
-            f"The launch setting is chosen for all collectives together; for {name} alone it would be "
-            f"{words.launch(self.alone.plan.launch)}{f', with a gain of {gain}' if gain else ''}: --for {name}."
-        ]
+        sentence = (
+            _(
+                "The launch setting is chosen for all collectives together; for {name} alone it would be {launch}, "
+                "with a gain of {gain}: --for {name}."
+            )
+            if gain
+            else _(
+                "The launch setting is chosen for all collectives together; for {name} alone it would be {launch}: "
+                "--for {name}."
+            )
+        )
+        return [sentence.format(name=name, launch=words.launch(self.alone.plan.launch), gain=gain)]
 
     def run_sentences(self) -> list[str]:
         """What `unisono run` does for it, and what is left without our library."""
         rest = self.found.plan.launch.without(PRELOAD)
-        sets = f"sets {rest}" if rest else "sets nothing else"
         if not self.found.plan.needs_library:
             if self.found.plan.launch.is_default and not self._call:
-                return ["unisono run adds nothing."]
-            rules = " and names a rules file for coll/tuned" if self._call else ""
-            return [f"unisono run {sets if rest else 'sets no parameter of a launch'}{rules}."]
-        line = f' with the rule "{self.rule_line}"' if self.rule_line else ", which leaves this call to the MPI"
-        said = [f"unisono run puts libunisono.so into the ranks{line}, and {sets}."]
+                return [_("unisono run adds nothing.")]
+            if self._call:
+                sentence = (
+                    _("unisono run sets {rest} and names a rules file for coll/tuned.")
+                    if rest
+                    else _("unisono run sets no parameter of a launch and names a rules file for coll/tuned.")
+                )
+            else:
+                sentence = _("unisono run sets {rest}.") if rest else _("unisono run sets no parameter of a launch.")
+            return [sentence.format(rest=rest)]
+        if self.rule_line:
+            sentence = (
+                _('unisono run puts libunisono.so into the ranks with the rule "{rule}", and sets {rest}.')
+                if rest
+                else _('unisono run puts libunisono.so into the ranks with the rule "{rule}", and sets nothing else.')
+            )
+        else:
+            sentence = (
+                _("unisono run puts libunisono.so into the ranks, which leaves this call to the MPI, and sets {rest}.")
+                if rest
+                else _(
+                    "unisono run puts libunisono.so into the ranks, which leaves this call to the MPI, and sets "
+                    "nothing else."
+                )
+            )
+        said = [sentence.format(rule=self.rule_line, rest=rest)]
         if self.rule_line and self._call.get("coll") == "tuned" and "algorithm" in self._call:
             said.append(
-                "In a program that has MPI_THREAD_MULTIPLE the MPI decides this call by itself: what forces an "
-                "algorithm of coll/tuned holds for a whole process, and other threads would meet it."
+                _(
+                    "In a program that has MPI_THREAD_MULTIPLE the MPI decides this call by itself: what forces an "
+                    "algorithm of coll/tuned holds for a whole process, and other threads would meet it."
+                )
             )
         if self.without is not None:
             call = self.without.rule.call if self.without.rule else Setting()
-            said.append(
-                f"Without our library: {_under(words.use(call), self.without.plan.launch)}"
-                f"{self._without_times()} (export --format openmpi, ucx, shell or mpirun)."
+            sentence = (
+                _("Without our library: {use}, {times} (export --format openmpi, ucx, shell or mpirun).")
+                if self.without.measured
+                else _("Without our library: {use} (export --format openmpi, ucx, shell or mpirun).")
             )
+            times = _times(_gain_at(self.without.plan, self.without.collective, self.without.size))
+            said.append(sentence.format(use=_under(words.use(call), self.without.plan.launch), times=times))
         return said
-
-    def _without_times(self) -> str:
-        if self.without is None or not self.without.measured:
-            return ""
-        return f", {_times(_gain_at(self.without.plan, self.without.collective, self.without.size))}"
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -170,7 +213,7 @@ def explain(
         without = Lookup(collective, nodes, ppn, size, plain, rule, found.notes)
     return Explanation(
         found=found,
-        study=f"{tuning.study.name}, {tuning.conditions.launches} launches",
+        study=_("{name}, {launches} launches").format(name=tuning.study.name, launches=tuning.conditions.launches),
         margin=tuning.study.margin,
         confidence=tuning.study.confidence,
         others=tuple(sorted(others, key=lambda other: -other.gain.mid)),
@@ -195,14 +238,16 @@ def _gain_at(plan: PlanModel, collective: str, size: int) -> Gain:
 
 
 def _under(use: str, launch: Setting) -> str:
-    return use if launch.is_default else f"{use}, under {words.launch(launch)}"
+    return use if launch.is_default else _("{use}, under {launch}").format(use=use, launch=words.launch(launch))
 
 
 def _times(gain: Gain) -> str:
     """ "66% of the default's time: 1.52x as fast, 1.40x to 1.63x"."""
     if gain.mid == gain.low == gain.high == 1:
-        return "as long as the default"
-    return f"{1 / gain.mid:.0%} of the default's time: {gain.mid:.2f}x as fast, {gain.low:.2f}x to {gain.high:.2f}x"
+        return _("as long as the default")
+    return _("{share:.0%} of the default's time: {mid:.2f}x as fast, {low:.2f}x to {high:.2f}x").format(
+        share=1 / gain.mid, mid=gain.mid, low=gain.low, high=gain.high
+    )
 
 
 def _gain(gain: Gain) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from pydantic import (
 
 from unisono.decide.model import Interval, Joint, Plan, Rule
 from unisono.hybrid.layouts import Layout
+from unisono.language import _, ngettext
 from unisono.machine.model import mpi_name
 from unisono.model import CALL_SCOPE, COLLECTIVES, DISPATCHED, PRELOAD, UNISONO, Case, Setting, is_ours
 from unisono.sizes import format_size
@@ -35,16 +36,22 @@ def _setting(value: Any) -> Setting:
     if isinstance(value, Setting):
         return value
     if not isinstance(value, dict):
-        raise ValueError('a setting is a table of parameters, for example { UCX_RNDV_THRESH = "16kb" }')
+        raise ValueError(_('a setting is a table of parameters, for example { UCX_RNDV_THRESH = "16kb" }'))
     for name, content in value.items():
         if isinstance(content, bool) or not isinstance(content, (str, int)):
-            raise ValueError(f'{name}: {content!r} is not a value; write it in quotes, for example {name} = "1"')
+            raise ValueError(
+                _('{name}: {content!r} is not a value; write it in quotes, for example {name} = "1"').format(
+                    name=name, content=content
+                )
+            )
     return Setting(value)
 
 
 def _collective(value: str) -> str:
     if value not in COLLECTIVES:
-        raise ValueError(f"unknown collective {value!r}; known: {', '.join(COLLECTIVES)}")
+        raise ValueError(
+            _("unknown collective {value!r}; known: {known}").format(value=value, known=", ".join(COLLECTIVES))
+        )
     return value
 
 
@@ -67,11 +74,15 @@ class Gain(_Part):
     @model_validator(mode="after")
     def _ordered(self) -> Gain:
         if not self.low <= self.mid <= self.high:
-            raise ValueError(f"low <= mid <= high does not hold for {self.low}, {self.mid}, {self.high}")
+            raise ValueError(
+                _("low <= mid <= high does not hold for {low}, {mid}, {high}").format(
+                    low=self.low, mid=self.mid, high=self.high
+                )
+            )
         return self
 
     def __str__(self) -> str:
-        return f"{self.mid:.2f}x ({self.low:.2f} to {self.high:.2f})"
+        return _("{mid:.2f}x ({low:.2f} to {high:.2f})").format(mid=self.mid, low=self.low, high=self.high)
 
 
 class RuleModel(_Part):
@@ -93,19 +104,23 @@ class RuleModel(_Part):
     def _call_scope(cls, call: Setting) -> Setting:
         check_value_names(call, CALL_SCOPE)
         if ("algorithm" in call or "segment" in call) and call.get("coll") not in ("tuned", UNISONO):
-            raise ValueError('algorithm and segment are those of coll/tuned or ours: write coll = "tuned" or "unisono"')
+            raise ValueError(
+                _('algorithm and segment are those of coll/tuned or ours: write coll = "tuned" or "unisono"')
+            )
         if is_ours(call) and "algorithm" not in call:
-            raise ValueError('coll = "unisono" needs the algorithm: write algorithm = "NAME" beside it')
+            raise ValueError(_('coll = "unisono" needs the algorithm: write algorithm = "NAME" beside it'))
         if "algorithm" in call and not re.fullmatch(r"[A-Za-z0-9_]+", call["algorithm"]):
-            raise ValueError(f"algorithm: {call['algorithm']!r} is not the name of an algorithm")
+            raise ValueError(
+                _("algorithm: {algorithm!r} is not the name of an algorithm").format(algorithm=call["algorithm"])
+            )
         if "segment" in call and not re.fullmatch("[0-9]{1,18}", call["segment"]):
-            raise ValueError(f"segment: {call['segment']!r} is not a number of bytes")
+            raise ValueError(_("segment: {segment!r} is not a number of bytes").format(segment=call["segment"]))
         return call
 
     @model_validator(mode="after")
     def _ordered(self) -> RuleModel:
         if self.last is not None and self.last < self.first:
-            raise ValueError(f"from ({self.first}) is above to ({self.last})")
+            raise ValueError(_("from ({first}) is above to ({last})").format(first=self.first, last=self.last))
         return self
 
     def covers(self, size: int) -> bool:
@@ -114,10 +129,10 @@ class RuleModel(_Part):
     def range_text(self) -> str:
         """ "up to 16 KiB", "from 1 KiB", "1 KiB to 16 KiB", "all sizes"."""
         if self.last is None:
-            return "all sizes" if self.first == 0 else f"from {format_size(self.first)}"
+            return _("all sizes") if self.first == 0 else _("from {first}").format(first=format_size(self.first))
         if self.first == 0:
-            return f"up to {format_size(self.last)}"
-        return f"{format_size(self.first)} to {format_size(self.last)}"
+            return _("up to {last}").format(last=format_size(self.last))
+        return _("{first} to {last}").format(first=format_size(self.first), last=format_size(self.last))
 
 
 class JointModel(_Part):
@@ -145,12 +160,20 @@ class PlanModel(_Part):
     def _launch_scope(cls, launch: Setting) -> Setting:
         for name in ("algorithm", "segment"):
             if name in launch:
-                raise ValueError(f"{name} belongs into a rule's call, not into launch")
+                raise ValueError(_("{name} belongs into a rule's call, not into launch").format(name=name))
         check_value_names(launch)
         if launch.get(PRELOAD, UNISONO) != UNISONO:
-            raise ValueError(f'{PRELOAD}: {launch[PRELOAD]!r} is not known; the library there is, is "{UNISONO}"')
+            raise ValueError(
+                _('{name}: {value!r} is not known; the library there is, is "{ours}"').format(
+                    name=PRELOAD, value=launch[PRELOAD], ours=UNISONO
+                )
+            )
         if is_ours(launch):
-            raise ValueError(f'coll = "{UNISONO}" belongs into a rule\'s call; in launch write {PRELOAD} = "{UNISONO}"')
+            raise ValueError(
+                _('coll = "{ours}" belongs into a rule\'s call; in launch write {name} = "{ours}"').format(
+                    ours=UNISONO, name=PRELOAD
+                )
+            )
         return launch
 
     @model_validator(mode="after")
@@ -158,17 +181,23 @@ class PlanModel(_Part):
         for rule in self.rule:
             if is_ours(rule.call) and not self.needs_library:
                 raise ValueError(
-                    f'{rule.collective}: coll = "{UNISONO}" needs {PRELOAD} = "{UNISONO}" in the plan\'s launch'
+                    _('{collective}: coll = "{ours}" needs {name} = "{ours}" in the plan\'s launch').format(
+                        collective=rule.collective, ours=UNISONO, name=PRELOAD
+                    )
                 )
             if is_ours(rule.call) and rule.collective not in DISPATCHED:
-                raise ValueError(f"{rule.collective}: our library serves {', '.join(DISPATCHED)}")
+                raise ValueError(
+                    _("{collective}: our library serves {dispatched}").format(
+                        collective=rule.collective, dispatched=", ".join(DISPATCHED)
+                    )
+                )
         return self
 
     @model_validator(mode="after")
     def _joint_of_its_own(self) -> PlanModel:
         for name in self.joint.weights if self.joint else ():
             if name not in self.gain:
-                raise ValueError(f"joint: weighs {name}, for which the plan has no gain")
+                raise ValueError(_("joint: weighs {name}, for which the plan has no gain").format(name=name))
         return self
 
     @model_validator(mode="after")
@@ -178,8 +207,9 @@ class PlanModel(_Part):
             for before, after in pairwise(rules):
                 if before.last is None or after.first <= before.last:
                     raise ValueError(
-                        f"{collective}: the rules for {before.range_text()} and {after.range_text()} overlap; "
-                        "every size may have one rule"
+                        _(
+                            "{collective}: the rules for {before} and {after} overlap; every size may have one rule"
+                        ).format(collective=collective, before=before.range_text(), after=after.range_text())
                     )
         return self
 
@@ -224,7 +254,7 @@ class PlanModel(_Part):
         )
 
     def __str__(self) -> str:
-        return f"{self.nodes} x {self.ppn} ranks, {self.launch}"
+        return _("{nodes} x {ppn} ranks, {launch}").format(nodes=self.nodes, ppn=self.ppn, launch=self.launch)
 
 
 class LayoutModel(_Part):
@@ -267,11 +297,11 @@ class LayoutModel(_Part):
     @property
     def words(self) -> str:
         """ "2 processes of 8 threads a node, socket-local, packed by threads"."""
-        processes = f"{self.processes} process{'es' * (self.processes > 1)}"
-        threads = f"{self.threads} thread{'s' * (self.threads > 1)}"
-        first = f"{processes} of {threads} a node"
+        processes = ngettext("{count} process", "{count} processes", self.processes).format(count=self.processes)
+        threads = ngettext("{count} thread", "{count} threads", self.threads).format(count=self.threads)
+        first = _("{processes} of {threads} a node").format(processes=processes, threads=threads)
         rest: list[str] = [self.numa] if self.numa != "none" else []
-        rest += ["packed by threads"] if self.packing == "threads" else []
+        rest += [_("packed by threads")] if self.packing == "threads" else []
         return ", ".join([first, *rest, *(f"{name}={value}" for name, value in self.links.items())])
 
 
@@ -381,21 +411,25 @@ class Tuning(_Part):
     @model_validator(mode="after")
     def _consistent(self) -> Tuning:
         if not self.plan and not self.layout:
-            raise ValueError("plan: there is none, and no layout either: a tuning holds one of them at least")
+            raise ValueError(_("plan: there is none, and no layout either: a tuning holds one of them at least"))
         kinds = [(layout.program, layout.nodes) for layout in self.layout]
         for program, nodes in kinds:
             if kinds.count((program, nodes)) > 1:
-                raise ValueError(f"layout: that of {program!r} on {nodes} nodes is there twice")
+                raise ValueError(
+                    _("layout: that of {program!r} on {nodes} nodes is there twice").format(
+                        program=program, nodes=nodes
+                    )
+                )
         seen: set[tuple[int, int, Setting]] = set()
         for plan in self.plan:
             key = (plan.nodes, plan.ppn, plan.launch)
             if key in seen:
-                raise ValueError(f"plan: {plan} is there twice")
+                raise ValueError(_("plan: {plan} is there twice").format(plan=plan))
             seen.add(key)
         known = {collective for plan in self.plan for collective in plan.gain}
         for name in self.weights:
             if name not in known:
-                raise ValueError(f"weights.{name}: no plan has a gain for {name}")
+                raise ValueError(_("weights.{name}: no plan has a gain for {name}").format(name=name))
         return self
 
     def cases(self) -> list[tuple[int, int]]:

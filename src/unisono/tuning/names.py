@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
+from unisono.language import _
 from unisono.model import Setting
 from unisono.parameters.catalogue import close_names, load
 from unisono.parameters.spelling import is_environment
@@ -28,15 +29,23 @@ def check_value_names(setting: Setting, allowed: Collection[str] | None = None) 
     no command line or configuration file could carry."""
     for name, value in setting.items():
         if allowed is not None and name not in allowed:
-            raise ValueError(f"unknown parameter {name!r}; here there may be {', '.join(allowed)}")
+            raise ValueError(
+                _("unknown parameter {name!r}; here there may be {allowed}").format(
+                    name=name, allowed=", ".join(allowed)
+                )
+            )
         if allowed is None and not is_parameter(name):
             near = close_names(name, list(load("openmpi")))
-            hint = f"; did you mean {near[0]}?" if near else "; write a UCX_ variable, pml, coll or an MCA name"
-            raise ValueError(f"unknown parameter {name!r}{hint}")
+            sentence = (
+                _("unknown parameter {name!r}; did you mean {near}?")
+                if near
+                else _("unknown parameter {name!r}; write a UCX_ variable, pml, coll or an MCA name")
+            )
+            raise ValueError(sentence.format(name=name, near=near[0] if near else ""))
         if not value.strip():
-            raise ValueError(f"{name}: has no value")
+            raise ValueError(_("{name}: has no value").format(name=name))
         if _CONTROL.search(value):
-            raise ValueError(f"{name}: {value!r} holds a control character")
+            raise ValueError(_("{name}: {value!r} holds a control character").format(name=name, value=value))
 
 
 def is_parameter(name: str) -> bool:

@@ -25,7 +25,7 @@ def show(tuning: Tuning, *, proven: bool = False) -> Group:
     elif tuning.plan and not proven:
         parts += [
             Text(),
-            Text("No proof is in this document; unisono tune --resume makes one."),
+            Text(_("No proof is in this document; unisono tune --resume makes one.")),
         ]
     if tuning.layout:
         parts += [Text(), _layouts(tuning)]
@@ -40,33 +40,38 @@ def _about(tuning: Tuning) -> Table:
     table.add_column(style="dim")
     table.add_column()
     study = tuning.study
-    table.add_row("tuning", Text(tuning.name, style="bold"))
-    table.add_row("made", Text(f"{tuning.created} by {tuning.made_by}"))
+    table.add_row(_("tuning"), Text(tuning.name, style="bold"))
+    table.add_row(_("made"), Text(_("{created} by {made_by}").format(created=tuning.created, made_by=tuning.made_by)))
     if tuning.mpi is not None:
         table.add_row("MPI", Text(tuning.mpi.words))
-    table.add_row("study", Text(f"{study.name}, {study.method}, id {study.id}"))
-    table.add_row("default kept", f"unless beaten by {study.margin:.0%} with {study.confidence:.0%} confidence")
+    table.add_row(_("study"), Text(f"{study.name}, {study.method}, id {study.id}"))
+    kept = _("unless beaten by {margin:.0%} with {confidence:.0%} confidence")
+    table.add_row(_("default kept"), kept.format(margin=study.margin, confidence=study.confidence))
     conditions = tuning.conditions
     ranks = ", ".join(map(str, conditions.ranks)) or "?"
-    crowded = "; more ranks than CPUs" if conditions.oversubscribed else ""
-    table.add_row("measured in", f"{conditions.launches} launches of {ranks} ranks{crowded}")
+    measured = (
+        _("{launches} launches of {ranks} ranks; more ranks than CPUs")
+        if conditions.oversubscribed
+        else _("{launches} launches of {ranks} ranks")
+    )
+    table.add_row(_("measured in"), measured.format(launches=conditions.launches, ranks=ranks))
     said = {finding.text for finding in tuning.finding}
     for note in conditions.notes:
         if note not in said:
-            table.add_row("note", Text(note))
+            table.add_row(_("note"), Text(translated(note)))
     return table
 
 
 def _plans(tuning: Tuning, nodes: int, ppn: int, best: PlanModel) -> Table:
-    table = Table(title=f"Launch settings, {nodes} x {ppn} ranks", title_justify="left")
+    table = Table(title=_("Launch settings, {nodes} x {ppn} ranks").format(nodes=nodes, ppn=ppn), title_justify="left")
     table.add_column("")
-    table.add_column("setting", overflow="fold")
+    table.add_column(_("setting"), overflow="fold")
     collectives = [name for name in tuning.collectives() if any(name in p.gain for p in tuning.plans_for(nodes, ppn))]
     for name in collectives:
         table.add_column(name, justify="right")
     joint = any(plan.joint for plan in tuning.plans_for(nodes, ppn))
     if joint:
-        table.add_column("together", justify="right")
+        table.add_column(_("together"), justify="right")
     for plan in tuning.plans_for(nodes, ppn):
         table.add_row(
             ">" if plan is best else "",
@@ -75,24 +80,24 @@ def _plans(tuning: Tuning, nodes: int, ppn: int, best: PlanModel) -> Table:
             *([_gain(plan.joint.gain if plan.joint else None)] if joint else []),
             style="bold" if plan is best else "",
         )
-    table.caption = "gain over the default (time of the default / time with it); > is the one to use"
+    table.caption = _("gain over the default (time of the default / time with it); > is the one to use")
     table.caption_justify = "left"
     if best.needs_library:
-        table.caption += (
-            "\nour library: unisono run puts libunisono.so into the ranks, and it serves calls as the rules below say"
+        table.caption += "\n" + _(
+            "our library: unisono run puts libunisono.so into the ranks, and it serves calls as the rules below say"
         )
         if (plain := without_library(tuning, nodes, ppn)) is not None:
-            table.caption += f"; without it the best is {words.launch(plain.launch)}"
+            table.caption += _("; without it the best is {launch}").format(launch=words.launch(plain.launch))
     return table
 
 
 def _rules(plan: PlanModel) -> Table:
-    table = Table(title=f"What to use under {words.launch(plan.launch)}", title_justify="left")
-    for name in ("collective", "message size"):
+    table = Table(title=_("What to use under {launch}").format(launch=words.launch(plan.launch)), title_justify="left")
+    for name in (_("collective"), _("message size")):
         table.add_column(name)
-    table.add_column("use", overflow="fold")
-    table.add_column("gain", justify="right")
-    table.add_column("measured at", overflow="fold")
+    table.add_column(_("use"), overflow="fold")
+    table.add_column(_("gain"), justify="right")
+    table.add_column(_("measured at"), overflow="fold")
     last = ""
     for rule in plan.rule:
         name = rule.collective if rule.collective != last else ""
@@ -100,34 +105,36 @@ def _rules(plan: PlanModel) -> Table:
         sizes = ", ".join(map(format_size, rule.sizes))
         table.add_row(name, rule.range_text(), Text(words.use(rule.call)), _gain(rule.gain), sizes)
     if not plan.rule:
-        table.add_row("all", "all sizes", words.BY_ITSELF, "", "")
+        table.add_row(_("all"), _("all sizes"), words.by_itself(), "", "")
     return table
 
 
 def _proof(tuning: Tuning) -> Table:
-    table = Table(title="Proof: default against tuned, on fresh launches in turns", title_justify="left")
-    for name in ("collective", "ranks"):
+    table = Table(title=_("Proof: default against tuned, on fresh launches in turns"), title_justify="left")
+    for name in (_("collective"), _("ranks")):
         table.add_column(name)
-    for name in ("default / tuned", "launches"):
+    for name in (_("default / tuned"), _("launches")):
         table.add_column(name, justify="right")
-    table.add_column("verdict")
+    table.add_column(_("verdict"))
     for case in tuning.proof:
-        each = f"{case.launches} each" if case.launches else "-"
-        table.add_row(case.collective, f"{case.nodes} x {case.ppn}", _gain(case.gain), each, case.verdict)
+        each = _("{count} each").format(count=case.launches) if case.launches else "-"
+        table.add_row(
+            case.collective, f"{case.nodes} x {case.ppn}", _gain(case.gain), each, words.verdict(case.verdict)
+        )
     return table
 
 
 def _layouts(tuning: Tuning) -> Table:
-    table = Table(title="Layouts, processes x threads", title_justify="left")
-    table.add_column("measured with", overflow="fold")
-    table.add_column("nodes", justify="right")
-    table.add_column("layout", overflow="fold")
-    table.add_column("gain", justify="right")
+    table = Table(title=_("Layouts, processes x threads"), title_justify="left")
+    table.add_column(_("measured with"), overflow="fold")
+    table.add_column(_("nodes"), justify="right")
+    table.add_column(_("layout"), overflow="fold")
+    table.add_column(_("gain"), justify="right")
     for layout in tuning.layout:
-        gain = _gain(layout.gain) if layout.proven else Text("nothing proven faster")
+        gain = _gain(layout.gain) if layout.proven else Text(_("nothing proven faster"))
         table.add_row(Text(layout.program), str(layout.nodes), Text(layout.words), gain)
-    references = ", ".join(dict.fromkeys(layout.reference for layout in tuning.layout))
-    table.caption = f"gain over {references}; unisono run --layout applies it"
+    references = ", ".join(dict.fromkeys(translated(layout.reference) for layout in tuning.layout))
+    table.caption = _("gain over {references}; unisono run --layout applies it").format(references=references)
     table.caption_justify = "left"
     return table
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from unisono.language import _
 from unisono.machine.fingerprint import fingerprint
 from unisono.machine.model import Machine, mpi_name
 from unisono.tuning.model import Tuning
@@ -18,12 +19,16 @@ def stale(tuning: Tuning, machine: Machine) -> list[str]:
     then, now = tuning.machine, fingerprint(machine)
     changed = [label for label in then if label in now and then[label] != now[label]]
     if "MPI" not in changed:
-        return [f"measured with {label} {then[label]}; here it is {now[label]}" for label in changed]
+        return [_of_label(label, then[label], now[label]) for label in changed]
     rest = [label for label in changed if label not in _OF_THE_MPI]
     return [
-        f"measured with {_mpi(then['MPI'])}; you use {_mpi(now['MPI'])}",
-        *(f"measured with {label} {then[label]}; here it is {now[label]}" for label in rest),
+        _("measured with {then}; you use {now}").format(then=_mpi(then["MPI"]), now=_mpi(now["MPI"])),
+        *(_of_label(label, then[label], now[label]) for label in rest),
     ]
+
+
+def _of_label(label: str, then: str, now: str) -> str:
+    return _("measured with {label} {then}; here it is {now}").format(label=_(label), then=then, now=now)
 
 
 def _mpi(text: str) -> str:

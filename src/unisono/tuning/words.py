@@ -4,30 +4,50 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from unisono.language import N_, _
 from unisono.model import PRELOAD, Setting, is_ours
 from unisono.sizes import format_size
 
-BY_ITSELF = "what the MPI does by itself"
+_VERDICTS = (
+    N_("faster"),
+    N_("no difference"),
+    N_("slower"),
+    N_("mixed"),
+    N_("fails"),
+    N_("wrong results"),
+    N_("the default is kept"),
+)
+"""What comparisons come to; kept in English, in tuning.toml and in study.db."""
+
+
+def verdict(kept: str) -> str:
+    """For people."""
+    return _(kept) if kept in _VERDICTS else kept
+
+
+def by_itself() -> str:
+    """ "what the MPI does by itself"."""
+    return _("what the MPI does by itself")
 
 
 def use(call: Mapping[str, str]) -> str:
     """A rule's call: "our pull, segments of 16 KiB", "tuned ring", "component sm", "what the MPI does by itself"."""
     if not call:
-        return BY_ITSELF
+        return by_itself()
     if is_ours(call):
-        words = f"our {call['algorithm']}"
+        words = _("our {value}").format(value=call["algorithm"])
     elif "algorithm" in call:
-        words = f"tuned {call['algorithm']}"
+        words = _("tuned {value}").format(value=call["algorithm"])
     else:
-        words = f"component {call['coll']}"
+        words = _("component {value}").format(value=call["coll"])
     if "segment" in call:
-        words += f", segments of {format_size(int(call['segment']))}"
+        return _("{name}, segments of {segment}").format(name=words, segment=format_size(int(call["segment"])))
     return words
 
 
 def launch(setting: Setting) -> str:
     """A plan's launch setting: "default", "pml=ucx with our library", "our library"."""
     if PRELOAD not in setting:
-        return str(setting)
+        return _("default") if setting.is_default else str(setting)
     rest = setting.without(PRELOAD)
-    return f"{rest} with our library" if rest else "our library"
+    return _("{rest} with our library").format(rest=rest) if rest else _("our library")
