@@ -115,7 +115,7 @@ def test_intervals_are_set_back_and_all_else_is_escaped() -> None:
 
 @pytest.mark.parametrize(
     ("gain", "words"),
-    [(FASTER, "faster"), (SAME, "no difference"), (SLOWER, "slower"), (Interval(1.5, 0, math.inf), "no difference")],
+    [(FASTER, "faster"), (SAME, "no difference"), (SLOWER, "slower"), (Interval(1.5, 0, math.inf), "not told")],
 )
 def test_verdicts(gain: Interval, words: str) -> None:
     assert verdict(gain) == words
@@ -173,3 +173,12 @@ def test_interval_marks_carry_their_numbers(decision: Decision, views: list[Case
     label = re.search(r'aria-label="([^"]+)"', mark)
     assert label is not None
     assert label[1].startswith(f"{gain.mid:.2f}×")
+
+
+def test_what_was_not_told_makes_no_claim() -> None:
+    wide = Interval(1.0, 0.4, 2.5)
+    plan = decided(Setting({"pml": "ucx"}), {"allreduce": wide, "bcast": SAME})
+    (answer,) = headline.answers(decision_with(plan), {})
+    assert answer.sentence == "pml=ucx makes no difference for bcast; too few launches to tell for allreduce"
+    (answer,) = headline.answers(decision_with(decided(Setting({"pml": "ucx"}), {"allreduce": wide})), {})
+    assert answer.sentence == "pml=ucx: too few launches to tell for allreduce"

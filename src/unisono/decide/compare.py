@@ -20,6 +20,7 @@ from unisono.decide import sentences
 from unisono.decide.choosing import choose
 from unisono.decide.claims import Verdict, verdicts
 from unisono.decide.disqualify import disqualify
+from unisono.decide.findings import NOT_TOLD, shown_by
 from unisono.decide.labels import label
 from unisono.decide.model import Finding, Interval, Plan
 from unisono.decide.plans import base_of, build, launches_of
@@ -78,13 +79,16 @@ class Comparison:
         return [finding.text for finding in self.findings]
 
     def verdict(self, other: str | None = None, kind: str = "default") -> str:
-        """ "faster", "slower", "mixed" or "no difference": the others, or one of them, against the reference."""
+        """ "faster", "slower", "mixed", "not told" (nothing differs, and for a case there were too few launches) or
+        "no difference": the others, or one of them, against the reference."""
         kinds = {f.kind for f in self.findings if f.parameter == kind and other in (None, f.value)}
         if "mixed" in kinds or {"better", "worse"} <= kinds:
             return "mixed"
         if "better" in kinds:
             return "faster"
-        return "slower" if "worse" in kinds else "no difference"
+        if "worse" in kinds:
+            return "slower"
+        return NOT_TOLD if NOT_TOLD in kinds else "no difference"
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON; bounds that are not known are null."""
@@ -309,7 +313,9 @@ class _Pair:
             return []
         text = self._text(verdict, sizes)
         if not verdict.claims:
-            limit = math.exp(verdict.resolution) if math.isfinite(verdict.resolution) else math.inf
+            limit = shown_by(verdict)
+            if limit > sentences.TOO_VAGUE:
+                return [self._finding(NOT_TOLD, text, sizes[0], sizes[-1], None)]
             return [self._finding("no difference", text, sizes[0], sizes[-1], Interval(1.0, 1 / limit, limit))]
         found = []
         for faster, claims in itertools.groupby(sorted(verdict.claims, key=lambda c: c.faster), lambda c: c.faster):
@@ -327,7 +333,7 @@ class _Pair:
             return [self._finding("mixed", text, sizes[0], sizes[-1], Interval(middle, low, high))]
         return found
 
-    def _finding(self, kind: str, text: str, first: int, last: int, gain: Interval) -> Finding:
+    def _finding(self, kind: str, text: str, first: int, last: int, gain: Interval | None) -> Finding:
         return Finding(kind, self._case, self._kind, self._labels[1], text, first, last, gain)
 
     def _text(self, verdict: Verdict, sizes: Sequence[int]) -> str:
@@ -339,6 +345,5 @@ class _Pair:
         ]
         covered = sum(sizes.index(last) - sizes.index(first) + 1 for first, last, _, _ in stretches)
         if not stretches:
-            limit = math.exp(verdict.resolution) if math.isfinite(verdict.resolution) else math.inf
-            return sentences.alike(self._case, what, than, limit)
+            return sentences.alike(self._case, what, than, shown_by(verdict))
         return sentences.compared(self._case, what, than, stretches, sizes, covered == len(sizes))

@@ -186,12 +186,12 @@ def _finding(
 
 def _silent(table: Table, context: Context, said: dict[str, Verdict], silent: list[str]) -> list[Finding]:
     """The values that make no significant difference anywhere, together; and those of which that could not be told."""
-    vague = [value for value in silent if _limit(said[value]) > sentences.TOO_VAGUE]
+    vague = [value for value in silent if shown_by(said[value]) > sentences.TOO_VAGUE]
     found = []
     for kind, values in (("no difference", [v for v in silent if v not in vague]), (NOT_TOLD, vague)):
         if not values:
             continue
-        limit = max(_limit(said[value]) for value in values)
+        limit = max(shown_by(said[value]) for value in values)
         measured = sorted({index for value in values for index in said[value].measured})
         about = sentences.about(context.parameter, context.rest)
         found.append(
@@ -209,7 +209,7 @@ def _silent(table: Table, context: Context, said: dict[str, Verdict], silent: li
     return found
 
 
-def _limit(verdict: Verdict) -> float:
+def shown_by(verdict: Verdict) -> float:
     """The factor that would have shown; infinite with too few launches."""
     return math.exp(verdict.resolution) if verdict.resolution < 700 else math.inf
 

@@ -20,7 +20,13 @@ from unisono.study.data import StudyData
 _OWN = ("", "study", "created", "launches", "measured in")
 """What differs between any two studies."""
 
-_WORDS = {"better": "faster", "worse": "slower", "mixed": "mixed", "no difference": "no difference"}
+_WORDS = {
+    "better": "faster",
+    "worse": "slower",
+    "mixed": "mixed",
+    "no difference": "no difference",
+    "not told": "not told",
+}
 
 
 def content(comparison: Comparison, studies: Sequence[StudyData]) -> dict[str, Any]:
@@ -55,7 +61,7 @@ def content(comparison: Comparison, studies: Sequence[StudyData]) -> dict[str, A
 
 
 def case_verdict(comparison: Comparison, case: Case, other: str, compared: str) -> str:
-    """ "faster", "slower", "mixed" or "no difference", as the findings say it."""
+    """ "faster", "slower", "mixed", "no difference" or "not told", as the findings say it."""
     kinds = {f.kind for f in comparison.findings if (f.case, f.value, f.parameter) == (case, other, compared)}
     if "mixed" in kinds or {"better", "worse"} <= kinds:
         return "mixed"
@@ -71,6 +77,8 @@ def headline(comparison: Comparison) -> str:
 
 
 def _said(verdict: str) -> str:
+    if verdict == "not told":
+        return "had too few launches to tell"
     return f"is {verdict}" if verdict in ("faster", "slower", "mixed") else "makes no difference"
 
 
@@ -97,6 +105,8 @@ def _sentence(comparison: Comparison, other: str, compared: str) -> str:
         parts.append(f"{join(mixed)} faster at some sizes and slower at others")
     if same := by_verdict.get("no difference"):
         parts.append(f"no difference for {join(same)}")
+    if untold := by_verdict.get("not told"):
+        parts.append(f"too few launches to tell for {join(untold)}")
     how = "by default" if compared == "default" else "each at its best"
     return f"{other} against {comparison.reference}, {how}: {'; '.join(parts)}"
 

@@ -47,19 +47,21 @@ def sentence(plan: Plan, gains: Mapping[str, Interval], decision: Decision) -> s
     makes = "make" if not plan.launch and rule_count(plan) > 1 else "makes"
     faster = sorted((c for c in gains if verdict(gains[c]) == "faster"), key=lambda c: -gains[c].mid)
     slower = sorted((c for c in gains if verdict(gains[c]) == "slower"), key=lambda c: gains[c].mid)
-    same = sorted(set(gains) - set(faster) - set(slower))
+    untold = sorted(c for c in gains if verdict(gains[c]) == "not told")
+    same = sorted(set(gains) - set(faster) - set(slower) - set(untold))
     parts = []
     if faster:
         parts.append(f"{what} {makes} {join(_strength(c, gains[c]) for c in faster)} faster")
     if slower:
         subject = "" if parts else f"{what} {makes} "
         parts.append(subject + join(_strength(c, gains[c]) for c in slower) + " as fast")
-    if same and parts:
-        parts.append(f"no difference for {join(same)}")
-    elif same and (joint := plan.joint) is not None and gains == plan.gain and verdict(joint.gain) == "faster":
-        parts.append(f"{what} {makes} {_strength(f'{join(sorted(joint.weights))} together', joint.gain)} faster")
-    elif same:
-        parts.append(f"{what} {makes} no difference for {join(same)}")
+    if not parts and (joint := plan.joint) is not None and gains == plan.gain and verdict(joint.gain) == "faster":
+        return f"{what} {makes} {_strength(f'{join(sorted(joint.weights))} together', joint.gain)} faster"
+    if same:
+        subject = "" if parts else f"{what} {makes} "
+        parts.append(f"{subject}no difference for {join(same)}")
+    if untold:
+        parts.append(("" if parts else f"{what}: ") + f"too few launches to tell for {join(untold)}")
     return "; ".join(parts)
 
 

@@ -10,6 +10,7 @@ from functools import cached_property
 
 from unisono.decide.model import Decision, Estimate, Interval, Plan, Rule
 from unisono.decide.pool import apart, shared
+from unisono.decide.sentences import TOO_VAGUE
 from unisono.decide.table import size_weights, tables
 from unisono.model import CALL_SCOPE, DEFAULT, Case, Setting, as_measured
 from unisono.report.limit import floors
@@ -186,12 +187,13 @@ def _repetitions(study: StudyData) -> dict[Case, dict[tuple[int, Setting], Repet
 
 
 def verdict(gain: Interval, margin: float = 0.0) -> str:
-    """ "faster", "slower" or "no difference": the interval must clear 1 and the middle the margin."""
+    """ "faster", "slower", "no difference" or "not told": the interval must clear 1 and the middle the margin; one that
+    reaches beyond TOO_VAGUE on either side tells nothing."""
     if gain.low > 1 and gain.mid >= 1 + margin:
         return "faster"
     if gain.high < 1 and gain.mid <= 1 / (1 + margin):
         return "slower"
-    return "no difference"
+    return "not told" if gain.low * TOO_VAGUE < 1 or gain.high > TOO_VAGUE else "no difference"
 
 
 def bound_of(views: Iterable[CaseView]) -> str:
