@@ -121,7 +121,7 @@ def charts(results: Results) -> list[Chart]:
         for layout in LAYOUTS
     }
     between = {
-        f"{mine.words} / {theirs.words}": {
+        "flat MPI" if mine.threads == 1 else f"{mine.threads} threads a process": {
             cores: results.steps["xt4"][Case(theirs, cores, 1)].gflops
             / results.steps["t2k"][Case(mine, cores, 4)].gflops
             for cores in CORES
@@ -144,9 +144,9 @@ def charts(results: Results) -> list[Chart]:
     return [
         speed_ups("T2K, halo packed by all threads (figure 4)", "t2k", LAYOUTS, 4, True),
         speed_ups("T2K, halo packed by one thread (figure 10a)", "t2k", LAYOUTS, 4, False),
-        speed_ups("Cray XT4 (figure 4); HB 4x1 is its HB 4x4", "xt4", XT4_LAYOUTS, 1, False),
+        speed_ups("Cray XT4 (figure 4); a process of 4 threads is its HB 4x4", "xt4", XT4_LAYOUTS, 1, False),
         ratios("Gain of packing by one thread, T2K (figure 10b)", "squares: the document", packing,
-               {"HB 8x2": {1024: 997 / 899}, "HB 16x1": {1024: 919 / 837}}),
+               {Layout(8, 2).words: {1024: 997 / 899}, Layout(16, 1).words: {1024: 919 / 837}}),
         ratios("Gain of one link over four, T2K (figure 12b)", "square: the document", one_link,
                {"flat MPI": {1024: 965 / 882}}),
         ratios("Cray XT4 over T2K, GFLOPS (figure 5)", "the document: 1.5 to 2.0", between, {}),

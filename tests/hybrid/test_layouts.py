@@ -18,7 +18,8 @@ from unisono.model import Setting
 def test_the_documents_layouts_of_a_node_of_16_cores() -> None:
     found, notes = chosen_layouts("flat,4x4,8x2,16x1", 16)
     assert [(layout.threads, layout.processes) for layout in found] == [(1, 16), (4, 4), (8, 2), (16, 1)]
-    assert [layout.words for layout in found] == ["flat MPI", "HB 4x4", "HB 8x2", "HB 16x1"]
+    hybrid = ["4 processes of 4 threads", "2 processes of 8 threads", "1 process of 16 threads"]
+    assert [layout.words for layout in found] == ["flat MPI", *hybrid]
     assert not notes
 
 
@@ -33,7 +34,7 @@ def test_all_layouts_fill_the_node(cores: int) -> None:
 def test_what_does_not_fit_is_said() -> None:
     found, notes = chosen_layouts("flat,4x4", 2)
     assert found == [Layout(1, 2)]
-    assert notes == ["HB 4x4 needs 16 cores a node, 2 may be used here: it is not run"]
+    assert notes == ["4 processes of 4 threads needs 16 cores a node, 2 may be used here: it is not run"]
     with pytest.raises(UserError, match="none of 4x4 fits"):
         chosen_layouts("4x4", 2)
 
@@ -103,7 +104,13 @@ def test_flat_mpi_comes_first_and_only_threads_pack_with_threads() -> None:
         node(cores=4, numa=1), layouts="all", numa="auto", packing="both", links=["1"], nodes=[1], solver=True
     )
     names = [variant.name for variant in found]
-    assert names == ["flat MPI", "HB 2x2", "HB 2x2, packed by threads", "HB 4x1", "HB 4x1, packed by threads"]
+    assert names == [
+        "flat MPI",
+        "2 processes of 2 threads",
+        "2 processes of 2 threads, packed by threads",
+        "1 process of 4 threads",
+        "1 process of 4 threads, packed by threads",
+    ]
     assert "Numbers of links are not compared: everything is on one node." in notes
     assert len({variant.setting for variant in found}) == len(found)
 

@@ -70,7 +70,7 @@ def test_a_process_has_its_share_of_a_socket() -> None:
 @pytest.mark.parametrize(
     ("case", "sentence"),
     [
-        (Case(Layout(2, 4), 32, 4), "HB 2x4 takes 8 cores a node; T2K's have 16"),
+        (Case(Layout(2, 4), 32, 4), "4 processes of 2 threads takes 8 cores a node; T2K's have 16"),
         (Case(FLAT, 32, 5), "--links 5: T2K has 4"),
         (Case(FLAT, 1024, 4, size=10), "too few for 1024 processes"),
     ],

@@ -63,7 +63,7 @@ class Outcome:
             (self.files.report, "the report: open it in a browser"),
             (self.files.tuning, "the tuning: unisono show, lookup, run, verify, export"),
             (self.files.export, "the same as Open MPI, UCX, a shell, mpirun and our library read it"),
-            (self.files.study, "everything measured: unisono report, compare, tune --resume"),
+            (self.files.study, "everything measured: unisono report, compare, tune --resume -o DIR"),
         ):
             table.add_row(str(path), what)
         console.print(table)

@@ -108,7 +108,7 @@ def hybrid(wishes: Wishes) -> int:
     for sentence in failed:
         err().print(f"Failed: {sentence}", markup=False, soft_wrap=True)
     if not finished:
-        err().print("The budget ended it; continue with --resume.")
+        err().print("The budget ended it; continue with the same command and --resume.")
     page = write_hybrid_report(study, wishes.output / "hybrid.html")
     err().print(f"Report: {page}", markup=False)
     found = layouts(study.decision, study.data, study.program, study.metric)

@@ -212,8 +212,10 @@ def _rank(variant: Variant, name: str, results: Sequence[Result], gain: Interval
 
 
 def _why(rank: Rank, best: Rank, behind: Interval) -> str:
-    """ "HB 2x1 takes 12 % longer than flat MPI: packing the halo +10 %". Parts are of the best one's time; `behind` is
-    best / this."""
+    """ "1 process of 2 threads takes 12 % longer than flat MPI: packing the halo +10 %".
+
+    Parts are of the best one's time; `behind` is best / this.
+    """
     if behind.high >= 1:
         return N_("{name} is not told apart from {other}").format(name=rank.name, other=best.name)
     longer = rank.seconds / best.seconds - 1

@@ -1,4 +1,4 @@
-"""Layouts of a node: threads x processes, as document 004 writes them (HB 8x2: two processes of eight threads)."""
+"""Layouts of a node: threads x processes, written as document 004 does (8x2: two processes of eight threads)."""
 
 from __future__ import annotations
 
@@ -25,8 +25,12 @@ class Layout:
 
     @property
     def words(self) -> str:
-        """For people: "flat MPI" or "HB 8x2"."""
-        return "flat MPI" if self.threads == 1 else f"HB {self.name}"
+        """For people: "flat MPI" or "2 processes of 8 threads", on a node."""
+        if self.threads == 1:
+            return "flat MPI"
+        if self.processes == 1:
+            return N_("1 process of {threads} threads").format(threads=self.threads)
+        return N_("{processes} processes of {threads} threads").format(processes=self.processes, threads=self.threads)
 
     @classmethod
     def parse(cls, text: str, cores: int) -> Layout:

@@ -16,7 +16,7 @@ def ranking(decision: Decision) -> Group:
     """The table, why the others lose, the conclusion."""
     several = len({rank.variant.nodes for rank in decision.ranks}) > 1
     over = ", ".join(dict.fromkeys(decision.reference_on(nodes).name for nodes in decision.node_counts))
-    table = Table(title=_("Ranking; gain is over {over}").format(over=over), title_justify="left")
+    table = Table(title=_("Ranking; gain is over {over}").format(over=translated(over)), title_justify="left")
     for name in (
         *([_("nodes")] if several else []),
         _("layout"),
@@ -28,7 +28,7 @@ def ranking(decision: Decision) -> Group:
     ):
         table.add_column(name, justify="left" if name == _("layout") else "right")
     for rank in decision.ranks:
-        cells = [rank.name, f"{rank.seconds:.4g}", _gain(rank), _number(rank.gflops), _number(rank.speedup)]
+        cells = [translated(rank.name), f"{rank.seconds:.4g}", _gain(rank), _number(rank.gflops), _number(rank.speedup)]
         table.add_row(*([str(rank.variant.nodes)] if several else []), *cells, str(rank.launches))
     reasons: list[Text] = []
     for nodes in decision.node_counts:
@@ -82,7 +82,7 @@ def _parts(decision: Decision) -> Table:
         table.add_column(name, justify="right")
     for rank in decision.ranks:
         seconds = [f"{rank.parts[part]:.4g}" for part in ("computing", "halo_pack", "halo_exchange", "allreduce")]
-        table.add_row(rank.name, *seconds, f"{rank.iterations:.0f}")
+        table.add_row(translated(rank.name), *seconds, f"{rank.iterations:.0f}")
     return table
 
 

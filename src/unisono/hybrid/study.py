@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -53,6 +54,8 @@ def read(store: Store) -> HybridStudy:
     decision = decide(measured, compared, data.confidence)
     if decision is None:
         raise UserError(
-            _("{path}: holds no results yet; continue it with: unisono hybrid --resume").format(path=store.path)
+            _("{path}: holds no results yet; continue it with: unisono hybrid --resume -o {folder}").format(
+                path=store.path, folder=shlex.quote(str(store.path.parent))
+            )
         )
     return HybridStudy(data, store.config, metric_of(store), tuple(measured), decision)

@@ -66,7 +66,7 @@ class Variant:
 
     @property
     def name(self) -> str:
-        """For people: "HB 8x2, packed by threads"."""
+        """For people: "2 processes of 8 threads, packed by threads"."""
         words = [self.layout.words]
         if self.numa not in ("none", "auto"):
             words.append(self.numa)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -47,7 +48,11 @@ def stored_candidates(store: Store) -> str | None:
 def stored_study(store: Store) -> Study:
     """The study as it was asked for when it began. Raises UserError for one that `unisono hybrid` made."""
     if store.meta("method") == "hybrid":
-        raise UserError(_("{path}: compares layouts; continue it with unisono hybrid --resume").format(path=store.path))
+        raise UserError(
+            _("{path}: compares layouts; continue it with unisono hybrid --resume -o {folder}").format(
+                path=store.path, folder=shlex.quote(str(store.path.parent))
+            )
+        )
     try:
         return Study.model_validate_json(store.config)
     except ValidationError as error:

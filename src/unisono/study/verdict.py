@@ -17,7 +17,9 @@ def decide_study(data: StudyData) -> Decision:
     """Raises UserError when the study holds nothing to decide from yet."""
     if not data.samples:
         raise UserError(
-            _("study {name!r} holds no samples yet; continue it with: unisono tune --resume").format(name=data.name)
+            _("study {name!r} holds no samples yet; go on with unisono tune --resume -o DIR, where it lies").format(
+                name=data.name
+            )
         )
     return decide(
         data.samples,

@@ -25,7 +25,7 @@ def show(tuning: Tuning, *, proven: bool = False) -> Group:
     elif tuning.plan and not proven:
         parts += [
             Text(),
-            Text(_("No proof is in this document; unisono tune --resume makes one.")),
+            Text(_("No proof is in this document; unisono tune --resume -o DIR, where its study lies, makes one.")),
         ]
     if tuning.layout:
         parts += [Text(), _layouts(tuning)]
