@@ -7,15 +7,19 @@
 
    With more ranks than CPUs nobody can be ready at an agreed time. Ranks then leave a barrier as they get a CPU, and
    the repetition takes from the first entry to the last exit: nothing of the operation's work is left out, at the price
-   of counting the time some rank waited for its CPU before entering. */
+   of counting the time some rank waited for its CPU before entering.
+
+   Where ranks are to come late (arrival.h), each begins so much after the start, and the repetition takes from when the
+   last was to begin (with more ranks than CPUs: from its entry): what is left to do once all have come. */
 #include "batch.h"
 
+#include <sched.h>
 #include <string.h>
 
 #include "counter.h"
 #include "pattern.h"
 
-enum { STAMPS = 3 };
+enum { STAMPS = 4 };
 
 _Static_assert(TEAM_VALUES >= STAMPS * PLANNER_BATCH, "a batch's stamps are gathered in one go");
 
@@ -25,6 +29,8 @@ static const int64_t stop = INT64_MIN;
 /* On the common clock: its ticks where that is the processor's counter, else ns. */
 struct repetition {
     int64_t start, entry, leave;
+    int64_t planned; /* entry */
+    int64_t last;    /* when the last rank was to enter */
 };
 
 /* Collective the first time. */
@@ -43,6 +49,21 @@ static const struct counter *common_counter(struct bench *bench)
     return &counter;
 }
 
+/* So many ns on the common clock. */
+static int64_t ticks(const struct counter *counter, int64_t nanoseconds)
+{
+    return counter->usable ? (int64_t)((double)nanoseconds / counter->tick) : nanoseconds;
+}
+
+/* A rank that comes late leaves the CPU to whoever wants it meanwhile, who would else take it in the midst of the
+   repetition; with more ranks than CPUs others need it to come at all. */
+static void wait_long(const struct bench *bench, const struct counter *counter, int64_t planned)
+{
+    const int64_t near = bench->oversubscribed ? 0 : ticks(counter, 20000);
+    while ((counter->usable ? counter_now() : team_now(&bench->team)) < planned - near)
+        sched_yield();
+}
+
 /* False when the batch ends here. */
 static bool wait_for_start(struct bench *bench, const struct counter *counter, const struct order *order, bool go_on,
                            struct repetition *repetition)
@@ -53,16 +74,21 @@ static bool wait_for_start(struct bench *bench, const struct counter *counter, c
     if (team->rank == 0 && !go_on)
         proposal = stop;
     else if (team->rank == 0 && !bench->oversubscribed)
-        proposal = counter->usable ? counter_now() + (int64_t)((double)order->slack / counter->tick)
-                                   : team_now(team) + order->slack;
+        proposal = (counter->usable ? counter_now() : team_now(team)) + ticks(counter, order->slack);
     repetition->start = team_release(team, proposal);
     if (repetition->start == stop)
         return false;
+    const struct arrival *arrival = &bench->arrival;
+    int64_t late = ticks(counter, arrival_of(arrival, team->rank, team->ranks, bench->repetition));
+    if (team->rank == 0)
+        repetition->last = repetition->start + ticks(counter, arrival_last(arrival, team->ranks, bench->repetition));
+    repetition->planned = (bench->oversubscribed && late > 0 ? team_now(team) : repetition->start) + late;
+    wait_long(bench, counter, repetition->planned);
     if (counter->usable)
-        while ((repetition->entry = counter_now()) < repetition->start)
+        while ((repetition->entry = counter_now()) < repetition->planned)
             continue; /* nothing that would make it late */
     else
-        while ((repetition->entry = team_now(team)) < repetition->start)
+        while ((repetition->entry = team_now(team)) < repetition->planned)
             cpu_pause();
     return true;
 }
@@ -81,10 +107,13 @@ static void judge(const struct bench *bench, const struct counter *counter, cons
         int64_t last_exit = stamps[STAMPS * i];
         int64_t last_entry = stamps[STAMPS * i + 1];
         int64_t first_entry = -stamps[STAMPS * i + 2];
-        int64_t start = bench->oversubscribed ? first_entry : repetitions[i].start;
+        int64_t latest = stamps[STAMPS * i + 3]; /* how much after its own time the latest began */
+        int64_t begin = arrival_any(&bench->arrival) ? last_entry : first_entry;
+        int64_t start = bench->oversubscribed ? begin : repetitions[i].last;
         outcome->times[i] = nanoseconds(counter, start, last_exit) / operation->collective->transfers;
+        outcome->insides[i] /= bench->team.ranks * operation->collective->transfers;
         outcome->spreads[i] = nanoseconds(counter, first_entry, last_entry);
-        outcome->late[i] = !bench->oversubscribed && nanoseconds(counter, start, last_entry) > order->tolerance;
+        outcome->late[i] = !bench->oversubscribed && nanoseconds(counter, 0, latest) > order->tolerance;
     }
 }
 
@@ -99,6 +128,8 @@ static int repeat(struct bench *bench, const struct counter *counter, const stru
         struct slot slot = arena_next(arena);
         if (!arena->cold)
             pattern_touch(slot.send, operation->send_bytes, bench->repetition);
+        if (bench->sweeps)
+            sweep_caches(&bench->sweep);
         if (!wait_for_start(bench, counter, order, i < 1 || clock_now() < last_begin, repetition))
             return i;
         operation->collective->run(operation, comm, slot.send, slot.receive);
@@ -121,10 +152,13 @@ void batch_run(struct bench *bench, const struct operation *operation, MPI_Comm 
     team_synchronise_clocks(&bench->team);
     outcome->count = repeat(bench, counter, operation, comm, order, repetitions);
     for (int i = 0; i < outcome->count; i++) {
+        outcome->insides[i] = nanoseconds(counter, repetitions[i].entry, repetitions[i].leave);
         stamps[STAMPS * i] = repetitions[i].leave;
         stamps[STAMPS * i + 1] = repetitions[i].entry;
         stamps[STAMPS * i + 2] = -repetitions[i].entry;
+        stamps[STAMPS * i + 3] = repetitions[i].entry - repetitions[i].planned;
     }
+    team_sum(&bench->team, outcome->insides, outcome->count);
     team_maximum(&bench->team, stamps, STAMPS * outcome->count);
     if (bench->team.rank == 0) {
         judge(bench, counter, operation, order, repetitions, stamps, outcome);

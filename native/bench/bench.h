@@ -3,12 +3,14 @@
 #define UNISONO_BENCH_H
 
 #include "arena.h"
+#include "arrival.h"
 #include "command.h"
 #include "cpus.h"
 #include "fault.h"
 #include "flags.h"
 #include "input.h"
 #include "settings.h"
+#include "sweep.h"
 #include "team.h"
 #include "text.h"
 
@@ -22,6 +24,9 @@ struct probe {
 struct bench {
     struct team team;
     struct arena arena;
+    struct sweep sweep;     /* nothing is mapped before it is asked for */
+    struct arrival arrival; /* of the current measure */
+    bool sweeps;            /* likewise: the caches are emptied before every repetition */
     struct settings settings;
     struct fault fault;
     struct input input; /* rank 0 */

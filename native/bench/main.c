@@ -129,6 +129,7 @@ int main(int argc, char **argv)
     free(line);
     text_free(&bench.answer);
     arena_free(&bench.arena);
+    sweep_free(&bench.sweep);
     if (bench.probe.made)
         state_end(&bench.probe);
     settings_end(&bench.settings);

@@ -20,7 +20,8 @@ struct task {
     int64_t bytes;
     int ids[IDS_MAX];
     int count;
-    bool off_cache;
+    bool off_cache, sweeps;
+    struct arrival arrival;
     int loop; /* calls right after one another, besides; 0: none */
     struct request request;
     int64_t begin; /* when the deadline began to run */
@@ -43,8 +44,9 @@ static bool read_task(struct bench *bench, struct command *command, struct task 
         !command_integer(command, "min_reps", 1, 1000000, &min_reps, &min, problem) ||
         !command_integer(command, "max_reps", min, 1000000, max_reps < min ? &min : &max_reps, &max, problem) ||
         !command_integer(command, "blocks", 1, 1000, &blocks, &parts, problem) ||
-        !command_integer(command, "off_cache", 0, 1, &none, &off_cache, problem) ||
+        !command_integer(command, "off_cache", 0, 2, &none, &off_cache, problem) ||
         !command_integer(command, "check", 0, 1, &one, &check, problem) ||
+        !arrival_read(&task->arrival, command, problem) ||
         !command_integer(command, "loop", 0, 1000000, &none, &loop, problem) ||
         !command_integer(command, "deadline_s", 1, 86400, &deadline, &request->deadline, problem) ||
         !command_complete(command, problem))
@@ -58,7 +60,8 @@ static bool read_task(struct bench *bench, struct command *command, struct task 
     request->max_reps = (int)max;
     request->blocks = (int)parts;
     request->check = check;
-    task->off_cache = off_cache;
+    task->off_cache = off_cache == 1;
+    task->sweeps = off_cache == 2;
     task->loop = (int)loop;
     return true;
 }
@@ -78,11 +81,13 @@ static size_t slots_for(const struct bench *bench, const struct operation *opera
 
 /* Refuses what would not fit the node's memory, before anything is taken of it. The library may need as much again as
    the larger buffer for its own copies. */
-static bool fits(struct bench *bench, const struct operation *operation, size_t slots, struct problem *problem)
+static bool fits(struct bench *bench, const struct operation *operation, size_t slots, size_t sweep,
+                 struct problem *problem)
 {
     size_t larger = operation->send_bytes > operation->receive_bytes ? operation->send_bytes : operation->receive_bytes;
     size_t own = slots * arena_stride(operation->send_bytes, operation->receive_bytes);
     own = own > bench->arena.mapped ? own - bench->arena.mapped : 0;
+    own += sweep > bench->sweep.mapped ? sweep - bench->sweep.mapped : 0;
     int64_t available = memory_available();
     int64_t needed = team_node_sum(&bench->team, (int64_t)(own + larger));
     /* Little is always there, and a machine that is full to the brim must not refuse eight bytes. */
@@ -97,8 +102,9 @@ static bool lay_out(struct bench *bench, const struct operation *operation, cons
                     struct problem *problem)
 {
     size_t slots = slots_for(bench, operation, task->off_cache);
+    size_t sweep = task->sweeps ? 2 * (size_t)bench->cache_share : 0;
     bool good =
-        fits(bench, operation, slots, problem) &&
+        fits(bench, operation, slots, sweep, problem) && sweep_prepare(&bench->sweep, sweep, problem) &&
         arena_cut(&bench->arena, operation->send_bytes, operation->receive_bytes, slots, task->off_cache, problem);
     if (!team_agree(&bench->team, problem))
         return false;
@@ -177,6 +183,9 @@ static void answer(struct bench *bench, const struct task *task, int id, struct 
         return;
     }
     qsort(subject->spreads, (size_t)subject->valid, sizeof *subject->spreads, ascending);
+    int64_t inside = 0;
+    for (int i = 0; i < subject->valid; i++)
+        inside += subject->insides[i];
     text_add(text,
              "{\"sample\":%d,\"coll\":\"%s\",\"bytes\":%" PRId64
              ",\"reps\":%d,\"discarded\":%d,\"sync\":\"%s\",\"correct\":%s",
@@ -192,6 +201,7 @@ static void answer(struct bench *bench, const struct task *task, int id, struct 
     text_add(text, ",\"times_ns\":");
     text_integers(text, subject->times, (size_t)subject->valid);
     text_add(text, ",\"entry_spread_ns\":%" PRId64, subject->spreads[subject->valid / 2]);
+    text_add(text, ",\"inside_ns\":%" PRId64, inside / subject->valid);
     if (loop > 0)
         text_add(text, ",\"loop\":%d,\"loop_ns\":%.1f", loop, mean);
     text_add(text, "}");
@@ -259,6 +269,8 @@ bool measure_command(struct bench *bench, struct command *command, struct proble
     if (!read_task(bench, command, &task, problem))
         return false;
     task.begin = clock_now();
+    bench->arrival = task.arrival;
+    bench->sweeps = task.sweeps;
     watchdog_arm(task.request.deadline, team->rank, "preparing to measure");
     team_synchronise_clocks(team);
     bool good = operation_prepare(&operation, task.name, team->rank, team->ranks, task.bytes, &refusal);

@@ -32,7 +32,8 @@ bool planner_begin(struct planner *planner, const struct request *request, int s
         subject->block_left = -1;
         subject->times = malloc((size_t)request->max_reps * sizeof(int64_t));
         subject->spreads = malloc((size_t)request->max_reps * sizeof(int64_t));
-        if (subject->times == NULL || subject->spreads == NULL) {
+        subject->insides = malloc((size_t)request->max_reps * sizeof(int64_t));
+        if (subject->times == NULL || subject->spreads == NULL || subject->insides == NULL) {
             planner->count++;
             return problem_set(problem, "out of memory");
         }
@@ -45,6 +46,7 @@ void planner_end(struct planner *planner)
     for (int i = 0; i < planner->count; i++) {
         free(planner->subjects[i].times);
         free(planner->subjects[i].spreads);
+        free(planner->subjects[i].insides);
     }
     free(planner->subjects);
     *planner = (struct planner){0};
@@ -223,6 +225,7 @@ void planner_take(struct planner *planner, const struct order *order, const stru
         if (outcome->late[i])
             continue;
         subject->spreads[subject->valid] = outcome->spreads[i];
+        subject->insides[subject->valid] = outcome->insides[i];
         subject->times[subject->valid++] = outcome->times[i];
     }
 }

@@ -39,6 +39,7 @@ struct outcome {
     int count;                      /* repetitions recorded: those ordered, or less at the limit; at least 1 */
     int64_t times[PLANNER_BATCH];   /* completion, ns */
     int64_t spreads[PLANNER_BATCH]; /* last entry - first entry, ns */
+    int64_t insides[PLANNER_BATCH]; /* ns that a rank was inside the operation, mean over ranks */
     bool late[PLANNER_BATCH];
     int64_t wall; /* ns for the batch with everything around it */
 };
@@ -49,7 +50,7 @@ struct subject {
     int64_t cycle;  /* ns per repetition with everything around it, in the quickest batch so far */
     int64_t spent;  /* ns, warm-up left out */
     int64_t typical;
-    int64_t *times, *spreads; /* `valid` of them */
+    int64_t *times, *spreads, *insides; /* `valid` of them */
     bool checked;
     struct problem wrong;   /* the result was wrong */
     struct problem refused; /* not measured */

@@ -114,15 +114,19 @@ static void send(struct team *team, int node, const void *data, size_t bytes)
     wait_request(&team->wait, &request);
 }
 
-static void raise_to(int64_t *values, const int64_t *others, int count)
+enum combine { MAXIMUM, SUM };
+
+static void combine_with(enum combine how, int64_t *values, const int64_t *others, int count)
 {
     for (int i = 0; i < count; i++)
-        if (others[i] > values[i])
+        if (how == SUM)
+            values[i] += others[i];
+        else if (others[i] > values[i])
             values[i] = others[i];
 }
 
-/* Everybody arrives, bringing `count` values; rank 0 gets their maximum. */
-static void gather_values(struct team *team, int64_t *values, int count)
+/* Everybody arrives, bringing `count` values; rank 0 gets their maximum or sum. */
+static void gather_values(struct team *team, enum combine how, int64_t *values, int count)
 {
     team->sequence++;
     if (team->local != 0) {
@@ -133,7 +137,7 @@ static void gather_values(struct team *team, int64_t *values, int count)
     }
     for (int local = 1; local < team->locals; local++) {
         wait_flag(&team->wait, &team->slots[local].arrived, team->sequence);
-        raise_to(values, team->slots[local].values, count);
+        combine_with(how, values, team->slots[local].values, count);
     }
     if (team->nodes == 1)
         return;
@@ -142,7 +146,7 @@ static void gather_values(struct team *team, int64_t *values, int count)
         if (team->node + step >= team->nodes)
             break;
         receive(team, team->node + step, others, (size_t)count * sizeof *others);
-        raise_to(values, others, count);
+        combine_with(how, values, others, count);
     }
     if (team->node != 0)
         send(team, parent_of(team->node), values, (size_t)count * sizeof *values);
@@ -160,7 +164,7 @@ static void pass_down(struct team *team, void *data, size_t bytes)
 
 void team_gather(struct team *team)
 {
-    gather_values(team, NULL, 0);
+    gather_values(team, MAXIMUM, NULL, 0);
 }
 
 int64_t team_release(struct team *team, int64_t value)
@@ -201,7 +205,13 @@ void team_share(struct team *team, void *data, size_t bytes)
 
 void team_maximum(struct team *team, int64_t *values, int count)
 {
-    gather_values(team, values, count);
+    gather_values(team, MAXIMUM, values, count);
+    team_release(team, 0);
+}
+
+void team_sum(struct team *team, int64_t *values, int count)
+{
+    gather_values(team, SUM, values, count);
     team_release(team, 0);
 }
 

@@ -14,7 +14,7 @@
 #include "wait.h"
 
 enum {
-    TEAM_VALUES = 3 * 256, /* int64 values a rank contributes to one team_maximum() */
+    TEAM_VALUES = 4 * 256, /* int64 values a rank contributes to one team_maximum() */
     TEAM_SHARE = 65536,    /* bytes that travel in one step of team_share() */
 };
 
@@ -54,6 +54,9 @@ void team_maximum(struct team *team, int64_t *values, int count);
 
 /* The same, for everybody. */
 void team_maximum_all(struct team *team, int64_t *values, int count);
+
+/* Element-wise sum over all ranks, on rank 0 only; count <= TEAM_VALUES. Others' values may be overwritten. */
+void team_sum(struct team *team, int64_t *values, int count);
 
 /* True on all ranks when none has a problem. Otherwise rank 0's holds the sentence of the lowest rank that has one. */
 bool team_agree(struct team *team, struct problem *problem);

@@ -35,6 +35,7 @@ static void serve(struct machine *machine, struct planner *planner, const struct
     for (int i = 0; i < order->count; i++) {
         outcome.times[i] = each;
         outcome.spreads[i] = 10;
+        outcome.insides[i] = 20;
         machine->served++;
         outcome.late[i] = machine->late > 0   ? machine->served % machine->late == 0
                           : machine->late < 0 ? machine->served % machine->late != 0
