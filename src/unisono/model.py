@@ -50,6 +50,44 @@ class Case:
         )
 
 
+@dataclass(frozen=True, order=True, slots=True)
+class Condition:
+    """What of a program is replayed around a benchmark's calls; nothing of it is the usual condition."""
+
+    cold: str = ""
+    """"": buffers stay in the caches; "buffers": they take turns through more than the last-level cache; "caches": all
+    caches are emptied before every call, the MPI library's own memory included."""
+    late: tuple[float, ...] = ()
+    """Seconds after the first at which each rank comes, always; fewer numbers than ranks are shared by neighbours."""
+    drawn: float = 0.0
+    """Seconds that one rank, another in each repetition, comes later still."""
+    seed: int = 1
+    """By which that rank is drawn."""
+
+    @property
+    def key(self) -> str:
+        """Canonical JSON of what differs from the usual; "" for that."""
+        values = {"cold": self.cold, "late": list(self.late), "drawn": self.drawn}
+        found = {name: value for name, value in values.items() if value}
+        if self.drawn:
+            found["seed"] = self.seed
+        return json.dumps(found, sort_keys=True, separators=(",", ":")) if found else ""
+
+    @property
+    def comes_late(self) -> bool:
+        return bool(any(self.late) or self.drawn)
+
+    def __str__(self) -> str:
+        parts = {"": [], "buffers": [N_("cold buffers")], "caches": [N_("cold caches")]}[self.cold]
+        return " and ".join([*parts, *([N_("late ranks")] if self.comes_late else [])])
+
+
+USUAL = Condition()
+"""All ranks at once, with buffers that stay in the caches."""
+
+COLD = ("", "buffers", "caches")
+
+
 class Setting(Mapping[str, str]):
     """Values for some parameters, hashable, in one canonical order. The empty one is the default setting."""
 
@@ -184,3 +222,6 @@ class Sample:
     correct: bool | None
     state: float | None = None
     """Nanoseconds the ranks of a node took to reach each other by flags around this sample; None: not known."""
+    condition: Condition = USUAL
+    inside: float | None = None
+    """Seconds a rank was inside the call on average, waiting for late ones included; None: not known."""

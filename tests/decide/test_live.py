@@ -36,7 +36,6 @@ def launch(machine: Machine, program: Path, number: int, round: int, name: Setti
                     min_reps=8,
                     max_reps=400,
                     blocks=4,
-                    off_cache=False,
                     check=True,
                     deadline=30.0,
                 )

@@ -12,7 +12,7 @@ from unisono.errors import LaunchError
 from unisono.machine.model import Machine
 from unisono.measure.limits import floor
 from unisono.measure.session import Session
-from unisono.model import COLLECTIVES
+from unisono.model import COLLECTIVES, Condition
 
 pytestmark = pytest.mark.mpi
 
@@ -73,9 +73,31 @@ def test_settings_are_interleaved_and_answered_in_order(embedded: Machine, launc
     assert all(timing.correct for timing in timings)
 
 
+@pytest.mark.parametrize("ranks", [2, pytest.param(4, marks=pytest.mark.nightly)])
+def test_ranks_come_as_late_as_they_are_told(embedded: Machine, launch: Launch, ranks: int) -> None:
+    session = launch(embedded, ranks)
+    (always,) = session.measure("alltoall", 64, [0], seconds=0.01, condition=Condition(late=(0.0, 5e-3)))
+    assert always.correct is True and always.entry_spread >= 5e-3
+    # half of the ranks wait for the other half
+    assert always.inside >= 2e-3
+    (drawn,) = session.measure("barrier", 0, [0], seconds=0.01, condition=Condition(drawn=5e-3, seed=3))
+    assert drawn.correct is True and drawn.entry_spread >= 5e-3
+    assert drawn.inside >= 2e-3
+    (together,) = session.measure("barrier", 0, [0], seconds=0.01)
+    assert together.inside < drawn.inside
+
+
+@pytest.mark.parametrize("cold", ["buffers", "caches"])
+def test_cold_calls_are_right(embedded: Machine, launch: Launch, cold: str) -> None:
+    (timing,) = launch(embedded, 2).measure(
+        "allreduce", 4096, [0], seconds=0.001, min_reps=5, max_reps=5, condition=Condition(cold)
+    )
+    assert (timing.correct, timing.repetitions) == (True, 5)
+
+
 def test_off_cache_and_unchecked(embedded: Machine, launch: Launch) -> None:
     session = launch(embedded, 2)
-    (cold,) = session.measure("alltoall", 4096, [0], seconds=0.005, off_cache=True, check=False)
+    (cold,) = session.measure("alltoall", 4096, [0], seconds=0.005, condition=Condition("buffers"), check=False)
     assert cold.refused is None
     assert cold.correct is None
 

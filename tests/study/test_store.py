@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ import pytest
 
 from tests.study.machines import machine
 from unisono.errors import UserError
-from unisono.model import DEFAULT, Setting
+from unisono.model import DEFAULT, USUAL, Condition, Setting
 from unisono.study.store import Statistics, Store
 
 META = {"margin": 0.03, "confidence": 0.95, "weights": {}, "scope": ["coll"]}
@@ -49,6 +50,41 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     assert data.limits == {(1, 2): {"latency_ns": 100}}
     assert data.notes == ("A note.",)
     assert data.machine == machine()
+
+
+def test_a_study_of_an_earlier_version_is_read_and_continued(tmp_path: Path) -> None:
+    """Its samples tell neither of a condition nor of the time in the call."""
+    path = tmp_path / "study.db"
+    with create(path) as store:
+        launch = store.begin_launch(DEFAULT, 1, 2, 1, "mpirun", False)
+        store.add_sample(launch, "bcast", 8, DEFAULT, STATISTICS, RAW)
+    db = sqlite3.connect(path)
+    (made,) = db.execute("SELECT sql FROM sqlite_master WHERE name = 'sample'").fetchone()
+    lines = [line for line in made.splitlines() if not line.strip().startswith(("condition ", "inside "))]
+    before = "\n".join(lines).replace("size, setting, condition)", "size, setting)")
+    assert before.count("condition") == before.count("inside") == 0
+    db.executescript(f"ALTER TABLE sample RENAME TO later; {before};")
+    kept = ", ".join(name for _, name, *_ in db.execute("PRAGMA table_info(sample)"))
+    db.executescript(f"INSERT INTO sample ({kept}) SELECT {kept} FROM later; DROP TABLE later;")
+    db.close()
+    with Store.open(path) as store:
+        (old,) = store.samples()
+    assert (old.median, old.condition, old.inside) == (3e-6, USUAL, None)
+    late = Condition("caches", (0.0, 1e-3), 2e-3, 7)
+    with Store.open(path, write=True) as store:
+        launch = store.begin_launch(DEFAULT, 1, 2, 2, "mpirun", False)
+        store.add_sample(launch, "bcast", 8, DEFAULT, replace(STATISTICS, condition=late.key, inside=4e-3), RAW)
+        assert store.samples()[0] == old
+        assert (store.samples()[1].condition, store.samples()[1].inside) == (late, 4e-3)
+
+
+@pytest.mark.parametrize("key", ["[]", '{"cold":"hot"}', '{"late":[-1]}', '{"drawn":1e300}', '{"other":1}', "x"])
+def test_a_condition_that_nobody_wrote(tmp_path: Path, key: str) -> None:
+    with create(tmp_path / "study.db") as store:
+        launch = store.begin_launch(DEFAULT, 1, 2, 1, "mpirun", False)
+        store.add_sample(launch, "bcast", 8, DEFAULT, replace(STATISTICS, condition=key), RAW)
+        with pytest.raises(UserError, match=r"damaged \(a condition"):
+            store.samples()
 
 
 def test_a_sample_cannot_be_stored_twice(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from unisono.launch.command import Command, command
 from unisono.machine.model import Machine
 from unisono.measure.session import Session, Timing
 from unisono.measure.steady import Steady
-from unisono.model import DEFAULT, Setting
+from unisono.model import DEFAULT, USUAL, Condition, Setting
 from unisono.sizes import format_size
 from unisono.tuning.choice import choose
 from unisono.tuning.model import PlanModel, Tuning
@@ -165,7 +165,7 @@ def verify_tuning(
     *,
     pairs: int = 7,
     seconds: float = 0.02,
-    off_cache: bool = False,
+    condition: Condition = USUAL,
     deadline: float = 60.0,
     confidence: float | None = None,
     seed: int = 0,
@@ -186,7 +186,7 @@ def verify_tuning(
         program,
         pairs=pairs,
         seconds=seconds,
-        off_cache=off_cache,
+        condition=condition,
         deadline=deadline,
         statistic=tuning.study.statistic,
         crowded=tuning.conditions.oversubscribed,
@@ -223,7 +223,7 @@ class _Prover:
     program: Path
     pairs: int
     seconds: float
-    off_cache: bool
+    condition: Condition
     deadline: float
     statistic: str
     crowded: bool
@@ -295,7 +295,7 @@ class _Prover:
         """The timing, or (status, reason) of one that was refused or came with a wrong result. `plan`: None as is."""
 
         def measure() -> list[Timing]:
-            return session.measure(*point, [0], seconds=self.seconds, off_cache=self.off_cache, deadline=self.deadline)
+            return session.measure(*point, [0], seconds=self.seconds, condition=self.condition, deadline=self.deadline)
 
         ranks = session.hello.ranks, session.hello.nodes, plan.launch.get("placement") if plan else None
         try:

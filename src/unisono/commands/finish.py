@@ -148,7 +148,7 @@ def _prove(tuning: Tuning, machine: Machine, program: Path, study: Study) -> Pro
                 program,
                 pairs=_PAIRS,
                 seconds=study.measure.seconds,
-                off_cache=study.measure.off_cache,
+                condition=study.measure.condition,
                 deadline=study.measure.timeout,
                 progress=step,
             )

@@ -73,6 +73,7 @@ class _SampleMessage(_Message):
     reason: str = ""
     times_ns: list[int]
     entry_spread_ns: int
+    inside_ns: int = 0
     loop: int = 0
     loop_ns: float = 0.0
 
@@ -158,6 +159,8 @@ class Timing:
     """What was wrong with the result when `correct` is False."""
     entry_spread: float = 0.0
     """Median over repetitions of last entry - first entry."""
+    inside: float = 0.0
+    """Seconds that a rank was inside the operation: mean over ranks and repetitions."""
     loop: int = 0
     """Calls right after one another, without synchronisation, besides; 0: none."""
     loop_mean: float = 0.0
@@ -273,6 +276,7 @@ def parse_sample(answer: Answer) -> Timing:
         correct=sample.correct,
         reason=sample.reason,
         entry_spread=sample.entry_spread_ns * 1e-9,
+        inside=sample.inside_ns * 1e-9,
         loop=sample.loop,
         loop_mean=sample.loop_ns * 1e-9,
         raw=raw,

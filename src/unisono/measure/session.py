@@ -25,6 +25,7 @@ from unisono.measure.protocol import (
     parse_line,
     parse_sample,
 )
+from unisono.model import USUAL, Condition
 
 __all__ = ["Hello", "Limits", "OwnAlgorithm", "Session", "Timing"]
 
@@ -38,6 +39,7 @@ _DECLINED = 10.0
 _LARGEST_ID = 1023
 _WARM_UP_MOST = 256 << 10
 """Message size in bytes up to which a path is warmed up: larger messages outlast the effect by far."""
+_OFF_CACHE = {"": 0, "buffers": 1, "caches": 2}
 _T = TypeVar("_T")
 _SAID = re.compile(r"unisono-bench: (?:rank \d+: )?(?P<hung>hung: )?(?P<sentence>.*)")
 
@@ -101,12 +103,14 @@ class Session:
         min_reps: int = 10,
         max_reps: int = 400,
         blocks: int = 4,
-        off_cache: bool = False,
+        condition: Condition = USUAL,
         check: bool = True,
         deadline: float = 30.0,
         loop: int = 0,
     ) -> list[Timing]:
         """One Timing per id, in the order asked. `seconds` is what each setting should get, `deadline` ends it all.
+
+        Under a `condition` in which ranks come late, times count from when the last rank is to come.
 
         `loop` calls follow right after one another, without synchronisation: how document 004 measures.
 
@@ -120,10 +124,10 @@ class Session:
             "min_reps": min_reps,
             "max_reps": max(min_reps, max_reps),
             "blocks": blocks,
-            "off_cache": int(off_cache),
             "check": int(check),
             "deadline_s": max(1, math.ceil(deadline)),
         }
+        words.update(_condition_words(condition))
         if loop:
             words["loop"] = loop
         line = "measure " + " ".join(f"{key}={value}" for key, value in words.items())
@@ -239,3 +243,12 @@ def _explained(error: LaunchError, stderr: str) -> LaunchError:
     if said is None or said["sentence"] in error.reason:
         return error
     return LaunchError(error.status, f"{error.reason}: {said['sentence']}")
+
+
+def _condition_words(condition: Condition) -> dict[str, str | int]:
+    words: dict[str, str | int] = {"off_cache": _OFF_CACHE[condition.cold]}
+    if condition.late:
+        words["late_ns"] = ",".join(str(round(seconds * 1e9)) for seconds in condition.late)
+    if condition.drawn:
+        words |= {"late_drawn_ns": round(condition.drawn * 1e9), "seed": condition.seed}
+    return words

@@ -18,7 +18,13 @@ def tasks(matrix: Matrix, study: Study) -> Iterator[Task]:
     """All launches in the order they are made; the same for the same study, so that it can be resumed."""
     for round in range(1, study.method.launches + 1):
         launches = [
-            Task(setting, c.case.nodes, c.case.ppn, round, tuple(Item(c.case, size, (setting,)) for size in c.sizes))
+            Task(
+                setting,
+                c.case.nodes,
+                c.case.ppn,
+                round,
+                tuple(Item(c.case, size, (setting,), c.condition) for size in c.sizes),
+            )
             for c in matrix.cases
             for setting in c.settings
         ]

@@ -11,7 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from unisono.errors import UserError
 from unisono.language import _
-from unisono.model import COLLECTIVES, NODES_MOST, PPN_MOST
+from unisono.model import COLLECTIVES, NODES_MOST, PPN_MOST, USUAL, Condition
 from unisono.reading import read_text
 from unisono.sizes import parse_size
 from unisono.toml import explain_validation, parse_toml
@@ -177,10 +177,15 @@ class Measure(_Part):
     min_repetitions: Annotated[int, Field(ge=3)] = 8
     max_repetitions: Annotated[int, Field(ge=3, le=1_000_000)] = 400
     off_cache: bool = False
+    """Buffers take turns through more than the last-level cache."""
     memory: Size | None = None
     """Most memory the ranks of a node may use together; asked of the machine when absent."""
     timeout: Duration = 60.0
     """A sample that takes longer is a hang: the launch is killed and recorded as such."""
+
+    @property
+    def condition(self) -> Condition:
+        return Condition(cold="buffers") if self.off_cache else USUAL
 
     def repetitions(self, size: int) -> tuple[float, int, int]:
         """(seconds, fewest, most) of one sample at a message size."""

@@ -45,6 +45,10 @@ def prepare(db: sqlite3.Connection) -> None:
     db.execute("PRAGMA journal_mode=WAL")
     db.execute("PRAGMA synchronous=NORMAL")
     db.execute("PRAGMA foreign_keys=ON")
+    there = {name for (name,) in db.execute("SELECT name FROM pragma_table_info('sample')")}
+    for name, kind in kept.LATER.items():
+        if name not in there:
+            db.execute(f"ALTER TABLE sample ADD COLUMN {name} {kind}")
 
 
 def check(db: sqlite3.Connection, path: Path, *, whole: bool) -> None:

@@ -21,7 +21,7 @@ from unisono.machine.limits import outside_sentence, over_quota
 from unisono.machine.model import Machine
 from unisono.measure.session import Session, Timing
 from unisono.measure.steady import Steady
-from unisono.model import Case, Sample, Setting, call_part, launch_part
+from unisono.model import USUAL, Case, Condition, Sample, Setting, call_part, launch_part
 from unisono.parameters.spelling import call_as_launch, call_words, sweep_words
 from unisono.study.config import Measure
 from unisono.study.data import Refusal
@@ -39,6 +39,7 @@ class Item:
     case: Case
     size: int
     settings: tuple[Setting, ...]
+    condition: Condition = USUAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +102,13 @@ class Engine:
         oversubscribe: bool,
         ours: Ours | None = None,
         budget: float | None = None,
+        limits: bool = True,
+        steady: Steady | None = None,
         progress: Callable[[Task, int], None] = lambda task, samples: None,
         waiting: Callable[[float, float], None] = lambda state, usual: None,
     ) -> None:
-        """`ours` goes into every launch. `budget`: seconds after which no further sample is begun. `progress` hears of
+        """`ours` goes into every launch. `budget`: seconds after which no further sample is begun; `limits`: whether
+        what the machine can do is measured, too; `steady`: how long to wait for its usual state. `progress` hears of
         every item as it is stored, `waiting` when the machine is not in its usual state (see measure.steady)."""
         self._store = store
         self._machine = machine
@@ -116,10 +120,11 @@ class Engine:
         self._progress = progress
         self._start = time.monotonic()
         self._budget = math.inf if budget is None else budget
-        self._steady = Steady(waiting=waiting)
+        self._steady = steady or Steady(waiting=waiting)
         self._limits_known = set(store.limits())
+        self._limits_wanted = limits
         samples = store.samples()
-        self._done = {(s.round, s.case, s.size, s.setting) for s in samples}
+        self._done = {(s.round, s.case, s.size, s.setting, s.condition) for s in samples}
         self._guilty = {(s.case.collective, s.setting) for s in samples if s.correct is False}
         self._guilty |= {(r.collective, r.setting) for r in store.refusals() if not _only_here(r.reason)}
         self._failed_starts: dict[tuple[Setting, int, int], int] = {}
@@ -148,7 +153,10 @@ class Engine:
     def run(self, task: Task) -> None:
         """Measures all of the task that can be, in as many launches as its failures make necessary."""
         # An interrupted round is continued, not repeated.
-        todo = [_without(item, lambda i, s: (task.round, i.case, i.size, s) in self._done) for item in task.items]
+        todo = [
+            _without(item, lambda i, s: (task.round, i.case, i.size, s, i.condition) in self._done)
+            for item in task.items
+        ]
         while (todo := self._still_wanted(todo)) and not self.exhausted():
             if self._failed_starts.get((task.setting, task.nodes, task.ppn), 0) >= _STARTUP_TRIES:
                 return
@@ -219,7 +227,7 @@ class Engine:
 
     def _limits(self, session: Session, task: Task, launch: int) -> None:
         """The physical limits, once per (nodes, ppn) of a study, in one of its own launches."""
-        if (task.nodes, task.ppn) in self._limits_known:
+        if not self._limits_wanted or (task.nodes, task.ppn) in self._limits_known:
             return
         limits = session.limits(max_bytes=16 << 20)
         self._store.add_limits(task.nodes, task.ppn, launch, limits.document)
@@ -250,7 +258,7 @@ class Engine:
                 seconds=seconds,
                 min_reps=fewest,
                 max_reps=most,
-                off_cache=m.off_cache,
+                condition=item.condition,
                 check=True,
                 deadline=m.timeout + 4 * seconds * len(ids),
             )
@@ -260,7 +268,9 @@ class Engine:
         with self._store.together():
             for timing in timings:
                 self._keep(launch, item, ids[timing.id], timing, state)
-        self._done.update((task.round, item.case, item.size, ids[t.id]) for t in timings if t.refused is None)
+        self._done.update(
+            (task.round, item.case, item.size, ids[t.id], item.condition) for t in timings if t.refused is None
+        )
         self._progress(task, len(timings))
 
     def _keep(self, launch: int, item: Item, setting: Setting, timing: Timing, state: float | None) -> None:
@@ -272,7 +282,9 @@ class Engine:
             return
         if timing.correct is False:
             self._guilty.add((collective, setting))
-        self._store.add_sample(launch, collective, item.size, setting, _statistics(timing, state), timing.raw.tobytes())
+        self._store.add_sample(
+            launch, collective, item.size, setting, _statistics(timing, item, state), timing.raw.tobytes()
+        )
 
 
 def _only_here(reason: str) -> bool:
@@ -298,7 +310,7 @@ def _without(item: Item, drop: Callable[[Item, Setting], bool]) -> Item:
     return replace(item, settings=tuple(s for s in item.settings if not drop(item, s)))
 
 
-def _statistics(timing: Timing, state: float | None) -> Statistics:
+def _statistics(timing: Timing, item: Item, state: float | None) -> Statistics:
     return Statistics(
         repetitions=timing.repetitions,
         discarded=timing.discarded,
@@ -312,4 +324,6 @@ def _statistics(timing: Timing, state: float | None) -> Statistics:
         trimmed=timing.trimmed,
         correct=timing.correct,
         state=state,
+        condition=item.condition.key,
+        inside=timing.inside,
     )

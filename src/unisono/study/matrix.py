@@ -11,7 +11,18 @@ from unisono.errors import UserError
 from unisono.language import N_, _
 from unisono.machine.model import Machine
 from unisono.measure.protocol import OwnAlgorithm
-from unisono.model import CALL_SCOPE, DEFAULT, UNISONO, Case, Setting, call_part, is_ours, launch_part
+from unisono.model import (
+    CALL_SCOPE,
+    DEFAULT,
+    UNISONO,
+    USUAL,
+    Case,
+    Condition,
+    Setting,
+    call_part,
+    is_ours,
+    launch_part,
+)
 from unisono.parameters import catalogue
 from unisono.parameters.availability import available_values
 from unisono.parameters.defaults import default_component
@@ -35,6 +46,7 @@ class CaseMatrix:
     case: Case
     sizes: tuple[int, ...]
     settings: tuple[Setting, ...]
+    condition: Condition = USUAL
 
     def launch_settings(self, scope: Sequence[str]) -> list[Setting]:
         """The distinct launch-scope parts, default first."""
@@ -95,7 +107,9 @@ def expand(
             settings, said = fold([DEFAULT, *wanted], machine, nodes, ppn, collective)
             notes.update(dict.fromkeys(said))
             settings = [s for s in dict.fromkeys(settings) if not is_ours(s) or _can_serve(s, case, candidates)]
-            cases.append(CaseMatrix(case, _sizes(study, machine, case, notes), tuple(settings)))
+            cases.append(
+                CaseMatrix(case, _sizes(study, machine, case, notes), tuple(settings), study.measure.condition)
+            )
     return Matrix(tuple(cases), tuple(notes), _switched(scope, machine, cases))
 
 

@@ -25,7 +25,7 @@ what they leave unproven seldom gets proven soon after."""
 def first_round(matrix: Matrix, study: Study) -> list[Task]:
     """The launches of round 1: everything, on a third of the sizes."""
     config = _config(matrix, study, set())
-    return _tasks(survivors((), config), config, study, 1)
+    return _tasks(survivors((), config), config, matrix, study, 1)
 
 
 def run(
@@ -45,7 +45,7 @@ def run(
         state = survivors([s for s in runner.samples() if s.round < round], config, refusals=runner.declined())
         if state.settled:
             return True
-        tasks = _tasks(state, config, study, round)
+        tasks = _tasks(state, config, matrix, study, round)
         total += sum(task.samples for task in tasks)
         planned(total)
         for task in tasks:
@@ -76,12 +76,16 @@ def _config(matrix: Matrix, study: Study, given_up: Collection[tuple[str, Settin
     )
 
 
-def _tasks(state: RaceState, config: RaceConfig, study: Study, round: int) -> list[Task]:
+def _tasks(state: RaceState, config: RaceConfig, matrix: Matrix, study: Study, round: int) -> list[Task]:
     """One launch for each launch-scope setting still needed, in an order shuffled anew each round."""
+    conditions = {c.case: c.condition for c in matrix.cases}
     tasks = []
     for (nodes, ppn), launches in state.launches.items():
         for launch in launches:
-            items = [Item(case, size, tuple(s)) for case, size, s in state.items(launch, nodes, ppn, config.scope)]
+            items = [
+                Item(case, size, tuple(s), conditions[case])
+                for case, size, s in state.items(launch, nodes, ppn, config.scope)
+            ]
             order = random.Random(f"{study.method.seed}/{round}/{launch.key}")
             order.shuffle(items)
             if items:

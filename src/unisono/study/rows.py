@@ -14,7 +14,7 @@ from pydantic.functional_validators import AfterValidator
 from unisono.errors import UserError
 from unisono.language import _
 from unisono.machine.model import Machine
-from unisono.model import CALL_SCOPE, COLLECTIVES, NODES_MOST, PPN_MOST
+from unisono.model import CALL_SCOPE, COLD, COLLECTIVES, NODES_MOST, PPN_MOST, USUAL, Condition
 from unisono.sizes import MOST
 
 PROGRAM = "program"
@@ -75,6 +75,8 @@ COLUMNS: dict[str, dict[str, Any]] = {
         **dict.fromkeys(("minimum", "q1", "median", "q3", "p95", "mean", "trimmed"), _Seconds),
         "correct": _Flag | None,
         "state": Annotated[float, Field(ge=0, le=1e12, allow_inf_nan=False)] | None,
+        "condition": _Key,
+        "inside": _Seconds | None,
     },
     "refusal": {"launch": _Id, "collective": _Collective, "size": _Size, "setting": _Key, "reason": str},
     "limits": {"nodes": _Nodes, "ppn": _Ppn, "value": str},
@@ -83,6 +85,9 @@ COLUMNS: dict[str, dict[str, Any]] = {
 }
 """What is read from each table, in the order of the query; "hello" is of the table of launches."""
 
+LATER = {"condition": "TEXT NOT NULL DEFAULT ''", "inside": "REAL"}
+"""Columns of samples that studies of earlier versions lack, and what they then hold."""
+
 _ROWS: dict[str, Row] = {
     table: TypeAdapter(tuple[tuple(columns.values())], config=_STRICT)  # type: ignore[misc, arg-type]
     for table, columns in COLUMNS.items()
@@ -90,6 +95,7 @@ _ROWS: dict[str, Row] = {
 
 _SETTING = TypeAdapter(dict[str, str], config=_STRICT)
 _Part = Annotated[float, Field(ge=0, lt=1)]
+_Late = Annotated[float, Field(ge=0, le=10, allow_inf_nan=False)]
 SHARE: TypeAdapter[float] = TypeAdapter(_Part, config=_STRICT)
 WEIGHTS = TypeAdapter(dict[str, Annotated[float, Field(ge=0, le=1e100)]], config=_STRICT)
 SCOPE: TypeAdapter[list[str]] = TypeAdapter(list[Literal[CALL_SCOPE]], config=_STRICT)  # type: ignore[valid-type]
@@ -101,6 +107,19 @@ WORD: TypeAdapter[str] = TypeAdapter(Word, config=_STRICT)
 
 class _Strict(BaseModel):
     model_config = ConfigDict(strict=True, extra="ignore")
+
+
+class _Condition(_Strict):
+    """`model.Condition.key`."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+    cold: Literal[COLD] = ""  # type: ignore[valid-type]
+    late: Annotated[list[_Late], Field(max_length=256)] = []
+    drawn: _Late = 0.0
+    seed: _Id = 1
+
+
+_CONDITION = TypeAdapter(_Condition)
 
 
 class _Gain(_Strict):
@@ -194,6 +213,13 @@ def setting_values(key: str, path: Path) -> dict[str, str]:
     return parsed(_SETTING, key, _("a setting"), path)
 
 
+def condition_of(key: str, path: Path) -> Condition:
+    if not key:
+        return USUAL
+    found = parsed(_CONDITION, key, _("a condition"), path)
+    return Condition(found.cold, tuple(found.late), found.drawn, found.seed)
+
+
 def damaged(path: Path, what: str) -> UserError:
     return UserError(
         _("{path}: is damaged ({what}); what else it holds stays as it is, start anew in another -o DIR").format(
@@ -227,6 +253,6 @@ def _stored() -> dict[str, set[str]]:
     return {
         "meta": {"key", "value"},
         "launch": {*COLUMNS["launch"], "hello", "stderr"},
-        "sample": {"id", *COLUMNS["sample"], "raw"} - of_launch,
+        "sample": {"id", *COLUMNS["sample"], "raw"} - of_launch - set(LATER),
         **{table: set(COLUMNS[table]) for table in ("refusal", "limits", "note")},
     }

@@ -34,7 +34,9 @@ CREATE TABLE sample (
   correct INTEGER,  -- NULL: not checked in this launch
   state REAL,  -- nanoseconds of an exchange by flags when it was measured
   raw BLOB NOT NULL,
-  UNIQUE (launch, collective, size, setting)
+  condition TEXT NOT NULL DEFAULT '',  -- canonical JSON of what of a program was replayed; '': nothing
+  inside REAL,  -- mean time of a rank in the call
+  UNIQUE (launch, collective, size, setting, condition)
 );
 CREATE TABLE refusal (
   launch INTEGER NOT NULL REFERENCES launch (id),

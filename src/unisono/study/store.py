@@ -60,6 +60,9 @@ class Statistics:
     trimmed: float
     correct: bool | None
     state: float | None = None
+    condition: str = ""
+    """`Condition.key`."""
+    inside: float | None = None
 
 
 class Store:
@@ -294,10 +297,14 @@ class Store:
 
     def samples(self) -> list[Sample]:
         setting = self._settings()
+        condition = functools.cache(lambda key: kept.condition_of(key, self.path))
         names = [field.name for field in fields(Statistics)]
+        there = {name for (name,) in self._read("SELECT name FROM pragma_table_info('sample')")}
+        # What an earlier version did not store it did not measure either.
+        columns = [name if name in there else {"condition": "''", "inside": "NULL"}[name] for name in names]
         rows = self._rows(
             "sample",
-            f"SELECT s.launch, l.round, s.collective, l.nodes, l.ppn, s.size, s.setting, {', '.join(names)}"
+            f"SELECT s.launch, l.round, s.collective, l.nodes, l.ppn, s.size, s.setting, {', '.join(columns)}"
             " FROM sample s JOIN launch l ON l.id = s.launch ORDER BY s.id",
         )
         samples = []
@@ -305,6 +312,7 @@ class Store:
             statistics = dict(zip(names, values, strict=True))
             if statistics["correct"] is not None:
                 statistics["correct"] = bool(statistics["correct"])
+            statistics["condition"] = condition(statistics["condition"])
             case = Case(collective, nodes, ppn)
             samples.append(Sample(launch=launch, round=round, case=case, size=size, setting=setting(key), **statistics))
         return samples
