@@ -22,7 +22,7 @@ from unisono.advise.story import read_story
 from unisono.commands.optimizing import tell
 from unisono.errors import UserError
 from unisono.launch.command import Command
-from unisono.model import CALL_SCOPE, DEFAULT, Case, Setting, launch_part
+from unisono.model import CALL_SCOPE, DEFAULT, Case, Condition, Setting, launch_part
 from unisono.profile.model import UNKNOWN, Profile
 from unisono.study.data import StudyData
 from unisono.study.store import Statistics, Store
@@ -65,6 +65,7 @@ class Fake:
     interrupt: str = ""
     """"profile", "measure" or "trial": where Ctrl-C comes, once."""
     log: list[str] = field(default_factory=list)
+    conditions: list[dict[Case, Condition]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         launcher = self.folder / "mpirun"
@@ -91,7 +92,15 @@ class Fake:
             calls = tuple(Call(c.function, c.path, c.size, c.calls, 2.0, 0.1) for c in calls)
         return profile(calls, wall=10.0 if "ucx" not in line.argv else 8.0)
 
-    def measure(self, path: Path, wanted: Wanted, weights: Mapping[str, float], seconds: float) -> None:
+    def measure(
+        self,
+        path: Path,
+        wanted: Wanted,
+        weights: Mapping[str, float],
+        seconds: float,
+        conditions: Mapping[Case, Condition],
+    ) -> None:
+        self.conditions.append(dict(conditions))
         self.log.append(f"measure {', '.join(map(str, wanted))}")
         assert seconds > 0
         keep(path, wanted, self.measured)
@@ -252,8 +261,14 @@ def test_a_budget_that_ends_before_the_trials(tmp_path: Path) -> None:
     fake = Fake(tmp_path)
     now = [0.0]
 
-    def measure(path: Path, wanted: Wanted, weights: Mapping[str, float], seconds: float) -> None:
-        fake.measure(path, wanted, weights, seconds)
+    def measure(
+        path: Path,
+        wanted: Wanted,
+        weights: Mapping[str, float],
+        seconds: float,
+        conditions: Mapping[Case, Condition],
+    ) -> None:
+        fake.measure(path, wanted, weights, seconds, conditions)
         now[0] = 3600.0
 
     journal = open_journal(fake.files, fake.argv, HERE, metric=METRIC, pairs=3, resume=False)
@@ -270,7 +285,7 @@ def test_a_budget_that_ends_before_the_trials(tmp_path: Path) -> None:
 def test_what_was_not_measured_is_no_answer_and_goes_on_with_a_larger_budget(tmp_path: Path) -> None:
     fake = Fake(tmp_path)
     measure = fake.measure
-    fake.measure = lambda path, wanted, weights, seconds: None  # type: ignore[method-assign]
+    fake.measure = lambda path, wanted, weights, seconds, conditions: None  # type: ignore[method-assign]
     journal = fake.optimize()
     story = read_story(journal, fake.files)
     assert story.outcome == story.as_dict()["outcome"] == "not measured"
@@ -302,7 +317,7 @@ def test_runs_of_a_trial_in_doubt_stay_when_another_candidate_comes_first(tmp_pa
     journal = Journal.load(fake.files.journal)
     journal.rounds[0].trials[0].launch = {"pml": "another"}
     journal.save(fake.files.journal)
-    fake.measure = lambda path, wanted, weights, seconds: None  # type: ignore[method-assign]  # the study is there
+    fake.measure = lambda path, wanted, weights, seconds, conditions: None  # type: ignore[method-assign]  # the study is there
     trials = fake.optimize(budget=3600.0, resume=True).rounds[0].trials
     assert [trial.launch for trial in trials] == [{"pml": "another"}, dict(UCX)]
     assert trials[0].runs == before.runs

@@ -12,11 +12,12 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from unisono.advise.against import Against, against
+from unisono.advise.against import Against, Late, against
 from unisono.advise.evidence import RUNS, Evidence, Now
 from unisono.advise.gaps import WORTH, Gap, commands, gaps
 from unisono.advise.mix import MEASURED, MESSAGES, NONBLOCKING, Mix, Spot
 from unisono.advise.predict import TOO_FEW, UNMEASURED, Prediction, SpotPrediction, predict
+from unisono.advise.replayed import Replays, condition_notes
 from unisono.advise.said import named, prediction_dict, spot_dict, spot_sentence
 from unisono.advise.scatter import scatter, shown
 from unisono.decide.model import Interval
@@ -50,7 +51,7 @@ class Advice:
     predictions: tuple[Prediction, ...]
     """Of every plan of that case, most saving first."""
     chosen: Prediction | None
-    against: tuple[Against, ...]
+    against: tuple[Against | Late, ...]
     """Hot spots that take far longer than in the benchmark, most time first."""
     gaps: tuple[Gap, ...]
     gap_commands: tuple[str, ...]
@@ -228,8 +229,11 @@ class Advice:
         lines += ["Try it:", f"  {self.try_command}"] if self.try_command else []
         if self.gaps:
             lines += ["Not measured:", *(f"  {gap.sentence}" for gap in self.gaps)]
-            lines += ["Measure just that:", *(f"  {line}" for line in self.gap_commands)]
-            lines += ["Or measure it and ask again:", f"  {self.again} --study"]
+            lines += ["Measure just that:", *(f"  {line}" for line in self.gap_commands)] if self.gap_commands else []
+            lines += [
+                f"{'Or measure' if self.gap_commands else 'Measure'} it and ask again:",
+                f"  {self.again} --study",
+            ]
         return lines
 
     def _spot_table(self) -> Table:
@@ -290,13 +294,15 @@ def advise(
     cpus: int | None = None,
     mpi: Sequence[str] = (),
     metric: str = "",
+    replayed: Replays | None = None,
 ) -> Advice:
     """The plan for this mix of calls: of those whose saving is above nothing also at the lower end of its interval, the
     one that should save most; else things stay as they are.
 
     For the commands to give: `tuning_path`, `again` (this question itself), `program` (the command line that was
     profiled), `cpus` (of a node; None: not known), `mpi` (["--mpirun", PATH] where the tuning's is not found by itself)
-    and `metric` (what the profile's runs were timed by; "": wall time). Raises UserError when the profile does not tell
+    and `metric` (what the profile's runs were timed by; "": wall time). `replayed`: what the program's conditions make
+    of its calls. Raises UserError when the profile does not tell
     how many nodes it ran on and the tuning has several to choose from.
     """
     notes = list(mix.notes)
@@ -312,6 +318,7 @@ def advise(
     found.sort(key=lambda prediction: (-prediction.saving.mid, len(prediction.launch)))
     chosen = _chosen(found, now)
     gap_list = gaps(mix, evidences)
+    notes += condition_notes(mix, evidences)
     weights = _weights(mix, tuning)
     written = f"{again} -o program.toml"
     likely = any(prediction.saving.mid > 0 for prediction in found)
@@ -329,7 +336,7 @@ def advise(
         now=now,
         predictions=tuple(found),
         chosen=chosen,
-        against=tuple(against(mix, evidences, now)),
+        against=tuple(against(mix, evidences, now, replayed)),
         gaps=tuple(gap_list),
         gap_commands=tuple(commands(gap_list, cpus, mpi)),
         apply_command="" if chosen is None else _apply(tuning, case, chosen, weights, (tuning_path, written, program)),

@@ -2,6 +2,7 @@
 
 A benchmark calls a collective again and again, all ranks at once, with buffers that stay in the caches. A program's
 calls of the same size can take a hundred times as long, and what a setting gained in the benchmark then says little.
+Where the program's conditions were replayed (advise.replayed), what they make of the benchmark's call is the answer.
 """
 
 from __future__ import annotations
@@ -14,10 +15,14 @@ from typing import Any
 from unisono.advise.evidence import Evidence, Now
 from unisono.advise.mix import COLLECTIVE, Mix, Spot
 from unisono.advise.predict import best_source, outside
+from unisono.advise.replayed import Replays, arrival, cold_of
 from unisono.display import seconds
+from unisono.model import USUAL, Condition
 
 FAR = 3.0
 """So many times the benchmark's time is more than what programs and benchmarks differ by anyway."""
+ALIKE = 2.0
+"""Times that differ by less than this factor are the same, where one of them is a program's."""
 WORTH = 0.02
 """Of the program's time: calls that take less are not worth a sentence."""
 FEW = 20
@@ -41,6 +46,10 @@ class Against:
     likely: tuple[str, ...]
     excluded: tuple[str, ...]
     """Reasons that the profile speaks against, and how."""
+    tested: str = ""
+    """What replaying the program's conditions showed, a sentence; "" where they were not."""
+    explained: bool = False
+    """By what was replayed."""
 
     @property
     def sentence(self) -> str:
@@ -49,6 +58,10 @@ class Against:
             f"{self.spot.name} takes {seconds(self.call)} a call{without}, the benchmark {seconds(self.benchmark)} for"
             " the same: what a setting gains there need not be gained here."
         )
+        if self.tested:
+            out += f" {self.tested}"
+        if self.explained:
+            return out
         if self.likely:
             out += f" Possible: {'; '.join(self.likely)}."
         return out + (f" Not the reason: {'; '.join(self.excluded)}." if self.excluded else "")
@@ -58,19 +71,102 @@ class Against:
         return {**fields, "spot": self.spot.name, "likely": list(self.likely), "excluded": list(self.excluded)}
 
 
-def against(mix: Mix, evidences: Sequence[Evidence], now: Now = None) -> list[Against]:
-    """The hot spots that take far longer than the benchmark, most time first; collectives that a study measured."""
-    found = []
+@dataclass(frozen=True, slots=True)
+class Late:
+    """One hot spot whose ranks wait far longer for the last than the call then takes; seconds of a call."""
+
+    spot: Spot
+    call: float
+    """On average over the ranks, waiting included."""
+    waiting: float
+    together: float
+    """The benchmark's, when all ranks come at once."""
+    apart: float
+    """The benchmark's, on average over the ranks, when they come as late as the program's."""
+    after: float
+    """What of that the slowest takes once the last has come."""
+
+    @property
+    def explained(self) -> bool:
+        return 1 / ALIKE <= self.call / self.apart <= ALIKE
+
+    @property
+    def sentence(self) -> str:
+        answer = (
+            f"the program's {seconds(self.call)} are late arrival, a matter of load balance and not of the MPI"
+            if self.explained
+            else f"late arrival alone does not explain the program's {seconds(self.call)}"
+        )
+        return (
+            f"{self.spot.name} takes {seconds(self.call)} a call, {seconds(self.waiting)} of it waiting for ranks that"
+            f" come late. The same call takes {seconds(self.together)} here when all ranks come at once, and"
+            f" {seconds(self.apart)} when they come as late as the program's, {seconds(self.after)} of it after the"
+            f" last has come: {answer}."
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "spot": self.spot.name, "explained": self.explained}
+
+
+def against(
+    mix: Mix,
+    evidences: Sequence[Evidence],
+    now: Now = None,
+    replayed: Replays | None = None,
+    worth: float = WORTH,
+) -> list[Against | Late]:
+    """The hot spots that take far longer than the benchmark, most time first; collectives that a study measured or that
+    were replayed. Calls that take less than `worth` of the program's time are left out."""
+    known = replayed or Replays()
+    found: list[Against | Late] = []
     for spot in mix.spots:
-        if spot.kind != COLLECTIVE or spot.case is None or spot.case.ranks < 2 or mix.share(spot.time) < WORTH:
+        if spot.kind != COLLECTIVE or spot.case is None or spot.case.ranks < 2 or mix.share(spot.time) < worth:
             continue
-        source = best_source(spot.case, mix, evidences)
-        if source is None:
+        late = _late(spot, known)
+        if late is not None:
+            found.append(late)
+        warm = [source for source in evidences if source.condition(spot.case) == USUAL]
+        source = best_source(spot.case, mix, warm)
+        call, benchmark = known.program(spot)[0], known.call(spot, USUAL)
+        times = _times(spot, source, now) if math.isnan(benchmark) and source is not None else (call, benchmark)
+        if times is None or not times[0] >= FAR * times[1]:
             continue
-        times = _times(spot, source, now)
-        if times is not None and times[0] >= FAR * times[1]:
-            found.append(Against(spot, *times, *_reasons(spot, *times)))
+        tested, explained = replay_sentence(spot, known)
+        likely, excluded = _reasons(spot, *times, replayed=bool(tested))
+        found.append(Against(spot, *times, likely, excluded, tested, explained))
     return found
+
+
+def _late(spot: Spot, known: Replays) -> Late | None:
+    call, waiting = known.program(spot)
+    assert spot.case is not None
+    together, condition = known.call(spot, USUAL), arrival(spot.waits, spot.case.ranks)
+    if not condition.comes_late or math.isnan(together) or waiting < FAR * max(together, call):
+        return None
+    apart, after = known.within(spot, condition), known.call(spot, condition)
+    return None if math.isnan(apart) else Late(spot, call + waiting, waiting, together, apart, after)
+
+
+_WITH = {"": "with warm buffers", "buffers": "with cold ones", "caches": "with all caches emptied before it"}
+
+
+def replay_sentence(spot: Spot, known: Replays) -> tuple[str, bool]:
+    """What cold buffers and caches make of these calls, and whether that explains the program's time; "" where they
+    were not replayed."""
+    call, _ = known.program(spot)
+    times = {cold: known.call(spot, Condition(cold)) for cold in _WITH}
+    if math.isnan(call) or any(math.isnan(time) for time in times.values()):
+        return "", False
+    nearest = cold_of(spot, known)
+    told = [cold for cold in _WITH if cold in ("", nearest) or not nearest]
+    parts = [f"{seconds(times[cold])} {_WITH[cold]}" for cold in told]
+    said = f"The same call takes {', '.join(parts[:-1])} and {parts[-1]} here: "
+    if nearest and 1 / ALIKE <= call / times[nearest] <= ALIKE:
+        why = "memory bandwidth" if nearest == "buffers" else "the caches, which it fills with something else"
+        return f"{said}the program's {seconds(call)} are {why}.", True
+    if nearest:
+        return f"{said}that explains a part of the program's {seconds(call)}.", False
+    return f"{said}that does not explain the program's {seconds(call)}.", False
 
 
 def _times(spot: Spot, source: Evidence, now: Now) -> tuple[float, float] | None:
@@ -87,8 +183,10 @@ def _times(spot: Spot, source: Evidence, now: Now) -> tuple[float, float] | None
     return (here / calls, there / calls) if calls and there > 0 else None
 
 
-def _reasons(spot: Spot, call: float, benchmark: float) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Those that may be it, and those that the profile speaks against."""
+def _reasons(
+    spot: Spot, call: float, benchmark: float, replayed: bool = False
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Those that may be it, and those that the profile speaks against. `replayed`: cold buffers were tested."""
     likely, excluded = [], []
     if math.isnan(spot.waiting):
         # The rank that comes last waits for nobody: what it takes is no late arrival.
@@ -110,8 +208,10 @@ def _reasons(spot: Spot, call: float, benchmark: float) -> tuple[tuple[str, ...]
             f"first calls, which set up connections and touch fresh memory (there are {spot.calls:.0f} a rank)"
         )
     most = max(_memory(spot, use.size) for use in spot.uses)
-    if benchmark + most >= call / 2:
-        likely.append("cold buffers, or memory that all ranks use at once (the benchmark's buffers stay in the caches)")
+    if replayed:
+        pass
+    elif benchmark + most >= call / 2:
+        likely.append("cold buffers, or memory that all ranks use at once (unisono advise --study replays that)")
     else:
         excluded.append(f"cold buffers or memory (at most {seconds(most)} for so many bytes)")
     if any(use.size > 0 for use in spot.uses):

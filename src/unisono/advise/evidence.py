@@ -20,7 +20,7 @@ from unisono.decide.plans import Course, base_of, evaluate
 from unisono.decide.robust import Floats
 from unisono.decide.statistics import contrasts
 from unisono.decide.table import Table, filled, tables
-from unisono.model import DEFAULT, PRELOAD, Case, Setting
+from unisono.model import DEFAULT, PRELOAD, USUAL, Case, Condition, Setting
 from unisono.study.data import StudyData
 from unisono.tuning.model import Gain, PlanModel, RuleModel, Tuning
 
@@ -70,6 +70,10 @@ class Evidence(Protocol):
         """What the benchmark took for one call as things are now; NaN where not known."""
         ...
 
+    def condition(self, case: Case) -> Condition:
+        """Under which it was measured."""
+        ...
+
 
 class StudyEvidence:
     """The samples of a study: the mix is put together launch by launch, so that what launches have in common counts
@@ -84,6 +88,7 @@ class StudyEvidence:
         found = tables(kept, STATISTIC.get(data.method, "median"))
         self._tables = {case: table for case, table in found.items() if DEFAULT in table}
         self._rows: dict[Case, dict[Now, Floats]] = {}
+        self._conditions = {sample.case: sample.condition for sample in kept}
 
     def sizes(self, case: Case) -> tuple[int, ...]:
         return self._tables[case].sizes if case in self._tables else ()
@@ -119,6 +124,9 @@ class StudyEvidence:
             return math.nan
         logs = self._of(case, table, [now])[now]
         return float(np.exp(_at(table.sizes, _levels(logs)[:, None], size)[0]))
+
+    def condition(self, case: Case) -> Condition:
+        return self._conditions.get(case, USUAL)
 
     def _of(self, case: Case, table: Table, launches: Sequence[Now]) -> dict[Now, Floats]:
         """Log seconds (sizes x launches) under the tuning's plan for each launch setting; NaN where not measured."""
@@ -223,6 +231,9 @@ class TuningEvidence:
 
     def seconds(self, case: Case, now: Now, size: int) -> float:
         return math.nan
+
+    def condition(self, case: Case) -> Condition:
+        return USUAL
 
     def _effect(self, case: Case, launch: Setting, now: Now, cell: Weights) -> Effect | None:
         if launch == now:

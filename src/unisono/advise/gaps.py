@@ -11,7 +11,7 @@ from unisono.advise.evidence import Evidence
 from unisono.advise.mix import MEASURED, Mix
 from unisono.advise.predict import best_source, outside, unmeasured
 from unisono.display import percent
-from unisono.model import Case
+from unisono.model import USUAL, Case, Condition
 from unisono.sizes import format_size
 
 WORTH = 0.005
@@ -30,6 +30,8 @@ class Gap:
     share: float
     """Of the program's time."""
     reasons: tuple[str, ...]
+    condition: Condition = USUAL
+    """Under which to measure them."""
 
     @property
     def sentence(self) -> str:
@@ -44,7 +46,7 @@ def gaps(mix: Mix, evidences: Sequence[Evidence], worth: float = WORTH) -> list[
     found = []
     cases = {spot.case for spot in mix.spots if spot.kind in MEASURED and spot.case is not None}
     for case in cases:
-        source = best_source(case, mix, evidences)
+        source, condition = best_source(case, mix, evidences), mix.condition(case)
         weights: dict[int, float] = {}
         reasons: dict[str, None] = {}
         for spot in mix.spots:
@@ -54,13 +56,19 @@ def gaps(mix: Mix, evidences: Sequence[Evidence], worth: float = WORTH) -> list[
                 reason = unmeasured(case, use, source)
                 if not reason and source is not None and outside(source.sizes(case), use.size):
                     reason = "messages so large or small were not measured"
+                if not reason and source is not None and source.condition(case) != condition:
+                    reason = f"measured with {spoken(source.condition(case))}, the program has {spoken(condition)}"
                 if reason and use.size >= 0:
                     weights[use.size] = weights.get(use.size, 0.0) + use.time
                     reasons[reason] = None
         share = mix.share(math.fsum(weights.values()))
         if weights and share >= worth:
-            found.append(Gap(case, chosen_sizes(weights), share, tuple(reasons)))
+            found.append(Gap(case, chosen_sizes(weights), share, tuple(reasons), condition))
     return sorted(found, key=lambda gap: (-gap.share, gap.case))
+
+
+def spoken(condition: Condition) -> str:
+    return str(condition) or "warm buffers, all ranks at once"
 
 
 def chosen_sizes(weights: dict[int, float], most: int = MOST_SIZES) -> tuple[int, ...]:
@@ -80,6 +88,8 @@ def commands(
     None where the machine is not known; `mpi`: the words that name the MPI, where it is not found by itself."""
     groups: dict[tuple[int, int, tuple[int, ...]], list[str]] = {}
     for gap in found:
+        if gap.condition != USUAL:
+            continue  # `tune` knows of no program
         groups.setdefault((gap.case.nodes, gap.case.ppn, gap.sizes), []).append(gap.case.collective)
     lines = []
     for number, ((nodes, ppn, sizes), names) in enumerate(groups.items()):

@@ -58,6 +58,8 @@ class Round(_Part):
     """File name in the directory; "" before it was made."""
     studies: list[str] = []
     """File names of what was measured in this round."""
+    replayed: str = ""
+    """File name of what the program's conditions made of its calls; "" before that was tried."""
     measured: bool = False
     trials: list[Trial] = []
     accepted: bool = False
@@ -117,6 +119,10 @@ class Files:
     @property
     def story(self) -> Path:
         return self.directory / "story.md"
+
+    @property
+    def replayed(self) -> Path:
+        return self.directory / "replayed.db"
 
     def profile(self, number: int) -> Path:
         return self.directory / f"{number}.profile"

@@ -11,7 +11,7 @@ from unisono.decide.plans import build, launches_of
 from unisono.decide.table import Table, tables
 from unisono.errors import UserError
 from unisono.machine.model import Machine
-from unisono.model import CALL_SCOPE, DEFAULT, Case
+from unisono.model import CALL_SCOPE, DEFAULT, USUAL, Case, Condition
 from unisono.study.begin import begin, resume, stored_candidates, stored_study
 from unisono.study.config import Cases, Sizes, Study, read_study, ready_made
 from unisono.study.data import StudyData
@@ -69,19 +69,29 @@ def adjusted(wanted: Wanted) -> dict[Case, tuple[int, ...]]:
     }
 
 
-def matrix_for(study: Study, machine: Machine, wanted: Wanted, ours: Ours | None = None) -> Matrix:
-    """What the study measures: of all its combinations only the cases and sizes that are wanted. Raises UserError as
-    `expand` does, and when nothing of it fits in memory."""
+def matrix_for(
+    study: Study,
+    machine: Machine,
+    wanted: Wanted,
+    ours: Ours | None = None,
+    conditions: Mapping[Case, Condition] | None = None,
+) -> Matrix:
+    """What the study measures: of all its combinations only the cases and sizes that are wanted, under the program's
+    conditions. Raises UserError as `expand` does, and when nothing of it fits in memory."""
+    conditions = conditions or {}
     asked = adjusted(wanted)
     whole = expand(study, machine, scope=CALL_SCOPE, ours=ours.candidates if ours else None)
     kept = []
     for c in whole.cases:
         sizes = tuple(size for size in c.sizes if size in asked.get(c.case, ()))
         if sizes:
-            kept.append(replace(c, sizes=sizes))
+            kept.append(replace(c, sizes=sizes, condition=conditions.get(c.case, c.condition)))
     if not kept:
         raise UserError("none of the message sizes the program uses can be measured in this node's memory")
-    return replace(whole, cases=tuple(kept))
+    said = tuple(
+        f"{c.case}: measured with {c.condition}, as the program has them." for c in kept if c.condition != USUAL
+    )
+    return replace(whole, cases=tuple(kept), notes=(*whole.notes, *said))
 
 
 def measure(
@@ -92,11 +102,13 @@ def measure(
     program: Path,
     budget: float,
     hooks: Hooks | None = None,
+    conditions: Mapping[Case, Condition] | None = None,
 ) -> bool:
     """Measures into the study at `path`, continuing one that is there, for at most `budget` seconds; whether the
-    search came to its end. `program` is unisono-bench. Raises UserError as `begin` and `resume` do."""
+    search came to its end. `conditions` are the program's, case by case; a file holds one for each case.
+    `program` is unisono-bench. Raises UserError as `begin` and `resume` do."""
     ours = _ours(path, study, machine, program)
-    matrix = matrix_for(study, machine, wanted, ours)
+    matrix = matrix_for(study, machine, wanted, ours, conditions)
     if path.exists():
         opened = resume(path, machine, asked=None, force=False)
     else:

@@ -9,11 +9,11 @@ that only complete messages get the sizes of the messages there are, by their by
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from unisono.errors import UserError
-from unisono.model import Case
+from unisono.model import USUAL, Case, Condition
 from unisono.profile.hot import HotSpot, hot_spots
 from unisono.profile.model import UNKNOWN, Profile
 from unisono.profile.sites import sites
@@ -85,6 +85,8 @@ class Spot:
     """Time of the rank that spends least / mean over the ranks; NaN where that says nothing about waiting."""
     fastest: float = math.nan
     """Seconds of the shortest call of a collective that no rank can leave before all have come; NaN for others."""
+    waits: tuple[float, ...] = ()
+    """Seconds each rank waits in a call for the last, on average: see profile.hot.HotSpot."""
 
     @property
     def name(self) -> str:
@@ -117,6 +119,11 @@ class Mix:
     notes: tuple[str, ...]
     as_is: tuple[float, ...] = ()
     """Times of runs without the recorder, where there were some: how much runs differ."""
+    conditions: Mapping[Case, Condition] = field(default_factory=dict)
+    """Under which the benchmark's calls are most like the program's, where that was found out (advise.replayed)."""
+
+    def condition(self, case: Case) -> Condition:
+        return self.conditions.get(case, USUAL)
 
     @property
     def main(self) -> Spot:
@@ -198,7 +205,13 @@ def _shortened(spot: Spot, cut: float) -> Spot:
         else replace(use, time=use.time - cut * use.waiting, waiting=(1 - cut) * use.waiting)
         for use in spot.uses
     )
-    return replace(spot, time=spot.time - cut * spot.waiting, waiting=(1 - cut) * spot.waiting, uses=uses)
+    return replace(
+        spot,
+        time=spot.time - cut * spot.waiting,
+        waiting=(1 - cut) * spot.waiting,
+        uses=uses,
+        waits=tuple((1 - cut) * each for each in spot.waits),
+    )
 
 
 def _world(profile: Profile, nodes: int | None) -> tuple[tuple[int, int] | None, list[str]]:
@@ -237,6 +250,7 @@ def _spot(profile: Profile, spot: HotSpot, where: str, world: tuple[int, int] | 
         calls=spot.calls.mean,
         uses=tuple(uses),
         evenness=even,
+        waits=spot.waits if kind == COLLECTIVE else (),
         fastest=spot.fastest if kind == COLLECTIVE and collective in {*_ALL_TO_ALL, "barrier"} else math.nan,
     )
 

@@ -21,6 +21,7 @@ from unisono.advise.measuring import Wanted, merged, tuning_of
 from unisono.advise.mix import MEASURED, Mix, mix_of
 from unisono.advise.paired import LEAST_PAIRS
 from unisono.advise.predict import Prediction
+from unisono.advise.replayed import Replays, Subject, matching, replaying, replays, subjects
 from unisono.advise.runs import Metric, Run, Verification
 from unisono.advise.verify import compare, timed_run
 from unisono.decide.model import Interval
@@ -28,7 +29,7 @@ from unisono.display import percent
 from unisono.errors import UserError
 from unisono.launch.command import Command
 from unisono.machine.model import Machine
-from unisono.model import DEFAULT, Setting
+from unisono.model import DEFAULT, Case, Condition, Setting
 from unisono.profile.file import load, save
 from unisono.profile.model import Profile
 from unisono.tuning import read, write
@@ -57,6 +58,10 @@ _LEAST_MEASURING = 10.0
 """Seconds below which a study is not worth beginning."""
 _GOOD_MEASURING = 30.0
 """Seconds for which a study is worth a second trial, or more pairs of runs than the fewest."""
+_REPLAYING = 0.1
+"""Of the time that is left, what replaying the program's conditions may take ..."""
+_REPLAYING_MOST = 30.0
+"""... and seconds."""
 _PATIENCE = 10.0
 """A run that takes this many times as long as the program as it is has failed."""
 
@@ -67,10 +72,13 @@ class World:
 
     record: Callable[[Command, float], Profile]
     """Profiles one run, within a deadline in seconds."""
-    measure: Callable[[Path, Wanted, Mapping[str, float], float], None]
-    """Measures cases and sizes into a study, with the collectives' weights, within so many seconds."""
+    measure: Callable[[Path, Wanted, Mapping[str, float], float, Mapping[Case, Condition]], None]
+    """Measures cases and sizes into a study, with the collectives' weights, within so many seconds, under the program's
+    conditions."""
     say: Callable[[str], None] = lambda sentence: None
     clock: Callable[[], float] = time.monotonic
+    replay: Callable[[Path, Sequence[Subject], float], None] = lambda path, subjects, seconds: None
+    """Replays what the program does around its calls into a study, within so many seconds."""
 
 
 @dataclass
@@ -157,6 +165,9 @@ class Optimizer:
             round.ended = f"Communication takes {percent(share)} of the time: too little for a gain to be seen."
             round.outcome = "nothing"
             return
+        if number == 1 and not round.replayed:
+            self._replay(round, mix)
+        mix = replace(mix, conditions=self._conditions)
         if not round.measured:
             self._measure(number, round, mix)
         advice = self._advice(mix)
@@ -215,6 +226,28 @@ class Optimizer:
             f" {2 * max(self.budget, spent) / 60 + 1:.0f}m"
         )
 
+    def _replay(self, round: Round, mix: Mix) -> None:
+        """What the program's conditions make of its calls."""
+        wanted = subjects(mix)
+        seconds = min(_REPLAYING * self.left, _REPLAYING_MOST)
+        path = self.files.replayed
+        if wanted and self._spare > seconds:
+            self.world.say(replaying(wanted))
+            self.world.replay(path, wanted, seconds)
+        round.replayed = path.name
+        self._keep()
+
+    @property
+    def _replays(self) -> Replays:
+        """Of the first round; nothing where that was not replayed."""
+        return replays([self.files.replayed] if self.files.replayed.is_file() else [])
+
+    @property
+    def _conditions(self) -> Mapping[Case, Condition]:
+        """The program's, as it was in the first round: studies of later ones are to be comparable."""
+        first = self.journal.rounds[0]
+        return matching(mix_of(load(self.files.directory / first.profile)), self._replays) if first.profile else {}
+
     def _measure(self, number: int, round: Round, mix: Mix) -> None:
         """What of the mix no study of this optimization has measured yet."""
         known = self._known(self.journal.rounds[: number - 1])
@@ -229,7 +262,7 @@ class Optimizer:
                 self._keep()
             what = ", ".join(dict.fromkeys(str(case) for case in wanted))
             self.world.say(f"Round {number}: measuring what it uses ({what}), for at most {seconds:.0f} s")
-            self.world.measure(path, wanted, _weights(mix), seconds)
+            self.world.measure(path, wanted, _weights(mix), seconds, mix.conditions)
         round.measured = True
         self._keep()
 
@@ -248,7 +281,7 @@ class Optimizer:
 
     def _advice(self, mix: Mix) -> Advice | None:
         known = self._known(self.journal.rounds)
-        return None if known is None else advise(mix, *known, now=self._now())
+        return None if known is None else advise(mix, *known, now=self._now(), replayed=self._replays)
 
     def _now(self) -> Now:
         return Setting(self.accepted[-1].trials[-1].launch) if self.accepted else None

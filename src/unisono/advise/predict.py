@@ -306,14 +306,16 @@ def too_far(sizes: Sequence[int], size: int) -> bool:
 
 
 def best_source(case: Case, mix: Mix, evidences: Sequence[Evidence]) -> Evidence | None:
-    """The evidence that knows most of the time spent in a case, at sizes within what it measured."""
+    """The evidence that knows most of the time spent in a case, at sizes within what it measured; what was measured
+    under the program's condition comes first."""
     uses = [use for spot in mix.spots if spot.kind in MEASURED and spot.case == case for use in spot.uses]
     best: Evidence | None = None
-    most = (-1.0, 0)
+    most = (False, -1.0, 0)
     for evidence in evidences:
         sizes = evidence.sizes(case)
         if sizes:
-            known = (math.fsum(use.time for use in uses if not outside(sizes, use.size)), len(sizes))
+            inside = math.fsum(use.time for use in uses if not outside(sizes, use.size))
+            known = (evidence.condition(case) == mix.condition(case), inside, len(sizes))
             if known > most:
                 best, most = evidence, known
     return best

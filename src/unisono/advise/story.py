@@ -7,10 +7,12 @@ import statistics
 from dataclasses import dataclass
 from typing import Any
 
+from unisono.advise.against import against
 from unisono.advise.changes import Changes, changes
 from unisono.advise.journal import Files, Journal, Outcome, Trial
 from unisono.advise.mix import Mix, mix_of
 from unisono.advise.paired import trimmed_mean
+from unisono.advise.replayed import replays
 from unisono.decide.model import Interval
 from unisono.display import percent, percent_range
 from unisono.model import Setting
@@ -85,6 +87,13 @@ class Story:
         return changes(self.profiles[:1], self.profiles[accepted : accepted + 1], tuned)
 
     @property
+    def against(self) -> list[str]:
+        """Of calls that take far longer than the benchmark's, and what explains it where that was found out."""
+        if not self.profiles or not self.files.replayed.is_file():
+            return []
+        return [found.sentence for found in against(mix_of(self.profiles[0]), [], None, replays([self.files.replayed]))]
+
+    @property
     def command(self) -> str:
         return f"unisono run --tuning {shlex.quote(str(self.files.tuning))} -- {shlex.join(self.journal.argv)}"
 
@@ -98,6 +107,7 @@ class Story:
             "proof": self.proof.model_dump() if self.proof else None,
             "rounds": [round.model_dump() for round in self.journal.rounds],
             "changes": found.as_dict() if found else None,
+            "against_benchmark": self.against,
             "command": self.command if self.accepted else None,
             "tuning": str(self.files.tuning) if self.files.tuning.is_file() else None,
             "story": str(self.files.story),
@@ -111,6 +121,7 @@ class Story:
             lines += ["Run it so:", "", "```sh", self.command, "```", ""]
         if self.profiles:
             lines += ["## Where its time went", "", *_spots(mix_of(self.profiles[0])), ""]
+            lines += [*(f"- {sentence}" for sentence in self.against), ""] if self.against else []
         lines += ["## What was tried", "", *self._tried(), ""]
         found = self.changes
         if found is not None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import itertools
 import os
 import shlex
 import tempfile
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from unisono.advise.advice import Advice, advise, cut_to
@@ -15,8 +19,9 @@ from unisono.advise.changes import Changes, changes, profiled
 from unisono.advise.evidence import Evidence, StudyEvidence, TuningEvidence
 from unisono.advise.gaps import Gap
 from unisono.advise.measuring import measure, study_for
-from unisono.advise.mix import mix_of
+from unisono.advise.mix import Mix, mix_of
 from unisono.advise.recording import profile_of
+from unisono.advise.replayed import Replays, matching, missing, replay, replaying, replays, subjects
 from unisono.commands.console import err, out, print_json
 from unisono.commands.progress import StudyProgress
 from unisono.commands.remembered import compiler, launcher, words_for_it
@@ -26,7 +31,7 @@ from unisono.launch.userline import parse
 from unisono.machine.describe import describe
 from unisono.machine.model import Machine
 from unisono.measure.build import bench_program
-from unisono.model import Setting
+from unisono.model import USUAL, Setting
 from unisono.profile.importers import import_profile
 from unisono.profile.model import Profile
 from unisono.study.config import parse_duration
@@ -36,8 +41,13 @@ from unisono.study.store import Store
 from unisono.tuning import read, write
 from unisono.tuning.model import Tuning
 
-GAPS = "gaps.db"
-"""Beside a tuning: what was measured later, because a program used it."""
+GAPS = "gaps"
+"""Beside a tuning: studies of what was measured later, because a program used it: "gaps.db", and under conditions of a
+program "gaps-" and a digest of them, since a study holds one condition for each case."""
+REPLAYED = "replayed.db"
+"""Beside a tuning: what cold buffers, cold caches and late ranks make of programs' calls."""
+_REPLAYING = 0.25
+"""Of --budget, what replaying may take."""
 
 
 def advise_command(
@@ -56,10 +66,14 @@ def advise_command(
     found = import_profile(profile)
     document = read(tuning)
     paths = list(studies)
+    bench = functools.cache(lambda: _bench(document))
+    if budget is not None:
+        seconds = parse_duration(budget, "--budget")
+        seconds -= _replay(mix_of(found, nodes), bench, _REPLAYING * seconds, tuning.parent)
     advice = _advice(found, profile, document, tuning, paths, nodes)
     if budget is not None and advice.gaps:
-        made = measured(advice.gaps, budget, tuning.parent, document)
-        paths = [*paths, made] if paths else []
+        made = measured(advice, bench, seconds, tuning.parent)
+        paths = [*paths, *made] if paths else []
         advice = _advice(found, profile, document, tuning, paths, nodes)
     if output is not None and advice.candidates:
         write(cut_to(document, advice.case, advice.candidates[0]), output)
@@ -80,7 +94,9 @@ def advise_command(
 def _advice(
     profile: Profile, path: Path, tuning: Tuning, tuning_path: Path, studies: Sequence[Path], nodes: int | None
 ) -> Advice:
+    replayed = _replays(tuning_path.parent)
     mix = mix_of(profile, nodes)
+    mix = replace(mix, conditions=matching(mix, replayed))
     evidences = evidence(tuning, tuning_path, studies)
     command = profile.origin.command
     now = made_under(command, [plan.launch for plan in tuning.plan])
@@ -106,6 +122,7 @@ def _advice(
         metric=profile.origin.metric,
         program=command,
         cpus=os.cpu_count(),
+        replayed=replayed,
     )
 
 
@@ -115,10 +132,10 @@ def evidence(tuning: Tuning, path: Path, studies: Sequence[Path]) -> list[Eviden
     And the tuning's own gains for what they lack. Raises UserError for a study that cannot be read.
     """
     found: list[Evidence] = []
-    beside = [Outputs(path.parent).study, path.parent / GAPS]
+    beside = [Outputs(path.parent).study, *sorted(path.parent.glob(f"{GAPS}*.db"))]
     for study in studies or [place for place in beside if place.is_file()]:
         with Store.open(study) as store:
-            if not studies and study.name != GAPS and store.meta("id") != tuning.study.id:
+            if not studies and not study.name.startswith(GAPS) and store.meta("id") != tuning.study.id:
                 continue
             data = store.data()
         if data.samples:
@@ -178,19 +195,54 @@ def own_settings(command: str) -> list[str]:
     return [str(o) for o in line.options("mca", "x") if o.name == "mca" or o.values[0].startswith("UCX_")]
 
 
-def measured(found: Sequence[Gap], budget: str, folder: Path, tuning: Tuning) -> Path:
-    """Measures the gaps with the tuning's MPI into a study in `folder`, for at most `budget`; continues what is
-    there."""
+Bench = Callable[[], tuple[Machine, Path]]
+"""This machine with the tuning's MPI, and unisono-bench for it."""
+
+
+def _bench(tuning: Tuning) -> tuple[Machine, Path]:
     mpirun = launcher(None, tuning.mpi)
     machine = describe(mpirun, compiler(None, mpirun, tuning.mpi))
     if machine.mpi is None or machine.mpi.mpicc is None:
         raise UserError("no mpicc beside this machine's mpirun, so the benchmark cannot be built")
-    program = bench_program(machine.mpi.mpicc, lambda sentence: err().print(sentence, markup=False))
-    wanted = {gap.case: gap.sizes for gap in found}
-    study = study_for(wanted, machine)
-    seconds = parse_duration(budget, "--budget")
-    path = folder / GAPS
-    with StudyProgress(err(), samples=None, budget=seconds) as progress:
-        hooks = Hooks(progress.measured, progress.plan, progress.waiting)
-        measure(path, study, wanted, machine, program, seconds, hooks)
-    return path
+    return machine, bench_program(machine.mpi.mpicc, lambda sentence: err().print(sentence, markup=False))
+
+
+def measured(advice: Advice, bench: Bench, seconds: float, folder: Path) -> list[Path]:
+    """Measures what the advice lacks into studies in `folder`, in about `seconds`; continues what is there."""
+    machine, program = bench()
+    usual = [gap for gap in advice.gaps if gap.condition == USUAL]
+    others = [gap for gap in advice.gaps if gap.condition != USUAL]
+    paths = []
+    for name, gaps in ((GAPS, usual), (f"{GAPS}-{_digest(others)}", others)):
+        if not gaps:
+            continue
+        wanted = {gap.case: gap.sizes for gap in gaps}
+        conditions = {gap.case: gap.condition for gap in gaps}
+        part = seconds * len(gaps) / len(advice.gaps)
+        path = folder / f"{name}.db"
+        with StudyProgress(err(), samples=None, budget=part) as progress:
+            hooks = Hooks(progress.measured, progress.plan, progress.waiting)
+            measure(path, study_for(wanted, machine), wanted, machine, program, part, hooks, conditions)
+        paths.append(path)
+    return paths
+
+
+def _digest(gaps: Sequence[Gap]) -> str:
+    said = sorted(f"{gap.case}: {gap.condition.key}" for gap in gaps)
+    return hashlib.sha256("\n".join(said).encode()).hexdigest()[:8]
+
+
+def _replay(mix: Mix, bench: Bench, seconds: float, folder: Path) -> float:
+    """Replays the hot calls as the program makes them, where nobody has; how many seconds it took."""
+    wanted = missing(subjects(mix), _replays(folder))
+    if not wanted:
+        return 0.0
+    machine, program = bench()
+    began = time.monotonic()
+    err().print(replaying(wanted), markup=False)
+    replay(folder / REPLAYED, wanted, machine, program, seconds)
+    return time.monotonic() - began
+
+
+def _replays(folder: Path) -> Replays:
+    return replays([folder / REPLAYED] if (folder / REPLAYED).is_file() else [])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from unisono.advise.journal import Files, Journal, Outcome, open_journal
 from unisono.advise.measuring import Wanted, measure, study_for
 from unisono.advise.optimize import Optimizer, World
 from unisono.advise.recording import profile_of
+from unisono.advise.replayed import Subject, replay
 from unisono.advise.story import read_story
 from unisono.commands.console import err, out, print_json
 from unisono.commands.interrupted import terminated_like_interrupted
@@ -20,6 +21,7 @@ from unisono.launch.command import Command
 from unisono.machine.describe import describe
 from unisono.machine.model import Machine
 from unisono.measure.build import bench_program
+from unisono.model import Case, Condition
 from unisono.profile.model import Profile
 from unisono.report.story import write_story
 from unisono.study.config import parse_duration
@@ -85,15 +87,28 @@ def _world(machine: Machine, files: Files) -> World:
     def say(sentence: str) -> None:
         err().print(sentence, markup=False)
 
-    def study(path: Path, wanted: Wanted, weights: Mapping[str, float], seconds: float) -> None:
+    def bench() -> Path:
         if machine.mpi is None or machine.mpi.mpicc is None:
             raise UserError("no mpicc beside this mpirun, so the benchmark cannot be built")
-        program = bench_program(machine.mpi.mpicc, say)
+        return bench_program(machine.mpi.mpicc, say)
+
+    def study(
+        path: Path,
+        wanted: Wanted,
+        weights: Mapping[str, float],
+        seconds: float,
+        conditions: Mapping[Case, Condition],
+    ) -> None:
+        program = bench()
         with StudyProgress(err(), samples=None, budget=seconds) as progress:
             hooks = Hooks(progress.measured, progress.plan, progress.waiting)
-            measure(path, study_for(wanted, machine, weights), wanted, machine, program, seconds, hooks)
+            asked = study_for(wanted, machine, weights)
+            measure(path, asked, wanted, machine, program, seconds, hooks, conditions)
 
     def record(line: Command, deadline: float) -> Profile:
         return profile_of(line, deadline, machine, files.directory)
 
-    return World(record, study, say)
+    def replayed(path: Path, subjects: Sequence[Subject], seconds: float) -> None:
+        replay(path, subjects, machine, bench(), seconds)
+
+    return World(record, study, say, replay=replayed)

@@ -11,6 +11,8 @@ import numpy.typing as npt
 from unisono.profile.model import UNKNOWN, Cells, Comm, Frame, Profile, collective_of
 from unisono.profile.sizes import SizeBin, size_bins
 
+BLOCKS = 256
+
 
 @dataclass(frozen=True, slots=True)
 class Spread:
@@ -62,6 +64,9 @@ class HotSpot:
     """The histogram of message sizes, the most time first."""
     fastest: float
     """Seconds of the shortest single call on any rank; NaN where not known."""
+    waits: tuple[float, ...] = ()
+    """Seconds that each rank of MPI_COMM_WORLD waits in a call for the last, on average; neighbours of many ranks
+    together, so that there are BLOCKS at most. () where not measured, or where some ranks do not take part."""
 
     @property
     def collective(self) -> str | None:
@@ -167,7 +172,18 @@ def _spot(profile: Profile, rows: Cells, total: float) -> HotSpot:
         received=_total(rows["received"]),
         sizes=size_bins(rows),
         fastest=float(np.fmin.reduce(rows["time_min"])),
+        waits=_waits(rows, of_row, calls) if len(ranks) == profile.ranks and not summed else (),
     )
+
+
+def _waits(rows: Cells, of_row: npt.NDArray[np.intp], calls: npt.NDArray[np.float64]) -> tuple[float, ...]:
+    """Of a call on each rank."""
+    if np.isnan(rows["waiting"]).any() or not calls.all():
+        return ()
+    waiting = np.zeros(len(calls))
+    np.add.at(waiting, of_row, rows["waiting"])
+    blocks = np.array_split(waiting / calls, min(len(calls), BLOCKS))
+    return tuple(float(block.mean()) for block in blocks)
 
 
 def _spread(values: npt.NDArray[np.float64], ranks: npt.NDArray[np.int32], summed: bool) -> Spread:
