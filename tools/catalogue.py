@@ -22,6 +22,10 @@ from unisono.parameters import catalogue as parameters
 
 SOURCES = CATALOGUES.parent
 KEYWORDS = {"_": None, "N_": None, "ngettext": (1, 2)}
+KEPT, KEPT_KEYWORDS = "kept", {"N_": None, "ngettext": (1, 2)}
+"""How a text is marked that stays English where it is stored, and that unisono.language finds again by its form."""
+TEMPLATES = {"*.html.j2": "jinja2.ext:babel_extract", "templates/*.js": "javascript"}
+"""Pages and their scripts, and how Babel reads them."""
 
 
 def marked() -> Catalog:
@@ -31,6 +35,13 @@ def marked() -> Catalog:
         name = str(path.relative_to(SOURCES))
         for _line, text, _comments, _context in extract_from_file("python", str(path), keywords=KEYWORDS):
             _add(found, text, name)
+        for _line, text, _comments, _context in extract_from_file("python", str(path), keywords=KEPT_KEYWORDS):
+            _add(found, text, name, kept=True)
+    for pattern, method in TEMPLATES.items():
+        for path in sorted(SOURCES.rglob(pattern)):
+            name = str(path.relative_to(SOURCES))
+            for _line, text, _comments, _context in extract_from_file(method, str(path), keywords=KEYWORDS):
+                _add(found, text, name)
     for text in texts_of(app):
         _add(found, text, "cli.py")
     for text in parameters.texts():
@@ -38,12 +49,12 @@ def marked() -> Catalog:
     return found
 
 
-def _add(found: Catalog, text: str | tuple[str, ...], name: str) -> None:
-    known = found.get(text)
-    if known is None:
-        found.add(text, locations=[(name, 0)])
-    elif (name, 0) not in known.locations:
+def _add(found: Catalog, text: str | tuple[str, ...], name: str, *, kept: bool = False) -> None:
+    known = found.get(text) or found.add(text)
+    if (name, 0) not in known.locations:
         known.locations.append((name, 0))
+    if kept and KEPT not in known.auto_comments:
+        known.auto_comments.append(KEPT)
 
 
 def path_of(language: str) -> Path:
@@ -72,7 +83,7 @@ def update(language: str) -> list[str]:
             continue
         old = held.get(message.id)
         string = old.string if old is not None and not old.fuzzy else ""
-        new.add(message.id, string, locations=message.locations)
+        new.add(message.id, string, locations=message.locations, auto_comments=message.auto_comments)
         if not (string if isinstance(string, str) else all(string or ())):
             missing.append(message.id if isinstance(message.id, str) else message.id[0])
     with path.open("wb") as stream:

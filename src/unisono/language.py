@@ -25,7 +25,7 @@ import os
 import re
 import string
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -37,7 +37,11 @@ CATALOGUES = Path(__file__).with_name("locale")
 
 _NESTED = 6
 """So deep sentences stand in one another, in a text that is kept."""
-_SHAPES = {"than": "((?:(?!, ).)+?)", "where": "((?:at|up to|from) [^,]*?)", "by": r"(by [\d.]+x(?: to [\d.]+x)?)"}
+_SHAPES = {
+    "than": r"((?:(?!, (?!\w+=)).)+?)",
+    "where": "((?:at|up to|from) [^,]*?)",
+    "by": r"(by [\d.]+x(?: to [\d.]+x)?)",
+}
 """What a field of that name holds: beside another field nothing else tells where it begins and ends."""
 
 
@@ -47,12 +51,19 @@ class _Catalogue:
     """Per English text its translation; of a text with a plural that for 1."""
     plurals: Mapping[str, tuple[str, str]]
     """Per English text for 1 the English text for other numbers, and its translation."""
+    kept: frozenset[str] = frozenset()
+    """Those that are kept in English, and so have to be found again in what they were made into."""
 
 
 _LIST = {"en": ", ", "ja": "、"}
 """Between the parts of a list."""
 _STOP = {"en": ".", "ja": "。"}
 """Ends a sentence."""
+
+_KEPT = "kept"
+"""How tools/catalogue.py marks, in the catalogue, a text that is kept."""
+_TELLING = 12
+"""A text that is only said at once, with fewer letters of its own, would be found in sentences of others."""
 
 _NONE = _Catalogue({}, {})
 _catalogue = _NONE
@@ -114,6 +125,18 @@ def ngettext(one: str, many: str, count: int) -> str:
     if count == 1:
         return _catalogue.texts.get(one, one)
     return _catalogue.plurals.get(one, ("", many))[1]
+
+
+def joined(items: Sequence[str]) -> str:
+    """ "a, b and c"; "a、b、c"; nothing of nothing."""
+    if len(items) < 2 or _language == "ja":
+        return _LIST[_language].join(items)
+    return f"{', '.join(items[:-1])} and {items[-1]}"
+
+
+def listed(items: Sequence[str]) -> str:
+    """ "a, b, c"; "a、b、c"."""
+    return _LIST[_language].join(items)
 
 
 def N_(text: str) -> str:  # noqa: N802 - the name that gettext's tools look for
@@ -186,11 +209,11 @@ class _Pattern:
 def _patterns() -> list[_Pattern]:
     """Those with the most literal text first."""
     texts = (*_catalogue.texts.items(), *_catalogue.plurals.values())
-    found = [pattern for text, translation in texts if (pattern := _pattern(text, translation))]
+    found = [pattern for text, translation in texts if (pattern := _pattern(text, translation, _catalogue.kept))]
     return sorted(found, key=lambda one: -len("".join(one.literals)))
 
 
-def _pattern(text: str, translation: str) -> _Pattern | None:
+def _pattern(text: str, translation: str, kept: Collection[str]) -> _Pattern | None:
     """None: the text has no placeholders, or so few letters of its own that it would fit anything."""
     try:
         parts = list(string.Formatter().parse(text))
@@ -211,7 +234,7 @@ def _pattern(text: str, translation: str) -> _Pattern | None:
             fields.append(field)
             expression += _SHAPES.get(field, "(.*?)")
     letters = sum(map(str.isalpha, "".join(literals)))
-    if not fields or letters < 2 or (letters < 4 and not literals[0]):
+    if not fields or letters < 2 or (letters < 4 and not literals[0]) or (letters < _TELLING and text not in kept):
         return None
     return _Pattern(literals, re.compile(expression, re.DOTALL), fields, translation)
 
@@ -229,9 +252,12 @@ def _read(path: Path) -> _Catalogue:
         return _NONE
     texts: dict[str, str] = {}
     plurals: dict[str, tuple[str, str]] = {}
+    kept: set[str] = set()
     for message in catalogue:
         if not message.id or message.fuzzy:
             continue
+        if _KEPT in message.auto_comments:
+            kept.update((message.id,) if isinstance(message.id, str) else message.id)
         if isinstance(message.id, str):
             if message.string:
                 texts[message.id] = str(message.string)
@@ -239,7 +265,7 @@ def _read(path: Path) -> _Catalogue:
             one, many = message.id
             # Japanese has one form for all numbers.
             texts[one], plurals[one] = message.string[0], (many, message.string[-1])
-    return _Catalogue(texts, plurals)
+    return _Catalogue(texts, plurals, frozenset(kept))
 
 
 def _shown_by_terminal() -> bool:

@@ -17,16 +17,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from unisono.decide.model import Interval
+from unisono.language import N_, _
 from unisono.report.text import format_range, significant
 from unisono.sizes import format_size
 
 Figure = dict[str, Any]
 
 SIZE_GROUPS: tuple[tuple[str, int, int | None], ...] = (
-    ("small", 0, 1 << 10),
-    ("medium", 1 << 10, 64 << 10),
-    ("medium large", 64 << 10, 1 << 20),
-    ("large", 1 << 20, None),
+    (N_("small"), 0, 1 << 10),
+    (N_("medium"), 1 << 10, 64 << 10),
+    (N_("medium large"), 64 << 10, 1 << 20),
+    (N_("large"), 1 << 20, None),
 )
 """Name, first and last message size in bytes: document 000's groups. Neighbours share their border."""
 
@@ -89,7 +90,7 @@ def size_axis(sizes: Sequence[int], **more: Any) -> dict[str, Any]:
     positions = [size_position(s, sizes) for s in sizes] or [1.0]
     low, high = math.log10(min(positions)), math.log10(max(positions))
     margin = max(0.03 * (high - low), 0.12)
-    return {**_axis("message size"), "type": "log", "tickangle": 0, "range": [low - margin, high + margin], **more}
+    return {**_axis(_("message size")), "type": "log", "tickangle": 0, "range": [low - margin, high + margin], **more}
 
 
 def value_axis(title: str, **more: Any) -> dict[str, Any]:
@@ -152,12 +153,12 @@ def same_gain_band(margin: float, yref: str = "y", xref: str = "x") -> list[dict
 
 def zoom_groups(sizes: Sequence[int]) -> list[dict[str, Any]]:
     """The zoom buttons of a case: name, range on the logarithmic axis (None for all), and whether it has sizes."""
-    groups: list[dict[str, Any]] = [{"name": "all", "range": None, "enabled": True, "title": "all sizes"}]
+    groups: list[dict[str, Any]] = [{"name": _("all"), "range": None, "enabled": True, "title": _("all sizes")}]
     for name, first, last in SIZE_GROUPS:
         inside = [size_position(s, sizes) for s in sizes if s >= first and (last is None or s <= last)]
         enabled = len(inside) > 1
         low, high = (math.log10(min(inside)), math.log10(max(inside))) if enabled else (0.0, 1.0)
         pad = 0.04 * (high - low)
         limits = [round(low - pad, 3), round(high + pad, 3)]
-        groups.append({"name": name, "range": limits, "enabled": enabled, "title": format_range(first, last)})
+        groups.append({"name": _(name), "range": limits, "enabled": enabled, "title": format_range(first, last)})
     return groups

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from unisono.decide.compare import KINDS, Comparison, Row
+from unisono.language import N_, _, translated
 from unisono.model import Case
 from unisono.report.axes import zoom_groups
 from unisono.report.conditions import mpi_name
@@ -16,8 +17,9 @@ from unisono.report.marks import RatioScale, interval_mark, kind, ratio_axis
 from unisono.report.text import count, format_duration, format_interval, format_ratio, format_time, join, short_setting
 from unisono.sizes import format_size
 from unisono.study.data import StudyData
+from unisono.tuning import words
 
-_OWN = ("", "study", "created", "launches", "measured in")
+_OWN = ("", N_("study"), N_("created"), N_("launches"), N_("measured in"))
 """What differs between any two studies."""
 
 _WORDS = {
@@ -40,7 +42,7 @@ def content(comparison: Comparison, studies: Sequence[StudyData]) -> dict[str, A
         "others": [
             {
                 "label": other,
-                "differences": comparison.differences.get(other, ()),
+                "differences": [translated(said) for said in comparison.differences.get(other, ())],
                 "sentence": _sentence(comparison, other, "default"),
                 "best": _sentence(comparison, other, "best"),
             }
@@ -53,7 +55,7 @@ def content(comparison: Comparison, studies: Sequence[StudyData]) -> dict[str, A
         "history_keys": past.keys if past else [],
         "findings": finding_groups(comparison.findings, sizes),
         "cases": [_case(comparison, case, sizes[case]) for case in cases],
-        "notes": comparison.notes,
+        "notes": [translated(note) for note in comparison.notes],
         "margin": f"{comparison.margin:.0%}",
         "confidence": f"{comparison.confidence:.0%}",
         "provenance": [(study.name, f"{study.id}, {study.created}") for study in studies],
@@ -71,19 +73,25 @@ def case_verdict(comparison: Comparison, case: Case, other: str, compared: str) 
 def headline(comparison: Comparison) -> str:
     """The default of the one other study against the reference's; of several, a verdict each."""
     if len(comparison.others) == 1:
-        return f"{_sentence(comparison, comparison.others[0], 'default')}."
-    verdicts = [f"{other} {_said(comparison.verdict(other))}" for other in comparison.others]
-    return f"Against {comparison.reference}, by default: {join(verdicts)}."
+        return _sentence(comparison, comparison.others[0], "default")
+    verdicts = [_said(comparison.verdict(other)).format(other=other) for other in comparison.others]
+    return _("Against {reference}, by default: {verdicts}.").format(
+        reference=comparison.reference, verdicts=join(verdicts)
+    )
 
 
 def _said(verdict: str) -> str:
-    if verdict == "not told":
-        return "had too few launches to tell"
-    return f"is {verdict}" if verdict in ("faster", "slower", "mixed") else "makes no difference"
+    said = {
+        "faster": _("{other} is faster"),
+        "slower": _("{other} is slower"),
+        "mixed": _("{other} is mixed"),
+        "not told": _("{other} had too few launches to tell"),
+    }
+    return said.get(verdict, _("{other} makes no difference"))
 
 
 def _sentence(comparison: Comparison, other: str, compared: str) -> str:
-    """ "NPS4 against NPS1, by default: allreduce 1.12× (1.08–1.16) faster; no difference for alltoall"."""
+    """ "NPS4 against NPS1, by default: allreduce 1.12× (1.08–1.16) faster; no difference for alltoall."."""
     by_verdict: dict[str, list[str]] = {}
     several = len({(row.case.nodes, row.case.ppn) for row in comparison.rows}) > 1
     for case, found in rows_of(comparison).items():
@@ -91,29 +99,35 @@ def _sentence(comparison: Comparison, other: str, compared: str) -> str:
         if not rows:
             continue
         verdict = case_verdict(comparison, case, other, compared)
-        name = f"{case.collective} on {case.nodes} × {case.ppn}" if several else case.collective
+        name = case.collective
+        if several:
+            name = _("{name} on {cores}").format(name=name, cores=f"{case.nodes} × {case.ppn}")
         gain = mean_gain(rows)
-        name += _alone(rows)
+        name = _alone(name, rows)
         strength = f"{name} {format_ratio(gain.mid)} ({format_interval(gain)})"
         by_verdict.setdefault(verdict, []).append(strength if verdict in ("faster", "slower") else name)
     parts = []
     if faster := by_verdict.get("faster"):
-        parts.append(f"{join(faster)} faster")
+        parts.append(_("{those} faster").format(those=join(faster)))
     if slower := by_verdict.get("slower"):
-        parts.append(f"{join(slower)} as fast")
+        parts.append(_("{those} as fast").format(those=join(slower)))
     if mixed := by_verdict.get("mixed"):
-        parts.append(f"{join(mixed)} faster at some sizes and slower at others")
+        parts.append(_("{those} faster at some sizes and slower at others").format(those=join(mixed)))
     if same := by_verdict.get("no difference"):
-        parts.append(f"no difference for {join(same)}")
+        parts.append(_("no difference for {those}").format(those=join(same)))
     if untold := by_verdict.get("not told"):
-        parts.append(f"too few launches to tell for {join(untold)}")
-    how = "by default" if compared == "default" else "each at its best"
-    return f"{other} against {comparison.reference}, {how}: {'; '.join(parts)}"
+        parts.append(_("too few launches to tell for {those}").format(those=join(untold)))
+    sentence = (
+        _("{other} against {reference}, by default: {parts}.")
+        if compared == "default"
+        else _("{other} against {reference}, each at its best: {parts}.")
+    )
+    return sentence.format(other=other, reference=comparison.reference, parts="; ".join(parts))
 
 
-def _alone(rows: Sequence[Row]) -> str:
+def _alone(name: str, rows: Sequence[Row]) -> str:
     """Said of a ratio that rests on one message size."""
-    return f" at {format_size(rows[0].size)} alone" if len(rows) == 1 else ""
+    return _("{name} at {size} alone").format(name=name, size=format_size(rows[0].size)) if len(rows) == 1 else name
 
 
 def forest(comparison: Comparison) -> dict[str, Any]:
@@ -132,12 +146,14 @@ def forest(comparison: Comparison) -> dict[str, Any]:
             rows.append(
                 {
                     "label": case.collective,
-                    "ranks": f"{case.nodes} × {case.ppn} ranks{_alone(found[other, KINDS[0]])}",
+                    "ranks": _alone(
+                        _("{nodes} × {ppn} ranks").format(nodes=case.nodes, ppn=case.ppn), found[other, KINDS[0]]
+                    ),
                     "other": other if len(comparison.others) > 1 else "",
                     "mark": interval_mark(scale, default, comparison.margin, second=best),
                     "default": default,
                     "best": best,
-                    "verdict": case_verdict(comparison, case, other, "default"),
+                    "verdict": words.verdict(case_verdict(comparison, case, other, "default")),
                     "css": kind(default),
                 }
             )
@@ -148,30 +164,37 @@ def study_table(labels: Sequence[str], studies: Sequence[StudyData]) -> list[tup
     """(what, its value in every study, whether they differ); what is known of none is left out."""
     rows: list[tuple[str, list[str]]] = [
         ("", list(labels)),
-        ("study", [study.name for study in studies]),
-        ("created", [study.created[:16].replace("T", " ") for study in studies]),
-        ("machine", [study.machine.name for study in studies]),
-        ("processor", [study.machine.cpu_model for study in studies]),
-        ("cores", [str(study.machine.cores) for study in studies]),
-        ("NUMA nodes a socket (NPS)", [str(study.machine.numa_per_socket) for study in studies]),
-        ("hardware threads a core", [str(study.machine.smt) for study in studies]),
-        ("governor", [study.machine.governor or "" for study in studies]),
-        ("kernel", [study.machine.kernel for study in studies]),
+        (N_("study"), [study.name for study in studies]),
+        (N_("created"), [study.created[:16].replace("T", " ") for study in studies]),
+        (N_("machine"), [study.machine.name for study in studies]),
+        (N_("processor"), [study.machine.cpu_model for study in studies]),
+        (N_("cores"), [str(study.machine.cores) for study in studies]),
+        (N_("NUMA nodes a socket (NPS)"), [str(study.machine.numa_per_socket) for study in studies]),
+        (N_("hardware threads a core"), [str(study.machine.smt) for study in studies]),
+        (N_("governor"), [study.machine.governor or "" for study in studies]),
+        (N_("kernel"), [study.machine.kernel for study in studies]),
         ("MPI", [mpi_name(study.machine.mpi) for study in studies]),
         ("UCX", [study.machine.ucx.version if study.machine.ucx else "" for study in studies]),
-        ("method", [study.method for study in studies]),
-        ("launches", [count(len(study.launches), "launch") for study in studies]),
-        ("measured in", [format_duration(sum(row.seconds for row in study.launches)) for study in studies]),
-        ("oversubscribed", ["yes" if any(r.oversubscribed for r in study.launches) else "no" for study in studies]),
+        (N_("method"), [study.method for study in studies]),
+        (N_("launches"), [count(len(study.launches), "launch") for study in studies]),
+        (N_("measured in"), [format_duration(sum(row.seconds for row in study.launches)) for study in studies]),
+        (
+            N_("oversubscribed"),
+            [_("yes") if any(r.oversubscribed for r in study.launches) else _("no") for study in studies],
+        ),
     ]
-    return [(name, values, name not in _OWN and len(set(values)) > 1) for name, values in rows if any(values)]
+    return [
+        (_(name) if name else "", values, name not in _OWN and len(set(values)) > 1)
+        for name, values in rows
+        if any(values)
+    ]
 
 
 def _case(comparison: Comparison, case: Case, sizes: Sequence[int]) -> dict[str, Any]:
     figure, legend = comparison_figure(comparison, case)
     rows = sorted((r for r in comparison.rows if r.case == case), key=lambda r: (r.size, r.other, r.kind != "default"))
     return {
-        "name": str(case),
+        "name": translated(str(case)),
         "id": f"case-{case.collective}-{case.nodes}x{case.ppn}",
         "zooms": zoom_groups(sizes),
         "figure": figure,
@@ -180,7 +203,7 @@ def _case(comparison: Comparison, case: Case, sizes: Sequence[int]) -> dict[str,
             {
                 "size": format_size(row.size),
                 "other": row.other,
-                "kind": row.kind,
+                "kind": _("default") if row.kind == "default" else _("best"),
                 "reference_setting": short_setting(row.reference_setting),
                 "setting": short_setting(row.setting),
                 "reference_time": format_time(row.reference_time),

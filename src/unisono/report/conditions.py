@@ -9,6 +9,7 @@ from typing import Any
 
 import unisono
 from unisono.decide.model import Decision
+from unisono.language import N_, _, listed, translated
 from unisono.machine.model import Machine, Mpi
 from unisono.model import DEFAULT, Setting, as_measured
 from unisono.report.text import count, format_duration, format_range, join, short_setting
@@ -20,7 +21,7 @@ Pairs = list[tuple[str, str]]
 
 _MOST_FAILURES = 60
 
-_SYNC = {"clock": "an agreed start time on a common clock", "barrier": "a barrier of our own"}
+_SYNC = {"clock": N_("an agreed start time on a common clock"), "barrier": N_("a barrier of our own")}
 
 
 def mpi_name(mpi: Mpi | None) -> str:
@@ -32,12 +33,12 @@ def at_a_glance(study: StudyData) -> Pairs:
     machine = study.machine
     seconds = format_duration(sum(row.seconds for row in study.launches))
     return _known(
-        ("machine", f"{machine.name}, {count(machine.cores, 'core')}"),
+        (_("machine"), listed([machine.name, count(machine.cores, "core")])),
         ("MPI", mpi_name(machine.mpi)),
         ("UCX", machine.ucx.version if machine.ucx else ""),
-        ("ranks", _shapes(study)),
-        ("measured in", f"{count(len(study.launches), 'launch')}, {seconds}"),
-        ("method", study.method),
+        (_("ranks"), _shapes(study)),
+        (_("measured in"), listed([count(len(study.launches), "launch"), seconds])),
+        (_("method"), study.method),
     )
 
 
@@ -47,14 +48,16 @@ def warnings(study: StudyData, decision: Decision) -> list[str]:
     crowded = sum(1 for row in study.launches if row.oversubscribed)
     if crowded:
         found.append(
-            f"{crowded} of {count(len(study.launches), 'launch')} had more ranks than CPUs: the ranks took turns, "
-            "and the times say little about a machine that has a CPU for each."
+            _(
+                "{crowded} of {launches} had more ranks than CPUs: the ranks took turns, and the times say little "
+                "about a machine that has a CPU for each."
+            ).format(crowded=crowded, launches=count(len(study.launches), "launch"))
         )
     wrong = sorted({short_setting(s.setting) for s in study.samples if s.correct is False})
     if wrong:
-        found.append(f"Wrong results were computed with {join(wrong)}: disqualified.")
+        found.append(_("Wrong results were computed with {settings}: disqualified.").format(settings=join(wrong)))
     if not decision.estimates:
-        found.append("Nothing was measured that could be compared: see the launches that failed, below.")
+        found.append(_("Nothing was measured that could be compared: see the launches that failed, below."))
     return found
 
 
@@ -63,40 +66,66 @@ def conditions(study: StudyData, decision: Decision) -> Pairs:
     lost = sum(s.discarded for s in study.samples)
     done = sum(1 for row in study.launches if row.status == "done")
     checked = [s.correct for s in study.samples if s.correct is not None]
-    wrong = f"{checked.count(False):,} wrong" if False in checked else "none wrong"
-    return _known(
-        ("ranks", _shapes(study)),
-        ("oversubscribed", _oversubscribed(study)),
-        ("collectives", join(sorted({s.case.collective for s in study.samples}))),
-        ("message sizes", _sizes(study)),
-        (
-            "settings",
-            f"{len({s.setting for s in study.samples})}, over "
-            f"{count(len({row.setting for row in study.launches}), 'launch setting')}",
-        ),
-        (
-            "launches",
-            f"{len(study.launches)}, {done} of them done, "
-            f"{format_duration(sum(row.seconds for row in study.launches))} in all",
-        ),
-        ("repetitions", f"{kept:,} kept, {lost:,} discarded: a rank came late ({lost / max(1, kept + lost):.2%})"),
-        ("started by", join(_SYNC.get(s, s) for s in sorted({s.sync for s in study.samples}))),
-        ("results checked", f"{len(checked):,} of {len(study.samples):,} timings, {wrong}"),
-        ("compared", f"the {decision.statistic} of a launch; the launch is the random effect"),
-        (
-            "decided by",
-            f"{decision.method}; the default is kept unless beaten by {decision.margin:.0%} "
-            f"with {decision.confidence:.0%} confidence",
-        ),
-        ("weights", ", ".join(f"{c} {w:.3g}" for c, w in sorted(decision.weights.items())) or "all alike"),
+    checks = (
+        _("{checked:,} of {all:,} timings, {wrong:,} wrong")
+        if False in checked
+        else _("{checked:,} of {all:,} timings, none wrong")
     )
+    return _known(
+        (_("ranks"), _shapes(study)),
+        (_("oversubscribed"), _oversubscribed(study)),
+        (_("collectives"), join(sorted({s.case.collective for s in study.samples}))),
+        (_("message sizes"), _sizes(study)),
+        (
+            _("settings"),
+            _("{count}, over {launch_settings}").format(
+                count=len({s.setting for s in study.samples}),
+                launch_settings=count(len({row.setting for row in study.launches}), "launch setting"),
+            ),
+        ),
+        (
+            _("launches"),
+            _("{count}, {done} of them done, {duration} in all").format(
+                count=len(study.launches),
+                done=done,
+                duration=format_duration(sum(row.seconds for row in study.launches)),
+            ),
+        ),
+        (
+            _("repetitions"),
+            _("{kept:,} kept, {lost:,} discarded: a rank came late ({share:.2%})").format(
+                kept=kept, lost=lost, share=lost / max(1, kept + lost)
+            ),
+        ),
+        (_("started by"), join(_(_SYNC.get(s, s)) for s in sorted({s.sync for s in study.samples}))),
+        (
+            _("results checked"),
+            checks.format(checked=len(checked), all=len(study.samples), wrong=checked.count(False)),
+        ),
+        (
+            _("compared"),
+            _("the {statistic} of a launch; the launch is the random effect").format(statistic=_statistic(decision)),
+        ),
+        (
+            _("decided by"),
+            _("{method}; the default is kept unless beaten by {margin:.0%} with {confidence:.0%} confidence").format(
+                method=decision.method, margin=decision.margin, confidence=decision.confidence
+            ),
+        ),
+        (_("weights"), ", ".join(f"{c} {w:.3g}" for c, w in sorted(decision.weights.items())) or _("all alike")),
+    )
+
+
+def _statistic(decision: Decision) -> str:
+    """What a launch's repetitions come down to."""
+    return _("mean") if decision.statistic == "mean" else _("median")
 
 
 def _oversubscribed(study: StudyData) -> str:
     crowded = {row.oversubscribed for row in study.launches}
     if crowded == {True}:
-        return "yes: more ranks than CPUs, times are not those of a real run"
-    return "in some launches" if True in crowded else "no"
+        return _("yes: more ranks than CPUs, times are not those of a real run")
+    return _("in some launches") if True in crowded else _("no")
 
 
 def _known(*pairs: tuple[str, str]) -> Pairs:
@@ -109,42 +138,50 @@ def _shapes(study: StudyData) -> str:
 
 def _sizes(study: StudyData) -> str:
     sizes = sorted({s.size for s in study.samples})
-    return f"{len(sizes)}, {format_size(sizes[0])} to {format_size(sizes[-1])}" if sizes else ""
+    if not sizes:
+        return ""
+    said = _("{count}, {first} to {last}")
+    return said.format(count=len(sizes), first=format_size(sizes[0]), last=format_size(sizes[-1]))
 
 
 def machine_facts(machine: Machine) -> Pairs:
     """(what, value) below the drawing; nothing that is not known."""
     mpi, ucx = machine.mpi, machine.ucx
-    threads = f"{machine.smt} hardware threads each" if machine.smt > 1 else "one hardware thread each"
+    cores = (
+        _("{cores}, {threads} hardware threads each") if machine.smt > 1 else _("{cores}, one hardware thread each")
+    ).format(cores=machine.cores, threads=machine.smt)
     components = sorted(mpi.components.items()) if mpi else []
     return _known(
-        ("processor", machine.cpu_model),
-        ("sockets", str(machine.sockets)),
-        ("NUMA nodes a socket (NPS)", str(machine.numa_per_socket)),
-        ("cores", f"{machine.cores}, {threads}"),
+        (_("processor"), machine.cpu_model),
+        (_("sockets"), str(machine.sockets)),
+        (_("NUMA nodes a socket (NPS)"), str(machine.numa_per_socket)),
+        (_("cores"), cores),
         *((c.level, format_size(c.bytes) + _shared(c.shared_by)) for c in machine.caches),
-        ("memory", f"{machine.memory_bytes / 2**30:.0f} GiB"),
-        ("governor", machine.governor or "not readable"),
-        ("kernel", machine.kernel),
-        ("system", machine.os),
-        ("virtual", machine.virtual or ""),
-        ("hosts", ", ".join(f"{n.host} ({count(n.slots, 'slot')})" for n in machine.nodes)),
+        (_("memory"), f"{machine.memory_bytes / 2**30:.0f} GiB"),
+        (_("governor"), machine.governor or _("not readable")),
+        (_("kernel"), machine.kernel),
+        (_("system"), machine.os),
+        (_("virtual"), translated(machine.virtual or "")),
+        (_("hosts"), ", ".join(f"{n.host} ({count(n.slots, 'slot')})" for n in machine.nodes)),
         ("MPI", mpi_name(mpi)),
         ("mpirun", mpi.mpirun if mpi else ""),
         *((framework, ", ".join(names)) for framework, names in components if framework in ("coll", "pml")),
-        ("switched inside a launch", (", ".join(mpi.call_scope) or "nothing") if mpi else ""),
+        (_("switched inside a launch"), (", ".join(mpi.call_scope) or _("nothing")) if mpi else ""),
         ("UCX", ucx.version if ucx else ""),
-        ("UCX transports", ", ".join(sorted(ucx.transports)) if ucx else ""),
-        ("network", ", ".join(f"{d.name} ({d.kind}{f', {d.gbps:g} Gb/s' if d.gbps else ''})" for d in machine.devices)),
-        ("scheduler", machine.scheduler.name if machine.scheduler.name != "none" else ""),
-        ("your environment", "; ".join(f"{k}={v}" for k, v in sorted(machine.environment.items()))),
-        ("run as root", "yes" if machine.root_user else ""),
-        ("description from", machine.source if machine.source != "measured" else ""),
+        (_("UCX transports"), ", ".join(sorted(ucx.transports)) if ucx else ""),
+        (
+            _("network"),
+            ", ".join(f"{d.name} ({d.kind}{f', {d.gbps:g} Gb/s' if d.gbps else ''})" for d in machine.devices),
+        ),
+        (_("scheduler"), machine.scheduler.name if machine.scheduler.name != "none" else ""),
+        (_("your environment"), "; ".join(f"{k}={v}" for k, v in sorted(machine.environment.items()))),
+        (_("run as root"), _("yes") if machine.root_user else ""),
+        (_("description from"), machine.source if machine.source != "measured" else ""),
     )
 
 
 def _shared(cores: int) -> str:
-    return f", shared by {cores} cores" if cores > 1 else ""
+    return _(", shared by {cores} cores").format(cores=cores) if cores > 1 else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +198,10 @@ class Failure:
 def failures(study: StudyData) -> tuple[list[Failure], int]:
     """Launches that did not deliver, and how many more there are than are listed."""
     failed = [row for row in study.launches if row.status not in ("done", "running")]
-    listed = [Failure(r.id, short_setting(r.setting), r.status, r.reason, r.command) for r in failed[:_MOST_FAILURES]]
+    listed = [
+        Failure(r.id, short_setting(r.setting), r.status, translated(r.reason), r.command)
+        for r in failed[:_MOST_FAILURES]
+    ]
     return listed, len(failed) - len(listed)
 
 
@@ -171,7 +211,12 @@ def refusals(study: StudyData) -> list[dict[str, Any]]:
     for refusal in study.refusals:
         groups[refusal.collective, refusal.reason].append(refusal.size)
     return [
-        {"collective": collective, "sizes": format_range(min(sizes), max(sizes)), "count": len(sizes), "reason": reason}
+        {
+            "collective": collective,
+            "sizes": format_range(min(sizes), max(sizes)),
+            "count": len(sizes),
+            "reason": translated(reason),
+        }
         for (collective, reason), sizes in sorted(groups.items())
     ]
 
@@ -179,23 +224,29 @@ def refusals(study: StudyData) -> list[dict[str, Any]]:
 def commands(study: StudyData, decision: Decision) -> list[tuple[str, str]]:
     """(what it does, command): using the tuning written beside the report, then the study's own launches."""
     found = [
-        ("Run a program with this tuning:", "unisono run --tuning tuning.toml -- mpirun -n RANKS ./program"),
+        (_("Run a program with this tuning:"), "unisono run --tuning tuning.toml -- mpirun -n RANKS ./program"),
         (
-            "Write it in the form Open MPI reads, and check that it is taken:",
+            _("Write it in the form Open MPI reads, and check that it is taken:"),
             "unisono export tuning.toml --format openmpi -o export --check",
         ),
         (
-            "Prove it with a program of yours:",
+            _("Prove it with a program of yours:"),
             "unisono verify --tuning tuning.toml --metric 'Time in seconds = *([0-9.]+)' --runs 5 -- "
             "mpirun -n RANKS ./program",
         ),
     ]
     for (nodes, ppn), plan in chosen_plans(decision).items():
-        launched = [("the default", DEFAULT), ("the chosen setting", as_measured(plan.launch))]
-        for name, setting in launched if plan.launch else launched[:1]:
+        launched = [
+            (_("How the default was launched, {nodes} × {ppn} ranks (launch {number}):"), DEFAULT),
+            (
+                _("How the chosen setting was launched, {nodes} × {ppn} ranks (launch {number}):"),
+                as_measured(plan.launch),
+            ),
+        ]
+        for sentence, setting in launched if plan.launch else launched[:1]:
             row = _done(study.launches, nodes, ppn, setting)
             if row is not None:
-                found.append((f"How {name} was launched, {nodes} × {ppn} ranks (launch {row.id}):", row.command))
+                found.append((sentence.format(nodes=nodes, ppn=ppn, number=row.id), row.command))
     return found
 
 
@@ -206,9 +257,9 @@ def _done(rows: Sequence[LaunchRow], nodes: int, ppn: int, setting: Setting) -> 
 
 def provenance(study: StudyData, decision: Decision) -> Pairs:
     return _known(
-        ("study", f"{study.name}, {study.id}"),
-        ("created", study.created),
-        ("method", decision.method),
-        ("statistic", f"{decision.statistic} of a launch's repetitions"),
+        (_("study"), f"{study.name}, {study.id}"),
+        (_("created"), study.created),
+        (_("method"), decision.method),
+        (_("statistic"), _("{statistic} of a launch's repetitions").format(statistic=_statistic(decision))),
         ("Unisono", unisono.__version__),
     )

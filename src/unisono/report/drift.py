@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from unisono.language import _
 from unisono.model import Case, Sample, Setting
 from unisono.report.text import count
 from unisono.study.data import StudyData
@@ -44,12 +45,24 @@ def drift(study: StudyData, statistic: str, *, default_only: bool) -> list[Drift
 def sentence(default: Sequence[Drift]) -> str:
     """What the drift of the default's launches says, in words."""
     if len(default) < 2:
-        return "The default ran in too few launches to tell how quiet the machine was."
+        return _("The default ran in too few launches to tell how quiet the machine was.")
     ratios = [d.ratio for d in default]
     inner = statistics.median(abs(r - 1) for r in ratios)
     worst = max(default, key=lambda d: abs(math.log(d.ratio)))
-    how = "quiet" if max(abs(r - 1) for r in ratios) < 0.05 else "fairly quiet" if inner < 0.05 else "noisy"
-    return (
-        f"The machine was {how}: over {count(len(default), 'launch')} of the default its time moved by {inner:.1%} "
-        f"(median), at most by {worst.ratio - 1:+.1%} (launch {worst.launch})."
-    )
+    if max(abs(r - 1) for r in ratios) < 0.05:
+        said = _(
+            "The machine was quiet: over {launches} of the default its time moved by {inner:.1%} (median), at most by "
+            "{worst:+.1%} (launch {number})."
+        )
+    elif inner < 0.05:
+        said = _(
+            "The machine was fairly quiet: over {launches} of the default its time moved by {inner:.1%} (median), at "
+            "most by {worst:+.1%} (launch {number})."
+        )
+    else:
+        said = _(
+            "The machine was noisy: over {launches} of the default its time moved by {inner:.1%} (median), at most by "
+            "{worst:+.1%} (launch {number})."
+        )
+    launches = count(len(default), "launch")
+    return said.format(launches=launches, inner=inner, worst=worst.ratio - 1, number=worst.launch)

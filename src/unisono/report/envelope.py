@@ -9,6 +9,7 @@ from typing import Any
 
 from unisono.decide.model import Estimate
 from unisono.decide.table import size_weights
+from unisono.language import _
 from unisono.model import CALL_SCOPE, as_measured
 from unisono.report.axes import (
     Figure,
@@ -137,10 +138,15 @@ def rows(found: Sequence[Envelope]) -> list[dict[str, Any]]:
             "worst": format_ratio(one.worst.left),
             "where": format_size(one.worst.size),
             "by": short_setting(one.worst.best.setting) if one.worst.left > GOAL else "",
-            "within": f"{one.within} of {len(one.points)}",
+            "within": _("{count} of {total}").format(count=one.within, total=len(one.points)),
         }
         for one in found
     ]
+
+
+def curve_name(collective: str, is_chosen: bool) -> str:
+    """Of one collective's curve in a figure that has the default's beside the chosen one's."""
+    return (_("{name}, chosen") if is_chosen else _("{name}, default")).format(name=collective)
 
 
 def envelope_figure(found: Sequence[Envelope]) -> tuple[Figure, list[tuple[str, str, str]]] | None:
@@ -154,11 +160,11 @@ def envelope_figure(found: Sequence[Envelope]) -> tuple[Figure, list[tuple[str, 
     for number, one in enumerate(found):
         colour, marker = SERIES[number % len(SERIES)], MARKERS[number % len(MARKERS)]
         legend.append((one.view.case.collective, colour, marker))
-        for name, values, dash, width in (
-            ("default", [p.of_default for p in one.points], "dash", 1.25),
-            ("chosen", [p.left for p in one.points], "solid", 2.25),
+        for is_chosen, values, dash, width in (
+            (False, [p.of_default for p in one.points], "dash", 1.25),
+            (True, [p.left for p in one.points], "solid", 2.25),
         ):
-            full = f"{one.view.case.collective}, {name}"
+            full = curve_name(one.view.case.collective, is_chosen)
             data.append(
                 {
                     "type": "scatter",
@@ -169,10 +175,10 @@ def envelope_figure(found: Sequence[Envelope]) -> tuple[Figure, list[tuple[str, 
                     "line": {"color": colour, "width": width, "dash": dash},
                     "marker": {
                         "color": colour,
-                        "size": 6 if name == "chosen" else 4,
-                        "symbol": marker + ("" if name == "chosen" else "-open"),
+                        "size": 6 if is_chosen else 4,
+                        "symbol": marker + ("" if is_chosen else "-open"),
                     },
-                    "hovertext": [_text(point, name) for point in one.points],
+                    "hovertext": [_text(point, is_chosen) for point in one.points],
                     "hovertemplate": hover_frame(full),
                 }
             )
@@ -188,18 +194,18 @@ def envelope_figure(found: Sequence[Envelope]) -> tuple[Figure, list[tuple[str, 
             {"x": "size", "y": "gain"},
             sizes,
             xaxis=size_axis(sizes),
-            yaxis=value_axis("time / best of everything"),
+            yaxis=value_axis(_("time / best of everything")),
             shapes=shapes,
         ),
     }, legend
 
 
-def _text(point: Point, name: str) -> str:
-    mine = point.chosen if name == "chosen" else point.default
+def _text(point: Point, is_chosen: bool) -> str:
+    mine, best = point.chosen if is_chosen else point.default, point.best
     lines = [
         format_size(point.size),
-        f"{format_time(mine.time.mid)} by {short_setting(mine.setting)}",
-        f"best: {format_time(point.best.time.mid)} by {short_setting(point.best.setting)}",
-        f"{format_ratio(mine.time.mid / point.best.time.mid)} the best",
+        _("{time} by {setting}").format(time=format_time(mine.time.mid), setting=short_setting(mine.setting)),
+        _("best: {time} by {setting}").format(time=format_time(best.time.mid), setting=short_setting(best.setting)),
+        _("{ratio} the best").format(ratio=format_ratio(mine.time.mid / best.time.mid)),
     ]
     return hover_lines(lines)

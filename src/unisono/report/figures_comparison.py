@@ -10,6 +10,7 @@ from typing import Any
 from unisono.decide.compare import Comparison, Row
 from unisono.decide.model import Interval
 from unisono.decide.table import size_weights
+from unisono.language import _
 from unisono.model import Case, Setting
 from unisono.report.axes import (
     Figure,
@@ -50,7 +51,8 @@ def comparison_figure(comparison: Comparison, case: Case) -> tuple[Figure, list[
             curve = _reference_curve(mine) if number == 0 else {r.size: (r.time, r.setting) for r in mine}
             if not curve:
                 continue
-            style = _Style(f"{name}, {kind}", colour, _DASH[kind], MARKERS[number % len(MARKERS)])
+            named = (_("{name}, default") if kind == "default" else _("{name}, best")).format(name=name)
+            style = _Style(named, colour, _DASH[kind], MARKERS[number % len(MARKERS)])
             traces = style.time(data, curve, sizes)
             if number:
                 traces += style.gain(data, mine, sizes, comparison.reference)
@@ -64,11 +66,22 @@ def comparison_figure(comparison: Comparison, case: Case) -> tuple[Figure, list[
             {"x": "size", "y": "time", "y2": "gain"},
             sizes,
             xaxis=size_axis(sizes, anchor="y2", showspikes=True, spikemode="across", spikethickness=1, spikedash="dot"),
-            yaxis=value_axis("time", domain=[0.46, 1]),
-            yaxis2=value_axis(f"gain over {label(comparison.reference)}", domain=[0.0, 0.4]),
+            yaxis=value_axis(_("time"), domain=[0.46, 1]),
+            yaxis2=value_axis(
+                _("gain over {reference}").format(reference=label(comparison.reference)), domain=[0.0, 0.4]
+            ),
             shapes=same_gain_band(comparison.margin, "y2"),
         ),
     }, legend
+
+
+def _with(seconds: float, setting: Setting) -> str:
+    return _("{time} with {setting}").format(time=format_time(seconds), setting=short_setting(setting))
+
+
+def _setting(setting: Setting) -> str:
+    """Whole."""
+    return _("default") if setting.is_default else str(setting)
 
 
 def _size(row: Row) -> int:
@@ -104,7 +117,7 @@ class _Style:
 
     def time(self, data: list[dict[str, Any]], curve: Curve, sizes: Sequence[int]) -> list[int]:
         ordered = sorted(curve)
-        texts = [hover_lines([format_size(s), format_time(curve[s][0]), str(curve[s][1])]) for s in ordered]
+        texts = [hover_lines([format_size(s), format_time(curve[s][0]), _setting(curve[s][1])]) for s in ordered]
         x = [size_position(s, sizes) for s in ordered]
         data.append(self._line(x, [microseconds(curve[s][0]) for s in ordered], texts, "y"))
         return [len(data) - 1]
@@ -115,9 +128,13 @@ class _Style:
             hover_lines(
                 [
                     format_size(row.size),
-                    f"{format_gain(row.gain)} over {reference}" + ("" if row.significant else ", not significant"),
-                    f"{format_time(row.time)} with {short_setting(row.setting)}",
-                    f"{format_time(row.reference_time)} with {short_setting(row.reference_setting)}",
+                    (
+                        _("{gain} over {reference}")
+                        if row.significant
+                        else _("{gain} over {reference}, not significant")
+                    ).format(gain=format_gain(row.gain), reference=reference),
+                    _with(row.time, row.setting),
+                    _with(row.reference_time, row.reference_setting),
                 ]
             )
             for row in rows

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from unisono.decide.model import Estimate
+from unisono.language import _, listed
 from unisono.model import Setting
 from unisono.report.axes import Figure, hover_lines, label, layout
 from unisono.report.text import count, format_gain, format_ratio, format_time, significant
@@ -41,7 +42,7 @@ def gain_map(view: CaseView) -> Figure | None:
         "data": [
             {
                 "type": "heatmap",
-                "name": "significant" if sure else "not significant",
+                "name": _("significant") if sure else _("not significant"),
                 "x": [_bytes(s) for s in view.sizes],
                 "y": names,
                 "z": [[_colour(view, s, size, sure) for size in view.sizes] for s in settings],
@@ -117,7 +118,7 @@ def _text(view: CaseView, setting: Setting, size: int, sure: bool) -> str:
         return ""
     return hover_lines(
         [
-            f"gain {format_gain(estimate.gain)}" + ("" if sure else ", not significant"),
-            f"{format_time(estimate.time.mid)}, {count(estimate.launches, 'launch')}",
+            (_("gain {gain}") if sure else _("gain {gain}, not significant")).format(gain=format_gain(estimate.gain)),
+            listed([format_time(estimate.time.mid), count(estimate.launches, "launch")]),
         ]
     )

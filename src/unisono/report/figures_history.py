@@ -9,6 +9,7 @@ from typing import Any
 
 from unisono.decide.compare import Comparison
 from unisono.decide.model import Interval
+from unisono.language import N_, _, translated
 from unisono.report.axes import (
     Figure,
     hover_frame,
@@ -24,7 +25,7 @@ from unisono.report.palette import DASHES, MARKERS, SERIES
 from unisono.report.text import format_gain, significant
 from unisono.study.data import StudyData
 
-_NAMES = {"default": "By default", "best": "Each at its best"}
+_NAMES = {"default": N_("By default"), "best": N_("Each at its best")}
 _TICKS, _LETTERS = 6, 18
 """At most so many studies are named below a chart, in lines so long."""
 _ITSELF = Interval(1.0, 1.0, 1.0)
@@ -45,7 +46,7 @@ def history(comparison: Comparison, studies: Sequence[StudyData]) -> History:
     cases = rows_of(comparison)
     keys = [
         {
-            "name": str(case),
+            "name": translated(str(case)),
             "colour": SERIES[i % len(SERIES)],
             "dash": DASHES[i // len(SERIES) % len(DASHES)],
             "marker": MARKERS[i % len(MARKERS)],
@@ -63,7 +64,7 @@ def history(comparison: Comparison, studies: Sequence[StudyData]) -> History:
                 if gain is not None:
                     points.append((order.index(i), labels[i], studies[i].created[:16].replace("T", " "), gain))
             data.append(_line(key, points))
-        panels.append((title, {"data": data, "layout": _layout(comparison, [labels[i] for i in order])}))
+        panels.append((_(title), {"data": data, "layout": _layout(comparison, [labels[i] for i in order])}))
     return History(panels, keys)
 
 
@@ -116,6 +117,6 @@ def _layout(comparison: Comparison, names: Sequence[str]) -> dict[str, Any]:
             "automargin": True,
             "range": [-0.3, len(names) - 0.7],
         },
-        yaxis=value_axis("times as fast as the first named", ticksuffix="×"),
+        yaxis=value_axis(_("times as fast as the first named"), ticksuffix="×"),
         shapes=same_gain_band(comparison.margin),
     )

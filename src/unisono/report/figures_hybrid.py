@@ -12,15 +12,16 @@ from unisono.hybrid.decide import Decision, Rank
 from unisono.hybrid.run import Result
 from unisono.hybrid.steady import bandwidth_of
 from unisono.hybrid.variants import Variant
-from unisono.report.axes import Figure, label, layout
+from unisono.language import N_, _, translated
+from unisono.report.axes import Figure, hover_frame, label, layout
 from unisono.report.palette import MARKERS, SERIES
 from unisono.report.text import count
 
 PARTS = {
-    "computing": ("computing", "@series-8"),
-    "halo_pack": ("packing the halo", "@series-6"),
-    "halo_exchange": ("exchanging the halo", "@series-3"),
-    "allreduce": ("allreduce, and waiting in it", "@series-5"),
+    "computing": (N_("computing"), "@series-8"),
+    "halo_pack": (N_("packing the halo"), "@series-6"),
+    "halo_exchange": (N_("exchanging the halo"), "@series-3"),
+    "allreduce": (N_("allreduce, and waiting in it"), "@series-5"),
 }
 _ROW = 30
 
@@ -30,7 +31,13 @@ Key = dict[str, str]
 
 def row_name(decision: Decision, rank: Rank) -> str:
     nodes = rank.variant.nodes
-    return f"{rank.name} on {count(nodes, 'node')}" if len(decision.node_counts) > 1 else rank.name
+    name = translated(rank.name)
+    return on_nodes(name, nodes) if len(decision.node_counts) > 1 else name
+
+
+def on_nodes(name: str, nodes: int) -> str:
+    """ "HB 8x2 on 4 nodes"."""
+    return _("{name} on {nodes}").format(name=name, nodes=count(nodes, "node"))
 
 
 def scaling(decision: Decision) -> tuple[list[tuple[str, Figure]], list[Key]]:
@@ -43,24 +50,29 @@ def scaling(decision: Decision) -> tuple[list[tuple[str, Figure]], list[Key]]:
     ideal = {
         "type": "scatter",
         "mode": "lines",
-        "name": "ideal",
+        "name": _("ideal"),
         "x": numbers,
         "y": numbers,
         "line": {"color": "@quiet", "width": 1, "dash": "dot"},
         "hoverinfo": "skip",
     }
-    base = f"{decision.called(decision.base)} = {decision.base.cores}".replace(" = 1", " = 1.0")
-    speed = _over_cores(numbers, f"speed-up, {base}", {n: [(r.variant.cores, r.speedup) for r in c] for n, c in curves})
+    base = f"{translated(decision.called(decision.base))} = {decision.base.cores}".replace(" = 1", " = 1.0")
+    speed = _over_cores(
+        numbers,
+        _("speed-up, {base}").format(base=base),
+        {n: [(r.variant.cores, r.speedup) for r in c] for n, c in curves},
+    )
     speed["data"].insert(0, ideal)
-    figures = [("Speed-up", speed)]
+    figures = [(_("Speed-up"), speed)]
     if all(rank.gflops for rank in decision.ranks):
         rates = {name: [(r.variant.cores, r.gflops) for r in curve] for name, curve in curves}
         figures.append(("GFLOPS", _over_cores(numbers, "GFLOPS", rates)))
     if len(decision.node_counts) > 1:
-        over = decision.reference_on(decision.node_counts[0]).name
+        over = translated(decision.reference_on(decision.node_counts[0]).name)
         gains = {name: [(r.variant.cores, r.gain.mid) for r in curve] for name, curve in curves}
-        figures.append((f"Over {over}", _over_cores(numbers, f"times as fast as {over}", gains, log=False)))
-    return figures, [*_keys([name for name, _ in curves]), _key("ideal", "@quiet", "dot", "")]
+        title = _("times as fast as {reference}").format(reference=over)
+        figures.append((_("Over {reference}").format(reference=over), _over_cores(numbers, title, gains, log=False)))
+    return figures, [*_keys([name for name, _ in curves]), _key(_("ideal"), "@quiet", "dot", "")]
 
 
 def _curves(decision: Decision) -> list[tuple[str, list[Rank]]]:
@@ -73,13 +85,16 @@ def _curves(decision: Decision) -> list[tuple[str, list[Rank]]]:
     for group in groups.values():
         first = group[0].variant
         same = len({rank.variant.layout for rank in group}) == 1
-        named.append((first.name if same else _model(first), sorted(group, key=lambda rank: rank.variant.cores)))
+        named.append(
+            (translated(first.name) if same else _model(first), sorted(group, key=lambda rank: rank.variant.cores))
+        )
     return named
 
 
 def _model(variant: Variant) -> str:
     threads = variant.layout.threads
-    return variant.name.replace(variant.layout.words, "flat MPI" if threads == 1 else f"{threads} threads a process")
+    model = _("flat MPI") if threads == 1 else _("{threads} threads a process").format(threads=threads)
+    return translated(variant.name).replace(translated(variant.layout.words), model)
 
 
 def _over_cores(
@@ -94,7 +109,7 @@ def _over_cores(
             "y": [None if y is None else round(y, 4) for _, y in points],
             "line": {"color": _colour(i), "width": 2},
             "marker": {"symbol": _marker(i), "size": 7, "color": _colour(i)},
-            "hovertemplate": f"<b>{label(name)}</b><br>%{{x}} cores: %{{y:.4g}}<extra></extra>",
+            "hovertemplate": hover_frame(name, text=_("{count} cores: {value}").format(count="%{x}", value="%{y:.4g}")),
         }
         for i, (name, points) in enumerate(curves.items())
     ]
@@ -104,7 +119,7 @@ def _over_cores(
         "layout": layout(
             300,
             {},
-            xaxis={**_quiet("cores"), **ticks},
+            xaxis={**_quiet(_("cores")), **ticks},
             yaxis={**_quiet(title), **(_doubling(curves) if log else {})},
         ),
     }
@@ -122,16 +137,16 @@ def parts(decision: Decision) -> Figure:
     """One bar a layout, best at the top, its seconds by part; of the most nodes, for the times of others would hide
     these."""
     ranks = list(reversed(decision.on(decision.node_counts[-1])))
-    names = [label(rank.name) for rank in ranks]
+    names = [label(translated(rank.name)) for rank in ranks]
     data = [
         {
             "type": "bar",
             "orientation": "h",
-            "name": words,
+            "name": _(words),
             "x": [round(rank.parts[part], 6) for rank in ranks],
             "y": names,
             "marker": {"color": colour},
-            "hovertemplate": f"<b>%{{y}}</b><br>{words}: %{{x:.4g}} s<extra></extra>",
+            "hovertemplate": f"<b>%{{y}}</b><br>{_(words)}: %{{x:.4g}} s<extra></extra>",
         }
         for part, (words, colour) in PARTS.items()
     ]
@@ -142,14 +157,14 @@ def parts(decision: Decision) -> Figure:
             {},
             barmode="stack",
             bargap=0.35,
-            xaxis=_quiet("seconds, mean over processes"),
+            xaxis=_quiet(_("seconds, mean over processes")),
             yaxis={**_quiet(""), "type": "category", "tickfont": {"size": 11, "color": "@text"}},
         ),
     }
 
 
 def part_keys() -> list[Key]:
-    return [_key(name, colour, "solid", "square") for name, colour in PARTS.values()]
+    return [_key(_(name), colour, "solid", "square") for name, colour in PARTS.values()]
 
 
 def drift(decision: Decision, results: Sequence[Result]) -> tuple[Figure, list[Key]]:
@@ -172,13 +187,15 @@ def drift(decision: Decision, results: Sequence[Result]) -> tuple[Figure, list[K
             "x": x,
             "y": y,
             "marker": {"color": _colour(i), "symbol": _marker(i), "size": 8, "opacity": opacity},
-            "hovertemplate": f"<b>{label(name)}</b><br>launch %{{x}}: %{{y:.2f}} of the usual<extra></extra>",
+            "hovertemplate": hover_frame(
+                name, text=_("launch {number}: {share} of the usual").format(number="%{x}", share="%{y:.2f}")
+            ),
         }
         for i, (name, (x, y, opacity)) in enumerate(shown.items())
     ]
     figure = {
         "data": data,
-        "layout": layout(220, {}, xaxis=_quiet("launch"), yaxis=_quiet("bandwidth / usual")),
+        "layout": layout(220, {}, xaxis=_quiet(_("launch")), yaxis=_quiet(_("bandwidth / usual"))),
     }
     keys = [_key(name, _colour(i), "", _marker(i)) for i, name in enumerate(shown)]
     return figure, keys
@@ -191,9 +208,12 @@ def ratio(comparison: Comparison) -> tuple[Figure, list[Key]]:
     curves: dict[str, list[tuple[int, float | None]]] = {}
     for row in comparison.rows:
         if row.threads is not None:
-            name = f"{row.model}, {row.other}" if several else row.model
+            model = translated(row.model)
+            name = f"{model}, {row.other}" if several else model
             curves.setdefault(name, []).append((row.cores, row.gain.mid))
-    figure = _over_cores(numbers, f"times as fast as {comparison.reference}", curves, log=False)
+    figure = _over_cores(
+        numbers, _("times as fast as {reference}").format(reference=comparison.reference), curves, log=False
+    )
     line = {"type": "line", "xref": "x domain", "x0": 0, "x1": 1, "yref": "y", "y0": 1, "y1": 1, "layer": "below"}
     figure["layout"]["shapes"] = [{**line, "line": {"color": "@default/60", "width": 1}}]
     return figure, _keys(list(curves))

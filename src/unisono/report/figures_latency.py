@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from unisono.decide.model import Estimate, Rule
+from unisono.language import _
 from unisono.model import CALL_SCOPE, Setting
 from unisono.report.axes import (
     Figure,
@@ -41,6 +42,7 @@ from unisono.report.text import (
 )
 from unisono.report.view import CaseView
 from unisono.sizes import format_size
+from unisono.tuning.words import launch as launch_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,7 @@ class _Drawing:
         ):
             area = (
                 band(x, intervals, colour, opacity, time=axis == "y")
-                if not (axis == "y2" and name == "default")
+                if not (axis == "y2" and colour == "@default")
                 else None
             )
             line: dict[str, Any] = {"y": y, "like": first}
@@ -117,20 +119,24 @@ class _Drawing:
         alike = self.view.stands_for.get(setting, (setting,))
         if len(alike) == 1:
             return str(setting)
-        launches = "; ".join(str(s.without(*CALL_SCOPE)) for s in alike)
-        return f"{setting.only(*CALL_SCOPE)}, which is the same when launched with {launches}"
+        launches = "; ".join(launch_words(s.without(*CALL_SCOPE)) for s in alike)
+        return _("{setting}, which is the same when launched with {launches}").format(
+            setting=setting.only(*CALL_SCOPE), launches=launches
+        )
 
     def _text(self, estimate: Estimate, *, each: bool) -> str:
         """`each`: the setting may differ from point to point, so the point names it."""
         counts = self.view.repetitions.get((estimate.size, estimate.setting))
         launches = count(estimate.launches, "launch")
         if counts is not None:
-            launches += f", {counts.discarded:,} of {counts.kept + counts.discarded:,} repetitions discarded"
+            launches = _("{launches}, {discarded:,} of {all:,} repetitions discarded").format(
+                launches=launches, discarded=counts.discarded, all=counts.kept + counts.discarded
+            )
         lines = [
             format_size(estimate.size),
             *([str(estimate.setting)] if each and not estimate.setting.is_default else []),
             f"{format_time(estimate.time.mid)} ({_times(estimate)})",
-            *([] if estimate.setting.is_default else [f"gain {format_gain(estimate.gain)}"]),
+            *([] if estimate.setting.is_default else [_("gain {gain}").format(gain=format_gain(estimate.gain))]),
             launches,
         ]
         return hover_lines(lines)
@@ -145,13 +151,15 @@ class _Drawing:
         for size in sizes:
             lines = [format_size(size), format_time(floors[size])]
             if size in defaults:
-                lines.append(f"the default takes {format_ratio(defaults[size] / floors[size])} as long")
+                ratio_to = format_ratio(defaults[size] / floors[size])
+                lines.append(_("the default takes {ratio} as long").format(ratio=ratio_to))
             texts.append(hover_lines(lines))
+        bound = _(self.view.bound)
         self.legend.append(
             LegendEntry(
-                self.view.bound,
-                self.view.bound,
-                "measured on this machine",
+                bound,
+                bound,
+                _("measured on this machine"),
                 "@limit",
                 "dot",
                 "",
@@ -164,14 +172,14 @@ class _Drawing:
             {
                 "type": "scatter",
                 "mode": "lines",
-                "name": self.view.bound,
+                "name": bound,
                 "x": [size_position(s, self.view.sizes) for s in sizes],
                 "y": [microseconds(floors[s]) for s in sizes],
                 "line": {"color": "@limit", "width": 2, "dash": "dot"},
                 "fill": "tozeroy",
                 "fillcolor": "@limit/7",
                 "hovertext": texts,
-                "hovertemplate": hover_frame(self.view.bound),
+                "hovertemplate": hover_frame(bound),
                 "xaxis": "x",
                 "yaxis": "y",
             }
@@ -185,13 +193,15 @@ class _Drawing:
             hover_lines(
                 [
                     format_size(p.size),
-                    f"gain {format_gain(p.gain)}",
-                    f"{format_time(p.tuned)}, {count(proven.launches, 'launch')} each",
+                    _("gain {gain}").format(gain=format_gain(p.gain)),
+                    _("{time}, {launches} each").format(
+                        time=format_time(p.tuned), launches=count(proven.launches, "launch")
+                    ),
                 ]
             )
             for p in proven.sizes
         ]
-        name = "on fresh launches"
+        name = _("on fresh launches")
         note = format_gain(proven.gain)
         self.legend.append(
             LegendEntry(name, name, note, "@proof", "dot", "diamond-open", (len(self.data),), True, "always")
@@ -240,8 +250,8 @@ def latency_figure(view: CaseView, margin: float, proven: Proven | None = None) 
     drawing.limit()
     if view.default:
         drawing.curve(
-            "default",
-            "nothing set: today's state",
+            _("default"),
+            _("nothing set: today's state"),
             view.default,
             "@default",
             "dash",
@@ -254,7 +264,7 @@ def latency_figure(view: CaseView, margin: float, proven: Proven | None = None) 
     if view.chosen and not view.keeps_default:
         gain = view.gain
         drawing.curve(
-            "chosen",
+            _("chosen"),
             format_gain(gain) if gain else "",
             view.chosen,
             "@chosen",
@@ -300,8 +310,8 @@ def _layout(view: CaseView, margin: float) -> dict[str, Any]:
             spikedash="dot",
             spikecolor="@quiet",
         ),
-        yaxis=value_axis("time", domain=[0.46, 1]),
-        yaxis2=value_axis("gain over the default", domain=[0.085 if shapes else 0.0, 0.40]),
+        yaxis=value_axis(_("time"), domain=[0.46, 1]),
+        yaxis2=value_axis(_("gain over the default"), domain=[0.085 if shapes else 0.0, 0.40]),
         shapes=[*same_gain_band(margin, "y2"), *shapes],
         annotations=texts,
     )

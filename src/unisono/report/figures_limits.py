@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from unisono.decide.model import Estimate
+from unisono.language import _
 from unisono.measure.protocol import Limits, Rate
 from unisono.report.axes import (
     Figure,
@@ -18,6 +19,7 @@ from unisono.report.axes import (
     size_position,
     value_axis,
 )
+from unisono.report.envelope import curve_name
 from unisono.report.palette import MARKERS, SERIES
 from unisono.report.text import format_ratio, format_time, significant
 from unisono.report.view import CaseView, bound_of
@@ -60,7 +62,8 @@ def _matrix(pairs: Sequence[tuple[int, int, float]], ranks: Sequence[int]) -> Fi
                 "colorscale": [[0.0, "@neutral"], [0.5, "@better-mid"], [1.0, "@better-deep"]],
                 "texttemplate": "%{z}",
                 "textfont": {"size": 11},
-                "hovertemplate": "rank %{y} – rank %{x}<br>%{z} ns one way<extra></extra>",
+                "hovertemplate": _("rank {a} – rank {b}<br>{time} one way").format(a="%{y}", b="%{x}", time="%{z} ns")
+                + "<extra></extra>",
                 "hoverongaps": False,
                 "showscale": False,
                 "xgap": 1,
@@ -70,7 +73,7 @@ def _matrix(pairs: Sequence[tuple[int, int, float]], ranks: Sequence[int]) -> Fi
         "layout": layout(
             340,
             {},
-            xaxis={**axis, "title": {"text": "rank (ns)", "font": {"size": 12, "color": "@quiet"}}},
+            xaxis={**axis, "title": {"text": _("rank (ns)"), "font": {"size": 12, "color": "@quiet"}}},
             yaxis={**axis, "autorange": "reversed", "scaleanchor": "x"},
         ),
     }
@@ -87,13 +90,14 @@ def _from_first(pairs: Sequence[tuple[int, int, float]], first: int) -> Figure:
                 "x": [rank for rank, _ in others],
                 "y": [significant(ns, 3) for _, ns in others],
                 "marker": {"color": "@chosen", "size": 5},
-                "hovertemplate": f"rank {first} – rank %{{x}}<br>%{{y}} ns one way<extra></extra>",
+                "hovertemplate": _("rank {a} – rank {b}<br>{time} one way").format(a=first, b="%{x}", time="%{y} ns")
+                + "<extra></extra>",
             }
         ],
         "layout": layout(
             340,
             {},
-            xaxis=value_axis(f"rank, from rank {first}", type="linear"),
+            xaxis=value_axis(_("rank, from rank {first}").format(first=first), type="linear"),
             yaxis=value_axis("ns", type="linear", rangemode="tozero"),
         ),
     }
@@ -125,7 +129,7 @@ def bandwidth(rates: Sequence[Rate], one: str, every: str) -> Figure | None:
                 "hovertemplate": hover_frame(name),
             }
         )
-    title = {"text": "bytes at a time", "font": {"size": 12, "color": "@quiet"}}
+    title = {"text": _("bytes at a time"), "font": {"size": 12, "color": "@quiet"}}
     return {
         "data": data,
         "layout": layout(
@@ -152,13 +156,13 @@ def distance(views: Sequence[CaseView]) -> tuple[Figure, list[tuple[str, str, st
     for number, view in enumerate(known):
         colour, marker = SERIES[number % len(SERIES)], MARKERS[number % len(MARKERS)]
         legend.append((view.case.collective, colour, marker))
-        for name, estimates, dash, width in (
-            ("default", view.default, "dash", 1.25),
-            ("chosen", [] if view.keeps_default else view.chosen, "solid", 2.25),
+        for is_chosen, estimates, dash, width in (
+            (False, view.default, "dash", 1.25),
+            (True, [] if view.keeps_default else view.chosen, "solid", 2.25),
         ):
             points = [e for e in estimates if view.floors.get(e.size, 0) > 0]
             if points:
-                data.append(_distance_curve(view, name, points, colour, dash, width, marker, sizes))
+                data.append(_distance_curve(view, is_chosen, points, colour, dash, width, marker, sizes))
     line = {
         "type": "line",
         "xref": "x domain",
@@ -176,7 +180,7 @@ def distance(views: Sequence[CaseView]) -> tuple[Figure, list[tuple[str, str, st
             {"x": "size", "y": "gain"},
             sizes,
             xaxis=size_axis(sizes),
-            yaxis=value_axis(f"time / {bound_of(known)}"),
+            yaxis=value_axis(_("time / {bound}").format(bound=_(bound_of(known)))),
             shapes=[line],
         ),
     }, legend
@@ -184,7 +188,7 @@ def distance(views: Sequence[CaseView]) -> tuple[Figure, list[tuple[str, str, st
 
 def _distance_curve(
     view: CaseView,
-    name: str,
+    is_chosen: bool,
     points: Sequence[Estimate],
     colour: str,
     dash: str,
@@ -192,27 +196,30 @@ def _distance_curve(
     marker: str,
     sizes: Sequence[int],
 ) -> dict[str, Any]:
+    name = curve_name(view.case.collective, is_chosen)
     return {
         "type": "scatter",
         "mode": "lines+markers",
-        "name": label(f"{view.case.collective}, {name}"),
+        "name": label(name),
         "x": [size_position(e.size, sizes) for e in points],
         "y": [ratio(e.time.mid / view.floors[e.size]) for e in points],
         "line": {"color": colour, "width": width, "dash": dash},
         "marker": {
             "color": colour,
-            "size": 6 if name == "chosen" else 4,
-            "symbol": marker + ("" if name == "chosen" else "-open"),
+            "size": 6 if is_chosen else 4,
+            "symbol": marker + ("" if is_chosen else "-open"),
         },
         "hovertext": [
             hover_lines(
                 [
                     format_size(e.size),
-                    f"{format_time(e.time.mid)} against {format_time(view.floors[e.size])}",
-                    f"{format_ratio(e.time.mid / view.floors[e.size])} the limit",
+                    _("{time} against {limit}").format(
+                        time=format_time(e.time.mid), limit=format_time(view.floors[e.size])
+                    ),
+                    _("{ratio} the limit").format(ratio=format_ratio(e.time.mid / view.floors[e.size])),
                 ],
             )
             for e in points
         ],
-        "hovertemplate": hover_frame(f"{view.case.collective}, {name}"),
+        "hovertemplate": hover_frame(name),
     }

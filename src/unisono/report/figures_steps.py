@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from unisono.decide.model import Decision, Estimate, Interval, Step
 from unisono.errors import UserError
+from unisono.language import N_, _
 from unisono.model import CALL_SCOPE, DEFAULT, Setting, as_measured
 from unisono.report.axes import (
     Figure,
@@ -32,7 +33,7 @@ from unisono.report.text import format_ratio, format_time, join, short_setting, 
 from unisono.report.view import CaseView
 from unisono.sizes import format_size, parse_size
 
-NOT_SET = "not set"
+NOT_SET = N_("not set")
 
 Curves = Mapping[str, Mapping[int, float]]
 
@@ -61,6 +62,11 @@ class StepFigures:
     reference: str
     values: list[Value]
     panels: list[Panel]
+
+    @property
+    def keys(self) -> list[Value]:
+        """The values as a legend names them."""
+        return [replace(value, name=value_words(value.name)) for value in self.values]
 
     @property
     def alone(self) -> bool:
@@ -141,12 +147,12 @@ def _race_comparison(view: CaseView, name: str) -> _Comparison | None:
 
 
 _TITLES = {
-    "UCX_RNDV_THRESH": "rendezvous thresholds",
-    "placement": "placements",
-    "coll": "components",
-    "component": "components",
-    "algorithm": "algorithms of coll/tuned",
-    "segment": "segment sizes",
+    "UCX_RNDV_THRESH": N_("Rendezvous thresholds compared"),
+    "placement": N_("Placements compared"),
+    "coll": N_("Components compared"),
+    "component": N_("Components compared"),
+    "algorithm": N_("Algorithms of coll/tuned compared"),
+    "segment": N_("Segment sizes compared"),
 }
 
 
@@ -161,10 +167,10 @@ def _figures(view: CaseView, number: int | None, compared: str, comparisons: Seq
         )
         for comparison in sorted(comparisons, key=lambda c: c.fixed)
     ]
-    what = _TITLES.get(compared, "")
-    title = f"{what[:1].upper()}{what[1:]} compared" if what else f"{compared} compared"
+    what = _TITLES.get(compared)
+    title = _(what) if what else _("{parameter} compared").format(parameter=compared)
     return StepFigures(
-        title=f"Step {number}. {title}" if number else title,
+        title=_("Step {number}. {title}").format(number=number, title=title) if number else title,
         explanation=_explanation(compared, comparisons),
         reference=reference,
         values=values,
@@ -174,10 +180,16 @@ def _figures(view: CaseView, number: int | None, compared: str, comparisons: Seq
 
 def _explanation(compared: str, comparisons: Sequence[_Comparison]) -> str:
     common = _common(c.fixed for c in comparisons)
-    words = f"{compared}, with {common} fixed" if common else compared
-    if varying := _varying(comparisons):
-        return f"{words}; one panel for each {join(varying)}"
-    return words if common else f"{compared}, all else as by default"
+    varying = join(_varying(comparisons))
+    if common and varying:
+        sentence = _("{parameter}, with {common} fixed; one panel for each {varying}")
+    elif varying:
+        sentence = _("{parameter}; one panel for each {varying}")
+    elif common:
+        sentence = _("{parameter}, with {common} fixed")
+    else:
+        sentence = _("{parameter}, all else as by default")
+    return sentence.format(parameter=compared, common=common, varying=varying)
 
 
 def _varying(comparisons: Sequence[_Comparison]) -> list[str]:
@@ -189,7 +201,10 @@ def _varying(comparisons: Sequence[_Comparison]) -> list[str]:
 def _panel_note(comparison: _Comparison) -> str:
     if not comparison.chosen:
         return ""
-    return f"chosen: {comparison.chosen}" + (", no significant difference" if comparison.significant is False else "")
+    sentence = (
+        _("chosen: {value}, no significant difference") if comparison.significant is False else _("chosen: {value}")
+    )
+    return sentence.format(value=value_words(comparison.chosen))
 
 
 def _common(settings: Iterable[Setting]) -> Setting:
@@ -198,12 +213,17 @@ def _common(settings: Iterable[Setting]) -> Setting:
     return Setting({name: value for name, value in first.items() if all(s.get(name) == value for s in all_of)})
 
 
+def value_words(value: str) -> str:
+    """A value as it is named in a legend: "16kb", "not set"."""
+    return _(value) if value in (NOT_SET, "default") else value
+
+
 def _panel_title(fixed: Setting, comparisons: Sequence[_Comparison]) -> str:
     """What tells this panel from its neighbours."""
     if len(comparisons) == 1:
-        return short_setting(fixed) if fixed else "all else as by default"
+        return short_setting(fixed) if fixed else _("all else as by default")
     return ", ".join(
-        f"{name}={fixed[name]}" if name in fixed else f"{name} {NOT_SET}" for name in _varying(comparisons)
+        f"{name}={fixed[name]}" if name in fixed else f"{name} {_(NOT_SET)}" for name in _varying(comparisons)
     )
 
 
@@ -286,7 +306,7 @@ def _panel(
             {
                 "type": "scatter",
                 "mode": "lines+markers",
-                "name": label(value.name),
+                "name": label(value_words(value.name)),
                 "x": [size_position(s, sizes) for s in ordered],
                 "line": {"color": value.colour, "width": 2.75 if strong else 1.4, "dash": value.dash},
                 "marker": {"color": value.colour, "size": 6.5 if strong else 5, "symbol": value.marker},
@@ -301,7 +321,7 @@ def _panel(
                     _text(s, curve[s], base.get(s), "" if value.name == reference else reference) for s in ordered
                 ],
                 "hovertemplate": hover_frame(
-                    f"{compared} {value.name}" if value.name == NOT_SET else f"{compared}={value.name}"
+                    f"{compared} {_(NOT_SET)}" if value.name == NOT_SET else f"{compared}={value.name}"
                 ),
             }
         )
@@ -321,7 +341,7 @@ def _panel(
         {"x": "size", "y": "gain"},
         sizes,
         xaxis=size_axis(sizes),
-        yaxis=value_axis(f"gain over {label(reference)}"),
+        yaxis=value_axis(_("gain over {reference}").format(reference=label(value_words(reference)))),
     )
     return {
         "data": data,
@@ -331,7 +351,10 @@ def _panel(
             "time": {
                 "y": times,
                 "error": errors["time"],
-                "layout": {"yaxis": value_axis("time"), "meta": {**common["meta"], "axes": {"x": "size", "y": "time"}}},
+                "layout": {
+                    "yaxis": value_axis(_("time")),
+                    "meta": {**common["meta"], "axes": {"x": "size", "y": "time"}},
+                },
             },
         },
     }
@@ -362,5 +385,6 @@ def _errors(values: Sequence[float], intervals: Sequence[Interval | None]) -> di
 def _text(size: int, seconds: float, base: float | None, reference: str) -> str:
     lines = [format_size(size), format_time(seconds)]
     if base is not None and reference and seconds > 0:
-        lines.append(f"{format_ratio(base / seconds)} over {reference}")
+        said = _("{gain} over {reference}")
+        lines.append(said.format(gain=format_ratio(base / seconds), reference=value_words(reference)))
     return hover_lines(lines)

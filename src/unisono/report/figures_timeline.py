@@ -5,21 +5,23 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import Any
 
+from unisono.language import N_, _, listed, translated
 from unisono.model import Setting
 from unisono.report.axes import Figure, hover_frame, hover_lines, label, layout
 from unisono.report.drift import drift
 from unisono.report.text import count, format_duration, short_setting, significant
 from unisono.study.data import LaunchRow, StudyData
+from unisono.tuning.words import launch as launch_words
 
 STATUS: dict[str, tuple[str, str]] = {
-    "done": ("@better-mid", ""),
-    "refused": ("@worse-mid", "diamond"),
-    "crashed": ("@worse", "x"),
-    "hung": ("@worse-deep", "square"),
-    "wrong placement": ("@series-5", "triangle-up"),
-    "protocol": ("@series-7", "star"),
-    "interrupted": ("@quiet", "cross"),
-    "running": ("@quiet", "circle"),
+    N_("done"): ("@better-mid", ""),
+    N_("refused"): ("@worse-mid", "diamond"),
+    N_("crashed"): ("@worse", "x"),
+    N_("hung"): ("@worse-deep", "square"),
+    N_("wrong placement"): ("@series-5", "triangle-up"),
+    N_("protocol"): ("@series-7", "star"),
+    N_("interrupted"): ("@quiet", "cross"),
+    N_("running"): ("@quiet", "circle"),
 }
 """How a launch ended -> its colour, and the marker on top of its bar (short launches would be hard to see)."""
 
@@ -31,7 +33,12 @@ def timeline(study: StudyData, statistic: str) -> Figure | None:
     if not study.launches:
         return None
     ends = list(accumulate(row.seconds for row in study.launches))
-    unit, scale = ("seconds", 1.0) if ends[-1] < 180 else ("minutes", 60.0) if ends[-1] < 7200 else ("hours", 3600.0)
+    if ends[-1] < 180:
+        title, scale = _("seconds of launches, in order"), 1.0
+    elif ends[-1] < 7200:
+        title, scale = _("minutes of launches, in order"), 60.0
+    else:
+        title, scale = _("hours of launches, in order"), 3600.0
     starts = {row.id: (end - row.seconds) / scale for row, end in zip(study.launches, ends, strict=True)}
     rows = sorted({row.setting for row in study.launches}, reverse=True)
     drawn = _DRIFT + _GAP + _ROW * len(rows)
@@ -47,7 +54,7 @@ def timeline(study: StudyData, statistic: str) -> Figure | None:
             bargap=0.25,
             xaxis={
                 **axis,
-                "title": {"text": f"{unit} of launches, in order", "font": {"size": 12, "color": "@quiet"}},
+                "title": {"text": title, "font": {"size": 12, "color": "@quiet"}},
                 "anchor": "y",
                 "range": [0, ends[-1] / scale * 1.005 or 1],
             },
@@ -63,7 +70,7 @@ def timeline(study: StudyData, statistic: str) -> Figure | None:
             yaxis2={
                 **axis,
                 "domain": [1 - _DRIFT / drawn, 1],
-                "title": {"text": "time / usual", "font": {"size": 12, "color": "@quiet"}},
+                "title": {"text": _("time / usual"), "font": {"size": 12, "color": "@quiet"}},
                 "tickformat": "+.0%",
                 "range": _reach(data),
             },
@@ -107,7 +114,7 @@ def _bars(study: StudyData, starts: dict[int, float], scale: float) -> list[dict
             {
                 "type": "bar",
                 "orientation": "h",
-                "name": status,
+                "name": _(status),
                 "y": [_name(row.setting) for row in rows],
                 "base": [significant(starts[row.id]) for row in rows],
                 "x": [significant(row.seconds / scale) for row in rows],
@@ -116,7 +123,7 @@ def _bars(study: StudyData, starts: dict[int, float], scale: float) -> list[dict
                     "line": {"width": 0},
                 },
                 "hovertext": [_text(row) for row in rows],
-                "hovertemplate": hover_frame(status),
+                "hovertemplate": hover_frame(_(status)),
             }
         )
         if marker:
@@ -135,10 +142,10 @@ def _bars(study: StudyData, starts: dict[int, float], scale: float) -> list[dict
 
 def _text(row: LaunchRow) -> str:
     lines = [
-        f"launch {row.id}: {row.setting}",
-        f"{row.nodes} x {row.ppn} ranks, round {row.round + 1}",
-        f"{row.status}, {format_duration(row.seconds)}",
-        *([row.reason[:160]] if row.reason else []),
+        _("launch {number}: {setting}").format(number=row.id, setting=launch_words(row.setting)),
+        _("{nodes} x {ppn} ranks, round {round}").format(nodes=row.nodes, ppn=row.ppn, round=row.round + 1),
+        listed([_(row.status), format_duration(row.seconds)]),
+        *([translated(row.reason)[:160]] if row.reason else []),
     ]
     return hover_lines(lines)
 
@@ -147,10 +154,14 @@ def _drift(study: StudyData, starts: dict[int, float], scale: float, statistic: 
     lengths = {row.id: row.seconds / scale for row in study.launches}
     data = []
     for default_only, name, style in (
-        (False, "all settings", {"mode": "markers", "marker": {"color": "@quiet/55", "size": 5, "symbol": "circle"}}),
+        (
+            False,
+            _("all settings"),
+            {"mode": "markers", "marker": {"color": "@quiet/55", "size": 5, "symbol": "circle"}},
+        ),
         (
             True,
-            "default",
+            _("default"),
             {
                 "mode": "lines+markers",
                 "line": {"color": "@default", "width": 2, "dash": "dash"},
@@ -169,8 +180,10 @@ def _drift(study: StudyData, starts: dict[int, float], scale: float, statistic: 
                 "hovertext": [
                     hover_lines(
                         [
-                            f"launch {d.launch}: {d.ratio - 1:+.1%} against the usual time",
-                            f"over {count(d.cells, 'timing')}",
+                            _("launch {number}: {change:+.1%} against the usual time").format(
+                                number=d.launch, change=d.ratio - 1
+                            ),
+                            _("over {timings}").format(timings=count(d.cells, "timing")),
                         ],
                     )
                     for d in points
@@ -206,7 +219,7 @@ def _rounds(study: StudyData, starts: dict[int, float], end: float) -> list[dict
 def statuses(study: StudyData) -> list[tuple[str, str, int, float]]:
     """(status, colour role, launches, seconds), in the order of `STATUS`."""
     found = []
-    for status, (colour, _) in STATUS.items():
+    for status, (colour, _marker) in STATUS.items():
         seconds = [row.seconds for row in study.launches if row.status == status]
         if seconds:
             found.append((status, colour, len(seconds), sum(seconds)))

@@ -10,18 +10,19 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from unisono.decide.model import Finding
+from unisono.language import N_, _, translated
 from unisono.model import Case
 from unisono.report.marks import strip
 
 ICONS = {
-    "disqualified": "✕",
-    "better": "▲",
-    "worse": "▼",
-    "mixed": "◆",
-    "singular point": "●",
-    "no difference": "=",
-    "folded": "≡",
-    "not told": "?",
+    N_("disqualified"): "✕",
+    N_("better"): "▲",
+    N_("worse"): "▼",
+    N_("mixed"): "◆",
+    N_("singular point"): "●",
+    N_("no difference"): "=",
+    N_("folded"): "≡",
+    N_("not told"): "?",
 }
 """Kind of finding -> its mark."""
 
@@ -35,6 +36,11 @@ class Entry:
     icon: str
     strip: Markup
     text: str
+
+    @property
+    def name(self) -> str:
+        """What kind it is, for those who do not see the mark."""
+        return _(self.kind)
 
     @property
     def css(self) -> str:
@@ -66,9 +72,9 @@ def finding_groups(
     several = len({(case.nodes, case.ppn) for case in cases}) > 1
     found = []
     for case in [*cases, *([None] if None in groups else [])]:
-        name = "The study as a whole" if case is None else case.collective
+        name = _("The study as a whole") if case is None else case.collective
         if case is not None and several:
-            name = f"{name}, {case.nodes} × {case.ppn} ranks"
+            name = _("{collective}, {nodes} × {ppn} ranks").format(collective=name, nodes=case.nodes, ppn=case.ppn)
         entries = [_entry(finding, sizes.get(case, ()) if case else ()) for finding in _by_weight(groups[case])]
         cut = _FIRST if len(entries) > _FIRST + 2 else len(entries)
         found.append(Group(name, entries[:cut], entries[cut:]))
@@ -80,7 +86,7 @@ def _entry(finding: Finding, sizes: Sequence[int]) -> Entry:
         kind=finding.kind,
         icon=ICONS.get(finding.kind, "·"),
         strip=strip(finding.first, finding.last, sizes, finding.kind.replace(" ", "-")),
-        text=finding.text.removeprefix(f"{finding.case}: "),
+        text=translated(finding.text).removeprefix(translated(f"{finding.case}") + ": "),
     )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from unisono.decide.model import Decision, Interval, Plan
+from unisono.language import _
 from unisono.model import Case, Setting
 from unisono.report.proof import Proven
 from unisono.report.text import count, format_interval, format_ratio, join, short_setting
@@ -19,13 +20,18 @@ _NOISY = 1.6
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """For one (nodes, ppn). `sentence` has no markup; `proven` says whether `gains` come from a verification."""
+    """For one (nodes, ppn). `sentence` has no markup and no full stop, `whole` has; `proven` says whether `gains` come
+    from a verification."""
 
     nodes: int
     ppn: int
     sentence: str
     gains: Mapping[str, Interval]
     proven: bool
+
+    @property
+    def whole(self) -> str:
+        return _("{sentence}.").format(sentence=self.sentence)
 
 
 def answers(decision: Decision, proven: Mapping[Case, Proven]) -> list[Answer]:
@@ -44,25 +50,45 @@ def sentence(plan: Plan, gains: Mapping[str, Interval], decision: Decision) -> s
     what = _what(plan)
     if not what:
         return _kept(plan, decision)
-    makes = "make" if not plan.launch and rule_count(plan) > 1 else "makes"
     faster = sorted((c for c in gains if verdict(gains[c]) == "faster"), key=lambda c: -gains[c].mid)
     slower = sorted((c for c in gains if verdict(gains[c]) == "slower"), key=lambda c: gains[c].mid)
     untold = sorted(c for c in gains if verdict(gains[c]) == "not told")
     same = sorted(set(gains) - set(faster) - set(slower) - set(untold))
     parts = []
+    several = not plan.launch and rule_count(plan) > 1
+
+    def made(those: str, sentence: str, of_several: str) -> str:
+        return (of_several if several else sentence).format(what=what, those=those)
+
     if faster:
-        parts.append(f"{what} {makes} {join(_strength(c, gains[c]) for c in faster)} faster")
+        those = join(_strength(c, gains[c]) for c in faster)
+        parts.append(made(those, _("{what} makes {those} faster"), _("{what} make {those} faster")))
     if slower:
-        subject = "" if parts else f"{what} {makes} "
-        parts.append(subject + join(_strength(c, gains[c]) for c in slower) + " as fast")
+        those = join(_strength(c, gains[c]) for c in slower)
+        parts.append(
+            _("{those} as fast").format(those=those)
+            if parts
+            else made(those, _("{what} makes {those} as fast"), _("{what} make {those} as fast"))
+        )
     if not parts and (joint := plan.joint) is not None and gains == plan.gain and verdict(joint.gain) == "faster":
-        return f"{what} {makes} {_strength(f'{join(sorted(joint.weights))} together', joint.gain)} faster"
+        together = _strength(_("{collectives} together").format(collectives=join(sorted(joint.weights))), joint.gain)
+        return made(together, _("{what} makes {those} faster"), _("{what} make {those} faster"))
     if same:
-        subject = "" if parts else f"{what} {makes} "
-        parts.append(f"{subject}no difference for {join(same)}")
+        those = join(same)
+        parts.append(
+            _("no difference for {those}").format(those=those)
+            if parts
+            else made(those, _("{what} makes no difference for {those}"), _("{what} make no difference for {those}"))
+        )
     if untold:
-        parts.append(("" if parts else f"{what}: ") + f"too few launches to tell for {join(untold)}")
-    return "; ".join(parts)
+        sentence = (
+            _("too few launches to tell for {those}") if parts else _("{what}: too few launches to tell for {those}")
+        )
+        parts.append(sentence.format(what=what, those=join(untold)))
+    said, *rest = parts
+    for part in rest:
+        said = _("{first}; {second}").format(first=said, second=part)
+    return said
 
 
 def _kept(plan: Plan, decision: Decision) -> str:
@@ -72,15 +98,25 @@ def _kept(plan: Plan, decision: Decision) -> str:
         if (estimate.case.nodes, estimate.case.ppn) == (plan.nodes, plan.ppn) and not estimate.setting.is_default:
             compared[estimate.setting] = max(compared.get(estimate.setting, 0), estimate.launches)
     if max(compared.values(), default=0) < 2:
-        return "the default is kept: too few launches worked to know of anything better"
+        return _("the default is kept: too few launches worked to know of anything better")
     spreads = [
         e.gain.high / e.gain.low if e.gain.low > 0 else math.inf for e in decision.estimates if e.setting in compared
     ]
     if statistics.median(spreads) > _NOISY:
-        return "the default is kept: the machine was too noisy, or launches too few, to be sure of anything better"
+        return _("the default is kept: the machine was too noisy, or launches too few, to be sure of anything better")
     others = sum(launches > 1 for launches in compared.values())
-    against = f"none of {others} other settings is" if others > 1 else "the one other setting is not"
-    return f"the default is already the best choice: {against} sure to beat it by more than {decision.margin:.0%}"
+    said = (
+        _(
+            "the default is already the best choice: none of {others} other settings is sure to beat it by more than "
+            "{margin:.0%}"
+        )
+        if others > 1
+        else _(
+            "the default is already the best choice: the one other setting is not sure to beat it by more than "
+            "{margin:.0%}"
+        )
+    )
+    return said.format(others=others, margin=decision.margin)
 
 
 def _strength(collective: str, gain: Interval) -> str:
@@ -94,22 +130,28 @@ def rule_count(plan: Plan) -> int:
 
 def _what(plan: Plan) -> str:
     rules = count(rule_count(plan), "algorithm rule")
+    if plan.launch and rule_count(plan):
+        return _("{launch} with {rules}").format(launch=short_setting(plan.launch), rules=rules)
     if plan.launch:
-        return short_setting(plan.launch) + (f" with {rules}" if rule_count(plan) else "")
+        return short_setting(plan.launch)
     return rules if rule_count(plan) else ""
 
 
 def title(found: Sequence[Answer]) -> str:
     """The page's headline: the one answer, or that there are several."""
     if len(found) == 1:
-        return f"On this machine, {found[0].sentence}."
+        return _("On this machine, {sentence}.").format(sentence=found[0].sentence)
     if not found:
-        return "This study has no decision: nothing was measured that could be compared."
+        return _("This study has no decision: nothing was measured that could be compared.")
     best = max(((g.mid, c, a) for a in found for c, g in a.gains.items()), default=None, key=lambda x: x[0])
     if best is None or best[0] <= 1:
-        return "On this machine, the best setting depends on the ranks."
+        return _("On this machine, the best setting depends on the ranks.")
     gain, collective, answer = best
-    return (
-        f"On this machine, tuning makes {collective} up to {format_ratio(gain)} faster "
-        f"({answer.nodes}\u00a0×\u00a0{answer.ppn}\u00a0ranks); the best setting depends on the ranks."
+    return _(
+        "On this machine, tuning makes {collective} up to {gain} faster ({ranks}); the best setting depends on the "
+        "ranks."
+    ).format(
+        collective=collective,
+        gain=format_ratio(gain),
+        ranks=_("{nodes} × {ppn} ranks").format(nodes=answer.nodes, ppn=answer.ppn).replace(" ", "\u00a0"),
     )

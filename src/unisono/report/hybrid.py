@@ -11,6 +11,7 @@ from unisono.hybrid.effects import Effect, of_links, of_packing
 from unisono.hybrid.run import Result
 from unisono.hybrid.steady import DRIFT
 from unisono.hybrid.study import HybridStudy, failures
+from unisono.language import _, listed, translated
 from unisono.report import conditions, figures_hybrid
 from unisono.report.marks import RatioScale, interval_mark, ratio_axis
 from unisono.report.page import render
@@ -37,13 +38,17 @@ def content(study: StudyData, decision: Decision, results: Sequence[Result]) -> 
     curves, curve_keys = figures_hybrid.scaling(decision)
     moved, moved_keys = figures_hybrid.drift(decision, results) if decision.rounds.unrest is not None else (None, [])
     return {
-        "title": decision.sentences[answer],
-        "conclusion": " ".join(s for number, s in enumerate(decision.sentences) if number != answer),
+        "title": translated(decision.sentences[answer]),
+        "conclusion": " ".join(translated(s) for number, s in enumerate(decision.sentences) if number != answer),
         "study": study,
-        "reference": ", ".join(dict.fromkeys(decision.reference_on(nodes).name for nodes in decision.node_counts)),
-        "base": f"{decision.called(decision.base)} on {count(decision.base.cores, 'core')}"
-        if " on " not in decision.called(decision.base)
-        else decision.called(decision.base),
+        "reference": listed(
+            list(dict.fromkeys(translated(decision.reference_on(nodes).name) for nodes in decision.node_counts))
+        ),
+        "base": translated(decision.called(decision.base))
+        if " on " in decision.called(decision.base)
+        else _("{name} on {cores}").format(
+            name=translated(decision.called(decision.base)), cores=count(decision.base.cores, "core")
+        ),
         "axis": ratio_axis(scale),
         "rows": [
             {
@@ -60,7 +65,11 @@ def content(study: StudyData, decision: Decision, results: Sequence[Result]) -> 
             for rank in decision.ranks
         ],
         "reasons": [
-            {"nodes": count(nodes, "node"), "sentences": decision.reasons(nodes), "open": nodes == most}
+            {
+                "nodes": count(nodes, "node"),
+                "sentences": [translated(s) for s in decision.reasons(nodes)],
+                "open": nodes == most,
+            }
             for nodes in decision.node_counts
         ],
         "several": len(decision.node_counts) > 1,
@@ -74,14 +83,14 @@ def content(study: StudyData, decision: Decision, results: Sequence[Result]) -> 
         "drift": moved,
         "drift_keys": moved_keys,
         "drift_sentence": _drift_sentence(decision),
-        "notes": study.notes,
-        "failures": failures(study.launches),
+        "notes": [translated(note) for note in study.notes],
+        "failures": [translated(sentence) for sentence in failures(study.launches)],
         "machine": conditions.machine_facts(study.machine),
         "provenance": [
-            ("study", f"{study.name}, {study.id}"),
-            ("begun", study.created[:16].replace("T", " ") + " UTC"),
-            ("launches", count(len(study.launches), "launch")),
-            ("measured in", format_duration(sum(row.seconds for row in study.launches))),
+            (_("study"), f"{study.name}, {study.id}"),
+            (_("begun"), study.created[:16].replace("T", " ") + " UTC"),
+            (_("launches"), count(len(study.launches), "launch")),
+            (_("measured in"), format_duration(sum(row.seconds for row in study.launches))),
         ],
         "commands": list(dict.fromkeys(row.command for row in study.launches)),
     }
@@ -96,7 +105,9 @@ def _forest(effects: Sequence[Effect], decision: Decision) -> dict[str, Any] | N
         "axis": ratio_axis(scale),
         "rows": [
             {
-                "name": f"{effect.name} on {count(effect.variant.nodes, 'node')}" if several else effect.name,
+                "name": figures_hybrid.on_nodes(translated(effect.name), effect.variant.nodes)
+                if several
+                else translated(effect.name),
                 "mark": interval_mark(scale, effect.gain, _MARGIN),
                 "gain": effect.gain,
             }
@@ -108,9 +119,19 @@ def _forest(effects: Sequence[Effect], decision: Decision) -> dict[str, Any] | N
 def _drift_sentence(decision: Decision) -> str:
     rounds = decision.rounds
     if rounds.unrest is None:
-        return "The program does not measure the memory's bandwidth, so whether it drifted is not known."
-    said = f"Over all launches it moved by a factor of {rounds.unrest:.2f} against what each layout usually has."
+        return _("The program does not measure the memory's bandwidth, so whether it drifted is not known.")
+    said = [
+        _("Over all launches it moved by a factor of {unrest:.2f} against what each layout usually has.").format(
+            unrest=rounds.unrest
+        )
+    ]
     if rounds.drift is not None:
         used = count(len(rounds.steady), "round")
-        said += f" The {used} concluded from differ by {rounds.drift:.2f} (the limit is {DRIFT})."
-    return f"{said} {discarded(rounds)}" if rounds.restless else said
+        said.append(
+            _("The {rounds} concluded from differ by {drift:.2f} (the limit is {limit}).").format(
+                rounds=used, drift=rounds.drift, limit=DRIFT
+            )
+        )
+    if rounds.restless:
+        said.append(translated(discarded(rounds)))
+    return " ".join(said)

@@ -8,6 +8,7 @@ from typing import Any
 
 from unisono.hybrid.compare import Comparison
 from unisono.hybrid.study import HybridStudy
+from unisono.language import _, translated
 from unisono.report.comparison import study_table
 from unisono.report.figures_hybrid import ratio
 from unisono.report.marks import RatioScale, interval_mark, ratio_axis
@@ -27,8 +28,8 @@ def content(comparison: Comparison, studies: Sequence[HybridStudy]) -> dict[str,
     figure, keys = ratio(comparison)
     first, *others = comparison.sentences
     return {
-        "title": f"{first}.",
-        "sentences": others,
+        "title": _("{sentence}.").format(sentence=translated(first)),
+        "sentences": [_("{sentence}.").format(sentence=translated(sentence)) for sentence in others],
         "reference": comparison.reference,
         "several": len(comparison.others) > 1,
         "axis": ratio_axis(scale),
@@ -36,9 +37,9 @@ def content(comparison: Comparison, studies: Sequence[HybridStudy]) -> dict[str,
             {
                 "other": row.other,
                 "cores": row.cores,
-                "model": row.model,
+                "model": translated(row.model),
                 "is_best": row.threads is None,
-                "layouts": row.name if row.name == row.reference_name else f"{row.reference_name}; {row.name}",
+                "layouts": "; ".join(dict.fromkeys(translated(name) for name in (row.reference_name, row.name))),
                 "reference_seconds": format_time(row.reference_seconds),
                 "seconds": format_time(row.seconds),
                 "mark": interval_mark(scale, row.gain, 0.0),
@@ -48,8 +49,11 @@ def content(comparison: Comparison, studies: Sequence[HybridStudy]) -> dict[str,
         ],
         "figure": figure if len({row.cores for row in comparison.rows}) > 1 else None,
         "keys": keys,
-        "notes": comparison.notes,
-        "differences": list(zip(comparison.others, comparison.differences, strict=True)),
+        "notes": [translated(note) for note in comparison.notes],
+        "differences": [
+            (other, [translated(sentence) for sentence in said])
+            for other, said in zip(comparison.others, comparison.differences, strict=True)
+        ],
         "studies": study_table([comparison.reference, *comparison.others], [study.data for study in studies]),
         "confidence": f"{comparison.confidence:.0%}",
         "provenance": [(study.data.name, f"{study.data.id}, {study.data.created}") for study in studies],

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from unisono.decide.model import Interval
+from unisono.language import _
 from unisono.report.text import format_gain, format_range, format_ratio
 from unisono.report.view import CaseView
 
@@ -136,7 +137,9 @@ def sparkline(view: CaseView, width: int = 150, height: int = 30) -> Markup:
         height,
         area,
         line,
-        f"gain over message size, between {format_ratio(min(gains))} and {format_ratio(max(gains))}",
+        _("gain over message size, between {low} and {high}").format(
+            low=format_ratio(min(gains)), high=format_ratio(max(gains))
+        ),
         height / 2,
     )
 
@@ -151,7 +154,7 @@ def strip(first: int | None, last: int | None, sizes: Sequence[int], css: str, w
     if not inside:
         return Markup("")
     left, right = (inside[0] - logs[0]) * step, (inside[-1] - logs[0] + 1) * step
-    words = f"{format_range(first, last)} of {format_range(sizes[0], sizes[-1])}"
+    words = _("{part} of {whole}").format(part=format_range(first, last), whole=format_range(sizes[0], sizes[-1]))
     return Markup(
         '<svg class="strip" viewBox="0 0 {0} 8" width="{0}" height="8" role="img" aria-label="{1}"><title>{1}</title>'
         '<rect width="{0}" height="8" rx="2"/><rect class="{2}" x="{3:.1f}" width="{4:.1f}" height="8" rx="2"/></svg>'

@@ -6,6 +6,7 @@ or is base64 (packed.py).
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from importlib import resources
@@ -15,6 +16,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 import unisono
+from unisono.language import _, language
 from unisono.report import marks, palette, static, text
 from unisono.report.packed import Figures, library
 
@@ -22,6 +24,14 @@ from unisono.report.packed import Figures, library
 def lead(sentence: str) -> Markup:
     """The sentence escaped, its intervals set back: the eye takes the ratio first."""
     return Markup(re.sub(r"\(([\d.]+–[\d.]+)\)", r"<small>(\1)</small>", str(escape(sentence))))
+
+
+def script_texts(script: str) -> dict[str, str]:
+    """The texts that a script marks, `_("...")`, with their translations; none in English."""
+    if language() == "en":
+        return {}
+    marked = (json.loads(text) for text in re.findall(r'\b_\(("(?:[^"\\]|\\.)*")', script))
+    return {text: _(text) for text in marked}
 
 
 def environment() -> Environment:
@@ -42,20 +52,22 @@ def environment() -> Environment:
         ratio=text.format_ratio,
         time=text.format_time,
     )
-    page.globals.update(swatch=marks.swatch, kind=marks.kind, figures=figures, library=library, drawn=static.drawn)
+    page.globals.update(_=_, swatch=marks.swatch, kind=marks.kind, figures=figures, library=library, drawn=static.drawn)
     return page
 
 
 def render(template: str, values: Mapping[str, Any]) -> str:
     """The whole page. `values` are the template's own, beside what every page has."""
-    page = environment()
+    page, script = environment(), _asset("page.js")
     assert page.loader is not None
     return page.get_template(template).render(
         version=unisono.__version__,
+        language=language(),
+        texts=script_texts(script),
         light=Markup(palette.css("light")),
         dark=Markup(palette.css("dark")),
         stylesheet=Markup(_asset("page.css")),
-        script=Markup(_asset("page.js")),
+        script=Markup(script),
         **values,
     )
 

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from unisono.decide.model import Decision, Interval
+from unisono.language import _, listed, translated
 from unisono.model import Case
 from unisono.report.marks import RatioScale, interval_mark, kind, ratio_axis
 from unisono.report.text import count
 from unisono.report.view import CaseView, verdict
+from unisono.tuning import words
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,7 @@ def table(
         rows.append(
             {
                 "label": case.collective,
-                "ranks": f"{case.nodes} × {case.ppn} ranks",
+                "ranks": _("{nodes} × {ppn} ranks").format(nodes=case.nodes, ppn=case.ppn),
                 "gain": gain if measured or case not in kept else None,
                 "mark": interval_mark(scale, gain, decision.margin, second=study[case] if measured else None),
                 "launches": str(found.launches) if found and measured else "",
@@ -74,36 +76,47 @@ def table(
     measured_any = any(found.launches for found in fresh.values())
     return {
         "rows": rows,
-        "heading": "Proof" if measured_any else "In the study",
+        "heading": _("Proof") if measured_any else _("In the study"),
         "axis": ratio_axis(scale),
-        "launches": "launches each" if measured_any else "",
+        "launches": _("launches each") if measured_any else "",
         "note": _note(decision, fresh),
         "failures": [_failure(failure) for failure in (verification or {}).get("failures", ())],
-        "remarks": list((verification or {}).get("notes", ())),
+        "remarks": [translated(note) for note in (verification or {}).get("notes", ())],
     }
 
 
 def _failure(failure: Mapping[str, Any]) -> str:
-    side = "A tuned" if failure["tuned"] else "A default"
-    ranks = f"{failure['nodes']} × {failure['ppn']} ranks"
-    return f"{side} launch on {ranks} did not deliver ({failure['status']}): {failure['reason']}"
+    sentence = (
+        _("A tuned launch on {nodes} × {ppn} ranks did not deliver ({status}): {reason}")
+        if failure["tuned"]
+        else _("A default launch on {nodes} × {ppn} ranks did not deliver ({status}): {reason}")
+    )
+    status = failure["status"]
+    return sentence.format(
+        nodes=failure["nodes"],
+        ppn=failure["ppn"],
+        status=_(status),
+        reason=translated(failure["reason"]),
+    )
 
 
 def _verdict(found: Proven | None, gain: Interval, kept: bool) -> str:
     if found is not None and found.launches > 0:
-        return found.verdict
-    return "the default is kept" if kept else f"{verdict(gain)}, in the study"
+        return words.verdict(found.verdict)
+    return _("the default is kept") if kept else listed([words.verdict(verdict(gain)), _("in the study")])
 
 
 def _note(decision: Decision, fresh: Mapping[Case, Proven]) -> str:
-    meaning = (
-        f"Geometric mean over message sizes of default / tuned with its {decision.confidence:.0%} interval; right of "
-        f"1× is faster. Grey band: the margin of {decision.margin:.0%} within which the default is kept."
-    )
+    meaning = _(
+        "Geometric mean over message sizes of default / tuned with its {confidence:.0%} interval; right of 1× is "
+        "faster. Grey band: the margin of {margin:.0%} within which the default is kept."
+    ).format(confidence=decision.confidence, margin=decision.margin)
     launches = min((found.launches for found in fresh.values() if found.launches), default=0)
     if not launches:
-        return f"{meaning} These are the study's own figures: nothing was proven on fresh launches."
-    return (
-        f"{meaning} Filled or upper: {count(launches, 'fresh launch')} each of default and tuned, in turns, after the "
-        "decision was made, with the files and words a program would be given. Small, lower: what the study expected."
-    )
+        own = _("These are the study's own figures: nothing was proven on fresh launches.")
+        return f"{meaning} {own}"
+    fresh_ones = _(
+        "Filled or upper: {launches} each of default and tuned, in turns, after the decision was made, with the files "
+        "and words a program would be given. Small, lower: what the study expected."
+    ).format(launches=count(launches, "fresh launch"))
+    return f"{meaning} {fresh_ones}"

@@ -8,6 +8,7 @@ from typing import Any
 
 from unisono.decide.compare import Comparison
 from unisono.decide.model import Decision
+from unisono.language import translated
 from unisono.report import comparison as comparing
 from unisono.report import conditions, headline, page, proof, sections
 from unisono.report.drift import drift, sentence
@@ -73,7 +74,7 @@ def content(
         "threads": study.machine.smt > 1,
         "machine_facts": conditions.machine_facts(study.machine),
         "conditions": conditions.conditions(study, decision),
-        "notes": study.notes,
+        "notes": [translated(note) for note in study.notes],
         "failures": failed,
         "failures_left": left,
         "refusals": conditions.refusals(study),

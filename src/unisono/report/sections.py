@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from unisono.decide.model import Decision, Plan
+from unisono.language import _, translated
 from unisono.measure.protocol import Limits
 from unisono.model import DEFAULT, Case
 from unisono.report.axes import zoom_groups
@@ -34,7 +35,7 @@ def decision_shapes(views: Sequence[CaseView], decision: Decision) -> list[dict[
         collectives = sorted({c for p in decision.plans if (p.nodes, p.ppn) == (nodes, ppn) for c in p.gain})
         shapes.append(
             {
-                "title": f"{count(nodes, 'node')} × {ppn} ranks",
+                "title": _("{nodes} × {ppn} ranks").format(nodes=count(nodes, "node"), ppn=ppn),
                 "launch": str(plan.launch) if plan.launch else "",
                 "axis": ratio_axis(scale) if any(r["mark"] for case in cases for r in case["rules"]) else "",
                 "collectives": collectives,
@@ -67,7 +68,7 @@ def _plan_row(plan: Plan, collectives: Sequence[str]) -> dict[str, Any]:
 
 def _case_rules(view: CaseView, decision: Decision, scale: RatioScale) -> dict[str, Any]:
     """Rows of the decision table; where nothing is set there is no gain to tell."""
-    as_launched = "as launched" if view.plan.launch else "default"
+    as_launched = _("as launched") if view.plan.launch else _("default")
     rows: list[dict[str, Any]] = []
     for rule in view.rules:
         changes = bool(view.plan.launch or rule.call)
@@ -86,7 +87,7 @@ def _case_rules(view: CaseView, decision: Decision, scale: RatioScale) -> dict[s
         changes = bool(view.plan.launch and view.gain)
         rows.append(
             {
-                "range": "all sizes",
+                "range": _("all sizes"),
                 "setting": as_launched,
                 "quiet": True,
                 "gain": view.gain if changes else None,
@@ -112,10 +113,11 @@ def _case(view: CaseView, decision: Decision, proven: Proven | None) -> dict[str
     used.append(", ".join(f"{rule_words(r)} {format_range(r.first, r.last)}" for r in view.rules if r.call))
     return {
         "view": view,
+        "name": translated(str(case)),
         "id": f"case-{case.collective}-{case.nodes}x{case.ppn}",
         "ranks": f"{case.nodes} × {case.ppn}",
         "spark": sparkline(view),
-        "what": ": ".join(u for u in used if u) or "the default is kept",
+        "what": ": ".join(u for u in used if u) or _("the default is kept"),
         "zooms": zoom_groups(view.sizes),
         "latency": figure,
         "legend": legend,
@@ -128,15 +130,16 @@ def _case(view: CaseView, decision: Decision, proven: Proven | None) -> dict[str
 
 def _latency_note(view: CaseView, decision: Decision) -> str:
     words = [
-        f"Bands: {decision.confidence:.0%} interval over launches.",
-        "Below, the gain over the default on the same sizes; grey: the margin.",
+        _("Bands: {confidence:.0%} interval over launches.").format(confidence=decision.confidence),
+        _("Below, the gain over the default on the same sizes; grey: the margin."),
     ]
     if any(rule.call for rule in view.rules):
-        words.append("The strip at the foot tells which rule serves which sizes.")
+        words.append(_("The strip at the foot tells which rule serves which sizes."))
     distances = [e.time.mid / view.floors[e.size] for e in view.chosen if view.floors.get(e.size, 0) > 0]
     if distances:
         average, best = format_ratio(geometric_mean(distances)), format_ratio(min(distances))
-        words.append(f"The chosen setting takes {average} the {view.bound} on average, at best {best}.")
+        said = _("The chosen setting takes {average} the {bound} on average, at best {best}.")
+        words.append(said.format(average=average, bound=_(view.bound), best=best))
     return " ".join(words)
 
 
@@ -152,11 +155,15 @@ def _numbers(view: CaseView) -> list[dict[str, Any]]:
             {
                 "size": format_size(size),
                 "default": format_time(default.time.mid) if default else "",
-                "chosen": format_time(chosen.time.mid) if chosen else "not measured",
+                "chosen": format_time(chosen.time.mid) if chosen else _("not measured"),
                 "setting": short_setting(setting),
                 "gain": chosen.gain if chosen and not setting.is_default else None,
                 "launches": chosen.launches if chosen else "",
-                "discarded": f"{counts.discarded} of {counts.kept + counts.discarded}" if counts else "",
+                "discarded": _("{count} of {total}").format(
+                    count=counts.discarded, total=counts.kept + counts.discarded
+                )
+                if counts
+                else "",
                 "floor": format_time(floor) if floor else "",
                 "distance": format_ratio(chosen.time.mid / floor) if floor and chosen else "",
             }
@@ -175,15 +182,15 @@ def limits(study: StudyData, views: Sequence[CaseView]) -> list[dict[str, Any]]:
         link = measured.link.bandwidth if measured.link else []
         figures = [
             (
-                "Copying what another rank has just written",
-                bandwidth(measured.copy_rates, "one rank alone", "all ranks"),
+                _("Copying what another rank has just written"),
+                bandwidth(measured.copy_rates, _("one rank alone"), _("all ranks")),
             ),
-            ("Messages between two nodes", bandwidth(link, "one pair of ranks", "all pairs")),
-            ("One-way latency between the ranks' cores", core_latency(measured)),
+            (_("Messages between two nodes"), bandwidth(link, _("one pair of ranks"), _("all pairs"))),
+            (_("One-way latency between the ranks' cores"), core_latency(measured)),
         ]
         found.append(
             {
-                "title": f"{count(nodes, 'node')} × {ppn} ranks",
+                "title": _("{nodes} × {ppn} ranks").format(nodes=count(nodes, "node"), ppn=ppn),
                 "sentence": limits_sentence(measured),
                 "beaten": beaten_sentence(of_shape(views, nodes, ppn)),
                 "distance": far[0] if far else None,
@@ -198,33 +205,42 @@ def beaten_sentence(views: Sequence[CaseView]) -> str:
     """Whether anything was quicker than its limit, which no limit can be."""
     below = [(estimate, view) for view in views if (estimate := view.beaten)]
     if not below:
-        return "Nothing that was measured is quicker than its limit." if any(view.floors for view in views) else ""
+        return _("Nothing that was measured is quicker than its limit.") if any(view.floors for view in views) else ""
     estimate, view = min(below, key=lambda pair: pair[0].time.mid / pair[1].floors[pair[0].size])
     share = format_ratio(estimate.time.mid / view.floors[estimate.size])
-    return (
-        f"{view.case.collective} of {format_size(estimate.size)} takes {share} of what should be its limit "
-        f"({short_setting(estimate.setting)}): it is a reference here, and not a limit."
+    return _(
+        "{collective} of {size} takes {share} of what should be its limit ({setting}): it is a reference here, and not "
+        "a limit."
+    ).format(
+        collective=view.case.collective,
+        size=format_size(estimate.size),
+        share=share,
+        setting=short_setting(estimate.setting),
     )
 
 
 def limits_sentence(measured: Limits) -> str:
     """The limits in words, for those who want one number."""
     if measured.unavailable is not None:
-        return f"Not measured: {measured.unavailable}."
+        return _("Not measured: {reason}.").format(reason=translated(measured.unavailable))
     words = []
     if measured.latency_ns is not None:
-        words.append(f"A flag travels between two cores in {format_time(measured.latency_ns * 1e-9)} at best.")
+        flag = format_time(measured.latency_ns * 1e-9)
+        words.append(_("A flag travels between two cores in {time} at best.").format(time=flag))
     if measured.copy_rates:
         best = max(measured.copy_rates, key=lambda rate: rate.gbps_one)
         together = max(rate.gbps_all for rate in measured.copy_rates)
         words.append(
-            f"One rank copies at up to {best.gbps_one:.1f} GB/s ({format_size(best.bytes)} at a time), "
-            f"all together at up to {together:.1f} GB/s."
+            _(
+                "One rank copies at up to {one:.1f} GB/s ({size} at a time), all together at up to {together:.1f} GB/s."
+            ).format(one=best.gbps_one, size=format_size(best.bytes), together=together)
         )
     if measured.link is not None:
         fastest = max((max(rate.gbps_one, rate.gbps_all) for rate in measured.link.bandwidth), default=0.0)
-        words.append(
-            f"A message between two nodes takes {format_time(measured.link.latency_ns * 1e-9)} at best"
-            + (f"; their link carries up to {fastest:.3g} GB/s each way." if fastest else ".")
+        said = (
+            _("A message between two nodes takes {time} at best; their link carries up to {fastest:.3g} GB/s each way.")
+            if fastest
+            else _("A message between two nodes takes {time} at best.")
         )
+        words.append(said.format(time=format_time(measured.link.latency_ns * 1e-9), fastest=fastest))
     return " ".join(words)

@@ -14,13 +14,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from markupsafe import Markup
+from rich.cells import cell_len
 
 from unisono.report.axes import Figure
 from unisono.report.marks import DASHES, shape
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52.0, 14.0, 10.0, 40.0
 _LETTER = 6.3
-"""About how wide a letter of a tick is, in pixels."""
+"""About how wide a letter of a tick is, in pixels; a Japanese character is as wide as two."""
 
 
 class _Axis:
@@ -80,7 +81,7 @@ def drawn(figure: Figure, name: str, width: int = 640) -> Markup:
     lines = [line for line in layout.get("shapes", ()) if line.get("yref") == "y"]
     left = _LEFT
     if bars:
-        left = 14 + _LETTER * max(len(html.unescape(y)) for trace in data for y in trace["y"])
+        left = 14 + _LETTER * max(cell_len(html.unescape(y)) for trace in data for y in trace["y"])
     xs = _totals(data) if bars else [x for trace in data for x in trace["x"]]
     ys = [y for trace in data for y in trace["y"]] + [line["y0"] for line in lines]
     x = _Axis(layout["xaxis"], xs, left, width - _RIGHT, 7)

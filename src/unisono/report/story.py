@@ -11,12 +11,13 @@ from markupsafe import Markup
 
 from unisono.advise.journal import Trial
 from unisono.advise.story import Story
+from unisono.language import N_, _
 from unisono.model import Setting
-from unisono.report.axes import Figure, label, layout
+from unisono.report.axes import Figure, hover_frame, layout
 from unisono.report.page import render
 from unisono.writing import write
 
-_STYLES = ((False, "as it was", "@default", "circle-open"), (True, "with the setting", "@chosen", "circle"))
+_STYLES = ((False, N_("as it was"), "@default", "circle-open"), (True, N_("with the setting"), "@chosen", "circle"))
 
 
 def write_story(story: Story, path: Path) -> Path:
@@ -34,11 +35,14 @@ def content(story: Story) -> dict[str, Any]:
         "title": story.headline,
         "text": Markup(words.render(story.markdown())),
         "charts": [
-            (f"{number}. {Setting(trial.launch) if trial.launch else 'rules only'}", figure)
+            (f"{number}. {Setting(trial.launch) if trial.launch else _('rules only')}", figure)
             for number, trial in enumerate(trials, start=1)
             if (figure := runs(trial)) is not None
         ],
-        "keys": [{"name": name, "colour": colour, "dash": "", "marker": marker} for _, name, colour, marker in _STYLES],
+        "keys": [
+            {"name": _(name), "colour": colour, "dash": "", "marker": marker}
+            for _tuned, name, colour, marker in _STYLES
+        ],
     }
 
 
@@ -53,11 +57,13 @@ def runs(trial: Trial) -> Figure | None:
         {
             "type": "scatter",
             "mode": "markers",
-            "name": name,
+            "name": _(name),
             "x": [number for number, is_tuned, _ in done if is_tuned == tuned],
             "y": [value for _, is_tuned, value in done if is_tuned == tuned],
             "marker": {"color": colour, "symbol": marker, "size": 8},
-            "hovertemplate": f"<b>{label(name)}</b><br>run %{{x}}: %{{y:.4g}}<extra></extra>",
+            "hovertemplate": hover_frame(
+                _(name), text=_("run {number}: {value}").format(number="%{x}", value="%{y:.4g}")
+            ),
         }
         for tuned, name, colour, marker in _STYLES
     ]
@@ -65,6 +71,9 @@ def runs(trial: Trial) -> Figure | None:
     return {
         "data": data,
         "layout": layout(
-            220, {}, xaxis={**axis, "title": {"text": "run, in order"}}, yaxis={**axis, "title": {"text": "measured"}}
+            220,
+            {},
+            xaxis={**axis, "title": {"text": _("run, in order")}},
+            yaxis={**axis, "title": {"text": _("measured")}},
         ),
     }

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from unisono.decide.model import Interval
+from unisono.language import _, joined, ngettext
 from unisono.sizes import format_size
 
 _TIME_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
@@ -46,7 +47,7 @@ def format_ratio(value: float) -> str:
 def format_interval(gain: Interval) -> str:
     """ "1.15–1.28", or that nobody can know it from so few launches."""
     if not (math.isfinite(gain.low) and math.isfinite(gain.high)):
-        return "interval unknown"
+        return _("interval unknown")
     return f"{format_ratio(gain.low)[:-1]}–{format_ratio(gain.high)[:-1]}"
 
 
@@ -61,36 +62,46 @@ def format_duration(seconds: float) -> str:
     if whole < 60:
         return f"{seconds:.1f} s" if seconds < 9.95 else f"{whole} s"
     if whole < 3600:
-        return f"{whole // 60} min {whole % 60:02d} s"
-    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+        return _("{minutes} min {seconds:02d} s").format(minutes=whole // 60, seconds=whole % 60)
+    return _("{hours} h {minutes:02d} min").format(hours=whole // 3600, minutes=whole % 3600 // 60)
 
 
 def format_range(first: int, last: int | None) -> str:
     """Such as "1 KiB – 64 KiB", "from 1 MiB", "all sizes"; an odd end, just short of a rounder size: "below" that."""
     if last is None:
-        return "all sizes" if first == 0 else f"from {format_size(first)}"
+        return _("all sizes") if first == 0 else _("from {first}").format(first=format_size(first))
     if first == last:
         return format_size(first)
     below = last % 2 == 1 and last > 4
-    end = f"below {format_size(last + 1)}" if below else format_size(last)
+    start, end = format_size(first), format_size(last + 1 if below else last)
     if first == 0:
-        return end if below else f"up to {end}"
-    return f"{format_size(first)} to {end}" if below else f"{format_size(first)} – {end}"
+        return _("below {end}").format(end=end) if below else _("up to {last}").format(last=end)
+    return _("{start} to below {end}").format(start=start, end=end) if below else f"{start} – {end}"
 
 
-def count(number: int, noun: str, plural: str | None = None) -> str:
-    """ "1 launch", "5 launches"."""
-    if number == 1:
-        return f"1 {noun}"
-    if plural is None:
-        plural = f"{noun}es" if noun.endswith(("ch", "sh", "s", "x")) else f"{noun}s"
-    return f"{number:,} {plural}"
+def count(number: int, noun: str) -> str:
+    """ "1 launch", "5 launches". KeyError for a noun that is not here."""
+    words = {
+        "algorithm rule": ngettext("{count} algorithm rule", "{count} algorithm rules", number),
+        "core": ngettext("{count} core", "{count} cores", number),
+        "frame": ngettext("{count} frame", "{count} frames", number),
+        "fresh launch": ngettext("{count} fresh launch", "{count} fresh launches", number),
+        "launch": ngettext("{count} launch", "{count} launches", number),
+        "launch setting": ngettext("{count} launch setting", "{count} launch settings", number),
+        "more call": ngettext("{count} more call", "{count} more calls", number),
+        "node": ngettext("{count} node", "{count} nodes", number),
+        "rank": ngettext("{count} rank", "{count} ranks", number),
+        "round": ngettext("{count} round", "{count} rounds", number),
+        "run": ngettext("{count} run", "{count} runs", number),
+        "slot": ngettext("{count} slot", "{count} slots", number),
+        "timing": ngettext("{count} timing", "{count} timings", number),
+    }[noun]
+    return words.format(count=f"{number:,}")
 
 
 def join(words: Iterable[str]) -> str:
     """ "a, b and c"."""
-    items = list(words)
-    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}" if items else ""
+    return joined(list(words))
 
 
 def short_setting(setting: Mapping[str, str]) -> str:
@@ -110,4 +121,4 @@ def short_setting(setting: Mapping[str, str]) -> str:
     words += [f"{name}={value}" for name, value in rest.items()]
     if call:
         words.append("/".join(call))
-    return ", ".join(words) or "default"
+    return ", ".join(words) or _("default")

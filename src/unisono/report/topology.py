@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
+from rich.cells import cell_len
 
+from unisono.language import _
 from unisono.machine.model import Cpu, Machine
 
 _GAP = 2.0
@@ -35,11 +37,12 @@ def draw(machine: Machine) -> Markup:
     total = sum(p.width for p in parts) + _PAD * (len(parts) - 1)
     columns = len(parts) if total <= 760 else 1
     picture = _grid(parts, columns, gap=_PAD + 3)
-    words = (
-        f"{machine.cores} cores in {len(machine.numa_nodes)} NUMA nodes and {len(sockets)} sockets"
+    sentence = (
+        _("{cores} cores in {numa} NUMA nodes and {sockets} sockets")
         if len(sockets) > 1
-        else f"{machine.cores} cores in {len(machine.numa_nodes)} NUMA nodes"
+        else _("{cores} cores in {numa} NUMA nodes")
     )
+    words = sentence.format(cores=machine.cores, numa=len(machine.numa_nodes), sockets=len(sockets))
     return Markup(
         '<svg class="topology" viewBox="0 0 {0:g} {1:g}" width="{0:g}" height="{1:g}" role="img" aria-label="{2}">'
         "{3}</svg>"
@@ -54,7 +57,7 @@ def _split(cpus: Sequence[Cpu], by: str) -> list[tuple[int, list[Cpu]]]:
 def _socket(machine: Machine, number: int, cpus: Sequence[Cpu], core: float) -> _Box:
     nodes = [_numa(machine, n, members, core) for n, members in _split(cpus, "numa")]
     inner = _grid(nodes, 2 if len(nodes) > 2 else len(nodes), gap=_PAD)
-    return _frame("socket", f"socket {number}", inner)
+    return _frame("socket", _("socket {number}").format(number=number), inner)
 
 
 def _numa(machine: Machine, number: int, cpus: Sequence[Cpu], core: float) -> _Box:
@@ -80,8 +83,8 @@ def _core(number: int, cpus: Sequence[Cpu], side: float) -> _Box:
     return _Box(
         side,
         side,
-        Markup('<g class="core"><title>core {}: CPU {}</title><rect width="{:g}" height="{:g}" rx="2"/>{}</g>').format(
-            number, numbers, side, side, threads
+        Markup('<g class="core"><title>{}</title><rect width="{:g}" height="{:g}" rx="2"/>{}</g>').format(
+            _("core {number}: CPU {cpus}").format(number=number, cpus=numbers), side, side, threads
         ),
     )
 
@@ -99,7 +102,7 @@ def _grid(parts: Sequence[_Box], columns: int, gap: float) -> _Box:
 
 def _frame(name: str, label: str, inner: _Box, pad: float = _PAD) -> _Box:
     top = _TEXT + 3 if label else pad
-    width = max(inner.width + 2 * pad, 6.6 * len(label) + 2 * pad)
+    width = max(inner.width + 2 * pad, 6.6 * cell_len(label) + 2 * pad)
     height = inner.height + top + pad
     text = Markup('<text x="{:g}" y="{:g}">{}</text>').format(pad, _TEXT - 1, label) if label else Markup("")
     return _Box(

@@ -13,6 +13,7 @@ _VERDICTS = (
     N_("no difference"),
     N_("slower"),
     N_("mixed"),
+    N_("not told"),
     N_("fails"),
     N_("wrong results"),
     N_("the default is kept"),

@@ -1,6 +1,9 @@
 /* Draws the figures when they come into view, in the page's colours; zoom, legend, theme, print. */
 (() => {
   "use strict";
+  /* The page's language: its texts beside their English. */
+  const told = document.getElementById("texts"), texts = told ? JSON.parse(told.textContent) : {};
+  const _ = (text) => texts[text] ?? text;
   const root = document.documentElement;
   const config = {
     displaylogo: false,
@@ -298,7 +301,7 @@
   /* Copy a command. */
   document.querySelectorAll("pre button").forEach((button) => button.addEventListener("click", () => {
     const text = button.parentElement.querySelector("code").textContent;
-    const done = () => { button.textContent = "copied"; setTimeout(() => { button.textContent = "copy"; }, 1500); };
+    const done = () => { button.textContent = _("copied"); setTimeout(() => { button.textContent = _("copy"); }, 1500); };
     const select = () => { getSelection().selectAllChildren(button.parentElement.querySelector("code")); };
     if (navigator.clipboard) navigator.clipboard.writeText(text).then(done, select); else select();
   }));
