@@ -410,3 +410,12 @@ def test_studies_are_merged_with_launches_of_their_own(tmp_path: Path) -> None:
     assert len(whole.launches) == len({row.id for row in whole.launches}) == 24
     with pytest.raises(UserError, match="no study"):
         merged([])
+
+
+def test_what_could_not_be_predicted_is_not_shown_as_if_it_had_been(tmp_path: Path) -> None:
+    fake = Fake(tmp_path, real=0.8)
+    journal = fake.optimize()
+    (trial, *_) = journal.rounds[0].trials
+    assert "not predictable" not in read_story(journal, fake.files).markdown()
+    trial.predictable = False
+    assert "| not predictable | " in read_story(journal, fake.files).markdown()

@@ -93,9 +93,12 @@ class Changes:
         }
 
     def sentences(self) -> list[str]:
-        """What changed, a sentence each; that nothing did."""
+        """What changed, a sentence each; that nothing did; that one run on a side is not enough to know."""
         whole = f"All ranks together: {seconds(self.total_before)} before, {seconds(self.total_after)} after."
         found = [f"{call.sentence}." for call in self.changed]
+        if min(self.runs) == 1:
+            found.append("Only one run is profiled on a side: how much single runs differ by chance is not known.")
+            return [whole, *found]
         return [whole, *(found or ["No call changed beyond what runs differ by."])]
 
     def render(self) -> Group:

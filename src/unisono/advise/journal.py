@@ -38,6 +38,8 @@ class Trial(_Part):
     launch: dict[str, str]
     predicted: tuple[float, float, float]
     """Saving in parts of the program's time: usual, least, most."""
+    predictable: bool = True
+    """Whether `predicted` says more than what was assumed of calls that were not measured."""
     command: str
     runs: list[Run] = []
     verdict: str = ""

@@ -408,7 +408,12 @@ def _opened(round: Round, prediction: Prediction, tuned: Command) -> Trial:
             round.trials = [*(other for other in round.trials if other is not trial), trial]
             return trial
     saving = prediction.saving
-    trial = Trial(launch=dict(prediction.launch), predicted=(saving.mid, saving.low, saving.high), command=tuned.shell)
+    trial = Trial(
+        launch=dict(prediction.launch),
+        predicted=(saving.mid, saving.low, saving.high),
+        predictable=prediction.predictable,
+        command=tuned.shell,
+    )
     round.trials = [*(trial for trial in round.trials if trial.verdict or trial.runs), trial]
     return trial
 

@@ -138,7 +138,7 @@ class Story:
                 mid, low, high = trial.predicted
                 gain = "-" if trial.gain is None else "{:.3f} ({:.3f} to {:.3f})".format(*trial.gain)
                 setting = str(Setting(trial.launch)) if trial.launch else "rules only"
-                saving = percent_range(Interval(mid, low, high))
+                saving = percent_range(Interval(mid, low, high)) if trial.predictable else "not predictable"
                 rows.append(f"| {number} | `{setting}` | {saving} | {gain} | {trial.verdict or 'not finished'} |")
         ends = [f"Round {n}: {round.ended}" for n, round in enumerate(self.journal.rounds, start=1) if round.ended]
         return [*rows, "", *(f"- {end}" for end in ends)]
