@@ -48,6 +48,6 @@ void *reserve_get(size_t bytes)
 void reserve_put(void *memory)
 {
     const char *at = memory;
-    if (at < room || at >= room + room_bytes)
+    if (room == NULL || at < room || at >= room + room_bytes)
         free(memory);
 }
