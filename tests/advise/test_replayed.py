@@ -32,14 +32,15 @@ SIZE = 1 << 16
 BUFFERS, CACHES = Condition("buffers"), Condition("caches")
 
 
-def program(seconds: float, waiting: float = 0.0, calls: int = 400) -> Mix:
-    """Alltoalls that take so long each, and that every rank waits so long in besides."""
-    return mix_of(
-        profile(
-            [Call("MPI_Alltoall", size=SIZE, calls=calls, time=(seconds + waiting) * calls, waiting=waiting * calls)],
-            wall=max(10.0, 2 * (seconds + waiting) * calls),
-        )
+def program(seconds: float, waiting: float = 0.0, calls: int = 400, fastest: float | None = None) -> Mix:
+    """Alltoalls that take so long each, the fastest a little less unless told, and that every rank waits so long in
+    besides."""
+    made = profile(
+        [Call("MPI_Alltoall", size=SIZE, calls=calls, time=(seconds + waiting) * calls, waiting=waiting * calls)],
+        wall=max(10.0, 2 * (seconds + waiting) * calls),
     )
+    made.cells["time_min"] = 0.9 * seconds if fastest is None else fastest
+    return mix_of(made)
 
 
 def known(warm: float, buffers: float, caches: float) -> Replays:
@@ -61,6 +62,8 @@ def test_a_program_whose_buffers_are_cold() -> None:
         "The same call takes 84 us with warm buffers and 9 ms with cold ones here: the program's 15 ms are memory"
         " bandwidth."
     )
+    found = said(program(15e-3, fastest=math.nan), known(84e-6, 9e-3, 11e-2))
+    assert found.explained and "the program's 15 ms may be memory bandwidth" in found.sentence
     found = said(program(15e-3), known(84e-6, 2e-4, 13e-3))
     assert (
         found.explained
@@ -93,6 +96,11 @@ def test_ranks_that_come_late() -> None:
     assert json.loads(json.dumps(one.as_dict(), allow_nan=False))["explained"] is True
     (other,) = against(mix, [], None, replace(found, inside={(CASE, SIZE, late): 1e-3}))
     assert "does not explain" in other.sentence
+    # the call itself takes longer, too, where ranks come late
+    slow = replace(found, calls={**found.calls, (CASE, SIZE, late): 6e-4})
+    both = against(program(8e-4, 10e-3), [], None, slow)
+    assert [type(one) for one in both] == [Late, Against]
+    assert "late arrival explains the program's 800 us, too." in both[1].sentence and both[1].explained
 
 
 def waits_of(condition: Condition, ranks: int) -> list[float]:
@@ -151,6 +159,12 @@ def test_the_condition_that_comes_nearest_is_taken() -> None:
     assert matching(program(2.5e-4), found) == {CASE: BUFFERS}
     assert matching(program(5.0), found) == {CASE: CACHES}
     assert matching(program(5.0), Replays()) == {}
+    # one call was as fast as a warm one: the others were disturbed, not cold
+    assert matching(program(5.0, fastest=1.5e-4), found) == {}
+    assert not said(program(5.0, fastest=1.5e-4), found).explained
+    # where the fastest is not known, only what stands out counts
+    assert matching(program(2.5e-4, fastest=math.nan), found) == {}
+    assert matching(program(5.0, fastest=math.nan), found) == {CASE: CACHES}
     # ranks that come a little apart come together; far apart is no farther than it takes
     assert matching(program(1e-4, 5e-5), found) == {}
     (late,) = matching(program(1e-4, 0.9), found).values()
@@ -180,6 +194,8 @@ def test_predicted_is_from_the_matching_condition() -> None:
     both = advise(matched, PLANS, [warm, cold], replayed=known(84e-6, 1e-3, 2e-3))
     assert any("predicted from calls measured with cold buffers, as the program has them" in n for n in both.notes)
     assert any("memory bandwidth" in sentence for sentence in both.sentences())
+    untested = advise(program(1e-3, fastest=5e-4), PLANS, [evidence(0.5)])
+    assert untested.gaps == () and untested.against and "Replay the program's conditions:" in untested.follow_up()
     alone = advise(matched, PLANS, [warm])
     assert any("warm buffers, all ranks at once, though the program has cold buffers" in n for n in alone.notes)
     assert "Measure just that:" not in alone.follow_up() and any("--study" in line for line in alone.follow_up())

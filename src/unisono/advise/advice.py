@@ -234,6 +234,10 @@ class Advice:
                 f"{'Or measure' if self.gap_commands else 'Measure'} it and ask again:",
                 f"  {self.again} --study",
             ]
+        elif any(
+            isinstance(one, Against) and not one.tested and not math.isnan(one.spot.waiting) for one in self.against
+        ):
+            lines += ["Replay the program's conditions:", f"  {self.again} --study"]
         return lines
 
     def _spot_table(self) -> Table:

@@ -15,18 +15,18 @@ from typing import Any
 from unisono.advise.evidence import Evidence, Now
 from unisono.advise.mix import COLLECTIVE, Mix, Spot
 from unisono.advise.predict import best_source, outside
-from unisono.advise.replayed import Replays, arrival, cold_of
+from unisono.advise.replayed import FAR, Replays, arrival, cold_of
 from unisono.display import seconds
 from unisono.model import USUAL, Condition
 
-FAR = 3.0
-"""So many times the benchmark's time is more than what programs and benchmarks differ by anyway."""
 ALIKE = 2.0
 """Times that differ by less than this factor are the same, where one of them is a program's."""
 WORTH = 0.02
 """Of the program's time: calls that take less are not worth a sentence."""
 FEW = 20
 """So few calls a rank are much of them first ones: connections are set up, fresh memory is touched."""
+_LARGE = 4096
+"""Bytes: fetching fewer takes as long as reaching the memory at all."""
 _LINE = 64
 _MISS = 200e-9
 """Seconds for a cache line from a busy memory, one after the other: no memory in use today is slower."""
@@ -88,7 +88,7 @@ class Late:
 
     @property
     def explained(self) -> bool:
-        return 1 / ALIKE <= self.call / self.apart <= ALIKE
+        return _alike(self.call, self.apart)
 
     @property
     def sentence(self) -> str:
@@ -158,12 +158,17 @@ def replay_sentence(spot: Spot, known: Replays) -> tuple[str, bool]:
     if math.isnan(call) or any(math.isnan(time) for time in times.values()):
         return "", False
     nearest = cold_of(spot, known)
+    if not (nearest and _alike(call, times[nearest])) and (late := _after_late(spot, known)):
+        return late, True
     told = [cold for cold in _WITH if cold in ("", nearest) or not nearest]
     parts = [f"{seconds(times[cold])} {_WITH[cold]}" for cold in told]
     said = f"The same call takes {', '.join(parts[:-1])} and {parts[-1]} here: "
-    if nearest and 1 / ALIKE <= call / times[nearest] <= ALIKE:
-        why = "memory bandwidth" if nearest == "buffers" else "the caches, which it fills with something else"
-        return f"{said}the program's {seconds(call)} are {why}.", True
+    if nearest and _alike(call, times[nearest]):
+        large = any(use.size >= _LARGE for use in spot.uses)
+        cold = "memory bandwidth" if large else "memory, where its buffers are"
+        why = cold if nearest == "buffers" else "the caches, which it fills with something else"
+        are = "may be" if len(spot.uses) > 1 or math.isnan(spot.fastest) else "are"
+        return f"{said}the program's {seconds(call)} {are} {why}.", True
     if nearest:
         return f"{said}that explains a part of the program's {seconds(call)}.", False
     return f"{said}that does not explain the program's {seconds(call)}.", False
@@ -181,6 +186,24 @@ def _times(spot: Spot, source: Evidence, now: Now) -> tuple[float, float] | None
             here += use.time - (0.0 if math.isnan(use.waiting) else use.waiting)
             there += use.calls * usual
     return (here / calls, there / calls) if calls and there > 0 else None
+
+
+def _after_late(spot: Spot, known: Replays) -> str:
+    """That late ranks alone slow the call itself down so much, a sentence; "" where they do not."""
+    assert spot.case is not None
+    condition, (call, _) = arrival(spot.waits, spot.case.ranks), known.program(spot)
+    together, after = known.call(spot, USUAL), known.call(spot, condition)
+    if not condition.comes_late or not after >= FAR * together or not _alike(call, after):
+        return ""
+    return (
+        f"The same call takes {seconds(together)} when all ranks come at once, and {seconds(after)} after the last has"
+        f" come here when ranks come as late as the program's: late arrival explains the program's {seconds(call)},"
+        " too."
+    )
+
+
+def _alike(one: float, other: float) -> bool:
+    return 1 / ALIKE <= one / other <= ALIKE
 
 
 def _reasons(

@@ -34,6 +34,8 @@ MOST_CASES = 4
 MOST_SIZES = 3
 """Of a case, those that take the most time."""
 LAUNCHES = 3
+FAR = 3.0
+"""So many times the benchmark's time is more than what programs and benchmarks differ by anyway."""
 NEARER = 1.25
 """By so much must cold calls come nearer to the program's time than warm ones to be taken for what it does."""
 SWEPT = 64 << 20
@@ -247,14 +249,19 @@ def _add(
 
 def cold_of(spot: Spot, known: Replays) -> str:
     """Which of Condition.cold comes nearest to the program's time without waiting; "" unless another is clearly nearer
-    than warm calls."""
+    than warm calls. Cold calls are all slow: where the fastest is nearer to warm ones, single calls were disturbed.
+    Where the fastest is not known, calls must take far longer than warm ones."""
     call, _ = known.program(spot)
     times = {cold: known.call(spot, Condition(cold)) for cold in ("", "buffers", "caches")}
     if math.isnan(call) or call <= 0 or math.isnan(times[""]):
         return ""
     off = {cold: abs(math.log(call / time)) for cold, time in times.items() if time > 0}
     nearest = min(off, key=lambda cold: off[cold])
-    return nearest if nearest and off[nearest] + math.log(NEARER) < off[""] else ""
+    if not nearest or off[nearest] + math.log(NEARER) >= off[""]:
+        return ""
+    if len(spot.uses) > 1 or math.isnan(spot.fastest):
+        return nearest if call >= FAR * times[""] else ""
+    return nearest if spot.fastest**2 > times[""] * times[nearest] else ""
 
 
 def matching(mix: Mix, known: Replays) -> dict[Case, Condition]:
