@@ -38,6 +38,7 @@ CATALOGUES = Path(__file__).with_name("locale")
 _NESTED = 6
 """So deep sentences stand in one another, in a text that is kept."""
 _SHAPES = {
+    "count": r"(\d[\d,]*)",
     "than": r"((?:(?!, (?!\w+=)).)+?)",
     "where": "((?:at|up to|from) [^,]*?)",
     "by": r"(by [\d.]+x(?: to [\d.]+x)?)",
@@ -169,6 +170,9 @@ def _translated(text: str, depth: int) -> str:
         return "".join(said)
     if text.endswith(".") and (said_ := _translated(text[:-1], depth - 1)) != text[:-1]:
         return said_ + _STOP[_language]
+    before, opening, inside = text.removesuffix(")").partition(" (")
+    if opening and text.endswith(")") and (said_ := _translated(before, depth - 1)) != before:
+        return f"{said_} ({inside})"  # a list of values in brackets
     for separator in ("; ", ", "):
         parts = text.split(separator)
         if len(parts) > 1 and (said := [_translated(part, depth - 1) for part in parts]) != parts:

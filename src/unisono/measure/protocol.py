@@ -24,6 +24,16 @@ _MARK = "@U "
 _TRIM = 0.1
 """Share of repetitions dropped at each end for the trimmed mean."""
 
+REFUSALS = (
+    N_("{use} does not apply to this size"),
+    N_("{use} cannot serve {collective} on these ranks"),
+    N_("memory: needs {needed} of {available} bytes available on a node"),
+    N_("deadline: no time was left to measure it"),
+    N_("noise: in none of {count} repetitions did all ranks start together"),
+    N_("wrong result on rank {rank}: {what}"),
+)
+"""What the benchmark refuses with, in its own words: for the catalogue."""
+
 Answer = Mapping[str, Any]
 
 
