@@ -15,6 +15,7 @@ from jinja2 import ChoiceLoader, PackageLoader
 from markupsafe import Markup
 
 import unisono
+from unisono.language import language
 from unisono.model import Case
 from unisono.profile.hot import hot_spots
 from unisono.profile.model import Profile, collective_of
@@ -71,12 +72,15 @@ def render(
     templates = page.environment()
     assert templates.loader is not None
     templates.loader = ChoiceLoader([PackageLoader("unisono.report.explorer"), templates.loader])
+    script = _text("unisono.report", "page.js")
     return templates.get_template("explorer.html.j2").render(
         version=unisono.__version__,
+        language=language(),
+        texts=page.script_texts(script),
         light=Markup(palette.css("light")),
         dark=Markup(palette.css("dark")),
         stylesheet=Markup(_text("unisono.report", "page.css") + _text("unisono.report.explorer", "explorer.css")),
-        script=Markup(_text("unisono.report", "page.js")),
+        script=Markup(script),
         explorer=Markup("\n".join(_text("unisono.report.explorer", f"{script}.js") for script in SCRIPTS)),
         **content(profile, name, tuning, views),
     )
