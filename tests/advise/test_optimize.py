@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -17,6 +17,7 @@ from tests.tuning.samples import machine
 from unisono.advise.journal import Files, Journal, open_journal
 from unisono.advise.measuring import Wanted, adjusted, matrix_for, merged, study_for
 from unisono.advise.optimize import Optimizer, World
+from unisono.advise.replayed import Subject
 from unisono.advise.runs import Run
 from unisono.advise.story import read_story
 from unisono.commands.optimizing import tell
@@ -24,7 +25,9 @@ from unisono.errors import UserError
 from unisono.launch.command import Command
 from unisono.model import CALL_SCOPE, DEFAULT, Case, Condition, Setting, launch_part
 from unisono.profile.model import UNKNOWN, Profile
+from unisono.study.begin import begin
 from unisono.study.data import StudyData
+from unisono.study.matrix import Matrix
 from unisono.study.store import Statistics, Store
 from unisono.tuning import read
 
@@ -254,6 +257,39 @@ def test_a_finished_one_is_only_told_again(tmp_path: Path, capsys: pytest.Captur
     assert "What was tried" in page and "<table>" in page
     assert page.count('<svg class="chart"') >= 1, "every run of every trial"
     assert 'id="library"' not in page and len(page.encode()) < 500_000
+
+
+def keep_replay(path: Path, subjects: Sequence[Subject], cold: float) -> None:
+    """Warm calls take 1 ms, those with cold buffers `cold` seconds, in empty caches a second."""
+    study = study_for({subject.case: subject.sizes for subject in subjects}, HERE)
+    with begin(path, study, HERE, Matrix((), (), CALL_SCOPE)) as store:
+        launch = store.begin_launch(DEFAULT, 1, 4, 1, "", False)
+        for subject in subjects:
+            for condition in subject.conditions:
+                took = {"": 1e-3, "buffers": cold, "caches": 1.0}[condition.cold]
+                numbers = (5, 0, "clock", took, took, took, took, took, took, took, True)
+                kept = Statistics(*numbers, None, condition.key, took)
+                store.add_sample(launch, subject.case.collective, subject.sizes[0], DEFAULT, kept, b"")
+
+
+def test_what_it_uses_is_measured_under_the_conditions_of_the_program(tmp_path: Path) -> None:
+    """Its calls take 380 ms without waiting, and so do cold ones."""
+    fake = Fake(tmp_path)
+    asked: list[float] = []
+
+    def replayed(path: Path, subjects: Sequence[Subject], seconds: float) -> None:
+        asked.append(seconds)
+        keep_replay(path, subjects, 0.4)
+
+    journal = open_journal(fake.files, fake.argv, HERE, metric=METRIC, pairs=3, resume=False)
+    world = World(fake.record, fake.measure, fake.say, replay=replayed)
+    Optimizer(journal, HERE, fake.files, 600.0, world).run()
+    assert len(asked) == 1 and 0 < asked[0] <= 30
+    assert fake.conditions[0][Case("alltoall", 1, 4)].cold == "buffers"
+    story = read_story(journal, fake.files)
+    assert story.against[0].endswith("0.4 s with cold ones here: the program's 0.38 s may be memory bandwidth.")
+    assert story.against[-1] in story.markdown() and story.as_dict()["against_benchmark"] == story.against
+    assert Journal.load(fake.files.journal).rounds[0].replayed == fake.files.replayed.name
 
 
 def test_a_budget_that_ends_before_the_trials(tmp_path: Path) -> None:
