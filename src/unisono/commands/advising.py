@@ -26,6 +26,7 @@ from unisono.commands.console import err, out, print_json
 from unisono.commands.progress import StudyProgress
 from unisono.commands.remembered import compiler, launcher, words_for_it
 from unisono.errors import UserError
+from unisono.language import _, translated
 from unisono.launch.command import Command
 from unisono.launch.userline import parse
 from unisono.machine.describe import describe
@@ -86,7 +87,12 @@ def advise_command(
         for line in advice.follow_up():
             console.print(line, markup=False, soft_wrap=True)
     if output is not None and not advice.candidates:
-        err().print(f"{output}: not written: nothing in {tuning} promises to make this program faster", markup=False)
+        err().print(
+            _("{output}: not written: nothing in {tuning} promises to make this program faster").format(
+                output=output, tuning=tuning
+            ),
+            markup=False,
+        )
         return 1
     return 0
 
@@ -103,10 +109,12 @@ def _advice(
     said = differences(tuning, profile)
     if now is None and (own := own_settings(command)):
         said.append(
-            f"the program was profiled with settings of its own ({', '.join(own)}): the gain is over the default"
+            _("the program was profiled with settings of its own ({settings}): the gain is over the default").format(
+                settings=", ".join(own)
+            )
         )
     for sentence in said:
-        err().print(f"Note: {sentence}", style="yellow", markup=False)
+        err().print(_("Note: {note}").format(note=translated(sentence)), style="yellow", markup=False)
     return advise(
         mix,
         tuning,
@@ -154,7 +162,12 @@ def verify_profile(
     console = err()
 
     def progress(pair: int, tuned: bool) -> None:
-        console.print(f"  profiling run {pair + 1} {'tuned' if tuned else 'as is'}", markup=False)
+        console.print(
+            (_("  profiling run {number}, tuned") if tuned else _("  profiling run {number}, as is")).format(
+                number=pair + 1
+            ),
+            markup=False,
+        )
 
     with tempfile.TemporaryDirectory(prefix=".unisono-", dir=Path.cwd()) as folder:
 
@@ -169,7 +182,9 @@ def differences(tuning: Tuning, profile: Profile) -> list[str]:
     """In what the machine of the profile is not that of the tuning, as far as both say."""
     there = profile.origin.machine
     return [
-        f"{name} was {value} when the tuning was measured, and {there[name]} when the profile was made"
+        _("{name} was {value} when the tuning was measured, and {now} when the profile was made").format(
+            name=name, value=value, now=there[name]
+        )
         for name, value in tuning.machine.items()
         if name in there and there[name] != value
     ]
@@ -203,7 +218,7 @@ def _bench(tuning: Tuning) -> tuple[Machine, Path]:
     mpirun = launcher(None, tuning.mpi)
     machine = describe(mpirun, compiler(None, mpirun, tuning.mpi))
     if machine.mpi is None or machine.mpi.mpicc is None:
-        raise UserError("no mpicc beside this machine's mpirun, so the benchmark cannot be built")
+        raise UserError(_("no mpicc beside this machine's mpirun, so the benchmark cannot be built"))
     return machine, bench_program(machine.mpi.mpicc, lambda sentence: err().print(sentence, markup=False))
 
 

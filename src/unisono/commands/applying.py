@@ -14,7 +14,7 @@ from unisono.commands.console import err, out, print_json
 from unisono.commands.remembered import compiler, launcher, started_by
 from unisono.commands.userline import words_of
 from unisono.errors import UserError
-from unisono.language import _, translated
+from unisono.language import N_, _, translated
 from unisono.launch.command import Command
 from unisono.machine.describe import describe
 from unisono.machine.model import Machine
@@ -56,11 +56,15 @@ def export(
     changed = edited(format, output)
     if changed and not check:
         raise UserError(
-            f"{changed[0]}: was edited since it was exported; see what the MPI makes of it with --check, "
-            f"or remove it to export anew"
+            _(
+                "{path}: was edited since it was exported; see what the MPI makes of it with --check, "
+                "or remove it to export anew"
+            ).format(path=changed[0])
         )
     for file in changed:
-        err().print(f"{file}: was edited since it was exported: kept, and checked as it is", markup=False)
+        err().print(
+            _("{file}: was edited since it was exported: kept, and checked as it is").format(file=file), markup=False
+        )
     files = changed or write(tuning, format, plan, machine, output)
     found = check_export(tuning, format, plan, machine, output) if check else None
     if json:
@@ -124,14 +128,22 @@ def _in_layout(tuning: Tuning, words: list[str], machine: Machine) -> Command:
     line = with_layout(tuning, words, machine, os.environ)
     if tuning.plan:
         return line  # which says what is stale itself
-    return replace(line, notes=[*(f"the tuning may be stale: {s}" for s in stale(tuning, machine)), *line.notes])
+    return replace(
+        line,
+        notes=[
+            *(N_("the tuning may be stale: {difference}").format(difference=s) for s in stale(tuning, machine)),
+            *line.notes,
+        ],
+    )
 
 
 def _call(line: Command) -> int:
     try:
         done = subprocess.run(line.argv, env={**os.environ, **line.env}, check=False)
     except OSError as error:
-        raise UserError(f"{line.argv[0]}: cannot be started: {error.strerror}") from error
+        raise UserError(
+            _("{argv}: cannot be started: {strerror}").format(argv=line.argv[0], strerror=error.strerror)
+        ) from error
     # As a shell reports it: 128 + the signal that ended the launcher.
     return done.returncode if done.returncode >= 0 else 128 - done.returncode
 
@@ -157,16 +169,21 @@ def verify(
     from unisono.advise.verify import verify as prove
 
     if profile and layout:
-        raise UserError("--profile compares calls of the same ranks, which --layout changes: use one of them")
+        raise UserError(_("--profile compares calls of the same ranks, which --layout changes: use one of them"))
     tuning = read(path, layouts=layout)
     own, weighted = started_by(tuning, words_of(argv), mpirun), chosen_weights(for_, weights)
     words, machine, console = own.words, describe(own.mpirun), err()
     for note in own.notes:
-        console.print(f"Note: {note}", markup=False, soft_wrap=True)
+        console.print(_("Note: {note}").format(note=translated(note)), markup=False, soft_wrap=True)
 
     def progress(done: Run) -> None:
-        value = f"{done.value:.6g} s" if done.value is not None else done.status
-        console.print(f"  run {done.pair + 1} {'tuned' if done.tuned else 'as is'}: {value}", markup=False)
+        value = f"{done.value:.6g} s" if done.value is not None else translated(done.status)
+        console.print(
+            (_("  run {number}, tuned: {value}") if done.tuned else _("  run {number}, as is: {value}")).format(
+                number=done.pair + 1, value=value
+            ),
+            markup=False,
+        )
 
     deadline = parse_duration(timeout, "--timeout")
     if layout:
@@ -177,7 +194,7 @@ def verify(
         setting = {"layout": layout_words}
         found = compare(as_is, tuned, setting, metric=metric, runs=runs, deadline=deadline, progress=progress)
         for note in found.notes:
-            console.print(f"Note: {note}", markup=False, soft_wrap=True)
+            console.print(_("Note: {note}").format(note=translated(note)), markup=False, soft_wrap=True)
     else:
         found = prove(
             tuning,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from unisono.errors import UserError
+from unisono.language import _
 from unisono.sizes import parse_size
 from unisono.tuning import PlanModel, Tuning, choose
 
@@ -13,18 +14,20 @@ def weights(for_: str | None, text: str | None) -> dict[str, float] | None:
     Raises UserError when both are given or a weight is no number from 0 up.
     """
     if for_ is not None and text is not None:
-        raise UserError("--for and --weights both say what counts: give one of them")
+        raise UserError(_("--for and --weights both say what counts: give one of them"))
     if for_ is not None:
         return {for_: 1.0}
     if text is None:
         return None
     found: dict[str, float] = {}
     for word in text.split(","):
-        name, _, value = word.strip().partition("=")
+        name, _is, value = word.strip().partition("=")
         try:
             found[name] = float(value)
         except ValueError:
-            raise UserError(f"--weights: {word!r} is not COLLECTIVE=NUMBER; write alltoall=0.8,allreduce=0.2") from None
+            raise UserError(
+                _("--weights: {word!r} is not COLLECTIVE=NUMBER; write alltoall=0.8,allreduce=0.2").format(word=word)
+            ) from None
     return found
 
 
@@ -32,7 +35,9 @@ def size_of(collective: str, text: str) -> int:
     """The bytes of --size. Raises UserError for 0 where something is sent."""
     size = parse_size(text, "--size")
     if size == 0 and collective != "barrier":
-        raise UserError(f"--size {text}: only a barrier sends nothing; write for example 8, 16K or 1M")
+        raise UserError(
+            _("--size {text}: only a barrier sends nothing; write for example 8, 16K or 1M").format(text=text)
+        )
     return size
 
 
@@ -45,7 +50,11 @@ def case_of(tuning: Tuning, nodes: int | None, ppn: int | None) -> tuple[int, in
     if len(fitting) == 1:
         return fitting[0]
     known = ", ".join(f"{n} x {p}" for n, p in tuning.cases())
-    raise UserError(f"{tuning.name}: has plans for (nodes x ranks a node) {known}: say which with --nodes and --ppn")
+    raise UserError(
+        _("{name}: has plans for (nodes x ranks a node) {known}: say which with --nodes and --ppn").format(
+            name=tuning.name, known=known
+        )
+    )
 
 
 def plan(tuning: Tuning, nodes: int | None, ppn: int | None, chosen: dict[str, float] | None) -> PlanModel:
@@ -53,7 +62,13 @@ def plan(tuning: Tuning, nodes: int | None, ppn: int | None, chosen: dict[str, f
     fitting = [c for c in tuning.cases() if nodes in (None, c[0]) and ppn in (None, c[1])]
     known = ", ".join(f"{n} x {p}" for n, p in tuning.cases())
     if not fitting:
-        raise UserError(f"{tuning.name}: has no plan for these ranks; it has (nodes x ppn) {known}")
+        raise UserError(
+            _("{name}: has no plan for these ranks; it has (nodes x ppn) {known}").format(name=tuning.name, known=known)
+        )
     if len(fitting) > 1:
-        raise UserError(f"{tuning.name}: has plans for (nodes x ppn) {known}: choose with --nodes and --ppn")
+        raise UserError(
+            _("{name}: has plans for (nodes x ppn) {known}: choose with --nodes and --ppn").format(
+                name=tuning.name, known=known
+            )
+        )
     return choose(tuning, *fitting[0], chosen)

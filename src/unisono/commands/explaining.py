@@ -10,6 +10,7 @@ from rich.text import Text
 from unisono.commands.choosing import case_of, size_of
 from unisono.commands.choosing import weights as chosen_weights
 from unisono.commands.console import out, print_json
+from unisono.language import _, translated
 from unisono.sizes import format_size
 from unisono.tuning import read
 from unisono.tuning.explain import Explanation
@@ -41,17 +42,23 @@ def _print(found: Explanation) -> None:
     console = out()
     asked = found.found
     console.print(
-        f"{asked.collective} of {format_size(asked.size)} on {asked.nodes} x {asked.ppn} ranks: {found.use}",
+        _("{collective} of {size} on {nodes} x {ppn} ranks: {use}").format(
+            collective=asked.collective,
+            size=format_size(asked.size),
+            nodes=asked.nodes,
+            ppn=asked.ppn,
+            use=translated(found.use),
+        ),
         style="bold",
         markup=False,
     )
     for sentence in [*found.sentences(), *found.run_sentences()]:
-        console.print(f"  {sentence}", markup=False)
+        console.print(f"  {translated(sentence)}", markup=False)
     if not found.others:
         return
-    table = Table(title="What else was measured", title_justify="left")
-    table.add_column("use", overflow="fold")
-    table.add_column("gain over the default", justify="right")
+    table = Table(title=_("What else was measured"), title_justify="left")
+    table.add_column(_("use"), overflow="fold")
+    table.add_column(_("gain over the default"), justify="right")
     for other in found.others:
-        table.add_row(Text(other.words), Text(str(other.gain)))
+        table.add_row(Text(translated(other.words)), Text(str(other.gain)))
     console.print(table)

@@ -17,6 +17,7 @@ from unisono.decide.model import Decision
 from unisono.errors import UserError
 from unisono.export import FORMATS, OURS, edited, export, exportable, formats
 from unisono.hybrid.keep import keeping_layouts
+from unisono.language import _
 from unisono.machine.model import Machine
 from unisono.report.report import write_report
 from unisono.study.config import Study
@@ -60,10 +61,10 @@ class Outcome:
         console.print()
         table = Table.grid(padding=(0, 2))
         for path, what in (
-            (self.files.report, "the report: open it in a browser"),
-            (self.files.tuning, "the tuning: unisono show, lookup, run, verify, export"),
-            (self.files.export, "the same as Open MPI, UCX, a shell, mpirun and our library read it"),
-            (self.files.study, "everything measured: unisono report, compare, tune --resume -o DIR"),
+            (self.files.report, _("the report: open it in a browser")),
+            (self.files.tuning, _("the tuning: unisono show, lookup, run, verify, export")),
+            (self.files.export, _("the same as Open MPI, UCX, a shell, mpirun and our library read it")),
+            (self.files.study, _("everything measured: unisono report, compare, tune --resume -o DIR")),
         ):
             table.add_row(str(path), what)
         console.print(table)
@@ -79,7 +80,8 @@ def finish(
     write(tuning, files.tuning)
     for path in export_all(tuning, machine, files.export):
         err().print(
-            f"{path}: was edited since it was exported: kept; remove it and resume to have it anew", markup=False
+            _("{path}: was edited since it was exported: kept; remove it and resume to have it anew").format(path=path),
+            markup=False,
         )
     proof = _prove(tuning, machine, program, study) if verify else None
     if proof is not None:
@@ -133,8 +135,13 @@ def export_all(tuning: Tuning, machine: Machine, directory: Path) -> list[Path]:
 
 def _prove(tuning: Tuning, machine: Machine, program: Path, study: Study) -> Proof | None:
     console = err()
-    console.print("Proving it: default against tuned, on fresh launches in turns")
-    columns = (TextColumn("[bold]Proving"), BarColumn(bar_width=24), TextColumn("left"), TimeRemainingColumn())
+    console.print(_("Proving it: default against tuned, on fresh launches in turns"))
+    columns = (
+        TextColumn(f"[bold]{_('Proving')}"),
+        BarColumn(bar_width=24),
+        TextColumn(_("left")),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
         task = bar.add_task("", total=None)
 
@@ -154,5 +161,5 @@ def _prove(tuning: Tuning, machine: Machine, program: Path, study: Study) -> Pro
             )
         except UserError as error:
             # The tuning stands without its proof; what prevented the proof is said.
-            console.print(f"No proof could be made: {error}", style="yellow", markup=False)
+            console.print(_("No proof could be made: {error}").format(error=error), style="yellow", markup=False)
             return None

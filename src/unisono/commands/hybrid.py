@@ -22,7 +22,7 @@ from unisono.hybrid.solver import check_size, solver_program, solver_words
 from unisono.hybrid.steady import sort_rounds
 from unisono.hybrid.study import METHOD, SOLVER_METRIC, failures, is_hybrid, metric_of, read
 from unisono.hybrid.variants import Variant, variants
-from unisono.language import _, translated
+from unisono.language import _, listed, translated
 from unisono.launch.command import Command
 from unisono.launch.hosts import parse_hosts
 from unisono.machine.describe import describe
@@ -74,7 +74,7 @@ def hybrid(wishes: Wishes) -> int:
         wishes = _continued(wishes)
     metric = _metric(wishes)
     if wishes.rounds < 1:
-        raise UserError(f"--rounds {wishes.rounds}: at least one is needed")
+        raise UserError(_("--rounds {rounds}: at least one is needed").format(rounds=wishes.rounds))
     if wishes.resume and not wishes.dry_run:
         remove_leftovers()
     machine = describe(wishes.mpirun, wishes.mpicc, parse_hosts(wishes.hosts) if wishes.hosts is not None else None)
@@ -104,17 +104,19 @@ def hybrid(wishes: Wishes) -> int:
         try:
             study = read(store)
         except UserError:
-            raise UserError("no launch gave a result" + (f": {failed[0]}" if failed else "")) from None
+            if failed:
+                raise UserError(_("no launch gave a result: {reason}").format(reason=translated(failed[0]))) from None
+            raise UserError(_("no launch gave a result")) from None
     for sentence in failed:
-        err().print(f"Failed: {sentence}", markup=False, soft_wrap=True)
+        err().print(_("Failed: {reason}").format(reason=translated(sentence)), markup=False, soft_wrap=True)
     if not finished:
-        err().print("The budget ended it; continue with the same command and --resume.")
+        err().print(_("The budget ended it; continue with the same command and --resume."))
     page = write_hybrid_report(study, wishes.output / "hybrid.html")
-    err().print(f"Report: {page}", markup=False)
+    err().print(_("Report: {page}").format(page=page), markup=False)
     found = layouts(study.decision, study.data, study.program, study.metric)
     if found:
         write(with_layouts(there, found, study.data), tuning)
-        how = f"Tuning: {tuning}; unisono run --tuning {tuning} --layout -- mpirun ... uses it"
+        how = _("Tuning: {tuning}; unisono run --tuning {tuning} --layout -- mpirun ... uses it").format(tuning=tuning)
         err().print(how, markup=False, soft_wrap=True)
     if wishes.json:
         document = {**study.decision.as_dict(), "machine": machine.name, "notes": notes, "failed": failed}
@@ -143,7 +145,7 @@ def _metric(wishes: Wishes) -> Metric | None:
     if wishes.argv:
         return Metric(wishes.metric)
     if wishes.metric is not None:
-        raise UserError("--metric is of a program of yours: write its command after --")
+        raise UserError(_("--metric is of a program of yours: write its command after --"))
     check_size(wishes.size)
     return None
 
@@ -156,7 +158,11 @@ def _measure(wishes: Wishes, store: Store, compared: Sequence[Variant], lines: L
     with StudyProgress(err(), samples=left, budget=budget) as progress:
 
         def begins(round: int, variant: Variant) -> None:
-            progress.show(f"round {round + 1}: {variant.name} on {variant.cores} cores")
+            progress.show(
+                _("round {round}: {name} on {cores} cores").format(
+                    round=round + 1, name=variant.name, cores=variant.cores
+                )
+            )
 
         def repeat(measured: Sequence[Result]) -> bool:
             rounds = sort_rounds(measured)
@@ -170,9 +176,15 @@ def _measure(wishes: Wishes, store: Store, compared: Sequence[Variant], lines: L
         def ended(result: Result, done: int, total: int) -> None:
             progress.add(1)
             if not err().is_terminal:
-                value = f"{result.seconds:.4g} s" if result.seconds is not None else f"failed: {result.reason}"
-                what = f"round {result.round + 1}, {result.variant.name}"
-                err().print(f"  {done}/{total} {what}: {value}", markup=False, soft_wrap=True)
+                value = (
+                    f"{result.seconds:.4g} s"
+                    if result.seconds is not None
+                    else _("failed: {reason}").format(reason=translated(result.reason))
+                )
+                what = _("round {number}, {layout}: {value}").format(
+                    number=result.round + 1, layout=result.variant.name, value=value
+                )
+                err().print(f"  {done}/{total} {what}", markup=False, soft_wrap=True)
 
         return measure(
             store,
@@ -197,7 +209,7 @@ def _lines(wishes: Wishes, machine: Machine) -> LineOf:
         words = words_of(wishes.argv)
         return lambda variant: own_line(machine, variant, words)
     if machine.mpi is None or machine.mpi.mpicc is None:
-        raise UserError("no mpicc beside this mpirun: give one with --mpicc, it builds the solver")
+        raise UserError(_("no mpicc beside this mpirun: give one with --mpicc, it builds the solver"))
     program = solver_program(machine.mpi.mpicc, lambda sentence: err().print(sentence, markup=False))
     return lambda v: line(machine, v, solver_words(program, wishes.size, v.layout.threads, v.packing, _BESIDE))
 
@@ -212,12 +224,24 @@ def _opened(wishes: Wishes, machine: Machine) -> Store:
     store = Store.open(path, write=True)
     try:
         if not is_hybrid(store) or store.config != asked:
-            raise UserError(f"{path}: holds another study ({store.meta('name')}); choose another -o DIR")
+            raise UserError(
+                _("{path}: holds another study ({name}); choose another -o DIR").format(
+                    path=path, name=store.meta("name")
+                )
+            )
         if metric_of(store) != metric:
-            raise UserError(f"{path}: was measured by {metric_of(store)}, not by {metric}; choose another -o DIR")
+            raise UserError(
+                _("{path}: was measured by {own}, not by {metric}; choose another -o DIR").format(
+                    path=path, own=metric_of(store), metric=metric
+                )
+            )
         changed = differences(store.machine, machine)
         if changed:
-            raise UserError(f"{path}: was begun on a machine that differs: {'; '.join(changed)}. Choose another -o DIR")
+            raise UserError(
+                _("{path}: was begun on a machine that differs: {changes}. Choose another -o DIR").format(
+                    path=path, changes=listed([translated(one) for one in changed])
+                )
+            )
         store.mark_interrupted()
     except BaseException:
         store.close()

@@ -5,14 +5,16 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 
 from unisono.commands.console import err
+from unisono.language import _
 
 
 @contextmanager
-def terminated_like_interrupted(kept: str = "everything measured is kept") -> Iterator[None]:
-    """A batch system's SIGTERM ends long work as Ctrl-C does; `kept` says what of it is there, resumable.
+def terminated_like_interrupted(kept: Path | None = None) -> Iterator[None]:
+    """A batch system's SIGTERM ends long work as Ctrl-C does; what was done is kept (in `kept`), resumable.
 
     Where SIGTERM is ignored, whoever started us wants it so.
     """
@@ -26,7 +28,13 @@ def terminated_like_interrupted(kept: str = "everything measured is kept") -> It
     try:
         yield
     except KeyboardInterrupt:
-        err().print(f"Interrupted; {kept}. Continue with the same command and --resume.")
+        if kept is None:
+            said = _("Interrupted; everything measured is kept. Continue with the same command and --resume.")
+        else:
+            said = _(
+                "Interrupted; what was done is in {directory}. Continue with the same command and --resume."
+            ).format(directory=kept)
+        err().print(said, markup=False)
         raise
     finally:
         signal.signal(signal.SIGTERM, before)

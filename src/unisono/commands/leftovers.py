@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from unisono.commands.console import err
+from unisono.language import _
 from unisono.launch import left
 from unisono.sizes import format_size
 
@@ -10,4 +11,7 @@ from unisono.sizes import format_size
 def remove_leftovers() -> None:
     """Names on stderr each segment of shared memory that a dead launch of this user left here, having removed it."""
     for path, size in sorted(left.clear().items()):
-        err().print(f"Removed {path} ({format_size(size)}), which a killed launch had left.", markup=False)
+        err().print(
+            _("Removed {path} ({size}), which a killed launch had left.").format(path=path, size=format_size(size)),
+            markup=False,
+        )

@@ -17,6 +17,7 @@ from unisono.commands.leftovers import remove_leftovers
 from unisono.commands.progress import StudyProgress
 from unisono.commands.userline import mpirun_of, words_of
 from unisono.errors import UserError
+from unisono.language import _
 from unisono.launch.command import Command
 from unisono.machine.describe import describe
 from unisono.machine.model import Machine
@@ -58,7 +59,7 @@ def optimize(
         remove_leftovers()
     machine = describe(mpirun_of(words))
     journal = open_journal(files, words, machine, metric=metric, pairs=runs, resume=resume)
-    with terminated_like_interrupted(f"what was done is in {files.directory}"):
+    with terminated_like_interrupted(files.directory):
         Optimizer(journal, machine, files, seconds, _world(machine, files)).run()
     return tell(journal, files, json=json)
 
@@ -79,7 +80,7 @@ def tell(journal: Journal, files: Files, *, json: bool) -> int:
         console.print(Markdown(text))
     else:
         console.print(text, markup=False, soft_wrap=True)
-    err().print(f"Story: {page} (as text: {files.story})", markup=False)
+    err().print(_("Story: {page} (as text: {story})").format(page=page, story=files.story), markup=False)
     return STATUS[story.outcome]
 
 
@@ -89,7 +90,7 @@ def _world(machine: Machine, files: Files) -> World:
 
     def bench() -> Path:
         if machine.mpi is None or machine.mpi.mpicc is None:
-            raise UserError("no mpicc beside this mpirun, so the benchmark cannot be built")
+            raise UserError(_("no mpicc beside this mpirun, so the benchmark cannot be built"))
         return bench_program(machine.mpi.mpicc, say)
 
     def study(

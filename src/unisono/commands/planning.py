@@ -12,7 +12,7 @@ from rich.console import Console
 
 from unisono.commands.console import out, print_json
 from unisono.errors import UserError
-from unisono.language import translated
+from unisono.language import _, translated
 from unisono.launch.command import Command
 from unisono.machine.model import Machine
 from unisono.measure.build import PROGRAM_NAME
@@ -35,7 +35,11 @@ def find(name: str) -> Study:
         known = ready_made(name)
         if known is None:
             names = ", ".join(ready_made_names())
-            raise UserError(f"{name or 'no name'}: no such study file; ready-made studies are {names}")
+            raise UserError(
+                _("{name}: no such study file; ready-made studies are {names}").format(
+                    name=name or _("no name"), names=names
+                )
+            )
         path = known
     return read_study(path)[0]
 
@@ -65,7 +69,7 @@ def narrowed(
     if sizes:
         wanted = sorted({parse_size(size, "--size") for size in sizes})
         if wanted[0] == 0 and any(name != "barrier" for name in document["cases"]["collectives"]):
-            raise UserError("--size 0: only a barrier sends nothing; write for example 8, 16K or 1M")
+            raise UserError(_("--size 0: only a barrier sends nothing; write for example 8, 16K or 1M"))
         document["sizes"] = {"from": wanted[0], "to": wanted[-1], "step": 1e300, "extra": wanted}
     if method is not None:
         document["method"]["name"] = method
@@ -77,7 +81,7 @@ def narrowed(
     try:
         return Study.model_validate(document)
     except ValidationError as error:
-        raise UserError(explain_validation("command line", error)) from error
+        raise UserError(explain_validation(_("command line"), error)) from error
 
 
 def scope(study: Study) -> tuple[str, ...]:
@@ -170,30 +174,46 @@ def _print(
     def say(text: str) -> None:
         console.print(text, markup=False, soft_wrap=True)
 
-    say(f"# Study {study.study.name} on {machine.name}, method {study.method.name}")
+    say(
+        _("# Study {study} on {machine}, method {method}").format(
+            study=study.study.name, machine=machine.name, method=study.method.name
+        )
+    )
     for note in matrix.notes:
         say(f"# {translated(note)}")
     if wants_library(study):
-        say("# Our own algorithms come on top: which can serve these ranks is asked of the library when it starts.")
-    say("# What is measured:")
+        say(_("# Our own algorithms come on top: which can serve these ranks is asked of the library when it starts."))
+    say(_("# What is measured:"))
     for c in matrix.cases:
         say(
-            f"#   {c.case}: {len(c.settings)} settings, {len(c.sizes)} message sizes,"
-            f" {format_size(c.sizes[0])} to {format_size(c.sizes[-1])}"
+            _("#   {case}: {settings} settings, {sizes} message sizes, {first} to {last}").format(
+                case=c.case,
+                settings=len(c.settings),
+                sizes=len(c.sizes),
+                first=format_size(c.sizes[0]),
+                last=format_size(c.sizes[-1]),
+            )
         )
     for name, values in study.boot.items():
-        say(f"# {name} is set at boot: run this study under {name} = {', '.join(values)}, then unisono compare")
+        say(
+            _("# {name} is set at boot: run this study under {name} = {values}, then unisono compare").format(
+                name=name, values=", ".join(values)
+            )
+        )
     for round, group in itertools.groupby(lines, key=lambda pair: pair[1].round):
-        say(f"# Round {round}")
+        say(_("# Round {round}").format(round=round))
         for shell, task in group:
             say(f"{shell}  # {_measured_in(task)}")
     if study.method.name == "race":
-        say("# Later rounds launch what is still in doubt again, with more message sizes where the best changes.")
-    say(
-        f"# {'About' if study.method.name == 'classic' else 'About, as far as a race can tell beforehand:'}"
-        f" {total.launches} launches, {total.samples} samples, {_duration(total.seconds)}"
-        + (f"; the budget is {_duration(study.method.budget)}" if study.method.budget else "")
-    )
+        say(_("# Later rounds launch what is still in doubt again, with more message sizes where the best changes."))
+    about = (
+        _("# About {launches} launches, {samples} samples, {duration}")
+        if study.method.name == "classic"
+        else _("# About, as far as a race can tell beforehand: {launches} launches, {samples} samples, {duration}")
+    ).format(launches=total.launches, samples=total.samples, duration=_duration(total.seconds))
+    if study.method.budget:
+        about = _("{estimate}; the budget is {budget}").format(estimate=about, budget=_duration(study.method.budget))
+    say(about)
 
 
 def _measured_in(task: Task) -> str:
@@ -201,8 +221,12 @@ def _measured_in(task: Task) -> str:
     collectives = ", ".join(dict.fromkeys(item.case.collective for item in task.items))
     sizes = [item.size for item in task.items]
     settings = {setting for item in task.items for setting in item.settings}
-    several = f", {len(settings)} settings" if len(settings) > 1 else ""
-    return f"{collectives}: {format_size(min(sizes))} to {format_size(max(sizes))}{several}"
+    sentence = _("{collectives}: {first} to {last}")
+    if len(settings) > 1:
+        sentence = _("{collectives}: {first} to {last}, {count} settings")
+    return sentence.format(
+        collectives=collectives, first=format_size(min(sizes)), last=format_size(max(sizes)), count=len(settings)
+    )
 
 
 def _duration(seconds: float) -> str:

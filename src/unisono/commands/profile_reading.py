@@ -6,6 +6,7 @@ from pathlib import Path
 
 from unisono.commands.console import err, out, print_json
 from unisono.errors import UserError
+from unisono.language import _, translated
 
 _ALIKE = ("profile.cubex", "summary.cubex", "scout.cubex", "scorep.score")
 
@@ -17,7 +18,7 @@ def show(path: Path, *, json: bool, hot: int) -> int:
     from unisono.profile.show import show as render
 
     if hot < 1:
-        raise UserError(f"--hot {hot}: how many hot spots to show, 1 or more")
+        raise UserError(_("--hot {hot}: how many hot spots to show, 1 or more").format(hot=hot))
     profile = import_profile(path)
     if json:
         print_json(as_dict(profile))
@@ -37,8 +38,13 @@ def import_(path: Path, output: Path | None) -> int:
     save(profile, target)
     console = err()
     for note in profile.notes:
-        console.print(f"Note: {note}", markup=False)
-    console.print(f"Profile: {target} ({profile.ranks} ranks, {len(profile.cells):,} rows)", markup=False)
+        console.print(_("Note: {note}").format(note=translated(note)), markup=False)
+    console.print(
+        _("Profile: {path} ({ranks} ranks, {rows} rows)").format(
+            path=target, ranks=profile.ranks, rows=f"{len(profile.cells):,}"
+        ),
+        markup=False,
+    )
     return 0
 
 
@@ -48,16 +54,16 @@ def export(path: Path, *, format: str, output: Path | None) -> int:
     from unisono.profile.importers import import_profile
 
     if format not in EXTENSIONS:
-        raise UserError(f"--format {format}: give {', '.join(EXTENSIONS)}")
+        raise UserError(_("--format {format}: give {formats}").format(format=format, formats=", ".join(EXTENSIONS)))
     profile = import_profile(path)
     target = output or Path(_named(path) + EXTENSIONS[format])
     if target.exists() and target.samefile(path):
-        raise UserError(f"{target}: is the profile itself; give another file with -o")
+        raise UserError(_("{target}: is the profile itself; give another file with -o").format(target=target))
     lost = export_profile(profile, target, format)
     console = err()
     for sentence in lost:
-        console.print(f"Note: {sentence}", markup=False)
-    console.print(f"Written: {target}", markup=False)
+        console.print(_("Note: {note}").format(note=translated(sentence)), markup=False)
+    console.print(_("Written: {target}").format(target=target), markup=False)
     return 0
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from unisono.commands.console import err
+from unisono.language import _
 
 if TYPE_CHECKING:
     from unisono.model import Case
@@ -30,7 +31,7 @@ def profile_report(profile: Path, output: Path, *, tuning: Path | None = None, s
         decided, views = _study(study)
         chosen = chosen or decided
     written = write_explorer(loaded, output, name=profile.stem, tuning=chosen, views=views)
-    err().print(f"Explorer: {written}", markup=False)
+    err().print(_("Explorer: {written}").format(written=written), markup=False)
     return 0
 
 

@@ -14,6 +14,7 @@ from unisono.commands.console import err
 from unisono.commands.userline import words_of
 from unisono.display import percent, signed_percent
 from unisono.errors import UserError
+from unisono.language import _, translated
 from unisono.writing import write
 
 if TYPE_CHECKING:
@@ -50,15 +51,15 @@ def profile(
 
     words = words_of(argv)
     if as_is < 0:
-        raise UserError(f"--as-is: {as_is} runs; give 0 or more")
+        raise UserError(_("--as-is: {as_is} runs; give 0 or more").format(as_is=as_is))
     if metric is not None and as_is == 0:
-        raise UserError("--metric: compares with runs as they are; give --as-is N, too")
+        raise UserError(_("--metric: compares with runs as they are; give --as-is N, too"))
     wanted = Metric(metric)
     line = Command(words, {}, None, [])
     options = Options(depth, split_waiting, filter)
     with Recording(line, options, output.parent, mpicc=mpicc, progress=_say) as recording:
         for note in recording.command.notes:
-            _say(note)
+            _say(translated(note))
         return _Runs(line, recording, output, wanted).all(as_is)
 
 
@@ -81,7 +82,7 @@ class _Runs:
         before = (as_is + 1) // 2
         interrupted = self._as_is(range(before), as_is)
         if interrupted is not None:
-            _say("interrupted before the program was profiled")
+            _say(_("interrupted before the program was profiled"))
             return interrupted
         ran = self._run(self.recording.command)
         try:
@@ -99,12 +100,16 @@ class _Runs:
     def _as_is(self, numbers: range, of: int) -> int | None:
         """Runs without the recorder, until one fails; the exit status of one that was interrupted."""
         for number in numbers:
-            _say(f"run {number + 1} of {of} without the recorder")
+            _say(_("run {number} of {count} without the recorder").format(number=number + 1, count=of))
             ran = self._run(self.line)
             if ran.signal is not None:
                 return ran.exit_status
             if ran.exit_status:
-                _say(f"it ended with exit status {ran.exit_status}: its time does not count, and no more are timed")
+                _say(
+                    _("it ended with exit status {exit_status}: its time does not count, and no more are timed").format(
+                        exit_status=ran.exit_status
+                    )
+                )
                 return None
             self.times.append(self._time(ran))
         return None
@@ -121,7 +126,11 @@ class _Runs:
             return ran.seconds
         found = self.metric.find(ran.output)
         if found is None:
-            raise UserError(f"metric: {self.metric.pattern!r} is nowhere in its output; look at what it prints")
+            raise UserError(
+                _("metric: {pattern!r} is nowhere in its output; look at what it prints").format(
+                    pattern=self.metric.pattern
+                )
+            )
         return found
 
     def _profile(self, ran: Ran) -> Profile:
@@ -147,13 +156,17 @@ class _Runs:
         console = err()
         if ran.signal is not None:
             name = signal.Signals(ran.signal).name
-            console.print(f"Interrupted by {name}: what was recorded up to there is kept.", markup=False)
+            console.print(
+                _("Interrupted by {name}: what was recorded up to there is kept.").format(name=name), markup=False
+            )
         for note in found.notes:
-            console.print(f"Note: {note}", markup=False, soft_wrap=True)
+            console.print(_("Note: {note}").format(note=translated(note)), markup=False, soft_wrap=True)
         console.print(answer(found, hot_spots(found)), markup=False, style="bold", soft_wrap=True)
         for sentence in self._costs(found):
             console.print(sentence, markup=False, soft_wrap=True)
-        console.print(f"Profile: {self.output}; see it with: unisono profile show {self.output}", markup=False)
+        console.print(
+            _("Profile: {output}; see it with: unisono profile show {output}").format(output=self.output), markup=False
+        )
 
     def _costs(self, found: Profile) -> list[str]:
         """What recording cost: estimated, measured, and what to do where it is too much."""
@@ -164,40 +177,64 @@ class _Runs:
             return said
         seen = difference(self.times, found.origin.profiled)
         unit = " s" if self.metric.pattern is None else ""
-        against = (
-            f"{seen.as_is:.4g}{unit} as it is (median of {len(self.times)}), {seen.profiled:.4g}{unit} profiled:"
-            f" {signed_percent(seen.ratio)}"
+        if seen.matters:
+            against = _(
+                "Warning: {as_is} as it is (median of {count}), {profiled} profiled: {change}, more than noise. "
+                "The profile may mislead."
+            )
+        else:
+            against = _("{as_is} as it is (median of {count}), {profiled} profiled: {change}, within noise.")
+        said.append(
+            against.format(
+                as_is=f"{seen.as_is:.4g}{unit}",
+                count=len(self.times),
+                profiled=f"{seen.profiled:.4g}{unit}",
+                change=signed_percent(seen.ratio),
+            )
         )
         if not seen.matters:
-            return [*said, f"{against}, within noise."]
-        said.append(f"Warning: {against}, more than noise. The profile may mislead.")
+            return said
         functions = costly(found) if seen.ratio > 0 else []
         if functions:
             path = self.output.with_suffix(".filter")
             write(path, filter_text(functions))
             names = ", ".join(one.function for one in functions[:4])
             said.append(
-                f"Many short calls cost the most: {names} (about {sum(one.seconds for one in functions):.3g} s). "
-                f"Profile again without them: unisono profile --filter {path} -- ..."
+                _(
+                    "Many short calls cost the most: {names} (about {seconds:.3g} s). "
+                    "Profile again without them: unisono profile --filter {path} -- ..."
+                ).format(names=names, seconds=sum(one.seconds for one in functions), path=path)
             )
         elif found.origin.split_waiting:
             said.append(
-                "--split-waiting adds a barrier to every collective: profile without it for times that compare."
+                _("--split-waiting adds a barrier to every collective: profile without it for times that compare.")
             )
         elif len(self.times) < LEAST_RUNS:
-            said.append(f"So few runs tell little of the noise: --as-is {LEAST_RUNS} or more do.")
+            said.append(
+                _("So few runs tell little of the noise: --as-is {least_runs} or more do.").format(
+                    least_runs=LEAST_RUNS
+                )
+            )
         else:
-            said.append("Recording the calls does not explain it; more runs (--as-is 9) tell noise better.")
+            said.append(_("Recording the calls does not explain it; more runs (--as-is 9) tell noise better."))
         return said
 
 
 def _estimate(share: float, found: Profile) -> str:
     if math.isnan(share):
-        return "What recording cost is not known."
+        return _("What recording cost is not known.")
     calls = int(found.mpi_rows["calls"].sum())
-    much = f"about {percent(share)}" if share >= _WORTH_SAYING else f"below {percent(_WORTH_SAYING)}"
-    each = found.origin.overhead_ns
-    return f"Recording {calls:,} calls at {each:.0f} ns each cost {much} of the time of the rank that made the most."
+    if share >= _WORTH_SAYING:
+        cost = _(
+            "Recording {calls} calls at {each:.0f} ns each cost about {share} of the time of the rank "
+            "that made the most."
+        )
+    else:
+        cost = _(
+            "Recording {calls} calls at {each:.0f} ns each cost below {share} of the time of the rank "
+            "that made the most."
+        )
+    return cost.format(calls=f"{calls:,}", each=found.origin.overhead_ns, share=percent(max(share, _WORTH_SAYING)))
 
 
 class _Stdin:

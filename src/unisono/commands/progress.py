@@ -8,6 +8,7 @@ from types import TracebackType
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from unisono.language import _, translated
 from unisono.study.engine import Task
 
 _QUIET_STEP = 15.0
@@ -33,14 +34,14 @@ class StudyProgress:
             BarColumn(bar_width=24),
             TaskProgressColumn(),
             TimeElapsedColumn(),
-            TextColumn("left"),
+            TextColumn(_("left")),
             TimeRemainingColumn(),
             TextColumn("[dim]{task.fields[what]}"),
             console=console,
             disable=not console.is_terminal,
             transient=False,
         )
-        self._task = self._bar.add_task("Measuring", total=1.0, what="")
+        self._task = self._bar.add_task(_("Measuring"), total=1.0, what="")
 
     def plan(self, samples: int) -> None:
         """The search knows by now of so many samples, and may want more."""
@@ -58,7 +59,9 @@ class StudyProgress:
     def measured(self, task: Task, samples: int) -> None:
         """Called by the engine after every item."""
         self.add(samples)
-        what = f"round {task.round}: {task.setting}, {task.nodes} x {task.ppn} ranks"
+        what = _("round {round}: {setting}, {nodes} x {ppn} ranks").format(
+            round=task.round, setting=translated(str(task.setting)), nodes=task.nodes, ppn=task.ppn
+        )
         self.show(what)
         share = self.share
         now = time.monotonic()
@@ -68,7 +71,9 @@ class StudyProgress:
 
     def waiting(self, state: float, usual: float) -> None:
         """The machine is not in its usual state."""
-        what = f"waiting: cores reach each other in {state:.0f} ns now, usually in {usual:.0f}"
+        what = _("waiting: cores reach each other in {state:.0f} ns now, usually in {usual:.0f}").format(
+            state=state, usual=usual
+        )
         self._bar.update(self._task, what=what)
 
     @property
@@ -85,5 +90,5 @@ class StudyProgress:
         self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
     ) -> None:
         if kind is None:
-            self._bar.update(self._task, completed=1.0, what="done")
+            self._bar.update(self._task, completed=1.0, what=_("done"))
         self._bar.stop()

@@ -11,7 +11,7 @@ from unisono.commands.choosing import weights as chosen_weights
 from unisono.commands.console import err, out, print_json
 from unisono.commands.remembered import launcher
 from unisono.errors import UserError
-from unisono.language import translated
+from unisono.language import _, translated
 from unisono.sizes import format_size
 from unisono.study.data import StudyData
 from unisono.study.store import Store
@@ -29,13 +29,13 @@ def report(study: Path, output: Path) -> None:
     with Store.open(study) as store:
         if is_hybrid(store):
             written = write_hybrid_report(read_hybrid(store), output)
-            err().print(f"Report: {written}", markup=False)
+            err().print(_("Report: {written}").format(written=written), markup=False)
             return
         data = store.data()
         verification = stored_verification(store)
     decision = decide_study(data)
     written = write_report(data, decision, output, tuning=from_decision(decision, data), verification=verification)
-    err().print(f"Report: {written}", markup=False)
+    err().print(_("Report: {written}").format(written=written), markup=False)
 
 
 def show(path: Path, *, json: bool) -> None:
@@ -44,7 +44,7 @@ def show(path: Path, *, json: bool) -> None:
     from unisono.tuning.show import show as render
 
     if path.suffix == ".db":
-        raise UserError(f"{path}: is a study, not a tuning; unisono report {path} shows it")
+        raise UserError(_("{path}: is a study, not a tuning; unisono report {path} shows it").format(path=path))
     tuning = read(path, layouts=True)
     changed = _stale(tuning)
     if json:
@@ -54,7 +54,9 @@ def show(path: Path, *, json: bool) -> None:
     console = out()
     console.print(render(tuning))
     for sentence in changed or []:
-        console.print(f"Stale here: {sentence}", style="yellow", markup=False)
+        console.print(
+            _("Stale here: {difference}").format(difference=translated(sentence)), style="yellow", markup=False
+        )
 
 
 def _stale(tuning: Any) -> list[str] | None:
@@ -92,10 +94,16 @@ def lookup(
         return
     console = out()
     gain = found.gain
-    what = f"{collective} of {format_size(found.size)} on {found.nodes} x {found.ppn} ranks (nodes x ranks a node)"
-    fast = f"{gain.mid:.2f}x the default's speed ({gain.low:.2f} to {gain.high:.2f})" if gain else "not measured"
-    console.print(f"{found.setting}", style="bold", markup=False)
-    console.print(f"  for {what}: {fast}", markup=False)
+    what = _("{collective} of {size} on {nodes} x {ppn} ranks (nodes x ranks a node)").format(
+        collective=collective, size=format_size(found.size), nodes=found.nodes, ppn=found.ppn
+    )
+    fast = _("not measured")
+    if gain:
+        fast = _("{gain:.2f}x the default's speed ({low:.2f} to {high:.2f})").format(
+            gain=gain.mid, low=gain.low, high=gain.high
+        )
+    console.print(translated(str(found.setting)), style="bold", markup=False)
+    console.print(_("  for {what}: {fast}").format(what=what, fast=fast), markup=False)
     for note in [*found.notes, *explained.alone_sentences()]:
         console.print(f"  {translated(note)}", markup=False)
 
@@ -107,7 +115,7 @@ def compare(paths: list[Path], *, output: Path | None, json: bool) -> None:
     from unisono.report.report import write_comparison_report
 
     if len(paths) < 2:
-        raise UserError("compare needs two studies or more: unisono compare A.db B.db")
+        raise UserError(_("compare needs two studies or more: unisono compare A.db B.db"))
     studies: list[StudyData] = []
     hybrid: list[Path] = []
     for path in paths:
@@ -118,13 +126,17 @@ def compare(paths: list[Path], *, output: Path | None, json: bool) -> None:
     if hybrid:
         others = [path for path in paths if path not in hybrid]
         if others:
-            raise UserError(f"{hybrid[0]} compares layouts, {others[0]} collectives: there is no ratio between them")
+            raise UserError(
+                _("{hybrid} compares layouts, {others} collectives: there is no ratio between them").format(
+                    hybrid=hybrid[0], others=others[0]
+                )
+            )
         _compare_layouts(paths, output=output, json=json)
         return
     comparison = compare_studies(*studies)
     if output is not None:
         write_comparison_report(comparison, studies, output)
-        err().print(f"Comparison: {output}", markup=False)
+        err().print(_("Comparison: {output}").format(output=output), markup=False)
     if json:
         print_json(comparison.as_dict())
     else:
@@ -144,7 +156,7 @@ def _compare_layouts(paths: list[Path], *, output: Path | None, json: bool) -> N
     comparison = compare_layouts(studies)
     if output is not None:
         write_hybrid_comparison(comparison, studies, output)
-        err().print(f"Comparison: {output}", markup=False)
+        err().print(_("Comparison: {output}").format(output=output), markup=False)
     if json:
         print_json(comparison.as_dict())
     else:

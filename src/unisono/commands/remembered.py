@@ -10,6 +10,7 @@ from pathlib import Path
 
 from unisono.commands.userline import mpirun_of
 from unisono.errors import UserError
+from unisono.language import N_
 from unisono.machine.model import Mpi, mpi_name
 from unisono.machine.mpi import find_mpirun
 from unisono.tuning.model import MpiPart, Tuning
@@ -72,10 +73,11 @@ def started_by(tuning: Tuning, words: Sequence[str], given: str | None = None) -
     here = shutil.which(own)
     if here is not None and (_same(here, kept) or not _belongs(words, here, tuning.mpi)):
         return Line(list(words), own)
-    other = f", not the first on PATH, {here}" if here is not None else ""
+    note = N_("{name} is {path}, as the tuning was measured with it ({mpi})")
+    if here is not None:
+        note = N_("{name} is {path}, as the tuning was measured with it ({mpi}), not the first on PATH, {here}")
     measured = f"{mpi_name(tuning.mpi.family)} {tuning.mpi.version}"
-    note = f"{own} is {kept}, as the tuning was measured with it ({measured}){other}"
-    return Line([kept, *words[1:]], kept, (note,))
+    return Line([kept, *words[1:]], kept, (note.format(name=own, path=kept, mpi=measured, here=here),))
 
 
 def _belongs(words: Sequence[str], here: str, kept: MpiPart) -> bool:

@@ -9,7 +9,7 @@ from rich.table import Table
 from unisono.commands.console import err, out, print_json
 from unisono.errors import UserError
 from unisono.hybrid.layouts import Layout, chosen_layouts
-from unisono.language import _, translated
+from unisono.language import _, joined, listed, ngettext, translated
 from unisono.numbers import whole_number
 from unisono.simulate.clusters import CLUSTERS, Cluster
 from unisono.simulate.document004 import said
@@ -35,18 +35,20 @@ def simulating(
 ) -> int:
     """Exit status 0. `size` None: the document's."""
     if argv:
-        raise UserError(f"--simulate knows only the solver: leave away {' '.join(argv)}")
+        raise UserError(_("--simulate knows only the solver: leave away {words}").format(words=" ".join(argv)))
     if machine not in CLUSTERS:
-        raise UserError(f"--simulate {machine}: there are {' and '.join(CLUSTERS)}")
+        raise UserError(
+            _("--simulate {machine}: there are {machines}").format(machine=machine, machines=joined(list(CLUSTERS)))
+        )
     if packing not in _PACKING:
-        raise UserError(f"--packing {packing}: single, threads or both")
+        raise UserError(_("--packing {packing}: single, threads or both").format(packing=packing))
     cluster = CLUSTERS[machine]
-    nodes = SIZE if size is None else _number(size, "--size", "the nodes along the cube, for example 144")
-    counts = [_number(word, "--cores", "numbers of cores, for example 32,256,1024") for word in cores.split(",")]
+    nodes = SIZE if size is None else _number(size, "--size", _("the nodes along the cube, for example 144"))
+    counts = [_number(word, "--cores", _("numbers of cores, for example 32,256,1024")) for word in cores.split(",")]
     if max(counts) > MOST_CORES:
-        raise UserError(f"--cores {max(counts)}: {MOST_CORES} is the most")
+        raise UserError(_("--cores {cores}: {most} is the most").format(cores=max(counts), most=MOST_CORES))
     used = (
-        [_number(word, "--links", "numbers of links, for example 1,4") for word in links.split(",")]
+        [_number(word, "--links", _("numbers of links, for example 1,4")) for word in links.split(",")]
         if links is not None
         else []
     )
@@ -71,7 +73,13 @@ def simulating(
     for case, step in simulate_all(cluster, list(dict.fromkeys([unit, *cases]))):
         steps[case] = step
         err().print(
-            f"  {len(steps)}: {_words(cluster, case)}, {case.cores} cores: {step.seconds * 1e3:.4g} ms", markup=False
+            _("  {number}: {layout}, {cores} cores: {value}").format(
+                number=len(steps),
+                layout=_words(cluster, case),
+                cores=case.cores,
+                value=f"{step.seconds * 1e3:.4g} ms",
+            ),
+            markup=False,
         )
     _show(machine, cluster, unit, cases, steps, output, json)
     return 0
@@ -81,12 +89,18 @@ def _number(text: str, option: str, wanted: str) -> int:
     try:
         return whole_number(text, option, most=10**6 - 1)
     except UserError:
-        raise UserError(f"{option} {text[:40]}: write {wanted}") from None
+        raise UserError(
+            _("{option} {text}: write {wanted}").format(option=option, text=text[:40], wanted=wanted)
+        ) from None
 
 
 def _words(cluster: Cluster, case: Case) -> str:
-    links = "" if case.links == cluster.links else f", {case.links} link{'s' if case.links > 1 else ''}"
-    return case.layout.words + links + (", packed by threads" if case.threaded else "")
+    parts = [case.layout.words]
+    if case.links != cluster.links:
+        parts.append(ngettext("{count} link", "{count} links", case.links).format(count=case.links))
+    if case.threaded:
+        parts.append(_("packed by threads"))
+    return listed(parts)
 
 
 def _show(
@@ -105,10 +119,15 @@ def _show(
         if document:
             marks.setdefault(_words(cluster, case), {})[case.cores] = document.speed_up / case.cores
     chart = Chart(
-        f"{cluster.name}, simulated", "speed-up / cores; squares: document 004", curves, marks, unit="", label=str
+        _("{name}, simulated").format(name=cluster.name),
+        _("speed-up / cores; squares: document 004"),
+        curves,
+        marks,
+        unit="",
+        label=str,
     )
     picture = write(output / f"simulated-{machine}.svg", draw([chart], columns=1))
-    err().print(f"Chart: {picture}", markup=False)
+    err().print(_("Chart: {picture}").format(picture=picture), markup=False)
     if json:
         found = [
             {
@@ -124,21 +143,40 @@ def _show(
         print_json({"simulated": cluster.name, "size": unit.size, "results": found, "numbers": numbers})
         return
     table = Table(
-        title=f"{cluster.name}, simulated: an iteration of the solver, {unit.size}^3 nodes", title_justify="left"
+        title=_("{name}, simulated: an iteration of the solver, {size}^3 nodes").format(
+            name=cluster.name, size=unit.size
+        ),
+        title_justify="left",
     )
-    table.add_column("layout")
-    for name in ("cores", "ms", "speed-up", "document", "computing", "packing", "exchange", "allreduce"):
+    table.add_column(_("layout"))
+    for name in (
+        _("cores"),
+        "ms",
+        _("speed-up"),
+        _("document"),
+        _("computing"),
+        _("packing"),
+        _("exchange"),
+        "allreduce",
+    ):
         table.add_column(name, justify="right")
     for case, step, speed_up, document in rows:
         parts = (step.computing, step.packing, step.exchange, step.allreduce)
-        words = f"{document.speed_up:g}{' (fitted)' if document.fitted else ''}" if document else ""
+        words = ""
+        if document:
+            words = f"{document.speed_up:g}"
+            if document.fitted:
+                words = _("{value} (fitted)").format(value=words)
         shares = [f"{part / sum(parts):.1%}" for part in parts]
         table.add_row(
             _words(cluster, case), str(case.cores), f"{step.seconds * 1e3:.4g}", f"{speed_up:.4g}", words, *shares
         )
     out().print(table)
     out().print(
-        f"Simulated, not measured. Speed-up: flat MPI on {unit.cores} cores is {unit.cores}. Those marked fitted were "
-        "used to choose the machine's numbers (--json lists them with their sources); the others are predicted.",
+        _(
+            "Simulated, not measured. Speed-up: flat MPI on {cores} cores is {cores}. Those marked fitted "
+            "were used to choose the machine's numbers (--json lists them with their sources); "
+            "the others are predicted."
+        ).format(cores=unit.cores),
         markup=False,
     )

@@ -16,7 +16,7 @@ from unisono.commands.leftovers import remove_leftovers
 from unisono.commands.progress import StudyProgress
 from unisono.commands.remembered import compiler, launcher
 from unisono.errors import UserError
-from unisono.language import translated
+from unisono.language import _, translated
 from unisono.launch.hosts import parse_hosts
 from unisono.machine.describe import describe, load
 from unisono.machine.limits import quota_sentence
@@ -61,7 +61,7 @@ class Wishes:
 def tune(wishes: Wishes) -> int:
     """Exit status 0; UserError and KeyboardInterrupt are left to the caller."""
     if wishes.machine is not None and not wishes.dry_run:
-        raise UserError("--machine plans for another machine; add --dry-run, or leave it out to measure this one")
+        raise UserError(_("--machine plans for another machine; add --dry-run, or leave it out to measure this one"))
     files = Outputs(wishes.output)
     if wishes.resume and not wishes.dry_run:
         remove_leftovers()
@@ -139,7 +139,9 @@ def _ours(study: Study, machine: Machine, program: Path, stored: str | None) -> 
     except UserError as error:
         if stored is not None:
             raise
-        err().print(f"Going on without our own collectives: {error}", style="yellow", markup=False)
+        err().print(
+            _("Going on without our own collectives: {error}").format(error=error), style="yellow", markup=False
+        )
         return None
 
 
@@ -160,20 +162,33 @@ def _say(console: Console, store: Store, study: Study, matrix: Matrix, continuin
     machine = store.machine
     mpi = machine.mpi
     console.print(
-        f"{'Continuing' if continuing else 'Study'} [bold]{study.study.name}[/bold] on {machine.name}:"
-        f" {machine.cpu_model}, {machine.cores} cores, {f'{mpi.name} {mpi.version}' if mpi else 'no MPI'}"
+        (
+            _("Continuing {study} on {machine}: {cpu}, {cores} cores, {mpi}")
+            if continuing
+            else _("Study {study} on {machine}: {cpu}, {cores} cores, {mpi}")
+        ).format(
+            study=f"[bold]{study.study.name}[/bold]",
+            machine=machine.name,
+            cpu=machine.cpu_model,
+            cores=machine.cores,
+            mpi=f"{mpi.name} {mpi.version}" if mpi else _("no MPI"),
+        )
     )
     if mpi is not None:
-        console.print(f"  its mpirun is {mpi.mpirun}", style="dim", markup=False, soft_wrap=True)
+        console.print(
+            _("  its mpirun is {mpirun}").format(mpirun=mpi.mpirun), style="dim", markup=False, soft_wrap=True
+        )
     for note in matrix.notes:
         console.print(f"  {translated(note)}", style="dim", markup=False)
     if (quota := quota_sentence(machine)) is not None:
-        console.print(f"CPU quota: {quota}.", style="yellow", markup=False)
+        console.print(_("CPU quota: {quota}.").format(quota=quota), style="yellow", markup=False)
     busy = os.getloadavg()[0]
     if busy > _QUIET_LOAD * len(machine.cpus):
         console.print(
-            f"Others are using this machine (load average {busy:.1f} on {len(machine.cpus)} CPUs): differences will"
-            " drown in their noise. Better measure when it is quiet.",
+            _(
+                "Others are using this machine (load average {busy:.1f} on {count} CPUs): differences "
+                "will drown in their noise. Better measure when it is quiet."
+            ).format(busy=busy, count=len(machine.cpus)),
             style="yellow",
             markup=False,
         )
@@ -182,7 +197,7 @@ def _say(console: Console, store: Store, study: Study, matrix: Matrix, continuin
 def _program(machine: Machine) -> Path:
     mpi = machine.mpi
     if mpi is None or mpi.mpicc is None:
-        raise UserError("no mpicc beside this mpirun: give one with --mpicc, it builds the benchmark")
+        raise UserError(_("no mpicc beside this mpirun: give one with --mpicc, it builds the benchmark"))
     return bench_program(mpi.mpicc, _build_progress)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from unisono.errors import UserError
+from unisono.language import _
 
 _LAUNCHERS = ("mpirun", "mpiexec", "orterun", "prterun")
 
@@ -13,7 +14,7 @@ def words_of(argv: list[str]) -> list[str]:
     """Without the -- that stands before it. Raises UserError when there is nothing."""
     words = argv[1:] if argv[:1] == ["--"] else list(argv)
     if not words:
-        raise UserError("give the command line to run behind --, for example: -- mpirun -n 8 ./app")
+        raise UserError(_("give the command line to run behind --, for example: -- mpirun -n 8 ./app"))
     return words
 
 
