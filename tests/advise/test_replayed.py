@@ -83,6 +83,13 @@ def test_what_explains_a_part_or_nothing() -> None:
     assert against(program(1e-4), [], None, known(84e-6, 2e-4, 3e-4)) == []
 
 
+def test_a_profile_without_waiting_beside_what_was_replayed_for_another() -> None:
+    made = mix_of(profile([Call("MPI_Alltoall", size=SIZE, calls=400, time=4.0)]))
+    (found,) = against(made, [evidence(1.0)], None, known(84e-6, 9e-3, 11e-2))
+    assert isinstance(found, Against) and not found.tested and "--split-waiting tells" in found.sentence
+    assert matching(made, known(84e-6, 9e-3, 11e-2)) == {} and subjects(made) == []
+
+
 def test_ranks_that_come_late() -> None:
     mix = program(1e-4, 10e-3)
     late = arrival(mix.spots[0].waits, CASE.ranks)
@@ -216,7 +223,9 @@ def test_a_study_measures_its_cases_under_their_conditions(tmp_path: Path) -> No
         numbers = (5, 0, "clock", 1e-6, 1e-6, 2e-6, 3e-6, 4e-6, 2e-6, 2e-6, True)
         store.add_sample(launch, "alltoall", SIZE, DEFAULT, Statistics(*numbers), b"")
         store.add_sample(launch, "alltoall", SIZE, DEFAULT, Statistics(*numbers, None, late.key, 5e-3), b"")
-        assert [(s.condition, s.inside) for s in store.samples()] == [(USUAL, None), (late, 5e-3)]
+        nothing = replace(Statistics(*numbers), median=0.0)
+        store.add_sample(launch, "bcast", 8, DEFAULT, nothing, b"")  # a clock that stands still tells nothing
+        assert [(s.condition, s.inside) for s in store.samples()[:2]] == [(USUAL, None), (late, 5e-3)]
     found = replays([tmp_path / "study.db"])
     assert found.inside == {(CASE, SIZE, late): 5e-3} and found.machine == here
     assert found.calls == {(CASE, SIZE, USUAL): 2e-6, (CASE, SIZE, late): 2e-6}

@@ -128,7 +128,8 @@ def against(
         warm = [source for source in evidences if source.condition(spot.case) == USUAL]
         source = best_source(spot.case, mix, warm)
         call, benchmark = known.program(spot)[0], known.call(spot, USUAL)
-        times = _times(spot, source, now) if math.isnan(benchmark) and source is not None else (call, benchmark)
+        unknown = math.isnan(call) or math.isnan(benchmark)
+        times = _times(spot, source, now) if unknown and source is not None else (call, benchmark)
         if times is None or not times[0] >= FAR * times[1]:
             continue
         tested, explained = replay_sentence(spot, known)

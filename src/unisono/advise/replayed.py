@@ -241,9 +241,9 @@ def _add(
     inside: dict[tuple[Case, int, Condition], list[float]],
 ) -> None:
     key = sample.case, sample.size, sample.condition
-    if sample.setting == DEFAULT and sample.correct is not False:
+    if sample.setting == DEFAULT and sample.correct is not False and sample.median > 0:
         calls[key].append(sample.median)
-        if sample.inside is not None:
+        if sample.inside:
             inside[key].append(sample.inside)
 
 
