@@ -10,13 +10,10 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.hybrid.made import all_of, machine
 from tests.hybrid.made import study as hybrid_study
 from tests.report import synthetic_decisions
 from tests.report.test_comparison import boot
-from unisono import language
 from unisono.decide.compare import compare
 from unisono.hybrid.compare import compare as compare_hybrid
 from unisono.report.hybrid import write_hybrid_report
@@ -36,16 +33,8 @@ _NAMES = re.compile(
     r"\b(Open MPI|Unisono|unisono profile|unisono|mpirun|AMD EPYC|Processor|Debian GNU/Linux|Linux|bookworm|docker|"
     r"allgather|allreduce|alltoall|bcast|reduce|halo|tuned|basic|adapt|han|hcoll|libnbc|self|monitoring|sysv|posix|coll|"
     r"cells|inline|ring|cyclic|block|algorithm|segment|race|classic|performance|ethernet|infiniband|single|threads|"
-    r"flat|solver|slots?|GFLOPS|hybrid|boots)\b"
+    r"flat|solver|slots?|GFLOPS|hybrid|boots|Shift|Enter)\b"
 )
-
-
-@pytest.fixture
-def japanese(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(language, "_shown_by_terminal", lambda: True)
-    language.use("ja")
-    yield
-    language.use("en")
 
 
 class _Texts(HTMLParser):
@@ -95,7 +84,12 @@ def _english(path: Path) -> list[str]:
     page.feed(path.read_text(encoding="utf-8"))
     assert page.lang == "ja"
     assert sum(bool(re.search("[\u3040-\u30ff]", text)) for text in page.found) > 30
-    without = (re.sub(r"\S*[=/_]\S*", "", text) for text in dict.fromkeys(page.found))  # settings, paths, identifiers
+    return sentences_in(page.found)
+
+
+def sentences_in(texts: list[str]) -> list[str]:
+    """Those that are English, without what is a setting, a path or an identifier in them."""
+    without = (re.sub(r"\S*[=/_]\S*", "", text) for text in dict.fromkeys(texts))
     return [text for text in without if _SENTENCE.search(_NAMES.sub("", text).strip(" ,:()."))]
 
 

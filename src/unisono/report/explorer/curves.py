@@ -16,6 +16,7 @@ import numpy as np
 
 from unisono.decide.model import Estimate, Interval
 from unisono.errors import UserError
+from unisono.language import _
 from unisono.model import Case, as_measured
 from unisono.profile.model import NO_FUNCTION, UNKNOWN, Profile, collective_of
 from unisono.report.text import short_setting, significant
@@ -57,14 +58,15 @@ def _curve(found: Lookup, comm: int, shape: tuple[int, int], tuning: Tuning, vie
     plan, measured = found.plan, (found.plan.nodes, found.plan.ppn)
     note = ""
     if measured != shape:
-        note = (
-            f"{shape[0]} x {shape[1]} ranks were not measured; this is {measured[0]} x {measured[1]}, "
-            "the nearest that was"
-        )
+        note = _(
+            "{nodes} x {ppn} ranks were not measured; this is {near_nodes} x {near_ppn}, the nearest that was"
+        ).format(nodes=shape[0], ppn=shape[1], near_nodes=measured[0], near_ppn=measured[1])
     curve: Curve = {
         "collective": found.collective,
         "comm": comm,
-        "title": f"{found.collective} on {measured[0]} x {measured[1]} ranks",
+        "title": _("{collective} on {nodes} x {ppn} ranks").format(
+            collective=found.collective, nodes=measured[0], ppn=measured[1]
+        ),
         "note": note,
         "launch": short_setting(plan.launch) if plan.launch else "",
         "from": tuning.name,
@@ -92,11 +94,11 @@ def _times(view: CaseView) -> Curve:
     if not both:
         return {}
     return {
-        "sizes": [default.size for default, _ in both],
-        "default": [_seconds(default) for default, _ in both],
-        "tuned": [_seconds(chosen) for _, chosen in both],
-        "gain": [_interval(chosen.gain) for _, chosen in both],
-        "setting": [short_setting(chosen.setting) for _, chosen in both],
+        "sizes": [default.size for default, _chosen in both],
+        "default": [_seconds(default) for default, _chosen in both],
+        "tuned": [_seconds(chosen) for _default, chosen in both],
+        "gain": [_interval(chosen.gain) for _default, chosen in both],
+        "setting": [short_setting(chosen.setting) for _default, chosen in both],
     }
 
 

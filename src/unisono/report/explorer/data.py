@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from unisono.language import _
 from unisono.profile.model import NO_FUNCTION, UNKNOWN, Profile
 from unisono.report.explorer.blob import Column, pack, single, sums, whole
 from unisono.report.explorer.kinds import KINDS
@@ -166,14 +167,14 @@ def _labels(profile: Profile, tree: CallTree, names: _Names, root: str) -> dict[
             label[node], place[node], module[node] = names.add(profile.functions[function]), nothing, nothing
         elif phase != NOTHING:
             name = profile.phases[phase] if phase < len(profile.phases) else ""
-            label[node] = names.add(f"phase {name}" if name else "outside any phase")
+            label[node] = names.add(_("phase {name}").format(name=name) if name else _("outside any phase"))
             place[node] = module[node] = nothing
         elif path == 0 or frame < 0:
             label[node], place[node], module[node] = names.add(root), nothing, nothing
         else:
             there = profile.frames[frame]
             label[node] = names.add(there.label)
-            place[node] = names.add(there.place + (" inlined" if there.inlined else ""))
+            place[node] = names.add(_("{place} inlined").format(place=there.place) if there.inlined else there.place)
             module[node] = names.add(there.module.rsplit("/", 1)[-1])
     return {"label": whole(label), "place": whole(place), "module": whole(module)}
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from unisono.display import percent, signed_percent
+from unisono.language import N_, _, translated
 from unisono.profile import words
 from unisono.profile.cost import difference, estimated
 from unisono.profile.flat import FlatRow, flat_table
@@ -23,10 +24,10 @@ REGIONS_FIRST = 20
 REGIONS_MOST = 200
 _LONGEST = 60
 _SOURCES = {
-    "cubex": "Score-P or Scalasca, imported from its Cube file",
-    "scorep.score": "Score-P, imported from its score table",
-    "mpip": "mpiP, imported from its report",
-    "ipm": "IPM, imported from its report",
+    "cubex": N_("Score-P or Scalasca, imported from its Cube file"),
+    "scorep.score": N_("Score-P, imported from its score table"),
+    "mpip": N_("mpiP, imported from its report"),
+    "ipm": N_("IPM, imported from its report"),
 }
 
 
@@ -65,15 +66,18 @@ def comm_words(comm: Comm | None) -> str:
     """ "256 ranks on 8 nodes"; "" where it is not known."""
     if comm is None or comm.size == UNKNOWN:
         return ""
-    nodes = "" if comm.nodes == UNKNOWN else f" on {count(comm.nodes, 'node')}"
-    many = f" ({comm.created:,} such)" if comm.created > 1 else ""
-    return f"{count(comm.size, 'rank')}{nodes}{many}"
+    found = count(comm.size, "rank")
+    if comm.nodes != UNKNOWN:
+        found = _("{ranks} on {nodes}").format(ranks=found, nodes=count(comm.nodes, "node"))
+    if comm.created > 1:
+        found = _("{communicator} ({count} such)").format(communicator=found, count=f"{comm.created:,}")
+    return found
 
 
 def per_rank(spot: HotSpot) -> str:
     """Calls per rank: "25", or "20 to 31"."""
     least, most = round(spot.calls.least), round(spot.calls.most)
-    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
+    return f"{least:,}" if least == most else _("{least:,} to {most:,}").format(least=least, most=most)
 
 
 def size_words(spot: HotSpot) -> str:
@@ -81,7 +85,8 @@ def size_words(spot: HotSpot) -> str:
     main = words.main_size(spot)
     if main is None or main.kind != MEAN:
         return words.size_phrase(spot)
-    return words.bin_size(main) + (" a peer" if spot.collective in words.PER_PEER else "")
+    size = words.bin_size(main)
+    return _("{size} a peer").format(size=size) if spot.collective in words.PER_PEER else size
 
 
 def spot_rows(profile: Profile, tree: CallTree, spots: Sequence[HotSpot]) -> list[dict[str, Any]]:
@@ -94,7 +99,7 @@ def spot_rows(profile: Profile, tree: CallTree, spots: Sequence[HotSpot]) -> lis
             {
                 "node": _of_phase(profile, tree, nodes, spot.phase),
                 "function": spot.function,
-                "chain": " ← ".join(short(frame.label, 44) for frame in spot.frames[:3]) or "call path not known",
+                "chain": " ← ".join(short(frame.label, 44) for frame in spot.frames[:3]) or _("call path not known"),
                 "place": spot.frames[0].place if spot.frames else "",
                 "phase": short(spot.phase),
                 "comm": comm_words(spot.comm),
@@ -127,7 +132,9 @@ def _of_phase(profile: Profile, tree: CallTree, nodes: Sequence[int], phase: str
 
 def rest_words(profile: Profile, shown: list[HotSpot]) -> str:
     left = other(profile, shown)
-    return f"{count(left.count, 'more call')}: {percent(left.share)} of the time" if left.count > 0 else ""
+    if left.count <= 0:
+        return ""
+    return _("{calls}: {share} of the time.").format(calls=count(left.count, "more call"), share=percent(left.share))
 
 
 def facts(profile: Profile) -> list[tuple[str, str]]:
@@ -136,16 +143,16 @@ def facts(profile: Profile) -> list[tuple[str, str]]:
     time = float(cells["time"].sum())
     mpi = float(profile.mpi_rows["time"].sum())
     nodes = len(dict.fromkeys(profile.origin.hosts))
-    found = [("ranks", f"{profile.ranks:,}")]
+    found = [(_("ranks"), f"{profile.ranks:,}")]
     if nodes:
-        found.append(("nodes", f"{nodes:,}"))
+        found.append((_("nodes"), f"{nodes:,}"))
     if profile.ranks and float(profile.wall.max(initial=0.0)) > 0:
-        found.append(("wall time", format_duration(float(profile.wall.max()))))
-    found.append(("in MPI", percent(mpi / time) if time > 0 else "-"))
+        found.append((_("wall time"), format_duration(float(profile.wall.max()))))
+    found.append((_("in MPI"), percent(mpi / time) if time > 0 else "-"))
     waiting = profile.mpi_rows["waiting"]
     known = waiting[waiting == waiting]
     if len(known) and mpi > 0:
-        found.append(("of that waiting", percent(float(known.sum()) / mpi)))
+        found.append((_("of that waiting"), percent(float(known.sum()) / mpi)))
     if profile.origin.mpi:
         found.append(("MPI", short(profile.origin.mpi.partition(",")[0], 40)))
     return found
@@ -155,58 +162,74 @@ def warnings(profile: Profile) -> list[str]:
     """What would mislead a reader who did not know it."""
     origin, said = profile.origin, []
     if origin.ended != "finalize":
-        said.append(f"The program did not reach MPI_Finalize; the profile was written at: {origin.ended}.")
+        sentence = _("The program did not reach MPI_Finalize; the profile was written at: {ended}.")
+        said.append(sentence.format(ended=translated(origin.ended)))
     if origin.dropped:
-        said.append(f"{origin.dropped:,} calls did not fit into the recorder's tables and are missing here.")
+        sentence = _("{dropped:,} calls did not fit into the recorder's tables and are missing here.")
+        said.append(sentence.format(dropped=origin.dropped))
     if origin.summed:
         said.append(
-            "The source holds sums over all ranks only: every rank shows an equal part, so ranks cannot be compared."
+            _("The source holds sums over all ranks only: every rank shows an equal part, so ranks cannot be compared.")
         )
     if origin.as_is and math.isfinite(origin.profiled):
         run = difference(origin.as_is, origin.profiled)
         if run.matters:
-            change = "longer" if run.ratio > 0 else "shorter"
-            barrier = "; telling waiting apart adds a barrier to every collective" if origin.split_waiting else ""
-            said.append(
-                f"Profiled, the program ran {percent(abs(run.ratio))} {change} than as it is{barrier}: "
-                "look at what follows with that in mind."
+            sentence = (
+                _("Profiled, the program ran {share} longer than as it is: look at what follows with that in mind.")
+                if run.ratio > 0
+                else _(
+                    "Profiled, the program ran {share} shorter than as it is: look at what follows with that in mind."
+                )
             )
+            ran = [sentence.format(share=percent(abs(run.ratio)))]
+            if origin.split_waiting:
+                ran.append(_("Telling waiting apart adds a barrier to every collective."))
+            said.append(" ".join(ran))
     return said
 
 
 def origin_rows(profile: Profile) -> list[tuple[str, str]]:
     origin = profile.origin
     own = origin.source == "unisono"
-    rows = [("source", "recorded by Unisono" if own else _SOURCES.get(origin.source, origin.source))]
+    rows = [(_("source"), _("recorded by Unisono") if own else _(_SOURCES.get(origin.source, origin.source)))]
     if origin.command:
-        rows.append(("command", origin.command))
+        rows.append((_("command"), origin.command))
     if origin.created:
-        rows.append(("created", origin.created[:19].replace("T", " ") + " UTC"))
+        rows.append((_("created"), origin.created[:19].replace("T", " ") + " UTC"))
     if origin.mpi:
         rows.append(("MPI", origin.mpi))
     hosts = list(dict.fromkeys(origin.hosts))
     if hosts:
         named = join([short(host, 40) for host in hosts[:12]])
-        rows.append(("nodes", named + (f" and {len(hosts) - 12:,} more" if len(hosts) > 12 else "")))
+        if len(hosts) > 12:
+            named = _("{hosts} and {count} more").format(hosts=named, count=f"{len(hosts) - 12:,}")
+        rows.append((_("nodes"), named))
     if own or origin.ended != "finalize":
-        rows.append(("ended", "at MPI_Finalize" if origin.ended == "finalize" else origin.ended))
-    what, written = (origin.metric, "{:.4g}".format) if origin.metric else ("run time", format_time)
+        rows.append((_("ended"), _("at MPI_Finalize") if origin.ended == "finalize" else translated(origin.ended)))
+    what, written = (origin.metric, "{:.4g}".format) if origin.metric else (_("run time"), format_time)
     if origin.as_is:
         runs = ", ".join(map(written, origin.as_is))
-        rows.append((f"{what} as it is", f"{runs} ({count(len(origin.as_is), 'run')})"))
+        rows.append((_("{what} as it is").format(what=what), f"{runs} ({count(len(origin.as_is), 'run')})"))
     if math.isfinite(origin.profiled):
         ratio = difference(origin.as_is, origin.profiled).ratio if origin.as_is else math.nan
-        change = f": {signed_percent(ratio)} against as it is" if math.isfinite(ratio) else ""
-        rows.append((f"{what} profiled", f"{written(origin.profiled)}{change}"))
+        took = written(origin.profiled)
+        if math.isfinite(ratio):
+            took = _("{time}: {change} against as it is").format(time=took, change=signed_percent(ratio))
+        rows.append((_("{what} profiled").format(what=what), took))
     if math.isfinite(origin.overhead_ns):
         share = estimated(profile)
-        most = f", {percent(share)} of the busiest rank's time" if math.isfinite(share) else ""
-        rows.append(("cost of recording", f"about {origin.overhead_ns:.0f} ns a call{most}"))
+        sentence = (
+            _("about {ns:.0f} ns a call, {share} of the busiest rank's time")
+            if math.isfinite(share)
+            else _("about {ns:.0f} ns a call")
+        )
+        rows.append((_("cost of recording"), sentence.format(ns=origin.overhead_ns, share=percent(share))))
     if own and origin.depth >= 0:
-        rows.append(("call path", f"up to {count(origin.depth, 'frame')}"))
+        rows.append((_("call path"), _("up to {frames}").format(frames=count(origin.depth, "frame"))))
     if own:
-        rows.append(("waiting", "measured" if origin.split_waiting else "not measured: record with --split-waiting"))
-    rows += [(name, value) for name, value in origin.machine.items()]
+        measured = _("measured") if origin.split_waiting else _("not measured: record with --split-waiting")
+        rows.append((_("waiting"), measured))
+    rows += [(_(name), value) for name, value in origin.machine.items()]
     return rows
 
 
@@ -240,4 +263,4 @@ def program(profile: Profile) -> str:
     except ValueError:
         words = profile.origin.command.split()
     named = [word.rsplit("/", 1)[-1] for word in words if "/" in word and not word.startswith("-")]
-    return short(named[-1] if named else "whole program")
+    return short(named[-1] if named else _("whole program"))

@@ -15,7 +15,7 @@ from jinja2 import ChoiceLoader, PackageLoader
 from markupsafe import Markup
 
 import unisono
-from unisono.language import language
+from unisono.language import language, translated
 from unisono.model import Case
 from unisono.profile.hot import hot_spots
 from unisono.profile.model import Profile, collective_of
@@ -73,15 +73,16 @@ def render(
     assert templates.loader is not None
     templates.loader = ChoiceLoader([PackageLoader("unisono.report.explorer"), templates.loader])
     script = _text("unisono.report", "page.js")
+    explorer = "\n".join(_text("unisono.report.explorer", f"{name}.js") for name in SCRIPTS)
     return templates.get_template("explorer.html.j2").render(
         version=unisono.__version__,
         language=language(),
-        texts=page.script_texts(script),
+        texts=page.script_texts(script + explorer),
         light=Markup(palette.css("light")),
         dark=Markup(palette.css("dark")),
         stylesheet=Markup(_text("unisono.report", "page.css") + _text("unisono.report.explorer", "explorer.css")),
         script=Markup(script),
-        explorer=Markup("\n".join(_text("unisono.report.explorer", f"{script}.js") for script in SCRIPTS)),
+        explorer=Markup(explorer),
         **content(profile, name, tuning, views),
     )
 
@@ -106,7 +107,7 @@ def content(
         "rest": overview.rest_words(profile, spots),
         "flat": overview.flat(profile),
         "origin": overview.origin_rows(profile),
-        "notes": profile.notes,
+        "notes": [translated(note) for note in profile.notes],
         "summed": profile.origin.summed,
         "has_pairs": len(profile.pairs) > 0,
         "has_curves": bool(drawn),

@@ -1,7 +1,7 @@
 /* The tuning's curve for the chosen collective, on the histogram's axis, with the program's own sizes marked. */
 (() => {
   "use strict";
-  const { svg, format, chart } = explorer;
+  const { svg, format, chart, _ } = explorer;
   const HEIGHT = 250, TOP = 20, BOTTOM = 28;
 
   const line = (points) => points.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("");
@@ -15,15 +15,16 @@
     if (!sizes.length) return "";
     const all = sizes.reduce((total, one) => total + one.time, 0);
     const most = sizes.reduce((best, one) => (one.time > best.time ? one : best));
-    const start = `${explorer.sizes.words(most)} takes ${format.percent(most.time / all)} of the time here. `;
+    const start = _("{size} takes {share} of the time here.", { size: explorer.sizes.words(most), share: format.percent(most.time / all) }) + " ";
     if (curve.sizes) {
       const i = nearest(curve, most.mean);
-      if (curve.setting[i] === "default") return `${start}Measured at ${format.size(curve.sizes[i])}, nothing beats the default: ${format.seconds(curve.default[i][0])}.`;
-      return `${start}Measured at ${format.size(curve.sizes[i])}: ${format.seconds(curve.default[i][0])} by default, ${format.seconds(curve.tuned[i][0])} tuned, ${gainWords(curve.gain[i])} as fast, with ${curve.setting[i]}.`;
+      const found = { size: format.size(curve.sizes[i]), default: format.seconds(curve.default[i][0]), setting: curve.setting[i] };
+      if (curve.setting[i] === _("default")) return start + _("Measured at {size}, nothing beats the default: {default}.", found);
+      return start + _("Measured at {size}: {default} by default, {tuned} tuned, {gain} as fast, with {setting}.", { ...found, tuned: format.seconds(curve.tuned[i][0]), gain: gainWords(curve.gain[i]) });
     }
     const rule = ruleAt(curve, most.mean);
-    if (rule && rule.setting === "default") return `${start}There the tuning keeps the default.`;
-    return rule ? `${start}There the tuning is ${gainWords(rule.gain)} as fast as the default, with ${rule.setting}.` : `${start}The tuning has no rule for that size.`;
+    if (rule && rule.setting === _("default")) return start + _("There the tuning keeps the default.");
+    return start + (rule ? _("There the tuning is {gain} as fast as the default, with {setting}.", { gain: gainWords(rule.gain), setting: rule.setting }) : _("The tuning has no rule for that size."));
   }
 
   /* What was measured waits for nobody, so the program's calls are shown without their waiting where that is known. */
@@ -33,7 +34,7 @@
     const inside = [...curve.default, ...curve.tuned].map(([mid]) => mid).concat(own.map(call)).filter((v) => v > 0);
     const low = Math.min(...inside) / 1.4, high = Math.max(...inside) * 1.4, base = HEIGHT - BOTTOM;
     const y = (value) => base - (Math.log(Math.min(Math.max(value, low), high) / low) / Math.log(high / low)) * (base - TOP);
-    const root = chart.frame(axis.width, HEIGHT, `Time over message size: default and tuned, with ${own.length} sizes of the program`);
+    const root = chart.frame(axis.width, HEIGHT, _("Time over message size: default and tuned, with {count} sizes of the program", { count: own.length }));
     for (const tick of chart.logarithmic(low, high, 7)) {
       root.append(svg("line", { class: "grid", x1: chart.LEFT, x2: axis.width - chart.RIGHT, y1: y(tick), y2: y(tick) }),
         svg("text", { x: chart.LEFT - 7, y: y(tick) + 4, "text-anchor": "end" }, format.seconds(tick)));
@@ -54,10 +55,12 @@
       const { at, own: mine } = event.target.dataset;
       if (mine !== undefined) {
         const one = own[mine];
-        return [`the program at ${explorer.sizes.words(one)}`, `${format.seconds(call(one))} a call on average, ${waits ? "without" : "with"} waiting`, `${format.count(one.calls)} calls, ${format.percent(one.time / total)} of the time here`];
+        return [_("the program at {size}", { size: explorer.sizes.words(one) }),
+          waits ? _("{time} a call on average, without waiting", { time: format.seconds(call(one)) }) : _("{time} a call on average, with waiting", { time: format.seconds(call(one)) }),
+          _("{calls} calls, {share} of the time here", { calls: format.count(one.calls), share: format.percent(one.time / total) })];
       }
       if (at === undefined) return null;
-      return [format.size(curve.sizes[at]), `default ${format.seconds(curve.default[at][0])}`, `tuned ${format.seconds(curve.tuned[at][0])}: ${gainWords(curve.gain[at])}`, curve.setting[at]];
+      return [format.size(curve.sizes[at]), _("default {time}", { time: format.seconds(curve.default[at][0]) }), _("tuned {time}: {gain}", { time: format.seconds(curve.tuned[at][0]), gain: gainWords(curve.gain[at]) }), curve.setting[at]];
     });
     place.replaceChildren(root);
   }
@@ -67,7 +70,7 @@
     const own = sizes.filter((one) => one.time > 0), total = own.reduce((sum, one) => sum + one.time, 0), base = HEIGHT - BOTTOM;
     const ends = curve.rules.flatMap((rule) => rule.gain.filter((v) => v > 0)), reach = Math.max(1.25, ...ends.map((v) => Math.max(v, 1 / v))) ** 1.1;
     const y = (value) => base - ((Math.log(value) / Math.log(reach) + 1) / 2) * (base - TOP);
-    const root = chart.frame(axis.width, HEIGHT, `Gain over message size: ${curve.rules.length} rules of the tuning`);
+    const root = chart.frame(axis.width, HEIGHT, _("Gain over message size: {count} rules of the tuning", { count: curve.rules.length }));
     for (const tick of [0.25, 0.5, 0.67, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 4, 8].filter((v) => v <= reach && v >= 1 / reach)) {
       root.append(svg("line", { class: tick === 1 ? "one" : "grid", x1: chart.LEFT, x2: axis.width - chart.RIGHT, y1: y(tick), y2: y(tick) }),
         svg("text", { x: chart.LEFT - 7, y: y(tick) + 4, "text-anchor": "end" }, format.ratio(tick)));
@@ -87,8 +90,9 @@
     });
     chart.hover(root, (event) => {
       const rule = curve.rules[event.target.dataset.rule];
-      if (rule && rule.setting === "default") return `${start}There the tuning keeps the default.`;
-    return rule ? [rule.last === null ? `from ${format.size(rule.first)}` : `${format.size(rule.first)} to ${format.size(rule.last)}`, `${gainWords(rule.gain)} over the default`, rule.setting] : null;
+      if (!rule) return null;
+      const span = rule.last === null ? _("from {first}", { first: format.size(rule.first) }) : _("{first} to {last}", { first: format.size(rule.first), last: format.size(rule.last) });
+      return rule.setting === _("default") ? [span, _("There the tuning keeps the default.")] : [span, _("{gain} over the default", { gain: gainWords(rule.gain) }), rule.setting];
     });
     place.replaceChildren(root);
   }

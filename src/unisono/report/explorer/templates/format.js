@@ -1,6 +1,10 @@
 /* How numbers and names are written, and small helpers that build elements. Names are always set as text. */
 (() => {
   "use strict";
+  /* The page's language: its texts beside their English; {name} stands for a value. */
+  const told = document.getElementById("texts"), texts = told ? JSON.parse(told.textContent) : {};
+  const _ = (text, values = {}) => (texts[text] ?? text).replace(/{(\w+)}/g, (whole_, name) => values[name] ?? "");
+
   const decimals = [0, 1, 2].map((digits) => new Intl.NumberFormat("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits }));
   const threeDigits = (value) => decimals[value < 9.995 ? 2 : value < 99.95 ? 1 : 0].format(value);
   const whole = (value) => decimals[0].format(Math.round(value));
@@ -28,7 +32,8 @@
   }
   const sizes = (low, high) => (low === high ? size(low) : `${size(low)} – ${size(high)}`);
   const count = (value) => (Number.isFinite(value) ? whole(value) : "–");
-  const some = (number, noun) => `${count(number)} ${noun}${number === 1 ? "" : "s"}`;
+  const NOUNS = { rank: [_("{count} rank"), _("{count} ranks")], node: [_("{count} node"), _("{count} nodes")] };
+  const some = (number, noun) => NOUNS[noun][number === 1 ? 0 : 1].replace("{count}", count(number));
   const percent = (share) => (Number.isFinite(share) ? (100 * share).toFixed(1) + " %" : "–");
   const ratio = (value) => (Number.isFinite(value) ? (value < 9.995 ? value.toFixed(2) : value.toFixed(1)) + "×" : "–");
   const UNIT = { s: seconds, B: bytes, calls: count };
@@ -66,5 +71,5 @@
     fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 
   explorer.format = { seconds, bytes, size, sizes, count, some, percent, ratio, short, unit: (value, unit) => UNIT[unit](value) };
-  Object.assign(explorer, { el, svg });
+  Object.assign(explorer, { el, svg, _ });
 })();

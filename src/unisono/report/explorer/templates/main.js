@@ -1,7 +1,7 @@
 /* Puts the panes together: what is chosen in one decides what those right of it show. */
 (async () => {
   "use strict";
-  const { el, format, kinds } = explorer;
+  const { el, format, kinds, _ } = explorer;
   const byId = (id) => document.getElementById(id);
   explorer.press = (all, button) => document.querySelectorAll(all).forEach((other) => other.setAttribute("aria-pressed", String(other === button)));
 
@@ -9,7 +9,7 @@
   try { data = await explorer.unpack(byId("data").textContent); }
   catch (error) {
     byId("loading").className = "warn";
-    byId("loading").textContent = `The panes cannot be shown. ${error.message}`;
+    byId("loading").textContent = _("The panes cannot be shown. {reason}", { reason: error.message });
     return;
   }
   byId("data").remove();
@@ -25,14 +25,14 @@
     return { parent: Int32Array.from(parent), end: Uint32Array.from(end) };
   };
   const several = hosts.length > 1 || hosts[0] !== "";
-  const system = [{ parent: -1, leaves: [...ranks.first.keys()], text: "machine", note: several ? format.some(hosts.length, "node") : format.some(data.pairs.ranks, "rank") }];
+  const system = [{ parent: -1, leaves: [...ranks.first.keys()], text: _("machine"), note: several ? format.some(hosts.length, "node") : format.some(data.pairs.ranks, "rank") }];
   hosts.forEach((host, number) => {
     const leaves = system[0].leaves.filter((leaf) => ranks.node[leaf] === number), above = several ? system.length : 0;
-    if (several) system.push({ parent: 0, leaves, text: host || "node not known", note: format.some(leaves.reduce((sum, leaf) => sum + ranks.members[leaf], 0), "rank") });
+    if (several) system.push({ parent: 0, leaves, text: host || _("node not known"), note: format.some(leaves.reduce((sum, leaf) => sum + ranks.members[leaf], 0), "rank") });
     for (const leaf of leaves) system.push({ parent: above, leaves: [leaf], text: rankName(leaf), note: "" });
   });
   function rankName(leaf) {
-    return ranks.members[leaf] === 1 ? `rank ${ranks.first[leaf]}` : `${ranks.members[leaf]} ranks from ${ranks.first[leaf]}`;
+    return ranks.members[leaf] === 1 ? _("rank {number}", { number: ranks.first[leaf] }) : _("{count} ranks from {first}", { count: ranks.members[leaf], first: ranks.first[leaf] });
   }
 
   /* What is shown: metric, then call, then system. Each is [what, closed or open]. */
@@ -101,7 +101,7 @@
   function metricWords() {
     const { parent, label, id } = metric();
     const open = trees.metric.isOpen(trees.metric.selected), above = parent > 0 && !["mpi", "time"].includes(metrics[parent].id) ? `${metrics[parent].label}, ` : "";
-    return above + (id === "mpi" ? "time in MPI" : parent >= 0 && metrics[rootOf(parent)].id === "time" ? `time, ${label}` : label) + (open && metric().own ? `, ${metric().own}` : "");
+    return above + (id === "mpi" ? _("time in MPI") : parent >= 0 && metrics[rootOf(parent)].id === "time" ? _("time, {what}", { what: label }) : label) + (open && metric().own ? `, ${metric().own}` : "");
   }
   /* Draws what depends on `from`, and says in words what is chosen. */
   let described = -1;
@@ -115,7 +115,7 @@
       spread(values);
     }
     trees.system.draw();
-    const node = trees.call.selected, call = format.short(nameOf(node), 48) + (trees.call.isOpen(node) ? " itself" : "");
+    const node = trees.call.selected, name = format.short(nameOf(node), 48), call = trees.call.isOpen(node) ? _("{name} itself", { name }) : name;
     byId("call-what").textContent = metricWords();
     byId("system-what").textContent = call;
     const at = trees.system.selected, value = systemShown(at, false);
@@ -128,12 +128,13 @@
     const known = Array.from(values).filter((value) => value === value), { how, unit } = metric();
     const most = known.reduce((a, b) => Math.max(a, b), 0), least = known.reduce((a, b) => Math.min(a, b), Infinity), mean = known.reduce((a, b) => a + b, 0) / known.length;
     const leaf = values.indexOf(most);
-    const block = data.block > 1 ? ` Many ranks: shown in blocks of up to ${data.block} of one node.` : "";
+    const block = data.block > 1 ? " " + _("Many ranks: shown in blocks of up to {count} of one node.", { count: data.block }) : "";
+    const range = { least: format.unit(least, unit), most: format.unit(most, unit), rank: most > 0 ? rankName(leaf) : "", mean: format.unit(mean, unit), ratio: format.ratio(most / mean) };
     byId("spread").hidden = data.summed || !known.length;
-    byId("spread-words").textContent = data.summed ? "Sums over all ranks only: every rank was given an equal part." : !(most > 0) ? ""
-      : `${format.unit(least, unit)} to ${format.unit(most, unit)} (${rankName(leaf)})` + (how === "sum" ? `, mean ${format.unit(mean, unit)}; the largest is ${format.ratio(most / mean)} the mean.` : ".") + block;
+    byId("spread-words").textContent = data.summed ? _("Sums over all ranks only: every rank was given an equal part.") : !(most > 0) ? ""
+      : (how === "sum" ? _("{least} to {most} ({rank}), mean {mean}; the largest is {ratio} the mean.", range) : _("{least} to {most} ({rank}).", range)) + block;
     if (byId("spread").hidden) return;
-    explorer.strip(byId("spread"), { parts: [{ css: "part mpi", values: Array.from(values, (value) => (value === value ? value : 0)) }], unit, nodes: ranks.node, height: 62, axis: false, label: `Over the ranks: ${byId("spread-words").textContent}`,
+    explorer.strip(byId("spread"), { parts: [{ css: "part mpi", values: Array.from(values, (value) => (value === value ? value : 0)) }], unit, nodes: ranks.node, height: 62, axis: false, label: _("Over the ranks: {words}", { words: byId("spread-words").textContent }),
       lines: (i) => [rankName(i), hosts[ranks.node[i]], format.unit(values[i], unit)].filter(Boolean), chosen: chooseRank });
   }
   function chooseRank(leaf) { trees.system.select(system.findIndex((one, index) => one.leaves.length === 1 && one.leaves[0] === leaf && !trees.system.hasChildren(index))); }
@@ -156,18 +157,19 @@
   function strip() {
     const all = (column, mask) => sums.overRanks([column, mask], "sum", 0, true);
     const own = all("time", kinds.PROGRAM), mpi = all("time", kinds.MPI), waits = data.known.includes("waiting") ? all("waiting", kinds.MPI) : null;
-    const parts = [{ css: "part own", values: own, name: "the program's own" },
-      { css: "part mpi", values: waits ? mpi.map((value, i) => value - waits[i]) : mpi, name: waits ? "MPI, without waiting" : "MPI" },
-      ...(waits ? [{ css: "part waits", values: waits, name: "waiting for the last rank" }] : [])].filter((part) => part.values.some((value) => value > 0));
+    const parts = [{ css: "part own", values: own, name: _("the program's own") },
+      { css: "part mpi", values: waits ? mpi.map((value, i) => value - waits[i]) : mpi, name: waits ? _("MPI, without waiting") : "MPI" },
+      ...(waits ? [{ css: "part waits", values: waits, name: _("waiting for the last rank") }] : [])].filter((part) => part.values.some((value) => value > 0));
     if (!parts.length) return;
     byId("ranks-keys").replaceChildren(...parts.map((part) => el("li", {}, el("i", { class: part.css }), part.name)));
     const share = Array.from(own, (value, i) => mpi[i] / (value + mpi[i])), total = own.map((value, i) => value + mpi[i]);
     const sum = (values) => values.reduce((a, b) => a + b, 0), pick = (better) => share.reduce((best, value, i) => (better(value, share[best]) ? i : best), 0);
     const low = pick((a, b) => a < b), high = pick((a, b) => a > b);
-    byId("ranks-words").textContent = sum(own) > 0 ? `MPI takes ${format.percent(sum(mpi) / sum(total))} of the ranks' time: from ${format.percent(share[low])} on ${rankName(low)} to ${format.percent(share[high])} on ${rankName(high)}. `
-      + `The rank with most work of its own has ${format.ratio((Math.max(...own) * own.length) / sum(own))} the mean.` : "This profile holds the time in MPI only.";
-    explorer.strip(byId("strip"), { parts, unit: "s", nodes: ranks.node, height: 210, label: `Time of ${own.length} ranks: ${byId("ranks-words").textContent}`, chosen: chooseRank,
-      lines: (i) => [rankName(i) + (hosts[ranks.node[i]] ? ` on ${hosts[ranks.node[i]]}` : ""), ...parts.map((part) => `${part.name}: ${format.seconds(part.values[i])}`), `MPI share ${format.percent(share[i])}`] });
+    byId("ranks-words").textContent = sum(own) > 0 ? _("MPI takes {share} of the ranks' time: from {least} on {low} to {most} on {high}. The rank with most work of its own has {ratio} the mean.", {
+      share: format.percent(sum(mpi) / sum(total)), least: format.percent(share[low]), low: rankName(low), most: format.percent(share[high]), high: rankName(high),
+      ratio: format.ratio((Math.max(...own) * own.length) / sum(own)) }) : _("This profile holds the time in MPI only.");
+    explorer.strip(byId("strip"), { parts, unit: "s", nodes: ranks.node, height: 210, label: _("Time of {count} ranks: {words}", { count: own.length, words: byId("ranks-words").textContent }), chosen: chooseRank,
+      lines: (i) => [hosts[ranks.node[i]] ? _("{rank} on {host}", { rank: rankName(i), host: hosts[ranks.node[i]] }) : rankName(i), ...parts.map((part) => `${part.name}: ${format.seconds(part.values[i])}`), _("MPI share {share}", { share: format.percent(share[i]) })] });
   }
 
   byId("loading").remove();

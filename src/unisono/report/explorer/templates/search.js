@@ -1,7 +1,7 @@
 /* Search in the call tree: every node whose name holds all words, the largest values first. */
 (() => {
   "use strict";
-  const { el, format } = explorer;
+  const { el, format, _ } = explorer;
   const LISTED = 100;
 
   explorer.search = ({ input, list, status, previous, next, names, caller, value, text, tree }) => {
@@ -21,16 +21,16 @@
     }
     function show() {
       const any = input.value.trim() !== "";
-      status.textContent = !any ? "" : matches.length ? `${matches.length} found` : "none";
+      status.textContent = !any ? "" : matches.length ? _("{count} found", { count: matches.length }) : _("none");
       previous.disabled = next.disabled = !matches.length;
       list.hidden = !any || !matches.length;
       list.replaceChildren(...matches.slice(0, LISTED).map((node) => el("li", {}, el("button", { type: "button", "data-node": node },
         el("span", { class: "number" }, text(node)), el("span", { class: "name" }, format.short(tree.label(node).text, 48)), el("small", {}, caller(node))))));
-      if (matches.length > LISTED) list.append(el("li", { class: "note" }, `and ${matches.length - LISTED} more; next and previous reach them`));
+      if (matches.length > LISTED) list.append(el("li", { class: "note" }, _("and {count} more; next and previous reach them", { count: matches.length - LISTED })));
       mark();
     }
     function mark() {
-      if (at >= 0) status.textContent = `${at + 1} of ${matches.length}`;
+      if (at >= 0) status.textContent = _("{number} of {count}", { number: at + 1, count: matches.length });
       list.querySelectorAll("button").forEach((button, i) => { if (i === at) button.setAttribute("aria-current", "true"); else button.removeAttribute("aria-current"); });
       const current = list.querySelector("[aria-current]");
       if (current) current.scrollIntoView({ block: "nearest" });

@@ -1,7 +1,7 @@
 /* Message sizes of the chosen calls: one column a power of two, the exact sizes as ticks below and in the tooltip. */
 (() => {
   "use strict";
-  const { el, svg, format, chart } = explorer;
+  const { el, svg, format, chart, _ } = explorer;
   const HEIGHT = 200, TOP = 26, BOTTOM = 26;
   const EXACT = 0, RANGE = 1, MEAN = 2; /* what is known of a size: messages.py */
   const MODES = { calls: ["calls", "calls"], bytes: ["bytes", "B"], time: ["time", "s"] };
@@ -48,14 +48,19 @@
     return [...found];
   }
   const sizeWords = (one) => (one.sort === MEAN ? `~${format.bytes(one.mean)}` : format.sizes(one.low, one.high));
-  const words = (one) => `${sizeWords(one)}: ${format.count(one.calls)} calls, ${format.bytes(one.bytes)}, ${format.seconds(one.time)}`
-    + (one.sort === RANGE ? ` (mean ${format.bytes(one.mean)})` : "");
+  function words(one) {
+    const values = { size: sizeWords(one), calls: format.count(one.calls), bytes: format.bytes(one.bytes), time: format.seconds(one.time), mean: format.bytes(one.mean) };
+    return one.sort === RANGE ? _("{size}: {calls} calls, {bytes}, {time} (mean {mean})", values) : _("{size}: {calls} calls, {bytes}, {time}", values);
+  }
+  const BY = { calls: _("Message sizes by calls: {count} powers of two"), bytes: _("Message sizes by bytes: {count} powers of two"), time: _("Message sizes by time: {count} powers of two") };
+  const OF = { calls: _("{share} of their calls"), bytes: _("{share} of their bytes"), time: _("{share} of their time") };
+  const SHARE = { calls: _("share of calls"), bytes: _("share of bytes"), time: _("share of time") };
 
   function histogram(place, sizes, mode, axis) {
     const [field, unit] = MODES[mode], groups = columnsOf(sizes), sum = (some) => some.reduce((total, one) => total + one[field], 0);
     const top = Math.max(...groups.map(([, some]) => sum(some))), all = sum(sizes), base = HEIGHT - BOTTOM;
     const y = (value) => base - (top > 0 ? value / top : 0) * (base - TOP);
-    const root = chart.frame(axis.width, HEIGHT, `Message sizes by ${mode}: ${groups.length} powers of two`);
+    const root = chart.frame(axis.width, HEIGHT, BY[mode].replace("{count}", groups.length));
     for (const tick of chart.linear(top, unit, 4)) {
       root.append(svg("line", { class: "grid", x1: chart.LEFT, x2: axis.width - chart.RIGHT, y1: y(tick), y2: y(tick) }),
         svg("text", { x: chart.LEFT - 7, y: y(tick) + 4, "text-anchor": "end" }, format.unit(tick, unit)));
@@ -63,7 +68,7 @@
     for (const [power, some] of groups) {
       const value = sum(some), left = axis.at(power), width = axis.step;
       root.append(svg("rect", { class: "bar", "data-power": power, "data-value": value, x: left + 1, width: Math.max(1, width - 2), y: y(value), height: Math.max(base - y(value), value > 0 ? 1 : 0) }));
-      const head = some.length === 1 ? sizeWords(some[0]) : `${some.length} sizes`;
+      const head = some.length === 1 ? sizeWords(some[0]) : _("{count} sizes", { count: some.length });
       if (value / all >= 0.004 && width > 30) root.append(svg("text", { class: "head", x: left + width / 2, y: y(value) - 5, "text-anchor": "middle" }, width > 6.2 * head.length || groups.length < 4 ? head : format.percent(value / all)));
     }
     root.append(chart.drawSizeAxis(axis, base, base));
@@ -75,8 +80,8 @@
       const some = byPower.get(event.target.dataset.power);
       if (!some) return null;
       const most = [...some].sort((a, b) => b[field] - a[field]).slice(0, 8);
-      return [`${format.percent(sum(some) / all)} of ${mode === "time" ? "their time" : mode === "bytes" ? "their bytes" : "their calls"}`, ...most.map(words),
-        ...(some.length > most.length ? [`and ${some.length - most.length} more sizes`] : [])];
+      return [OF[mode].replace("{share}", format.percent(sum(some) / all)), ...most.map(words),
+        ...(some.length > most.length ? [_("and {count} more sizes", { count: some.length - most.length })] : [])];
     });
     place.replaceChildren(root);
   }
@@ -87,10 +92,10 @@
     const all = sizes.reduce((total, one) => total + one[field], 0), waits = sizes.some((one) => one.waiting > 0);
     const cell = (text) => el("td", { class: "n" }, text);
     place.replaceChildren(el("table", {},
-      el("thead", {}, el("tr", {}, ...["message size", "calls", "bytes", "time", "time per call", ...(waits ? ["waiting"] : []), `share of ${mode}`].map((text) => el("th", { class: "n" }, text)))),
+      el("thead", {}, el("tr", {}, ...[_("message size"), _("calls"), _("bytes"), _("time"), _("time per call"), ...(waits ? [_("waiting")] : []), SHARE[mode]].map((text) => el("th", { class: "n" }, text)))),
       el("tbody", {}, ...rows.map((one) => el("tr", {}, cell(sizeWords(one)), cell(format.count(one.calls)), cell(format.bytes(one.bytes)),
         cell(format.seconds(one.time)), cell(one.calls ? format.seconds(one.time / one.calls) : "–"), ...(waits ? [cell(format.percent(one.waiting / one.time))] : []), cell(format.percent(one[field] / all)))))));
-    if (sizes.length > rows.length) place.append(el("p", { class: "note" }, `The weightiest ${rows.length} of ${sizes.length} sizes.`));
+    if (sizes.length > rows.length) place.append(el("p", { class: "note" }, _("The weightiest {count} of {all} sizes.", { count: rows.length, all: sizes.length })));
   }
   explorer.sizes = { MEAN, RANGE, words: sizeWords, messages, communicators, histogram, table };
 })();

@@ -2,6 +2,7 @@
    for and kept: a metric over the call tree is one pass over the rows. */
 (() => {
   "use strict";
+  const { _ } = explorer;
   const PROGRAM = 1, COLLECTIVE = 2, POINT_TO_POINT = 4, COMPLETION = 8, ONE_SIDED = 16, OTHER = 32;
   const MPI = 62, ALL = 63, NONE = 0;
 
@@ -13,34 +14,33 @@
       return metrics.length - 1;
     };
     const classes = [
-      ["collective", COLLECTIVE], ["point-to-point", POINT_TO_POINT], ["completion", COMPLETION], ["one-sided", ONE_SIDED], ["other MPI", OTHER],
-    ].filter(([, kind]) => present & kind);
-    const time = add(-1, "time", "time", "s", "time", ALL, ["time", PROGRAM], { own: "own code" });
+      ["collective", _("collective"), COLLECTIVE], ["point-to-point", _("point-to-point"), POINT_TO_POINT], ["completion", _("completion"), COMPLETION], ["one-sided", _("one-sided"), ONE_SIDED], ["other", _("other MPI"), OTHER],
+    ].filter(([, , kind]) => present & kind);
+    const time = add(-1, "time", _("time"), "s", "time", ALL, ["time", PROGRAM], { own: _("own code") });
     if (present & MPI) {
-      const mpi = add(time, "mpi", "MPI", "s", "time", MPI, ["time", NONE], { own: "all in its classes" });
-      for (const [label, kind] of classes) {
+      const mpi = add(time, "mpi", "MPI", "s", "time", MPI, ["time", NONE], { own: _("all in its classes") });
+      for (const [id, label, kind] of classes) {
         const splits = kind === COLLECTIVE && known.has("waiting");
-        const id = label.split(" ")[0];
-        const node = add(mpi, id, label, "s", "time", kind, splits ? ["transfer", kind] : null, { own: splits ? "without waiting" : "" });
-        if (splits) add(node, "waiting", "waiting for the last rank", "s", "waiting", kind);
+        const node = add(mpi, id, label, "s", "time", kind, splits ? ["transfer", kind] : null, { own: splits ? _("without waiting") : "" });
+        if (splits) add(node, "waiting", _("waiting for the last rank"), "s", "waiting", kind);
       }
     }
     if (known.has("calls")) {
       if (known.has("visits")) {
-        const visits = add(-1, "visits", "visits", "calls", "calls", ALL, ["calls", PROGRAM], { own: "own functions" });
-        if (present & MPI) add(visits, "calls", "MPI calls", "calls", "calls", MPI);
-      } else add(-1, "calls", "MPI calls", "calls", "calls", MPI);
+        const visits = add(-1, "visits", _("visits"), "calls", "calls", ALL, ["calls", PROGRAM], { own: _("own functions") });
+        if (present & MPI) add(visits, "calls", _("MPI calls"), "calls", "calls", MPI);
+      } else add(-1, "calls", _("MPI calls"), "calls", "calls", MPI);
     }
-    for (const [id, label] of [["sent", "bytes sent"], ["received", "bytes received"]]) {
+    for (const [id, label] of [["sent", _("bytes sent")], ["received", _("bytes received")]]) {
       if (!known.has(id)) continue;
-      const carrying = classes.filter(([, kind]) => kind & (COLLECTIVE | POINT_TO_POINT | ONE_SIDED));
-      const rest = MPI & ~carrying.reduce((mask, [, kind]) => mask | kind, 0);
+      const carrying = classes.filter(([, , kind]) => kind & (COLLECTIVE | POINT_TO_POINT | ONE_SIDED));
+      const rest = MPI & ~carrying.reduce((mask, [, , kind]) => mask | kind, 0);
       const several = carrying.length > 1;
-      const node = add(-1, id, label, "B", id, MPI, several ? [id, rest] : null, { own: several ? "all in its classes" : "" });
-      if (several) for (const [name, kind] of carrying) add(node, `${id}-${name}`, name, "B", id, kind);
+      const node = add(-1, id, label, "B", id, MPI, several ? [id, rest] : null, { own: several ? _("all in its classes") : "" });
+      if (several) for (const [name, words, kind] of carrying) add(node, `${id}-${name}`, words, "B", id, kind);
     }
-    if (known.has("time_min")) add(-1, "min", "shortest call", "s", "time_min", MPI, null, { how: "min" });
-    if (known.has("time_max")) add(-1, "max", "longest call", "s", "time_max", MPI, null, { how: "max" });
+    if (known.has("time_min")) add(-1, "min", _("shortest call"), "s", "time_min", MPI, null, { how: "min" });
+    if (known.has("time_max")) add(-1, "max", _("longest call"), "s", "time_max", MPI, null, { how: "max" });
     return metrics;
   }
 

@@ -2,7 +2,7 @@
    the focus and names its active row. Nodes are in preorder: a subtree is [node, end[node]). */
 (() => {
   "use strict";
-  const { el } = explorer;
+  const { el, _ } = explorer;
   const ROW = 24, MARGIN = 8, INDENT = 13, PRINTED = 60;
 
   class TreeView {
@@ -50,7 +50,7 @@
       const wanted = this.shown.slice(first, last).map((node, i) => this.row(node, first + i));
       const active = this.rowOf.get(this.selected);
       if (active !== undefined && (active < first || active >= last)) wanted.push(this.row(this.selected, active));
-      if (all && this.shown.length > last) wanted.push(el("div", { class: "row", role: "presentation" }, `… ${this.shown.length - last} more rows`));
+      if (all && this.shown.length > last) wanted.push(el("div", { class: "row", role: "presentation" }, _("… {count} more rows", { count: this.shown.length - last })));
       this.rows.replaceChildren(...wanted);
       this.place.setAttribute("aria-activedescendant", `${this.id}-${this.selected}`);
     }

@@ -11,7 +11,7 @@
 
   explorer.unpack = async (base64) => {
     if (typeof DecompressionStream === "undefined") {
-      throw new Error("This browser is too old for the explorer: it needs Chromium 80, Firefox 113, Safari 16.4 or later.");
+      throw new Error(explorer._("This browser is too old for the explorer: it needs Chromium 80, Firefox 113, Safari 16.4 or later."));
     }
     const stream = new Blob([bytesOf(base64)]).stream().pipeThrough(new DecompressionStream("deflate"));
     const buffer = await new Response(stream).arrayBuffer();
