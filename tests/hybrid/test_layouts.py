@@ -107,9 +107,9 @@ def test_flat_mpi_comes_first_and_only_threads_pack_with_threads() -> None:
     assert names == [
         "flat MPI",
         "2 processes of 2 threads",
-        "2 processes of 2 threads, packed by threads",
+        "2 processes of 2 threads (packed by threads)",
         "1 process of 4 threads",
-        "1 process of 4 threads, packed by threads",
+        "1 process of 4 threads (packed by threads)",
     ]
     assert "Numbers of links are not compared: everything is on one node." in notes
     assert len({variant.setting for variant in found}) == len(found)

@@ -66,13 +66,16 @@ class Variant:
 
     @property
     def name(self) -> str:
-        """For people: "2 processes of 8 threads, packed by threads"."""
-        words = [self.layout.words]
+        """For people: "2 processes of 8 threads (packed by threads)"."""
+        words = []
         if self.numa not in ("none", "auto"):
             words.append(self.numa)
         if self.packing == "threads":
             words.append("packed by threads")
-        return ", ".join([*words, *links_words(self.links)])
+        words += links_words(self.links)
+        if words == ["packed by threads"]:
+            return N_("{layout} (packed by threads)").format(layout=self.layout.words)
+        return f"{self.layout.words} ({', '.join(words)})" if words else self.layout.words
 
 
 def links_words(links: Setting) -> list[str]:
