@@ -8,6 +8,9 @@ How a text is marked:
 - `N_("...")`: a text that is kept (in study.db, in tuning.toml, in a model that `--json` prints). It stays English;
   whoever shows it to a person says `translated(text)`, which finds the sentence it was made from, its values apart.
 
+- In a page's template (`{{ _("...") }}`) and in its script (`_("... {count} ...", { count })`) as in the sources: the
+  page carries the translations of what its script says.
+
 How it is translated: `python tools/catalogue.py` brings `locale/ja/LC_MESSAGES/unisono.po` up to date with the sources
 and names what has no translation; `tests/test_language.py` fails while something is missing.
 

@@ -60,7 +60,7 @@ def format_duration(seconds: float) -> str:
     """ "42 s", "5 min 20 s", "2 h 05 min"."""
     whole = round(seconds)
     if whole < 60:
-        return f"{seconds:.1f} s" if seconds < 9.95 else f"{whole} s"
+        return _("{seconds} s").format(seconds=f"{seconds:.1f}" if seconds < 9.95 else whole)
     if whole < 3600:
         return _("{minutes} min {seconds:02d} s").format(minutes=whole // 60, seconds=whole % 60)
     return _("{hours} h {minutes:02d} min").format(hours=whole // 3600, minutes=whole % 3600 // 60)

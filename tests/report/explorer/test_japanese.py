@@ -36,6 +36,7 @@ def test_no_english_sentence_is_left(
     open_explorer(browser, page)
     shown: list[str] = browser.execute_script(SHOWN)
     assert "コールツリー" in "".join(shown) and "ホットパス" in shown
+    assert "コミュニケータ: 12 ランク、3 ノード。" in "".join(shown), "with its numbers"
     assert len([text for text in shown if "時間" in text]) > 5
     assert [text for text in sentences_in(shown) if text not in profile.notes] == []
     assert console(browser) == []

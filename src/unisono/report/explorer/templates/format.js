@@ -3,7 +3,7 @@
   "use strict";
   /* The page's language: its texts beside their English; {name} stands for a value. */
   const told = document.getElementById("texts"), texts = told ? JSON.parse(told.textContent) : {};
-  const _ = (text, values = {}) => (texts[text] ?? text).replace(/{(\w+)}/g, (whole_, name) => values[name] ?? "");
+  const _ = (text, values = {}) => (texts[text] ?? text).replace(/{(\w+)}/g, (field, name) => values[name] ?? field);
 
   const decimals = [0, 1, 2].map((digits) => new Intl.NumberFormat("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits }));
   const threeDigits = (value) => decimals[value < 9.995 ? 2 : value < 99.95 ? 1 : 0].format(value);
