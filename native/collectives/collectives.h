@@ -100,12 +100,11 @@ void coll_comm_free(struct coll_comm *comm);
 
 /* Memory for one call, at least so many bytes, aligned to a page; NULL: none left. Little of it is kept for the next call:
  * coll_scratch_trim() gives back what all communicators of this process have beyond 18 MiB. Of one `which` at a
- * time there is one: PACK_* and IN_PLACE belong to dispatch, WORK, OTHER and MORE to the algorithm, NODE to the phases of node/, MESSAGES to
+ * time there is one: PACK_* belong to dispatch, WORK, OTHER and MORE to the algorithm, NODE to the phases of node/, MESSAGES to
  * those of group/. */
 enum {
     SCRATCH_PACK_SEND,
     SCRATCH_PACK_RECEIVE,
-    SCRATCH_IN_PLACE,
     SCRATCH_WORK,
     SCRATCH_OTHER,
     SCRATCH_MORE,

@@ -32,7 +32,8 @@ bool dispatch_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, 
     if (state == NULL || root < 0 || root >= state->ranks || buffer == MPI_IN_PLACE || !types_layout(type, &layout))
         return false;
     struct call call = {.collective = COLL_BCAST, .root = root, .bytes = types_bytes(count, &layout), .receive = buffer};
-    const struct implementation *ours = serve_choose(state, &call, true, comm);
+    enum packing packing = serve_packing(state, &call, call.bytes, layout.contiguous ? PACKS_NOTHING : PACKS_WHOLE);
+    const struct implementation *ours = serve_choose(state, &call, packing == PACKS_NOTHING, comm);
     if (ours == NULL)
         return false;
     if (layout.contiguous)
@@ -93,7 +94,10 @@ bool dispatch_allgather(const void *send, MPI_Count send_count, MPI_Datatype sen
     struct call call = {.collective = COLL_ALLGATHER, .bytes = types_bytes(count, &in), .send = send, .receive = receive};
     if (!in_place && (!types_layout(send_type, &out) || types_bytes(send_count, &out) != call.bytes))
         return false;
-    const struct implementation *ours = serve_choose(state, &call, true, comm);
+    bool packs = !in.contiguous || (!in_place && !out.contiguous);
+    int64_t all = call.bytes > SERVE_LONGEST ? 0 : state->ranks * call.bytes;
+    enum packing packing = serve_packing(state, &call, all, packs ? PACKS_WHOLE : PACKS_NOTHING);
+    const struct implementation *ours = serve_choose(state, &call, packing == PACKS_NOTHING, comm);
     if (ours == NULL)
         return false;
     int failed = MPI_SUCCESS;
@@ -116,99 +120,5 @@ bool dispatch_allgather(const void *send, MPI_Count send_count, MPI_Datatype sen
         failed = serve_run(state, &call, ours);
     if (failed == MPI_SUCCESS && !in.contiguous)
         failed = unpack(call.receive, receive, state->ranks * count, type, &in, own);
-    return serve_end(state, failed, error);
-}
-
-/* Bytes of each block that an alltoall in place moves at a time, the same on all ranks: pieces of about the same length. */
-static int64_t piece_in_place(const struct state *state, int64_t bytes)
-{
-    int64_t most = SERVE_COPIED / 2 / state->ranks;
-    if (bytes <= most || most < SERVE_PIECE)
-        return bytes;
-    int64_t pieces = (bytes + most - 1) / most;
-    return (bytes + pieces - 1) / pieces;
-}
-
-static void copy_pieces(char *to, int64_t to_apart, const char *from, int64_t from_apart, int64_t bytes, int blocks)
-{
-    for (int i = 0; i < blocks; i++)
-        memcpy(to + i * to_apart, from + i * from_apart, (size_t)bytes);
-}
-
-/* `blocks`: of all ranks, `bytes` each, one after the other; what they send becomes what they receive. */
-static int alltoall_in_place(struct state *state, const struct call *call, const struct implementation *ours,
-                             char *blocks, int64_t bytes)
-{
-    void *out = NULL, *in = NULL;
-    int64_t piece = call->bytes;
-    int failed = serve_room(state, SCRATCH_PACK_SEND, state->ranks * piece, &out);
-    if (failed == MPI_SUCCESS)
-        failed = serve_room(state, SCRATCH_IN_PLACE, state->ranks * piece, &in);
-    for (int64_t at = 0; at < bytes && failed == MPI_SUCCESS; at += piece) {
-        int64_t now = bytes - at < piece ? bytes - at : piece;
-        const struct call one = {.collective = COLL_ALLTOALL, .bytes = now, .send = out, .receive = in};
-        copy_pieces(out, now, blocks + at, bytes, now, state->ranks);
-        failed = serve_run(state, &one, ours);
-        if (failed == MPI_SUCCESS)
-            copy_pieces(blocks + at, bytes, in, now, now, state->ranks);
-    }
-    return failed;
-}
-
-/* All ranks are in place or none. */
-static bool dispatch_in_place(struct state *state, void *receive, MPI_Count count, MPI_Datatype type,
-                              const struct layout *layout, MPI_Comm *comm, int *error)
-{
-    int64_t bytes = types_bytes(count, layout), piece = piece_in_place(state, bytes);
-    struct call call = {.collective = COLL_ALLTOALL, .bytes = piece};
-    bool possible = state->ranks * piece <= SERVE_COPIED;
-    const struct shape last = {.bytes = piece > 0 && bytes % piece > 0 ? bytes % piece : piece, .commutative = true};
-    const struct implementation *ours = serve_choose(state, &call, possible, comm);
-    if (ours == NULL || !algorithm_applies(ours->algorithm, state->ours, &last))
-        return false;
-    void *blocks = receive;
-    int failed = MPI_SUCCESS;
-    if (!layout->contiguous) { /* where a piece ends within an element, it cannot be packed alone */
-        failed = serve_room(state, SCRATCH_PACK_RECEIVE, state->ranks * bytes, &blocks);
-        if (failed == MPI_SUCCESS)
-            failed = pack(receive, state->ranks * count, type, layout, blocks, state->ours->comm);
-    }
-    if (failed == MPI_SUCCESS)
-        failed = alltoall_in_place(state, &call, ours, blocks, bytes);
-    if (failed == MPI_SUCCESS && !layout->contiguous)
-        failed = unpack(blocks, receive, state->ranks * count, type, layout, state->ours->comm);
-    return serve_end(state, failed, error);
-}
-
-bool dispatch_alltoall(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
-                       MPI_Datatype type, MPI_Comm *comm, int *error)
-{
-    struct state *state = state_find(*comm);
-    struct layout in, out;
-    if (state == NULL || receive == MPI_IN_PLACE || !types_layout(type, &in))
-        return false;
-    struct call call = {.collective = COLL_ALLTOALL, .bytes = types_bytes(count, &in), .send = send, .receive = receive};
-    if (send == MPI_IN_PLACE)
-        return dispatch_in_place(state, receive, count, type, &in, comm, error);
-    if (!types_layout(send_type, &out) || types_bytes(send_count, &out) != call.bytes)
-        return false;
-    int64_t all = state->ranks * call.bytes;
-    const struct implementation *ours = serve_choose(state, &call, true, comm);
-    if (ours == NULL)
-        return false;
-    int failed = MPI_SUCCESS;
-    if (send == receive || !out.contiguous) {
-        void *room = NULL;
-        failed = serve_room(state, SCRATCH_PACK_SEND, all, &room);
-        if (failed == MPI_SUCCESS)
-            failed = pack(send, state->ranks * send_count, send_type, &out, room, state->ours->comm);
-        call.send = room;
-    }
-    if (failed == MPI_SUCCESS && !in.contiguous)
-        failed = serve_room(state, SCRATCH_PACK_RECEIVE, all, &call.receive);
-    if (failed == MPI_SUCCESS)
-        failed = serve_run(state, &call, ours);
-    if (failed == MPI_SUCCESS && !in.contiguous)
-        failed = unpack(call.receive, receive, state->ranks * count, type, &in, state->ours->comm);
     return serve_end(state, failed, error);
 }

@@ -50,29 +50,28 @@ static inline bool is_last(const struct state *state, enum collective collective
            last->element == shape->element && last->commutative == shape->commutative && last->root == shape->root;
 }
 
-/* Whether one of the ranks says so. All of them wait here, and one may have ended: hence not MPI_Allreduce, in which the
- * others would wait for ever. What a reduction without an end may still write to is not freed. */
-static bool any_says(struct state *state, bool says)
+int64_t serve_most(struct state *state, int64_t mine)
 {
     enum { LOOK = 64 }; /* turns */
     struct failure *failure = state->ours->fabric.failure;
     MPI_Request request;
-    int done = false, *flags = reserve_get(2 * sizeof *flags);
-    flags[0] = says;
-    if (PMPI_Iallreduce(&flags[0], &flags[1], 1, MPI_INT, MPI_MAX, state->ours->comm, &request) != MPI_SUCCESS)
-        return false;
+    int done = false;
+    int64_t *values = reserve_get(2 * sizeof *values);
+    values[0] = mine;
+    if (PMPI_Iallreduce(&values[0], &values[1], 1, MPI_INT64_T, MPI_MAX, state->ours->comm, &request) != MPI_SUCCESS)
+        return 0;
     for (unsigned turn = 1; !done && !failure_known(failure); turn++) {
         if (PMPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
-            return false;
+            return 0;
         if (done || turn % LOOK != 0)
             continue;
         failure_look(failure, turn == LOOK);
         sched_yield();
     }
-    bool any = done && flags[1];
-    if (done)
-        reserve_put(flags);
-    return any;
+    int64_t most = done ? values[1] : 0;
+    if (done) /* what a reduction without an end may still write to is not freed */
+        reserve_put(values);
+    return most;
 }
 
 /* Whether this call is not ours to serve because of a device's memory (device.h). */
@@ -85,7 +84,7 @@ static inline bool is_for_device(struct state *state, const struct call *call)
     if (__builtin_expect(watch->next == 0, false))
         watch->next = job.devices ? 1 : 16;
     if (__builtin_expect(++watch->calls == watch->next, false)) {
-        watch->found = any_says(state, device_call.here);
+        watch->found = serve_most(state, device_call.here) != 0;
         if (watch->next == DEVICE_RARELY)
             watch->calls = 0;
         else
@@ -124,6 +123,20 @@ const struct implementation *serve_choose(struct state *state, const struct call
         state->last[call->collective].implementation = chosen;
     state->last[call->collective].shape = shape;
     return state->serving = chosen;
+}
+
+enum packing serve_packing(struct state *state, const struct call *call, int64_t bytes, enum packing mine)
+{
+    if (bytes <= SERVE_WINDOW || call->bytes <= 0 || call->bytes > SERVE_LONGEST)
+        return PACKS_NOTHING;
+    if (device_call.copied) /* this rank comes once more: it has agreed with the others before */
+        return state->packing;
+    const struct shape shape = {.bytes = call->bytes, .commutative = true, .root = call->root};
+    const struct implementation *ours = serve_would(state, call->collective, &shape);
+    state->packing = PACKS_NOTHING;
+    if (ours != NULL && ours->kind == BY_OURS)
+        state->packing = (enum packing)serve_most(state, mine);
+    return state->packing;
 }
 
 bool serve_reduction(struct state *state, struct reduction *reduction, MPI_Datatype type, MPI_Op op,

@@ -9,14 +9,23 @@
  * the ranks use. Bytes. */
 #define SERVE_LONGEST (INT64_C(1) << 30)
 
-/* An alltoall in place moves so much at a time, there and back together; where blocks would have to be cut into pieces
- * shorter than SERVE_PIECE, it is left to the MPI library. Bytes. */
-#define SERVE_COPIED (INT64_C(32) << 20)
+/* What is copied or packed for a call at a time, each way; where blocks would have to be cut into pieces shorter than
+ * SERVE_PIECE, an alltoall is left to the MPI library. Bytes. */
+#define SERVE_WINDOW (INT64_C(16) << 20)
 #define SERVE_PIECE (INT64_C(4) << 10)
 
 /* One of ours, or NULL: the call is the MPI library's, on *comm, which may have become a copy. `possible`: whether ours
  * can serve these arguments at all, the same on all ranks. */
 const struct implementation *serve_choose(struct state *state, const struct call *call, bool possible, MPI_Comm *comm);
+
+/* What the rank that packs most has to pack for a call for which ranks may have to pack `bytes`, the same number on all of
+ * them. Collective, where that is more than SERVE_WINDOW and the call would be ours; else PACKS_NOTHING, which so says
+ * too that what there is may be packed at once. */
+enum packing serve_packing(struct state *state, const struct call *call, int64_t bytes, enum packing mine);
+
+/* The greatest of what all ranks say, none of it negative; 0 where a rank has died. All of them wait here, and one may
+ * have ended: hence not MPI_Allreduce, in which the others would wait for ever. Only where the call is ours. */
+int64_t serve_most(struct state *state, int64_t mine);
 
 /* How to combine; false when ours cannot. */
 bool serve_reduction(struct state *state, struct reduction *reduction, MPI_Datatype type, MPI_Op op,

@@ -25,6 +25,9 @@ struct copy {
     MPI_Comm comm; /* MPI_COMM_NULL: cannot be had */
 };
 
+/* Where types have gaps, or data has to be moved. */
+enum packing { PACKS_NOTHING, PACKS_PIECES, PACKS_WHOLE };
+
 struct state {
     MPI_Comm user;
     int rank, ranks;
@@ -44,6 +47,7 @@ struct state {
         const struct implementation *implementation; /* one of ours; NULL: look it up */
     } last[COLLECTIVES]; /* what served last, and what */
     const struct implementation *serving; /* this call, or the last one that was ours */
+    enum packing packing;   /* of the last call about which ranks have agreed (serve_packing) */
     struct device_watch device[COLLECTIVES][DEVICE_BINS];
     int copies;
     struct copy copy[COPIES_MOST];

@@ -1,6 +1,12 @@
-/* Long messages, and what they leave: `memory r|a|g MIB` calls MPI_Allreduce, or MPI_Alltoall in place (g: elements with a gap
- * behind each on the last rank); printed is by how many MiB the most that a rank ever had has grown by then, and how much of that
- * it still has. Wrong data is status 1. */
+/* Long messages, and what they leave: `memory HOW MIB`; printed is by how many MiB the most that a rank ever had has grown by
+ * then, and how much of that it still has. Wrong data is status 1. HOW:
+ *
+ *     r   MPI_Allreduce
+ *     a   MPI_Alltoall in place; g: elements of 12 bytes, and a gap behind each, on the last rank; G: on all ranks
+ *     n   MPI_Alltoall, elements with gaps on the last rank; N: elements longer than a piece
+ *     v   MPI_Alltoallv in place, blocks of several lengths; w: with gaps on the last rank; x: not in place, with gaps there;
+ *         X: the same, elements longer than a piece
+ *     b   MPI_Bcast, elements with gaps on the last rank */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +25,54 @@ static long mebibytes(const char *key)
     return kibibytes >> 10;
 }
 
+/* Where number i is, in memory of elements of `parts` numbers with a gap as long behind each. */
+static int place(int i, int parts)
+{
+    return i / parts * 2 * parts + i % parts;
+}
+
+static int value(int from, int to, int i)
+{
+    return 7 * from + 11 * to + i % 100003;
+}
+
+static int exchange(char how, int rank, int ranks, int *data, int *result, int count)
+{
+    int is_last = rank == ranks - 1, gaps = how == 'G' || (strchr("gnNwxXb", how) != NULL && is_last);
+    int parts = how == 'N' || how == 'X' ? 3000000 : 3, block = count / ranks / parts, counts[16], at[16], wrong = 0;
+    int *to = strchr("nNxX", how) != NULL ? result : data;
+    MPI_Datatype part, type;
+    MPI_Type_contiguous(parts, MPI_INT, &part);
+    MPI_Type_create_resized(part, 0, (gaps ? 2 : 1) * parts * (MPI_Aint)sizeof(int), &type);
+    MPI_Type_commit(&type);
+    for (int other = 0; other < ranks; other++) {
+        counts[other] = strchr("vwx", how) != NULL ? block - 1000 * (rank + other) : block;
+        at[other] = other * block;
+        for (int i = 0; i < block * parts; i++) {
+            int k = other * block * parts + i;
+            data[gaps ? place(k, parts) : k] = how == 'b' ? (rank == 0) * i : value(rank, other, i);
+        }
+    }
+    if (strchr("agG", how) != NULL)
+        MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, block, type, MPI_COMM_WORLD);
+    else if (how == 'n' || how == 'N')
+        MPI_Alltoall(data, block, type, result, block, type, MPI_COMM_WORLD);
+    else if (how == 'v' || how == 'w')
+        MPI_Alltoallv(MPI_IN_PLACE, NULL, NULL, MPI_DATATYPE_NULL, data, counts, at, type, MPI_COMM_WORLD);
+    else if (how == 'x' || how == 'X')
+        MPI_Alltoallv(data, counts, at, type, result, counts, at, type, MPI_COMM_WORLD);
+    else
+        MPI_Bcast(data, ranks * block, type, 0, MPI_COMM_WORLD);
+    for (int other = 0; other < ranks; other++)
+        for (int i = 0; i < counts[other] * parts; i++) {
+            int k = other * block * parts + i;
+            wrong += to[gaps ? place(k, parts) : k] != (how == 'b' ? i : value(other, rank, i));
+        }
+    MPI_Type_free(&part);
+    MPI_Type_free(&type);
+    return wrong;
+}
+
 int main(int argc, char **argv)
 {
     int rank, ranks, wrong = 0;
@@ -29,25 +83,15 @@ int main(int argc, char **argv)
     int count = (int)(bytes / sizeof(int));
     int *data = malloc(bytes), *result = malloc(bytes);
     for (int i = 0; i < count; i++)
-        data[i] = i % 1000 + rank, result[i] = 0;
+        data[i] = i % 1000 + rank, result[i] = -1;
     MPI_Barrier(MPI_COMM_WORLD);
     long before = mebibytes("VmRSS");
     if (argv[1][0] == 'r') {
         MPI_Allreduce(data, result, count, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
         for (int i = 0; i < count; i++)
             wrong += result[i] != ranks * (i % 1000) + ranks * (ranks - 1) / 2;
-    } else {
-        int stride = argv[1][0] == 'g' && rank == ranks - 1 ? 2 : 1, block = count / ranks / 2;
-        MPI_Datatype type;
-        MPI_Type_create_resized(MPI_INT, 0, stride * (MPI_Aint)sizeof(int), &type);
-        MPI_Type_commit(&type);
-        for (int i = 0; i < block * ranks; i++)
-            data[i * stride] = i % 1000 + rank;
-        MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, block, type, MPI_COMM_WORLD);
-        for (int i = 0; i < block * ranks; i++)
-            wrong += data[i * stride] != (rank * block + i % block) % 1000 + i / block;
-        MPI_Type_free(&type);
-    }
+    } else
+        wrong = exchange(argv[1][0], rank, ranks, data, result, count / 2);
     long peak = mebibytes("VmHWM") - before, left = mebibytes("VmRSS") - before;
     int mine[] = {(int)peak, (int)left, wrong}, most[3];
     MPI_Reduce(mine, most, 3, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);
