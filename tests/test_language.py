@@ -30,7 +30,7 @@ from unisono.tuning.model import FindingModel
 ROOT = Path(__file__).parents[1]
 UNISONO = [str(Path(sys.executable).parent / "unisono")]
 
-NOT_YET = ("advise", "profile")
+NOT_YET = ("advise",)
 """Packages whose texts are not marked yet. One that is done leaves this list; none comes to it."""
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unisono.errors import UserError
+from unisono.language import _
 
 _MAGIC = b"\x93NUMPY\x01\x00"
 _BEGIN = 10
@@ -22,11 +23,17 @@ _RATIO_MOST = 400
 def check_size(info: zipfile.ZipInfo, most: int, where: str) -> None:
     """Raises UserError where a member unpacks to more than `most` bytes, or to far more than it takes on disk."""
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) or info.flag_bits & 1:
-        raise UserError(f"{where}: {info.filename} is packed as Unisono never does; the file is damaged or foreign")
+        raise UserError(
+            _("{where}: {filename} is packed as Unisono never does; the file is damaged or foreign").format(
+                where=where, filename=info.filename
+            )
+        )
     packed_too_well = info.file_size > _SUSPICIOUS and info.file_size > _RATIO_MOST * max(1, info.compress_size)
     if info.file_size > most or packed_too_well:
         raise UserError(
-            f"{where}: {info.filename} would unpack to {info.file_size:,} bytes; no profile of ours is like that"
+            _("{where}: {filename} would unpack to {file_size:,} bytes; no profile of ours is like that").format(
+                where=where, filename=info.filename, file_size=info.file_size
+            )
         )
 
 
@@ -49,15 +56,23 @@ def read_array(archive: zipfile.ZipFile, name: str, dtype: np.dtype[Any], most: 
         header = member.read(length)
         rows, rest = divmod(info.file_size - _BEGIN - length, dtype.itemsize)
         if begin[:8] != _MAGIC or len(header) < length:
-            raise UserError(f"{where}: {name} is not an array as Unisono writes it; the file is damaged")
+            raise UserError(
+                _("{where}: {name} is not an array as Unisono writes it; the file is damaged").format(
+                    where=where, name=name
+                )
+            )
         if rest or rows < 0 or header.split() != _header(dtype, rows).split():
-            raise UserError(f"{where}: {name} has other rows or columns than it should; the file is damaged")
+            raise UserError(
+                _("{where}: {name} has other rows or columns than it should; the file is damaged").format(
+                    where=where, name=name
+                )
+            )
         raw = np.empty(rows * dtype.itemsize, np.uint8)
         at = 0
         while at < len(raw):
             chunk = member.read(min(1 << 20, len(raw) - at))
             if not chunk:
-                raise UserError(f"{where}: {name} ends early; the file is truncated")
+                raise UserError(_("{where}: {name} ends early; the file is truncated").format(where=where, name=name))
             raw[at : at + len(chunk)] = np.frombuffer(chunk, np.uint8)
             at += len(chunk)
         member.read(1)  # to its end: only there zipfile compares the checksum

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from unisono.language import _
 from unisono.profile.model import UNKNOWN, Profile
 
 DEPTH_MOST = 1000
@@ -24,25 +25,25 @@ def problem(profile: Profile) -> str:
 
 def _tree(profile: Profile) -> str:
     if not profile.functions or profile.functions[0] != "":
-        return 'the first function is not ""'
+        return _('the first function is not ""')
     if not profile.phases or profile.phases[0] != "":
-        return 'the first phase is not ""'
+        return _('the first phase is not ""')
     if not profile.paths:
-        return "there is no root path"
+        return _("there is no root path")
     depth = [0]
     for index, path in enumerate(profile.paths[1:], 1):
         if not 0 <= path.parent < index:
-            return f"path {index} does not come after its parent"
+            return _("path {index} does not come after its parent").format(index=index)
         depth.append(depth[path.parent] + 1)
         if depth[-1] > DEPTH_MOST:
-            return f"path {index} is more than {DEPTH_MOST:,} calls deep"
+            return _("path {index} is more than {depth_most:,} calls deep").format(index=index, depth_most=DEPTH_MOST)
         if not 0 <= path.frame < len(profile.frames):
-            return f"path {index} names a frame that is not there"
+            return _("path {index} names a frame that is not there").format(index=index)
     if any(not (0 <= frame.line <= _INT32 and UNKNOWN <= frame.offset <= _INT64) for frame in profile.frames):
-        return "a frame's line or offset is out of range"
+        return _("a frame's line or offset is out of range")
     shapes = [value for comm in profile.comms for value in (comm.size, comm.nodes, comm.created)]
     if any(not UNKNOWN <= value <= _INT32 for value in shapes):
-        return "a communicator's shape is out of range"
+        return _("a communicator's shape is out of range")
     return ""
 
 
@@ -56,40 +57,40 @@ def _cells(profile: Profile) -> str:
         ("rank", 0, profile.ranks),
     ):
         if not _within(cells[name], low, end):
-            return f"a row names a {name} that is not there"
+            return _("a row names a {name} that is not there").format(name=name)
     for name in ("size", "size_min", "size_max", "calls", "sent", "received"):
         if np.any(cells[name] < UNKNOWN):
-            return f"a row has a negative {name}"
+            return _("a row has a negative {name}").format(name=name)
         if cells[name].astype(np.float64).sum() > _SUM_MOST:
-            return f"the rows' {name} is impossibly large"
+            return _("the rows' {name} is impossibly large").format(name=name)
     if np.any(cells["size_min"] > cells["size_max"]):
-        return "a row's smallest size is above its largest"
+        return _("a row's smallest size is above its largest")
     if np.any(~np.isfinite(cells["time"]) | (cells["time"] < 0)):
-        return "a row's time is not a number of seconds"
+        return _("a row's time is not a number of seconds")
     for name in ("time_min", "time_max", "waiting"):
         if np.any(np.isinf(cells[name]) | (cells[name] < 0)):
-            return f"a row's {name} is not a number of seconds"
+            return _("a row's {name} is not a number of seconds").format(name=name)
     with np.errstate(over="ignore"):
         for name in ("time", "time_min", "time_max", "waiting"):
             if np.nansum(cells[name].astype(np.float64)) > _SECONDS_MOST:
-                return f"the rows' {name} is impossibly long"
+                return _("the rows' {name} is impossibly long").format(name=name)
     return ""
 
 
 def _rest(profile: Profile) -> str:
     if np.any(~np.isfinite(profile.wall) | (profile.wall < 0)):
-        return "a rank's wall time is not a number of seconds"
+        return _("a rank's wall time is not a number of seconds")
     with np.errstate(over="ignore"):
         if profile.wall.sum() > _SECONDS_MOST:
-            return "the ranks' wall time is impossibly long"
+            return _("the ranks' wall time is impossibly long")
     pairs = profile.pairs
     for name in ("source", "target"):
         if not _within(pairs[name], 0, profile.ranks):
-            return f"a pair's {name} is not a rank of it"
+            return _("a pair's {name} is not a rank of it").format(name=name)
     if np.any(pairs["calls"] < 0) or np.any(pairs["bytes"] < 0):
-        return "a pair has negative calls or bytes"
+        return _("a pair has negative calls or bytes")
     if len(profile.origin.hosts) not in (0, profile.ranks):
-        return "there are not as many hosts as ranks"
+        return _("there are not as many hosts as ranks")
     return ""
 
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from unisono.errors import UserError
+from unisono.language import N_, _
 from unisono.launch.userline import parse
 from unisono.machine.tools import ask
 from unisono.profile.preload import Launcher
@@ -50,7 +51,9 @@ def mismatch(program: Path | None, library: Path) -> str | None:
     theirs, ours = (_MAIN_LIBRARY.search(ask(["ldd", str(path)]).out) for path in (program, library))
     if theirs is None or ours is None or theirs[2] == ours[2]:
         return None
-    return f"{program} uses {theirs[1]}, but the mpirun of this command belongs to {ours[1]}: start it with its own"
+    return _("{program} uses {theirs}, but the mpirun of this command belongs to {ours}: start it with its own").format(
+        program=program, theirs=theirs[1], ours=ours[1]
+    )
 
 
 def other_library(program: Path | None, library: Path) -> str | None:
@@ -61,42 +64,61 @@ def other_library(program: Path | None, library: Path) -> str | None:
     theirs, ours = (_MAIN_LIBRARY.search(ask(["ldd", str(path)]).out) for path in (program, library))
     if theirs is None or ours is None or theirs[2] != ours[2] or Path(theirs[3]).resolve() == Path(ours[3]).resolve():
         return None
-    return (
-        f"{program} by itself loads {theirs[3]}, but this mpirun belongs to {ours[3]}, which is used while it is"
-        " recorded: start it with its own mpirun to record what it does otherwise"
-    )
+    return N_(
+        "{program} by itself loads {theirs}, but this mpirun belongs to {ours}, which is used "
+        "while it is recorded: start it with its own mpirun to record what it does otherwise"
+    ).format(program=program, theirs=theirs[3], ours=ours[3])
 
 
 def nothing_recorded(program: Path | None, exit_status: int) -> str:
     """One sentence: why there is no file."""
-    ended = f" (exit status {exit_status})" if exit_status else ""
     if program is None:
-        return (
-            f"nothing was recorded{ended}: no MPI program that the command started let itself be recorded; "
+        if exit_status:
+            return _(
+                "nothing was recorded (exit status {status}): no MPI program that the command started let itself be "
+                "recorded; write mpirun itself after --"
+            ).format(status=exit_status)
+        return _(
+            "nothing was recorded: no MPI program that the command started let itself be recorded; "
             "write mpirun itself after --"
         )
     what = _kind(program)
     if what == "static":
-        return (
-            f"nothing was recorded: {program} has its MPI library linked into it, where nothing can be preloaded; link "
-            "it with libunisono.so before the MPI library, or with the shared MPI library"
-        )
+        return _(
+            "nothing was recorded: {program} has its MPI library linked into it, where nothing can "
+            "be preloaded; link it with libunisono.so before the MPI library, or with the shared MPI "
+            "library"
+        ).format(program=program)
     if what == "mpi" and exit_status:
-        return (
-            f"nothing was recorded: {program} ended{ended} before MPI_Init, or too abruptly to write anything "
-            "(_exit, SIGKILL)"
-        )
+        return _(
+            "nothing was recorded: {program} ended (exit status {status}) before MPI_Init, or too abruptly to "
+            "write anything (_exit, SIGKILL)"
+        ).format(program=program, status=exit_status)
     if what == "mpi":
-        return (
-            f"nothing was recorded: {program} is linked with MPI, but no rank came from MPI_Init to MPI_Finalize; "
-            "did it leave by _exit, or never call MPI_Init?"
-        )
+        return _(
+            "nothing was recorded: {program} is linked with MPI, but no rank came from MPI_Init to "
+            "MPI_Finalize; did it leave by _exit, or never call MPI_Init?"
+        ).format(program=program)
     if what == "opens":
-        return (
-            f"nothing was recorded{ended}: {program} is not linked with an MPI library; if it opens one at run time "
-            "(dlopen), link it instead, or preload the MPI library too: -x LD_PRELOAD=/path/to/libmpi.so"
+        if exit_status:
+            said = _(
+                "nothing was recorded (exit status {status}): {program} is not linked with an MPI library; if it opens "
+                "one at run time (dlopen), link it instead, or preload the MPI library too: "
+                "-x LD_PRELOAD=/path/to/libmpi.so"
+            )
+        else:
+            said = _(
+                "nothing was recorded: {program} is not linked with an MPI library; if it opens one at run time "
+                "(dlopen), link it instead, or preload the MPI library too: -x LD_PRELOAD=/path/to/libmpi.so"
+            )
+    elif exit_status:
+        said = _(
+            "nothing was recorded (exit status {status}): {program} is no MPI program: neither it nor its libraries "
+            "call MPI"
         )
-    return f"nothing was recorded{ended}: {program} is no MPI program: neither it nor its libraries call MPI"
+    else:
+        said = _("nothing was recorded: {program} is no MPI program: neither it nor its libraries call MPI")
+    return said.format(program=program, status=exit_status)
 
 
 def _kind(program: Path) -> str:

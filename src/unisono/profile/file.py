@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from unisono import __version__
 from unisono.errors import UserError
+from unisono.language import _
 from unisono.profile.arrays import check_size, read_array, write_array
 from unisono.profile.check import problem
 from unisono.profile.model import CELL, PAIR, Comm, Frame, Origin, Profile
@@ -90,8 +91,10 @@ def save(profile: Profile, path: Path) -> None:
     text = _text(profile).encode("utf-8", "replace")  # names from a symbol table can hold bytes that are no text
     if len(text) > _JSON_MOST:
         raise UserError(
-            f"{path}: the names of {len(profile.frames):,} places and {len(profile.paths):,} call paths do not fit into"
-            " a profile; record fewer frames (--depth)"
+            _(
+                "{path}: the names of {frames:,} places and {paths:,} call paths do not fit into a "
+                "profile; record fewer frames (--depth)"
+            ).format(path=path, frames=len(profile.frames), paths=len(profile.paths))
         )
     with written(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
         archive.writestr(DOCUMENT, text)
@@ -107,27 +110,33 @@ def load(path: Path) -> Profile:
         with open_regular(path) as file, zipfile.ZipFile(file) as archive:
             profile = _read(archive, where)
     except OSError as error:
-        raise UserError(f"{where}: cannot be read: {error.strerror or error}") from error
+        raise UserError(
+            _("{where}: cannot be read: {strerror}").format(where=where, strerror=error.strerror or error)
+        ) from error
     except zipfile.BadZipFile as error:
         raise UserError(
-            f"{where}: is not a profile, or is damaged ({error}); files of other tools: unisono profile import"
+            _(
+                "{where}: is not a profile, or is damaged ({error}); files of other tools: unisono profile import"
+            ).format(where=where, error=error)
         ) from error
     except (zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OverflowError) as error:
         # zipfile has no common error for the ways its entries can be wrong (encrypted, unknown method, bad offsets)
-        raise UserError(f"{where}: is damaged: {error}") from error
+        raise UserError(_("{where}: is damaged: {error}").format(where=where, error=error)) from error
     wrong = problem(profile)
     if wrong:
-        raise UserError(f"{where}: is damaged: {wrong}")
+        raise UserError(_("{where}: is damaged: {wrong}").format(where=where, wrong=wrong))
     return profile
 
 
 def _read(archive: zipfile.ZipFile, where: str) -> Profile:
     names = archive.namelist()
     if DOCUMENT not in names or len(names) > _MEMBERS_MOST:
-        raise UserError(f"{where}: is a zip file, but not a profile (it has no {DOCUMENT})")
+        raise UserError(
+            _("{where}: is a zip file, but not a profile (it has no {document})").format(where=where, document=DOCUMENT)
+        )
     missing = [name for name in ("cells.npy", "pairs.npy", "wall.npy") if name not in names]
     if missing:
-        raise UserError(f"{where}: has no {missing[0]}; the file is damaged")
+        raise UserError(_("{where}: has no {missing}; the file is damaged").format(where=where, missing=missing[0]))
     check_size(archive.getinfo(DOCUMENT), _JSON_MOST, where)
     document = _parse(archive.read(DOCUMENT), where)
     given = document.origin.model_dump()
@@ -159,12 +168,16 @@ def _parse(data: bytes, where: str) -> _Document:
     except ValidationError as error:
         head = _Head.maybe(data)
         if head is None or head.format != FORMAT:
-            raise UserError(f"{where}: is not a profile: {DOCUMENT} does not say format {FORMAT!r}") from error
-        if head.version != VERSION:
             raise UserError(
-                f"{where}: is a profile of version {head.version}; this Unisono reads version {VERSION}"
-                + (": update it" if head.version > VERSION else "")
+                _("{where}: is not a profile: {document} does not say format {format!r}").format(
+                    where=where, document=DOCUMENT, format=FORMAT
+                )
             ) from error
+        if head.version != VERSION:
+            said = _("{path}: is a profile of version {version}; this Unisono reads version {own}")
+            if head.version > VERSION:
+                said = _("{path}: is a profile of version {version}; this Unisono reads version {own}: update it")
+            raise UserError(said.format(path=where, version=head.version, own=VERSION)) from error
         raise UserError(explain_validation(f"{where}: {DOCUMENT}", error)) from error
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from unisono.errors import UserError
+from unisono.language import N_, _
 from unisono.launch.userline import parse
 from unisono.machine.model import Mpi
 from unisono.machine.mpi import beside, parse_version
@@ -46,28 +47,32 @@ def launcher_of(argv: Sequence[str]) -> Launcher:
     """Finds mpirun or srun, also behind others (time, env, timeout ...). Raises UserError when there is no command, or
     when it cannot be found."""
     if not argv:
-        raise UserError("no command: write the mpirun command line after --")
+        raise UserError(_("no command: write the mpirun command line after --"))
     for at, word in enumerate(argv):
         name = Path(word).name
         if name.partition(".")[0] not in _LAUNCHERS:
             continue
         found = shutil.which(word)
         if found is None:
-            raise UserError(f"{word}: not a program that can be run")
+            raise UserError(_("{word}: not a program that can be run").format(word=word))
         if name == "srun":
             return Launcher("srun", at)
         answer = ask([found, "--version"])
-        family, _, _ = parse_version(answer.out + answer.error)
+        family, *_version = parse_version(answer.out + answer.error)
         if family in ("mpich", "intel", "mvapich"):
             return Launcher("hydra", at, found)
         # By the name mpirun.openmpi (Debian) Open MPI 4 calls itself OpenRTE.
         if family in ("openmpi", "spectrum") or "(OpenRTE)" in answer.out:
             return Launcher("openmpi", at, found)
         said = (answer.error or answer.out).strip().splitlines() or ["nothing"]
-        raise UserError(f"{found} --version: not the launcher of an MPI we know (it said: {said[0]})")
+        raise UserError(
+            _("{found} --version: not the launcher of an MPI we know (it said: {said})").format(
+                found=found, said=said[0]
+            )
+        )
     found = shutil.which(argv[0])
     if found is None:
-        raise UserError(f"{argv[0]}: not a program that can be run")
+        raise UserError(_("{argv}: not a program that can be run").format(argv=argv[0]))
     with Path(found).open("rb") as file:
         return Launcher("program" if file.read(4) == b"\x7fELF" and not _is_shell(found) else "script", 0)
 
@@ -91,7 +96,7 @@ def compiler_of(launcher: Launcher) -> str | None:
     """The mpicc of the same MPI; None where there is none beside the launcher. On Debian it has the same ending."""
     if not launcher.path:
         return None
-    _, dot, ending = Path(launcher.path).name.partition(".")
+    _name, dot, ending = Path(launcher.path).name.partition(".")
     endings = [f".{ending}"] if dot and ending != "hydra" else []
     endings += [".mpich"] if launcher.kind == "hydra" else []
     return next((found for end in [*endings, ""] if (found := beside(launcher.path, f"mpicc{end}"))), None)
@@ -118,7 +123,7 @@ def with_variables(
     if launcher.kind == "srun":
         return _srun(argv, launcher.at, {PRELOAD: preload, **variables}, env)
     if launcher.kind == "program":
-        note = "there is no mpirun in the command: the program is run as it is, as one rank"
+        note = N_("there is no mpirun in the command: the program is run as it is, as one rank")
         return Line(list(argv), {PRELOAD: preload, **variables}, [note])
     return _script(argv, preload, variables, env)
 
@@ -145,7 +150,11 @@ def _openmpi(argv: Sequence[str], at: int, library: str, variables: Mapping[str,
                 where = options.index(option.values[0])
                 del options[where - 1 : where + 1]
             elif name in variables:
-                raise UserError(f"-x {option.values[0]}: this is what Unisono sets itself here; leave it out")
+                raise UserError(
+                    _("-x {values}: this is what Unisono sets itself here; leave it out").format(
+                        values=option.values[0]
+                    )
+                )
         exports = [word for item in {PRELOAD: preload, **variables}.items() for word in ("-x", "=".join(item))]
         words += [*line.argv[begin : context.start], *exports, *options, *context.program]
         begin = end
@@ -171,14 +180,20 @@ def _srun(argv: Sequence[str], at: int, exports: Mapping[str, str], env: Mapping
     line = parse(argv[at:])
     strange = next((value for value in exports.values() if "," in value), None)
     if strange is not None:
-        raise UserError(f"{strange}: srun cannot pass on a value with a comma; choose an output without one")
+        raise UserError(
+            _("{strange}: srun cannot pass on a value with a comma; choose an output without one").format(
+                strange=strange
+            )
+        )
     own = line.value("export")
     base = (own if own is not None else env.get("SLURM_EXPORT_ENV", "ALL")).split(",")
     theirs = next((entry.partition("=")[2] for entry in base if entry.startswith(f"{PRELOAD}=")), None)
     exports = {**exports, PRELOAD: _joined(theirs, exports[PRELOAD])}
     kept = [entry for entry in base if entry.partition("=")[0] not in exports]
     if kept[:1] in (["NONE"], ["NIL"]):
-        raise UserError(f"--export={','.join(base)} keeps what records from the ranks: name variables instead")
+        raise UserError(
+            _("--export={words} keeps what records from the ranks: name variables instead").format(words=",".join(base))
+        )
     words = list(line.argv[: len(line.argv) - len(line.contexts[0].program)])
     for option in line.options("export"):
         together = f"--export={option.values[0]}"
@@ -194,8 +209,8 @@ def _script(argv: Sequence[str], preload: str, variables: Mapping[str, str], env
     theirs = env.get(_ENV_LIST)
     listed = ";".join([*([theirs] if theirs else []), *(f"{name}={value}" for name, value in exports.items())])
     slurm = ",".join([env.get("SLURM_EXPORT_ENV", "ALL"), *(f"{name}={value}" for name, value in exports.items())])
-    note = (
-        "no mpirun or srun is a word of the command: those of Open MPI and Slurm that it starts are reached through "
-        "their environment, others are not"
+    note = N_(
+        "no mpirun or srun is a word of the command: those of Open MPI and Slurm that it starts "
+        "are reached through their environment, others are not"
     )
     return Line(list(argv), {_ENV_LIST: listed, "SLURM_EXPORT_ENV": slurm}, [note])

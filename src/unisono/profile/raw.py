@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unisono.errors import UserError
+from unisono.language import N_, _
 from unisono.profile.check import problem
 from unisono.profile.model import CELL, NO_FUNCTION, PAIR, ROOT, UNKNOWN, Comm, Frame, Origin, Profile
 from unisono.profile.model import Path as CallPath
@@ -31,18 +32,22 @@ def read_raw(paths: Sequence[Path], symboliser: Symboliser = symbolise) -> Profi
     taken from the first. Raises UserError for files that cannot be read, are damaged, or are of several runs.
     """
     if not paths:
-        raise UserError("no file to read: name the .raw files a profiled run wrote")
+        raise UserError(_("no file to read: name the .raw files a profiled run wrote"))
     parts: dict[int, Part] = {}
     for path in paths:
         for part in read_parts(path):
             first = next(iter(parts.values()), part)
             if part.ranks != first.ranks:
-                raise UserError(f"{path}: is of a run with {part.ranks} ranks, {paths[0]} of one with {first.ranks}")
+                raise UserError(
+                    _("{path}: is of a run with {ranks} ranks, {paths} of one with {ranks2}").format(
+                        path=path, ranks=part.ranks, paths=paths[0], ranks2=first.ranks
+                    )
+                )
             parts.setdefault(part.rank, part)
     profile = _Merger([parts[rank] for rank in sorted(parts)], symboliser).profile()
     wrong = problem(profile)
     if wrong:
-        raise UserError(f"{paths[0]}: {wrong}; the file is damaged")
+        raise UserError(_("{paths}: {wrong}; the file is damaged").format(paths=paths[0], wrong=wrong))
     return profile
 
 
@@ -123,7 +128,7 @@ class _Merger:
 
     def _comms(self, part: Part) -> npt.NDArray[np.int32]:
         shapes = [(max(size, UNKNOWN), max(nodes, UNKNOWN)) for size, nodes, _ in part.comms]
-        for shape, (_, _, created) in zip(shapes, part.comms, strict=True):
+        for shape, (*_shape, created) in zip(shapes, part.comms, strict=True):
             self.created[shape] = self.created.get(shape, 0) + max(created, 0)
         numbers = self.shapes.add(shapes)
         return numbers if len(numbers) else np.asarray([UNKNOWN], np.int32)
@@ -183,18 +188,32 @@ class _Merger:
         missing = sorted(set(range(self.ranks)) - {part.rank for part in self.parts})
         if missing:
             shown = ", ".join(map(str, missing[:8])) + (" ..." if len(missing) > 8 else "")
-            notes.append(f"{len(missing)} of {self.ranks} ranks wrote nothing: {shown}; they are in no row")
+            notes.append(
+                N_("{count} of {ranks} ranks wrote nothing: {shown}; they are in no row").format(
+                    count=len(missing), ranks=self.ranks, shown=shown
+                )
+            )
         if self._ended() != "finalize":
-            notes.append(f"the program did not end by MPI_Finalize but by {self._ended()}: what follows is up to there")
+            notes.append(
+                N_("the program did not end by MPI_Finalize but by {cause}: what follows is up to there").format(
+                    cause=self._ended()
+                )
+            )
         for name, sentence in (
-            ("dropped", "{} calls found no room in the tables and are in no row; give UNISONO_PROFILE_MEMORY more"),
-            ("paths_lost", "{} calls found no room for their call path and are shown without one"),
-            ("phases_lost", "{} phases found no room for their names"),
-            ("elsewhere_calls", "{} messages went to ranks that were started later; the matrix does not show them"),
+            (
+                "dropped",
+                N_("{count} calls found no room in the tables and are in no row; give UNISONO_PROFILE_MEMORY more"),
+            ),
+            ("paths_lost", N_("{count} calls found no room for their call path and are shown without one")),
+            ("phases_lost", N_("{count} phases found no room for their names")),
+            (
+                "elsewhere_calls",
+                N_("{count} messages went to ranks that were started later; the matrix does not show them"),
+            ),
         ):
             total = sum(max(part.number(name), 0) for part in self.parts)
             if total:
-                notes.append(sentence.format(f"{total:,}"))
+                notes.append(sentence.format(count=f"{total:,}"))
         return notes
 
 
@@ -208,7 +227,7 @@ def _places(addresses: npt.NDArray[np.uint64], modules: Sequence[tuple[str, int,
     found = np.searchsorted(ends, addresses.astype(np.int64) - 1, side="right")
     out: list[Place] = []
     for address, at in zip(addresses.tolist(), found.tolist(), strict=True):
-        path, base, _ = modules[order[at]] if at < len(order) else ("", 0, 0)
+        path, base, _end = modules[order[at]] if at < len(order) else ("", 0, 0)
         out.append((path, address - base) if path and address > base else ("", address))
     return out
 

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unisono.errors import UserError
+from unisono.language import _
 from unisono.reading import RECORDING_MOST, read_bytes
 
 MAGIC = b"UNISONO\1"
@@ -81,16 +82,17 @@ def read_parts(path: Path) -> list[Part]:
     """All parts of one file. Raises UserError where it cannot be read, is none of ours, or is cut off or damaged."""
     data = read_bytes(path, RECORDING_MOST)
     if data[: len(MAGIC)] != MAGIC:
-        what = "is empty" if not data else "was not written by libunisono.so, or by another version of it"
-        raise UserError(f"{path}: {what}")
+        if not data:
+            raise UserError(_("{path}: is empty").format(path=path))
+        raise UserError(_("{path}: was not written by libunisono.so, or by another version of it").format(path=path))
     view = memoryview(data)
     parts: list[Part] = []
     at = len(MAGIC)
     while at < len(view):
         sections, at = _sections(view, at, path)
-        parts.append(_part(sections, f"{path}, part {len(parts) + 1}"))
+        parts.append(_part(sections, _("{path}, part {number}").format(path=path, number=len(parts) + 1)))
     if not parts:
-        raise UserError(f"{path}: holds no rank's part; the program ended while it was written")
+        raise UserError(_("{path}: holds no rank's part; the program ended while it was written").format(path=path))
     return parts
 
 
@@ -99,16 +101,28 @@ def _sections(view: memoryview, at: int, path: Path) -> tuple[dict[bytes, memory
     found: dict[bytes, memoryview] = {}
     while True:
         if at + _HEADER.size > len(view):
-            raise UserError(f"{path}: ends in the middle of a rank's part; the program was killed while writing it")
-        tag, _, length = _HEADER.unpack_from(view, at)
+            raise UserError(
+                _("{path}: ends in the middle of a rank's part; the program was killed while writing it").format(
+                    path=path
+                )
+            )
+        tag, _flags, length = _HEADER.unpack_from(view, at)
         at += _HEADER.size
         if length > len(view) - at:
-            raise UserError(f"{path}: section {_printable(tag)} is longer than the file; it is cut off or damaged")
+            raise UserError(
+                _("{path}: section {tag} is longer than the file; it is cut off or damaged").format(
+                    path=path, tag=_printable(tag)
+                )
+            )
         if tag == b"END ":
             return found, at + -(-length // 8) * 8
         if tag in _TAGS:
             if tag in found:
-                raise UserError(f"{path}: section {_printable(tag)} appears twice in a part; the file is damaged")
+                raise UserError(
+                    _("{path}: section {tag} appears twice in a part; the file is damaged").format(
+                        path=path, tag=_printable(tag)
+                    )
+                )
             found[tag] = view[at : at + length]
         at += -(-length // 8) * 8
 
@@ -120,13 +134,19 @@ def _printable(tag: bytes) -> str:
 def _part(sections: dict[bytes, memoryview], where: str) -> Part:
     missing = [_printable(tag) for tag in _TAGS if tag not in sections]
     if missing:
-        raise UserError(f"{where}: has no section {missing[0]}; the file is damaged")
+        raise UserError(
+            _("{where}: has no section {missing}; the file is damaged").format(where=where, missing=missing[0])
+        )
     about = _json(sections[b"RANK"], where, "RANK")
     if not isinstance(about, dict):
-        raise UserError(f"{where}: section 'RANK' is not an object; the file is damaged")
+        raise UserError(_("{where}: section 'RANK' is not an object; the file is damaged").format(where=where))
     rank, ranks = about.get("rank"), about.get("ranks")
     if type(rank) is not int or type(ranks) is not int or not 0 <= rank < ranks <= RANKS_MOST:
-        raise UserError(f"{where}: rank {rank!r} of {ranks!r} cannot be; the file is damaged")
+        raise UserError(
+            _("{where}: rank {rank!r} of {ranks!r} cannot be; the file is damaged").format(
+                where=where, rank=rank, ranks=ranks
+            )
+        )
     starts, frames = _paths(sections[b"PATH"], where)
     part = Part(
         rank=rank,
@@ -147,17 +167,29 @@ def _part(sections: dict[bytes, memoryview], where: str) -> Part:
 
 def _json(payload: memoryview, where: str, tag: str) -> Any:
     if len(payload) > _JSON_MOST:
-        raise UserError(f"{where}: section '{tag}' has {len(payload):,} bytes; no rank writes that much")
+        raise UserError(
+            _("{where}: section '{tag}' has {count:,} bytes; no rank writes that much").format(
+                where=where, tag=tag, count=len(payload)
+            )
+        )
     try:
         return json.loads(bytes(payload).decode("utf-8", "replace"))
     except (ValueError, RecursionError) as error:
-        raise UserError(f"{where}: section '{tag}' is not JSON ({error}); the file is damaged") from error
+        raise UserError(
+            _("{where}: section '{tag}' is not JSON ({error}); the file is damaged").format(
+                where=where, tag=tag, error=error
+            )
+        ) from error
 
 
 def _names(payload: memoryview, where: str, tag: str) -> tuple[str, ...]:
     names = _json(payload, where, tag)
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or names[:1] != [""]:
-        raise UserError(f"{where}: section '{tag}' is not a list of names that begins with an empty one")
+        raise UserError(
+            _("{where}: section '{tag}' is not a list of names that begins with an empty one").format(
+                where=where, tag=tag
+            )
+        )
     return tuple(names)
 
 
@@ -172,7 +204,11 @@ def _records(payload: memoryview, where: str, tag: str, kinds: dict[str, type[An
             for value, kind in zip(values, kinds.values(), strict=True)
         )
         if not right:
-            raise UserError(f"{where}: section '{tag}' is not a list of {{{', '.join(kinds)}}}; the file is damaged")
+            raise UserError(
+                _("{where}: section '{tag}' is not a list of {{{kinds}}}; the file is damaged").format(
+                    where=where, tag=tag, kinds=", ".join(kinds)
+                )
+            )
         out.append(values)
     return out
 
@@ -194,18 +230,24 @@ def _comms(payload: memoryview, where: str) -> list[tuple[int, int, int]]:
 def _paths(payload: memoryview, where: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]:
     """Each path is its length, then its addresses: all 8 bytes wide."""
     if len(payload) % 8:
-        raise UserError(f"{where}: section 'PATH' ends in the middle of an address; the file is damaged")
+        raise UserError(
+            _("{where}: section 'PATH' ends in the middle of an address; the file is damaged").format(where=where)
+        )
     words = np.frombuffer(payload, "<u8")
     counts = words.tolist()
     heads = []
     at = 0
     while at < len(counts):
         if counts[at] > _FRAMES_MOST or at + counts[at] >= len(counts):
-            raise UserError(f"{where}: a call path of section 'PATH' has no end; the file is damaged")
+            raise UserError(
+                _("{where}: a call path of section 'PATH' has no end; the file is damaged").format(where=where)
+            )
         heads.append(at)
         at += 1 + counts[at]
     if not heads or counts[0] != 0:
-        raise UserError(f"{where}: section 'PATH' does not begin with the empty path; the file is damaged")
+        raise UserError(
+            _("{where}: section 'PATH' does not begin with the empty path; the file is damaged").format(where=where)
+        )
     place = np.asarray([*heads, len(counts)], np.int64)
     starts = place - np.arange(len(place))
     frames = np.delete(words, heads).astype(np.uint64)
@@ -214,7 +256,9 @@ def _paths(payload: memoryview, where: str) -> tuple[npt.NDArray[np.int64], npt.
 
 def _rows(payload: memoryview, dtype: np.dtype[Any], where: str, tag: str) -> npt.NDArray[np.void]:
     if len(payload) % dtype.itemsize:
-        raise UserError(f"{where}: section '{tag}' ends in the middle of a row; the file is damaged")
+        raise UserError(
+            _("{where}: section '{tag}' ends in the middle of a row; the file is damaged").format(where=where, tag=tag)
+        )
     return np.frombuffer(payload, dtype)
 
 
@@ -229,6 +273,10 @@ def _check(part: Part, where: str) -> None:
     ):
         column = cells[name].astype(np.int64)
         if np.any((column < low) | (column >= end)):
-            raise UserError(f"{where}: a row names a {name} that is not there; the file is damaged")
+            raise UserError(
+                _("{where}: a row names a {name} that is not there; the file is damaged").format(where=where, name=name)
+            )
     if np.any((part.pairs["target"] < 0) | (part.pairs["target"] >= part.ranks)):
-        raise UserError(f"{where}: a message went to a rank that is not there; the file is damaged")
+        raise UserError(
+            _("{where}: a message went to a rank that is not there; the file is damaged").format(where=where)
+        )

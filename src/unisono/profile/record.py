@@ -17,6 +17,7 @@ from types import FrameType, TracebackType
 from typing import Any
 
 from unisono.errors import UserError
+from unisono.language import N_, _
 from unisono.launch.command import Command
 from unisono.launch.failure import explain
 from unisono.launch.process import run as run_process
@@ -52,7 +53,11 @@ class Options:
     def variables(self, prefix: Path) -> dict[str, str]:
         """For the ranks' environment. Raises UserError for a depth or filter that cannot be."""
         if not 0 <= self.depth <= DEPTH_MOST:
-            raise UserError(f"--depth: {self.depth} frames cannot be kept; use 0 to {DEPTH_MOST}")
+            raise UserError(
+                _("--depth: {depth} frames cannot be kept; use 0 to {depth_most}").format(
+                    depth=self.depth, depth_most=DEPTH_MOST
+                )
+            )
         said = {"UNISONO_PROFILE": str(prefix), "UNISONO_PROFILE_DEPTH": str(self.depth)}
         if self.split_waiting:
             said["UNISONO_PROFILE_SPLIT_WAITING"] = "1"
@@ -69,12 +74,14 @@ def _check_filter(path: Path) -> None:
     try:
         lines = read_text(path).splitlines()
     except UserError as error:
-        raise UserError(f"--filter: {error}") from error
+        raise UserError(_("--filter: {error}").format(error=error)) from error
     for number, line in enumerate(lines, start=1):
         words = line.partition("#")[0].split()
         if words and (len(words) != 2 or words[0] not in ("exclude", "include")):
             raise UserError(
-                f"{path}, line {number}: {line.strip()!r} is no rule; write 'exclude MPI_Iprobe' or 'include MPI_*'"
+                _("{path}, line {number}: {line!r} is no rule; write 'exclude MPI_Iprobe' or 'include MPI_*'").format(
+                    path=path, number=number, line=line.strip()
+                )
             )
 
 
@@ -111,7 +118,9 @@ class Recording:
             folder.mkdir(parents=True, exist_ok=True)
             self._folder = Path(tempfile.mkdtemp(prefix=".recording-", dir=folder)).absolute()
         except OSError as error:
-            raise UserError(f"{folder}: cannot be written: {error.strerror}") from error
+            raise UserError(
+                _("{folder}: cannot be written: {strerror}").format(folder=folder, strerror=error.strerror)
+            ) from error
         self._prefix = self._folder / "run"
         added = with_variables(line.argv, self.launcher, library, options.variables(self._prefix), base)
         notes = [*line.notes, *added.notes, *([doubt] if (doubt := other_library(self._program, library)) else [])]
@@ -143,9 +152,13 @@ class Recording:
             machine=fingerprint(machine) if machine is not None else {},
         )
         if not len(profile.mpi_rows):
-            notes.append("no call of MPI was recorded: were all left out by the filter, or by MPI_Pcontrol(0)?")
+            notes.append(N_("no call of MPI was recorded: were all left out by the filter, or by MPI_Pcontrol(0)?"))
         elif self._filter is not None:
-            notes.append(f"what {self._filter} leaves out is in no row: its time counts as the program's own")
+            notes.append(
+                N_("what {filter} leaves out is in no row: its time counts as the program's own").format(
+                    filter=self._filter
+                )
+            )
         notes += _unnamed(profile)
         return replace(profile, origin=origin, notes=(*profile.notes, *notes))
 
@@ -157,8 +170,12 @@ def _unnamed(profile: Profile) -> list[str]:
     if 2 * len(without) <= len(callers):
         return []
     if shutil.which("addr2line") is None:
-        return ["functions have no names here because addr2line is not installed (it is part of binutils)"]
-    return [f"{without[0].module or 'the program'} has no symbols, so its functions have no names: build it with -g"]
+        return [N_("functions have no names here because addr2line is not installed (it is part of binutils)")]
+    return [
+        N_("{module} has no symbols, so its functions have no names: build it with -g").format(
+            module=without[0].module or N_("the program")
+        )
+    ]
 
 
 def _compiler(launcher: Launcher, mpicc: str | None) -> str | None:
@@ -201,7 +218,11 @@ def record(line: Command, deadline: float, options: Options, folder: Path, machi
         done = run_process(recording.command.argv, recording.command.env, deadline)
         if done.exit_code != 0:
             failure = explain(done.exit_code, done.stderr)
-            raise UserError(f"the program fails under the recorder: {failure.status}: {failure.reason}")
+            raise UserError(
+                _("the program fails under the recorder: {status}: {reason}").format(
+                    status=failure.status, reason=failure.reason
+                )
+            )
         return recording.profile(0, done.seconds, machine)
 
 
@@ -244,7 +265,9 @@ def run_through(command: Command, stdin: int | None = None, *, keep: bool = Fals
                 command.argv, env={**os.environ, **command.env}, stdin=stdin, stdout=out, stderr=error
             )
         except OSError as failed:
-            raise UserError(f"{command.argv[0]}: cannot be started: {failed.strerror}") from failed
+            raise UserError(
+                _("{argv}: cannot be started: {strerror}").format(argv=command.argv[0], strerror=failed.strerror)
+            ) from failed
         relay.to(process)
         code = process.wait()
         seconds = time.monotonic() - start

@@ -6,12 +6,14 @@ import math
 import statistics
 
 import numpy as np
+from rich.cells import cell_len
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from unisono.display import data_amount, percent, seconds, signed_percent
-from unisono.profile.flat import FlatRow, flat_table
+from unisono.language import _, ngettext, translated
+from unisono.profile.flat import OUTSIDE_MPI, FlatRow, flat_table
 from unisono.profile.hot import HotSpot, Other, Spread, hot_spots, other
 from unisono.profile.model import UNKNOWN, Profile
 from unisono.profile.sites import sites
@@ -49,44 +51,52 @@ def _about(profile: Profile) -> Table:
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
     if origin.command:
-        table.add_row("command", Text(origin.command))
-    table.add_row("ranks", Text(_ranks(profile)))
+        table.add_row(_("command"), Text(origin.command))
+    table.add_row(_("ranks"), Text(_ranks(profile)))
     if origin.mpi:
         table.add_row("MPI", Text(origin.mpi.partition(", package:")[0]))
-    table.add_row("from", Text(" ".join(part for part in (_source(origin.source), origin.created) if part)))
+    table.add_row(_("from"), Text(" ".join(part for part in (_source(origin.source), origin.created) if part)))
     if origin.ended != "finalize":
-        table.add_row("ended", Text(f"by {origin.ended}: the profile is of the time until then", style="yellow"))
+        text = _("by {cause}: the profile is of the time until then").format(cause=origin.ended)
+        table.add_row(_("ended"), Text(text, style="yellow"))
     if len(profile.wall):
-        table.add_row("time", Text(_wall(profile)))
+        table.add_row(_("time"), Text(_wall(profile)))
     cost = overhead(profile)
     if cost:
-        table.add_row("profiler", Text(cost))
+        table.add_row(_("profiler"), Text(cost))
     if origin.dropped:
-        text = f"{origin.dropped:,} calls did not fit into the recorder's tables and are missing"
-        table.add_row("lost", Text(text, style="yellow"))
+        text = _("{calls} calls did not fit into the recorder's tables and are missing").format(
+            calls=f"{origin.dropped:,}"
+        )
+        table.add_row(_("lost"), Text(text, style="yellow"))
     for note in profile.notes:
-        table.add_row("note", Text(note))
+        table.add_row(_("note"), Text(translated(note)))
     return table
 
 
 def _source(source: str) -> str:
-    names = {"unisono": "Unisono", "cubex": "a Cube file", "mpip": "an mpiP report", "ipm": "an IPM report"}
+    names = {"unisono": "Unisono", "cubex": _("a Cube file"), "mpip": _("an mpiP report"), "ipm": _("an IPM report")}
     return names.get(source, source)
 
 
 def _ranks(profile: Profile) -> str:
     hosts = [host for host in profile.origin.hosts if host]
     nodes = len(set(hosts))
-    where = f" on {nodes} {'node' if nodes == 1 else 'nodes'}" if len(hosts) == profile.ranks else ""
-    return f"{profile.ranks:,}{where}"
+    if len(hosts) != profile.ranks:
+        return f"{profile.ranks:,}"
+    said = ngettext("{ranks} on {count} node", "{ranks} on {count} nodes", nodes)
+    return said.format(ranks=f"{profile.ranks:,}", count=nodes)
 
 
 def _wall(profile: Profile) -> str:
     wall = profile.wall
     total = float(profile.cells["time"].sum())
     mpi = float(profile.mpi_rows["time"].sum()) / total if total > 0 else 0.0
-    text = f"{seconds(float(wall.max()))} a rank" + ("" if profile.origin.summed else " (the longest)")
-    return f"{text}, {seconds(total)} on all ranks together; MPI takes {percent(mpi)}"
+    if profile.origin.summed:
+        said = _("{longest} a rank, {all} on all ranks together; MPI takes {share}")
+    else:
+        said = _("{longest} a rank (the longest), {all} on all ranks together; MPI takes {share}")
+    return said.format(longest=seconds(float(wall.max())), all=seconds(total), share=percent(mpi))
 
 
 def overhead(profile: Profile) -> str:
@@ -96,27 +106,39 @@ def overhead(profile: Profile) -> str:
     if origin.as_is and not math.isnan(origin.profiled):
         as_is = statistics.median(origin.as_is)
         change = origin.profiled / as_is - 1 if as_is > 0 else math.nan
-        runs = "" if len(origin.as_is) == 1 else f" (median of {len(origin.as_is)})"
+        said = _("{as_is} as-is, {profiled} profiled ({change})")
+        if len(origin.as_is) > 1:
+            said = _("{as_is} as-is (median of {count}), {profiled} profiled ({change})")
         shown = "{:.4g}".format if origin.metric else seconds
-        parts.append(f"{shown(as_is)} as-is{runs}, {shown(origin.profiled)} profiled ({signed_percent(change)})")
+        parts.append(
+            said.format(
+                as_is=shown(as_is),
+                count=len(origin.as_is),
+                profiled=shown(origin.profiled),
+                change=signed_percent(change),
+            )
+        )
     if not math.isnan(origin.overhead_ns):
         calls = profile.mpi_rows["calls"]
         per_rank = np.bincount(profile.mpi_rows["rank"], np.maximum(calls, 0), max(1, profile.ranks))
         busiest = float(per_rank.max())
         cost = busiest * origin.overhead_ns * 1e-9
         longest = float(profile.wall.max()) if len(profile.wall) else 0.0
-        share = f", {percent(cost / longest)} of its time" if longest > 0 else ""
-        parts.append(f"recording costs {origin.overhead_ns:.0f} ns a call: {seconds(cost)} on the busiest rank{share}")
-    return "; ".join(parts)
+        said = _("recording costs {each:.0f} ns a call: {cost} on the busiest rank")
+        if longest > 0:
+            said = _("recording costs {each:.0f} ns a call: {cost} on the busiest rank, {share} of its time")
+        share = percent(cost / longest) if longest > 0 else ""
+        parts.append(said.format(each=origin.overhead_ns, cost=seconds(cost), share=share))
+    return _("; ").join(parts)
 
 
 def _flat(profile: Profile, regions: int, width: int) -> Table:
     flat = flat_table(profile)
-    table = Table(title="Flat profile", title_justify="left", title_style="bold", box=None, pad_edge=False)
-    table.add_column("group", no_wrap=True)
-    for name in ("visits", "time [s]", "%", "time/visit"):
+    table = Table(title=_("Flat profile"), title_justify="left", title_style="bold", box=None, pad_edge=False)
+    table.add_column(_("group"), no_wrap=True)
+    for name in (_("visits"), _("time [s]"), "%", _("time/visit")):
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("region", overflow="ellipsis", no_wrap=True)
+    table.add_column(_("region"), overflow="ellipsis", no_wrap=True)
     for row in flat.groups:
         _flat_row(table, row, "bold" if row.group == "ALL" else "")
     table.add_row()
@@ -133,10 +155,10 @@ def _flat(profile: Profile, regions: int, width: int) -> Table:
             f"{max(0.0, time):,.2f}",
             f"{100 * max(0.0, share):.1f}",
             "",
-            "1 other region" if rest == 1 else f"{rest} other regions",
+            ngettext("{count} other region", "{count} other regions", rest).format(count=rest),
         )
     numbers = table.columns[:-1]
-    taken = sum(2 + max(len(str(text)) for text in (column.header, *column.cells)) for column in numbers)
+    taken = sum(2 + max(cell_len(str(text)) for text in (column.header, *column.cells)) for column in numbers)
     table.columns[-1].max_width = max(12, width - taken - 2)  # names take what the numbers leave
     return table
 
@@ -145,8 +167,19 @@ def _flat_row(table: Table, row: FlatRow, style: str) -> None:
     visits = "?" if row.visits == UNKNOWN else f"{row.visits:,}" if row.visits else ""
     per_visit = "" if math.isnan(row.per_visit) else seconds(row.per_visit)
     table.add_row(
-        row.group, visits, f"{row.time:,.2f}", f"{100 * row.share:.1f}", per_visit, Text(row.region), style=style
+        row.group,
+        visits,
+        f"{row.time:,.2f}",
+        f"{100 * row.share:.1f}",
+        per_visit,
+        Text(_region(row.region)),
+        style=style,
     )
+
+
+def _region(name: str) -> str:
+    """A name of the program's is its own; what stands in its place is ours."""
+    return _("(outside MPI)") if name == OUTSIDE_MPI else name
 
 
 def _hot(profile: Profile, spots: list[HotSpot], most: int, width: int) -> Group:
@@ -154,25 +187,29 @@ def _hot(profile: Profile, spots: list[HotSpot], most: int, width: int) -> Group
     shown = spots[:most]
     callers = Callers(profile, spots)
     wide = width >= _WIDE
-    title = "Hot spots: MPI calls by time"
+    title = _("Hot spots: MPI calls by time")
     table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    columns = ["%", "wait", "function", "ranks", "calls/rank", "message size", *(["bytes", "imbal."] if wide else [])]
+    function, size = _("function"), _("message size")
+    columns = ["%", _("wait"), function, _("ranks"), _("calls/rank"), size]
+    columns += [_("bytes"), _("imbal.")] if wide else []
     rows = [_numbers(profile, spot)[: len(columns) - 1] for spot in shown]
     names = _names(profile, shown, callers)
     rest = other(profile, shown)
     if rest.count:
         rows.append([f"{100 * rest.share:.1f}", _waiting(_share(rest)), *[""] * (len(columns) - 3)])
-        names.append((Text("1 other" if rest.count == 1 else f"{rest.count} others", style="dim"), []))
+        names.append(
+            (Text(ngettext("{count} other", "{count} others", rest.count).format(count=rest.count), style="dim"), [])
+        )
     taken = sum(
-        2 + max(len(text) for row in rows for text in [header, *row[at].split("\n")])
-        for at, header in enumerate(name for name in columns if name != "function")
+        2 + max(cell_len(text) for row in rows for text in [header, *row[at].split("\n")])
+        for at, header in enumerate(name for name in columns if name != function)
     )
     room = max(12, width - taken - 2)  # the names take what the numbers leave
     for name in columns:
-        left = name in ("function", "message size")
+        left = name in (function, size)
         table.add_column(name, justify="left" if left else "right", no_wrap=True, overflow="ellipsis")
-    for (function, path), numbers in zip(names, rows, strict=True):
-        table.add_row(*numbers[:2], _named(function, path, room), *numbers[2:])
+    for (called, path), numbers in zip(names, rows, strict=True):
+        table.add_row(*numbers[:2], _named(called, path, room), *numbers[2:])
     return Group(table, Text(_legend(profile, shown, wide), style="dim"))
 
 
@@ -226,22 +263,22 @@ def _named(name: Text, path: list[str], room: int) -> Text:
 
 
 def _legend(profile: Profile, shown: list[HotSpot], wide: bool) -> str:
-    words = ["% of the program's time on all ranks"]
+    words = [_("% of the program's time on all ranks")]
     if any(not math.isnan(spot.waiting_share) for spot in shown):
-        words.append("wait: part of it until the last rank came")
+        words.append(_("wait: part of it until the last rank came"))
     if any(spot.comm and spot.comm.nodes > 0 for spot in shown):
-        words.append("ranks: nodes x ranks a node of the communicator")
+        words.append(_("ranks: nodes x ranks a node of the communicator"))
     if any(entry.kind == "mean" for spot in shown for entry in spot.sizes):
-        words.append("~ a mean, sizes assumed uniform")
+        words.append(_("~ a mean, sizes assumed uniform"))
     if any(len(spot.sizes) > 1 for spot in shown):
-        words.append("% of sizes: of the row's time")
+        words.append(_("% of sizes: of the row's time"))
     if wide:
-        words.append("bytes: sent, or received, by all ranks")
+        words.append(_("bytes: sent, or received, by all ranks"))
     if wide and any(spot.sent == 0 and spot.received < 0 for spot in shown):
-        words.append("?: what a nonblocking receive got, its sender's row has")
+        words.append(_("?: what a nonblocking receive got, its sender's row has"))
     if wide and not profile.origin.summed:
-        words.append("imbal.: longest rank above the mean")
-    return "; ".join(words) + "."
+        words.append(_("imbal.: longest rank above the mean"))
+    return _("{clauses}.").format(clauses=_("; ").join(words))
 
 
 def _waiting(share: float) -> str:
@@ -270,7 +307,7 @@ def _comm(spot: HotSpot) -> str:
     size, nodes = spot.comm.size, spot.comm.nodes
     if nodes <= 0:
         return f"{size}"
-    return f"{size} on {nodes}" if size % nodes else f"{nodes} x {size // nodes}"
+    return _("{ranks} on {count}").format(ranks=size, count=nodes) if size % nodes else f"{nodes} x {size // nodes}"
 
 
 def _calls(calls: Spread) -> str:
@@ -293,5 +330,5 @@ def _sizes(spot: HotSpot) -> str:
     rest = sized[len(shown) :]
     if rest:
         share = math.fsum(entry.time for entry in rest) / spot.time if spot.time else 0
-        lines.append(f"{len(rest)} more {percent(share)}")
+        lines.append(_("{count} more {share}").format(count=len(rest), share=percent(share)))
     return "\n".join(lines)

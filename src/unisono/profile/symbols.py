@@ -130,7 +130,7 @@ def _is_misnamed(said: Sequence[tuple[str, str]]) -> bool:
 
 def _place(text: str) -> tuple[str, int]:
     """ "/src/a.c:12 (discriminator 3)" -> its file and line; "" and 0 for "??:0"."""
-    file, _, rest = text.partition(" (discriminator")[0].rpartition(":")
+    file, _colon, rest = text.partition(" (discriminator")[0].rpartition(":")
     if file in ("", "??"):
         return "", 0
     return file, int(rest) if re.fullmatch("[0-9]{1,9}", rest) else 0

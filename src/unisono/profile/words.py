@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from unisono.display import data_amount, percent
+from unisono.language import _
 from unisono.profile.hot import HotSpot
 from unisono.profile.model import UNKNOWN, Profile
 from unisono.profile.sizes import EXACT, MEAN, NONE, RANGE, SizeBin
@@ -89,7 +90,6 @@ def caller(profile: Profile, spot: HotSpot, spots: Sequence[HotSpot]) -> tuple[s
 
 def size_phrase(spot: HotSpot) -> str:
     """ "512 KiB a peer", "on average 21.3 KiB", "sizes from 8 B to 1 MiB", "" where there is no message."""
-    of = " a peer" if spot.collective in PER_PEER else " a rank" if spot.collective in PER_RANK else ""
     sized = [entry for entry in spot.sizes if entry.kind != NONE]
     if not sized or all(entry.size == 0 for entry in sized):
         return ""
@@ -97,35 +97,64 @@ def size_phrase(spot: HotSpot) -> str:
     if main is None:
         least = min(entry.least if entry.least != UNKNOWN else entry.size for entry in sized)
         most = max(max(entry.most, entry.size) for entry in sized)
-        return f"{data_amount(least)} to {data_amount(most)}{of}"
+        return _of(spot, _range(data_amount(least), data_amount(most)))
     if main.kind == MEAN:
-        return f"on average {data_amount(main.size)}{of} (sizes assumed uniform)"
-    return bin_size(main).replace("-", " to ") + of
+        size = _of(spot, data_amount(main.size))
+        return _("on average {size} (sizes assumed uniform)").format(size=size)
+    if main.kind == RANGE:
+        return _of(spot, _range(data_amount(main.least), data_amount(main.most)))
+    return _of(spot, bin_size(main))
+
+
+def _range(least: str, most: str) -> str:
+    return _("{least} to {most}").format(least=least, most=most)
+
+
+def _of(spot: HotSpot, size: str) -> str:
+    """What the size is counted per, where that is said."""
+    if spot.collective in PER_PEER:
+        return _("{size} a peer").format(size=size)
+    return _("{size} a rank").format(size=size) if spot.collective in PER_RANK else size
 
 
 def waiting_phrase(profile: Profile, spot: HotSpot) -> str:
     """ "7 % of that is waiting", or why that is not known."""
     if not math.isnan(spot.waiting_share):
-        return f"{percent(spot.waiting_share)} of that is waiting"
+        return _("{share} of that is waiting").format(share=percent(spot.waiting_share))
     if profile.origin.source == "unisono":
         if profile.origin.split_waiting:
-            return "how much of that is waiting cannot be measured for it"
-        return "how much of that is waiting was not measured (--split-waiting does)"
-    return "how much of that is waiting is not in this profile"
+            return _("how much of that is waiting cannot be measured for it")
+        return _("how much of that is waiting was not measured (--split-waiting does)")
+    return _("how much of that is waiting is not in this profile")
 
 
 def answer(profile: Profile, spots: Sequence[HotSpot]) -> str:
     """The one sentence: what takes the most time in MPI, from where, with which messages, and how much is waiting."""
     if not spots:
-        return "There are no MPI calls in this profile."
+        return _("There are no MPI calls in this profile.")
     spot = spots[main_spot(spots)]
     name, through = caller(profile, spot, spots)
-    called = f" called from {short(name)}" if name else ""
-    called += f" (through {short(through)})" if through else ""
     size = size_phrase(spot)
-    size = f", {size}," if size else ""
-    begun = f"{spot.name}{called}{size} is {percent(spot.share)} of your time"
-    return f"{begun[0].upper()}{begun[1:]}; {waiting_phrase(profile, spot)}."
+    said = _("{function} is {share} of your time; {waiting}.")
+    if size:
+        said = _("{function}, {size}, is {share} of your time; {waiting}.")
+    return said.format(
+        function=_called(spot, short(name), short(through)),
+        size=size,
+        share=percent(spot.share),
+        waiting=waiting_phrase(profile, spot),
+    )
+
+
+def _called(spot: HotSpot, name: str, through: str) -> str:
+    """The function and who calls it, to begin a sentence with."""
+    function = f"{spot.name[0].upper()}{spot.name[1:]}"
+    if not name:
+        return function
+    said = _("{function} called from {caller}")
+    if through:
+        said = _("{function} called from {caller} (through {wrapper})")
+    return said.format(function=function, caller=name, wrapper=through)
 
 
 _ONCE = ("MPI_Init", "MPI_Init_thread", "MPI_Finalize")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from unisono.errors import UserError
+from unisono.language import _
 from unisono.profile.model import Profile
 from unisono.writing import write
 
@@ -36,4 +37,4 @@ def _writer(format: str) -> tuple[Callable[[Profile], bytes], tuple[str, ...]]:
         from unisono.profile.exporters import json
 
         return json.as_json, ()
-    raise UserError(f"--format {format}: give {', '.join(EXTENSIONS)}")
+    raise UserError(_("--format {format}: give {formats}").format(format=format, formats=", ".join(EXTENSIONS)))

@@ -17,11 +17,14 @@ import numpy as np
 import numpy.typing as npt
 
 from unisono import __version__
+from unisono.language import N_
 from unisono.profile.model import NO_FUNCTION, ROOT, Cells, Frame, Profile
 
 LOST = (
-    "a Cube file holds no single message sizes, communicators, phases or waiting: sizes of one function on one call"
-    " path are added up",
+    N_(
+        "a Cube file holds no single message sizes, communicators, phases or waiting: sizes of "
+        "one function on one call path are added up"
+    ),
 )
 
 _Matrix = npt.NDArray[np.float64]
@@ -141,7 +144,7 @@ def _tree(profile: Profile) -> _Tree:
 
 def _wide(parent: Sequence[int]) -> list[int]:
     """Position -> node for inclusive metrics: depth first, but all children of a node together."""
-    children: list[list[int]] = [[] for _ in parent]
+    children: list[list[int]] = [[] for _node in parent]
     for node, above in enumerate(parent[1:], 1):
         children[above].append(node)
     order, stack = [0], [0]

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from unisono import __version__
+from unisono.language import N_
 from unisono.profile.model import NO_FUNCTION, Cells, Profile
 
-LOST = ("a flame graph holds time only: no calls, bytes, message sizes, communicators or waiting",)
+LOST = (N_("a flame graph holds time only: no calls, bytes, message sizes, communicators or waiting"),)
 RANKS_MOST = 32
 """With more ranks only their sum is written: the file would be large and its list of profiles of no use."""
 _PROGRAM = "program"

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unisono.errors import UserError
+from unisono.language import _
 from unisono.profile.model import CELL, NO_FUNCTION, PAIR, ROOT, UNKNOWN, Cells, Comm, Frame, Origin, Path, Profile
 
 ROWS_MOST = 10_000_000
@@ -52,7 +53,9 @@ class Builder:
         self._rows += len(cells)
         if self._rows > ROWS_MOST:
             raise UserError(
-                f"{self.where}: holds more than {ROWS_MOST:,} (call path, rank) rows; reduce it with the tool it is of"
+                _(
+                    "{where}: holds more than {rows_most:,} (call path, rank) rows; reduce it with the tool it is of"
+                ).format(where=self.where, rows_most=ROWS_MOST)
             )
         self._parts.append(cells)
 

@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from unisono.errors import UserError
+from unisono.language import _
 
 _PARTS_MOST = 10_000_000
 """Each takes a hundred bytes of memory or more."""
@@ -66,16 +67,24 @@ class Anchor:
 def parse_anchor(data: bytes, where: str) -> Anchor:
     """Raises UserError for XML that is damaged or not an anchor.xml."""
     if b"<!ENTITY" in data:
-        raise UserError(f"{where}: anchor.xml defines entities, which Cube never does; it is not read")
+        raise UserError(
+            _("{where}: anchor.xml defines entities, which Cube never does; it is not read").format(where=where)
+        )
     if data.count(b"<") + data.count(b"=") > _PARTS_MOST:
-        raise UserError(f"{where}: anchor.xml has more than {_PARTS_MOST:,} elements and attributes")
+        raise UserError(
+            _("{where}: anchor.xml has more than {parts_most:,} elements and attributes").format(
+                where=where, parts_most=_PARTS_MOST
+            )
+        )
     try:
         root = ElementTree.fromstring(data)
     except (ElementTree.ParseError, ValueError, LookupError) as error:
-        raise UserError(f"{where}: anchor.xml is damaged: {error}") from error
+        raise UserError(_("{where}: anchor.xml is damaged: {error}").format(where=where, error=error)) from error
     program, system, metrics = root.find("program"), root.find("system"), root.find("metrics")
     if root.tag != "cube" or program is None or system is None or metrics is None:
-        raise UserError(f"{where}: anchor.xml has no metrics, program or system; it is no Cube 4 file")
+        raise UserError(
+            _("{where}: anchor.xml has no metrics, program or system; it is no Cube 4 file").format(where=where)
+        )
     try:
         locations, has_nodes = _locations(system)
         anchor = Anchor(
@@ -86,9 +95,13 @@ def parse_anchor(data: bytes, where: str) -> Anchor:
             has_nodes,
         )
     except (TypeError, ValueError, KeyError) as error:
-        raise UserError(f"{where}: anchor.xml is damaged: {error}") from error
+        raise UserError(_("{where}: anchor.xml is damaged: {error}").format(where=where, error=error)) from error
     if not anchor.nodes or not anchor.locations:
-        raise UserError(f"{where}: anchor.xml has no call paths or no locations; the measurement did not finish")
+        raise UserError(
+            _("{where}: anchor.xml has no call paths or no locations; the measurement did not finish").format(
+                where=where
+            )
+        )
     return anchor
 
 

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unisono.errors import UserError
+from unisono.language import _
 from unisono.reading import open_regular
 
 _BLOCK = 512
@@ -71,7 +72,9 @@ class CubeFile:
     def anchor(self) -> bytes:
         """anchor.xml, unpacked where it is packed. Raises UserError where there is none."""
         if "anchor.xml" not in self._members:
-            raise UserError(f"{self.where}: has no anchor.xml; it is no Cube file, or is truncated")
+            raise UserError(
+                _("{where}: has no anchor.xml; it is no Cube file, or is truncated").format(where=self.where)
+            )
         data = self._read("anchor.xml", _ANCHOR_MOST)
         if not data.startswith(b"\x1f\x8b"):
             return data
@@ -79,9 +82,15 @@ class CubeFile:
             with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
                 unpacked = packed.read(_ANCHOR_MOST + 1)
         except (OSError, EOFError, zlib.error) as error:
-            raise UserError(f"{self.where}: anchor.xml is damaged: {error}") from error
+            raise UserError(
+                _("{where}: anchor.xml is damaged: {error}").format(where=self.where, error=error)
+            ) from error
         if len(unpacked) > _ANCHOR_MOST:
-            raise UserError(f"{self.where}: anchor.xml would unpack to more than {_ANCHOR_MOST:,} bytes")
+            raise UserError(
+                _("{where}: anchor.xml would unpack to more than {anchor_most:,} bytes").format(
+                    where=self.where, anchor_most=_ANCHOR_MOST
+                )
+            )
         return unpacked
 
     def values(self, number: int, name: str, kind: str, paths: int, locations: int) -> Values | None:
@@ -95,13 +104,19 @@ class CubeFile:
         order, positions = self._index(self._read(index, _ANCHOR_MOST), name, paths)
         dtype = _dtype(kind, order)
         if dtype is None:
-            raise UserError(f"{self.where}: metric {name} has values of type {kind}, which is not supported")
+            raise UserError(
+                _("{where}: metric {name} has values of type {kind}, which is not supported").format(
+                    where=self.where, name=name, kind=kind
+                )
+            )
         count = len(positions) * locations
         raw = self._unpacked(self._read(data, count * dtype.itemsize + (1 << 20)), name, order, count * dtype.itemsize)
         if len(raw) != count * dtype.itemsize:
             raise UserError(
-                f"{self.where}: metric {name} has {len(raw):,} bytes of values instead of {count * dtype.itemsize:,};"
-                " the file is damaged or truncated"
+                _(
+                    "{where}: metric {name} has {count:,} bytes of values instead of {count2:,}; the file is "
+                    "damaged or truncated"
+                ).format(where=self.where, name=name, count=len(raw), count2=count * dtype.itemsize)
             )
         array: npt.NDArray[Any] = np.frombuffer(raw, dtype)
         scalars = array["sum"] if dtype.names else array
@@ -111,17 +126,23 @@ class CubeFile:
         """Byte order, and the positions of the call paths that have values."""
         head = len(b"CUBEX.INDEX")
         if data[:head] != b"CUBEX.INDEX" or len(data) < head + 7:
-            raise UserError(f"{self.where}: the index of metric {name} is damaged")
+            raise UserError(_("{where}: the index of metric {name} is damaged").format(where=self.where, name=name))
         order = "<" if data[head : head + 4] == b"\1\0\0\0" else ">"
         body = data[head + 7 :]
         if data[head + 6] != _SPARSE:
             return order, tuple(range(paths))
         count = struct.unpack(f"{order}I", body[:4])[0] if len(body) >= 4 else -1
         if len(body) != 4 + 4 * count:
-            raise UserError(f"{self.where}: the index of metric {name} is damaged or truncated")
+            raise UserError(
+                _("{where}: the index of metric {name} is damaged or truncated").format(where=self.where, name=name)
+            )
         positions = tuple(int(n) for n in np.frombuffer(body[4:], f"{order}u4"))
         if len(set(positions)) != len(positions) or (positions and max(positions) >= paths):
-            raise UserError(f"{self.where}: the index of metric {name} names call paths that are not there")
+            raise UserError(
+                _("{where}: the index of metric {name} names call paths that are not there").format(
+                    where=self.where, name=name
+                )
+            )
         return order, positions
 
     def _unpacked(self, data: bytes, name: str, order: str, most: int) -> bytes:
@@ -129,11 +150,11 @@ class CubeFile:
             return data[len(b"CUBEX.DATA") :]
         head = len(b"ZCUBEX.DATA")
         if not data.startswith(b"ZCUBEX.DATA") or len(data) < head + 8:
-            raise UserError(f"{self.where}: the values of metric {name} are damaged")
+            raise UserError(_("{where}: the values of metric {name} are damaged").format(where=self.where, name=name))
         chunks = struct.unpack(f"{order}q", data[head : head + 8])[0]
         table = data[head + 8 : head + 8 + 24 * max(0, min(chunks, len(data)))]
         if chunks < 0 or len(table) != 24 * chunks:
-            raise UserError(f"{self.where}: the values of metric {name} are damaged")
+            raise UserError(_("{where}: the values of metric {name} are damaged").format(where=self.where, name=name))
         at = head + 8 + len(table)
         parts, length = [], 0
         for size in np.frombuffer(table, f"{order}i8").reshape(-1, 3)[:, 2].tolist():
@@ -143,10 +164,18 @@ class CubeFile:
             try:
                 parts.append(unpacker.decompress(data[at : at + size], most - length + 1))
             except zlib.error as error:
-                raise UserError(f"{self.where}: the values of metric {name} are damaged: {error}") from error
+                raise UserError(
+                    _("{where}: the values of metric {name} are damaged: {error}").format(
+                        where=self.where, name=name, error=error
+                    )
+                ) from error
             length += len(parts[-1])
             if length > most:
-                raise UserError(f"{self.where}: metric {name} would unpack to more values than there are call paths")
+                raise UserError(
+                    _("{where}: metric {name} would unpack to more values than there are call paths").format(
+                        where=self.where, name=name
+                    )
+                )
             at += size
         return b"".join(parts)
 
@@ -162,14 +191,22 @@ class CubeFile:
             name = head[:100].split(b"\0", 1)[0].decode("utf-8", "replace").removeprefix("./")
             size = _octal(head[124:136])
             if size < 0 or at + _BLOCK + size > self._length:
-                raise UserError(f"{self.where}: is truncated or damaged at {name or 'its member'!r}: it ends too early")
+                raise UserError(
+                    _("{where}: is truncated or damaged at {name!r}: it ends too early").format(
+                        where=self.where, name=name
+                    )
+                )
             members.setdefault(name, (at + _BLOCK, size))
             at += _BLOCK + -(-size // _BLOCK) * _BLOCK
 
     def _read(self, name: str, most: int) -> bytes:
         offset, size = self._members[name]
         if size > most:
-            raise UserError(f"{self.where}: {name} has {size:,} bytes; at most {most:,} belong there")
+            raise UserError(
+                _("{where}: {name} has {size:,} bytes; at most {most:,} belong there").format(
+                    where=self.where, name=name, size=size, most=most
+                )
+            )
         self._file.seek(offset)
         return self._file.read(size)
 

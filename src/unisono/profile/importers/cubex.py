@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unisono.errors import UserError
+from unisono.language import N_, _
 from unisono.profile.importers.build import Builder, blank
 from unisono.profile.importers.cube_anchor import (
     INCLUSIVE,
@@ -34,8 +35,10 @@ def import_cubex(path: Path) -> Profile:
         anchor = parse_anchor(file.anchor(), file.where)
         if len(anchor.nodes) * len(anchor.locations) > VALUES_MOST:
             raise UserError(
-                f"{path}: holds {len(anchor.nodes):,} call paths on {len(anchor.locations):,} locations, more than fit"
-                " into memory; reduce it with cube_reduce or cube_cut"
+                _(
+                    "{path}: holds {count:,} call paths on {count2:,} locations, more than fit into memory; "
+                    "reduce it with cube_reduce or cube_cut"
+                ).format(path=path, count=len(anchor.nodes), count2=len(anchor.locations))
             )
         reader = _Reader(file, anchor)
         return reader.profile()
@@ -50,7 +53,7 @@ class _Reader:
         self.rank = np.array([location.rank if location.thread else -1 for location in anchor.locations])
         self.ranks = int(self.rank.max()) + 1
         if not 0 < self.ranks <= RANKS_MOST:
-            raise UserError(f"{file.where}: has no MPI ranks in its system tree")
+            raise UserError(_("{where}: has no MPI ranks in its system tree").format(where=file.where))
         self.parents = np.array([node.parent for node in anchor.nodes])
 
     def profile(self) -> Profile:
@@ -58,9 +61,13 @@ class _Reader:
         visits = self._values("visits")
         if time is None or visits is None:
             missing = "time" if time is None else "visits"
-            raise UserError(f"{self.file.where}: has no values of the metric {missing}; without it there is no profile")
+            raise UserError(
+                _("{where}: has no values of the metric {missing}; without it there is no profile").format(
+                    where=self.file.where, missing=missing
+                )
+            )
         inclusive, exclusive = self._both("time", time)
-        _, visits = self._both("visits", visits)
+        _inclusive, visits = self._both("visits", visits)
         sent, received = self._bytes("bytes_sent"), self._bytes("bytes_received")
         least, most = self._values("min_time"), self._values("max_time")
         builder = Builder(self.file.where, self.ranks, [Comm(self.ranks, self._nodes())])
@@ -68,7 +75,9 @@ class _Reader:
         calls = self._per_rank(visits)
         seconds = self._per_rank(exclusive)
         if np.any(calls > COUNT_MOST):
-            raise UserError(f"{self.file.where}: the metric visits has impossible values; the file is damaged")
+            raise UserError(
+                _("{where}: the metric visits has impossible values; the file is damaged").format(where=self.file.where)
+            )
         shortest = None if least is None else self._per_rank(np.where(visits > 0, least, np.inf), np.minimum)
         longest = None if most is None else self._per_rank(most, np.maximum)
         paths = self._paths(builder)
@@ -110,7 +119,11 @@ class _Reader:
         candidates = [place(values, order, len(self.anchor.locations)) for order in orders]
         placed = candidates[0] if len(candidates) == 1 else min(candidates, key=self._deficit)
         if placed is not None and name != "min_time" and not np.all(np.isfinite(placed)):
-            raise UserError(f"{self.file.where}: the metric {name} has values that are no numbers; the file is damaged")
+            raise UserError(
+                _("{where}: the metric {name} has values that are no numbers; the file is damaged").format(
+                    where=self.file.where, name=name
+                )
+            )
         return placed
 
     def _deficit(self, values: _Matrix | None) -> float:
@@ -140,10 +153,14 @@ class _Reader:
         values = self._values(name)
         if values is None:
             return None
-        _, exclusive = self._both(name, values)
+        _inclusive, exclusive = self._both(name, values)
         per_rank = self._per_rank(exclusive)
         if np.any(per_rank > COUNT_MOST):
-            raise UserError(f"{self.file.where}: the metric {name} has impossible values; the file is damaged")
+            raise UserError(
+                _("{where}: the metric {name} has impossible values; the file is damaged").format(
+                    where=self.file.where, name=name
+                )
+            )
         return per_rank
 
     def _per_rank(self, values: _Matrix, merge: np.ufunc = np.add) -> _Matrix:
@@ -183,25 +200,35 @@ class _Reader:
         return Origin("cubex", hosts=tuple(hosts), depth=depth)
 
     def _notes(self, has_bytes: bool) -> list[str]:
-        by = self.anchor.creator or "an unknown tool"
+        by = self.anchor.creator or N_("an unknown tool")
         notes = [
-            f"written by {by}; neither command nor date nor the MPI are in it",
-            "the time is that of the whole program, MPI_Init and MPI_Finalize included",
+            N_("written by {tool}; neither command nor date nor the MPI are in it").format(tool=by),
+            N_("the time is that of the whole program, MPI_Init and MPI_Finalize included"),
         ]
         if has_bytes:
             notes += [
-                "bytes are held per call path, not per call: message sizes are means, assumed uniform",
-                f"communicators are not held: MPI_COMM_WORLD ({self.ranks} ranks) was assumed for collectives; on"
-                " smaller ones the sizes of alltoall, allgather and allreduce are too small in proportion, and with"
-                f" MPI_IN_PLACE by {1 / self.ranks:.1%}",
+                N_("bytes are held per call path, not per call: message sizes are means, assumed uniform"),
+                N_(
+                    "communicators are not held: MPI_COMM_WORLD ({ranks} ranks) was assumed for collectives; on "
+                    "smaller ones the sizes of alltoall, allgather and allreduce are too small in proportion, and with "
+                    "MPI_IN_PLACE by {share}"
+                ).format(ranks=self.ranks, share=f"{1 / self.ranks:.1%}"),
             ]
         else:
-            notes.append("the metric bytes_sent has no values: message sizes are not known")
+            notes.append(N_("the metric bytes_sent has no values: message sizes are not known"))
         threads = sum(location.thread for location in self.anchor.locations)
         if threads > self.ranks:
-            notes.append(f"times of a rank's threads were added up ({threads} threads on {self.ranks} ranks)")
+            notes.append(
+                N_("times of a rank's threads were added up ({threads} threads on {ranks} ranks)").format(
+                    threads=threads, ranks=self.ranks
+                )
+            )
         if threads < len(self.anchor.locations):
-            notes.append(f"{len(self.anchor.locations) - threads} locations that are no CPU threads were left out")
+            notes.append(
+                N_("{count} locations that are no CPU threads were left out").format(
+                    count=len(self.anchor.locations) - threads
+                )
+            )
         return notes
 
 

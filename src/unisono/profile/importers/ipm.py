@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from unisono.errors import UserError
+from unisono.language import N_, _
 from unisono.profile.importers.build import Builder
 from unisono.profile.importers.text import RANKS_MOST, count, damaged, number
 from unisono.profile.model import ROOT, UNKNOWN, Origin, Profile
@@ -28,20 +29,24 @@ def import_ipm(lines: Sequence[str], where: str) -> Profile:
     """The profile in the first banner of a text. Raises UserError."""
     begin = next((at for at, line in enumerate(lines) if _BEGIN.fullmatch(line.strip())), UNKNOWN)
     if begin == UNKNOWN:
-        raise UserError(f"{where}: has no banner of IPM (a line ##IPMv...)")
+        raise UserError(_("{where}: has no banner of IPM (a line ##IPMv...)").format(where=where))
     banner = [line.strip() for line in lines[begin:]]
     ranks, nodes = _tasks(banner, where)
     wall, mpi = _totals(banner, where)
     calls = _calls(banner, begin, where)
     builder = Builder(where, ranks)
     builder.notes = [
-        "IPM's banner holds times summed over ranks: every rank was given an equal part, ranks cannot be compared",
-        "IPM's banner holds no call paths, message sizes, communicators or waiting; its XML file holds sizes and can be"
-        " imported too",
-        f"the run was on {nodes} {'node' if nodes == 1 else 'nodes'}",
+        N_("IPM's banner holds times summed over ranks: every rank was given an equal part, ranks cannot be compared"),
+        N_(
+            "IPM's banner holds no call paths, message sizes, communicators or waiting; its XML file "
+            "holds sizes and can be imported too"
+        ),
+        (N_("the run was on {count} node") if nodes == 1 else N_("the run was on {count} nodes")).format(count=nodes),
     ]
     if not calls:
-        builder.notes.append("the banner has no list of functions (IPM_REPORT=full writes it): one row is all of MPI")
+        builder.notes.append(
+            N_("the banner has no list of functions (IPM_REPORT=full writes it): one row is all of MPI")
+        )
         calls = [("MPI_(not listed)", UNKNOWN, mpi)]
     for function, visits, time in calls:
         builder.add_sum(ROOT, builder.function(function), visits, time)
@@ -55,7 +60,11 @@ def import_ipm(lines: Sequence[str], where: str) -> Profile:
 def _tasks(banner: Sequence[str], where: str) -> tuple[int, int]:
     match = next((found for line in banner if (found := _TASKS.search(line))), None)
     if match is None or not 0 < int(match[1]) <= RANKS_MOST:
-        raise UserError(f"{where}: its IPM banner does not say mpi_tasks : N on M nodes; it is damaged or truncated")
+        raise UserError(
+            _("{where}: its IPM banner does not say mpi_tasks : N on M nodes; it is damaged or truncated").format(
+                where=where
+            )
+        )
     return int(match[1]), int(match[2])
 
 
@@ -68,7 +77,11 @@ def _totals(banner: Sequence[str], where: str) -> tuple[float, float]:
         if match and value is not None:
             found.setdefault(match[1].lower(), value)
     if "wallclock" not in found or "mpi" not in found:
-        raise UserError(f"{where}: its IPM banner has no totals of wallclock and MPI; it is damaged or truncated")
+        raise UserError(
+            _("{where}: its IPM banner has no totals of wallclock and MPI; it is damaged or truncated").format(
+                where=where
+            )
+        )
     return found["wallclock"], found["mpi"]
 
 
@@ -87,6 +100,6 @@ def _calls(banner: Sequence[str], begin: int, where: str) -> list[tuple[str, int
             continue  # functions of other modules: I/O, CUDA
         time, visits = number(match[2]), count(match[3])
         if time is None or visits is None:
-            raise damaged(where, begin + offset, line, "a function, its time and its count were expected")
+            raise damaged(where, begin + offset, line, _("a function, its time and its count were expected"))
         found.append((match[1], visits, time))
     return found

@@ -16,6 +16,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from unisono.errors import UserError
+from unisono.language import N_, _
 from unisono.profile.importers.build import Builder, blank
 from unisono.profile.importers.text import RANKS_MOST, count, number
 from unisono.profile.model import PAIR, ROOT, UNKNOWN, Comm, Origin, Profile, collective_of
@@ -60,7 +61,9 @@ def import_ipm_xml(path: Path) -> Profile:
     """The profile in an IPM XML file. Raises UserError."""
     file = _read(path)
     if not file.tasks or not 0 < file.ranks <= RANKS_MOST:
-        raise UserError(f"{path}: holds no <task> of an MPI rank; it is truncated, or no profile of IPM")
+        raise UserError(
+            _("{path}: holds no <task> of an MPI rank; it is truncated, or no profile of IPM").format(path=path)
+        )
     for rank, source in file.copies.items():
         if source in file.tasks and 0 <= rank < file.ranks:
             file.tasks.setdefault(rank, file.tasks[source])
@@ -89,7 +92,7 @@ def _read(path: Path) -> _File:
     try:
         with open_regular(path) as stream:
             if b"<!ENTITY" in stream.read(1 << 16):
-                raise UserError(f"{path}: defines entities, which IPM never does; it is not read")
+                raise UserError(_("{path}: defines entities, which IPM never does; it is not read").format(path=path))
             stream.seek(0)
             for element in _elements(stream, path):
                 if element.tag == "task":
@@ -97,11 +100,15 @@ def _read(path: Path) -> _File:
                 elif element.tag == "taskcopy":
                     file.copies[int(element.attrib["mpi_rank"])] = int(element.attrib["cluster_rank"])
     except OSError as error:
-        raise UserError(f"{path}: cannot be read: {error.strerror}") from error
+        raise UserError(_("{path}: cannot be read: {strerror}").format(path=path, strerror=error.strerror)) from error
     except ElementTree.ParseError as error:
-        raise UserError(f"{path}: is not well-formed XML: {error}; the file is damaged or truncated") from error
+        raise UserError(
+            _("{path}: is not well-formed XML: {error}; the file is damaged or truncated").format(
+                path=path, error=error
+            )
+        ) from error
     except (KeyError, ValueError, LookupError) as error:
-        raise UserError(f"{path}: is no profile as IPM writes it: {error}") from error
+        raise UserError(_("{path}: is no profile as IPM writes it: {error}").format(path=path, error=error)) from error
     return file
 
 
@@ -125,8 +132,12 @@ def _elements(stream: BinaryIO, path: Path) -> Iterator[Element]:
                 root.clear()
                 held = 0
         if silent > _TAG_MOST or held > _TASK_MOST:
-            what, most = ("a tag or a text", _TAG_MOST) if silent > _TAG_MOST else ("a <task>", _TASK_MOST)
-            raise UserError(f"{path}: has {what} of more than {most:,} bytes, which IPM never writes")
+            what, most = (_("a tag or a text"), _TAG_MOST) if silent > _TAG_MOST else (_("a <task>"), _TASK_MOST)
+            raise UserError(
+                _("{path}: has {what} of more than {most:,} bytes, which IPM never writes").format(
+                    path=path, what=what, most=most
+                )
+            )
     parser.close()
 
 
@@ -204,16 +215,22 @@ def _add(builder: Builder, rank: int, task: _Task, phases: dict[int, int]) -> No
 
 def _notes(file: _File) -> list[str]:
     notes = [
-        "IPM holds no call paths and no waiting; MPI_COMM_WORLD was assumed for collectives",
-        "IPM can be set up to round message sizes to three significant bits",
+        N_("IPM holds no call paths and no waiting; MPI_COMM_WORLD was assumed for collectives"),
+        N_("IPM can be set up to round message sizes to three significant bits"),
     ]
     if not file.hashed:
-        notes.append("written without IPM_LOG=full: message sizes are means, assumed uniform")
+        notes.append(N_("written without IPM_LOG=full: message sizes are means, assumed uniform"))
     if file.copies:
-        notes.append(f"{len(file.copies)} ranks were clustered by IPM: they are copies of similar ranks")
+        notes.append(
+            N_("{count} ranks were clustered by IPM: they are copies of similar ranks").format(count=len(file.copies))
+        )
     missing = file.ranks - len(file.tasks)
     if missing:
-        notes.append(f"{missing} of {file.ranks} ranks are not in the file: totals are too small")
+        notes.append(
+            N_("{count} of {ranks} ranks are not in the file: totals are too small").format(
+                count=missing, ranks=file.ranks
+            )
+        )
     return notes
 
 

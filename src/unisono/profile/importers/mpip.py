@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unisono.errors import UserError
+from unisono.language import N_, _
 from unisono.profile.importers.build import Builder, blank, equal_parts
 from unisono.profile.importers.mpip_tables import AGGREGATE, SiteRow, Table, sections, site_rows, tasks
 from unisono.profile.importers.text import RANKS_MOST
@@ -44,8 +45,8 @@ def import_mpip(lines: Sequence[str], where: str) -> Profile:
     nodes = len(set(hosts.values())) if len(hosts) == ranks else UNKNOWN
     builder = Builder(where, ranks, [Comm(ranks, nodes)])
     builder.notes = [
-        "mpiP prints times and sizes with three or four digits: totals can be off by half a per cent",
-        "mpiP does not hold communicators: MPI_COMM_WORLD was assumed for collectives",
+        N_("mpiP prints times and sizes with three or four digits: totals can be off by half a per cent"),
+        N_("mpiP does not hold communicators: MPI_COMM_WORLD was assumed for collectives"),
         *noted,
     ]
     times, summed = _times(tables, where)
@@ -92,9 +93,13 @@ def _wall(
             if not (0 <= app_time < math.inf and 0 <= mpi_time < math.inf):
                 break
             ranks = min(assigned, RANKS_MOST)
-            note = "the concise report holds the program's time summed over ranks: every rank was given an equal part"
+            note = N_(
+                "the concise report holds the program's time summed over ranks: every rank was given an equal part"
+            )
             return np.full(ranks, app_time / ranks), np.full(ranks, mpi_time / ranks), [note]
-    raise UserError(f"{where}: has no complete table of MPI Time (seconds); the mpiP report is truncated")
+    raise UserError(
+        _("{where}: has no complete table of MPI Time (seconds); the mpiP report is truncated").format(where=where)
+    )
 
 
 def _times(tables: dict[str, Table], where: str) -> tuple[list[SiteRow], str]:
@@ -105,16 +110,20 @@ def _times(tables: dict[str, Table], where: str) -> tuple[list[SiteRow], str]:
     for title, table in tables.items():
         if title.startswith("Callsite Time statistics (all callsites, milliseconds)"):
             return site_rows(table, where), (
-                "the concise report holds time per call site summed over ranks: every rank was given an equal part;"
-                " it holds no calls"
+                N_(
+                    "the concise report holds time per call site summed over ranks: every rank was given an "
+                    "equal part; it holds no calls"
+                )
             )
     for title, table in tables.items():
         if title.startswith("Aggregate Time"):
             return site_rows(table, where), (
-                "only the twenty call sites with the most time are in this report, summed over ranks: every rank was"
-                " given an equal part (mpiP writes all of them without -d)"
+                N_(
+                    "only the twenty call sites with the most time are in this report, summed over ranks: "
+                    "every rank was given an equal part (mpiP writes all of them without -d)"
+                )
             )
-    return [], "no table of call sites is in this report: it is truncated, or the program called no MPI"
+    return [], N_("no table of call sites is in this report: it is truncated, or the program called no MPI")
 
 
 def _sizes(tables: dict[str, Table], where: str) -> list[SiteRow]:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unisono.errors import UserError
+from unisono.language import _
 from unisono.profile.importers.text import RANKS_MOST, count, damaged, number
 from unisono.profile.model import UNKNOWN
 
@@ -71,10 +72,14 @@ def tasks(table: Table, where: str) -> tuple[npt.NDArray[np.float64], npt.NDArra
         rank = count(words[0])
         app, mpi = (number(words[1]), number(words[2])) if len(words) >= 3 else (None, None)
         if rank is None or app is None or mpi is None or rank >= RANKS_MOST:
-            raise damaged(where, table.begin, line, "a task, its AppTime and its MPITime were expected")
+            raise damaged(where, table.begin, line, _("a task, its AppTime and its MPITime were expected"))
         found[rank] = (app, mpi)
     if not found or sorted(found) != list(range(len(found))):
-        raise UserError(f"{where}: its table of MPI Time (seconds) does not have every task; the report is damaged")
+        raise UserError(
+            _("{where}: its table of MPI Time (seconds) does not have every task; the report is damaged").format(
+                where=where
+            )
+        )
     rows = np.array([found[rank] for rank in range(len(found))])
     return rows[:, 0], rows[:, 1]
 
@@ -85,14 +90,16 @@ def site_rows(table: Table, where: str) -> list[SiteRow]:
         return []
     columns = table.lines[0].split()
     if columns[:2] not in (["Name", "Site"], ["Call", "Site"]):
-        raise damaged(where, table.begin, table.lines[0], "columns `Name Site` or `Call Site` were expected")
+        raise damaged(where, table.begin, table.lines[0], _("columns `Name Site` or `Call Site` were expected"))
     in_bytes = "Sum" in columns or "Sent%" in columns
     rows = []
     for line in table.lines[1:]:
         values = dict(zip(columns, line.split(), strict=False))
         row = _row(values, in_bytes) if len(line.split()) == len(columns) else None
         if row is None:
-            raise damaged(where, table.begin, line, f"a row with {', '.join(columns)} was expected")
+            raise damaged(
+                where, table.begin, line, _("a row with {columns} was expected").format(columns=", ".join(columns))
+            )
         rows.append(row)
     return rows
 

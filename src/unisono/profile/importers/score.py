@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unisono.errors import UserError
+from unisono.language import N_, _
 from unisono.profile.importers.build import Builder
 from unisono.profile.importers.text import RANKS_MOST, count, damaged, number
 from unisono.profile.model import ROOT, UNKNOWN, Frame, Origin, Profile
@@ -45,25 +46,33 @@ def import_score(lines: Sequence[str], where: str) -> Profile:
     """The profile in a score text, each region a call path of one frame. Raises UserError."""
     header = _header(lines)
     if header is None:
-        raise UserError(f"{where}: has no line of columns `flt type ... region`; it is not a scorep.score")
+        raise UserError(
+            _("{where}: has no line of columns `flt type ... region`; it is not a scorep.score").format(where=where)
+        )
     columns, begin = header
     groups, regions = _rows(lines, columns, begin, where)
     if not groups and not regions:
-        raise UserError(f"{where}: has columns but no rows; the file is truncated")
+        raise UserError(_("{where}: has columns but no rows; the file is truncated").format(where=where))
     ranks = _ranks(regions, where)
     builder = Builder(where, ranks or 1)
     builder.notes = [
-        "scorep.score holds times summed over ranks: every rank was given an equal part, ranks cannot be compared",
-        "scorep.score holds no call paths, message sizes, communicators or waiting; profile.cubex of the same run does"
-        " hold call paths and bytes",
-        "the time is that of the whole program, MPI_Init and MPI_Finalize included",
+        N_("scorep.score holds times summed over ranks: every rank was given an equal part, ranks cannot be compared"),
+        N_(
+            "scorep.score holds no call paths, message sizes, communicators or waiting; "
+            "profile.cubex of the same run does hold call paths and bytes"
+        ),
+        N_("the time is that of the whole program, MPI_Init and MPI_Finalize included"),
     ]
     if not ranks:
-        builder.notes.append("the number of ranks is not in it (no MPI_Init is listed): 1 was assumed")
+        builder.notes.append(N_("the number of ranks is not in it (no MPI_Init is listed): 1 was assumed"))
     rows = [*regions, *_remainders(groups, regions)]
     kept = _folded(rows, max(20, _ROWS_MOST // builder.ranks))
     if len(kept) < len(rows):
-        builder.notes.append(f"with {ranks:,} ranks all but the {len(kept):,} largest regions were put together")
+        builder.notes.append(
+            N_("with {ranks} ranks all but the {kept} largest regions were put together").format(
+                ranks=f"{ranks:,}", kept=f"{len(kept):,}"
+            )
+        )
     for row in kept:
         if row.group == "MPI":
             builder.add_sum(ROOT, builder.function(row.region), row.visits, row.time)
@@ -107,11 +116,11 @@ def _rows(lines: Sequence[str], columns: Sequence[str], begin: int, where: str) 
         if match is None or None in numbers:
             if line.lstrip().startswith(("(hint", "Estimated", "$")):
                 continue
-            raise damaged(where, at, line, "a row of the score table was expected")
+            raise damaged(where, at, line, _("a row of the score table was expected"))
         group, region = str(match[2]), str(match.groups()[-1])
         visits = count(match.groups()[2 + visits_at]) if visits_at != UNKNOWN else UNKNOWN
         if visits is None:
-            raise damaged(where, at, line, "a whole number of visits was expected")
+            raise damaged(where, at, line, _("a whole number of visits was expected"))
         row = _Row(group, visits, float(numbers[time_at] or 0.0), region)
         if _FILTERED.fullmatch(group):
             continue  # what a filter would leave: the regions are listed whole
@@ -128,7 +137,11 @@ def _ranks(regions: Sequence[_Row], where: str) -> int:
         for row in regions:
             if row.region == name and row.visits > 0:
                 if row.visits > RANKS_MOST:
-                    raise UserError(f"{where}: {row.visits:,} calls of {name} cannot be that many ranks")
+                    raise UserError(
+                        _("{where}: {visits:,} calls of {name} cannot be that many ranks").format(
+                            where=where, visits=row.visits, name=name
+                        )
+                    )
                 return row.visits
     return 0
 

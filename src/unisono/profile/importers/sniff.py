@@ -6,12 +6,15 @@ import re
 from pathlib import Path
 
 from unisono.errors import UserError
+from unisono.language import N_, _
 from unisono.profile.check import problem
 from unisono.profile.model import Profile
 from unisono.reading import open_regular
 
 _HEAD = 1 << 20
-KNOWN = "profile.cubex (Score-P, Scalasca), scorep.score, an mpiP report, IPM's banner or XML, or a profile of Unisono"
+KNOWN = N_(
+    "profile.cubex (Score-P, Scalasca), scorep.score, an mpiP report, IPM's banner or XML, or a profile of Unisono"
+)
 _IN_DIRECTORY = ("profile.cubex", "summary.cubex", "scout.cubex", "scorep.score")
 
 
@@ -25,7 +28,7 @@ def import_profile(path: Path) -> Profile:
     profile = _import(path)
     wrong = problem(profile)
     if wrong:
-        raise UserError(f"{path}: is damaged: {wrong}")
+        raise UserError(_("{path}: is damaged: {wrong}").format(path=path, wrong=wrong))
     return profile
 
 
@@ -64,7 +67,7 @@ def _text(path: Path) -> Profile:
         return import_score(lines, str(path))
     if is_ipm(lines):
         return import_ipm(lines, str(path))
-    raise UserError(f"{path}: is in no format that can be read; give {KNOWN}")
+    raise UserError(_("{path}: is in no format that can be read; give {known}").format(path=path, known=_(KNOWN)))
 
 
 def _ranks_of(path: Path) -> list[Path]:
@@ -84,5 +87,7 @@ def _in_directory(path: Path) -> Path:
     if parts:
         return parts[0]
     raise UserError(
-        f"{path}: is a directory without {', '.join(_IN_DIRECTORY[:2])} or scorep.score; give the file itself"
+        _("{path}: is a directory without {in_directory} or scorep.score; give the file itself").format(
+            path=path, in_directory=", ".join(_IN_DIRECTORY[:2])
+        )
     )

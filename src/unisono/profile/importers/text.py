@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 
 from unisono.errors import UserError
+from unisono.language import _
 from unisono.reading import REPORT_MOST, read_bytes
 
 RANKS_MOST = 1 << 20
@@ -36,4 +37,8 @@ def count(text: str) -> int | None:
 
 def damaged(where: str, line: int, text: str, what: str) -> UserError:
     """An error that names file, line and what was expected there. `line` counts from 0."""
-    return UserError(f"{where}, line {line + 1}: {what}, not {text.strip()[:80]!r}")
+    return UserError(
+        _("{where}, line {line}: {what}, not {text!r}").format(
+            where=where, line=line + 1, what=what, text=text.strip()[:80]
+        )
+    )
