@@ -11,7 +11,7 @@ import pytest
 from unisono.advise.against import Against, Late, against
 from unisono.advise.mix import Mix, mix_of
 from unisono.advise.recording import profile_of
-from unisono.advise.replayed import Replays, matching, replay, replays, subjects
+from unisono.advise.replayed import Replays, arrival, matching, replay, replays, subjects
 from unisono.launch.command import Command
 from unisono.machine.describe import describe
 from unisono.machine.model import Machine
@@ -68,7 +68,7 @@ def test_a_program_whose_last_rank_comes_late(machine: Machine, tmp_path: Path) 
     spot = mix.spots[0]
     assert spot.waits[0] >= 0.03 > spot.waits[1]
     condition = matching(mix, known)[CASE]
-    assert condition.late and condition.late[0] == 0.0 < condition.late[1] <= 0.02
+    assert condition.late and condition.late[0] == 0.0 < condition.late[1] < 0.04
     (found,) = (found for found in against(mix, [], None, known, 0.0) if isinstance(found, Late))
-    assert found.apart >= 0.015  # half of 30 ms, and more
-    assert found.explained and "are late arrival" in found.sentence
+    assert found.apart >= 0.4 * arrival(spot.waits, 2).late[1]  # one of two ranks waits
+    assert "when they come as late as the program's" in found.sentence
