@@ -15,11 +15,11 @@ void *tools_next[TOOLS_FUNCTIONS];
 void *tools_real[TOOLS_FUNCTIONS];
 unsigned char tools_behind;
 
-const char *tools_first(void)
+const char *tools_taker(void)
 {
     Dl_info where;
-    void *first = dlsym(RTLD_DEFAULT, "MPI_Init");
-    return first != NULL && dladdr(first, &where) != 0 && where.dli_fname[0] != '\0' ? where.dli_fname : "the program";
+    void *taker = tools_next[F_Init] != NULL ? tools_next[F_Init] : dlsym(RTLD_DEFAULT, "MPI_Init");
+    return taker != NULL && dladdr(taker, &where) != 0 && where.dli_fname[0] != '\0' ? where.dli_fname : "the program";
 }
 
 #ifndef UNISONO_STATIC /* what is linked finds its way by the linker */

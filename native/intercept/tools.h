@@ -27,7 +27,7 @@ static inline void *tools_real_of(int function)
     return __builtin_expect(real != 0, true) ? real : tools_find_real(function);
 }
 
-/* The object that takes MPI_Init before all others, for a sentence. */
-const char *tools_first(void);
+/* The object of another tool that takes MPI_Init, for a sentence: behind us, else before us. */
+const char *tools_taker(void);
 
 #endif

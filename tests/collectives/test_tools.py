@@ -51,6 +51,13 @@ def _watched(ran: Ran, controls: int) -> None:
     assert [phase for part in ran.whole()[:1] for phase in part.phases[1:]] == ["solve"] * controls
 
 
+def _named(ran: Ran, tool: Path, place: str) -> None:
+    """One line says that nothing was recorded or served, whose fault it is, and the order that helps."""
+    said = [line for line in ran.error.splitlines() if line.startswith("unisono: ")]
+    assert ran.status == 0 and "right" in ran.out.split(), ran.out + ran.error
+    assert len(said) == 1 and f"MPI_Init is taken by {tool}" in said[0] and f"libunisono.so {place} it" in said[0]
+
+
 def test_behind_us(tools: Toolchain, built: Path, tmp_path: Path) -> None:
     preload = {"LD_PRELOAD": f"{tools.library}:{built / 'tool'}"}
     _watched(run(tools, tmp_path, built / "watched", ranks=2, env=SERVE | preload), controls=1)
@@ -83,9 +90,41 @@ def test_a_tool_that_passes_us_by_is_named(tmp_path: Path) -> None:
     program = compiled(tools, tmp_path, str(PROGRAMS / "watched.c"))
     preload = {"LD_PRELOAD": f"{tool}:{tools.library}"}
     ran = run(tools, tmp_path, program, ranks=2, env=SERVE | preload, record=False)
-    assert ran.status == 0 and "right" in ran.out.split() and _saw(ran.out)["allreduce"] == 20
-    said = [line for line in ran.error.splitlines() if line.startswith("unisono: ")]
-    assert len(said) == 1 and f"MPI_Init is taken by {tool}" in said[0]
+    _named(ran, tool, "before")
+    assert _saw(ran.out)["allreduce"] == 20
+
+
+def test_a_tool_that_goes_on_to_the_next(tmp_path: Path) -> None:
+    """By dlsym(RTLD_NEXT), not by PMPI: before us it works, behind us it cannot, which is said."""
+    tools = toolchain("openmpi4")
+    tool = compiled(
+        tools, tmp_path, str(PROGRAMS / "tool.c"), "-DNEXT", "-shared", "-fPIC", name="n.so", after=["-ldl"]
+    )
+    program = compiled(tools, tmp_path, str(PROGRAMS / "watched.c"))
+    ran = run(tools, tmp_path, program, ranks=2, env=SERVE | {"LD_PRELOAD": f"{tool}:{tools.library}"})
+    assert ran.status == 0 and "right" in ran.out.split() and _served(ran.error, "bcast") == 4, ran.out + ran.error
+    assert _saw(ran.out)["allreduce"] == 20
+    calls = [(key[1], amount[0]) for key, amount in amounts(ran.whole()).items()]
+    assert sum(count for name, count in calls if name == "MPI_Allreduce") == 20
+    ran = run(tools, tmp_path, program, ranks=2, env=SERVE | {"LD_PRELOAD": f"{tools.library}:{tool}"}, record=False)
+    _named(ran, tool, "behind")
+    assert _saw(ran.out)["allreduce"] == 20
+
+
+EZTRACE = Path("/usr/lib/x86_64-linux-gnu/libeztrace-openmpi.so")
+
+
+@pytest.mark.skipif(not EZTRACE.exists(), reason="EZTrace is not installed (apt-get install eztrace)")
+def test_eztrace(tmp_path: Path) -> None:
+    """A real tool: it writes a trace in Score-P's format, OTF2."""
+    tools = toolchain("openmpi4")
+    program = compiled(tools, tmp_path, str(PROGRAMS / "watched.c"))
+    env = SERVE | {"EZTRACE_TRACE": "openmpi", "EZTRACE_TRACE_DIR": str(tmp_path / "trace")}
+    ran = run(tools, tmp_path, program, ranks=2, env=env | {"LD_PRELOAD": f"{EZTRACE}:{tools.library}"}, record=False)
+    assert ran.status == 0 and "right" in ran.out.split() and _served(ran.error, "allreduce") == 10, ran.out + ran.error
+    assert b"MPI_Allreduce" in b"".join(path.read_bytes() for path in (tmp_path / "trace").rglob("*.def"))
+    ran = run(tools, tmp_path, program, ranks=2, env=env | {"LD_PRELOAD": f"{tools.library}:{EZTRACE}"}, record=False)
+    _named(ran, EZTRACE, "behind")
 
 
 @pytest.mark.parametrize("before", [True, False], ids=["before", "behind"])

@@ -1,5 +1,7 @@
 /* A tool as profilers of MPI are: it takes some functions, counts, and goes on by PMPI_. In C, and in Fortran as the
- * bindings of Open MPI need it. With -DASIDE it goes on past everybody, to the MPI library that it finds itself. */
+ * bindings of Open MPI need it. With -DASIDE it goes on past everybody, to the MPI library that it finds itself; with
+ * -DNEXT to whoever defines the same function after it, as EZTrace does. */
+#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +21,8 @@ static void *aside(const char *name)
     return dlsym(mpi, name);
 }
 #define GO(name, ...) (((__typeof__(&MPI_##name))aside("PMPI_" #name))(__VA_ARGS__))
+#elif defined NEXT
+#define GO(name, ...) (((__typeof__(&MPI_##name))dlsym(RTLD_NEXT, "MPI_" #name))(__VA_ARGS__))
 #else
 #define GO(name, ...) PMPI_##name(__VA_ARGS__)
 #endif
