@@ -24,8 +24,9 @@ from unisono.decide import sentences
 from unisono.errors import UserError
 from unisono.language import translated
 from unisono.model import DEFAULT, Case, Setting
+from unisono.tuning import words
 from unisono.tuning.document import write
-from unisono.tuning.model import FindingModel
+from unisono.tuning.model import FindingModel, Gain, RuleModel
 
 ROOT = Path(__file__).parents[1]
 UNISONO = [str(Path(sys.executable).parent / "unisono")]
@@ -228,6 +229,18 @@ def test_findings_of_a_tuning_are_shown_in_japanese(tmp_path: Path) -> None:
     shown = _unisono("show", str(path), "--lang", "ja").stdout
     assert "所見" in shown and "bcast (1 x 2 ランク): pml=ob1 と pml=ucx に有意差はありません。" in shown
     assert text in _unisono("show", str(path), "--lang", "ja", "--json").stdout
+
+
+def test_what_differs_is_kept_in_english_and_shown_in_japanese(japanese: None) -> None:
+    """It may be kept in a study; the names of what differs are translated, one word or several."""
+    assert translated("measured with NUMA nodes per socket 1; here it is 4") == (
+        "測定時のソケットあたりの NUMA ノードは 1、ここでは 4 です"
+    )
+    assert translated("kernel: 5.1 there, 6.0 here") == "カーネル: あちらは 5.1、こちらは 6.0"
+    assert translated("measured with kernel 5.1 x; here it is 6.0") == "測定時のカーネルは 5.1 x、ここでは 6.0 です"
+    rule = RuleModel(collective="bcast", first=0, last=1024, gain=Gain(mid=1, low=1, high=1))
+    assert rule.range_text() == "up to 1 KiB", "in files"
+    assert words.sizes(rule.first, rule.last) == "1 KiB 以下"
 
 
 def test_what_is_no_text_of_ours_stays(japanese: None) -> None:

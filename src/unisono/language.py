@@ -42,6 +42,7 @@ _NESTED = 6
 """So deep sentences stand in one another, in a text that is kept."""
 _SHAPES = {
     "count": r"(\d[\d,]*)",
+    "label": r"(NUMA nodes per socket|collective components|settings in files|\S+?)",
     "than": r"((?:(?!, (?!\w+=)).)+?)",
     "where": "((?:at|up to|from) [^,]*?)",
     "by": r"(by [\d.]+x(?: to [\d.]+x)?)",
@@ -166,7 +167,7 @@ def _translated(text: str, depth: int) -> str:
     for pattern in _patterns():
         if _in_order(pattern.literals, text) and (match := pattern.expression.fullmatch(text)):
             values = zip(pattern.fields, match.groups(), strict=True)
-            known = {field: _translated(value, depth - 1) for field, value in values}
+            known = {field: _value(field, value, depth) for field, value in values}
             return "".join(_filled(pattern.translation, known))
     sentences = re.split(r"(?<=\.) ", text)
     if len(sentences) > 1 and (said := [_translated(one, depth - 1) for one in sentences]) != sentences:
@@ -181,6 +182,11 @@ def _translated(text: str, depth: int) -> str:
         if len(parts) > 1 and (said := [_translated(part, depth - 1) for part in parts]) != parts:
             return _LIST[_language].join(said)  # a list; what is no text of ours in it stays
     return text
+
+
+def _value(field: str, text: str, depth: int) -> str:
+    """A label is a word of ours (machine/fingerprint.py), other single words may be anything."""
+    return _catalogue.texts.get(text, text) if field == "label" else _translated(text, depth - 1)
 
 
 def _in_order(literals: Sequence[str], text: str) -> bool:

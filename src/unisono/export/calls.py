@@ -9,6 +9,7 @@ from unisono.export.message_bytes import message_bytes
 from unisono.export.rules import Entry, MessageRule, RulesFile
 from unisono.language import _
 from unisono.sizes import format_size
+from unisono.tuning import words
 from unisono.tuning.model import PlanModel, RuleModel
 
 _OWN_CHOICE = MessageRule(0, 0)
@@ -74,7 +75,7 @@ def _ranges(plan: PlanModel, collective: str) -> list[tuple[str, list[int]]]:
     if collective in ("barrier",):
         return [("all", [0])]
     rules = sorted(plan.rules_for(collective), key=lambda rule: rule.first)
-    out = [(rule.range_text(), _sizes(rule, plan.ranks)) for rule in rules]
+    out = [(words.sizes(rule.first, rule.last), _sizes(rule, plan.ranks)) for rule in rules]
     last = rules[-1].last if rules else 0
     if last is not None and _fits(last + 1, plan.ranks):
         out.append((_("above {last}").format(last=format_size(last)) if rules else _("all sizes"), [max(1, last + 1)]))

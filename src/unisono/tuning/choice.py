@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from unisono.errors import UserError
-from unisono.language import _
+from unisono.language import N_, _
 from unisono.model import Setting
 from unisono.sizes import format_size
 from unisono.tuning.model import Gain, PlanModel, RuleModel, Tuning
@@ -157,9 +157,9 @@ def lookup(
     if measured and not measured[0] <= size <= measured[-1]:
         above = size > measured[-1]
         sentence = (
-            _("{size} is outside what was measured: nothing above {end} was")
+            N_("{size} is outside what was measured: nothing above {end} was")
             if above
-            else _("{size} is outside what was measured: nothing below {end} was")
+            else N_("{size} is outside what was measured: nothing below {end} was")
         )
         end = format_size(measured[-1] if above else measured[0])
         notes.append(sentence.format(size=format_size(size), end=end))
@@ -175,8 +175,8 @@ def rules_apply(plan: PlanModel, nodes: int, ppn: int) -> bool:
 
 
 def unmeasured(tuning: Tuning, case: tuple[int, int], nodes: int, ppn: int) -> str:
-    """What ranks get that were not measured, in the words of every command."""
-    return _(
+    """What ranks get that were not measured, in the words of every command; a study keeps it."""
+    return N_(
         "{nodes} x {ppn} ranks were not measured: the launch setting is that of {near_nodes} x {near_ppn}, the nearest "
         "that was (measured, nodes x ranks a node: {cases}); rules by message size apply to communicators of measured "
         "sizes only, others are left to the MPI"

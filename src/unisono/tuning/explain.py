@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from unisono.language import _
+from unisono.language import _, translated
 from unisono.model import PRELOAD, WITHOUT_SIZE, Setting
 from unisono.parameters.spelling import implementation
 from unisono.sizes import format_size
@@ -88,14 +88,14 @@ class Explanation:
                     "For this range, {range}, it takes {times} ({share} interval), measured at {sizes} in {launches} "
                     "launches."
                 ).format(
-                    range=rule.range_text(),
+                    range=words.sizes(rule.first, rule.last),
                     times=_times(rule.gain),
                     share=share,
                     sizes=sizes,
                     launches=rule.launches,
                 )
             ]
-        said += [_("Note: {note}.").format(note=note) for note in found.notes]
+        said += [_("Note: {note}.").format(note=note) for note in map(translated, found.notes)]
         said.append(
             _(
                 "The default is kept unless beaten by more than {margin:.0%} with {share} confidence; sizes of one "

@@ -127,12 +127,15 @@ class RuleModel(_Part):
         return self.first <= size and (self.last is None or size <= self.last)
 
     def range_text(self) -> str:
-        """ "up to 16 KiB", "from 1 KiB", "1 KiB to 16 KiB", "all sizes"."""
+        """ "up to 16 KiB", "from 1 KiB", "1 KiB to 16 KiB", "all sizes"; for files and notes, which stay English.
+
+        What people read at once is `words.sizes`.
+        """
         if self.last is None:
-            return _("all sizes") if self.first == 0 else _("from {first}").format(first=format_size(self.first))
+            return "all sizes" if self.first == 0 else f"from {format_size(self.first)}"
         if self.first == 0:
-            return _("up to {last}").format(last=format_size(self.last))
-        return _("{first} to {last}").format(first=format_size(self.first), last=format_size(self.last))
+            return f"up to {format_size(self.last)}"
+        return f"{format_size(self.first)} to {format_size(self.last)}"
 
 
 class JointModel(_Part):

@@ -102,8 +102,8 @@ def _rules(plan: PlanModel) -> Table:
     for rule in plan.rule:
         name = rule.collective if rule.collective != last else ""
         last = rule.collective
-        sizes = ", ".join(map(format_size, rule.sizes))
-        table.add_row(name, rule.range_text(), Text(words.use(rule.call)), _gain(rule.gain), sizes)
+        measured = ", ".join(map(format_size, rule.sizes))
+        table.add_row(name, words.sizes(rule.first, rule.last), Text(words.use(rule.call)), _gain(rule.gain), measured)
     if not plan.rule:
         table.add_row(_("all"), _("all sizes"), words.by_itself(), "", "")
     return table

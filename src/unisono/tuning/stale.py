@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unisono.language import _
+from unisono.language import N_
 from unisono.machine.fingerprint import fingerprint
 from unisono.machine.model import Machine, mpi_name
 from unisono.tuning.model import Tuning
@@ -22,13 +22,13 @@ def stale(tuning: Tuning, machine: Machine) -> list[str]:
         return [_of_label(label, then[label], now[label]) for label in changed]
     rest = [label for label in changed if label not in _OF_THE_MPI]
     return [
-        _("measured with {then}; you use {now}").format(then=_mpi(then["MPI"]), now=_mpi(now["MPI"])),
+        N_("measured with {then}; you use {now}").format(then=_mpi(then["MPI"]), now=_mpi(now["MPI"])),
         *(_of_label(label, then[label], now[label]) for label in rest),
     ]
 
 
 def _of_label(label: str, then: str, now: str) -> str:
-    return _("measured with {label} {then}; here it is {now}").format(label=_(label), then=then, now=now)
+    return N_("measured with {label} {then}; here it is {now}").format(label=label, then=then, now=now)
 
 
 def _mpi(text: str) -> str:

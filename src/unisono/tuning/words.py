@@ -46,6 +46,15 @@ def use(call: Mapping[str, str]) -> str:
     return words
 
 
+def sizes(first: int, last: int | None) -> str:
+    """A rule's message sizes: "up to 16 KiB", "from 1 KiB", "1 KiB to 16 KiB", "all sizes"."""
+    if last is None:
+        return _("all sizes") if first == 0 else _("from {first}").format(first=format_size(first))
+    if first == 0:
+        return _("up to {last}").format(last=format_size(last))
+    return _("{first} to {last}").format(first=format_size(first), last=format_size(last))
+
+
 def launch(setting: Setting) -> str:
     """A plan's launch setting: "default", "pml=ucx with our library", "our library"."""
     if PRELOAD not in setting:
