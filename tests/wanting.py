@@ -48,6 +48,7 @@ WANTS = (
         "openmpi-bin libopenmpi-dev",
     ),
     Want("SimGrid", r"SimGrid", "libsimgrid-dev"),
+    Want("EZTrace", r"EZTrace", "eztrace"),
     Want("a browser", r"chromium", "chromium chromium-driver"),
     Want(
         "real programs",
