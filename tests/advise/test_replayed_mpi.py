@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -37,7 +38,7 @@ def machine(request: pytest.FixtureRequest) -> Machine:
 
 
 def replayed(machine: Machine, folder: Path, *arguments: str) -> tuple[Mix, Replays]:
-    """The program, profiled, and what its conditions make of its calls."""
+    """The program, profiled, and what its condition makes of its calls."""
     assert machine.mpi is not None and machine.mpi.mpicc is not None
     program, source = folder / "program", Path(__file__).with_name("conditions.c")
     subprocess.run(
@@ -47,8 +48,9 @@ def replayed(machine: Machine, folder: Path, *arguments: str) -> tuple[Mix, Repl
     line = Command([machine.mpi.mpirun, *root, "-n", "2", str(program), *arguments], {}, None, [])
     mix = mix_of(profile_of(line, 120, machine, folder))
     assert [subject.case for subject in subjects(mix, 0.0)] == [CASE]
-    path = folder / "replayed.db"
-    replay(path, subjects(mix, 0.0), machine, bench_program(machine.mpi.mpicc), 60, launches=1)
+    path, (subject,) = folder / "replayed.db", subjects(mix, 0.0)
+    subject = replace(subject, arrival=USUAL) if arguments[0] == "cold" else replace(subject, cold=())
+    replay(path, [subject], machine, bench_program(machine.mpi.mpicc), 60, launches=1)
     return mix, replays([path])
 
 

@@ -59,11 +59,12 @@ class Subject:
     sizes: tuple[int, ...]
     arrival: Condition
     """How its ranks come; USUAL where that is not known."""
+    cold: tuple[str, ...] = ("buffers", "caches")
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
         late = (self.arrival,) if self.arrival.comes_late else ()
-        return (USUAL, Condition("buffers"), Condition("caches"), *late)
+        return (USUAL, *map(Condition, self.cold), *late)
 
 
 @dataclass(frozen=True)
