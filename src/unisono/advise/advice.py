@@ -23,6 +23,7 @@ from unisono.advise.scatter import scatter, shown
 from unisono.decide.model import Interval
 from unisono.display import percent, percent_range
 from unisono.errors import UserError
+from unisono.language import N_, _, ngettext, translated
 from unisono.model import DEFAULT
 from unisono.tuning.choice import choose, nearest_case
 from unisono.tuning.model import PlanModel, Tuning
@@ -35,7 +36,6 @@ WORTH_NAMING = 0.02
 """Of the program's time: smaller hot spots get no sentence."""
 WORTH_SAYING = 0.05
 """Of the program's time: that much waiting is worth a warning."""
-NOT_PREDICTABLE = "not predictable from what was measured"
 _ANY = "mpirun ..."
 
 
@@ -89,27 +89,37 @@ class Advice:
         """The sentence a reader came for: the hottest call, and what the tuning should save."""
         spot = spot_sentence(self.mix, self.mix.main)
         if self.chosen is not None:
-            return f"{spot}; this tuning should save {percent_range(self.chosen.saving)} of the whole."
+            return _("{spot}; this tuning should save {saving} of the whole.").format(
+                spot=spot, saving=percent_range(self.chosen.saving)
+            )
         if not any(found.effect for prediction in self._others for found in prediction.spots):
-            return f"{spot}. This tuning has no measurement of what this program does: measure it first."
+            return _("{spot}. This tuning has no measurement of what this program does: measure it first.").format(
+                spot=spot
+            )
         if not self.candidates:
             if open_ := [p for p in self._others if not p.predictable]:
-                how_many = "one launch setting" if len(open_) == 1 else f"{len(open_)} launch settings"
-                return (
-                    f"{spot}. What {how_many} would save is {NOT_PREDICTABLE} ({open_[0].unpredictable}): measure that,"
-                    " or try it."
+                said = _(
+                    "{spot}. What {count} launch settings would save is not predictable from what was measured "
+                    "({reason}): measure that, or try it."
                 )
-            return f"{spot}. Nothing that was measured would make this program faster: keep it as it is."
+                if len(open_) == 1:
+                    said = _(
+                        "{spot}. What one launch setting would save is not predictable from what was measured "
+                        "({reason}): measure that, or try it."
+                    )
+                return said.format(spot=spot, count=len(open_), reason=translated(open_[0].unpredictable))
+            return _("{spot}. Nothing that was measured would make this program faster: keep it as it is.").format(
+                spot=spot
+            )
         best = self.candidates[0]
         if not best.predictable:
-            return (
-                f"{spot}. Nothing is sure to gain: what {named(best.launch)} would save is {NOT_PREDICTABLE}"
-                f" ({best.unpredictable}). Keep it as it is, or try it."
-            )
-        return (
-            f"{spot}. Nothing is sure to gain: {named(best.launch)} might save {percent_range(best.saving)} of the"
-            " whole. Keep it as it is, or try it."
-        )
+            return _(
+                "{spot}. Nothing is sure to gain: what {setting} would save is not predictable from what was measured "
+                "({reason}). Keep it as it is, or try it."
+            ).format(spot=spot, setting=named(best.launch), reason=translated(best.unpredictable))
+        return _(
+            "{spot}. Nothing is sure to gain: {setting} might save {saving} of the whole. Keep it as it is, or try it."
+        ).format(spot=spot, setting=named(best.launch), saving=percent_range(best.saving))
 
     def sentences(self) -> list[str]:
         """The headline, other calls that count, and what the prediction does not know."""
@@ -117,7 +127,7 @@ class Advice:
         named = [spot for spot in others[:2] if self.mix.share(spot.time) >= WORTH_NAMING]
         return [
             self.headline,
-            *(f"{spot_sentence(self.mix, spot)}." for spot in named),
+            *(_("{clauses}.").format(clauses=spot_sentence(self.mix, spot)) for spot in named),
             *(found.sentence for found in self.against[:2]),
             *self._scatter(),
             *self.unknown(),
@@ -131,8 +141,9 @@ class Advice:
         gain = shown(self.candidates[0].gain, self.mix.as_is, RUNS)
         saving = Interval(*(1 - 1 / end for end in (gain.mid, gain.low, gain.high)))
         return [
-            f"Runs as it is differed by {percent(found)} among themselves: {RUNS} pairs of runs will show"
-            f" {percent_range(saving)}."
+            _("Runs as it is differed by {spread} among themselves: {count} pairs of runs will show {saving}.").format(
+                spread=percent(found), count=RUNS, saving=percent_range(saving)
+            )
         ]
 
     @property
@@ -145,46 +156,61 @@ class Advice:
         share = self.mix.share(self.mix.time(NONBLOCKING))
         if share >= 0.001:
             out.append(
-                f"{percent(share)} of the time is in nonblocking collectives: launch settings act on them too, but"
-                " how is not measured."
+                _(
+                    "{share} of the time is in nonblocking collectives: launch settings act on them too, but "
+                    "how is not measured."
+                ).format(share=percent(share))
             )
         share = self.mix.share(self.mix.time(MESSAGES))
         if share >= 0.001:
-            out.append(
-                f"{percent(share)} of the time is in point-to-point calls: "
-                + (
-                    "ping-pongs say how launch settings act on them, but only roughly."
-                    if self._messages_known
-                    else "launch settings act on them too, but how is not measured."
-                )
+            said = _(
+                "{share} of the time is in point-to-point calls: launch settings act on them too, but how is not "
+                "measured."
             )
+            if self._messages_known:
+                said = _(
+                    "{share} of the time is in point-to-point calls: ping-pongs say how launch settings act on them, "
+                    "but only roughly."
+                )
+            out.append(said.format(share=percent(share)))
         assumed = max((p.assumed for p in self._others if p.predictable), default=0.0)
         if assumed >= WORTH:
             out.append(
-                f"The savings allow calls without a measurement to take {percent(UNMEASURED)} more or less time, which"
-                f" is an assumption: {percent(assumed)} of the whole at either end."
+                _(
+                    "The savings allow calls without a measurement to take {unmeasured} more or less time, which is an "
+                    "assumption: {assumed} of the whole at either end."
+                ).format(unmeasured=percent(UNMEASURED), assumed=percent(assumed))
             )
         missing = math.fsum(gap.share for gap in self.gaps if gap.case.collective != "pingpong")
         if missing >= 0.001:
-            out.append(f"{percent(missing)} of the time is in calls this tuning has no measurement for.")
+            out.append(
+                _("{missing} of the time is in calls this tuning has no measurement for.").format(
+                    missing=percent(missing)
+                )
+            )
         few = {found.spot for p in self._others for found in p.spots if TOO_FEW in found.unknown}
         share = self.mix.share(math.fsum(spot.time for spot in few))
         if share >= WORTH:
             out.append(
-                f"Calls that take {percent(share)} of the time were measured in too few launches to tell every setting"
-                " apart from noise: measure longer, on a quiet machine."
+                _(
+                    "Calls that take {share} of the time were measured in too few launches to tell every "
+                    "setting apart from noise: measure longer, on a quiet machine."
+                ).format(share=percent(share))
             )
         waiting = self.mix.share(math.fsum(spot.waiting for spot in self.mix.spots if not math.isnan(spot.waiting)))
         if waiting >= WORTH_SAYING:
             out.append(
-                f"{percent(waiting)} of the time is waiting in collectives, which a tuning can move from call to call"
-                " beyond this interval: unisono verify --profile shows it."
+                _(
+                    "{waiting} of the time is waiting in collectives, which a tuning can move from call to "
+                    "call beyond this interval: unisono verify --profile shows it."
+                ).format(waiting=percent(waiting))
             )
         if all(math.isnan(spot.waiting) for spot in self.mix.spots):
             out.append(
-                "Waiting was not measured, so the interval is wide: unisono profile --split-waiting tells it apart."
+                _("Waiting was not measured, so the interval is wide: unisono profile --split-waiting tells it apart.")
             )
-        return [*out, *(f"{note[0].upper()}{note[1:]}." for note in self.notes)]
+        known = map(translated, self.notes)
+        return [*out, *(_("{clauses}.").format(clauses=f"{note[0].upper()}{note[1:]}") for note in known)]
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -219,39 +245,41 @@ class Advice:
         if any(p.predictable and (p.saving.mid or p.saving.high) for p in self.predictions):
             parts += [self._plan_table(), Text()]
         if self.chosen is not None:
-            parts += [Text(f"Use {named(self.chosen.launch)}.")]
+            parts += [Text(_("Use {setting}.").format(setting=named(self.chosen.launch)))]
         parts += [Text(line, style="bold" if line == self.headline else "") for line in self.sentences()]
         return Group(*parts)
 
     def follow_up(self) -> list[str]:
         """What to do next, line by line: commands stand alone and indented, to be pasted."""
-        lines = ["Apply it:", f"  {self.apply_command}"] if self.apply_command else []
-        lines += ["Try it:", f"  {self.try_command}"] if self.try_command else []
+        lines = [_("Apply it:"), f"  {self.apply_command}"] if self.apply_command else []
+        lines += [_("Try it:"), f"  {self.try_command}"] if self.try_command else []
         if self.gaps:
-            lines += ["Not measured:", *(f"  {gap.sentence}" for gap in self.gaps)]
-            lines += ["Measure just that:", *(f"  {line}" for line in self.gap_commands)] if self.gap_commands else []
-            lines += [
-                f"{'Or measure' if self.gap_commands else 'Measure'} it and ask again:",
-                f"  {self.again} --study",
-            ]
+            lines += [_("Not measured:"), *(f"  {gap.sentence}" for gap in self.gaps)]
+            lines += (
+                [_("Measure just that:"), *(f"  {line}" for line in self.gap_commands)] if self.gap_commands else []
+            )
+            again = _("Or measure it and ask again:") if self.gap_commands else _("Measure it and ask again:")
+            lines += [again, f"  {self.again} --study"]
         elif any(
             isinstance(one, Against) and not one.tested and not math.isnan(one.spot.waiting) for one in self.against
         ):
-            lines += ["Replay the program's conditions:", f"  {self.again} --study"]
+            lines += [_("Replay the program's conditions:"), f"  {self.again} --study"]
         return lines
 
     def _spot_table(self) -> Table:
-        table = Table(title="Hot spots", title_justify="left")
-        table.add_column("call", overflow="fold")
-        for name in ("ranks", "message size", "calls a rank", "of the time", "waiting", "saves"):
-            table.add_column(name, justify="left" if name in ("ranks", "message size") else "right")
+        table = Table(title=_("Hot spots"), title_justify="left")
+        table.add_column(_("call"), overflow="fold")
+        for name in (_("ranks"), _("message size")):
+            table.add_column(name)
+        for name in (_("calls a rank"), _("of the time"), _("waiting"), _("saves")):
+            table.add_column(name, justify="right")
         for spot in self.mix.spots[:SHOWN]:
             found = self._of(spot)
             saves = ""
             if found is not None and found.predictable:
                 saves = percent_range(found.saving)
             elif found is not None and (found.unknown or found.effect is not None):
-                saves = "not measured" if found.effect is None else "not predictable"
+                saves = _("not measured") if found.effect is None else _("not predictable")
             table.add_row(
                 Text(spot.name),
                 f"{spot.case.nodes} x {spot.case.ppn}" if spot.case else "",
@@ -263,24 +291,34 @@ class Advice:
             )
         rest = self.mix.spots[SHOWN:]
         table.caption_justify = "left"
-        table.caption = "of the time: of all ranks from MPI_Init to MPI_Finalize; saves: of that, too"
+        table.caption = _("of the time: of all ranks from MPI_Init to MPI_Finalize; saves: of that, too")
         if rest:
             share = self.mix.share(math.fsum(spot.time for spot in rest))
-            table.add_row(f"{len(rest)} others", "", "", "", percent(share), "", "")
+            table.add_row(
+                ngettext("{count} other", "{count} others", len(rest)).format(count=len(rest)),
+                "",
+                "",
+                "",
+                percent(share),
+                "",
+                "",
+            )
         return table
 
     def _plan_table(self) -> Table:
-        title = f"Launch settings of {self.tuning.name}, {self.case[0]} x {self.case[1]} ranks, for this program"
+        title = _("Launch settings of {tuning}, {nodes} x {ppn} ranks, for this program").format(
+            tuning=self.tuning.name, nodes=self.case[0], ppn=self.case[1]
+        )
         table = Table(title=title, title_justify="left")
         table.add_column("")
-        table.add_column("setting", overflow="fold")
-        table.add_column("should save", justify="right")
+        table.add_column(_("setting"), overflow="fold")
+        table.add_column(_("should save"), justify="right")
         for prediction in self.predictions:
             chosen = prediction is self.chosen
             table.add_row(
                 ">" if chosen else "",
-                Text(str(prediction.launch)),
-                percent_range(prediction.saving) if prediction.predictable else "not predictable",
+                Text(translated(str(prediction.launch))),
+                percent_range(prediction.saving) if prediction.predictable else _("not predictable"),
                 style="bold" if chosen else "",
             )
         return table
@@ -311,11 +349,13 @@ def advise(
     """
     notes = list(mix.notes)
     if mix.world is None and len(tuning.cases()) > 1:
-        raise UserError("the profile does not say on how many nodes it ran; give --nodes")
+        raise UserError(_("the profile does not say on how many nodes it ran; give --nodes"))
     case = nearest_case(tuning, *mix.world) if mix.world is not None else tuning.cases()[0]
     if mix.world is not None and case != mix.world:
         notes.append(
-            f"{mix.world[0]} x {mix.world[1]} ranks were not measured; the settings are those of {case[0]} x {case[1]}"
+            N_("{nodes} x {ppn} ranks were not measured; the settings are those of {nearest}").format(
+                nodes=mix.world[0], ppn=mix.world[1], nearest=f"{case[0]} x {case[1]}"
+            )
         )
     plans = list(tuning.plans_for(*case))
     found = predict(mix, evidences, [plan.launch for plan in plans], now)

@@ -17,6 +17,7 @@ from unisono.advise.mix import COLLECTIVE, Mix, Spot
 from unisono.advise.predict import best_source, outside
 from unisono.advise.replayed import FAR, Replays, arrival, cold_of
 from unisono.display import seconds
+from unisono.language import N_, _, joined
 from unisono.model import USUAL, Condition
 
 ALIKE = 2.0
@@ -53,18 +54,23 @@ class Against:
 
     @property
     def sentence(self) -> str:
-        without = "" if math.isnan(self.spot.waiting) else " without waiting"
-        out = (
-            f"{self.spot.name} takes {seconds(self.call)} a call{without}, the benchmark {seconds(self.benchmark)} for"
-            " the same: what a setting gains there need not be gained here."
+        said = _(
+            "{call} takes {time} a call without waiting, the benchmark {benchmark} for the same: what a setting gains "
+            "there need not be gained here."
         )
+        if math.isnan(self.spot.waiting):
+            said = _(
+                "{call} takes {time} a call, the benchmark {benchmark} for the same: what a setting gains there need "
+                "not be gained here."
+            )
+        out = [said.format(call=self.spot.name, time=seconds(self.call), benchmark=seconds(self.benchmark))]
         if self.tested:
-            out += f" {self.tested}"
-        if self.explained:
-            return out
-        if self.likely:
-            out += f" Possible: {'; '.join(self.likely)}."
-        return out + (f" Not the reason: {'; '.join(self.excluded)}." if self.excluded else "")
+            out.append(self.tested)
+        if self.likely and not self.explained:
+            out.append(_("Possible: {reasons}.").format(reasons="; ".join(self.likely)))
+        if self.excluded and not self.explained:
+            out.append(_("Not the reason: {reasons}.").format(reasons="; ".join(self.excluded)))
+        return " ".join(out)
 
     def as_dict(self) -> dict[str, Any]:
         fields = asdict(self)
@@ -92,16 +98,21 @@ class Late:
 
     @property
     def sentence(self) -> str:
-        answer = (
-            f"the program's {seconds(self.call)} are late arrival, a matter of load balance and not of the MPI"
-            if self.explained
-            else f"late arrival alone does not explain the program's {seconds(self.call)}"
-        )
-        return (
-            f"{self.spot.name} takes {seconds(self.call)} a call, {seconds(self.waiting)} of it waiting for ranks that"
-            f" come late. The same call takes {seconds(self.together)} here when all ranks come at once, and"
-            f" {seconds(self.apart)} when they come as late as the program's, {seconds(self.after)} of it after the"
-            f" last has come: {answer}."
+        answer = _("late arrival alone does not explain the program's {time}")
+        if self.explained:
+            answer = _("the program's {time} are late arrival, a matter of load balance and not of the MPI")
+        return _(
+            "{call} takes {time} a call, {waiting} of it waiting for ranks that come late. The same call takes "
+            "{together} here when all ranks come at once, and {apart} when they come as late as the program's, {after} "
+            "of it after the last has come: {answer}."
+        ).format(
+            call=self.spot.name,
+            time=seconds(self.call),
+            waiting=seconds(self.waiting),
+            together=seconds(self.together),
+            apart=seconds(self.apart),
+            after=seconds(self.after),
+            answer=answer.format(time=seconds(self.call)),
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -148,13 +159,17 @@ def _late(spot: Spot, known: Replays) -> Late | None:
     return None if math.isnan(apart) else Late(spot, call + waiting, waiting, together, apart, after)
 
 
-_WITH = {"": "with warm buffers", "buffers": "with cold ones", "caches": "with all caches emptied before it"}
+_WITH = {
+    "": N_("{time} with warm buffers"),
+    "buffers": N_("{time} with cold ones"),
+    "caches": N_("{time} with all caches emptied before it"),
+}
 
 
 def replay_sentence(spot: Spot, known: Replays) -> tuple[str, bool]:
     """What cold buffers and caches make of these calls, and whether that explains the program's time; "" where they
     were not replayed."""
-    call, _ = known.program(spot)
+    call, _waiting = known.program(spot)
     times = {cold: known.call(spot, Condition(cold)) for cold in _WITH}
     if math.isnan(call) or any(math.isnan(time) for time in times.values()):
         return "", False
@@ -162,17 +177,21 @@ def replay_sentence(spot: Spot, known: Replays) -> tuple[str, bool]:
     if not (nearest and _alike(call, times[nearest])) and (late := _after_late(spot, known)):
         return late, True
     told = [cold for cold in _WITH if cold in ("", nearest) or not nearest]
-    parts = [f"{seconds(times[cold])} {_WITH[cold]}" for cold in told]
-    said = f"The same call takes {', '.join(parts[:-1])} and {parts[-1]} here: "
+    parts = [_(_WITH[cold]).format(time=seconds(times[cold])) for cold in told]
+    said = {"times": joined(parts), "time": seconds(call)}
     if nearest and _alike(call, times[nearest]):
         large = any(use.size >= _LARGE for use in spot.uses)
-        cold = "memory bandwidth" if large else "memory, where its buffers are"
-        why = cold if nearest == "buffers" else "the caches, which it fills with something else"
-        are = "may be" if len(spot.uses) > 1 or math.isnan(spot.fastest) else "are"
-        return f"{said}the program's {seconds(call)} {are} {why}.", True
+        cold = _("memory bandwidth") if large else _("memory, where its buffers are")
+        why = cold if nearest == "buffers" else _("the caches, which it fills with something else")
+        sentence = _("The same call takes {times} here: the program's {time} are {why}.")
+        if len(spot.uses) > 1 or math.isnan(spot.fastest):
+            sentence = _("The same call takes {times} here: the program's {time} may be {why}.")
+        return sentence.format(**said, why=why), True
     if nearest:
-        return f"{said}that explains a part of the program's {seconds(call)}.", False
-    return f"{said}that does not explain the program's {seconds(call)}.", False
+        return _("The same call takes {times} here: that explains a part of the program's {time}.").format(
+            **said
+        ), False
+    return _("The same call takes {times} here: that does not explain the program's {time}.").format(**said), False
 
 
 def _times(spot: Spot, source: Evidence, now: Now) -> tuple[float, float] | None:
@@ -192,15 +211,14 @@ def _times(spot: Spot, source: Evidence, now: Now) -> tuple[float, float] | None
 def _after_late(spot: Spot, known: Replays) -> str:
     """That late ranks alone slow the call itself down so much, a sentence; "" where they do not."""
     assert spot.case is not None
-    condition, (call, _) = arrival(spot.waits, spot.case.ranks), known.program(spot)
+    condition, (call, _waiting) = arrival(spot.waits, spot.case.ranks), known.program(spot)
     together, after = known.call(spot, USUAL), known.call(spot, condition)
     if not condition.comes_late or not after >= FAR * together or not _alike(call, after):
         return ""
-    return (
-        f"The same call takes {seconds(together)} when all ranks come at once, and {seconds(after)} after the last has"
-        f" come here when ranks come as late as the program's: late arrival explains the program's {seconds(call)},"
-        " too."
-    )
+    return _(
+        "The same call takes {together} when all ranks come at once, and {after} after the last has come here when "
+        "ranks come as late as the program's: late arrival explains the program's {time}, too."
+    ).format(together=seconds(together), after=seconds(after), time=seconds(call))
 
 
 def _alike(one: float, other: float) -> bool:
@@ -215,31 +233,39 @@ def _reasons(
     if math.isnan(spot.waiting):
         # The rank that comes last waits for nobody: what it takes is no late arrival.
         if spot.evenness * call < FAR * benchmark:
-            likely.append(f"ranks that arrive late (the rank that spends least takes {seconds(spot.evenness * call)})")
+            likely.append(
+                _("ranks that arrive late (the rank that spends least takes {evenness})").format(
+                    evenness=seconds(spot.evenness * call)
+                )
+            )
         else:
-            likely.append("ranks that arrive late (unisono profile --split-waiting tells)")
+            likely.append(_("ranks that arrive late (unisono profile --split-waiting tells)"))
     else:
-        excluded.append("late arrival (waiting is taken off)")
+        excluded.append(_("late arrival (waiting is taken off)"))
     alike = len(spot.uses) == 1 and not math.isnan(spot.fastest)
     if alike and spot.fastest < FAR * benchmark:
-        likely.append(f"single calls that are disturbed (the fastest takes {seconds(spot.fastest)})")
+        likely.append(
+            _("single calls that are disturbed (the fastest takes {fastest})").format(fastest=seconds(spot.fastest))
+        )
     elif alike:
-        excluded.append(f"single disturbed calls (the fastest takes {seconds(spot.fastest)})")
+        excluded.append(_("single disturbed calls (the fastest takes {fastest})").format(fastest=seconds(spot.fastest)))
     else:
-        likely.append("single calls that are disturbed (the profile does not tell for these)")
+        likely.append(_("single calls that are disturbed (the profile does not tell for these)"))
     if spot.calls <= FEW:
         likely.append(
-            f"first calls, which set up connections and touch fresh memory (there are {spot.calls:.0f} a rank)"
+            _("first calls, which set up connections and touch fresh memory (there are {calls:.0f} a rank)").format(
+                calls=spot.calls
+            )
         )
     most = max(_memory(spot, use.size) for use in spot.uses)
     if replayed:
         pass
     elif benchmark + most >= call / 2:
-        likely.append("cold buffers, or memory that all ranks use at once (unisono advise --study replays that)")
+        likely.append(_("cold buffers, or memory that all ranks use at once (unisono advise --study replays that)"))
     else:
-        excluded.append(f"cold buffers or memory (at most {seconds(most)} for so many bytes)")
+        excluded.append(_("cold buffers or memory (at most {most} for so many bytes)").format(most=seconds(most)))
     if any(use.size > 0 for use in spot.uses):
-        likely.append("derived datatypes (the profile does not hold them: look at the call)")
+        likely.append(_("derived datatypes (the profile does not hold them: look at the call)"))
     return tuple(likely), tuple(excluded)
 
 

@@ -12,6 +12,7 @@ from unisono.errors import UserError
 from unisono.export import dispatch, rules
 from unisono.export.provenance import provenance
 from unisono.export.words import plan_words, rules_words
+from unisono.language import N_, _
 from unisono.launch.command import Command
 from unisono.launch.hydra import describe_hydra
 from unisono.launch.hydra import with_setting as hydra_with_setting
@@ -130,8 +131,10 @@ def resolve(
         line = with_setting(argv, applied.plan.launch, machine, applied.extra_mca, env)
     line = applied.serving(line, machine, environment, progress)
     if applied.is_default:
-        notes.append("the default is the best setting that was measured for this; nothing is added")
-    stale_notes = [f"the tuning may be stale: {sentence}" for sentence in stale(tuning, machine)]
+        notes.append(N_("the default is the best setting that was measured for this; nothing is added"))
+    stale_notes = [
+        N_("the tuning may be stale: {difference}").format(difference=sentence) for sentence in stale(tuning, machine)
+    ]
     return replace(line, notes=[*stale_notes, *notes, *applied.notes, *line.notes]), applied
 
 
@@ -148,7 +151,7 @@ def apply_plan(tuning: Tuning, plan: PlanModel, machine: Machine) -> Applied:
 def _keep(text: str) -> Path:
     """A rules file, named by its content: the same rules are one file, and no run's file changes under it."""
     path = cache_folder() / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.conf"
-    return write(path, text, "set XDG_CACHE_HOME to a directory that can")
+    return write(path, text, _("set XDG_CACHE_HOME to a directory that can"))
 
 
 def cache_folder() -> Path:

@@ -20,6 +20,7 @@ from unisono.advise.paired import orders
 from unisono.decide.model import Interval
 from unisono.display import seconds
 from unisono.errors import UserError
+from unisono.language import _
 from unisono.launch.command import Command
 from unisono.profile.hot import hot_spots
 from unisono.profile.model import Profile
@@ -56,12 +57,15 @@ class CallChange:
     @property
     def name(self) -> str:
         name = self.function.removeprefix("MPI_")
-        return f"{name} from {self.where}" if self.where else name
+        return _("{function} from {caller}").format(function=name, caller=self.where) if self.where else name
 
     @property
     def sentence(self) -> str:
-        text = f"{self.name}: {seconds(self.before.mid)} before, {seconds(self.after.mid)} after"
-        return f"{text}, a side effect" if self.side_effect else text
+        """Without the stop at its end."""
+        said = _("{call}: {before} before, {after} after")
+        if self.side_effect:
+            said = _("{call}: {before} before, {after} after, a side effect")
+        return said.format(call=self.name, before=seconds(self.before.mid), after=seconds(self.after.mid))
 
 
 @dataclass(frozen=True)
@@ -94,18 +98,20 @@ class Changes:
 
     def sentences(self) -> list[str]:
         """What changed, a sentence each; that nothing did; that one run on a side is not enough to know."""
-        whole = f"All ranks together: {seconds(self.total_before)} before, {seconds(self.total_after)} after."
-        found = [f"{call.sentence}." for call in self.changed]
+        whole = _("All ranks together: {before} before, {after} after.").format(
+            before=seconds(self.total_before), after=seconds(self.total_after)
+        )
+        found = [_("{clauses}.").format(clauses=call.sentence) for call in self.changed]
         if min(self.runs) == 1:
-            found.append("Only one run is profiled on a side: how much single runs differ by chance is not known.")
+            found.append(_("Only one run is profiled on a side: how much single runs differ by chance is not known."))
             return [whole, *found]
-        return [whole, *(found or ["No call changed beyond what runs differ by."])]
+        return [whole, *(found or [_("No call changed beyond what runs differ by.")])]
 
     def render(self) -> Group:
         """For a terminal."""
-        table = Table(title="Calls before and after, all ranks together", title_justify="left")
-        table.add_column("call", overflow="fold")
-        for name in ("before", "after", "of the whole", "waiting before", "after", ""):
+        table = Table(title=_("Calls before and after, all ranks together"), title_justify="left")
+        table.add_column(_("call"), overflow="fold")
+        for name in (_("before"), _("after"), _("of the whole"), _("waiting before"), _("after"), ""):
             table.add_column(name, justify="left" if not name else "right")
         for call in self.calls[:SHOWN]:
             table.add_row(
@@ -125,7 +131,7 @@ def changes(before: Sequence[Profile], after: Sequence[Profile], tuned: Collecti
     """The calls of some runs before against those after, at least one each. `tuned`: the collectives the tuning was
     measured for; a change of another call is a side effect. Raises UserError without a profile on either side."""
     if not before or not after:
-        raise UserError("changes need a profile of the program as it was and one with the tuning")
+        raise UserError(_("changes need a profile of the program as it was and one with the tuning"))
     sides = [[_calls(profile) for profile in profiles] for profiles in (before, after)]
     keys = dict.fromkeys(key for side in sides for run in side for key in run)
     total_before, total_after = (
@@ -156,7 +162,8 @@ def _calls(profile: Profile) -> dict[Key, _Call]:
     for spot in spots:
         comm = (spot.comm.size, spot.comm.nodes) if spot.comm is not None else (0, 0)
         frames = tuple(f"{frame.label} {frame.place}" for frame in spot.frames)
-        where = callers.of(spot)[0] + (f" in {spot.phase}" if spot.phase else "")
+        where = callers.of(spot)[0]
+        where = _("{name} in {phase}").format(name=where, phase=spot.phase) if spot.phase else where
         call = found.setdefault((spot.function, frames, *comm, spot.phase), _Call(spot.collective, where))
         call.time += spot.time
         call.waiting += spot.waiting
@@ -194,8 +201,9 @@ def _change(
 def _remark(call: CallChange) -> str:
     if not call.changed:
         return ""
-    what = "faster" if call.after.mid < call.before.mid else "slower"
-    return f"{what}, a side effect" if call.side_effect else what
+    if call.after.mid < call.before.mid:
+        return _("faster, a side effect") if call.side_effect else _("faster")
+    return _("slower, a side effect") if call.side_effect else _("slower")
 
 
 def _number(value: float) -> float | None:

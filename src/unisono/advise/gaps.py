@@ -11,6 +11,7 @@ from unisono.advise.evidence import Evidence
 from unisono.advise.mix import MEASURED, Mix
 from unisono.advise.predict import best_source, outside, unmeasured
 from unisono.display import percent
+from unisono.language import N_, _, translated
 from unisono.model import USUAL, Case, Condition
 from unisono.sizes import format_size
 
@@ -36,8 +37,11 @@ class Gap:
     @property
     def sentence(self) -> str:
         sizes = ", ".join(map(format_size, self.sizes)) if self.sizes != (0,) else ""
-        where = f"{self.case} at {sizes}" if sizes else str(self.case)
-        return f"{where}: {percent(self.share)} of the time; {'; '.join(self.reasons)}"
+        said = _("{case} at {sizes}: {share} of the time; {reasons}")
+        if not sizes:
+            said = _("{case}: {share} of the time; {reasons}")
+        reasons = "; ".join(map(translated, self.reasons))
+        return said.format(case=translated(str(self.case)), sizes=sizes, share=percent(self.share), reasons=reasons)
 
 
 def gaps(mix: Mix, evidences: Sequence[Evidence], worth: float = WORTH) -> list[Gap]:
@@ -55,9 +59,11 @@ def gaps(mix: Mix, evidences: Sequence[Evidence], worth: float = WORTH) -> list[
             for use in spot.uses:
                 reason = unmeasured(case, use, source)
                 if not reason and source is not None and outside(source.sizes(case), use.size):
-                    reason = "messages so large or small were not measured"
+                    reason = N_("messages so large or small were not measured")
                 if not reason and source is not None and source.condition(case) != condition:
-                    reason = f"measured with {spoken(source.condition(case))}, the program has {spoken(condition)}"
+                    reason = N_("measured with {measured}, the program has {own}").format(
+                        measured=spoken(source.condition(case)), own=spoken(condition)
+                    )
                 if reason and use.size >= 0:
                     weights[use.size] = weights.get(use.size, 0.0) + use.time
                     reasons[reason] = None
@@ -68,7 +74,7 @@ def gaps(mix: Mix, evidences: Sequence[Evidence], worth: float = WORTH) -> list[
 
 
 def spoken(condition: Condition) -> str:
-    return str(condition) or "warm buffers, all ranks at once"
+    return str(condition) or N_("warm buffers, all ranks at once")
 
 
 def chosen_sizes(weights: dict[int, float], most: int = MOST_SIZES) -> tuple[int, ...]:

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from unisono.advise.paired import LEAST_PAIRS
 from unisono.advise.runs import Run
 from unisono.errors import UserError
+from unisono.language import _, translated
 from unisono.machine.fingerprint import differences, fingerprint
 from unisono.machine.model import Machine
 from unisono.reading import read_text
@@ -99,9 +100,11 @@ class Journal(_Part):
         try:
             return cls.model_validate(json.loads(read_text(path)))
         except ValidationError as error:
-            raise UserError(f"{explain_validation(path, error)}; choose another -o DIR") from error
+            raise UserError(_("{path}; choose another -o DIR").format(path=explain_validation(path, error))) from error
         except (ValueError, RecursionError) as error:
-            raise UserError(f"{path}: is damaged ({error}); choose another -o DIR") from error
+            raise UserError(
+                _("{path}: is damaged ({error}); choose another -o DIR").format(path=path, error=error)
+            ) from error
 
 
 @dataclass
@@ -139,10 +142,16 @@ def open_journal(
     """The journal that is there, or a new one. Raises UserError when one is there and `resume` was not asked for, when
     it is of another command line, or of another machine."""
     if pairs < LEAST_PAIRS:
-        raise UserError(f"runs: {pairs} are too few to drop the largest and the smallest; use {LEAST_PAIRS} or more")
+        raise UserError(
+            _("runs: {pairs} are too few to drop the largest and the smallest; use {least_pairs} or more").format(
+                pairs=pairs, least_pairs=LEAST_PAIRS
+            )
+        )
     if not files.journal.exists():
         if files.tuning.exists():
-            raise UserError(f"{files.tuning}: exists, and is of something else; choose another -o DIR")
+            raise UserError(
+                _("{tuning}: exists, and is of something else; choose another -o DIR").format(tuning=files.tuning)
+            )
         return Journal(
             argv=list(argv),
             metric=metric,
@@ -151,12 +160,21 @@ def open_journal(
             pairs=pairs,
         )
     if not resume:
-        raise UserError(f"{files.journal}: exists; continue it with --resume, or choose another -o DIR")
+        raise UserError(
+            _("{journal}: exists; continue it with --resume, or choose another -o DIR").format(journal=files.journal)
+        )
     journal = Journal.load(files.journal)
     if journal.argv != list(argv) or metric not in (None, journal.metric):
-        raise UserError(f"{files.journal}: is of another command line or metric; choose another -o DIR")
+        raise UserError(
+            _("{journal}: is of another command line or metric; choose another -o DIR").format(journal=files.journal)
+        )
     changed = differences(journal.machine, machine)
     if changed:
-        begun = f" (begun with {journal.mpirun}: write that for mpirun)" if journal.mpirun else ""
-        raise UserError(f"{files.journal}: was begun on a machine that differs: {'; '.join(changed)}{begun}")
+        said = _("{path}: was begun on a machine that differs: {changes}")
+        if journal.mpirun:
+            said = _(
+                "{path}: was begun on a machine that differs: {changes} (begun with {mpirun}: write that for mpirun)"
+            )
+        changes = "; ".join(map(translated, changed))
+        raise UserError(said.format(path=files.journal, changes=changes, mpirun=journal.mpirun))
     return journal

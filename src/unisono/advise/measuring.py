@@ -10,6 +10,7 @@ from unisono.decide.disqualify import NO_FAULT, disqualify
 from unisono.decide.plans import build, launches_of
 from unisono.decide.table import Table, tables
 from unisono.errors import UserError
+from unisono.language import N_, _
 from unisono.machine.model import Machine
 from unisono.model import CALL_SCOPE, DEFAULT, USUAL, Case, Condition
 from unisono.study.begin import begin, resume, stored_candidates, stored_study
@@ -37,10 +38,10 @@ def study_for(wanted: Wanted, machine: Machine, weights: Mapping[str, float] | N
     """The study of these cases and sizes, with the parameters of the quick one. Sizes smaller than a reduction's
     numbers are measured as one number. Raises UserError when nothing is wanted."""
     if not wanted:
-        raise UserError("there is nothing to measure: the program makes no call of a collective that is measured")
+        raise UserError(_("there is nothing to measure: the program makes no call of a collective that is measured"))
     path = ready_made(BASE)
     if path is None:
-        raise UserError(f"the ready-made study {BASE} is missing from this installation")
+        raise UserError(_("the ready-made study {base} is missing from this installation").format(base=BASE))
     base = read_study(path)[0]
     sizes = sorted({size for found in adjusted(wanted).values() for size in found})
     names = list(dict.fromkeys(case.collective for case in wanted))
@@ -87,9 +88,11 @@ def matrix_for(
         if sizes:
             kept.append(replace(c, sizes=sizes, condition=conditions.get(c.case, c.condition)))
     if not kept:
-        raise UserError("none of the message sizes the program uses can be measured in this node's memory")
+        raise UserError(_("none of the message sizes the program uses can be measured in this node's memory"))
     said = tuple(
-        f"{c.case}: measured with {c.condition}, as the program has them." for c in kept if c.condition != USUAL
+        N_("{case}: measured with {condition}, as the program has them.").format(case=c.case, condition=c.condition)
+        for c in kept
+        if c.condition != USUAL
     )
     return replace(whole, cases=tuple(kept), notes=(*whole.notes, *said))
 
@@ -158,7 +161,7 @@ def merged(paths: Sequence[Path]) -> StudyData:
             weights={**data.weights, **whole.weights} if whole.weights and data.weights else {},
         )
     if whole is None:
-        raise UserError("there is no study to read")
+        raise UserError(_("there is no study to read"))
     return whole
 
 

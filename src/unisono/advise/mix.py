@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from unisono.errors import UserError
+from unisono.language import N_, _
 from unisono.model import USUAL, Case, Condition
 from unisono.profile.hot import HotSpot, hot_spots
 from unisono.profile.model import UNKNOWN, Profile
@@ -91,8 +92,9 @@ class Spot:
     @property
     def name(self) -> str:
         """ "Alltoall from transpose_x_yz"."""
-        name = self.function.removeprefix("MPI_") + (f" from {self.where}" if self.where else "")
-        return f"{name} in {self.phase}" if self.phase else name
+        name = self.function.removeprefix("MPI_")
+        name = _("{function} from {caller}").format(function=name, caller=self.where) if self.where else name
+        return _("{name} in {phase}").format(name=name, phase=self.phase) if self.phase else name
 
     @property
     def sizes_text(self) -> str:
@@ -100,10 +102,12 @@ class Spot:
         sizes = sorted(use.size for use in self.uses if use.size >= 0)
         if not sizes or sizes[-1] == 0:
             return ""
-        peer = " a peer" if self.case and self.case.collective in ("alltoall", "alltoallv") else ""
+        text = _("{least} to {most}").format(least=format_size(sizes[0]), most=format_size(sizes[-1]))
         if sizes[0] == sizes[-1]:
-            return f"{'' if all(use.exact for use in self.uses) else 'about '}{format_size(sizes[0])}{peer}"
-        return f"{format_size(sizes[0])} to {format_size(sizes[-1])}{peer}"
+            text = format_size(sizes[0])
+            text = text if all(use.exact for use in self.uses) else _("about {size}").format(size=text)
+        peer = self.case and self.case.collective in ("alltoall", "alltoallv")
+        return _("{size} a peer").format(size=text) if peer else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,26 +154,28 @@ def mix_of(profile: Profile, nodes: int | None = None) -> Mix:
     """
     found = [spot for spot in hot_spots(profile) if spot.function not in _OUTSIDE]
     if not found:
-        raise UserError("the profile holds no MPI calls: nothing to advise on")
+        raise UserError(_("the profile holds no MPI calls: nothing to advise on"))
     world, notes = _world(profile, nodes)
     names = _callers(profile, found)
     first = list(zip(names[:_NAMED], found[:_NAMED], strict=True))
     differ = sites(profile, [((spot.function, name, spot.phase), spot.path) for name, spot in first])
-    names[:_NAMED] = [f"{name} ({site})" if site else name for (name, _), site in zip(first, differ, strict=True)]
+    names[:_NAMED] = [f"{name} ({site})" if site else name for (name, _spot), site in zip(first, differ, strict=True)]
     spots = _completed([_spot(profile, spot, name, world) for spot, name in zip(found, names, strict=True)])
     spots, total = _without_barriers(profile, spots)
     if total <= 0:
-        raise UserError("the profile holds no time, so nothing can be said about a gain")
+        raise UserError(_("the profile holds no time, so nothing can be said about a gain"))
     spots.sort(key=lambda spot: -spot.time)
     collectives = [spot for spot in spots if spot.kind == COLLECTIVE]
     if any(spot.case is None for spot in collectives):
-        notes.append("the ranks of some communicators are not known; what is called on them cannot be looked up")
+        notes.append(N_("the ranks of some communicators are not known; what is called on them cannot be looked up"))
     if any(spot.comm is None or spot.comm.size == UNKNOWN for spot in found if spot.collective):
-        notes.append("communicators of unknown size are taken for MPI_COMM_WORLD")
+        notes.append(N_("communicators of unknown size are taken for MPI_COMM_WORLD"))
     if any(not use.exact and use.size > 0 for spot in collectives for use in spot.uses):
-        notes.append("some message sizes are means of calls with different sizes")
+        notes.append(N_("some message sizes are means of calls with different sizes"))
     if profile.origin.dropped:
-        notes.append(f"{profile.origin.dropped} calls are missing from the profile: its tables were full")
+        notes.append(
+            N_("{count} calls are missing from the profile: its tables were full").format(count=profile.origin.dropped)
+        )
     if profile.origin.source != "unisono":
         notes += profile.notes
     return Mix(tuple(spots), total, profile.ranks, world, tuple(notes), profile.origin.as_is)
@@ -220,7 +226,7 @@ def _world(profile: Profile, nodes: int | None) -> tuple[tuple[int, int] | None,
         whole = [comm.nodes for comm in profile.comms if comm.size == profile.ranks and comm.nodes > 0]
         nodes = max(whole, default=0) or len(set(profile.origin.hosts)) or None
     if nodes is None or not profile.ranks:
-        return None, ["the profile does not say on how many nodes it ran; give --nodes"]
+        return None, [_("the profile does not say on how many nodes it ran; give --nodes")]
     return (nodes, -(-profile.ranks // nodes)), []
 
 

@@ -27,6 +27,7 @@ from unisono.advise.verify import compare, timed_run
 from unisono.decide.model import Interval
 from unisono.display import percent
 from unisono.errors import UserError
+from unisono.language import N_, _, translated
 from unisono.launch.command import Command
 from unisono.machine.model import Machine
 from unisono.model import DEFAULT, Case, Condition, Setting
@@ -153,7 +154,7 @@ class Optimizer:
         if not round.as_is:
             self._as_is(number, round, line)
         if not round.profile:
-            self.world.say(f"Round {number}: profiling")
+            self.world.say(_("Round {number}: profiling").format(number=number))
             made = self.world.record(line, self._deadline)
             made = replace(made, origin=replace(made.origin, as_is=tuple(round.walls)))
             save(made, self.files.profile(number))
@@ -162,7 +163,9 @@ class Optimizer:
         mix = mix_of(load(self.files.directory / round.profile))
         share = mix.share(mix.time(*MEASURED))
         if share < LEAST_SAVING:
-            round.ended = f"Communication takes {percent(share)} of the time: too little for a gain to be seen."
+            round.ended = N_("Communication takes {share} of the time: too little for a gain to be seen.").format(
+                share=percent(share)
+            )
             round.outcome = "nothing"
             return
         if number == 1 and not round.replayed:
@@ -172,7 +175,7 @@ class Optimizer:
             self._measure(number, round, mix)
         advice = self._advice(mix)
         if advice is None:
-            round.ended = f"Nothing of what it uses was measured: {self._more()}"
+            round.ended = N_("Nothing of what it uses was measured: {more}").format(more=self._more())
             round.outcome = "not measured"
             return
         self._try(number, round, line, advice)
@@ -185,13 +188,17 @@ class Optimizer:
             round.walls = [run.seconds for run in done]
             self._keep()
             return
-        self.world.say("Timing the program as it is")
+        self.world.say(_("Timing the program as it is"))
         for at in range(AS_IS_RUNS):
             if at > 0 and self._spare < self.journal.launch_seconds:
                 break  # the trials' own runs as it is say more than these
             run = timed_run(line, at, False, Metric(self.journal.metric), self._deadline)
             if run.value is None:
-                raise UserError(f"the program does not run as it is: {run.status}: {run.reason}")
+                raise UserError(
+                    _("the program does not run as it is: {status}: {reason}").format(
+                        status=run.status, reason=run.reason
+                    )
+                )
             if at == 0:
                 self.journal.launch_seconds = run.seconds
                 self._refuse_too_little(run.seconds)
@@ -212,8 +219,10 @@ class Optimizer:
         least = _PROFILING * seconds + self._one_trial + _LEAST_MEASURING
         if least > self.left:
             raise UserError(
-                f"--budget {self.budget:.0f}s is too short: the program takes {seconds:.3g} s a run, and profiling,"
-                f" measuring and proving take at least {least:.0f} s more; a good budget is {4 * least / 60 + 1:.0f}m"
+                _(
+                    "--budget {budget:.0f}s is too short: the program takes {seconds:.3g} s a run, and profiling, "
+                    "measuring and proving take at least {least:.0f} s more; a good budget is {good:.0f}m"
+                ).format(budget=self.budget, seconds=seconds, least=least, good=4 * least / 60 + 1)
             )
         fit = int((self.left - _PROFILING * seconds) * 0.45 / (2 * seconds))
         self.journal.pairs = max(LEAST_PAIRS, min(self.journal.pairs, fit))
@@ -221,10 +230,9 @@ class Optimizer:
     def _more(self) -> str:
         """What would allow for an answer."""
         spent = self.budget - self.left
-        return (
-            f"{spent:.0f} s of the budget of {self.budget:.0f} s are spent; continue with --resume --budget"
-            f" {2 * max(self.budget, spent) / 60 + 1:.0f}m"
-        )
+        return N_(
+            "{spent:.0f} s of the budget of {budget:.0f} s are spent; continue with --resume --budget {more:.0f}m"
+        ).format(spent=spent, budget=self.budget, more=2 * max(self.budget, spent) / 60 + 1)
 
     def _replay(self, round: Round, mix: Mix) -> None:
         """What the program's conditions make of its calls."""
@@ -261,7 +269,11 @@ class Optimizer:
                 round.studies.append(path.name)
                 self._keep()
             what = ", ".join(dict.fromkeys(str(case) for case in wanted))
-            self.world.say(f"Round {number}: measuring what it uses ({what}), for at most {seconds:.0f} s")
+            self.world.say(
+                _("Round {number}: measuring what it uses ({what}), for at most {seconds:.0f} s").format(
+                    number=number, what=translated(what), seconds=seconds
+                )
+            )
             self.world.measure(path, wanted, _weights(mix), seconds, mix.conditions)
         round.measured = True
         self._keep()
@@ -305,18 +317,22 @@ class Optimizer:
             if not trial.runs:
                 if self._one_trial > self.left:
                     round.trials.remove(trial)
-                    round.ended = f"{prediction.launch} may be faster and was not tried: {self._more()}"
+                    round.ended = N_("{setting} may be faster and was not tried: {more}").format(
+                        setting=prediction.launch, more=self._more()
+                    )
                     round.outcome = "undecided"
                     return
                 self.journal.pairs = max(
                     LEAST_PAIRS, min(self.journal.pairs, int(self.left / self._one_trial * LEAST_PAIRS))
                 )
-            self.world.say(f"Round {number}: trying {prediction.launch}")
+            self.world.say(
+                _("Round {number}: trying {setting}").format(number=number, setting=translated(str(prediction.launch)))
+            )
             self._prove(trial, line, tuned, prediction.launch)
             if trial.verdict == "faster":
                 write(cut, self.files.tuning)
                 round.accepted = True
-                round.ended = f"{prediction.launch} is faster and is kept."
+                round.ended = N_("{setting} is faster and is kept.").format(setting=prediction.launch)
                 round.outcome = "faster"
                 return
         self._conclude_round(round, advice)
@@ -329,19 +345,23 @@ class Optimizer:
             best = max(open_ones, key=_most)
             pairs = sum(run.tuned for run in best.runs)
             round.outcome = "undecided"
-            round.ended = (
-                f"After {pairs} pairs of runs {Setting(best.launch)} may still be up to {percent(_most(best) - 1)}"
-                " faster; runs differ too much to tell. Continue with --resume and a larger --budget"
-            )
+            round.ended = N_(
+                "After {count} pairs of runs {setting} may still be up to {most} faster; runs differ too much to tell. "
+                "Continue with --resume and a larger --budget"
+            ).format(count=pairs, setting=Setting(best.launch), most=percent(_most(best) - 1))
         elif missing > UNMEASURED:
             round.outcome = "not measured"
-            round.ended = f"{percent(missing)} of the time is in calls that were not measured: {self._more()}"
+            round.ended = N_("{share} of the time is in calls that were not measured: {more}").format(
+                share=percent(missing), more=self._more()
+            )
         elif round.trials:
             round.outcome = "nothing"
-            round.ended = f"No candidate was faster, nor may one be by {percent(WORTHWHILE)} or more."
+            round.ended = N_("No candidate was faster, nor may one be by {worthwhile} or more.").format(
+                worthwhile=percent(WORTHWHILE)
+            )
         else:
             round.outcome = "nothing"
-            round.ended = "Nothing that was measured promises a gain that could be told from noise."
+            round.ended = N_("Nothing that was measured promises a gain that could be told from noise.")
 
     def _prove(self, trial: Trial, line: Command, tuned: Command, setting: Setting) -> None:
         def keep(run: Run) -> None:
@@ -381,7 +401,7 @@ class Optimizer:
         """Several rounds are proven step by step; the sum is proven once more, when there is time."""
         if len(self.accepted) < 2 or 2 * self.journal.pairs * self.journal.launch_seconds > self.left:
             return
-        self.world.say("Proving the whole: as it was against as it is now")
+        self.world.say(_("Proving the whole: as it was against as it is now"))
         as_was = Command(list(self.journal.argv), {}, None, [])
         now = self._line_now()
         last = self.accepted[-1].trials[-1]

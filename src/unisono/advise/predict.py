@@ -29,6 +29,7 @@ from dataclasses import dataclass, field
 from unisono.advise.evidence import Effect, Evidence, Now
 from unisono.advise.mix import MEASURED, NONBLOCKING, Mix, Spot, Use
 from unisono.decide.model import Interval
+from unisono.language import N_
 from unisono.model import DEFAULT, Case, Setting
 
 TRANSFER = (0.5, 0.85, 1.15)
@@ -45,8 +46,8 @@ VAGUE = 0.25
 """Of the program's time: an interval around nothing that is wider only says that it could go either way."""
 MOSTLY = 0.5
 """An interval around nothing of which this part or more is assumed (`UNMEASURED`) says what was assumed."""
-TOO_FEW = "measured in too few launches"
-TOO_UNCERTAIN = "what was measured of its calls is too uncertain"
+TOO_FEW = N_("measured in too few launches")
+TOO_UNCERTAIN = N_("what was measured of its calls is too uncertain")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ class Prediction:
         """Why what was measured does not tell; "" where it does."""
         if self.predictable:
             return ""
-        return TOO_UNCERTAIN if not self._mostly_assumed else "most of the calls it acts on were not measured"
+        return TOO_UNCERTAIN if not self._mostly_assumed else N_("most of the calls it acts on were not measured")
 
     @property
     def _mostly_assumed(self) -> bool:
@@ -194,7 +195,7 @@ def _divided(
             blocks[case] = _Block(case, source, now, mix)
     for number, spot in enumerate(mix.spots):
         if spot.kind == NONBLOCKING:
-            missing[number] = [(spot.time, f"{spot.kind} calls are not measured")]
+            missing[number] = [(spot.time, N_("{kind} calls are not measured").format(kind=spot.kind))]
         elif spot.kind in MEASURED and (spot.case is None or spot.case.ranks > 1):
             block = blocks.get(spot.case) if spot.case is not None else None
             for use in spot.uses:
@@ -229,7 +230,7 @@ def _prediction(
                 # The whole block may be told where one of its calls is not.
                 assumed += saving.high if block.effects[at][-1] is None or cell.outside else 0.0
             elif cell.outside:
-                lacking.setdefault(cell.spot, []).append("some of its sizes lie beyond the measured ones")
+                lacking.setdefault(cell.spot, []).append(N_("some of its sizes lie beyond the measured ones"))
             else:
                 effects[cell.spot] = _ratio(effect)
     for number, entries in missing.items():
@@ -324,9 +325,11 @@ def best_source(case: Case, mix: Mix, evidences: Sequence[Evidence]) -> Evidence
 def unmeasured(case: Case | None, use: Use, source: Evidence | None) -> str:
     """Why nothing can be said about these calls; "" when something can."""
     if case is None:
-        return "the ranks of its communicator are not known"
+        return N_("the ranks of its communicator are not known")
     if source is None:
-        return f"{case.collective} was not measured on {case.nodes} x {case.ppn} ranks"
+        return N_("{collective} was not measured on {nodes} x {ppn} ranks").format(
+            collective=case.collective, nodes=case.nodes, ppn=case.ppn
+        )
     if use.size < 0:
-        return "its message size is not known"
-    return "messages so large or small were not measured" if too_far(source.sizes(case), use.size) else ""
+        return N_("its message size is not known")
+    return N_("messages so large or small were not measured") if too_far(source.sizes(case), use.size) else ""

@@ -22,6 +22,7 @@ from unisono.advise.apply import Applied, apply_plan
 from unisono.advise.paired import LEAST_PAIRS, orders, ratio_interval, verdict
 from unisono.decide.model import Interval
 from unisono.errors import LaunchError, UserError
+from unisono.language import N_, _, translated
 from unisono.launch.command import Command, command
 from unisono.machine.model import Machine
 from unisono.measure.session import Session, Timing
@@ -87,8 +88,8 @@ class CaseProof:
     def verdict(self) -> str:
         """ "faster", "no difference", "slower", "wrong results" or "the default is kept"."""
         if self.wrong:
-            return "wrong results"
-        return "the default is kept" if self.launches == 0 else verdict(self.gain)
+            return N_("wrong results")
+        return N_("the default is kept") if self.launches == 0 else verdict(self.gain)
 
 
 @dataclass(frozen=True)
@@ -119,16 +120,11 @@ class Proof:
 
     def render(self) -> Group:
         """For a terminal."""
-        table = Table(title="Default against tuned, on fresh launches in turns", title_justify="left")
-        for name in (
-            "collective",
-            "ranks",
-            "default / tuned",
-            f"{self.confidence:.0%} interval",
-            "launches",
-            "verdict",
-        ):
-            table.add_column(name, justify="right" if name in ("default / tuned", "launches") else "left")
+        table = Table(title=_("Default against tuned, on fresh launches in turns"), title_justify="left")
+        interval = _("{confidence} interval").format(confidence=f"{self.confidence:.0%}")
+        ratio, launches = _("default / tuned"), _("launches")
+        for name in (_("collective"), _("ranks"), ratio, interval, launches, _("verdict")):
+            table.add_column(name, justify="right" if name in (ratio, launches) else "left")
         for case in self.cases:
             gain = case.gain
             style = {"faster": "green", "slower": "bold red", "wrong results": "bold red"}.get(case.verdict, "")
@@ -136,16 +132,20 @@ class Proof:
                 case.collective,
                 f"{case.nodes} x {case.ppn}",
                 f"{gain.mid:.3f}",
-                f"{gain.low:.3f} to {gain.high:.3f}",
-                f"{case.launches} each" if case.launches else "-",
-                case.verdict,
+                _("{low:.3f} to {high:.3f}").format(low=gain.low, high=gain.high),
+                _("{count} each").format(count=case.launches) if case.launches else "-",
+                _(case.verdict),
             )
             table.add_row(*cells, style=style)
         lines = [
-            f"{'tuned' if f.tuned else 'default'} launch on {f.nodes} x {f.ppn} ranks {f.status}: {f.reason}"
+            (
+                _("tuned launch on {nodes} x {ppn} ranks {status}: {reason}")
+                if f.tuned
+                else _("default launch on {nodes} x {ppn} ranks {status}: {reason}")
+            ).format(nodes=f.nodes, ppn=f.ppn, status=translated(f.status), reason=translated(f.reason))
             for f in self.failures
         ]
-        return Group(table, *(Text(line, style="yellow") for line in [*lines, *self.notes]))
+        return Group(table, *(Text(line, style="yellow") for line in [*lines, *map(translated, self.notes)]))
 
 
 @dataclass
@@ -178,7 +178,11 @@ def verify_tuning(
     machine has too few nodes or CPUs, and when this MPI has no word for what the tuning sets.
     """
     if pairs < LEAST_PAIRS:
-        raise UserError(f"{pairs} pairs of launches are too few for an interval; use {LEAST_PAIRS} or more")
+        raise UserError(
+            _("{pairs} pairs of launches are too few for an interval; use {least_pairs} or more").format(
+                pairs=pairs, least_pairs=LEAST_PAIRS
+            )
+        )
     chosen = [choose(tuning, nodes, ppn) for nodes, ppn in tuning.cases()]
     applied = [apply_plan(tuning, plan, machine) for plan in chosen]
     prover = _Prover(
@@ -273,7 +277,7 @@ class _Prover:
         out: dict[Point, float] = {}
         try:
             with Session(line.argv, line.env) as session:
-                for name in dict.fromkeys(name for name, _ in found.points):
+                for name in dict.fromkeys(name for name, _size in found.points):
                     sizes = [size for other, size in found.points if other == name]
                     session.warm_up(name, sizes, deadline=self.deadline)
                 for point in found.points:
@@ -305,24 +309,31 @@ class _Prover:
         if timing.refused is not None:
             return "refused", timing.refused
         if timing.correct is False:
-            return "wrong result", timing.reason or "the result is wrong"
+            return N_("wrong result"), timing.reason or N_("the result is wrong")
         return timing
 
 
 def _case_proofs(plan: PlanModel, found: _Case, confidence: float, notes: list[str]) -> list[CaseProof]:
     """What the pairs say, collective by collective; none with fewer than three pairs, which `notes` then says."""
     if len(found.as_is) < LEAST_PAIRS:
-        few = f"only {len(found.as_is)} pairs of launches worked, which proves nothing"
-        notes.append(f"{plan.nodes} x {plan.ppn} ranks: {few}")
+        notes.append(
+            N_("{nodes} x {ppn} ranks: only {count} pairs of launches worked, which proves nothing").format(
+                nodes=plan.nodes, ppn=plan.ppn, count=len(found.as_is)
+            )
+        )
         return []
     sides = (found.as_is, found.tuned)
     out = []
-    for collective in dict.fromkeys(name for name, _ in found.points):
+    for collective in dict.fromkeys(name for name, _size in found.points):
         mine = [point for point in found.points if point[0] == collective]
         common = [point for point in mine if all(point in launch for side in sides for launch in side)]
         wrong = tuple(size for name, size in mine if (name, size) in found.wrong)
         if not common and not wrong:
-            notes.append(f"{collective} on {plan.nodes} x {plan.ppn} ranks: no size was measured in all launches")
+            notes.append(
+                N_("{collective} on {nodes} x {ppn} ranks: no size was measured in all launches").format(
+                    collective=collective, nodes=plan.nodes, ppn=plan.ppn
+                )
+            )
             continue
         as_is, tuned = ([_geometric_mean(launch, common) for launch in side] for side in sides)
         out.append(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from unisono.errors import LaunchError, UserError
+from unisono.language import _
 from unisono.launch.command import Command
 from unisono.launch.failure import explain
 from unisono.launch.process import run
@@ -26,7 +27,11 @@ def profile_of(
         try:
             done = run(recording.command.argv, recording.command.env, deadline)
         except LaunchError as error:
-            raise UserError(f"the program does not run with the recorder: {error}") from error
+            raise UserError(_("the program does not run with the recorder: {error}").format(error=error)) from error
         if done.exit_code != 0:
-            raise UserError(f"the program does not run with the recorder: {explain(done.exit_code, done.stderr)}")
+            raise UserError(
+                _("the program does not run with the recorder: {exit_code}").format(
+                    exit_code=explain(done.exit_code, done.stderr)
+                )
+            )
         return recording.profile(done.exit_code, done.seconds, machine)

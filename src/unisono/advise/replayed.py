@@ -19,6 +19,7 @@ from unisono.advise.gaps import chosen_sizes, spoken
 from unisono.advise.measuring import adjusted, study_for
 from unisono.advise.mix import COLLECTIVE, Mix, Spot
 from unisono.advise.predict import best_source
+from unisono.language import N_, _, translated
 from unisono.machine.model import Machine
 from unisono.measure.steady import Steady
 from unisono.model import CALL_SCOPE, DEFAULT, USUAL, Case, Condition, Sample
@@ -141,7 +142,7 @@ def arrival(waits: Sequence[float], ranks: int) -> Condition:
     if not waits or max(waits) <= 0:
         return USUAL
     least = min(waits) if min(waits) > _BARRIER * max(waits) else 0.0
-    late = [max(waits) - each for each in waits] if max(waits) > 1.1 * min(waits) else [0.0 for _ in waits]
+    late = [max(waits) - each for each in waits] if max(waits) > 1.1 * min(waits) else [0.0 for _rank in waits]
     return Condition(late=tuple(map(_rounded, late)) if any(late) else (), drawn=_rounded(_drawn(late, least, ranks)))
 
 
@@ -153,7 +154,7 @@ def _drawn(late: Sequence[float], least: float, ranks: int) -> float:
         return math.fsum(max(last, each + drawn) for each in late) / len(late) - last - drawn / ranks
 
     low, high = 0.0, last + 2 * least * ranks
-    for _ in range(60):  # waits() never falls
+    for _step in range(60):  # waits() never falls
         middle = (low + high) / 2
         low, high = (middle, high) if waits(middle) < least else (low, middle)
     return high if least > 0 else 0.0
@@ -175,8 +176,10 @@ def missing(wanted: Sequence[Subject], known: Replays) -> list[Subject]:
 
 def replaying(wanted: Sequence[Subject]) -> str:
     """What is about to happen, a line."""
-    late = " and late ranks" if any(subject.arrival.comes_late for subject in wanted) else ""
-    return f"Replaying with cold buffers and caches{late}: {'; '.join(str(subject.case) for subject in wanted)}"
+    said = _("Replaying with cold buffers and caches: {cases}")
+    if any(subject.arrival.comes_late for subject in wanted):
+        said = _("Replaying with cold buffers and caches and late ranks: {cases}")
+    return said.format(cases="; ".join(translated(str(subject.case)) for subject in wanted))
 
 
 def replay(
@@ -303,10 +306,15 @@ def condition_notes(mix: Mix, evidences: Sequence[Evidence]) -> list[str]:
     for case, condition in mix.conditions.items():
         source = best_source(case, mix, evidences)
         if source is not None and source.condition(case) == condition:
-            notes.append(f"{case}: predicted from calls measured with {spoken(condition)}, as the program has them")
+            notes.append(
+                N_("{case}: predicted from calls measured with {condition}, as the program has them").format(
+                    case=case, condition=spoken(condition)
+                )
+            )
         elif source is not None:
             notes.append(
-                f"{case}: predicted from calls measured with {spoken(source.condition(case))}, though the program has"
-                f" {spoken(condition)}"
+                N_("{case}: predicted from calls measured with {condition}, though the program has {own}").format(
+                    case=case, condition=spoken(source.condition(case)), own=spoken(condition)
+                )
             )
     return notes

@@ -16,6 +16,7 @@ from rich.text import Text
 from unisono.advise.paired import LEAST_PAIRS, ratio_interval, trimmed_mean, verdict
 from unisono.decide.model import Interval
 from unisono.errors import LaunchError, UserError
+from unisono.language import N_, _, translated
 from unisono.launch.process import Finished
 
 
@@ -44,16 +45,20 @@ class Metric:
         try:
             self._regex = re.compile(pattern, re.MULTILINE) if pattern is not None else None
         except re.error as error:
-            raise UserError(f"metric: {pattern!r} is not a regular expression: {error}") from error
+            raise UserError(
+                _("metric: {pattern!r} is not a regular expression: {error}").format(pattern=pattern, error=error)
+            ) from error
         if self._regex is not None and self._regex.groups != 1:
             raise UserError(
-                f"metric: {pattern!r} has {self._regex.groups} groups; put exactly the number into parentheses, "
-                "for example 'Time in seconds = *([0-9.]+)'"
+                _(
+                    "metric: {pattern!r} has {groups} groups; put exactly the number into parentheses, for "
+                    "example 'Time in seconds = *([0-9.]+)'"
+                ).format(pattern=pattern, groups=self._regex.groups)
             )
 
     @property
     def name(self) -> str:
-        return self.pattern if self.pattern is not None else "wall time"
+        return self.pattern if self.pattern is not None else N_("wall time")
 
     def of(self, finished: Finished) -> float:
         """The figure of a run: wall time, or what the pattern finds. Raises LaunchError "no metric" where it finds
@@ -62,7 +67,7 @@ class Metric:
             return finished.seconds
         value = self.find(f"{finished.stdout}\n{finished.stderr}")
         if value is None:
-            raise LaunchError("no metric", f"{self.pattern!r} is nowhere in its output")
+            raise LaunchError(N_("no metric"), N_("{pattern!r} is nowhere in its output").format(pattern=self.pattern))
         return value
 
     def find(self, output: str) -> float | None:
@@ -75,9 +80,13 @@ class Metric:
         try:
             value = float(text.replace(",", ""))
         except ValueError:
-            raise UserError(f"metric: {self.pattern!r} found {text!r}, which is not a number") from None
+            raise UserError(
+                _("metric: {pattern!r} found {text!r}, which is not a number").format(pattern=self.pattern, text=text)
+            ) from None
         if not 0 < value < float("inf"):
-            raise UserError(f"metric: {self.pattern!r} found {text}; a time above 0 is needed")
+            raise UserError(
+                _("metric: {pattern!r} found {text}; a time above 0 is needed").format(pattern=self.pattern, text=text)
+            )
         return value
 
 
@@ -158,23 +167,42 @@ class Verification:
 
     def render(self) -> Group:
         """For a terminal."""
-        table = Table(title=f"{self.metric}, {len(self._pairs)} pairs of runs", title_justify="left")
-        for name in ("", "median", "each run"):
-            table.add_column(name, justify="left" if name in ("", "each run") else "right", overflow="fold")
-        for name, tuned in (("as-is", False), ("tuned", True)):
+        table = Table(
+            title=_("{metric}, {count} pairs of runs").format(metric=translated(self.metric), count=len(self._pairs)),
+            title_justify="left",
+        )
+        table.add_column()
+        table.add_column(_("median"), justify="right", overflow="fold")
+        table.add_column(_("each run"), overflow="fold")
+        for name, tuned in ((_("as-is"), False), (_("tuned"), True)):
             side = self._side(tuned=tuned)
             table.add_row(name, _seconds(side["median"]), "  ".join(map(_seconds, side["values"])))
-        lines = [Text(f"{'tuned' if run.tuned else 'as-is'} run {run.status}: {run.reason}") for run in self.failures]
+        lines = [
+            Text(
+                (_("tuned run {status}: {reason}") if run.tuned else _("as-is run {status}: {reason}")).format(
+                    status=translated(run.status), reason=translated(run.reason)
+                )
+            )
+            for run in self.failures
+        ]
         return Group(table, *lines, Text(self.sentence(), style="bold"))
 
     def sentence(self) -> str:
         """The verdict in one sentence."""
         if self.gain is None or self.improvement is None:
-            return f"Fails: only {len(self._pairs)} pairs of runs were done; {LEAST_PAIRS} are needed."
-        word = "No difference shown" if self.verdict == "no difference" else self.verdict.capitalize()
-        return (
-            f"{word}: {self.improvement:+.1%} ({self.gain.low - 1:+.1%} to {self.gain.high - 1:+.1%} with "
-            f"{self.confidence:.0%} confidence), from as-is / tuned of {len(self._pairs)} pairs of runs."
+            return _("Fails: only {count} pairs of runs were done; {least} are needed.").format(
+                count=len(self._pairs), least=LEAST_PAIRS
+            )
+        return _(
+            "{verdict}: {improvement:+.1%} ({low:+.1%} to {high:+.1%} with {confidence:.0%} confidence), "
+            "from as-is / tuned of {count} pairs of runs."
+        ).format(
+            verdict={"faster": _("Faster"), "slower": _("Slower")}.get(self.verdict, _("No difference shown")),
+            improvement=self.improvement,
+            low=self.gain.low - 1,
+            high=self.gain.high - 1,
+            confidence=self.confidence,
+            count=len(self._pairs),
         )
 
 

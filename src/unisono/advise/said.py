@@ -9,19 +9,22 @@ from typing import Any
 from unisono.advise.mix import Mix, Spot
 from unisono.advise.predict import Prediction, SpotPrediction
 from unisono.display import percent
+from unisono.language import _
 from unisono.model import Setting
 
 
 def named(launch: Setting) -> str:
-    return str(launch) if launch else "the default launch setting with its rules"
+    return str(launch) if launch else _("the default launch setting with its rules")
 
 
 def spot_sentence(mix: Mix, spot: Spot) -> str:
-    size = f", {spot.sizes_text}," if spot.sizes_text else ""
-    waits = ""
-    if not math.isnan(spot.waiting) and spot.time > 0:
-        waits = f"; {percent(spot.waiting / spot.time)} of that is waiting"
-    return f"{spot.name}{size} is {percent(mix.share(spot.time))} of your time{waits}"
+    """Without the stop at its end."""
+    said = _("{call}, {size}, is {share} of your time") if spot.sizes_text else _("{call} is {share} of your time")
+    said = said.format(call=spot.name, size=spot.sizes_text, share=percent(mix.share(spot.time)))
+    if math.isnan(spot.waiting) or spot.time <= 0:
+        return said
+    waiting = _("{share} of that is waiting").format(share=percent(spot.waiting / spot.time))
+    return _("; ").join((said, waiting))
 
 
 def prediction_dict(prediction: Prediction) -> dict[str, Any]:

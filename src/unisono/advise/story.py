@@ -15,6 +15,7 @@ from unisono.advise.paired import trimmed_mean
 from unisono.advise.replayed import replays
 from unisono.decide.model import Interval
 from unisono.display import percent, percent_range
+from unisono.language import N_, _, translated
 from unisono.model import Setting
 from unisono.profile.file import load
 from unisono.profile.model import Profile
@@ -22,9 +23,9 @@ from unisono.tuning import read
 
 _SPOTS = 6
 _ANSWERS = {
-    "nothing": "Nothing is to be gained",
-    "undecided": "Undecided, nothing is proven",
-    "not measured": "Not measured, so nothing is known",
+    "nothing": N_("Nothing is to be gained: the program stays as it is, at {time}."),
+    "undecided": N_("Undecided, nothing is proven: the program stays as it is, at {time}."),
+    "not measured": N_("Not measured, so nothing is known: the program stays as it is, at {time}."),
 }
 
 
@@ -63,18 +64,29 @@ class Story:
         before = statistics.median(self.journal.rounds[0].as_is) if self.journal.rounds else 0.0
         if not self.accepted:
             why = self.journal.rounds[-1].ended if self.journal.rounds else ""
-            answer = _ANSWERS.get(self.outcome, "Nothing is proven yet")
-            return f"{answer}: the program stays as it is, at {before:.4g} s. {why}".rstrip()
-        now = str(Setting(self.accepted[-1].launch)) if self.accepted[-1].launch else "rules for its collectives"
+            answer = _ANSWERS.get(self.outcome, N_("Nothing is proven yet: the program stays as it is, at {time}."))
+            return f"{_(answer).format(time=f'{before:.4g} s')} {translated(why)}".rstrip()
+        launch = self.accepted[-1].launch
+        now = translated(str(Setting(launch))) if launch else _("rules for its collectives")
         if proof is None or proof.gain is None or proof.improvement is None:
-            steps = " then ".join(f"{t.improvement:+.1%}" for t in self.accepted if t.improvement is not None)
-            return f"Faster in {len(self.accepted)} proven steps ({steps}), now with {now}."
+            steps = _(" then ").join(f"{t.improvement:+.1%}" for t in self.accepted if t.improvement is not None)
+            return _("Faster in {count} proven steps ({steps}), now with {setting}.").format(
+                count=len(self.accepted), steps=steps, setting=now
+            )
         mid, low, high = proof.gain
         done = [[run.value for run in proof.runs if run.tuned == tuned and run.value is not None] for tuned in (0, 1)]
         before, after = map(trimmed_mean, done)
-        return (
-            f"{percent(proof.improvement)} faster with {now}: {before:.4g} s before, {after:.4g} s after; before /"
-            f" after is {mid:.3f} ({low:.3f} to {high:.3f} with 95 % confidence)."
+        return _(
+            "{improvement} faster with {setting}: {before:.4g} s before, {after:.4g} s after; before / after is "
+            "{mid:.3f} ({low:.3f} to {high:.3f} with 95 % confidence)."
+        ).format(
+            improvement=percent(proof.improvement),
+            setting=now,
+            before=before,
+            after=after,
+            mid=mid,
+            low=low,
+            high=high,
         )
 
     @property
@@ -118,43 +130,58 @@ class Story:
         """The page."""
         lines = [f"# {shlex.join(self.journal.argv)}", "", f"**{self.headline}**", ""]
         if self.accepted:
-            lines += ["Run it so:", "", "```sh", self.command, "```", ""]
+            lines += [_("Run it so:"), "", "```sh", self.command, "```", ""]
         if self.profiles:
-            lines += ["## Where its time went", "", *_spots(mix_of(self.profiles[0])), ""]
+            lines += [_("## Where its time went"), "", *_spots(mix_of(self.profiles[0])), ""]
             lines += [*(f"- {sentence}" for sentence in self.against), ""] if self.against else []
-        lines += ["## What was tried", "", *self._tried(), ""]
+        lines += [_("## What was tried"), "", *self._tried(), ""]
         found = self.changes
         if found is not None:
-            lines += ["## What changed", "", *(f"- {sentence}" for sentence in found.sentences()), ""]
-        lines += ["## What to know", "", *(f"- {sentence}" for sentence in self._remarks()), ""]
+            lines += [_("## What changed"), "", *(f"- {sentence}" for sentence in found.sentences()), ""]
+        lines += [_("## What to know"), "", *(f"- {sentence}" for sentence in self._remarks()), ""]
         return "\n".join(lines)
 
     def _tried(self) -> list[str]:
         if not any(round.trials for round in self.journal.rounds):
-            return [round.ended for round in self.journal.rounds if round.ended] or ["Nothing yet."]
-        rows = ["| round | setting | should save | measured: before / after | verdict |", "|---|---|---|---|---|"]
+            return [translated(round.ended) for round in self.journal.rounds if round.ended] or [_("Nothing yet.")]
+        rows = [_("| round | setting | should save | measured: before / after | verdict |"), "|---|---|---|---|---|"]
         for number, round in enumerate(self.journal.rounds, start=1):
             for trial in round.trials:
                 mid, low, high = trial.predicted
-                gain = "-" if trial.gain is None else "{:.3f} ({:.3f} to {:.3f})".format(*trial.gain)
-                setting = str(Setting(trial.launch)) if trial.launch else "rules only"
-                saving = percent_range(Interval(mid, low, high)) if trial.predictable else "not predictable"
-                rows.append(f"| {number} | `{setting}` | {saving} | {gain} | {trial.verdict or 'not finished'} |")
-        ends = [f"Round {n}: {round.ended}" for n, round in enumerate(self.journal.rounds, start=1) if round.ended]
+                gain = "-"
+                if trial.gain is not None:
+                    measured, least, most = trial.gain
+                    gain = _("{mid:.3f} ({low:.3f} to {high:.3f})").format(mid=measured, low=least, high=most)
+                setting = translated(str(Setting(trial.launch))) if trial.launch else _("rules only")
+                saving = percent_range(Interval(mid, low, high)) if trial.predictable else _("not predictable")
+                verdict = _(trial.verdict) if trial.verdict else _("not finished")
+                rows.append(f"| {number} | `{setting}` | {saving} | {gain} | {verdict} |")
+        ends = [
+            _("Round {number}: {what}").format(number=n, what=translated(round.ended))
+            for n, round in enumerate(self.journal.rounds, start=1)
+            if round.ended
+        ]
         return [*rows, "", *(f"- {end}" for end in ends)]
 
     def _remarks(self) -> list[str]:
         journal = self.journal
         machine = ", ".join(f"{name} {value}" for name, value in journal.machine.items() if name in ("CPU", "MPI"))
-        metric = "wall time, mpirun included" if journal.metric is None else f"the time that `{journal.metric}` finds"
+        metric = _("wall time, mpirun included")
+        if journal.metric is not None:
+            metric = _("the time that `{metric}` finds").format(metric=journal.metric)
         out = [
-            f"Compared is {metric}, {_pairs(journal)}.",
-            f"The whole search took {journal.spent:.0f} s.",
-            f"It holds for this program with this input, on these ranks of this machine ({machine or 'unknown'}).",
+            _("Compared is {metric}, {how}.").format(metric=metric, how=_pairs(journal)),
+            _("The whole search took {spent:.0f} s.").format(spent=journal.spent),
+            _("It holds for this program with this input, on these ranks of this machine ({machine}).").format(
+                machine=machine or _("unknown")
+            ),
         ]
         if not journal.finished:
-            out.append("It is not finished: continue with the same command and --resume.")
-        out += [f"Note: {note}." for note in dict.fromkeys(n for p in self.profiles for n in mix_of(p).notes)]
+            out.append(_("It is not finished: continue with the same command and --resume."))
+        out += [
+            _("Note: {note}.").format(note=translated(note))
+            for note in dict.fromkeys(n for p in self.profiles for n in mix_of(p).notes)
+        ]
         return out
 
 
@@ -168,16 +195,22 @@ def _pairs(journal: Journal) -> str:
     """ "over 7 pairs ..."; "7 to 28" where some trials needed more than others."""
     made = {sum(run.tuned for run in trial.runs) for round in journal.rounds for trial in round.trials}
     if not made:
-        return "but no candidate was tried"
-    return f"over {min(made) if len(made) == 1 else f'{min(made)} to {max(made)}'} pairs of runs in turns"
+        return _("but no candidate was tried")
+    if len(made) == 1:
+        return _("over {count} pairs of runs in turns").format(count=min(made))
+    return _("over {least} to {most} pairs of runs in turns").format(least=min(made), most=max(made))
 
 
 def _spots(mix: Mix) -> list[str]:
-    rows = ["| call | ranks | message size | calls a rank | of the time | waiting |", "|---|---|---|---|---|---|"]
+    rows = [_("| call | ranks | message size | calls a rank | of the time | waiting |"), "|---|---|---|---|---|---|"]
     for spot in mix.spots[:_SPOTS]:
         ranks = f"{spot.case.nodes} x {spot.case.ppn}" if spot.case else ""
         waiting = "" if spot.waiting != spot.waiting or not spot.time else percent(spot.waiting / spot.time)
         share = percent(mix.share(spot.time))
         rows.append(f"| {spot.name} | {ranks} | {spot.sizes_text} | {spot.calls:.0f} | {share} | {waiting} |")
     rest = mix.total - mix.time()
-    return [*rows, "", f"The program itself, outside of MPI: {percent(mix.share(max(rest, 0.0)))}."]
+    return [
+        *rows,
+        "",
+        _("The program itself, outside of MPI: {share}.").format(share=percent(mix.share(max(rest, 0.0)))),
+    ]

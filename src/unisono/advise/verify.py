@@ -9,6 +9,7 @@ from unisono.advise.paired import LEAST_PAIRS, orders
 from unisono.advise.runs import Metric, Run, Verification
 from unisono.advise.timed import timed
 from unisono.errors import UserError
+from unisono.language import _
 from unisono.launch.command import Command
 from unisono.machine.model import Machine
 from unisono.tuning.model import Tuning
@@ -66,7 +67,11 @@ def compare(
     """The same for any two command lines; `setting` says in what they differ. Runs made `earlier`, by a verification
     of the same lines that was interrupted, are kept and not made again."""
     if runs < LEAST_PAIRS:
-        raise UserError(f"runs: {runs} are too few to drop the largest and the smallest; use {LEAST_PAIRS} or more")
+        raise UserError(
+            _("runs: {runs} are too few to drop the largest and the smallest; use {least_pairs} or more").format(
+                runs=runs, least_pairs=LEAST_PAIRS
+            )
+        )
     wanted = Metric(metric)
     done: list[Run] = list(earlier)
     made = {(run.pair, run.tuned) for run in done}
@@ -101,8 +106,14 @@ def _give_up_as_is(done: Sequence[Run]) -> None:
     as_is = [run for run in done if not run.tuned]
     if len(as_is) == 1 and as_is[0].value is None:
         if as_is[0].status == "no metric":
-            raise UserError(f"metric: {as_is[0].reason}; run the program once and look at what it prints")
-        raise UserError(f"the program does not run as it is: {as_is[0].status}: {as_is[0].reason}")
+            raise UserError(
+                _("metric: {reason}; run the program once and look at what it prints").format(reason=as_is[0].reason)
+            )
+        raise UserError(
+            _("the program does not run as it is: {status}: {reason}").format(
+                status=as_is[0].status, reason=as_is[0].reason
+            )
+        )
 
 
 def _tuned_is_hopeless(done: Sequence[Run]) -> bool:

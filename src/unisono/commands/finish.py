@@ -137,7 +137,7 @@ def _prove(tuning: Tuning, machine: Machine, program: Path, study: Study) -> Pro
     console = err()
     console.print(_("Proving it: default against tuned, on fresh launches in turns"))
     columns = (
-        TextColumn(f"[bold]{_('Proving')}"),
+        TextColumn("[bold]" + _("Proving")),
         BarColumn(bar_width=24),
         TextColumn(_("left")),
         TimeRemainingColumn(),
