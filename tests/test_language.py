@@ -213,6 +213,10 @@ def test_findings_are_kept_in_english_and_shown_in_japanese(japanese: None) -> N
         "by 1.67x to 2x."
     )
     assert "、4 KiB 以上で低速 (1.67x～2x)。" in translated(two)
+    untold = translated(sentences.untold({case: ["pml", "algorithm"], Case("reduce", 1, 24): ["pml"]}))
+    assert untold.startswith("調べた効果のうち 3 件はノイズと区別できませんでした (") and untold.endswith(
+        "してください。"
+    )
     wrong = sentences.wrong(case, Setting({"coll": "sm"}), [8, 64, 4096, 65536])
     assert "誤った結果" in translated(wrong) and "ほか 1 サイズ" in translated(wrong)
     assert "デフォルトのまま" in translated(sentences.wrong(case, DEFAULT, [8]))

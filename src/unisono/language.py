@@ -185,7 +185,10 @@ def _translated(text: str, depth: int) -> str:
 
 
 def _value(field: str, text: str, depth: int) -> str:
-    """A label is a word of ours (machine/fingerprint.py), other single words may be anything."""
+    """A label is a word of ours (machine/fingerprint.py), other single words may be anything; of what is listed with
+    its cases (decide/sentences.py) the cases alone are."""
+    if field == "cases":
+        return re.sub(r"\w+, \d+ x \d+ ranks", lambda case: _translated(case[0], depth - 1), text)
     return _catalogue.texts.get(text, text) if field == "label" else _translated(text, depth - 1)
 
 

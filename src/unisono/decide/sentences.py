@@ -135,9 +135,9 @@ def untold(parameters: Mapping[Case, Sequence[str]]) -> str:
     cases = list(parameters.items())
     listed = [f"{case}: {', '.join(names)}" for case, names in cases[:_LISTED]] + ["..."] * (len(cases) > _LISTED)
     return N_(
-        "{count} of the effects looked for could not be told from noise ({where}): measure longer, or on a quieter "
+        "{count} of the effects looked for could not be told from noise ({cases}): measure longer, or on a quieter "
         "machine."
-    ).format(count=sum(map(len, parameters.values())), where="; ".join(listed))
+    ).format(count=sum(map(len, parameters.values())), cases="; ".join(listed))
 
 
 def compared(
