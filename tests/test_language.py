@@ -220,6 +220,25 @@ def test_findings_are_kept_in_english_and_shown_in_japanese(japanese: None) -> N
     wrong = sentences.wrong(case, Setting({"coll": "sm"}), [8, 64, 4096, 65536])
     assert "誤った結果" in translated(wrong) and "ほか 1 サイズ" in translated(wrong)
     assert "デフォルトのまま" in translated(sentences.wrong(case, DEFAULT, [8]))
+    undetermined = (
+        "4 of the effects looked for could not be told from noise (alltoall, 1 x 2 ranks: coll, algorithm): measure "
+        "longer, or on a quieter machine."
+    )
+    assert "調べた効果のうち 4 件" in translated(undetermined)
+
+
+def test_an_advice_is_said_whole_in_japanese(japanese: None) -> None:
+    """Sentences of its parts, and notes that are kept in English."""
+    note = "2 x 4 ranks were not measured; the settings are those of 1 x 4"
+    assert translated(note) == "2 x 4 ランクは測定していないため、1 x 4 の設定を使います"
+    ended = (
+        "pml=ob1 may be faster and was not tried: 30 s of the budget of 60 s are spent; "
+        "continue with --resume --budget 3m"
+    )
+    assert translated(ended) == (
+        "pml=ob1 は高速な可能性がありますが、試していません。"
+        "時間の上限 60 s のうち 30 s を使いました。--resume --budget 3m で続けてください"
+    )
 
 
 def test_findings_of_a_tuning_are_shown_in_japanese(tmp_path: Path) -> None:

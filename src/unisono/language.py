@@ -45,6 +45,7 @@ _SHAPES = {
     "label": r"(NUMA nodes per socket|collective components|settings in files|\S+?)",
     "than": r"((?:(?!, (?!\w+=)).)+?)",
     "where": "((?:at|up to|from) [^,]*?)",
+    "spent": r"([\d.]+)",
     "by": r"(by [\d.]+x(?: to [\d.]+x)?)",
 }
 """What a field of that name holds: beside another field nothing else tells where it begins and ends."""

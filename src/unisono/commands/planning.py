@@ -187,7 +187,7 @@ def _print(
     for c in matrix.cases:
         say(
             _("#   {case}: {settings} settings, {sizes} message sizes, {first} to {last}").format(
-                case=c.case,
+                case=translated(str(c.case)),
                 settings=len(c.settings),
                 sizes=len(c.sizes),
                 first=format_size(c.sizes[0]),
