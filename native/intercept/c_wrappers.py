@@ -25,23 +25,24 @@ def record(function: Function, status: str, fortran: bool) -> str:
                 return group + f"kind_persistent({head}, group->shape, {rule}, REQUEST_NO_TARGET, *{a[-1]});"
             return group + f"kind_collective({head}, group, {rule});"
         case "send":
-            return f"kind_send({head}, a2, a3, a4, a6);"
+            request = "*a7" if function.name.startswith("I") else "MPI_REQUEST_NULL"
+            return f"kind_send({head}, a2, a3, a4, a5, a6, {request});"
         case "send_init":
             return f"kind_send_init({head}, a2, a3, a4, a6, *a7);"
         case "recv":
-            return f"kind_recv({head}, comm_group(a6)->shape, {status});"
+            return f"kind_recv({head}, a6, {status});"
         case "mrecv":
-            return f"kind_recv({head}, NOT_KNOWN, {status});"
+            return f"kind_mrecv({head}, {status});"
         case "irecv":
-            return f"kind_irecv({head}, comm_group(a6)->shape, kind_expected(a2, a3, a4));"
+            return f"kind_irecv({head}, kind_expected(a2, a3, a4), a4, a5, a6, *a7);"
         case "imrecv":
-            return f"kind_irecv({head}, NOT_KNOWN, kind_expected(a2, a3, 0));"
+            return f"kind_imrecv({head}, kind_expected(a2, a3, 0));"
         case "recv_init":
             return f"kind_persistent({head}, comm_group(a6)->shape, kind_expected(a2, a3, a4), REQUEST_NO_TARGET, *a7);"
         case "sendrecv":
-            return f"kind_sendrecv({head}, a2, a3, a4, kind_received(a9, {status}), a11);"
+            return f"kind_sendrecv({head}, a2, a3, a4, a5, kind_received(a9, {status}), a9, {status}, a11);"
         case "sendrecv_replace":
-            return f"kind_sendrecv({head}, a2, a3, a4, kind_received(a6, {status}), a8);"
+            return f"kind_sendrecv({head}, a2, a3, a4, a5, kind_received(a6, {status}), a6, {status}, a8);"
         case "isendrecv":
             return f"kind_isendrecv({head}, a2, a3, a4, a9, a11);"
         case "isendrecv_replace":
@@ -50,7 +51,13 @@ def record(function: Function, status: str, fortran: bool) -> str:
             return f"kind_start({head}, 1, a1, {fortran_text});"
         case "startall":
             return f"kind_start({head}, a1, a2, {fortran_text});"
-        case "request_free" | "timed" | "timed_buffer":
+        case "complete":
+            waits = "true" if function.name.startswith("Wait") else "false"
+            count, requests = completes(function)
+            return f"kind_complete({head}, {count}, {requests}, {fortran_text}, {waits});"
+        case "request_free" | "cancel":
+            return f"kind_dropped({head});"
+        case "timed" | "timed_buffer":
             comm = next(
                 (n for n, p in zip(a, function.parameters, strict=False) if p.type == "MPI_Comm"), "MPI_COMM_NULL"
             )
@@ -72,6 +79,11 @@ def record(function: Function, status: str, fortran: bool) -> str:
             type_at = function.position("MPI_Datatype")
             return f"kind_{function.kind}({head}, {a[type_at - 1]}, {a[type_at]});"
     sys.exit(f"functions.txt: {function.kind} is not a kind")
+
+
+def completes(function: Function) -> tuple[str, str]:
+    """How many requests, and where they are, of a function that completes them."""
+    return ("1", "a1") if function.name in ("Wait", "Test") else ("a1", "a2")
 
 
 def takes_status(function: Function) -> bool:
@@ -138,6 +150,8 @@ def wrapper(function: Function) -> str:
     if takes_status(function):
         before = f"    MPI_Status own, *arrived = {names[-1]} != MPI_STATUS_IGNORE ? {names[-1]} : &own;\n"
         passed[-1] = recorded = "arrived"
+    if function.kind == "complete":
+        before = f"    message_look({', '.join(completes(function))}, false);\n"
     always = "    request_remove(*a1);\n" if function.kind == "request_free" else ""
     comm = function.argument("MPI_Comm") if function.kind == "collective" else ""
     real, ways = f"REAL({function.name})", ""
@@ -158,7 +172,7 @@ int here_{function.name}({declared})
     int status = {real}({", ".join(passed)});
     record_end(span);
     if (status != MPI_SUCCESS)
-        kind_timed(F_{function.name}, span, MPI_COMM_NULL);
+        kind_failed(F_{function.name}, span);
     else {{
     {record(function, recorded, False)}
     }}

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from c_wrappers import ENDS, begin, dispatched, record, takes_status
+from c_wrappers import ENDS, begin, completes, dispatched, record, takes_status
 from mpi_h import Function
 
 
@@ -24,7 +24,7 @@ def converted(function: Function, statement: str) -> str:
             case "int":
                 value = fortran if parameter.array else f"fortran_int({fortran})"
                 lines.append(f"int {'*' if parameter.array else ''}{name} = {value};")
-            case "MPI_Comm *" | "MPI_Request *" if function.kind != "start":
+            case "MPI_Comm *" | "MPI_Request *" if function.kind not in ("start", "complete"):
                 kind = parameter.type.removeprefix("MPI_").removesuffix(" *")
                 lines.append(f"MPI_{kind} c{name} = PMPI_{kind}_f2c(fortran_int({fortran})), *{name} = &c{name};")
             case "void *" | "const void *":
@@ -97,6 +97,9 @@ def fortran_wrapper(function: Function, f08: bool) -> str:
         before = f"    MPI_Fint own[FORTRAN_STATUS], *status = fortran_is_status_ignore({status}) ? own : {status};\n"
         passed = arguments.replace(f"{status}, error", "status, error")
         converting += "        MPI_Status arrived;\n        PMPI_Status_f2c(status, &arrived);\n"
+    if function.kind == "complete":
+        count, requests = (a.replace("a", "f") for a in completes(function))
+        before = f"    message_look({count if count == '1' else f'fortran_int({count})'}, {requests}, true);\n"
     always = "    request_remove(PMPI_Request_f2c(fortran_int(f1)));\n" if function.kind == "request_free" else ""
     comm = f"PMPI_Comm_f2c(fortran_int(f{function.position('MPI_Comm') + 1}))" if function.kind == "collective" else ""
     begun = f"FORTRAN{'_08' * f08}_BEGIN({lower}, ({declared}))"
@@ -132,7 +135,7 @@ def fortran_wrapper(function: Function, f08: bool) -> str:
     {real}({passed});
     record_end(span);
     if (fortran_failed(error))
-        kind_timed(F_{function.name}, span, MPI_COMM_NULL);
+        kind_failed(F_{function.name}, span);
     else {{
 {converting}        {statement}
     }}
@@ -147,4 +150,5 @@ def has_08_symbol(function: Function) -> bool:
     Open MPI's mpi_x_f08_ ends in ompi_x_f, but for functions with a LOGICAL argument. MPICH's ends in PMPI_x, but for
     functions with a buffer, which are called mpi_x_f08ts_ and end in MPI_x.
     """
-    return function.kind in ("timed", "create", "start", "startall", "request_free") or function.rule == "barrier"
+    kinds = ("timed", "create", "start", "startall", "complete", "cancel", "request_free")
+    return function.kind in kinds or function.rule == "barrier"

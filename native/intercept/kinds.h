@@ -5,6 +5,7 @@
 
 #include <mpi.h>
 
+#include "message.h"
 #include "record.h"
 #include "request.h"
 #include "rules.h"
@@ -16,12 +17,21 @@ static inline void kind_timed(enum function function, const struct span *span, M
     record_call(function, comm != MPI_COMM_NULL ? comm_group(comm)->shape : NOT_KNOWN, &amount, span);
 }
 
+/* A call returned an error: what it did is not known. */
+static inline void kind_failed(enum function function, const struct span *span)
+{
+    kind_timed(function, span, MPI_COMM_NULL);
+    message_close();
+}
+
 /* A communicator was made: it counts even if it is never used. */
 static inline void kind_create(enum function function, const struct span *span, MPI_Comm comm, MPI_Comm made)
 {
     kind_timed(function, span, comm);
-    if (made != MPI_COMM_NULL)
+    if (made != MPI_COMM_NULL) {
         comm_group(made);
+        message_made(made);
+    }
 }
 
 static inline void kind_collective(enum function function, const struct span *span, const struct group *group,
@@ -39,8 +49,9 @@ static inline void kind_persistent(enum function function, const struct span *sp
     request_add(made, &(struct request){.amount = amount, .shape = shape, .target = target});
 }
 
+/* `request` is MPI_REQUEST_NULL for a call that waits by itself. */
 static inline void kind_send(enum function function, const struct span *span, int64_t count, MPI_Datatype type,
-                             int dest, MPI_Comm comm)
+                             int dest, int tag, MPI_Comm comm, MPI_Request request)
 {
     const struct group *group = comm_group(comm);
     struct amount amount = amount_none();
@@ -48,7 +59,8 @@ static inline void kind_send(enum function function, const struct span *span, in
         amount = amount_sent(rule_bytes(count, type));
         record_message(comm_world_rank(group, comm, dest), amount.sent);
     }
-    record_call(function, group->shape, &amount, span);
+    uint32_t cell = record_call(function, group->shape, &amount, span);
+    message_add(MESSAGE_SEND, group, comm, dest, tag, span->start, span->end, cell, request);
 }
 
 static inline void kind_send_init(enum function function, const struct span *span, int64_t count, MPI_Datatype type,
@@ -68,11 +80,22 @@ static inline int64_t kind_arrived(const MPI_Status *status)
     return bytes >= 0 ? (int64_t)bytes : NOT_KNOWN;
 }
 
-static inline void kind_recv(enum function function, const struct span *span, int32_t shape, const MPI_Status *status)
+static inline void kind_recv(enum function function, const struct span *span, MPI_Comm comm, const MPI_Status *status)
+{
+    const struct group *group = comm_group(comm);
+    bool message = status->MPI_SOURCE != MPI_PROC_NULL;
+    struct amount amount = message ? amount_received(kind_arrived(status)) : amount_none();
+    uint32_t cell = record_call(function, group->shape, &amount, span);
+    message_add(MESSAGE_RECEIVE, group, comm, status->MPI_SOURCE, status->MPI_TAG, span->start, span->end, cell,
+                MPI_REQUEST_NULL);
+}
+
+static inline void kind_mrecv(enum function function, const struct span *span, const MPI_Status *status)
 {
     bool message = status->MPI_SOURCE != MPI_PROC_NULL;
     struct amount amount = message ? amount_received(kind_arrived(status)) : amount_none();
-    record_call(function, shape, &amount, span);
+    record_call(function, NOT_KNOWN, &amount, span);
+    message_close(); /* its place in the order is that of the probe */
 }
 
 /* A nonblocking receive: how long the message is will be known when it is there; the size is that of the buffer. */
@@ -81,14 +104,40 @@ static inline struct amount kind_expected(int64_t count, MPI_Datatype type, int 
     return source != MPI_PROC_NULL ? amount_of(rule_bytes(count, type), 0, NOT_KNOWN) : amount_none();
 }
 
-static inline void kind_irecv(enum function function, const struct span *span, int32_t shape, struct amount amount)
+static inline void kind_irecv(enum function function, const struct span *span, struct amount amount, int source, int tag,
+                              MPI_Comm comm, MPI_Request request)
 {
-    record_call(function, shape, &amount, span);
+    const struct group *group = comm_group(comm);
+    uint32_t cell = record_call(function, group->shape, &amount, span);
+    message_add(MESSAGE_RECEIVE, group, comm, source, tag, span->start, span->end, cell, request);
+}
+
+static inline void kind_imrecv(enum function function, const struct span *span, struct amount amount)
+{
+    record_call(function, NOT_KNOWN, &amount, span);
+    message_close();
+}
+
+/* A call that completes requests; `waits`: until they are complete. */
+static inline void kind_complete(enum function function, const struct span *span, int count, const void *requests,
+                                 bool fortran, bool waits)
+{
+    struct amount amount = amount_none();
+    uint32_t cell = record_call(function, NOT_KNOWN, &amount, span);
+    message_completed(count, requests, fortran, waits, span->start, span->end, cell);
+}
+
+/* What ends a request in another way. */
+static inline void kind_dropped(enum function function, const struct span *span)
+{
+    kind_timed(function, span, MPI_COMM_NULL);
+    message_close();
 }
 
 /* The size is that of the message sent, or of the one received if none is. */
 static inline void kind_sendrecv(enum function function, const struct span *span, int64_t count, MPI_Datatype type,
-                                 int dest, int64_t received, MPI_Comm comm)
+                                 int dest, int sent_tag, int64_t received, int source, const MPI_Status *status,
+                                 MPI_Comm comm)
 {
     const struct group *group = comm_group(comm);
     struct amount amount = amount_of(received, 0, received > 0 ? received : 0);
@@ -96,7 +145,11 @@ static inline void kind_sendrecv(enum function function, const struct span *span
         amount.size = amount.sent = rule_bytes(count, type);
         record_message(comm_world_rank(group, comm, dest), amount.sent);
     }
-    record_call(function, group->shape, &amount, span);
+    uint32_t cell = record_call(function, group->shape, &amount, span);
+    message_add(MESSAGE_SEND, group, comm, dest, sent_tag, span->start, span->end, cell, MPI_REQUEST_NULL);
+    if (source != MPI_PROC_NULL)
+        message_add(MESSAGE_RECEIVE, group, comm, status->MPI_SOURCE, status->MPI_TAG, span->start, span->end, cell,
+                    MPI_REQUEST_NULL);
 }
 
 /* NOT_KNOWN: no message. */
@@ -115,6 +168,7 @@ static inline void kind_isendrecv(enum function function, const struct span *spa
         record_message(comm_world_rank(group, comm, dest), amount.sent);
     }
     record_call(function, group->shape, &amount, span);
+    message_close(); /* one request for two messages */
 }
 
 /* Start and Startall carry the bytes of what they start. Several that differ have no one size; of a request that was made
@@ -138,6 +192,7 @@ static inline void kind_start(enum function function, const struct span *span, i
         all.amount.received = amount_sum(all.amount.received, one.amount.received);
     }
     record_call(function, all.shape, &all.amount, span);
+    message_close(); /* whom they go to and come from is not kept */
 }
 
 /* One-sided: to or from a target; MPI_PROC_NULL is none. */

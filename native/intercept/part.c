@@ -4,6 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "message.h"
 #include "modules.h"
 #include "record.h"
 
@@ -187,9 +188,22 @@ static void write_pairs(struct bytes *bytes)
     bytes_section_end(bytes, section);
 }
 
+static void write_messages(struct bytes *bytes, double ns_per_tick)
+{
+    size_t section = bytes_section(bytes, "MESG");
+    for (uint32_t i = 0; i < messages.count; i++) {
+        struct message message = messages.log[i];
+        message.posted = ticks_to_ns(message.posted, ns_per_tick);
+        message.begin = ticks_to_ns(message.begin, ns_per_tick);
+        message.end = message.end > 0 ? ticks_to_ns(message.end, ns_per_tick) : 0;
+        bytes_put(bytes, &message, sizeof message);
+    }
+    bytes_section_end(bytes, section);
+}
+
 static size_t enough(void)
 {
-    size_t bytes = ((size_t)8 << 20) + (size_t)comms.ranks * 24;
+    size_t bytes = ((size_t)8 << 20) + (size_t)comms.ranks * 24 + messages.count * sizeof(struct message);
     for (int i = 0; i < record.slabs; i++) {
         const struct table *table = &record.slab[i].table;
         bytes += table->cell_count * sizeof(struct cell) + table->path_count * (size_t)8 +
@@ -215,6 +229,8 @@ struct bytes part_write(const char *ended)
     write_list(&bytes, "PHAS", (int)record.phase_count, phase_name);
     write_cells(&bytes, ns_per_tick);
     write_pairs(&bytes);
+    if (messages.log != NULL)
+        write_messages(&bytes, ns_per_tick);
     bytes_section_end(&bytes, bytes_section(&bytes, "END "));
     return bytes;
 }

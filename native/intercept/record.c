@@ -7,6 +7,7 @@
 
 #include "callpath.h"
 #include "filter.h"
+#include "message.h"
 
 enum { PHASES_DEEP = 64, REHEARSALS = 500 };
 
@@ -43,7 +44,7 @@ static void slab_give(struct slab *slab)
         __atomic_clear(&slab->taken, __ATOMIC_RELEASE);
 }
 
-void record_call(enum function function, int32_t shape, const struct amount *amount, const struct span *span)
+uint32_t record_call(enum function function, int32_t shape, const struct amount *amount, const struct span *span)
 {
     const void *frames[CALLPATH_MOST];
     uint64_t hash = 0;
@@ -55,10 +56,11 @@ void record_call(enum function function, int32_t shape, const struct amount *amo
     slab_take(slab);
     uint32_t path = count > 0 ? table_path(&slab->table, hash, frames, count, &lost) : 0;
     struct place place = place_of(path, (uint16_t)function, __atomic_load_n(&phase_now, __ATOMIC_RELAXED), shape);
-    table_add(&slab->table, place, amount, ticks_between(span->start, span->end), span->waiting);
+    uint32_t cell = table_add(&slab->table, place, amount, ticks_between(span->start, span->end), span->waiting);
     slab_give(slab);
     if (__builtin_expect(lost, false))
         __atomic_fetch_add(&record.paths_lost, 1, __ATOMIC_RELAXED); /* of all threads */
+    return cell;
 }
 
 int64_t record_wait(MPI_Comm comm, uint64_t start)
@@ -89,6 +91,8 @@ void record_switch(bool on)
 {
     for (int f = 0; f < FUNCTIONS; f++)
         record_active[f] = on && !excluded[f];
+    if (!on)
+        message_close(); /* what goes by now is not in the log */
 }
 
 void record_reset(void)
@@ -100,6 +104,7 @@ void record_reset(void)
     }
     memset(record.pairs, 0, (size_t)comms.ranks * sizeof *record.pairs);
     record.elsewhere = (struct pair){0};
+    message_reset();
 }
 
 /* What recording one call costs: the shortest of three averages over calls that are forgotten afterwards. */
@@ -140,6 +145,9 @@ bool record_start(bool multiple)
     if (record.settings.depth > 0)
         unisono_callpath_start();
     rehearse();
+    bool filtered = memchr(excluded, true, sizeof excluded) != NULL;
+    if (record.settings.split_waiting && record.settings.start && !multiple && !filtered)
+        message_start();
     return true;
 }
 

@@ -93,8 +93,9 @@ static inline __attribute__((always_inline)) void record_end(struct span *span)
     span->end = ticks_now();
 }
 
-/* One call of `function`, by the caller of this library. `shape` as in comm.h, NOT_KNOWN: none. */
-void record_call(enum function function, int32_t shape, const struct amount *amount, const struct span *span);
+/* One call of `function`, by the caller of this library. `shape` as in comm.h, NOT_KNOWN: none. The number of its cell in
+ * the thread's table, TABLE_NO_CELL: it has none. */
+uint32_t record_call(enum function function, int32_t shape, const struct amount *amount, const struct span *span);
 
 /* A message to a rank of MPI_COMM_WORLD, NOT_KNOWN: to somewhere else. */
 void record_message(int world_rank, int64_t bytes);

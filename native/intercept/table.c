@@ -195,7 +195,7 @@ static struct cell *new_cell(struct table *table, uint64_t hash, struct place pl
     return cell;
 }
 
-void table_add(struct table *table, struct place place, const struct amount *amount, uint64_t ticks, int64_t waiting)
+uint32_t table_add(struct table *table, struct place place, const struct amount *amount, uint64_t ticks, int64_t waiting)
 {
     table->calls++;
     table->time += ticks;
@@ -205,7 +205,7 @@ void table_add(struct table *table, struct place place, const struct amount *amo
         cell = new_cell(table, hash, place, amount->size);
     if (cell == NULL) {
         table->dropped++;
-        return;
+        return TABLE_NO_CELL;
     }
     if (amount->size < cell->size_min)
         cell->size_min = amount->size;
@@ -223,4 +223,5 @@ void table_add(struct table *table, struct place place, const struct amount *amo
         cell->time_max = ticks;
     if (waiting >= 0)
         cell->waiting = (cell->waiting > 0 ? cell->waiting : 0) + waiting;
+    return (uint32_t)(cell - table->cells);
 }

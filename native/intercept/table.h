@@ -14,6 +14,7 @@
 #include "amount.h"
 
 enum { SIZES_EXACT = 16, PATH_MOST = 16 };
+#define TABLE_NO_CELL UINT32_MAX
 
 /* The record of the file (README.md), with times in ticks until it is written. */
 struct cell {
@@ -93,7 +94,7 @@ void table_reset(struct table *table);
  * more room for paths, with `*lost` set. */
 uint32_t table_path(struct table *table, uint64_t hash, const void *const *frames, uint32_t count, bool *lost);
 
-/* Count one call of `ticks`; `waiting` is NOT_KNOWN or ticks. */
-void table_add(struct table *table, struct place place, const struct amount *amount, uint64_t ticks, int64_t waiting);
+/* Count one call of `ticks`; `waiting` is NOT_KNOWN or ticks. The number of its cell, TABLE_NO_CELL if it is dropped. */
+uint32_t table_add(struct table *table, struct place place, const struct amount *amount, uint64_t ticks, int64_t waiting);
 
 #endif

@@ -38,6 +38,11 @@ void ticks_restart(void)
     first_ns = ticks_clock_ns();
 }
 
+uint64_t ticks_to_ns(uint64_t tick, double ns_per_tick)
+{
+    return first_ns + (uint64_t)((double)ticks_between(first_tick, tick) * ns_per_tick);
+}
+
 uint64_t ticks_elapsed_ns(double *ns_per_tick)
 {
     uint64_t ticks = ticks_between(first_tick, ticks_now());

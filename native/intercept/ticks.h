@@ -40,6 +40,9 @@ void ticks_start(void);
 /* Count from now on. */
 void ticks_restart(void);
 
+/* What CLOCK_MONOTONIC said at a tick since then, given what ticks_elapsed_ns has said. */
+uint64_t ticks_to_ns(uint64_t tick, double ns_per_tick);
+
 /* Nanoseconds since then, and nanoseconds a tick as of that time. Async-signal-safe. */
 uint64_t ticks_elapsed_ns(double *ns_per_tick);
 

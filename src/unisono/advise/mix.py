@@ -189,7 +189,8 @@ def _without_barriers(profile: Profile, spots: Sequence[Spot]) -> tuple[list[Spo
     total = float(profile.wall.sum())
     if total < 1e-9:  # no clock tells less apart: there was none
         total = float(profile.cells["time"].sum())
-    waiting = math.fsum(spot.waiting for spot in spots if not math.isnan(spot.waiting))
+    has_barriers = [spot.kind == COLLECTIVE and not math.isnan(spot.waiting) for spot in spots]
+    waiting = math.fsum(spot.waiting for spot, has in zip(spots, has_barriers, strict=True) if has)
     origin = profile.origin
     # The slowest: runs differ by more than their barriers take, where a program is short.
     slowest = max(origin.as_is, default=math.nan)
@@ -198,13 +199,12 @@ def _without_barriers(profile: Profile, spots: Sequence[Spot]) -> tuple[list[Spo
     if not (added > 0 and waiting > 0):
         return list(spots), total
     cut = min(added / waiting, 1.0)
-    return [_shortened(spot, cut) for spot in spots], total - cut * waiting
+    shorter = [_shortened(spot, cut) if has else spot for spot, has in zip(spots, has_barriers, strict=True)]
+    return shorter, total - cut * waiting
 
 
 def _shortened(spot: Spot, cut: float) -> Spot:
     """With less waiting, by a part of it."""
-    if math.isnan(spot.waiting):
-        return spot
     uses = tuple(
         use
         if math.isnan(use.waiting)

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from unisono.errors import UserError
 from unisono.language import N_, _
 from unisono.profile.check import problem
+from unisono.profile.messages import CALLS, waited
 from unisono.profile.model import CELL, NO_FUNCTION, PAIR, ROOT, UNKNOWN, Comm, Frame, Origin, Profile
 from unisono.profile.model import Path as CallPath
 from unisono.profile.rawfile import Part, read_parts
@@ -75,9 +76,10 @@ class _Merger:
         """Tuples of numbers of places, innermost first."""
         self.shapes = _Table()
         self.created: dict[tuple[int, int], int] = {}
+        self.waited = waited(parts)
 
     def profile(self) -> Profile:
-        rows = [self._cells(part) for part in self.parts]
+        rows = [self._cells(part, wait) for part, wait in zip(self.parts, self.waited.rows, strict=True)]
         frames, paths, path_of = _tree(list(self.chains.numbers), list(self.places.numbers), self.symboliser)
         cells = np.concatenate([*map(_own_time, self.parts), *rows])
         cells["path"] = path_of[cells["path"]]
@@ -101,7 +103,7 @@ class _Merger:
 
     # -- one part --------------------------------------------------------------------------------------------------
 
-    def _cells(self, part: Part) -> npt.NDArray[np.void]:
+    def _cells(self, part: Part, wait: npt.NDArray[np.float64]) -> npt.NDArray[np.void]:
         """Its rows under common numbers; `path` is still the number of a chain."""
         functions = self.functions.add(part.functions)
         phases = self.phases.add(part.phases)
@@ -123,7 +125,7 @@ class _Merger:
         out["size"][exact] = out["size_min"][exact]
         for name in ("time", "time_min", "time_max"):
             out[name] = raw[name] / 1e9
-        out["waiting"] = np.where(raw["waiting"] < 0, np.nan, raw["waiting"] / 1e9)
+        out["waiting"] = np.where(raw["waiting"] < 0, wait, raw["waiting"] / 1e9)
         return out
 
     def _comms(self, part: Part) -> npt.NDArray[np.int32]:
@@ -214,7 +216,24 @@ class _Merger:
             total = sum(max(part.number(name), 0) for part in self.parts)
             if total:
                 notes.append(sentence.format(count=f"{total:,}"))
-        return notes
+        return [*notes, *self._waited_for()]
+
+    def _waited_for(self) -> list[str]:
+        """What point-to-point calls waited for, where the messages were logged."""
+        found = self.waited
+        if not found.paired:
+            return []
+        total = 0.0
+        for part in self.parts:
+            waits = np.asarray([name in CALLS for name in part.functions])
+            total += float(part.cells["time"][waits[part.cells["function"]]].sum(dtype=np.float64)) / 1e9
+        said = N_(
+            "of {total} s in point-to-point calls of all ranks, {sender} s waited for late senders and {receiver} s "
+            "for late receivers, which no setting of communication cures; messages were paired for {share} of that time"
+        )
+        share = f"{min(1.0, found.paired / max(total, 1e-12)):.0%}"
+        sender, receiver = f"{found.late_sender:.3g}", f"{found.late_receiver:.3g}"
+        return [said.format(total=f"{total:.3g}", sender=sender, receiver=receiver, share=share)]
 
 
 def _places(addresses: npt.NDArray[np.uint64], modules: Sequence[tuple[str, int, int]]) -> list[Place]:

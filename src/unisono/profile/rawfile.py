@@ -43,8 +43,25 @@ RAW_CELL = np.dtype(
 )
 """A section CELL is rows of this; times in ns, -1 where not known."""
 RAW_PAIR = np.dtype([("target", "<i4"), ("zero", "<u4"), ("calls", "<u8"), ("bytes", "<u8")])
+RAW_MESSAGE = np.dtype(
+    [
+        ("posted", "<u8"),
+        ("begin", "<u8"),
+        ("end", "<u8"),
+        ("comm", "<u8"),
+        ("cell", "<u4"),
+        ("peer", "<i4"),
+        ("tag", "<i4"),
+        ("kind", "<u4"),
+    ]
+)
+"""A section MESG is rows of this; times in ns of the node's clock. `cell` is the row of CELL of the call that completed
+the message in begin to end, 0xffffffff where there is none."""
+SEND, RECEIVE = 0, 1
+"""Values of `kind`."""
 
 _TAGS = (b"RANK", b"MODS", b"FUNC", b"PATH", b"COMM", b"PHAS", b"CELL", b"PAIR")
+_OPTIONAL = (b"MESG",)
 
 
 @dataclass(frozen=True)
@@ -66,6 +83,8 @@ class Part:
     phases: tuple[str, ...]
     cells: npt.NDArray[np.void]
     pairs: npt.NDArray[np.void]
+    messages: npt.NDArray[np.void]
+    """Empty without --split-waiting."""
 
     def number(self, name: str, default: int = 0) -> int:
         """A whole number of section RANK."""
@@ -116,7 +135,7 @@ def _sections(view: memoryview, at: int, path: Path) -> tuple[dict[bytes, memory
             )
         if tag == b"END ":
             return found, at + -(-length // 8) * 8
-        if tag in _TAGS:
+        if tag in _TAGS or tag in _OPTIONAL:
             if tag in found:
                 raise UserError(
                     _("{path}: section {tag} appears twice in a part; the file is damaged").format(
@@ -160,6 +179,7 @@ def _part(sections: dict[bytes, memoryview], where: str) -> Part:
         phases=_names(sections[b"PHAS"], where, "PHAS"),
         cells=_rows(sections[b"CELL"], RAW_CELL, where, "CELL"),
         pairs=_rows(sections[b"PAIR"], RAW_PAIR, where, "PAIR"),
+        messages=_rows(sections.get(b"MESG", memoryview(b"")), RAW_MESSAGE, where, "MESG"),
     )
     _check(part, where)
     return part
@@ -280,3 +300,13 @@ def _check(part: Part, where: str) -> None:
         raise UserError(
             _("{where}: a message went to a rank that is not there; the file is damaged").format(where=where)
         )
+    log = part.messages
+    lost = (log["cell"] >= len(cells)) & (log["cell"] != 0xFFFFFFFF)
+    if np.any(lost | (log["kind"] > RECEIVE) | (log["peer"] >= part.ranks)):
+        raise UserError(
+            _("{where}: a logged message names a row, kind or rank that is not there; the file is damaged").format(
+                where=where
+            )
+        )
+    if np.any((log["end"] > 0) & (log["end"] < log["begin"])) or np.any(log["end"] >> 63):
+        raise UserError(_("{where}: a logged message ends before it begins; the file is damaged").format(where=where))
