@@ -32,11 +32,13 @@ static int64_t bytes_of(const struct side *side, int rank)
     return types_bytes(vectors_count(&side->blocks, rank), &side->blocks.layout);
 }
 
-/* False: a count is none, or all are too many. */
+/* Arranges the blocks as they are with the program. False: a count is none, or all are too many. */
 static bool is_possible(struct side *side, int ranks)
 {
     for (int rank = 0; rank < ranks; rank++) {
         int64_t bytes = bytes_of(side, rank);
+        side->blocks.bytes[rank] = bytes;
+        side->blocks.at[rank] = vectors_place(&side->blocks, rank);
         if (bytes < 0 || __builtin_add_overflow(side->total, bytes, &side->total))
             return false;
         side->longest = bytes > side->longest ? bytes : side->longest;
@@ -111,6 +113,8 @@ static int run(struct state *state, const struct implementation *ours, struct si
                               .receive = in->packs ? in->room : in->data,
                               .send_bytes = out->blocks.bytes, .send_at = out->blocks.at,
                               .receive_bytes = in->blocks.bytes, .receive_at = in->blocks.at};
+    if (longest <= piece && !out->packs && !in->packs)
+        return serve_run(state, &call, ours);
     for (int64_t from = 0; failed == MPI_SUCCESS; from += piece) {
         arrange(out, state->ranks, from, piece);
         arrange(in, state->ranks, from, piece);
@@ -145,7 +149,7 @@ bool dispatch_alltoallv(const void *send, struct dispatch_vector send_given, MPI
     in.blocks.bytes = out.blocks.at + state->ranks;
     in.blocks.at = in.blocks.bytes + state->ranks;
     if (!is_possible(&out, state->ranks) || !is_possible(&in, state->ranks) ||
-        bytes_of(&out, state->rank) != bytes_of(&in, state->rank))
+        out.blocks.bytes[state->rank] != in.blocks.bytes[state->rank])
         return false;
     const struct call call = {.collective = COLL_ALLTOALLV};
     const struct implementation *ours = serve_choose(state, &call, true, comm);

@@ -130,7 +130,7 @@ def test_old_library_cannot_prefer_a_component(system: Machine, launch: Launch) 
 
 
 def _messages(folder: Path) -> Counter[int]:
-    """Receiver -> how many messages rank 0 sent to it, from what Open MPI's monitoring wrote; it leaves out who got none."""
+    """Receiver -> how many messages rank 0 sent to it, as Open MPI's monitoring wrote, without who got none."""
     sent: Counter[int] = Counter()
     for line in (folder / "m.0.prof").read_text().splitlines():
         if line.startswith("I\t"):
