@@ -65,7 +65,7 @@ def test_a_killed_rank_leaves_no_memory_and_no_hang(tools: Toolchain, tmp_path: 
     assert set(Path("/dev/shm").glob("unisono*")) <= before
 
 
-@pytest.mark.parametrize("name", ["openmpi4", "mpich"])
+@pytest.mark.parametrize("name", ["openmpi4", pytest.param("mpich", marks=pytest.mark.nightly)])
 def test_operands_are_aligned_as_their_types_are(name: str, tmp_path: Path) -> None:
     tools = toolchain(name)
     program = compiled(tools, tmp_path, str(PROGRAMS / "aligned.c"), "-Wno-psabi", f"-I{INTERCEPT}", after=["-ldl"])
