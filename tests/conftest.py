@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.inherited import receive_ignored_signals
 from tests.wanting import pytest_terminal_summary
+from unisono import language
 from unisono.machine.describe import describe
 from unisono.machine.model import Machine
 from unisono.measure.build import bench_program
@@ -30,6 +32,15 @@ receive_ignored_signals()
 
 # What commands print is compared in English, whatever the language of whoever runs the tests.
 os.environ["UNISONO_LANG"] = "en"
+
+
+@pytest.fixture
+def japanese(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """People are spoken to in Japanese, as in a terminal that shows it."""
+    monkeypatch.setattr(language, "_shown_by_terminal", lambda: True)
+    language.use("ja")
+    yield
+    language.use("en")
 
 
 @pytest.fixture(scope="session")

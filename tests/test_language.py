@@ -32,14 +32,6 @@ ROOT = Path(__file__).parents[1]
 UNISONO = [str(Path(sys.executable).parent / "unisono")]
 
 
-@pytest.fixture
-def japanese(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(language, "_shown_by_terminal", lambda: True)
-    language.use("ja")
-    yield
-    language.use("en")
-
-
 @pytest.fixture(scope="module")
 def marked() -> Catalog:
     return tool.marked()

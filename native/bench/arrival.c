@@ -1,7 +1,5 @@
 #include "arrival.h"
 
-#include <string.h>
-
 #include "pattern.h"
 
 static const int64_t longest = INT64_C(10000000000); /* ns: nobody waits longer for a repetition to begin */
@@ -9,14 +7,9 @@ static const int64_t longest = INT64_C(10000000000); /* ns: nobody waits longer 
 static bool read_each(struct arrival *arrival, const char *text, struct problem *problem)
 {
     while (true) {
-        char digits[24];
-        size_t length = strcspn(text, ",");
-        int64_t value = -1;
-        if (length < sizeof digits) {
-            memcpy(digits, text, length);
-            digits[length] = '\0';
-        }
-        if (length >= sizeof digits || !parse_integer(digits, &value) || value < 0 || value > longest)
+        int64_t value;
+        size_t length = parse_first(text, longest, &value);
+        if (value < 0)
             return problem_set(problem, "late_ns: '%.*s' is not a whole number from 0 to 10000000000",
                                (int)(length < 40 ? length : 40), text);
         if (arrival->count == ARRIVAL_MOST)

@@ -97,6 +97,20 @@ bool command_integer(struct command *command, const char *key, int64_t low, int6
     return true;
 }
 
+size_t parse_first(const char *list, int64_t high, int64_t *value)
+{
+    char digits[24];
+    size_t length = strcspn(list, ",");
+    *value = -1;
+    if (length >= sizeof digits)
+        return length;
+    memcpy(digits, list, length);
+    digits[length] = '\0';
+    if (!parse_integer(digits, value) || *value < 0 || *value > high)
+        *value = -1;
+    return length;
+}
+
 bool command_numbers(struct command *command, const char *key, int high, int *numbers, int room, int *count,
                      struct problem *problem)
 {
@@ -105,14 +119,9 @@ bool command_numbers(struct command *command, const char *key, int high, int *nu
         return problem_set(problem, "%s is missing", key);
     *count = 0;
     while (true) {
-        char digits[16];
-        size_t length = strcspn(text, ",");
-        int64_t value = -1;
-        if (length < sizeof digits) {
-            memcpy(digits, text, length);
-            digits[length] = '\0';
-        }
-        if (length >= sizeof digits || !parse_integer(digits, &value) || value < 0 || value > high)
+        int64_t value;
+        size_t length = parse_first(text, high, &value);
+        if (value < 0)
             return problem_set(problem, "%s: '%.*s' is not a whole number from 0 to %d", key,
                                (int)(length < 40 ? length : 40), text, high);
         for (int i = 0; i < *count; i++)

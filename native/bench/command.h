@@ -3,6 +3,7 @@
 #define UNISONO_COMMAND_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "problem.h"
@@ -43,6 +44,9 @@ const struct pair *command_next(struct command *command, const char *prefix, int
 
 /* False, naming the key, when a pair was never asked for: a misspelled word must not pass in silence. */
 bool command_complete(const struct command *command, struct problem *problem);
+
+/* The first whole number 0..high of a list with commas: how long it is, and its value, -1 where it is none. */
+size_t parse_first(const char *list, int64_t high, int64_t *value);
 
 /* A whole number in decimal, nothing before or after it. */
 bool parse_integer(const char *text, int64_t *result);

@@ -37,24 +37,15 @@ static int64_t room_for(const struct state *state, const struct side *side, int6
     return state->ranks * (piece + (side->layout.contiguous || piece == bytes ? 0 : side->layout.size));
 }
 
-static int pack_pieces(const struct state *state, const struct side *side, int64_t at, int64_t now, char *room,
-                       int64_t piece)
+/* Between the program's memory and the room. */
+static int move(const struct state *state, const struct side *side, int64_t at, int64_t now, char *room, int64_t piece,
+                bool leaves)
 {
     int failed = MPI_SUCCESS;
     for (int rank = 0; rank < state->ranks && failed == MPI_SUCCESS; rank++) {
         const struct stream stream = stream_of(state, side, rank, room, piece);
-        failed = stream_pack(&stream, at, now, room + rank * now);
-    }
-    return failed;
-}
-
-static int unpack_pieces(const struct state *state, const struct side *side, int64_t at, int64_t now, char *room,
-                         int64_t piece)
-{
-    int failed = MPI_SUCCESS;
-    for (int rank = 0; rank < state->ranks && failed == MPI_SUCCESS; rank++) {
-        const struct stream stream = stream_of(state, side, rank, room, piece);
-        failed = stream_unpack(&stream, at, now, room + rank * now);
+        failed = leaves ? stream_pack(&stream, at, now, room + rank * now)
+                        : stream_unpack(&stream, at, now, room + rank * now);
     }
     return failed;
 }
@@ -71,11 +62,11 @@ static int run_pieces(struct state *state, const struct call *call, const struct
     for (int64_t at = 0; at < bytes && failed == MPI_SUCCESS; at += piece) {
         int64_t now = bytes - at < piece ? bytes - at : piece;
         const struct call one = {.collective = COLL_ALLTOALL, .bytes = now, .send = leaving, .receive = coming};
-        failed = pack_pieces(state, out, at, now, leaving, piece);
+        failed = move(state, out, at, now, leaving, piece, true);
         if (failed == MPI_SUCCESS)
             failed = serve_run(state, &one, ours);
         if (failed == MPI_SUCCESS)
-            failed = unpack_pieces(state, in, at, now, coming, piece);
+            failed = move(state, in, at, now, coming, piece, false);
     }
     return failed;
 }

@@ -11,19 +11,10 @@ from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
 from tests.report import synthetic, synthetic_decisions
-from unisono import language
 from unisono.decide.model import Decision
 from unisono.model import Case
 from unisono.report.view import CaseView, case_views
 from unisono.study.data import StudyData
-
-
-@pytest.fixture
-def japanese(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(language, "_shown_by_terminal", lambda: True)
-    language.use("ja")
-    yield
-    language.use("en")
 
 
 @pytest.fixture(scope="session")
