@@ -33,6 +33,9 @@ receive_ignored_signals()
 # What commands print is compared in English, whatever the language of whoever runs the tests.
 os.environ["UNISONO_LANG"] = "en"
 
+# What is built as users build it, optimized, has no warnings; tests/measure/test_native.py optimizes little.
+os.environ.setdefault("CFLAGS", "-Werror")
+
 
 @pytest.fixture
 def japanese(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:

@@ -90,9 +90,9 @@ static void wrong_lines(void)
 
 static void too_many_pairs(void)
 {
-    char line[16 * (COMMAND_PAIRS + 2)] = "define";
+    char line[32 * (COMMAND_PAIRS + 2)] = "define";
     for (int i = 0; i <= COMMAND_PAIRS; i++)
-        snprintf(line + strlen(line), 16, " k%d=%d", i, i);
+        snprintf(line + strlen(line), 32, " k%d=%d", i, i);
     refuses_line(line, "more than");
 }
 

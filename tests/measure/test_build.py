@@ -108,6 +108,7 @@ def test_cache_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_key_depends_on_the_compiler_and_its_flags(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = native_source()
     keys = set()
+    monkeypatch.delenv("CFLAGS", raising=False)
     for body in ("echo one", "echo two"):
         keys.add(build._key(_fake_mpicc(tmp_path, body), source))
     monkeypatch.setenv("CFLAGS", "-O1")

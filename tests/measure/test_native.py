@@ -23,7 +23,7 @@ def test_native_tests_with_sanitizers(embedded: Machine, tmp_path: Path) -> None
     build = str(tmp_path)
     _run([tool("cmake"), "-G", "Ninja", *compiler, *options, "-S", str(native_source()), "-B", build])
     _run([tool("cmake"), "--build", build])
-    said = _run([tool("ctest"), "--test-dir", build, "--output-on-failure", "--no-tests=error"])
+    said = _run([tool("ctest"), "--test-dir", build, "--output-on-failure", "--no-tests=error", "-j2"])
     assert "every_collective" in said
 
 

@@ -6,7 +6,7 @@ import math
 import statistics
 from collections.abc import Sequence
 
-from scipy.special import stdtrit
+import scipy
 
 from unisono.decide.model import Interval
 
@@ -31,7 +31,7 @@ def shown(gain: Interval, times: Sequence[float], pairs: int) -> Interval:
     found = scatter(times)
     if math.isnan(found):
         raise ValueError(f"{len(times)} runs do not tell how runs differ")
-    noise = float(stdtrit(len(times) - 1, 0.5 + CONFIDENCE / 2)) * found * math.sqrt(2 / pairs)
+    noise = float(scipy.special.stdtrit(len(times) - 1, 0.5 + CONFIDENCE / 2)) * found * math.sqrt(2 / pairs)
     below = math.hypot(math.log(gain.mid / gain.low), noise)
     above = math.hypot(math.log(gain.high / gain.mid), noise)
     return Interval(gain.mid, gain.mid * math.exp(-below), gain.mid * math.exp(above))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr
+import scipy
 
 from unisono.decide.plans import Course, Evaluation, aligned, base_of, bridged, calls_of, compared, evaluate
 from unisono.decide.robust import Counts, Flags, Floats
@@ -32,7 +32,7 @@ def expected_improvement(difference: float | Floats, error: float | Floats) -> F
     safe = np.where(known, np.maximum(error, 1e-9), 1.0)
     ahead = np.where(known, difference, 0.0) / safe
     density = np.exp(-0.5 * ahead**2) / math.sqrt(2 * math.pi)
-    result: Floats = np.where(known, safe * (density + ahead * ndtr(ahead)), 0.0)
+    result: Floats = np.where(known, safe * (density + ahead * scipy.special.ndtr(ahead)), 0.0)
     return result
 
 

@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 import numpy as np
-from scipy.special import stdtrit
+import scipy
 
 from unisono.decide.robust import Counts, Flags, Floats
 from unisono.decide.statistics import FLOOR_BETWEEN, by_round
@@ -119,7 +119,7 @@ def _differs(differences: Floats, margin: float) -> bool:
     if means.size < _ROUNDS:
         return False
     error = max(float(np.std(means, ddof=1)), FLOOR_BETWEEN) / math.sqrt(means.size)
-    sure = abs(float(np.mean(means))) - float(stdtrit(means.size - 1, _SURE)) * error
+    sure = abs(float(np.mean(means))) - float(scipy.special.stdtrit(means.size - 1, _SURE)) * error
     return sure > math.log1p(margin)
 
 

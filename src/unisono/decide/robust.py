@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import chdtri, fdtrc, polygamma, psi
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -39,9 +39,9 @@ def moderate(
     safe = np.maximum(dof, 1)
     bounded = np.maximum(variance, floor**2)
     logs = np.where(known, np.log(bounded), np.nan)
-    typical = np.nan_to_num(np.exp(median(logs - np.log(chdtri(safe, 0.5) / safe))), nan=floor**2)
+    typical = np.nan_to_num(np.exp(median(logs - np.log(scipy.special.chdtri(safe, 0.5) / safe))), nan=floor**2)
     typical = np.maximum(typical, floor**2)
-    spread = np.where(known, logs - (psi(safe / 2) - np.log(safe / 2)), np.nan)
+    spread = np.where(known, logs - (scipy.special.psi(safe / 2) - np.log(safe / 2)), np.nan)
     rows = known.sum(axis=-1)
     # How different the rows' variances are beyond chance decides how much they can learn from each other. The noisiest
     # tenth is cut to size first, and a weak prior (0.4, worth two rows) steadies the estimate when rows are few.
@@ -51,7 +51,7 @@ def moderate(
     cut = np.where(known, np.minimum(np.nan_to_num(spread), np.nan_to_num(top)), 0.0)
     mean = cut.sum(axis=-1) / np.maximum(rows, 1)
     scatter = np.where(known, cut - mean[:, None], 0.0)
-    chance = np.where(known, polygamma(1, safe / 2), 0.0).sum(axis=-1) / np.maximum(rows, 1)
+    chance = np.where(known, scipy.special.polygamma(1, safe / 2), 0.0).sum(axis=-1) / np.maximum(rows, 1)
     excess = (scatter**2).sum(axis=-1) / np.maximum(rows - 1, 1) - chance
     excess = (excess * np.maximum(rows - 1, 0) + 2 * 0.4) / (np.maximum(rows - 1, 0) + 2)
     borrowed = 2 * _inverse_trigamma(np.maximum(excess, 0.01))
@@ -59,7 +59,7 @@ def moderate(
     borrowed = np.clip(borrowed, 0.0, np.clip(available - most, 0.0, np.maximum(4 * most - 2, 0)))[:, None]
     typical = typical[:, None]
     # A row far noisier than the rest learns nothing from them.
-    tail = fdtrc(safe, np.maximum(borrowed, 1), bounded / typical)
+    tail = scipy.special.fdtrc(safe, np.maximum(borrowed, 1), bounded / typical)
     own_way = np.where(known, np.minimum(1.0, 2 * np.maximum(rows, 1)[:, None] * tail), 1.0)
     weight = borrowed * own_way
     total = weight + dof + prior_dof
@@ -71,8 +71,8 @@ def _inverse_trigamma(value: Floats) -> Floats:
     """y with trigamma(y) = value, by Newton steps from below (Smyth 2004, appendix)."""
     y = 0.5 + 1 / value
     for _ in range(12):
-        trigamma = polygamma(1, y)
-        y = y + trigamma * (1 - trigamma / value) / polygamma(2, y)
+        trigamma = scipy.special.polygamma(1, y)
+        y = y + trigamma * (1 - trigamma / value) / scipy.special.polygamma(2, y)
     return np.asarray(y, dtype=np.float64)
 
 

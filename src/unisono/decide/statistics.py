@@ -26,7 +26,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtrit
+import scipy
 
 from unisono.decide.model import Interval
 from unisono.decide.robust import Counts, Flags, Floats, median, moderate, outliers, trimmed_mean
@@ -77,7 +77,7 @@ class Contrast:
     def _half(self, confidence: float, comparisons: Floats) -> Floats:
         tail = -np.expm1(np.log(confidence) / comparisons) / 2
         with np.errstate(invalid="ignore"):
-            width = -stdtrit(np.maximum(self.dof, 1e-3), tail) * self.error
+            width = -scipy.special.stdtrit(np.maximum(self.dof, 1e-3), tail) * self.error
         return np.where((self.dof > 0) & np.isfinite(self.error), width, np.inf)
 
 
