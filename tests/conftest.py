@@ -33,8 +33,9 @@ receive_ignored_signals()
 # What commands print is compared in English, whatever the language of whoever runs the tests.
 os.environ["UNISONO_LANG"] = "en"
 
-# What is built as users build it, optimized, has no warnings; tests/measure/test_native.py optimizes little.
-os.environ.setdefault("CFLAGS", "-Werror")
+# What is built as users build it, optimized, has no warnings; tests/measure/test_native.py optimizes little. GCC 12
+# takes MPICH's MPI_STATUSES_IGNORE, an address that stands for nothing, for an array that is too short.
+os.environ.setdefault("CFLAGS", "-Werror -Wno-error=stringop-overflow")
 
 
 @pytest.fixture

@@ -186,6 +186,7 @@ def _kill_driver(argv: list[str], tmp_path: Path) -> None:
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 def test_rank_0_is_talked_to(installed: Installed) -> None:
     with Process(installed.argv("-n", "2", installed.program, "echo"), {}) as process:
         assert {process.read_line(PATIENCE).split()[0] for _ in range(2)} == {"where"}
@@ -198,6 +199,7 @@ def test_rank_0_is_talked_to(installed: Installed) -> None:
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 @pytest.mark.parametrize(
     ("words", "status", "reason"),
     [
@@ -226,6 +228,7 @@ def test_a_failed_launch_says_why(installed: Installed, words: list[str], status
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 @pytest.mark.parametrize("how", ["hang", "stray"])
 def test_hanging_ranks_are_killed_at_the_deadline(installed: Installed, how: str) -> None:
     with Process(installed.argv("-n", "2", installed.program, how), {}) as process:
@@ -239,6 +242,7 @@ def test_hanging_ranks_are_killed_at_the_deadline(installed: Installed, how: str
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 def test_a_killed_mpirun_leaves_no_ranks(installed: Installed) -> None:
     with Process(installed.argv("-n", "2", installed.program, "hang"), {}) as process:
         for _ in range(2):
@@ -251,11 +255,13 @@ def test_a_killed_mpirun_leaves_no_ranks(installed: Installed) -> None:
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 def test_a_killed_driver_leaves_no_ranks(installed: Installed, tmp_path: Path) -> None:
     _kill_driver(installed.argv("-n", "2", installed.program, "hang"), tmp_path)
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSEGV])
 def test_shared_memory_of_dead_ranks_is_removed(embedded: Machine, bench: Path, how: signal.Signals) -> None:
     """Ranks that crash or are killed leave segments behind; each would hold memory until the next boot."""

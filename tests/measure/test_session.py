@@ -15,7 +15,7 @@ from unisono.measure.limits import floor
 from unisono.measure.session import Session
 from unisono.model import COLLECTIVES, Condition
 
-pytestmark = pytest.mark.mpi
+pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 
 SIZES = (0, 1, 3, 8, 100, 4096, 100_000)
 

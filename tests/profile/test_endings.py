@@ -9,7 +9,7 @@ import pytest
 
 from tests.profile.interception import Ran, Toolchain, amounts, compiled, run, toolchain
 
-pytestmark = pytest.mark.mpi
+pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 
 
 EARLY = {
