@@ -115,7 +115,7 @@ int coll_comm_join(struct peers **peers, MPI_Comm user, int64_t lived, struct co
     comm->crowded = comm->peers->crowded;
     comm->rank = comm->topology.rank;
     comm->ranks = comm->topology.ranks;
-    comm->fabric = (struct fabric){comm->comm, comm->peers->failure, slot * FABRIC_TAGS};
+    comm->fabric = (struct fabric){.comm = comm->comm, .failure = comm->peers->failure, .tags = slot * FABRIC_TAGS};
     comm->served = shares(comm->peers, comm);
     comm->costs.node_latency = usual_node_latency;
     comm->costs.node_byte = usual_node_byte;

@@ -1,6 +1,9 @@
 #include "fabric.h"
 
+#include <sched.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "failure.h"
 
@@ -64,16 +67,43 @@ int fabric_start_receive(const struct fabric *fabric, void *data, int64_t bytes,
     return start(fabric, data, bytes, from, tag, false, request);
 }
 
+int fabric_await(const struct fabric *fabric, MPI_Request *request)
+{
+    enum { LOOK = 64 }; /* turns */
+    int error = MPI_SUCCESS, done = false;
+    for (unsigned turn = 1; !done && error == MPI_SUCCESS && !failure_known(fabric->failure); turn++) {
+        error = PMPI_Test(request, &done, MPI_STATUS_IGNORE);
+        if (done || error != MPI_SUCCESS || turn % LOOK != 0)
+            continue;
+        failure_look(fabric->failure, turn == LOOK);
+        sched_yield();
+    }
+    return done || error != MPI_SUCCESS ? error : fabric->failure->error;
+}
+
+/* Ends the program where a rank of the node lacks memory: messages under way cannot be taken back, nor their memory kept. */
+static int await_message(const struct fabric *fabric, MPI_Request *request)
+{
+    int error = fabric_await(fabric, request);
+    if (*request != MPI_REQUEST_NULL && error == MPI_ERR_NO_MEM && !failure_tolerated()) {
+        fputs("unisono: a rank has no memory left for a collective, and this one waits for its message: the program ends here\n",
+              stderr);
+        failure_end_job(EXIT_FAILURE);
+        abort();
+    }
+    return *request != MPI_REQUEST_NULL ? PMPI_Wait(request, MPI_STATUS_IGNORE) : error;
+}
+
 int fabric_send(const struct fabric *fabric, const void *data, int64_t bytes, int to, int tag)
 {
     int error;
     if (is_over(fabric, bytes, to, &error))
         return error;
-    if (bytes <= longest)
+    if (bytes <= longest && !fabric->hears)
         return PMPI_Send(data, (int)bytes, MPI_BYTE, to, fabric->tags + tag, fabric->comm);
     MPI_Request request;
     error = fabric_start_send(fabric, data, bytes, to, tag, &request);
-    return error == MPI_SUCCESS ? fabric_wait(1, &request) : error;
+    return error == MPI_SUCCESS ? fabric_wait(fabric, 1, &request) : error;
 }
 
 int fabric_receive(const struct fabric *fabric, void *data, int64_t bytes, int from, int tag)
@@ -81,11 +111,11 @@ int fabric_receive(const struct fabric *fabric, void *data, int64_t bytes, int f
     int error;
     if (is_over(fabric, bytes, from, &error))
         return error;
-    if (bytes <= longest)
+    if (bytes <= longest && !fabric->hears)
         return PMPI_Recv(data, (int)bytes, MPI_BYTE, from, fabric->tags + tag, fabric->comm, MPI_STATUS_IGNORE);
     MPI_Request request;
     error = fabric_start_receive(fabric, data, bytes, from, tag, &request);
-    return error == MPI_SUCCESS ? fabric_wait(1, &request) : error;
+    return error == MPI_SUCCESS ? fabric_wait(fabric, 1, &request) : error;
 }
 
 int fabric_exchange(const struct fabric *fabric, const void *send, int64_t send_bytes, int to, void *receive,
@@ -95,15 +125,17 @@ int fabric_exchange(const struct fabric *fabric, const void *send, int64_t send_
     int error = fabric_start_receive(fabric, receive, receive_bytes, from, tag, &request);
     if (error == MPI_SUCCESS)
         error = fabric_send(fabric, send, send_bytes, to, tag);
-    return error == MPI_SUCCESS ? fabric_wait(1, &request) : error;
+    return error == MPI_SUCCESS ? fabric_wait(fabric, 1, &request) : error;
 }
 
-int fabric_wait(int count, MPI_Request *requests)
+int fabric_wait(const struct fabric *fabric, int count, MPI_Request *requests)
 {
     /* Not MPI_Waitall: what it says of an error may be MPI_ERR_IN_STATUS, which is of no use without the statuses. */
     int error = MPI_SUCCESS;
     for (int i = 0; i < count; i++) {
-        int one = requests[i] == MPI_REQUEST_NULL ? MPI_SUCCESS : PMPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+        int one = requests[i] == MPI_REQUEST_NULL ? MPI_SUCCESS
+                  : fabric->hears                 ? await_message(fabric, &requests[i])
+                                                  : PMPI_Wait(&requests[i], MPI_STATUS_IGNORE);
         error = error == MPI_SUCCESS ? one : error;
     }
     return error;

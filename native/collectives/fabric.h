@@ -3,6 +3,7 @@
 #define UNISONO_FABRIC_H
 
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* One for each purpose, so that a message of one phase never meets the receive of another. */
@@ -12,6 +13,7 @@ struct fabric {
     MPI_Comm comm;
     struct failure *failure; /* of others: failure.h; NULL: not watched */
     int tags; /* added to all tags: several communicators may send on one private communicator */
+    bool hears; /* ranks of a node send one another messages for want of shared memory: those that wait look who has left */
 };
 
 int fabric_send(const struct fabric *fabric, const void *data, int64_t bytes, int to, int tag);
@@ -23,7 +25,9 @@ int fabric_start_send(const struct fabric *fabric, const void *data, int64_t byt
                       MPI_Request *request);
 int fabric_start_receive(const struct fabric *fabric, void *data, int64_t bytes, int from, int tag,
                          MPI_Request *request);
-int fabric_wait(int count, MPI_Request *requests);
+int fabric_wait(const struct fabric *fabric, int count, MPI_Request *requests);
+/* For a request of any kind, or until a rank of the node is known to have left: its code, and the request is not through. */
+int fabric_await(const struct fabric *fabric, MPI_Request *request);
 /* For one of them; *which is -1 where all are null. */
 int fabric_wait_any(int count, MPI_Request *requests, int *which);
 /* Lets the library move what it still has to: for those that wait for flags in memory. */

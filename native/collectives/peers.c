@@ -195,7 +195,8 @@ static int slab_of(int slot, int *place)
 static void share(struct peers *peers, MPI_Comm user, int slot)
 {
     struct coll_comm here = {.comm = peers->comm, .rank = peers->topology.rank, .ranks = peers->ranks,
-                             .topology = peers->topology, .fabric = {peers->comm, peers->failure, slot * FABRIC_TAGS}};
+                             .topology = peers->topology,
+                             .fabric = {.comm = peers->comm, .failure = peers->failure, .tags = slot * FABRIC_TAGS}};
     const struct topology *topology = &peers->topology;
     int place, slab = slab_of(slot, &place);
     if (topology->most == 1 || slab < peers->slab_count || slab == SLABS_MOST)

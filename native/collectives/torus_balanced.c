@@ -85,7 +85,7 @@ static int finish(struct balanced *balanced, int until)
     int error = MPI_SUCCESS;
     for (; balanced->finished < until && error == MPI_SUCCESS; balanced->finished++) {
         struct balanced_message *message = &balanced->messages[balanced->finished % balanced->ahead];
-        error = fabric_wait(2, message->requests);
+        error = fabric_wait(&balanced->comm->fabric, 2, message->requests);
         if (error == MPI_SUCCESS && message->in != NULL)
             unpack(balanced, message->offset, message->in);
     }

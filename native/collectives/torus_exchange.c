@@ -53,7 +53,7 @@ static int exchange(struct coll_comm *comm, const struct call *call, const struc
     for (int64_t number = 0; number < count && error == MPI_SUCCESS; number++) {
         MPI_Request *both = requests[number % ahead];
         struct partners with = partners_at(order, number);
-        error = fabric_wait(2, both);
+        error = fabric_wait(&comm->fabric, 2, both);
         if (error == MPI_SUCCESS)
             error = fabric_start_receive(&comm->fabric,
                                          (char *)call->receive + alltoall_at(call, call->receive_at, with.from),
@@ -63,7 +63,7 @@ static int exchange(struct coll_comm *comm, const struct call *call, const struc
             error = fabric_start_send(&comm->fabric, (const char *)call->send + alltoall_at(call, call->send_at, with.to),
                                       alltoall_bytes(call, call->send_bytes, with.to), with.to, FABRIC_DATA, &both[1]);
     }
-    int waited = fabric_wait(2 * AHEAD, requests[0]);
+    int waited = fabric_wait(&comm->fabric, 2 * AHEAD, requests[0]);
     return error == MPI_SUCCESS ? waited : error;
 }
 

@@ -192,7 +192,7 @@ int flow_end(struct flow *flow, int error)
     for (int i = 0; i < flow->count && error == MPI_SUCCESS; i++)
         error = flow_until(flow, flow->streams[i].segments);
     if (error == MPI_SUCCESS)
-        error = fabric_wait(flow->request_count, flow->requests);
+        error = fabric_wait(flow->fabric, flow->request_count, flow->requests);
     free(flow->requests);
     flow->requests = NULL;
     return error;

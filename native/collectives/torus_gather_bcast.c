@@ -79,7 +79,7 @@ static int along(struct gathering *gathering, int seen, int dimension)
                                      &requests[count]);
         count += error == MPI_SUCCESS;
     }
-    int waited = fabric_wait(count, requests);
+    int waited = fabric_wait(&gathering->comm->fabric, count, requests);
     free(requests);
     return error == MPI_SUCCESS ? waited : error;
 }

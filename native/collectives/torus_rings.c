@@ -106,7 +106,7 @@ static int turn(const struct rings *rings, struct part *parts, int count)
             requests[i] = MPI_REQUEST_NULL;
         for (int i = 0; i < count && error == MPI_SUCCESS; i++)
             error = post(rings, &parts[i], TAG + i, requests + 2 * i);
-        int waited = fabric_wait(2 * count, requests);
+        int waited = fabric_wait(&rings->comm->fabric, 2 * count, requests);
         error = error == MPI_SUCCESS ? waited : error;
     }
     return error;

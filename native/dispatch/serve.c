@@ -1,6 +1,5 @@
 #include "serve.h"
 
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,25 +51,14 @@ static inline bool is_last(const struct state *state, enum collective collective
 
 int64_t serve_most(struct state *state, int64_t mine)
 {
-    enum { LOOK = 64 }; /* turns */
-    struct failure *failure = state->ours->fabric.failure;
     MPI_Request request;
-    int done = false;
-    int64_t *values = reserve_get(2 * sizeof *values);
+    int64_t most = 0, *values = reserve_get(2 * sizeof *values);
     values[0] = mine;
-    if (PMPI_Iallreduce(&values[0], &values[1], 1, MPI_INT64_T, MPI_MAX, state->ours->comm, &request) != MPI_SUCCESS)
-        return 0;
-    for (unsigned turn = 1; !done && !failure_known(failure); turn++) {
-        if (PMPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
-            return 0;
-        if (done || turn % LOOK != 0)
-            continue;
-        failure_look(failure, turn == LOOK);
-        sched_yield();
-    }
-    int64_t most = done ? values[1] : 0;
-    if (done) /* what a reduction without an end may still write to is not freed */
-        reserve_put(values);
+    if (PMPI_Iallreduce(&values[0], &values[1], 1, MPI_INT64_T, MPI_MAX, state->ours->comm, &request) != MPI_SUCCESS ||
+        fabric_await(&state->ours->fabric, &request) != MPI_SUCCESS)
+        return 0; /* what a reduction without an end may still write to is not freed */
+    most = values[1];
+    reserve_put(values);
     return most;
 }
 
@@ -153,7 +141,8 @@ bool serve_reduction(struct state *state, struct reduction *reduction, MPI_Datat
     return true;
 }
 
-/* Where ranks wait for messages, nobody hears that one has left, unless the MPI library was told to go on then. */
+/* Where ranks wait for messages, nobody hears that one has left, unless the MPI library was told to go on then, or a node
+ * that should share memory does not (fabric.h). */
 static bool is_heard(const struct state *state, const struct algorithm *algorithm)
 {
     const char *name = algorithm->name + strlen(collective_names[algorithm->collective]) + 1;

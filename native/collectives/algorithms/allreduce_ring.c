@@ -66,7 +66,7 @@ static int post_receives(struct ring *ring)
         int64_t number = ring->posted++, before = number - ring->once;
         struct span span = span_of(ring, received(ring, number));
         if (before >= 0 && before + ring->window >= ring->started)
-            error = fabric_wait(1, &ring->out[before % ring->window]);
+            error = fabric_wait(&ring->comm->fabric, 1, &ring->out[before % ring->window]);
         if (error == MPI_SUCCESS)
             error = fabric_start_receive(&ring->comm->fabric, before < 0 ? room_of(ring, number) : place_of(ring, span),
                                          bytes_of(ring, span), ring->left, FABRIC_DATA,
@@ -92,7 +92,7 @@ static int send_next(struct ring *ring)
     int error = piece.step == 0 ? combine_on_node(ring, span) : MPI_SUCCESS;
     if (error != MPI_SUCCESS || ring->left < 0)
         return error;
-    error = fabric_wait(1, &ring->out[number % ring->window]);
+    error = fabric_wait(&ring->comm->fabric, 1, &ring->out[number % ring->window]);
     return error != MPI_SUCCESS ? error
                                 : fabric_start_send(&ring->comm->fabric, place_of(ring, span), bytes_of(ring, span),
                                                     ring->right, FABRIC_DATA, &ring->out[number % ring->window]);
@@ -109,7 +109,7 @@ static int receive_next(struct ring *ring)
     if (error == MPI_SUCCESS && number < ring->once)
         error = combine_on_node(ring, span);
     if (error == MPI_SUCCESS && ring->left >= 0)
-        error = fabric_wait(1, &ring->in[number % ring->window]);
+        error = fabric_wait(&ring->comm->fabric, 1, &ring->in[number % ring->window]);
     if (error != MPI_SUCCESS)
         return error;
     if (ring->left >= 0 && number < ring->once)
@@ -130,7 +130,7 @@ static int go_around(struct ring *ring)
         if (error == MPI_SUCCESS && i >= ahead)
             error = receive_next(ring);
     }
-    return error == MPI_SUCCESS ? fabric_wait(WINDOW, ring->out) : error;
+    return error == MPI_SUCCESS ? fabric_wait(&ring->comm->fabric, WINDOW, ring->out) : error;
 }
 
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)

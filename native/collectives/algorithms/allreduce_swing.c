@@ -83,7 +83,7 @@ static int step(struct swing *swing, int number, bool scatter)
             way->high = way->low + 2 * width;
         }
     }
-    int waited = fabric_wait(posted, requests);
+    int waited = fabric_wait(&comm->fabric, posted, requests);
     return error == MPI_SUCCESS ? waited : error;
 }
 

@@ -56,7 +56,7 @@ static int exchange(struct window *window, int64_t *room)
         error = start_receive(window, step);
     for (int step = 0; step < window->steps && error == MPI_SUCCESS; step++) {
         if (step >= WINDOW) {
-            error = fabric_wait(2, window->requests[step % WINDOW]);
+            error = fabric_wait(&window->comm->fabric, 2, window->requests[step % WINDOW]);
             if (error == MPI_SUCCESS)
                 error = start_receive(window, step);
         }
@@ -65,7 +65,7 @@ static int exchange(struct window *window, int64_t *room)
     }
     if (error == MPI_SUCCESS)
         error = exchange_on_node(window->comm, window->call, room);
-    return error == MPI_SUCCESS ? fabric_wait(2 * WINDOW, window->requests[0]) : error;
+    return error == MPI_SUCCESS ? fabric_wait(&window->comm->fabric, 2 * WINDOW, window->requests[0]) : error;
 }
 
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)

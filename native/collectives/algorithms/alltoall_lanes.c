@@ -91,7 +91,7 @@ static int start(struct state *state, int round)
     if (round >= nodes)
         return MPI_SUCCESS;
     int to = (topology->node + round) % nodes, from = (topology->node - round + nodes) % nodes;
-    int error = fabric_wait(1, &state->requests[slot][1]);
+    int error = fabric_wait(&state->comm->fabric, 1, &state->requests[slot][1]);
     if (error == MPI_SUCCESS)
         error = fabric_start_receive(&state->comm->fabric, state->came + slot * state->largest, bytes_from(state, from),
                                      topology_rank(topology, from, topology->local), FABRIC_DATA,
@@ -133,12 +133,12 @@ static int exchange(struct state *state)
         int slot = round % WINDOW;
         error = start(state, round + WINDOW - 1);
         if (error == MPI_SUCCESS)
-            error = fabric_wait(1, &state->requests[slot][0]);
+            error = fabric_wait(&state->comm->fabric, 1, &state->requests[slot][0]);
         if (error == MPI_SUCCESS)
             error = hand_out(state, (topology->node - round + nodes) % nodes, state->came + slot * state->largest);
     }
     for (int slot = 0; slot < WINDOW && error == MPI_SUCCESS; slot++)
-        error = fabric_wait(1, &state->requests[slot][1]);
+        error = fabric_wait(&state->comm->fabric, 1, &state->requests[slot][1]);
     return error;
 }
 

@@ -73,7 +73,7 @@ static int start_sends(const struct ring *ring, int step)
         int64_t bytes;
         const char *from = piece(ring, block, i, &bytes);
         if (step > 0)
-            error = fabric_wait(1, &received(ring, step - 1)[i]);
+            error = fabric_wait(&ring->group->comm->fabric, 1, &received(ring, step - 1)[i]);
         if (error == MPI_SUCCESS)
             error = fabric_start_send(&ring->group->comm->fabric, from, bytes, ring->right, ring->group->tag,
                                       &sent(ring, step)[i]);
@@ -91,12 +91,12 @@ static int go_around(const struct ring *ring, const struct arrival *arrival)
         if (error == MPI_SUCCESS)
             error = arrival_tell(arrival, ring_block(ring, step));
         if (error == MPI_SUCCESS && step > 0) /* their requests' places are wanted again */
-            error = fabric_wait(pieces(ring, ring_block(ring, step - 1)), sent(ring, step - 1));
+            error = fabric_wait(&ring->group->comm->fabric, pieces(ring, ring_block(ring, step - 1)), sent(ring, step - 1));
     }
     if (error == MPI_SUCCESS && steps > 0)
-        error = fabric_wait(pieces(ring, ring_block(ring, steps)), received(ring, steps - 1));
+        error = fabric_wait(&ring->group->comm->fabric, pieces(ring, ring_block(ring, steps)), received(ring, steps - 1));
     if (error == MPI_SUCCESS && steps > 0)
-        error = fabric_wait(pieces(ring, ring_block(ring, steps - 1)), sent(ring, steps - 1));
+        error = fabric_wait(&ring->group->comm->fabric, pieces(ring, ring_block(ring, steps - 1)), sent(ring, steps - 1));
     return error == MPI_SUCCESS ? arrival_tell(arrival, ring_block(ring, steps)) : error;
 }
 

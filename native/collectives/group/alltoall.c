@@ -62,7 +62,7 @@ static int spread(struct window *window)
         error = start_receive(window, step);
     for (int step = 1; step < size && error == MPI_SUCCESS; step++) {
         if (step > window->most) {
-            error = fabric_wait(2, window->requests + 2 * (step % window->most));
+            error = fabric_wait(&window->group->comm->fabric, 2, window->requests + 2 * (step % window->most));
             if (error == MPI_SUCCESS)
                 error = start_receive(window, step);
         }
@@ -70,7 +70,7 @@ static int spread(struct window *window)
             error = start_send(window, step);
     }
     own_block(window->group, window->send, window->out, window->receive, window->in);
-    return error == MPI_SUCCESS ? fabric_wait(2 * window->most, window->requests) : error;
+    return error == MPI_SUCCESS ? fabric_wait(&window->group->comm->fabric, 2 * window->most, window->requests) : error;
 }
 
 int group_alltoall_spread(const struct group *group, const void *send, const struct blocks *out, void *receive,

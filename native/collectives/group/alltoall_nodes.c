@@ -131,7 +131,7 @@ static int receive_round(struct state *state, int round)
     const struct topology *topology = &state->comm->topology;
     int locals = topology->locals, node = node_in_round(topology, round, topology->local);
     int64_t *room = state->room, *came = state->at + state->rounds + 1;
-    int error = fabric_wait(1, &state->requests[2 * round]);
+    int error = fabric_wait(&state->comm->fabric, 1, &state->requests[2 * round]);
     if (error != MPI_SUCCESS)
         return error;
     arrange_theirs(state, round, false, room + 2 * locals, room + 3 * locals);
@@ -162,7 +162,7 @@ static int exchange(struct state *state)
         error = exchange_on_node(state->comm, state->call, state->room);
     for (int round = 0; round < state->rounds && error == MPI_SUCCESS; round++)
         error = receive_round(state, round);
-    return error == MPI_SUCCESS ? fabric_wait(2 * state->rounds, state->requests) : error;
+    return error == MPI_SUCCESS ? fabric_wait(&state->comm->fabric, 2 * state->rounds, state->requests) : error;
 }
 
 /* Where each round's data is; the most that my own blocks and what came take in one round. */

@@ -29,7 +29,7 @@ static int receive(struct pipeline *pipeline, int segment)
 static int pass_on(struct pipeline *pipeline, int segment)
 {
     MPI_Request *out = pipeline->out[segment % WINDOW];
-    int error = fabric_wait(pipeline->count, out);
+    int error = fabric_wait(&pipeline->group->comm->fabric, pipeline->count, out);
     for (int i = 0; i < pipeline->count && error == MPI_SUCCESS; i++)
         error = fabric_start_send(&pipeline->group->comm->fabric, pipeline->data + segment * pipeline->segment,
                                   length(pipeline, segment), pipeline->children[i], pipeline->group->tag, &out[i]);
@@ -60,7 +60,7 @@ int group_bcast_pipeline(const struct group *group, int root, void *data, int64_
     for (int i = 0; i < WINDOW && error == MPI_SUCCESS; i++)
         error = receive(&pipeline, i);
     for (int i = 0; i < pipeline.segments && error == MPI_SUCCESS; i++) {
-        error = fabric_wait(1, &pipeline.in[i % WINDOW]);
+        error = fabric_wait(&group->comm->fabric, 1, &pipeline.in[i % WINDOW]);
         if (error == MPI_SUCCESS)
             error = receive(&pipeline, i + WINDOW);
         if (error == MPI_SUCCESS)
@@ -69,6 +69,6 @@ int group_bcast_pipeline(const struct group *group, int root, void *data, int64_
             error = arrival_tell(arrival, i);
     }
     for (int i = 0; i < WINDOW && error == MPI_SUCCESS; i++)
-        error = fabric_wait(pipeline.count, pipeline.out[i]);
+        error = fabric_wait(&group->comm->fabric, pipeline.count, pipeline.out[i]);
     return error;
 }

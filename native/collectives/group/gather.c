@@ -24,7 +24,7 @@ static int with_all(const struct group *group, int root, char *data, const struc
                                          &requests[started++]);
     }
     if (error == MPI_SUCCESS)
-        error = fabric_wait(started, requests);
+        error = fabric_wait(&group->comm->fabric, started, requests);
     free(requests);
     return error;
 }

@@ -33,7 +33,7 @@ static int receive(struct chain *chain, int segment)
 {
     if (segment >= chain->segments)
         return MPI_SUCCESS;
-    int error = fabric_wait(1, &chain->out[segment % WINDOW]);
+    int error = fabric_wait(&chain->group->comm->fabric, 1, &chain->out[segment % WINDOW]);
     if (error != MPI_SUCCESS)
         return error;
     return fabric_start_receive(&chain->group->comm->fabric, room_at(chain, segment),
@@ -49,7 +49,7 @@ static int pass_on(struct chain *chain, int segment)
     char *there = chain->result == NULL ? NULL : chain->result + segment * chain->piece * element;
     int error = arrival_tell(chain->need, segment);
     if (error == MPI_SUCCESS)
-        error = fabric_wait(1, &chain->in[segment % WINDOW]);
+        error = fabric_wait(&chain->group->comm->fabric, 1, &chain->in[segment % WINDOW]);
     if (error != MPI_SUCCESS)
         return error;
     if (chain->from >= 0) {
@@ -97,5 +97,5 @@ int group_reduce_chain(const struct group *group, int root, const void *send, vo
         if (error == MPI_SUCCESS)
             error = receive(&chain, i + WINDOW - 1);
     }
-    return error == MPI_SUCCESS ? fabric_wait(WINDOW, chain.out) : error;
+    return error == MPI_SUCCESS ? fabric_wait(&group->comm->fabric, WINDOW, chain.out) : error;
 }

@@ -82,7 +82,7 @@ bool cells_ready(struct coll_comm *comm)
     if (cells->made == CELLS_MADE)
         node->second = (struct segment){.base = cells->segment.base, .each = cells->segment.each};
     else
-        comm->is_short = true;
+        comm->is_short = comm->fabric.hears = true;
     return cells->made == CELLS_MADE;
 }
 

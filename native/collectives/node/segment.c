@@ -1,6 +1,5 @@
 #include "segment.h"
 
-#include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -16,22 +15,15 @@ static int peer(const struct coll_comm *comm, int local)
 /* A message of another rank of the node, unless it has left or is gone. */
 static bool hear(const struct coll_comm *comm, void *data, int64_t bytes, int local)
 {
-    enum { LOOK = 64 }; /* turns */
-    struct failure *failure = comm->fabric.failure;
     MPI_Request request;
-    int error = fabric_start_receive(&comm->fabric, data, bytes, peer(comm, local), FABRIC_SETUP, &request), done = false;
-    for (unsigned turn = 1; error == MPI_SUCCESS && !done && !failure_known(failure); turn++) {
-        error = PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
-        if (error != MPI_SUCCESS || done || turn % LOOK != 0)
-            continue;
-        failure_look(failure, turn == LOOK);
-        sched_yield();
-    }
-    if (error == MPI_SUCCESS && !done) {
+    int error = fabric_start_receive(&comm->fabric, data, bytes, peer(comm, local), FABRIC_SETUP, &request);
+    if (error == MPI_SUCCESS)
+        error = fabric_await(&comm->fabric, &request);
+    if (request != MPI_REQUEST_NULL) {
         PMPI_Cancel(&request);
         PMPI_Wait(&request, MPI_STATUS_IGNORE);
     }
-    return error == MPI_SUCCESS && done;
+    return error == MPI_SUCCESS;
 }
 
 /* What local 0 says, told to all. False: messages fail. */
