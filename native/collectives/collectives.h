@@ -140,6 +140,9 @@ struct algorithm {
     /* Bytes that a call takes beside its buffers, on the rank that takes most, in proportion to the message. NULL: what it
        takes does not grow with the message, nor with the ranks of a node times all ranks. */
     int64_t (*scratch)(const struct coll_comm *comm, const struct shape *shape);
+    /* The same of an alltoallv whose blocks were all that long. As no shape tells their lengths, much goes in pieces. NULL: it
+       keeps nothing of what others send. */
+    int64_t (*collects)(const struct coll_comm *comm, const struct shape *shape);
     /* MPI error code. `segment`: bytes, never 0 where the algorithm has segments. */
     int (*run)(struct coll_comm *comm, const struct call *call, int64_t segment);
 };

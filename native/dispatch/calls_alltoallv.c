@@ -4,8 +4,10 @@
  * each block, whose length follows from the number of ranks: a rank packs one piece of each at a time, and calls the
  * algorithm until its own longest block is through. Ranks need not agree how often that is, as on one node an
  * alltoallv is no more than messages between two ranks, who know the length of what goes between them; where it is
- * nothing they do not wait for each other. Over several nodes ranks do more for one another: there a call in place, which
- * all know to be one, goes in as many pieces as all agree on, and what has gaps is packed at once. */
+ * nothing they do not wait for each other. Over several nodes ranks do more for one another: there ranks agree whether one
+ * would take too much memory, and then on as many pieces: at every call in place, which all know to be one, and of an
+ * algorithm that keeps what its node sends; because of gaps, of which nobody knows, at the first call and ever more rarely
+ * until there is one, so that most calls need not agree. */
 #include <string.h>
 
 #include "dispatch.h"
@@ -90,22 +92,58 @@ static int move(const struct state *state, const struct side *side, int64_t from
     return failed;
 }
 
-/* Bytes of each block that go at a time. *longest becomes that of all ranks where they need to know it. */
-static int64_t cut(struct state *state, bool in_place, int64_t total, int64_t *longest)
+/* Whether ranks agree at this call: each counts the calls, and all count alike. */
+static bool is_turn(struct device_watch *watch)
 {
-    int64_t share = SERVE_WINDOW / state->ranks;
-    if (state->ours->topology.nodes > 1) {
-        if (!in_place || serve_most(state, total > SERVE_WINDOW) == 0)
-            return INT64_MAX;
-        *longest = serve_most(state, *longest);
-    }
-    return share > SERVE_PIECE ? share : SERVE_PIECE;
+    watch->next = watch->next == 0 ? 1 : watch->next;
+    if (watch->found)
+        return true;
+    if (++watch->calls < watch->next)
+        return false;
+    if (watch->next == DEVICE_RARELY)
+        watch->calls = 0;
+    else
+        watch->next = (uint16_t)(2 * watch->next);
+    return true;
+}
+
+/* Over several nodes, whether the call goes in pieces. */
+static bool is_cut(struct state *state, const struct algorithm *algorithm, const struct side *out, const struct side *in,
+                   bool in_place)
+{
+    bool always = in_place || algorithm->collects != NULL;
+    if (!always && !is_turn(&state->gaps))
+        return false;
+    int64_t packed = (out->packs ? out->total : 0) + (in->packs ? in->total : 0);
+    bool much = packed > SERVE_WINDOW ||
+                (algorithm->collects != NULL && (out->total > SERVE_WINDOW || in->total > SERVE_WINDOW));
+    bool found = serve_most(state, much) != 0;
+    if (!always)
+        state->gaps.found = found;
+    return found;
+}
+
+/* Bytes of each block that go at a time. */
+static int64_t piece_of(const struct state *state, const struct algorithm *algorithm)
+{
+    const struct shape unit = {.bytes = 1, .element = 1, .commutative = true};
+    int64_t share = SERVE_WINDOW / state->ranks, kept = algorithm->collects != NULL ? algorithm->collects(state->ours, &unit) : 0;
+    int64_t piece = share > SERVE_PIECE ? share : SERVE_PIECE;
+    if (kept * piece <= SERVE_WINDOW)
+        return piece;
+    return SERVE_WINDOW / kept > SERVE_KEPT ? SERVE_WINDOW / kept : SERVE_KEPT;
 }
 
 static int run(struct state *state, const struct implementation *ours, struct side *out, struct side *in, bool in_place)
 {
     int64_t longest = out->longest > in->longest ? out->longest : in->longest;
-    int64_t piece = cut(state, in_place, in->total, &longest);
+    int64_t piece = piece_of(state, ours->algorithm);
+    if (state->ours->topology.nodes > 1) {
+        if (is_cut(state, ours->algorithm, out, in, in_place))
+            longest = serve_most(state, longest);
+        else
+            piece = INT64_MAX;
+    }
     int failed = make_room(state, out, SCRATCH_PACK_SEND, piece);
     if (failed == MPI_SUCCESS)
         failed = make_room(state, in, SCRATCH_PACK_RECEIVE, piece);

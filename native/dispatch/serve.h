@@ -10,9 +10,11 @@
 #define SERVE_LONGEST (INT64_C(1) << 30)
 
 /* What is copied or packed for a call at a time, each way; where blocks would have to be cut into pieces shorter than
- * SERVE_PIECE, an alltoall is left to the MPI library. Bytes. */
+ * SERVE_PIECE, an alltoall is left to the MPI library; what an algorithm keeps of others' alltoallv, which a rule alone
+ * chooses, is cut down to SERVE_KEPT. Bytes. */
 #define SERVE_WINDOW (INT64_C(16) << 20)
 #define SERVE_PIECE (INT64_C(4) << 10)
+#define SERVE_KEPT INT64_C(64)
 
 /* One of ours, or NULL: the call is the MPI library's, on *comm, which may have become a copy. `possible`: whether ours
  * can serve these arguments at all, the same on all ranks. */

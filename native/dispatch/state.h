@@ -49,6 +49,7 @@ struct state {
     const struct implementation *serving; /* this call, or the last one that was ours */
     enum packing packing;   /* of the last call about which ranks have agreed (serve_packing) */
     struct device_watch device[COLLECTIVES][DEVICE_BINS];
+    struct device_watch gaps; /* over several nodes: whether a rank of an alltoallv packs more than SERVE_WINDOW */
     int copies;
     struct copy copy[COPIES_MOST];
     struct reduction reduction; /* the last one; combine is NULL before */

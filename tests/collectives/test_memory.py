@@ -55,10 +55,15 @@ def test_long_messages_are_moved_and_packed_in_pieces(name: str, tmp_path: Path)
         assert left <= KEPT + SLACK, how
 
 
-def test_an_alltoallv_in_place_over_nodes_goes_in_pieces(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("algorithm", "how", "nodes"),
+    [("direct", "v", "1"), ("direct", "x", "1"), ("nodes", "x", "2"), ("lanes", "x", "2")],
+)
+def test_an_alltoallv_over_nodes_goes_in_pieces(algorithm: str, how: str, nodes: str, tmp_path: Path) -> None:
+    """In place, with gaps, and where a rank keeps what those of its node send."""
     tools = toolchain("openmpi4")
     program = compiled(tools, tmp_path, str(PROGRAM))
-    env = {"UNISONO_FORCE": "alltoallv=unisono/direct", "UNISONO_VERBOSE": "1", "UNISONO_FAKE_NODES": "1"}
-    ran = run(tools, tmp_path, program, "v", "128", ranks=2, env=env, record=False)
-    assert ran.status == 0 and "unisono/direct" in ran.error, ran.out + ran.error
+    env = {"UNISONO_FORCE": f"alltoallv=unisono/{algorithm}", "UNISONO_VERBOSE": "1", "UNISONO_FAKE_NODES": nodes}
+    ran = run(tools, tmp_path, program, how, "128", ranks=2 * int(nodes), env=env, record=False)
+    assert ran.status == 0 and f"unisono/{algorithm}" in ran.error, ran.out + ran.error
     assert int(ran.out.split()[-2]) <= IN_PLACE + SLACK

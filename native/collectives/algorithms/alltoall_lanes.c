@@ -200,5 +200,6 @@ const struct algorithm alltoallv_lanes = {
     .applies = applies,
     .cost = cost_v,
     .scratch = counts_bytes,
+    .collects = scratch,
     .run = run,
 };

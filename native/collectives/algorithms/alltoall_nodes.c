@@ -62,5 +62,6 @@ const struct algorithm alltoallv_nodes = {
     .applies = applies,
     .cost = cost_v,
     .scratch = counts_bytes,
+    .collects = scratch,
     .run = run,
 };
