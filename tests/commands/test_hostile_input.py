@@ -97,6 +97,7 @@ def test_a_study_with_impossible_values(tmp_path: Path, tuning: Path, one_line: 
         ("tune quick --dry-run --machine machine.json --size 0", "--size 0: only a barrier"),
         ("tune quick --dry-run --machine machine.json --nodes 0", "cases.nodes"),
         ("tune '' --dry-run --machine machine.json", "no such study file"),
+        ("tune quick --dry-run --machine machine.json --hosts ''", "--hosts '': is not used with --machine"),
         ("doctor --hosts ''", "--hosts: '' is not HOST"),
         ("doctor --hosts a:99999999999999999999", "--hosts a: 99999999999999999999 is too many"),
         ("doctor --hosts a:²", "--hosts a: '²' is not a number"),

@@ -62,6 +62,13 @@ def tune(wishes: Wishes) -> int:
     """Exit status 0; UserError and KeyboardInterrupt are left to the caller."""
     if wishes.machine is not None and not wishes.dry_run:
         raise UserError(_("--machine plans for another machine; add --dry-run, or leave it out to measure this one"))
+    for option, value in (("--mpirun", wishes.mpirun), ("--mpicc", wishes.mpicc), ("--hosts", wishes.hosts)):
+        if wishes.machine is not None and value is not None:
+            raise UserError(
+                _("{option} {value!r}: is not used with --machine, whose file describes the MPI and the nodes").format(
+                    option=option, value=value[:80]
+                )
+            )
     files = Outputs(wishes.output)
     if wishes.resume and not wishes.dry_run:
         remove_leftovers()
