@@ -139,7 +139,8 @@ static bool run_case(struct runner *runner, uint64_t number)
     runner->tally.of[DRAWN_BY_OURS] += word[0] != '\0';
     if (returns)
         manners_draw(&trial);
-    bool good = (!mistaken || manners_mistake(&trial)) && run(&trial, with_message);
+    bool good = !mistaken || manners_mistake(&trial);
+    good = run(&trial, with_message) && good; /* in any case: the others are in it */
     if (returns)
         manners_restore(&trial);
     if (!good)
