@@ -40,7 +40,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     configure = [tool("cmake"), "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={tool('ninja')}", "-DUNISONO_FUZZ=ON"]
     configure += [f"-DCMAKE_C_COMPILER={tools.mpicc}", "-S", str(native_source()), "-B", str(folder)]
     for argv in (configure, [tool("cmake"), "--build", str(folder), "--target", "fuzz"]):
-        environment = {**os.environ, "OMPI_CC": "clang"}
+        environment = {**os.environ, "OMPI_CC": "clang", "CFLAGS": ""}  # those of tests/conftest.py are for GCC
         done = subprocess.run(argv, env=environment, capture_output=True, text=True, timeout=800, check=False)
         if "libclang_rt.fuzzer" in done.stdout:
             pytest.skip("this clang has no libFuzzer; `apt-get install libclang-rt-14-dev` brings that of clang 14")
