@@ -7,8 +7,11 @@ ARGS ?=
 BIN := $(VENV)/bin
 
 CASES ?= 1000000
+NIGHTLY ?= tests
 
-.PHONY: tune test nightly lint install clean
+SAY = result() { if [ $$1 = 0 ]; then echo passed; else echo "FAILED (exit status $$1)"; fi; };
+
+.PHONY: tune test nightly nightly-calls nightly-tests lint install clean
 
 tune: $(VENV)/.installed
 	$(BIN)/unisono tune --resume $(ARGS)
@@ -20,18 +23,31 @@ test: $(VENV)/.test-installed
 	if [ $$first = 2 ]; then exit 2; fi; \
 	echo "Second half: ranks that need the machine for themselves"; \
 	$(BIN)/python -m pytest -m "not nightly and not beside and (mpi or cluster)"; second=$$?; \
-	result() { if [ $$1 = 0 ]; then echo passed; else echo "FAILED (exit status $$1)"; fi; }; \
+	$(SAY) \
 	echo "make test: first half $$(result $$first), second half $$(result $$second)"; \
 	[ $$first = 0 ] && [ $$second = 0 ]
 
 # Random calls of our collectives against the MPI underneath (about CASES in all), then what is marked nightly: fuzzing,
-# arm64, MPICH's own tests of collectives where UNISONO_MPICH_TESTS names them ... Each half ends with what it tried.
+# arm64, MPICH's own tests of collectives where UNISONO_MPICH_TESTS names them ... Each half ends with what it tried, and
+# is run by itself by nightly-calls and nightly-tests; NIGHTLY=tests/native leaves out all other nightly tests.
+CALLS = UNISONO_CASES=$(CASES) $(BIN)/python -m pytest tests/collectives/test_differential.py
+TESTS = $(BIN)/python -m pytest -m nightly $(NIGHTLY)
+
+nightly nightly-calls nightly-tests: export UNISONO_SEED ?= $(shell date +%Y%m%d)
+
 nightly: $(VENV)/.nightly-installed
-	@export UNISONO_SEED=$$(date +%Y%m%d); \
-	UNISONO_CASES=$(CASES) $(BIN)/python -m pytest tests/collectives/test_differential.py; first=$$?; \
+	@$(CALLS); first=$$?; \
 	if [ $$first = 2 ]; then exit 2; fi; \
-	$(BIN)/python -m pytest -m nightly; second=$$?; \
+	$(TESTS); second=$$?; \
+	$(SAY) \
+	echo "make nightly: random calls $$(result $$first), nightly tests $$(result $$second)"; \
 	[ $$first = 0 ] && [ $$second = 0 ]
+
+nightly-calls: $(VENV)/.nightly-installed
+	@$(CALLS)
+
+nightly-tests: $(VENV)/.nightly-installed
+	@$(TESTS)
 
 lint: $(VENV)/.test-installed
 	$(BIN)/ruff check .
