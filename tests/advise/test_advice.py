@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
+import numpy as np
 import pytest
 from rich.console import Console
 
@@ -20,7 +22,7 @@ from unisono.commands.advising import advise_command, differences, made_under, o
 from unisono.errors import UserError
 from unisono.model import Case, Setting
 from unisono.profile.file import save
-from unisono.profile.model import UNKNOWN, Comm, Profile
+from unisono.profile.model import LATE, UNKNOWN, Comm, Profile
 from unisono.study.store import Store
 from unisono.tuning import choose, read, write
 from unisono.tuning.model import Tuning
@@ -55,6 +57,19 @@ def advised(calls: list[Call], good: float = 0.6, bad: float = 1.2, launches: in
 
 FFT = Call("MPI_Alltoall", ("main", "transpose_x_yz"), size=1 << 16, time=4.0, waiting=0.28)
 SMALL = Call("MPI_Bcast", ("main", "setup"), size=1 << 12, time=0.2, waiting=0.0)
+
+
+def test_late_senders_are_named_and_what_was_not_paired_is_not_zero() -> None:
+    calls = [FFT, Call("MPI_Recv", ("main", "halo"), time=4.5, waiting=3.6), Call("MPI_Waitall", size=UNKNOWN)]
+    made = profile(calls)
+    late = np.zeros(1, LATE)
+    late["path"], late["function"] = made.cells["path"][4], made.functions.index("MPI_Recv")
+    late["rank"], late["peer"], late["time"] = 2, 3, 14.4
+    mix = mix_of(replace(made, late=late))
+    said = "\n".join(advise(mix, TUNING, [], cpus=4).sentences())
+    assert "Recv from halo: 80 % of its time is waiting for senders that came late (rank 2 waits longest, for" in said
+    assert "Waitall from main: whether it waits for late senders or late receivers was not measured" in said
+    assert "of the time is waiting in collectives" not in said
 
 
 def text(advice: Advice) -> str:

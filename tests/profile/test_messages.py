@@ -12,9 +12,13 @@ import pytest
 from tests.profile.interception import compiled, run, toolchain
 from tests.profile.raw_samples import cell, part, raw_file, section
 from unisono.errors import UserError
+from unisono.profile.file import load, save
+from unisono.profile.hot import hot_spots
+from unisono.profile.late import LateMessages, late_sentence
 from unisono.profile.messages import waited
 from unisono.profile.raw import read_raw
 from unisono.profile.rawfile import RAW_MESSAGE, RECEIVE, SEND, Part, read_parts
+from unisono.profile.words import late_sentences
 
 END = section("END ", b"")
 Message = tuple[int, int, int, int, int, int, int, int]
@@ -91,8 +95,18 @@ def test_rules(tmp_path: Path) -> None:
     assert found.late_receiver == pytest.approx(800e-6) and found.late_sender == pytest.approx(300e-6)
     assert found.rows[0][0] == pytest.approx(800e-6)
     assert np.isnan(found.rows[1][0]) and np.isnan(found.rows[1][1])  # 100 and 400 of 1000 us
+    assert found.waits[0].tolist() == [(0, 1, True, pytest.approx(800e-6))] and not len(found.waits[1])
     with pytest.raises(UserError, match="logged message"):
         _parts(tmp_path / "bad.raw", [[(1, 1, 2, 7, 9, 0, 1, SEND)]], [0])
+
+
+def test_what_is_said() -> None:
+    """What was not measured is said to be, and is not zero."""
+    assert late_sentence("MPI_Recv", 1.0, None) == late_sentence("MPI_Recv", 1.0, LateMessages(0.04, 0, 0)) == ""
+    assert "was not measured" in late_sentence("MPI_Recv", 1.0, LateMessages(0, 0, 1.0))
+    partly = late_sentence("MPI_Recv at halo.c:42", 2.0, LateMessages(1.0, 0.1, 0.5, rank=3, peer=0))
+    assert partly.startswith("MPI_Recv at halo.c:42: 55 % of its time is waiting for senders that came late (rank 3 ")
+    assert partly.endswith("25 % of the time of this call was not measured.")
 
 
 @pytest.mark.mpi
@@ -109,9 +123,19 @@ def test_known_delays(name: str, tmp_path: Path) -> None:
         rows = rows[rows["function"] == profile.functions.index(function)]
         assert np.nanmax(rows["waiting"]) >= 0.09, function  # five times 20 ms, which sleeping never shortens
     assert any("late senders" in note for note in profile.notes)
+    save(profile, tmp_path / "late.profile")
+    spots = hot_spots(load(tmp_path / "late.profile"))
+    late = {spot.function: spot.late for spot in spots if spot.late is not None and spot.late.rank >= 0}
+    assert late["MPI_Ssend"].receiver >= 0.09 and (late["MPI_Ssend"].rank, late["MPI_Ssend"].peer) == (0, 1)
+    assert late["MPI_Waitall"].sender >= 0.09 and (late["MPI_Waitall"].rank, late["MPI_Waitall"].peer) == (1, 0)
+    said = late_sentences(spots)
+    assert any(s.startswith("MPI_Ssend at ") and "receivers that came late (rank 0 waits" in s for s in said)
+    assert any("senders that came late (rank 1 waits longest, for rank 0): load imbalance" in s for s in said)
     # A receive that may match anything: what comes after it is not paired, and without the option nothing is logged.
     assert run(tools, tmp_path, program, "any", ranks=2, env=split, name="any").status == 0
     any_source = {p.rank: p for p in read_parts(tmp_path / "any.raw")}
+    unpaired = late_sentences(hot_spots(read_raw([tmp_path / "any.raw"])))
+    assert any(s.startswith("MPI_Waitall at ") and "was not measured (receives from any source" in s for s in unpaired)
     assert len(any_source[1].messages) == 4 and len(any_source[0].messages) == 30
     assert run(tools, tmp_path, program, ranks=2, name="plain").status == 0
     assert not any(len(p.messages) for p in read_parts(tmp_path / "plain.raw"))

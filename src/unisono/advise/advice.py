@@ -15,10 +15,10 @@ from rich.text import Text
 from unisono.advise.against import Against, Late, against
 from unisono.advise.evidence import RUNS, Evidence, Now
 from unisono.advise.gaps import WORTH, Gap, commands, gaps
-from unisono.advise.mix import MEASURED, MESSAGES, NONBLOCKING, Mix, Spot
+from unisono.advise.mix import COLLECTIVE, MEASURED, MESSAGES, NONBLOCKING, Mix, Spot
 from unisono.advise.predict import TOO_FEW, UNMEASURED, Prediction, SpotPrediction, predict
 from unisono.advise.replayed import Replays, condition_notes
-from unisono.advise.said import named, prediction_dict, spot_dict, spot_sentence
+from unisono.advise.said import late_words, named, prediction_dict, spot_dict, spot_sentence
 from unisono.advise.scatter import scatter, shown
 from unisono.decide.model import Interval
 from unisono.display import percent, percent_range
@@ -128,6 +128,7 @@ class Advice:
         return [
             self.headline,
             *(_("{clauses}.").format(clauses=spot_sentence(self.mix, spot)) for spot in named),
+            *filter(None, map(late_words, (self.mix.main, *named))),
             *(found.sentence for found in self.against[:2]),
             *self._scatter(),
             *self.unknown(),
@@ -197,7 +198,9 @@ class Advice:
                     "setting apart from noise: measure longer, on a quiet machine."
                 ).format(share=percent(share))
             )
-        waiting = self.mix.share(math.fsum(spot.waiting for spot in self.mix.spots if not math.isnan(spot.waiting)))
+        waiting = self.mix.share(
+            math.fsum(s.waiting for s in self.mix.spots if s.kind == COLLECTIVE and not math.isnan(s.waiting))
+        )
         if waiting >= WORTH_SAYING:
             out.append(
                 _(

@@ -16,6 +16,7 @@ from unisono.errors import UserError
 from unisono.language import N_, _
 from unisono.model import USUAL, Case, Condition
 from unisono.profile.hot import HotSpot, hot_spots
+from unisono.profile.late import LateMessages
 from unisono.profile.model import UNKNOWN, Profile
 from unisono.profile.sites import sites
 from unisono.profile.sizes import EXACT
@@ -88,6 +89,8 @@ class Spot:
     """Seconds of the shortest call of a collective that no rank can leave before all have come; NaN for others."""
     waits: tuple[float, ...] = ()
     """Seconds each rank waits in a call for the last, on average: see profile.hot.HotSpot."""
+    late: LateMessages | None = None
+    """Whom a point-to-point call waited for: see profile.hot.HotSpot."""
 
     @property
     def name(self) -> str:
@@ -257,6 +260,7 @@ def _spot(profile: Profile, spot: HotSpot, where: str, world: tuple[int, int] | 
         uses=tuple(uses),
         evenness=even,
         waits=spot.waits if kind == COLLECTIVE else (),
+        late=spot.late if kind == MESSAGES else None,
         fastest=spot.fastest if kind == COLLECTIVE and collective in {*_ALL_TO_ALL, "barrier"} else math.nan,
     )
 

@@ -11,6 +11,7 @@ from unisono.advise.predict import Prediction, SpotPrediction
 from unisono.display import percent
 from unisono.language import _
 from unisono.model import Setting
+from unisono.profile.late import late_sentence
 
 
 def named(launch: Setting) -> str:
@@ -23,8 +24,16 @@ def spot_sentence(mix: Mix, spot: Spot) -> str:
     said = said.format(call=spot.name, size=spot.sizes_text, share=percent(mix.share(spot.time)))
     if math.isnan(spot.waiting) or spot.time <= 0:
         return said
-    waiting = _("{share} of that is waiting").format(share=percent(spot.waiting / spot.time))
+    waiting = _("{share} of that is waiting")
+    if spot.late is not None and spot.late.partly(spot.time):
+        waiting = _("at least {share} of that is waiting")
+    waiting = waiting.format(share=percent(spot.waiting / spot.time))
     return _("; ").join((said, waiting))
+
+
+def late_words(spot: Spot) -> str:
+    """Whom a point-to-point call waits for, a sentence; "" where that is nothing to speak of."""
+    return late_sentence(spot.name, spot.time, spot.late)
 
 
 def prediction_dict(prediction: Prediction) -> dict[str, Any]:
@@ -48,6 +57,7 @@ def spot_dict(mix: Mix, spot: Spot, found: SpotPrediction | None) -> dict[str, A
         "calls": spot.calls,
         "share": mix.share(spot.time),
         "waiting": None if math.isnan(spot.waiting) else mix.share(spot.waiting),
+        "late": None if spot.late is None else asdict(spot.late),
         "sizes": [{"size": u.size, "exact": u.exact, "calls": u.calls, "share": mix.share(u.time)} for u in spot.uses],
         "saving": asdict(found.saving) if found and found.predictable else None,
         "effect": asdict(found.effect) if found and found.effect else None,

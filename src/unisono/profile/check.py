@@ -20,7 +20,7 @@ _SECONDS_MOST = 1e12
 
 def problem(profile: Profile) -> str:
     """The first thing that is wrong with a profile, as half a sentence; "" for a sound one."""
-    return _tree(profile) or _cells(profile) or _rest(profile)
+    return _tree(profile) or _cells(profile) or _rest(profile) or _late(profile)
 
 
 def _tree(profile: Profile) -> str:
@@ -91,6 +91,23 @@ def _rest(profile: Profile) -> str:
         return _("a pair has negative calls or bytes")
     if len(profile.origin.hosts) not in (0, profile.ranks):
         return _("there are not as many hosts as ranks")
+    return ""
+
+
+def _late(profile: Profile) -> str:
+    late = profile.late
+    for name, low, end in (
+        ("path", 0, len(profile.paths)),
+        ("function", 0, len(profile.functions)),
+        ("comm", UNKNOWN, len(profile.comms)),
+        ("phase", 0, len(profile.phases)),
+        ("rank", 0, profile.ranks),
+        ("peer", 0, profile.ranks),
+    ):
+        if not _within(late[name], low, end):
+            return _("a wait for a message names a {name} that is not there").format(name=name)
+    if np.any(~np.isfinite(late["time"]) | (late["time"] < 0)) or late["time"].sum() > _SECONDS_MOST:
+        return _("a wait for a message is not a number of seconds")
     return ""
 
 

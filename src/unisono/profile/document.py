@@ -9,7 +9,7 @@ from typing import Any
 from unisono.profile.flat import FlatRow, flat_table
 from unisono.profile.hot import HotSpot, hot_spots, other
 from unisono.profile.model import UNKNOWN, Profile
-from unisono.profile.words import Callers, answer
+from unisono.profile.words import Callers, answer, late_sentences
 
 
 def as_dict(profile: Profile, *, hot: int | None = None) -> dict[str, Any]:
@@ -22,6 +22,7 @@ def as_dict(profile: Profile, *, hot: int | None = None) -> dict[str, Any]:
     callers = Callers(profile, spots)
     return {
         "answer": answer(profile, spots),
+        "late": late_sentences(spots),
         "origin": {key: _plain(value) for key, value in dataclasses.asdict(profile.origin).items()},
         "notes": list(profile.notes),
         "ranks": profile.ranks,
@@ -60,6 +61,7 @@ def _spot_dict(spot: HotSpot, callers: Callers) -> dict[str, Any]:
         "share": spot.share,
         "waiting_seconds": _plain(spot.waiting),
         "waiting_share": _plain(spot.waiting_share),
+        "late": None if spot.late is None else dataclasses.asdict(spot.late),
         "bytes_sent": _known(spot.sent),
         "bytes_received": _known(spot.received),
         "sizes": [

@@ -1,4 +1,4 @@
-"""A profile as one file: a zip of `profile.json` (everything but the arrays) and three .npy arrays."""
+"""A profile as one file: a zip of `profile.json` (everything but the arrays) and its .npy arrays."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from unisono.errors import UserError
 from unisono.language import _
 from unisono.profile.arrays import check_size, read_array, write_array
 from unisono.profile.check import problem
-from unisono.profile.model import CELL, PAIR, Comm, Frame, Origin, Profile
+from unisono.profile.model import CELL, LATE, PAIR, Comm, Frame, Origin, Profile
 from unisono.profile.model import Path as CallPath
 from unisono.reading import open_regular
 from unisono.toml import explain_validation
@@ -101,6 +101,8 @@ def save(profile: Profile, path: Path) -> None:
         write_array(archive, "cells.npy", profile.cells)
         write_array(archive, "pairs.npy", profile.pairs)
         write_array(archive, "wall.npy", profile.wall)
+        if len(profile.late):
+            write_array(archive, "late.npy", profile.late)
 
 
 def load(path: Path) -> Profile:
@@ -158,6 +160,8 @@ def _read(archive: zipfile.ZipFile, where: str) -> Profile:
         cells=read_array(archive, "cells.npy", CELL, _CELLS_MOST, where),
         wall=read_array(archive, "wall.npy", np.dtype(np.float64), _WALL_MOST, where),
         pairs=read_array(archive, "pairs.npy", PAIR, _PAIRS_MOST, where),
+        # Profiles without waiting, and older ones, have none.
+        late=read_array(archive, "late.npy", LATE, _PAIRS_MOST, where) if "late.npy" in names else np.zeros(0, LATE),
         notes=tuple(document.notes),
     )
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from unisono.profile.late import LateMessages, late_of
 from unisono.profile.model import UNKNOWN, Cells, Comm, Frame, Profile, collective_of
 from unisono.profile.sizes import SizeBin, size_bins
 
@@ -67,6 +68,8 @@ class HotSpot:
     waits: tuple[float, ...] = ()
     """Seconds that each rank of MPI_COMM_WORLD waits in a call for the last, on average; neighbours of many ranks
     together, so that there are BLOCKS at most. () where not measured, or where some ranks do not take part."""
+    late: LateMessages | None = None
+    """Of a call that waits for point-to-point messages: whom it waited for; None where waiting was not asked for."""
 
     @property
     def collective(self) -> str | None:
@@ -103,7 +106,14 @@ def hot_spots(profile: Profile, most: int | None = None) -> list[HotSpot]:
     times = np.add.reduceat(rows["time"], starts)
     order = np.argsort(-times, kind="stable")[:most]
     ends = np.append(starts[1:], len(rows))
-    return [_spot(profile, rows[starts[n] : ends[n]], total) for n in order]
+    waits = profile.late[np.argsort(_keys(profile, profile.late), kind="stable")]
+    keys = _keys(profile, waits)
+    spots = []
+    for n in order:
+        own = rows[starts[n] : ends[n]]
+        low, high = np.searchsorted(keys, _keys(profile, own[:1])[0] + np.arange(2))
+        spots.append(_spot(profile, own, waits[low:high], total))
+    return spots
 
 
 def other(profile: Profile, shown: list[HotSpot]) -> Other:
@@ -146,7 +156,7 @@ def _keys(profile: Profile, rows: Cells) -> npt.NDArray[np.int64]:
     return key
 
 
-def _spot(profile: Profile, rows: Cells, total: float) -> HotSpot:
+def _spot(profile: Profile, rows: Cells, waits: Cells, total: float) -> HotSpot:
     first = rows[0]
     ranks, of_row = np.unique(rows["rank"], return_inverse=True)
     calls, seconds = np.zeros(len(ranks)), np.zeros(len(ranks))
@@ -173,6 +183,7 @@ def _spot(profile: Profile, rows: Cells, total: float) -> HotSpot:
         sizes=size_bins(rows),
         fastest=float(np.fmin.reduce(rows["time_min"])),
         waits=_waits(rows, of_row, calls) if len(ranks) == profile.ranks and not summed else (),
+        late=late_of(profile, rows, waits),
     )
 
 

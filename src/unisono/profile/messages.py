@@ -10,6 +10,8 @@ import numpy.typing as npt
 
 from unisono.profile.rawfile import SEND, Part
 
+WAIT = np.dtype([("cell", np.uint32), ("peer", np.int32), ("receiver", np.bool_), ("time", np.float64)])
+"""Of one rank: which row waited, and for whom; seconds."""
 NO_CELL = 0xFFFFFFFF
 COVERED = 0.9
 """A row has a waiting time where the calls whose messages were all paired took at least this share of its time."""
@@ -29,6 +31,8 @@ class Waited:
 
     rows: tuple[npt.NDArray[np.float64], ...]
     """For each part, seconds of each of its rows; NaN where too little of it was paired."""
+    waits: tuple[npt.NDArray[np.void], ...]
+    """For each part, for whom its rows waited (`WAIT`); nothing of rows of which too little was paired."""
     late_sender: float
     late_receiver: float
     """Seconds of all ranks in calls whose messages were all paired."""
@@ -45,16 +49,17 @@ def waited(parts: Sequence[Part]) -> Waited:
     have one clock.
     """
     rows = tuple(np.full(len(part.cells), np.nan) for part in parts)
+    nobody = tuple(np.zeros(0, WAIT) for _part in parts)
     logs = [part.messages for part in parts]
     if not any(len(log) for log in logs):
-        return Waited(rows, 0.0, 0.0, 0.0)
+        return Waited(rows, nobody, 0.0, 0.0, 0.0)
     log = np.concatenate(logs)
     number = np.repeat(np.arange(len(parts)), [len(one) for one in logs])
     late = _late(log, number, parts)
     timed = (log["end"] > 0) & (log["cell"] != NO_CELL)
     log, number, late = log[timed], number[timed], late[timed]
     if not len(log):
-        return Waited(rows, 0.0, 0.0, 0.0)
+        return Waited(rows, nobody, 0.0, 0.0, 0.0)
     order = np.lexsort((log["begin"], log["cell"], number))
     log, number, late = log[order], number[order], late[order]
     same = (
@@ -67,6 +72,8 @@ def waited(parts: Sequence[Part]) -> Waited:
     by_receiver = np.fmax.reduceat(np.where(sends, late, 0.0), first)
     known = ~np.logical_or.reduceat(np.isnan(late), first)
     wait = np.maximum(by_sender, by_receiver)
+    longest = _longest(late, first)
+    waits = []
     for at, row in enumerate(rows):
         mine = known & (number[first] == at)
         cells = log["cell"][first][mine]
@@ -75,13 +82,33 @@ def waited(parts: Sequence[Part]) -> Waited:
         time = parts[at].cells["time"] / 1e9
         enough = (covered > 0) & (covered >= COVERED * time)
         row[enough] = np.minimum(total, time)[enough]
+        mine[mine] = enough[cells] & (wait[mine] > 0)
+        waits.append(_whom(log[longest[mine]], wait[mine]))
     from_sender = known & (by_sender >= by_receiver)
     return Waited(
         rows,
+        tuple(waits),
         float(by_sender[from_sender].sum()),
         float(by_receiver[known & ~from_sender].sum()),
         float(seconds[known].sum()),
     )
+
+
+def _longest(late: npt.NDArray[np.float64], first: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+    """Of each call's messages, which begin at `first`, the one that was waited for longest."""
+    call = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(late))))
+    order = np.lexsort((np.nan_to_num(late), call))
+    return np.asarray(order[np.append(first[1:], len(late)) - 1], np.intp)
+
+
+def _whom(log: npt.NDArray[np.void], wait: npt.NDArray[np.float64]) -> npt.NDArray[np.void]:
+    """The waits of one rank's calls, those of one row for one partner together."""
+    keys = np.stack([log["cell"].astype(np.int64), log["peer"].astype(np.int64), log["kind"] == SEND], axis=1)
+    found, place = np.unique(keys, axis=0, return_inverse=True)
+    out = np.zeros(len(found), WAIT)
+    out["cell"], out["peer"], out["receiver"] = found.T
+    out["time"] = np.bincount(place.reshape(-1), wait, len(found))
+    return out
 
 
 def _late(log: npt.NDArray[np.void], number: npt.NDArray[np.int64], parts: Sequence[Part]) -> npt.NDArray[np.float64]:

@@ -45,6 +45,20 @@ Cells = npt.NDArray[np.void]
 PAIR = np.dtype([("source", np.int32), ("target", np.int32), ("calls", np.int64), ("bytes", np.int64)])
 """Point-to-point messages from one rank of MPI_COMM_WORLD to another."""
 
+LATE = np.dtype(
+    [
+        ("path", np.int32),  # these four as in CELL
+        ("function", np.int32),
+        ("comm", np.int32),
+        ("phase", np.int32),
+        ("rank", np.int32),  # who waited
+        ("peer", np.int32),  # and for whom, in MPI_COMM_WORLD
+        ("receiver", np.bool_),  # whether the one waited for was to receive; else it was to send
+        ("time", np.float64),  # seconds
+    ]
+)
+"""Which ranks waited in a point-to-point call, and for whom; only of rows whose `waiting` is measured."""
+
 
 @dataclass(frozen=True, slots=True)
 class Frame:
@@ -153,6 +167,8 @@ class Profile:
     wall: npt.NDArray[np.float64]
     """Seconds per rank from the end of MPI_Init to the beginning of MPI_Finalize (imported: the program's)."""
     pairs: npt.NDArray[np.void]
+    late: npt.NDArray[np.void] = field(default_factory=lambda: np.zeros(0, LATE))
+    """Empty where nobody waited for a message, or it was not measured."""
     notes: tuple[str, ...] = ()
     """What a reader must know: what the format does not hold and was assumed, what was lost."""
 

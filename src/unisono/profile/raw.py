@@ -16,7 +16,7 @@ from unisono.errors import UserError
 from unisono.language import N_, _
 from unisono.profile.check import problem
 from unisono.profile.messages import CALLS, waited
-from unisono.profile.model import CELL, NO_FUNCTION, PAIR, ROOT, UNKNOWN, Comm, Frame, Origin, Profile
+from unisono.profile.model import CELL, LATE, NO_FUNCTION, PAIR, ROOT, UNKNOWN, Comm, Frame, Origin, Profile
 from unisono.profile.model import Path as CallPath
 from unisono.profile.rawfile import Part, read_parts
 from unisono.profile.symbols import readable, symbolise
@@ -83,6 +83,8 @@ class _Merger:
         frames, paths, path_of = _tree(list(self.chains.numbers), list(self.places.numbers), self.symboliser)
         cells = np.concatenate([*map(_own_time, self.parts), *rows])
         cells["path"] = path_of[cells["path"]]
+        late = np.concatenate([_late(own, wait) for own, wait in zip(rows, self.waited.waits, strict=True)])
+        late["path"] = path_of[late["path"]]
         wall = np.zeros(self.ranks)
         hosts = [""] * self.ranks
         for part in self.parts:
@@ -98,6 +100,7 @@ class _Merger:
             cells=cells,
             wall=wall,
             pairs=self._pairs(),
+            late=late[(late["peer"] >= 0) & (late["peer"] < self.ranks)],
             notes=tuple(self._notes()),
         )
 
@@ -229,7 +232,7 @@ class _Merger:
             total += float(part.cells["time"][waits[part.cells["function"]]].sum(dtype=np.float64)) / 1e9
         said = N_(
             "of {total} s in point-to-point calls of all ranks, {sender} s waited for late senders and {receiver} s "
-            "for late receivers, which no setting of communication cures; messages were paired for {share} of that time"
+            "for late receivers; messages were paired for {share} of that time"
         )
         share = f"{min(1.0, found.paired / max(total, 1e-12)):.0%}"
         sender, receiver = f"{found.late_sender:.3g}", f"{found.late_receiver:.3g}"
@@ -266,6 +269,16 @@ def _tree(
             at = nodes.setdefault(key, len(nodes) + 1)
         path_of[number] = at
     return tuple(frames), (CallPath(UNKNOWN, UNKNOWN), *(CallPath(*key) for key in nodes)), path_of
+
+
+def _late(cells: npt.NDArray[np.void], waits: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
+    """For whom a rank's rows waited; `path` is still the number of a chain."""
+    out = np.zeros(len(waits), LATE)
+    for name in ("path", "function", "comm", "phase", "rank"):
+        out[name] = cells[name][waits["cell"]]
+    for name in ("peer", "receiver", "time"):
+        out[name] = waits[name]
+    return out
 
 
 def _own_time(part: Part) -> npt.NDArray[np.void]:

@@ -18,7 +18,7 @@ from unisono.profile.hot import HotSpot, Other, Spread, hot_spots, other
 from unisono.profile.model import UNKNOWN, Profile
 from unisono.profile.sites import sites
 from unisono.profile.sizes import NONE
-from unisono.profile.words import Callers, answer, bin_size, short
+from unisono.profile.words import Callers, answer, bin_size, late_sentences, short
 
 REGIONS = 20
 HOT_SPOTS = 10
@@ -210,7 +210,8 @@ def _hot(profile: Profile, spots: list[HotSpot], most: int, width: int) -> Group
         table.add_column(name, justify="left" if left else "right", no_wrap=True, overflow="ellipsis")
     for (called, path), numbers in zip(names, rows, strict=True):
         table.add_row(*numbers[:2], _named(called, path, room), *numbers[2:])
-    return Group(table, Text(_legend(profile, shown, wide), style="dim"))
+    late = [Text(sentence) for sentence in late_sentences(shown)]
+    return Group(table, Text(_legend(profile, shown, wide), style="dim"), *late)
 
 
 def _names(profile: Profile, shown: list[HotSpot], callers: Callers) -> list[tuple[Text, list[str]]]:
@@ -265,7 +266,7 @@ def _named(name: Text, path: list[str], room: int) -> Text:
 def _legend(profile: Profile, shown: list[HotSpot], wide: bool) -> str:
     words = [_("% of the program's time on all ranks")]
     if any(not math.isnan(spot.waiting_share) for spot in shown):
-        words.append(_("wait: part of it until the last rank came"))
+        words.append(_("wait: part of it until the last rank, or the other side of a message, came"))
     if any(spot.comm and spot.comm.nodes > 0 for spot in shown):
         words.append(_("ranks: nodes x ranks a node of the communicator"))
     if any(entry.kind == "mean" for spot in shown for entry in spot.sizes):

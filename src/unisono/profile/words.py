@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from unisono.display import data_amount, percent
 from unisono.language import _
 from unisono.profile.hot import HotSpot
+from unisono.profile.late import late_sentence
 from unisono.profile.model import UNKNOWN, Profile
 from unisono.profile.sizes import EXACT, MEAN, NONE, RANGE, SizeBin
 from unisono.profile.tree import labels
@@ -120,12 +121,30 @@ def _of(spot: HotSpot, size: str) -> str:
 def waiting_phrase(profile: Profile, spot: HotSpot) -> str:
     """ "7 % of that is waiting", or why that is not known."""
     if not math.isnan(spot.waiting_share):
+        if spot.late is not None and spot.late.partly(spot.time):
+            return _("at least {share} of that is waiting").format(share=percent(spot.waiting_share))
         return _("{share} of that is waiting").format(share=percent(spot.waiting_share))
     if profile.origin.source == "unisono":
         if profile.origin.split_waiting:
             return _("how much of that is waiting cannot be measured for it")
         return _("how much of that is waiting was not measured (--split-waiting does)")
     return _("how much of that is waiting is not in this profile")
+
+
+LATE_SHARE = 0.02
+"""Of the program's time: what calls wait for that take less is not told."""
+_LATE_MOST = 3
+
+
+def late_sentences(spots: Sequence[HotSpot]) -> list[str]:
+    """For whom the hottest point-to-point calls wait, a sentence each."""
+    said = []
+    for spot in spots:
+        if spot.share >= LATE_SHARE:
+            place = spot.frames[0].place or spot.frames[0].label if spot.frames else ""
+            call = _("{function} at {place}").format(function=spot.function, place=place) if place else spot.function
+            said.append(late_sentence(call, spot.time, spot.late))
+    return [sentence for sentence in said if sentence][:_LATE_MOST]
 
 
 def answer(profile: Profile, spots: Sequence[HotSpot]) -> str:

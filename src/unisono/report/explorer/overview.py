@@ -80,6 +80,19 @@ def per_rank(spot: HotSpot) -> str:
     return f"{least:,}" if least == most else _("{least:,} to {most:,}").format(least=least, most=most)
 
 
+def late(spots: Sequence[HotSpot]) -> list[str]:
+    """For whom point-to-point calls wait; names cut."""
+    named = [
+        replace(
+            spot,
+            function=short(spot.function),
+            frames=tuple(replace(f, function=short(f.function), module=short(f.module)) for f in spot.frames[:1]),
+        )
+        for spot in spots
+    ]
+    return words.late_sentences(named)
+
+
 def size_words(spot: HotSpot) -> str:
     """The message size for a table: "512 KiB a peer", "~21.3 KiB" for a mean; "" where there is none."""
     main = words.main_size(spot)

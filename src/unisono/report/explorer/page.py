@@ -98,6 +98,7 @@ def content(
     spot_rows = overview.spot_rows(profile, tree, spots)
     words = {
         "title": overview.answer(profile, spots),
+        "late": overview.late(spots),
         "name": name or root,
         "created": profile.origin.created[:16].replace("T", " "),
         "facts": overview.facts(profile),

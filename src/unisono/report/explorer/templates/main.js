@@ -159,7 +159,7 @@
     const own = all("time", kinds.PROGRAM), mpi = all("time", kinds.MPI), waits = data.known.includes("waiting") ? all("waiting", kinds.MPI) : null;
     const parts = [{ css: "part own", values: own, name: _("the program's own") },
       { css: "part mpi", values: waits ? mpi.map((value, i) => value - waits[i]) : mpi, name: waits ? _("MPI, without waiting") : "MPI" },
-      ...(waits ? [{ css: "part waits", values: waits, name: _("waiting for the last rank") }] : [])].filter((part) => part.values.some((value) => value > 0));
+      ...(waits ? [{ css: "part waits", values: waits, name: _("waiting") }] : [])].filter((part) => part.values.some((value) => value > 0));
     if (!parts.length) return;
     byId("ranks-keys").replaceChildren(...parts.map((part) => el("li", {}, el("i", { class: part.css }), part.name)));
     const share = Array.from(own, (value, i) => mpi[i] / (value + mpi[i])), total = own.map((value, i) => value + mpi[i]);
