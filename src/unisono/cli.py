@@ -116,6 +116,28 @@ def tune(
     raise typer.Exit(command(wishes))
 
 
+@app.command(
+    name="import-results",
+    epilog="Example: unisono import-results default.txt coll=tuned,algorithm=ring@ring.txt --nodes 4 -o imported",
+)
+def import_results(
+    files: Annotated[
+        list[str], typer.Argument(metavar="[SETTING@]FILE...", help="Outputs of IMB, OSU, ReproMPI; jobs of PICO.")
+    ],
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Where everything goes.")] = OUT,
+    machine: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The machine they are of (doctor --json); else unknown.")
+    ] = None,
+    nodes: Annotated[int | None, typer.Option(min=1, help="On how many nodes, where a file does not say.")] = None,
+    ppn: Annotated[int | None, typer.Option(min=1, help="Ranks a node, where a file does not say.")] = None,
+    name: Annotated[str, typer.Option(help="What to call the study.")] = "imported",
+) -> None:
+    """Make a study from what other benchmarks measured, decide it and report it."""
+    from unisono.commands.importing import import_results as command
+
+    command(files, output, machine=machine, nodes=nodes, ppn=ppn, name=name)
+
+
 @app.command(epilog="Example: unisono report unisono-out/study.db -o report.html")
 def report(
     study: Annotated[Path, typer.Argument(metavar="STUDY.db")],

@@ -38,7 +38,7 @@ def compiler(given: str | None, mpirun: str | None, kept: Mpi | MpiPart | None) 
 
 def words_for_it(kept: Mpi | MpiPart | None) -> list[str]:
     """["--mpirun", PATH] where a command line would not find this MPI by itself."""
-    if kept is None:
+    if kept is None or not kept.mpirun:
         return []
     try:
         found = find_mpirun()

@@ -101,8 +101,8 @@ def load(path: Path | str) -> Machine:
     return from_document(document, path)
 
 
-def from_document(document: Any, path: Path | str) -> Machine:
-    """The machine of a parsed document; see `load`."""
+def from_document(document: Any, path: Path | str, *, described: bool = True) -> Machine:
+    """The machine of a parsed document; see `load`. `described`: it must say something of its hardware."""
     inner = document["machine"] if isinstance(document, dict) and "machine" in document else document
     if not isinstance(inner, dict) or inner.get("format") != "unisono-machine":
         raise UserError(
@@ -121,7 +121,7 @@ def from_document(document: Any, path: Path | str) -> Machine:
     except ValidationError as error:
         raise UserError(explain_validation(path, error)) from error
     problem = _inconsistent(machine)
-    if problem:
+    if problem and (described or machine.is_described):
         raise UserError(f"{path}: {problem}")
     return machine
 

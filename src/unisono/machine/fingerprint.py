@@ -10,6 +10,8 @@ from unisono.machine.model import Machine, Mpi, Ucx
 
 def fingerprint(machine: Machine) -> dict[str, str]:
     """Label -> value, in reading order. What is not known has no entry, so it is never a difference."""
+    if not machine.is_described:
+        return {"MPI": f"{machine.mpi.family} {machine.mpi.version}"} if machine.mpi else {}
     known = {
         "CPU": machine.cpu_model,
         N_("architecture"): machine.architecture,

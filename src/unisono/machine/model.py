@@ -134,6 +134,11 @@ class Machine(_Model):
     root_user: bool = False
 
     @property
+    def is_described(self) -> bool:
+        """Whether anything is known of its hardware: a study of another benchmark's results may be without."""
+        return bool(self.cpus)
+
+    @property
     def cores(self) -> int:
         """Cores of one node."""
         return len({c.core for c in self.cpus})

@@ -21,7 +21,11 @@ Pairs = list[tuple[str, str]]
 
 _MOST_FAILURES = 60
 
-_SYNC = {"clock": N_("an agreed start time on a common clock"), "barrier": N_("a barrier of our own")}
+_SYNC = {
+    "clock": N_("an agreed start time on a common clock"),
+    "barrier": N_("a barrier of our own"),
+    "imported": N_("the benchmark that was imported, in its own way"),
+}
 
 
 def mpi_name(mpi: Mpi | None) -> str:
@@ -33,7 +37,7 @@ def at_a_glance(study: StudyData) -> Pairs:
     machine = study.machine
     seconds = format_duration(sum(row.seconds for row in study.launches))
     return _known(
-        (_("machine"), listed([machine.name, count(machine.cores, "core")])),
+        (_("machine"), listed([machine.name, count(machine.cores, "core")]) if machine.is_described else _("unknown")),
         ("MPI", mpi_name(machine.mpi)),
         ("UCX", machine.ucx.version if machine.ucx else ""),
         (_("ranks"), _shapes(study)),
@@ -147,6 +151,8 @@ def _sizes(study: StudyData) -> str:
 def machine_facts(machine: Machine) -> Pairs:
     """(what, value) below the drawing; nothing that is not known."""
     mpi, ucx = machine.mpi, machine.ucx
+    if not machine.is_described:
+        return _known((_("processor"), _("unknown")), ("MPI", mpi_name(mpi)), (_("description from"), machine.source))
     cores = (
         _("{cores}, {threads} hardware threads each") if machine.smt > 1 else _("{cores}, one hardware thread each")
     ).format(cores=machine.cores, threads=machine.smt)

@@ -70,7 +70,7 @@ def content(
         "drift": sentence(drift(study, decision.statistic, default_only=True)),
         "statuses": statuses(study),
         "limits": sections.limits(study, views),
-        "topology": draw(study.machine),
+        "topology": draw(study.machine) if study.machine.is_described else "",
         "threads": study.machine.smt > 1,
         "machine_facts": conditions.machine_facts(study.machine),
         "conditions": conditions.conditions(study, decision),

@@ -72,6 +72,12 @@ def resume(path: Path, machine: Machine, *, asked: Study | None, force: bool) ->
     """
     store = Store.open(path, write=True)
     try:
+        if store.meta_or_none("imported") is not None:
+            raise UserError(
+                _("{path}: was imported from other benchmarks and cannot be continued; choose another -o DIR").format(
+                    path=path
+                )
+            )
         held = stored_study(store)
         if asked is not None and _but_for_budget(asked, held) != held:
             what = ", ".join(name for name in Study.model_fields if getattr(asked, name) != getattr(held, name))

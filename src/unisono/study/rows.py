@@ -21,6 +21,10 @@ PROGRAM = "program"
 """What a sample of a whole program is filed under (unisono hybrid); its message size is 0."""
 
 
+IMPORTED = "imported"
+"""How the ranks of a sample started together where another benchmark measured it: not known."""
+
+
 def _printable(text: str) -> str:
     if not text.isprintable():
         raise ValueError(_("has characters that cannot be printed"))
@@ -71,7 +75,7 @@ COLUMNS: dict[str, dict[str, Any]] = {
         "setting": _Key,
         "repetitions": _Count,
         "discarded": _Count,
-        "sync": Literal["clock", "barrier", "program"],
+        "sync": Literal["clock", "barrier", "program", "imported"],
         **dict.fromkeys(("minimum", "q1", "median", "q3", "p95", "mean", "trimmed"), _Seconds),
         "correct": _Flag | None,
         "state": Annotated[float, Field(ge=0, le=1e12, allow_inf_nan=False)] | None,

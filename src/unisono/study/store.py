@@ -177,7 +177,11 @@ class Store:
 
     @property
     def machine(self) -> Machine:
-        return from_document(self.value("machine", kept.OBJECT), f"{self.path}: machine")
+        return from_document(
+            self.value("machine", kept.OBJECT),
+            f"{self.path}: machine",
+            described=self.meta_or_none("imported") is None,
+        )
 
     @property
     def config(self) -> str:

@@ -314,14 +314,15 @@ class MpiPart(_Part):
     family: str
     version: str
     mpirun: str
-    """Absolute path."""
+    """Absolute path; empty: not known (results of another benchmark)."""
     mpicc: str | None = None
     """Absolute path; None: there was none beside mpirun."""
 
     @property
     def words(self) -> str:
         """ "Open MPI 5.0.11 (/opt/openmpi/bin/mpirun)"."""
-        return f"{mpi_name(self.family)} {self.version} ({self.mpirun})"
+        where = f" ({self.mpirun})" if self.mpirun else ""
+        return f"{mpi_name(self.family)} {self.version}{where}"
 
 
 class StudyPart(_Part):

@@ -1,0 +1,68 @@
+"""`unisono import-results`: outputs of other benchmarks become a study, its tuning and its report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from unisono.commands.console import err
+from unisono.errors import UserError
+from unisono.language import _
+from unisono.model import DEFAULT, Setting
+
+
+def import_results(
+    files: Sequence[str], output: Path, *, machine: Path | None, nodes: int | None, ppn: int | None, name: str
+) -> None:
+    """Reads the files and writes study.db, tuning.toml and report.html. What cannot be decided leaves the study."""
+    from unisono.machine.describe import load
+    from unisono.report.report import write_report
+    from unisono.results.readers import read_file
+    from unisono.results.study import Source, make_study
+    from unisono.study.files import Outputs
+    from unisono.study.verdict import decide_study
+    from unisono.tuning import from_decision, write
+
+    outputs = Outputs(output)
+    described = load(machine) if machine is not None else None
+    sources = []
+    for word in files:
+        path, setting = _file(word)
+        sources.append(Source(path, read_file(path), setting))
+    with make_study(outputs.study, sources, machine=described, nodes=nodes, ppn=ppn, name=name) as store:
+        data = store.data()
+    console = err()
+    console.print(
+        _("{study}: {samples} samples of {files} files").format(
+            study=outputs.study, samples=len(data.samples), files=len(files)
+        ),
+        markup=False,
+    )
+    try:
+        decision = decide_study(data)
+    except UserError as error:
+        raise UserError(
+            _("{study}: is kept, but cannot be decided: {error}").format(study=outputs.study, error=error)
+        ) from error
+    tuning = from_decision(decision, data)
+    write(tuning, outputs.tuning)
+    write_report(data, decision, outputs.report, tuning=tuning, verification=None)
+    console.print(_("Decided: {tuning}, {report}").format(tuning=outputs.tuning, report=outputs.report), markup=False)
+
+
+def _file(word: str) -> tuple[Path, Setting]:
+    """FILE, or NAME=VALUE,...@FILE. Raises UserError."""
+    before, at, path = word.partition("@")
+    if not at or "=" not in before or Path(word).exists():
+        return Path(word), DEFAULT
+    values = {}
+    for part in before.split(","):
+        name, _equals, value = part.partition("=")
+        if not name.strip() or not value.strip():
+            raise UserError(
+                _("{word}: {part!r} is no setting; write for example coll=tuned,algorithm=ring@FILE").format(
+                    word=word, part=part
+                )
+            )
+        values[name.strip()] = value.strip()
+    return Path(path), Setting(values)

@@ -1,0 +1,73 @@
+"""The Intel MPI Benchmarks (IMB-MPI1): any number of tables a file, one for each benchmark and number of ranks."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from unisono.language import N_
+from unisono.model import COLLECTIVES, MICROBENCHMARKS
+from unisono.results.lines import complete_lines, count, positive
+from unisono.results.model import Found, Row
+
+NAME = "imb"
+LABEL = "Intel MPI Benchmarks"
+
+_BENCHMARK = re.compile(r"#?\s*Benchmarking\s+(\S+)\s*")
+_RANKS = re.compile(r"#?\s*#processes\s*=\s*([0-9]{1,9})\s*")
+_SLOWEST = "t_max[usec]"
+_BARE = {name: name for name in COLLECTIVES if name not in (*MICROBENCHMARKS, "reduce_scatter_block")}
+
+
+def recognises(text: str) -> bool:
+    return (
+        "Intel(R) MPI Benchmarks" in text
+        or "Intel (R) MPI Benchmark" in text
+        or bool(re.search(r"^#?\s*Benchmarking \S+", text, re.MULTILINE) and "#repetitions" in text)
+    )
+
+
+def read(text: str) -> Found:
+    """The collectives in an output; lines that belong to no table are passed over."""
+    found = Found(NAME)
+    benchmark = ""
+    ranks: int | None = None
+    columns: list[str] = []
+    left_out: set[str] = set()
+    table = 0
+    for line in complete_lines(text, found):
+        if name := _BENCHMARK.fullmatch(line):
+            benchmark, ranks, columns = name[1], None, []
+        elif number := _RANKS.fullmatch(line):
+            ranks = int(number[1]) or None
+        elif "#repetitions" in line:
+            columns = line.split()
+            table += 1
+        elif columns and len(words := line.split()) >= len(columns):
+            values = dict(zip(columns, words, strict=False))
+            repetitions = count(values["#repetitions"])
+            size = count(values["#bytes"]) if "#bytes" in values else 0
+            if repetitions is None or size is None:
+                continue
+            collective = _BARE.get(benchmark.lower())
+            if collective is None or _SLOWEST not in values or ranks is None:
+                left_out.add(benchmark or "a table without a name")
+                continue
+            seconds = positive(values[_SLOWEST], 1e-6)
+            if seconds is None or not repetitions or (size == 0) != (collective == "barrier"):
+                continue
+            found.rows.append(Row(collective, size, np.array([seconds]), repetitions, ranks, run=str(table)))
+    if left_out:
+        found.note(
+            N_("Left out, because they are no collectives that are tuned: {names}.").format(
+                names=", ".join(sorted(left_out))
+            )
+        )
+    found.note(
+        N_(
+            "IMB gives one average over all repetitions; taken is that of the slowest rank (t_max), which also stands "
+            "for the median and the quartiles, which IMB does not tell."
+        )
+    )
+    return found

@@ -1,0 +1,92 @@
+"""Imported results decide, report and export as measured ones do."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from tests.results.test_readers import SAMPLES, TEXTS, pico_job
+from unisono.cli import app
+from unisono.commands.importing import import_results
+from unisono.errors import UserError
+from unisono.model import DEFAULT, Case, Setting
+from unisono.study.begin import resume
+from unisono.study.store import Store
+from unisono.tuning import read
+
+RING = Setting({"coll": "tuned", "algorithm": "ring"})
+
+
+def files(folder: Path, launches: int = 6) -> list[str]:
+    """Launches of the default and of an algorithm that is twice as fast in allreduce, from the recorded output."""
+    words = []
+    for number in range(launches):
+        for name, setting, factor in (("default", "", 1.0), ("ring", "coll=tuned,algorithm=ring@", 0.5)):
+            path = folder / f"{name}-{number}.txt"
+            change = factor * (1 + 0.01 * number)
+            path.write_text(_scaled(TEXTS["imb"], change))
+            words.append(f"{setting}{path}")
+    return words
+
+
+def _scaled(text: str, factor: float) -> str:
+    """The output of a machine that is slower by a factor."""
+
+    def line(row: re.Match[str]) -> str:
+        size, repetitions, *times = row[1].split()
+        return "   ".join([size, repetitions, *(f"{float(time) * factor:.4f}" for time in times)])
+
+    return re.sub(r"(?m)^( +\d+ +100 .*)$", line, text)
+
+
+def test_files_of_two_settings_become_a_decided_study(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    import_results(files(tmp_path), out, machine=None, nodes=1, ppn=None, name="theirs")
+    with Store.open(out / "study.db") as store:
+        data = store.data()
+    assert {sample.setting for sample in data.samples} == {DEFAULT, RING}
+    assert {s.case for s in data.samples} >= {Case("allreduce", 1, 2), Case("barrier", 1, 2)}
+    assert not data.machine.is_described
+    assert {sample.sync for sample in data.samples} == {"imported"}
+    assert {sample.correct for sample in data.samples} == {None}
+    tuning = read(out / "tuning.toml")
+    rules = [rule for rule in tuning.plan[0].rule if rule.collective == "allreduce"]
+    assert [dict(rule.call) for rule in rules] == [dict(RING)]
+    assert rules[0].gain.mid == pytest.approx(2.0, rel=0.02)
+    assert tuning.machine == {}
+    assert any("machine is unknown" in note for note in tuning.conditions.notes)
+    page = (out / "report.html").read_text()
+    assert "Imported from other benchmarks" in page
+    with pytest.raises(UserError, match="imported from other benchmarks and cannot be continued"):
+        resume(out / "study.db", data.machine, asked=None, force=True)
+
+
+def test_a_job_of_pico_becomes_a_study(tmp_path: Path) -> None:
+    import_results([str(pico_job(tmp_path))], tmp_path / "o", machine=None, nodes=None, ppn=None, name="p")
+    with Store.open(tmp_path / "o" / "study.db") as store:
+        data = store.data()
+        assert len(store.raw(data.samples[0].launch, "allgather", 64, DEFAULT)) == 8 * 8
+    assert data.machine.mpi is not None
+    assert (data.machine.mpi.family, data.machine.mpi.version) == ("openmpi", "4.1.5")
+    assert len(data.launches) == 1
+    assert data.samples[0].repetitions == 8
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([str(SAMPLES / "imb.txt")], "2 ranks, but does not say on how many nodes"),
+        ([str(SAMPLES / "imb.txt"), "--nodes", "3"], "2 ranks, which --nodes and --ppn do not make"),
+        ([str(SAMPLES / "osu.txt"), "--nodes", "2"], "does not say how many ranks"),
+        ([f"coll=@{SAMPLES / 'osu.txt'}"], "is no setting"),
+        (["/nowhere"], "/nowhere"),
+    ],
+)
+def test_what_cannot_be_told_is_asked_for(tmp_path: Path, words: list[str], said: str) -> None:
+    result = CliRunner().invoke(app, ["import-results", *words, "-o", str(tmp_path / "o")])
+    assert isinstance(result.exception, UserError)
+    assert said in str(result.exception)
+    assert not (tmp_path / "o").exists()
