@@ -23,8 +23,8 @@ from rich.console import Console
 from rich.table import Table
 
 from unisono.errors import UserError
+from unisono.library.build import native_source
 from unisono.machine.describe import describe
-from unisono.measure.build import native_source
 
 SHAPES = ("1000x128", "100000x1")
 MEBIBYTE = 2**20

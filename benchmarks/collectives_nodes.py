@@ -37,7 +37,7 @@ from rich.table import Table
 
 from tests.cluster.vc import ClusterError, VirtualCluster
 from unisono.errors import UserError
-from unisono.measure.build import Target, built
+from unisono.library.build import Target, built
 
 TRY = Target(
     "collectives_try",

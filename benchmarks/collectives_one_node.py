@@ -38,15 +38,15 @@ from rich.table import Table
 
 from unisono.errors import LaunchError, UserError
 from unisono.launch.command import Command, command
+from unisono.library.build import bench_program
+from unisono.library.recorder import recorder
 from unisono.machine.describe import describe
 from unisono.machine.model import Machine
-from unisono.measure.build import bench_program
 from unisono.measure.limits import floor
 from unisono.measure.protocol import Limits
 from unisono.measure.session import Session
 from unisono.model import Setting
 from unisono.parameters.spelling import call_words, sweep_words
-from unisono.profile.build import recorder
 from unisono.sizes import format_size
 from unisono.study.ours import preloaded
 

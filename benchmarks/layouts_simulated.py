@@ -21,7 +21,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from unisono.hybrid.layouts import Layout
+from unisono.launch.layouts import Layout
 from unisono.simulate.clusters import T2K, XT4, Cluster
 from unisono.simulate.document004 import SPEED_UPS, said
 from unisono.simulate.layouts import CORES, Case, Step, simulate, simulate_all

@@ -20,8 +20,8 @@ from rich.console import Console
 from rich.table import Table
 
 from unisono.launch.command import command
+from unisono.library.build import bench_program
 from unisono.machine.describe import describe
-from unisono.measure.build import bench_program
 from unisono.measure.session import Session
 from unisono.model import DEFAULT
 

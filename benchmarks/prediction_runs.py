@@ -27,8 +27,8 @@ from unisono.errors import LaunchError
 from unisono.launch.command import Command
 from unisono.launch.process import run
 from unisono.launch.rewrite import with_setting
+from unisono.library.build import bench_program
 from unisono.machine.model import Machine
-from unisono.measure.build import bench_program
 from unisono.model import DEFAULT, PRELOAD, UNISONO, Setting, launch_part
 from unisono.profile.file import load, save
 from unisono.profile.model import Profile

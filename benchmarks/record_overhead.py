@@ -25,12 +25,12 @@ from rich.table import Table
 
 from unisono.errors import UserError
 from unisono.launch.command import command
+from unisono.launch.preload import launcher_of, with_variables
 from unisono.launch.process import run
+from unisono.library.recorder import recorder
 from unisono.machine.describe import describe
 from unisono.machine.model import Machine
 from unisono.model import DEFAULT
-from unisono.profile.build import recorder
-from unisono.profile.preload import launcher_of, with_variables
 from unisono.profile.record import Options
 
 SOURCE = Path(__file__).with_suffix(".c")

@@ -32,10 +32,10 @@ from unisono.commands.planning import find
 from unisono.decide.choosing import choose
 from unisono.decide.decide import decide
 from unisono.decide.model import Decision, Plan
+from unisono.library.build import bench_program
 from unisono.machine.describe import describe
-from unisono.measure.build import bench_program
 from unisono.model import CALL_SCOPE, Case, Sample, Setting, launch_part
-from unisono.study import classic, race
+from unisono.search import classic, race
 from unisono.study.begin import begin, stored_study
 from unisono.study.config import LikeImb, Study
 from unisono.study.data import StudyData

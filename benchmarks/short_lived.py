@@ -20,11 +20,11 @@ from collections import defaultdict
 from pathlib import Path
 
 from unisono.launch.command import command
+from unisono.launch.preload import launcher_of, with_variables
 from unisono.launch.process import run
+from unisono.library.recorder import recorder
 from unisono.machine.describe import describe
 from unisono.model import DEFAULT
-from unisono.profile.build import recorder
-from unisono.profile.preload import launcher_of, with_variables
 
 SOURCE = Path(__file__).with_suffix(".c")
 TARGET = 1.1

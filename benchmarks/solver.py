@@ -35,10 +35,10 @@ from rich.console import Console
 from rich.table import Table
 
 from unisono.errors import UserError
-from unisono.hybrid.layouts import Layout
 from unisono.hybrid.lines import line
 from unisono.hybrid.solver import answer_of, petsc_program, solver_program, solver_words
 from unisono.hybrid.variants import Variant
+from unisono.launch.layouts import Layout
 from unisono.launch.process import run
 from unisono.machine.describe import describe
 from unisono.machine.model import Machine

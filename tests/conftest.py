@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, settings
 from tests.inherited import receive_ignored_signals
 from tests.wanting import pytest_terminal_summary
 from unisono import language
+from unisono.library.build import bench_program
 from unisono.machine.describe import describe
 from unisono.machine.model import Machine
-from unisono.measure.build import bench_program
 
 __all__ = ["pytest_terminal_summary"]
 pytest_plugins = ["tests.tally"]

@@ -12,8 +12,8 @@ from tests.tuning.samples import plan, rule, tuned, tuning
 from unisono.advise.prove import Step, measured_points, verify_tuning
 from unisono.advise.verify import verify
 from unisono.errors import UserError
+from unisono.library.build import bench_program
 from unisono.machine.model import Machine
-from unisono.measure.build import bench_program
 from unisono.tuning.model import Tuning
 
 pytestmark = pytest.mark.mpi

@@ -24,7 +24,7 @@ from unisono.advise.predict import predict
 from unisono.advise.replayed import Replays, Subject, arrival, matching, missing, replays, subjects
 from unisono.machine.model import Cache
 from unisono.model import DEFAULT, USUAL, Case, Condition
-from unisono.study import race
+from unisono.search import race
 from unisono.study.begin import begin
 from unisono.study.store import Statistics
 

@@ -14,9 +14,9 @@ from unisono.advise.mix import Mix, mix_of
 from unisono.advise.recording import profile_of
 from unisono.advise.replayed import Replays, arrival, matching, replay, replays, subjects
 from unisono.launch.command import Command
+from unisono.library.build import bench_program
 from unisono.machine.describe import describe
 from unisono.machine.model import Machine
-from unisono.measure.build import bench_program
 from unisono.model import USUAL, Case, Condition
 
 pytestmark = pytest.mark.mpi

@@ -8,8 +8,8 @@ from tests.cluster.conftest import MakeCluster
 from tests.launch.conftest import Installed
 from unisono.launch.command import command
 from unisono.launch.placement import check
+from unisono.library.build import bench_program
 from unisono.machine.model import Node
-from unisono.measure.build import bench_program
 from unisono.measure.session import Session
 from unisono.model import Setting
 

@@ -12,7 +12,7 @@ import pytest
 from tests.collectives.test_nodes import TRY
 from tests.launch.conftest import Installed, installed
 from unisono.launch.process import run
-from unisono.measure.build import built
+from unisono.library.build import built
 
 __all__ = ["installed"]
 

@@ -18,8 +18,8 @@ from unisono.advise.journal import Journal, Round, Trial
 from unisono.advise.runs import Run
 from unisono.export import dispatch
 from unisono.export.files import export
-from unisono.hybrid.layouts import Layout
 from unisono.hybrid.variants import Variant
+from unisono.launch.layouts import Layout
 from unisono.measure.protocol import OwnAlgorithm
 from unisono.model import DEFAULT, Setting
 from unisono.profile.file import save

@@ -25,7 +25,6 @@ from unisono.export import arguments as words_file
 from unisono.export.words import plan_words
 from unisono.hybrid.compare import compare as compare_layouts
 from unisono.hybrid.keep import layouts
-from unisono.hybrid.layouts import chosen_layouts
 from unisono.hybrid.show import ranking
 from unisono.hybrid.solver import check_size
 from unisono.hybrid.study import is_hybrid
@@ -34,13 +33,14 @@ from unisono.launch.hosts import parse_hosts
 from unisono.launch.hydra import describe_hydra, taken_apart
 from unisono.launch.hydra import with_setting as hydra_with_setting
 from unisono.launch.job import describe_job, expand_numbers, expand_repeated, parse_hostfile
+from unisono.launch.layouts import chosen_layouts
 from unisono.launch.rewrite import with_setting
 from unisono.machine import coordinates, ucx
 from unisono.machine.describe import load
-from unisono.machine.doctor import doctor_json, doctor_lines
 from unisono.machine.files import parse_cpu_list
 from unisono.machine.hosts import expand_counts, expand_nodelist
 from unisono.model import Setting
+from unisono.parameters.doctor import doctor_json, doctor_lines
 from unisono.profile.document import as_dict
 from unisono.profile.exporters import EXTENSIONS, export_profile
 from unisono.profile.file import load as load_profile
@@ -52,13 +52,13 @@ from unisono.reading import DOCUMENT_MOST, read_bytes, read_text
 from unisono.report.explorer.page import write_explorer
 from unisono.report.hybrid import write_hybrid_report
 from unisono.report.report import write_comparison_report, write_report
+from unisono.search.verdict import decide_study, stored_verification
 from unisono.sizes import parse_size
 from unisono.study.begin import stored_candidates, stored_study
 from unisono.study.config import parse_duration, read_study
 from unisono.study.matrix import expand
 from unisono.study.ours import from_text
 from unisono.study.store import Store
-from unisono.study.verdict import decide_study, stored_verification
 from unisono.tuning import choose, from_decision, lookup
 from unisono.tuning import read as read_tuning
 from unisono.tuning import render as render_tuning

@@ -11,9 +11,9 @@ import pytest
 from tests.hybrid.conftest import node
 from unisono.hybrid.decide import decide
 from unisono.hybrid.effects import of_links, of_packing
-from unisono.hybrid.layouts import Layout
 from unisono.hybrid.run import Result, order
 from unisono.hybrid.variants import Variant, variants
+from unisono.launch.layouts import Layout
 from unisono.model import Setting
 from unisono.report.figures_hybrid import scaling
 from unisono.report.hybrid import content

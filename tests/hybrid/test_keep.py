@@ -14,10 +14,10 @@ from tests.tuning.samples import plan, tuning
 from unisono.errors import UserError
 from unisono.hybrid.decide import decide
 from unisono.hybrid.keep import beside, keeping_layouts, layouts, with_layouts
-from unisono.hybrid.layouts import Layout
 from unisono.hybrid.policies import POLICIES
 from unisono.hybrid.run import Result
 from unisono.hybrid.variants import Variant
+from unisono.launch.layouts import Layout
 from unisono.machine.fingerprint import fingerprint
 from unisono.model import Setting
 from unisono.tuning import LayoutModel, read, write

@@ -8,10 +8,10 @@ import pytest
 
 from tests.hybrid.conftest import node
 from unisono.errors import UserError
-from unisono.hybrid.layouts import Layout, chosen_layouts, every_layout
 from unisono.hybrid.lines import binding
 from unisono.hybrid.policies import automatic, chosen_policies, words
 from unisono.hybrid.variants import LINKS, links_words, variants
+from unisono.launch.layouts import Layout, chosen_layouts, every_layout
 from unisono.model import Setting
 
 

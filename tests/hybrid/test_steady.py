@@ -11,11 +11,11 @@ import pytest
 from tests.hybrid.made import all_of, machine
 from tests.hybrid.test_decide import answer
 from unisono.hybrid.decide import decide
-from unisono.hybrid.layouts import Layout
 from unisono.hybrid.run import Result, measure
 from unisono.hybrid.steady import bandwidth_of, sort_rounds
 from unisono.hybrid.variants import Variant
 from unisono.launch.command import Command
+from unisono.launch.layouts import Layout
 from unisono.model import Setting
 from unisono.study.store import Store
 

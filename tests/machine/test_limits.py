@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tests.tuning.samples import machine
-from unisono.machine.doctor import machine_rows
 from unisono.machine.limits import outside_sentence, over_quota, quota_sentence
+from unisono.parameters.doctor import machine_rows
 
 
 def test_a_quota_is_said_with_what_to_do() -> None:

@@ -9,8 +9,8 @@ import pytest
 
 from tests.cluster.conftest import cluster
 from unisono.launch.command import Command, command
+from unisono.library.build import bench_program
 from unisono.machine.model import Machine
-from unisono.measure.build import bench_program
 from unisono.measure.session import Session
 from unisono.model import DEFAULT
 

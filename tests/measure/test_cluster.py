@@ -8,8 +8,8 @@ import pytest
 
 from tests.cluster.conftest import MakeCluster
 from unisono.launch.command import command
+from unisono.library.build import bench_program
 from unisono.machine.model import Machine, Node
-from unisono.measure.build import bench_program
 from unisono.measure.limits import floor
 from unisono.measure.session import Session
 from unisono.model import COLLECTIVES, DEFAULT

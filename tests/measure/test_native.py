@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.measure.conftest import bench_command
+from unisono.library.build import native_source, tool
 from unisono.machine.model import Machine
-from unisono.measure.build import native_source, tool
 
 
 @pytest.mark.mpi

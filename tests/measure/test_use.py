@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from unisono.launch.command import command
+from unisono.library.recorder import recorder
 from unisono.machine.model import Machine
 from unisono.measure.session import Session
 from unisono.model import DEFAULT
-from unisono.profile.build import recorder
 from unisono.study.ours import preloaded
 
 pytestmark = pytest.mark.mpi

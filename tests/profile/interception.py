@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.launch.launched import launched
-from unisono.profile.build import recorder
+from unisono.library.recorder import recorder
 from unisono.profile.rawfile import Part, read_parts
 
 PROGRAMS = Path(__file__).parent / "programs"

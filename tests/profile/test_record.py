@@ -17,9 +17,9 @@ from tests.launch.conftest import Installed, installed
 from tests.profile.raw_samples import cell, part, raw_file
 from unisono.errors import LaunchError, UserError
 from unisono.launch.command import Command
+from unisono.launch.preload import Launcher
 from unisono.profile.diagnose import mismatch, nothing_recorded, program_of
 from unisono.profile.model import Profile
-from unisono.profile.preload import Launcher
 from unisono.profile.record import Options, Recording, record, run_through
 
 __all__ = ["installed"]

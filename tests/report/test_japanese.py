@@ -20,8 +20,8 @@ from unisono.report.hybrid import write_hybrid_report
 from unisono.report.hybrid_comparison import write_hybrid_comparison
 from unisono.report.packed import inflated
 from unisono.report.report import write_comparison_report, write_report
+from unisono.search.verdict import decide_study
 from unisono.study.store import Store
-from unisono.study.verdict import decide_study
 
 RECORDED = Path(__file__).parents[2] / "benchmarks" / "data" / "prediction" / "fft-tiny.db"
 

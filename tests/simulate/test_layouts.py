@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from unisono.errors import LaunchError, UserError
-from unisono.hybrid.layouts import Layout
+from unisono.launch.layouts import Layout
 from unisono.simulate.build import unavailable
 from unisono.simulate.clusters import CLUSTERS, T2K, XT4, Cluster
 from unisono.simulate.document004 import SPEED_UPS, said

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from unisono.measure.build import native_source
+from unisono.library.build import native_source
 from unisono.simulate.bounds import dimensions_carried, rank_order_carried, spread_carried
 from unisono.simulate.build import spread_steps
 from unisono.simulate.links import Links, bisection_seconds

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from unisono.library.recorder import recorder
 from unisono.machine.model import Machine
 from unisono.model import DEFAULT, Case, Setting
-from unisono.profile.build import recorder
 from unisono.study.config import Measure
 from unisono.study.engine import Engine, Item, Task
 from unisono.study.ours import Ours

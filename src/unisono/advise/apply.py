@@ -17,12 +17,12 @@ from unisono.launch.command import Command
 from unisono.launch.hydra import describe_hydra
 from unisono.launch.hydra import with_setting as hydra_with_setting
 from unisono.launch.job import describe_job
+from unisono.launch.preload import launcher_of, with_variables
 from unisono.launch.rewrite import with_setting
+from unisono.library.recorder import recorder
 from unisono.machine.model import Machine
 from unisono.parameters.spelling import require_mpi
-from unisono.profile.build import recorder
 from unisono.profile.diagnose import mismatch, program_of
-from unisono.profile.preload import launcher_of, with_variables
 from unisono.tuning.choice import choose, nearest_case, unmeasured
 from unisono.tuning.model import PlanModel, Tuning
 from unisono.tuning.stale import stale

@@ -13,14 +13,14 @@ from unisono.errors import UserError
 from unisono.language import N_, _
 from unisono.machine.model import Machine
 from unisono.model import CALL_SCOPE, DEFAULT, USUAL, Case, Condition
+from unisono.search.search import Hooks, search
+from unisono.search.verdict import decide_study
 from unisono.study.begin import begin, resume, stored_candidates, stored_study
 from unisono.study.config import Cases, Sizes, Study, read_study, ready_made
 from unisono.study.data import StudyData
 from unisono.study.matrix import Matrix, expand
 from unisono.study.ours import Ours, prepare
-from unisono.study.search import Hooks, search
 from unisono.study.store import Store
-from unisono.study.verdict import decide_study
 from unisono.tuning import from_decision
 from unisono.tuning.model import Tuning
 

@@ -29,15 +29,15 @@ from unisono.errors import UserError
 from unisono.language import _, translated
 from unisono.launch.command import Command
 from unisono.launch.userline import parse
+from unisono.library.build import bench_program
 from unisono.machine.describe import describe
 from unisono.machine.model import Machine
-from unisono.measure.build import bench_program
 from unisono.model import USUAL, Setting
 from unisono.profile.importers import import_profile
 from unisono.profile.model import Profile
+from unisono.search.search import Hooks
 from unisono.study.config import parse_duration
 from unisono.study.files import Outputs
-from unisono.study.search import Hooks
 from unisono.study.store import Store
 from unisono.tuning import read, write
 from unisono.tuning.model import Tuning

@@ -6,7 +6,7 @@ from unisono.commands.console import out, print_json
 from unisono.commands.leftovers import remove_leftovers
 from unisono.launch.hosts import parse_hosts
 from unisono.machine.describe import describe
-from unisono.machine.doctor import doctor_json, print_doctor
+from unisono.parameters.doctor import doctor_json, print_doctor
 
 
 def doctor(*, json: bool, mpirun: str | None, mpicc: str | None, hosts: str | None) -> None:

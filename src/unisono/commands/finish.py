@@ -20,10 +20,10 @@ from unisono.hybrid.keep import keeping_layouts
 from unisono.language import _
 from unisono.machine.model import Machine
 from unisono.report.report import write_report
+from unisono.search.verdict import decide_study
 from unisono.study.config import Study
 from unisono.study.files import Outputs
 from unisono.study.store import Store
-from unisono.study.verdict import decide_study
 from unisono.tuning import Gain, Tuning, choose, from_decision, read, write
 from unisono.tuning.model import ProofModel
 from unisono.tuning.show import show

@@ -19,8 +19,8 @@ def import_results(
     from unisono.report.report import write_report
     from unisono.results.readers import read_file
     from unisono.results.study import Source, make_study
+    from unisono.search.verdict import decide_study
     from unisono.study.files import Outputs
-    from unisono.study.verdict import decide_study
     from unisono.tuning import from_decision, write
 
     outputs = Outputs(output)

@@ -19,14 +19,14 @@ from unisono.commands.userline import mpirun_of, words_of
 from unisono.errors import UserError
 from unisono.language import _
 from unisono.launch.command import Command
+from unisono.library.build import bench_program
 from unisono.machine.describe import describe
 from unisono.machine.model import Machine
-from unisono.measure.build import bench_program
 from unisono.model import Case, Condition
 from unisono.profile.model import Profile
 from unisono.report.story import write_story
+from unisono.search.search import Hooks
 from unisono.study.config import parse_duration
-from unisono.study.search import Hooks
 from unisono.writing import write
 
 NOTHING, UNDECIDED = 1, 3

@@ -14,12 +14,12 @@ from unisono.commands.console import out, print_json
 from unisono.errors import UserError
 from unisono.language import _, translated
 from unisono.launch.command import Command
+from unisono.library.build import PROGRAM_NAME
+from unisono.library.recorder import LIBRARY_NAME
 from unisono.machine.model import Machine
-from unisono.measure.build import PROGRAM_NAME
 from unisono.model import CALL_SCOPE
-from unisono.profile.build import LIBRARY_NAME
+from unisono.search import classic, race
 from unisono.sizes import format_size, parse_size
-from unisono.study import classic, race
 from unisono.study.config import Study, parse_duration, read_study, ready_made, ready_made_names
 from unisono.study.engine import Task, launch_command
 from unisono.study.estimate import RACE_LAUNCHES, RACE_SAMPLES, start_seconds, work_seconds

@@ -23,7 +23,7 @@ def report(study: Path, output: Path) -> None:
     from unisono.hybrid.study import read as read_hybrid
     from unisono.report.hybrid import write_hybrid_report
     from unisono.report.report import write_report
-    from unisono.study.verdict import decide_study, stored_verification
+    from unisono.search.verdict import decide_study, stored_verification
     from unisono.tuning import from_decision
 
     with Store.open(study) as store:

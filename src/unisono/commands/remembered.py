@@ -82,8 +82,8 @@ def started_by(tuning: Tuning, words: Sequence[str], given: str | None = None) -
 
 def _belongs(words: Sequence[str], here: str, kept: MpiPart) -> bool:
     """Whether the line's program is known to use the MPI that is kept, rather than the one on PATH."""
+    from unisono.launch.preload import launcher_of
     from unisono.profile.diagnose import library_of, program_of
-    from unisono.profile.preload import launcher_of
 
     library = library_of(program_of(words, launcher_of(words)))
     if library is None or library[0] != _NUMBERS.get(kept.family):

@@ -8,8 +8,8 @@ from rich.table import Table
 
 from unisono.commands.console import err, out, print_json
 from unisono.errors import UserError
-from unisono.hybrid.layouts import Layout, chosen_layouts
 from unisono.language import _, joined, listed, ngettext, translated
+from unisono.launch.layouts import Layout, chosen_layouts
 from unisono.numbers import whole_number
 from unisono.simulate.clusters import CLUSTERS, Cluster
 from unisono.simulate.document004 import said

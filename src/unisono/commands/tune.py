@@ -18,16 +18,16 @@ from unisono.commands.remembered import compiler, launcher
 from unisono.errors import UserError
 from unisono.language import _, translated
 from unisono.launch.hosts import parse_hosts
+from unisono.library.build import bench_program
 from unisono.machine.describe import describe, load
 from unisono.machine.limits import quota_sentence
 from unisono.machine.model import Machine
-from unisono.measure.build import bench_program
+from unisono.search.search import Hooks, search
 from unisono.study.begin import begin, resume, stored_candidates, stored_study
 from unisono.study.config import Study
 from unisono.study.files import Outputs
 from unisono.study.matrix import Matrix, expand
 from unisono.study.ours import Ours, prepare
-from unisono.study.search import Hooks, search
 from unisono.study.store import Store
 
 _QUIET_LOAD = 0.5

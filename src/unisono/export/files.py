@@ -13,9 +13,9 @@ from unisono.export.seal import is_edited, sealed
 from unisono.export.words import PlanWords, plan_words
 from unisono.language import N_, _
 from unisono.launch.placement import place
+from unisono.library.recorder import LIBRARY_NAME
 from unisono.machine.model import Machine
 from unisono.parameters.spelling import require_mpi
-from unisono.profile.build import LIBRARY_NAME
 from unisono.reading import open_regular
 from unisono.tuning.choice import without_library
 from unisono.tuning.model import PlanModel, Tuning

@@ -17,9 +17,9 @@ from unisono.errors import LaunchError, UserError
 from unisono.language import N_, _
 from unisono.launch.failure import explain
 from unisono.launch.process import run
+from unisono.library.build import native_source
 from unisono.machine import tools
 from unisono.machine.model import Machine
-from unisono.measure.build import native_source
 
 _MARK = "@P "
 

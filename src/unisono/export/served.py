@@ -21,11 +21,11 @@ from unisono.export.seen import Item
 from unisono.export.words import PlanWords
 from unisono.language import _
 from unisono.launch.command import command
+from unisono.launch.preload import launcher_for, with_variables
+from unisono.library.recorder import recorder
 from unisono.machine.model import Machine
 from unisono.model import WITHOUT_SIZE
 from unisono.parameters.spelling import require_mpi
-from unisono.profile.build import recorder
-from unisono.profile.preload import launcher_for, with_variables
 from unisono.reading import read_text
 from unisono.sizes import format_size
 from unisono.tuning.model import PlanModel

@@ -13,12 +13,12 @@ from pathlib import Path
 
 from unisono.errors import UserError
 from unisono.hybrid import policies
-from unisono.hybrid.layouts import Layout
 from unisono.hybrid.lines import binding, exports, fill, threads_environment
 from unisono.language import N_, _
 from unisono.launch.command import Command
 from unisono.launch.hydra import describe_hydra, taken_apart
 from unisono.launch.job import describe_job
+from unisono.launch.layouts import Layout
 from unisono.launch.rewrite import PLACING
 from unisono.launch.userline import parse
 from unisono.machine.model import Machine

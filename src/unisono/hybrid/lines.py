@@ -8,10 +8,10 @@ from pathlib import Path
 
 from unisono.errors import UserError
 from unisono.hybrid import policies
-from unisono.hybrid.layouts import Layout
 from unisono.hybrid.variants import Variant
 from unisono.language import _
 from unisono.launch.command import Command, command
+from unisono.launch.layouts import Layout
 from unisono.machine.model import Machine
 from unisono.parameters.spelling import require_mpi
 

@@ -11,8 +11,8 @@ import shutil
 from typing import Literal, cast
 
 from unisono.errors import UserError
-from unisono.hybrid.layouts import Layout
 from unisono.language import N_, _
+from unisono.launch.layouts import Layout
 from unisono.machine.model import Machine
 
 Policy = Literal["none", "local", "socket-local", "socket-interleave"]

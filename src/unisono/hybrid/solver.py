@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, ValidationError, field_validator
 
 from unisono.errors import UserError
 from unisono.language import N_, _
-from unisono.measure.build import Target, built
+from unisono.library.build import Target, built
 from unisono.toml import explain_validation
 
 SOLVER = Target("unisono-solver", "solver/unisono-solver", ("solver", "common"), "the solver")
@@ -63,7 +63,7 @@ def checked_answer(answer: Mapping[str, Any], where: str) -> dict[str, Any]:
 
 
 def solver_program(mpicc: str | None, progress: Callable[[str], None] | None = None) -> Path:
-    """The solver for this mpicc, built on first use and kept. Raises UserError as measure.build.built does."""
+    """The solver for this mpicc, built on first use and kept. Raises UserError as library.build.built does."""
     return built(SOLVER, mpicc, progress)
 
 

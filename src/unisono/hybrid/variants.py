@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from unisono.errors import UserError
-from unisono.hybrid.layouts import Layout, chosen_layouts
 from unisono.hybrid.policies import POLICIES, chosen_policies
 from unisono.language import N_, _
+from unisono.launch.layouts import Layout, chosen_layouts
 from unisono.machine.model import Machine
 from unisono.model import Setting
 from unisono.numbers import whole_number

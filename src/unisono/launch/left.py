@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from unisono.launch import tree
-from unisono.measure.build import cache
+from unisono.library.build import cache
 
 _KEPT_SECONDS = 30 * 24 * 3600.0
 """Notes of other hosts, which may no longer exist, are kept so long."""

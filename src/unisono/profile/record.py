@@ -20,17 +20,17 @@ from unisono.errors import UserError
 from unisono.language import N_, _
 from unisono.launch.command import Command
 from unisono.launch.failure import explain
+from unisono.launch.preload import Launcher, compiler_of, launcher_of, with_variables
 from unisono.launch.process import run as run_process
+from unisono.library.recorder import recorder
 from unisono.machine.describe import describe, read_machine
 from unisono.machine.files import ROOT
 from unisono.machine.fingerprint import fingerprint
 from unisono.machine.model import Machine
 from unisono.machine.mpi import find_mpicc, find_mpirun
-from unisono.profile.build import recorder
 from unisono.profile.diagnose import mismatch, nothing_recorded, other_library, program_of
 from unisono.profile.model import Profile
 from unisono.profile.passed import Passed
-from unisono.profile.preload import Launcher, compiler_of, launcher_of, with_variables
 from unisono.profile.raw import read_raw
 from unisono.reading import read_text
 
@@ -91,7 +91,7 @@ class Recording:
     A context manager: the ranks' files are in a folder of their own under `folder`, which all nodes must see, and go
     when it ends. `line` is the user's command line; `mpicc` builds the recorder where the launcher does not tell.
     Raises UserError for a line that starts no MPI program we could find, a program of another MPI than its mpirun, and
-    as measure.build.built does.
+    as library.build.built does.
     """
 
     def __init__(

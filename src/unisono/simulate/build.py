@@ -13,7 +13,7 @@ from pathlib import Path
 
 from unisono.errors import UserError
 from unisono.language import _
-from unisono.measure.build import could_not, native_source
+from unisono.library.build import could_not, native_source
 
 _FLAGS = ["-std=c11", "-O2", "-Wall", "-Wextra", "-D_GNU_SOURCE", "-DUNISONO_SIMULATED"]
 _SECONDS = 300

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from unisono.errors import LaunchError, UserError
-from unisono.hybrid.layouts import Layout
 from unisono.language import N_, _
+from unisono.launch.layouts import Layout
 from unisono.simulate.build import skeleton
 from unisono.simulate.clusters import Cluster
 from unisono.simulate.run import OPTIONS, output_of

@@ -1,1 +1,1 @@
-"""Plan, search, store, resume."""
+"""What is to be measured, the engine that measures it, and the file that keeps it."""

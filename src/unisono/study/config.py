@@ -164,7 +164,7 @@ class Method(_Part):
     budget: Duration | None = None
     launches: Annotated[int, Field(ge=1, le=1000)] = 5
     """Classic: launches a setting. Race: from so many on, differences within the margin are ties; what is ahead but not
-    proven gets more (study.race)."""
+    proven gets more (search.race)."""
     margin: Annotated[float, Field(ge=0, lt=1)] = 0.03
     """The default is kept unless beaten by more than this."""
     confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95

@@ -13,14 +13,14 @@ from pydantic import ValidationError
 from unisono.errors import LaunchError, UserError
 from unisono.language import _
 from unisono.launch.command import Command, command
+from unisono.launch.preload import launcher_for, launcher_of, with_variables
+from unisono.library.recorder import recorder
 from unisono.machine.model import Machine
 from unisono.measure.session import OwnAlgorithm, Session
 from unisono.model import DEFAULT, UNISONO, Case, Setting
 from unisono.parameters.availability import available_values
 from unisono.parameters.folding import fold
 from unisono.parameters.spelling import require_mpi, sweep_words
-from unisono.profile.build import recorder
-from unisono.profile.preload import launcher_for, launcher_of, with_variables
 from unisono.study.config import Study
 from unisono.study.rows import CANDIDATES
 from unisono.toml import explain_validation

@@ -20,8 +20,8 @@ from pydantic import (
 )
 
 from unisono.decide.model import Interval, Joint, Plan, Rule
-from unisono.hybrid.layouts import Layout
 from unisono.language import _, ngettext
+from unisono.launch.layouts import Layout
 from unisono.machine.model import mpi_name
 from unisono.model import CALL_SCOPE, COLLECTIVES, DISPATCHED, PRELOAD, UNISONO, Case, Setting, is_ours
 from unisono.sizes import format_size

@@ -12,9 +12,9 @@ import pytest
 import unisono
 from unisono.cli import main
 from unisono.errors import UserError
+from unisono.library import build
+from unisono.library.build import bench_program, native_source, tool
 from unisono.machine.model import Machine
-from unisono.measure import build
-from unisono.measure.build import bench_program, native_source, tool
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from unisono.errors import UserError
-from unisono.profile.preload import Launcher, Line, launcher_of, with_variables
+from unisono.launch.preload import Launcher, Line, launcher_of, with_variables
 
 LIBRARY = Path("/c/libunisono.so")
 VARIABLES = {"UNISONO_PROFILE": "/o/run"}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from unisono.machine.model import Machine
-from unisono.study import classic, race
+from unisono.search import classic, race
 from unisono.study.config import Study
 from unisono.study.engine import Engine, Task
 from unisono.study.matrix import Matrix
@@ -17,7 +17,7 @@ from unisono.study.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Hooks:
-    """What hears of a measurement's progress: see study.engine.Engine and study.race.run."""
+    """What hears of a measurement's progress: see study.engine.Engine and search.race.run."""
 
     measured: Callable[[Task, int], None] = lambda task, samples: None
     planned: Callable[[int], None] = lambda samples: None

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from tests.decide.synthetic import Bench, Noise, scaled
 from unisono.model import CALL_SCOPE, DEFAULT, Case, Sample, Setting
-from unisono.study import race
+from unisono.search import race
 from unisono.study.config import Study
 from unisono.study.data import Refusal
 from unisono.study.engine import Task

@@ -1,0 +1,1 @@
+"""Our native programs, built for the machine's own MPI and kept."""
