@@ -21,7 +21,9 @@ enum collective {
     COLL_ALLTOALLV,
     COLL_BARRIER,
     COLL_BCAST,
+    COLL_GATHER,
     COLL_REDUCE,
+    COLL_SCATTER,
     COLLECTIVES
 };
 
@@ -43,9 +45,9 @@ struct reduction {
 /* One call. Sizes are bytes. What the others' arguments may differ in is said; all else is the same on every rank. */
 struct call {
     enum collective collective;
-    int root;      /* bcast, reduce */
+    int root;      /* bcast, gather, reduce, scatter */
     int64_t bytes; /* the message size as IMB counts it: the vector of bcast, reduce, allreduce; what one rank
-                      contributes to allgather; what one rank has for one other in alltoall; of allgatherv the total
+                      contributes to allgather and gather; what one rank has for one other in alltoall and scatter; of allgatherv the total
                       over all ranks divided by the ranks, rounded up; 0 for alltoallv and barrier */
 
     /* Data goes from `send` to `receive`, both contiguous. They overlap only where said:
@@ -53,7 +55,9 @@ struct call {
        reduce     `receive` counts on the root alone, elsewhere it is NULL; on the root they may be equal.
        allreduce  they may be equal.
        allgather  `send` may be this rank's own place in `receive`; so in allgatherv.
-       alltoall   never; so in alltoallv. */
+       alltoall   never; so in alltoallv.
+       gather     `receive` counts on the root alone, elsewhere it is NULL; its `send` may be its own place in it.
+       scatter    `send` counts on the root alone, elsewhere it is NULL; its `receive` may be its own place in it. */
     const void *send;
     void *receive;
 

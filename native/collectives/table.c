@@ -13,8 +13,8 @@ static const struct algorithm *const table[] = {
 };
 #undef ALGORITHM
 
-const char *const collective_names[COLLECTIVES] = {"allgather", "allgatherv", "allreduce", "alltoall",
-                                                   "alltoallv", "barrier",    "bcast",     "reduce"};
+const char *const collective_names[COLLECTIVES] = {"allgather", "allgatherv", "allreduce", "alltoall", "alltoallv",
+                                                   "barrier",   "bcast",      "gather",    "reduce",   "scatter"};
 
 const struct algorithm *algorithm_at(int index)
 {

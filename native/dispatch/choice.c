@@ -158,11 +158,17 @@ void choice_from_costs(struct choice *choice, const struct coll_comm *comm, enum
         if (range.to < bytes)
             continue;
         struct shape shape = {bytes, 8, true, 0}, ordered = {bytes, 8, false, 0};
+        const int64_t end = range.to < INT64_MAX ? range.to : bytes;
+        if (!trial_prefers_ours(comm, collective, bytes) || !trial_prefers_ours(comm, collective, end)) {
+            range.implementation[range.count++] = implementation_mpi(collective);
+            append(choice, &range);
+            continue;
+        }
         const struct implementation *one = quickest(comm, collective, &shape);
         const struct implementation *other =
             collective == COLL_ALLREDUCE || collective == COLL_REDUCE ? quickest(comm, collective, &ordered) : one;
         /* What serves up to some size may not serve the range to its end. */
-        shape.bytes = range.to < INT64_MAX ? range.to : bytes;
+        shape.bytes = end;
         add(&range, one);
         add(&range, quickest(comm, collective, &shape));
         add(&range, other);

@@ -28,7 +28,7 @@ struct place {
 /* Sizes without a rule are `others`', or mpi's where that is NULL. */
 void choice_from_rules(struct choice *choice, const struct rules *rules, enum collective collective,
                        const struct place *place, const struct choice *others);
-/* The quickest of ours by their own cost models. */
+/* The quickest of ours by their own cost models; or mpi, where it was found to be quicker. */
 void choice_from_costs(struct choice *choice, const struct coll_comm *comm, enum collective collective);
 void choice_of_one(struct choice *choice, const struct implementation *implementation);
 void choice_free(struct choice *choice);

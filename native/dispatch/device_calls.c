@@ -217,3 +217,39 @@ bool device_alltoallv(const void *send, struct dispatch_vector send_blocks, MPI_
         dispatch_alltoallv(in.use, send_blocks, send_type, out.use, blocks, type, comm, &failed);
     return end(&in, &out, failed, *comm, error);
 }
+
+bool device_gather(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
+                   MPI_Datatype type, int root, MPI_Comm *comm, int *error)
+{
+    begin();
+    bool served = dispatch_gather(send, send_count, send_type, receive, count, type, root, comm, error);
+    struct copy in, out;
+    int rank = 0;
+    if (!again(served))
+        return served;
+    PMPI_Comm_rank(*comm, &rank);
+    int failed = take(&in, send, 0, send == MPI_IN_PLACE ? 0 : send_count, send_type, *comm);
+    int other = take(&out, receive, 0, rank == root ? count * ranks_of(*comm) : 0, type, *comm);
+    failed = failed != MPI_SUCCESS ? failed : other;
+    if (failed == MPI_SUCCESS)
+        dispatch_gather(in.use, send_count, send_type, out.use, count, type, root, comm, &failed);
+    return end(&in, &out, failed, *comm, error);
+}
+
+bool device_scatter(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
+                    MPI_Datatype type, int root, MPI_Comm *comm, int *error)
+{
+    begin();
+    bool served = dispatch_scatter(send, send_count, send_type, receive, count, type, root, comm, error);
+    struct copy in, out;
+    int rank = 0;
+    if (!again(served))
+        return served;
+    PMPI_Comm_rank(*comm, &rank);
+    int failed = take(&in, send, 0, rank == root ? send_count * ranks_of(*comm) : 0, send_type, *comm);
+    int other = take(&out, receive, 0, receive == MPI_IN_PLACE ? 0 : count, type, *comm);
+    failed = failed != MPI_SUCCESS ? failed : other;
+    if (failed == MPI_SUCCESS)
+        dispatch_scatter(in.use, send_count, send_type, out.use, count, type, root, comm, &failed);
+    return end(&in, &out, failed, *comm, error);
+}

@@ -51,6 +51,10 @@ bool dispatch_alltoall(const void *send, MPI_Count send_count, MPI_Datatype send
                        MPI_Datatype type, MPI_Comm *comm, int *error);
 bool dispatch_alltoallv(const void *send, struct dispatch_vector send_blocks, MPI_Datatype send_type, void *receive,
                         struct dispatch_vector blocks, MPI_Datatype type, MPI_Comm *comm, int *error);
+bool dispatch_gather(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
+                     MPI_Datatype type, int root, MPI_Comm *comm, int *error);
+bool dispatch_scatter(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
+                      MPI_Datatype type, int root, MPI_Comm *comm, int *error);
 
 /* Whether this thread's calls are left to the MPI library: while a communicator ends, what is kept with it may be gone
  * before the program's callbacks for its attributes have run. What it was before. */

@@ -26,7 +26,8 @@ static const double alike = 1.25;
 
 static struct trial found; /* all 0 before */
 
-static const enum collective tried[] = {COLL_BCAST, COLL_ALLREDUCE, COLL_REDUCE, COLL_ALLTOALL, COLL_ALLGATHER};
+static const enum collective tried[] = {COLL_BCAST, COLL_ALLREDUCE, COLL_REDUCE, COLL_ALLTOALL, COLL_ALLGATHER,
+                                       COLL_GATHER, COLL_SCATTER};
 enum { TRIED = sizeof tried / sizeof *tried };
 
 /* One collective at one size. */
@@ -40,9 +41,35 @@ struct task {
 
 _Static_assert(COLL_ALLGATHERV == COLL_ALLGATHER + 1 && COLL_ALLTOALLV == COLL_ALLTOALL + 1, "set_vector()");
 
-static bool is_vector_of_all(enum collective collective)
+/* Whether there is a collective with blocks of different lengths that goes the same ways. */
+static bool has_vector(enum collective collective)
 {
     return collective == COLL_ALLTOALL || collective == COLL_ALLGATHER;
+}
+
+static bool is_rooted(enum collective collective)
+{
+    return collective == COLL_GATHER || collective == COLL_SCATTER;
+}
+
+/* Whether the MPI library's own is tried beside ours: the last of a task. */
+static bool has_rival(enum collective collective)
+{
+    return is_rooted(collective);
+}
+
+static int rival_of(enum collective collective)
+{
+    return TRIAL_ALGORITHMS - COLLECTIVES + (int)collective;
+}
+
+static void run_rival(const struct call *call, MPI_Comm comm)
+{
+    int bytes = (int)call->bytes;
+    if (call->collective == COLL_GATHER)
+        PMPI_Gather(call->send, bytes, MPI_BYTE, call->receive, bytes, MPI_BYTE, call->root, comm);
+    else
+        PMPI_Scatter(call->send, bytes, MPI_BYTE, call->receive, bytes, MPI_BYTE, call->root, comm);
 }
 
 static int64_t room_bytes(const struct coll_comm *comm)
@@ -51,13 +78,20 @@ static int64_t room_bytes(const struct coll_comm *comm)
     return share < room_least ? room_least : share < room_most ? share : room_most;
 }
 
+static void add(struct task *task, int index)
+{
+    task->algorithm[task->count] = index;
+    task->seconds[0][task->count] = task->seconds[1][task->count] = HUGE_VAL;
+    task->count++;
+}
+
 /* False: too long for the buffers, or there is no choice. */
 static bool set_up(struct task *task, const struct coll_comm *comm, enum collective collective, int64_t bytes,
                    void *send, void *receive)
 {
     const int64_t element = sizeof(double);
     double least = 0;
-    if (bytes * (is_vector_of_all(collective) ? comm->ranks : 1) > room_bytes(comm))
+    if (bytes * (has_vector(collective) || is_rooted(collective) ? comm->ranks : 1) > room_bytes(comm))
         return false;
     *task = (struct task){.shape = {.bytes = bytes, .element = element, .commutative = true}};
     task->call = (struct call){.collective = collective, .bytes = bytes, .send = send, .receive = receive};
@@ -69,6 +103,10 @@ static bool set_up(struct task *task, const struct coll_comm *comm, enum collect
         if (collective == COLL_REDUCE && comm->rank != 0)
             task->call.receive = NULL;
     }
+    if (comm->rank != 0 && collective == COLL_GATHER)
+        task->call.receive = NULL;
+    if (comm->rank != 0 && collective == COLL_SCATTER)
+        task->call.send = NULL;
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < TRIAL_ALGORITHMS && algorithm_at(i) != NULL; i++) {
             const struct algorithm *algorithm = algorithm_at(i);
@@ -77,21 +115,32 @@ static bool set_up(struct task *task, const struct coll_comm *comm, enum collect
             double cost = algorithm->cost(comm, &task->shape);
             if (pass == 0)
                 least = least == 0 || cost < least ? cost : least;
-            else if (cost < hopeless * least) {
-                task->algorithm[task->count] = i;
-                task->seconds[0][task->count] = task->seconds[1][task->count] = HUGE_VAL;
-                task->count++;
-            }
+            else if (cost < hopeless * least)
+                add(task, i);
         }
+    if (task->count > 0 && has_rival(collective))
+        add(task, rival_of(collective));
     return task->count > 1;
 }
 
 /* A rank that could not do its part says so: the others wait for it. */
 static void run_once(const struct task *task, int which, struct coll_comm *comm)
 {
-    int error = algorithm_run(algorithm_at(task->algorithm[which]), comm, &task->call, 0);
+    const int index = task->algorithm[which];
+    int error = MPI_SUCCESS;
+    if (index == rival_of(task->call.collective))
+        run_rival(&task->call, comm->comm);
+    else
+        error = algorithm_run(algorithm_at(index), comm, &task->call, 0);
     if (error != MPI_SUCCESS)
         failure_found(comm->fabric.failure, error);
+}
+
+/* It may have been refused memory since. */
+static bool still_applies(const struct task *task, int which, const struct coll_comm *comm)
+{
+    const int index = task->algorithm[which];
+    return index == rival_of(task->call.collective) || algorithm_applies(algorithm_at(index), comm, &task->shape);
 }
 
 /* Algorithms take turns, so that what disturbs the machine disturbs all alike. The first turn is not counted. */
@@ -100,8 +149,7 @@ static void run(struct task *task, struct coll_comm *comm)
     int rounds = task->calls > 1 ? ROUNDS_SHORT : ROUNDS_LONG;
     for (int round = 0; round <= rounds; round++)
         for (int i = 0; i < task->count; i++) {
-            const struct algorithm *algorithm = algorithm_at(task->algorithm[i]);
-            if (!algorithm_applies(algorithm, comm, &task->shape)) /* since it was refused memory */
+            if (!still_applies(task, i, comm))
                 continue;
             node_barrier(comm);
             double start = PMPI_Wtime();
@@ -125,7 +173,7 @@ static void set(const struct coll_comm *comm, int index, int size, const struct 
 static void set_vector(const struct coll_comm *comm, int index, int size, const struct shape *shape, double seconds)
 {
     enum collective plain = algorithm_at(index)->collective, vector = plain + 1;
-    if (!is_vector_of_all(plain) || (plain == COLL_ALLTOALL && sizes[size] != usual_block))
+    if (!has_vector(plain) || (plain == COLL_ALLTOALL && sizes[size] != usual_block))
         return;
     const char *name = algorithm_at(index)->name + strlen(collective_names[plain]) + 1;
     const struct algorithm *other = algorithm_find(vector, name);
@@ -151,8 +199,15 @@ static bool note(const struct task *task, const struct coll_comm *comm, int size
     for (int i = 0; i < TRIAL_ALGORITHMS && algorithm_at(i) != NULL; i++)
         if (algorithm_at(i)->collective == task->call.collective && algorithm_applies(algorithm_at(i), comm, &task->shape))
             set(comm, i, size, &task->shape, hopeless * least); /* those that were not tried */
+    const int rival = rival_of(task->call.collective);
+    double ours = HUGE_VAL;
     for (int i = 0; i < task->count; i++) {
         double seconds = fmin(slowest[0][i], slowest[1][i]);
+        if (task->algorithm[i] == rival) { /* the last */
+            found.factor[size][rival] = (float)fmin(fmax(seconds / ours, 1 / factor_most), factor_most);
+            continue;
+        }
+        ours = fmin(ours, seconds);
         set(comm, task->algorithm[i], size, &task->shape, seconds);
         set_vector(comm, task->algorithm[i], size, &task->shape, seconds);
     }
@@ -175,7 +230,7 @@ static void warm_up(struct coll_comm *comm, void *send, void *receive, double be
         while (size > 0 && !set_up(&task, comm, tried[i], sizes[size], send, receive))
             size--;
         for (int k = 0; size > 0 && k < task.count && has_time(comm, begun); k++)
-            if (algorithm_applies(algorithm_at(task.algorithm[k]), comm, &task.shape))
+            if (still_applies(&task, k, comm))
                 run_once(&task, k, comm);
     }
 }
@@ -265,10 +320,9 @@ static int known(int index, int size, int step)
     return size >= 0 && size < TRIAL_SIZES ? size : -1;
 }
 
-double trial_factor(const struct coll_comm *comm, int index, int64_t bytes)
+/* What was found, or what lies between: 1 where nothing is known. */
+static double between(int index, int64_t bytes)
 {
-    if (comm->topology.nodes != 1 || comm->crowded || index >= TRIAL_ALGORITHMS)
-        return 1;
     int above = 0;
     while (above < TRIAL_SIZES && sizes[above] < bytes)
         above++;
@@ -278,4 +332,22 @@ double trial_factor(const struct coll_comm *comm, int index, int64_t bytes)
     double low = (double)found.factor[before][index], high = (double)found.factor[next][index];
     double share = log2((double)bytes / (double)sizes[before]) / log2((double)sizes[next] / (double)sizes[before]);
     return low * pow(high / low, share);
+}
+
+double trial_factor(const struct coll_comm *comm, int index, int64_t bytes)
+{
+    if (comm->topology.nodes != 1 || comm->crowded || index >= TRIAL_ALGORITHMS)
+        return 1;
+    return between(index, bytes);
+}
+
+bool trial_prefers_ours(const struct coll_comm *comm, enum collective collective, int64_t bytes)
+{
+    const int64_t is_long = 512 << 10; /* from here on it takes as long as it has bytes */
+    const int rival = rival_of(collective), last = known(rival, TRIAL_SIZES - 1, -1);
+    if (!has_rival(collective))
+        return true;
+    if (comm->topology.nodes != 1 || comm->crowded || last < 0 || (bytes > sizes[last] && sizes[last] < is_long))
+        return false;
+    return between(rival, bytes) > 1;
 }

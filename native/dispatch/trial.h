@@ -3,16 +3,18 @@
  * The models count copies and waits; how long these take depends on caches and on what connects them, and no constant
  * holds on two kinds of CPU. So where the ranks of MPI_COMM_WORLD are on one node and have a CPU each, every algorithm that
  * may be the quickest is run a few times at the start, at several message sizes, for at most 0.12 s. The next run reads
- * what was found from a file (trial_file.h). On communicators of one node a model's time is multiplied by it. Over several
+ * what was found from a file (trial_file.h). Of gather and scatter the MPI library's own is tried, too, and they are ours only
+ * where it was slower. On communicators of one node a model's time is multiplied by it. Over several
  * nodes, and where ranks share CPUs, the models speak alone. */
 #ifndef UNISONO_TRIAL_H
 #define UNISONO_TRIAL_H
 
 #include "collectives.h"
 
-enum { TRIAL_SIZES = 8, TRIAL_ALGORITHMS = 128 };
+enum { TRIAL_SIZES = 8, TRIAL_ALGORITHMS = 160 };
 
-/* By size and by number in the table: the time it takes over that of its model. 0: not known. */
+/* By size and by number in the table: the time it takes over that of its model. 0: not known. The last COLLECTIVES places
+ * are the MPI library's own: its time over that of the quickest of ours. */
 struct trial {
     float factor[TRIAL_SIZES][TRIAL_ALGORITHMS];
 };
@@ -22,5 +24,8 @@ struct trial {
 bool trial_start(struct coll_comm *world);
 /* What to multiply the cost of algorithm_at(index) by. */
 double trial_factor(const struct coll_comm *comm, int index, int64_t bytes);
+/* Whether ours serve this without a rule: of collectives that are tried against the MPI library's own, only where that is
+ * known to take longer. */
+bool trial_prefers_ours(const struct coll_comm *comm, enum collective collective, int64_t bytes);
 
 #endif

@@ -10,7 +10,18 @@ from dataclasses import dataclass
 DECLARATION = re.compile(r"\bint\s+MPI_(\w+)\s*\(([^()]*)\)")
 PARAMETER = re.compile(r"^(?P<type>.*?)(?P<name>\w+)\s*(?P<array>(\[\d*\]\s*)*)$", re.DOTALL)
 
-SERVED = ("Allgather", "Allgatherv", "Allreduce", "Alltoall", "Alltoallv", "Barrier", "Bcast", "Reduce")
+SERVED = (
+    "Allgather",
+    "Allgatherv",
+    "Allreduce",
+    "Alltoall",
+    "Alltoallv",
+    "Barrier",
+    "Bcast",
+    "Gather",
+    "Reduce",
+    "Scatter",
+)
 """What native/dispatch serves."""
 
 

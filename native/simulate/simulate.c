@@ -87,6 +87,8 @@ static void simulators_own(const struct job *job, char *receive)
     case COLL_REDUCE: MPI_Reduce(send, receive, number, MPI_DOUBLE, MPI_SUM, call->root, MPI_COMM_WORLD); break;
     case COLL_ALLREDUCE: MPI_Allreduce(send, receive, number, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); break;
     case COLL_ALLGATHER: MPI_Allgather(send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, MPI_COMM_WORLD); break;
+    case COLL_GATHER: MPI_Gather(send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, call->root, MPI_COMM_WORLD); break;
+    case COLL_SCATTER: MPI_Scatter(send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, call->root, MPI_COMM_WORLD); break;
     case COLL_ALLTOALL: MPI_Alltoall(send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, MPI_COMM_WORLD); break;
     case COLL_ALLGATHERV:
         MPI_Allgatherv(send, v[0], MPI_BYTE, receive, v + 2 * n, v + 3 * n, MPI_BYTE, MPI_COMM_WORLD);

@@ -81,6 +81,12 @@ static void library(const struct data *data, const struct call *call, char *rece
     case COLL_ALLGATHER:
         PMPI_Allgather(call->send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, MPI_COMM_WORLD);
         break;
+    case COLL_GATHER:
+        PMPI_Gather(call->send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, call->root, MPI_COMM_WORLD);
+        break;
+    case COLL_SCATTER:
+        PMPI_Scatter(call->send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, call->root, MPI_COMM_WORLD);
+        break;
     case COLL_ALLTOALL:
         PMPI_Alltoall(call->send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, MPI_COMM_WORLD);
         break;

@@ -157,7 +157,18 @@ call; one without only what Open MPI's own files can say."""
 UNISONO = "unisono"
 """Its value, and that of `coll` for our own collectives."""
 
-DISPATCHED = ("allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "barrier", "bcast", "reduce")
+DISPATCHED = (
+    "allgather",
+    "allgatherv",
+    "allreduce",
+    "alltoall",
+    "alltoallv",
+    "barrier",
+    "bcast",
+    "gather",
+    "reduce",
+    "scatter",
+)
 """The collectives that our library can give to whatever its rules name (native/collectives/table.c)."""
 
 

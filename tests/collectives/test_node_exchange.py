@@ -26,7 +26,9 @@ WAYS = {
     "alltoallv": ("cells", "pull"),
     "barrier": ("flags",),
     "bcast": ("inline", "cells", "pull"),
+    "gather": ("inline", "cells", "push"),
     "reduce": ("cells", "slices"),
+    "scatter": ("inline", "cells", "pull"),
 }
 SERVED = {f"{collective}_{way}" for collective, ways in WAYS.items() for way in ways}
 

@@ -24,7 +24,16 @@ TRY = Target(
 )
 SIZES = ("0", "1", "40", "3001", "70001")
 """Bytes: nothing, less than one for each rank, odd ones, more than a segment."""
-OVER_NODES = ("bcast_leader", "allreduce_lanes", "allgather_lanes", "alltoall_nodes", "alltoallv_lanes", "reduce_chain")
+OVER_NODES = (
+    "bcast_leader",
+    "allreduce_lanes",
+    "allgather_lanes",
+    "alltoall_nodes",
+    "alltoallv_lanes",
+    "reduce_chain",
+    "gather_leader",
+    "scatter_direct",
+)
 
 
 def _check(said: str, some: tuple[str, ...]) -> None:
@@ -39,8 +48,30 @@ def _check(said: str, some: tuple[str, ...]) -> None:
     ("ranks", "nodes", "some"),
     [
         (4, "2", OVER_NODES),
-        (6, "2,1,3", ("bcast_leader", "allreduce_leader", "allgather_ring", "alltoall_nodes", "alltoallv_direct")),
-        (5, "%2", ("bcast_chain", "allreduce_leader_ring", "allgather_leader", "alltoallv_nodes", "reduce_leader")),
+        (
+            6,
+            "2,1,3",
+            (
+                "bcast_leader",
+                "allreduce_leader",
+                "allgather_ring",
+                "alltoall_nodes",
+                "alltoallv_direct",
+                "scatter_leader",
+            ),
+        ),
+        (
+            5,
+            "%2",
+            (
+                "bcast_chain",
+                "allreduce_leader_ring",
+                "allgather_leader",
+                "alltoallv_nodes",
+                "reduce_leader",
+                "gather_direct",
+            ),
+        ),
         (3, "1", ("bcast_ring", "allgatherv_lanes", "alltoall_leader")),
     ],
 )

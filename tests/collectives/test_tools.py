@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.profile.interception import Ran, Toolchain, amounts, compiled, run, toolchain
+from unisono.model import DISPATCHED
 
 pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 PROGRAMS = Path(__file__).parent / "programs"
@@ -135,10 +136,11 @@ def test_fortran(before: bool, tmp_path: Path) -> None:
     tool = compiled(tools, tmp_path, str(PROGRAMS / "tool.c"), "-O2", "-shared", "-fPIC", name="tool.so")
     both = [str(tool), str(tools.library)]
     preload = {"LD_PRELOAD": ":".join(both if before else reversed(both))}
+    preload["UNISONO_FORCE"] = "gather=unisono/cells,scatter=unisono/inline"
     ran = run(tools, tmp_path, program, ranks=3, env=SERVE | preload)
     assert ran.status == 0 and "right" in ran.out.split(), ran.out + ran.error
     saw = _saw(ran.out)["allreduce"]
     recorded = sum(amount[0] for key, amount in amounts(ran.whole()).items() if key[1] == "MPI_Allreduce")
     assert saw == recorded >= 15 and _served(ran.error, "allreduce") > 0
-    for collective in ("allgather", "allgatherv", "alltoall", "alltoallv", "barrier", "bcast", "reduce"):
+    for collective in sorted({*DISPATCHED} - {"allreduce"}):
         assert _served(ran.error, collective) > 0, collective

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from unisono.model import DISPATCHED
 from unisono.simulate.build import simulator, unavailable
 from unisono.simulate.platforms import FAT_TREE, FX10, Platform
 from unisono.simulate.run import OPTIONS, Run, output_of, read
@@ -15,7 +16,6 @@ from unisono.simulate.run import OPTIONS, Run, output_of, read
 reason = unavailable()
 pytestmark = pytest.mark.skipif(reason is not None, reason=f"SimGrid: {reason}")
 
-COLLECTIVES = ("allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "barrier", "bcast", "reduce")
 MACHINES = [
     (FX10.resized((3, 2, 2)), 3, True),
     (FX10.resized((6, 3)), 2, False),
@@ -47,7 +47,7 @@ def test_a_node_shares_its_memory() -> None:
 
 
 @pytest.mark.parametrize(("platform", "ppn", "shared"), MACHINES, ids=NAMES)
-@pytest.mark.parametrize("collective", COLLECTIVES)
+@pytest.mark.parametrize("collective", DISPATCHED)
 def test_every_algorithm_is_right(platform: Platform, ppn: int, shared: bool, collective: str) -> None:
     results = Run(platform, ppn, collective, ["all"], [2003], check=True, shared=shared).results(120)
     wrong = [result for result in results if result.outcome == "WRONG"]
@@ -64,7 +64,7 @@ def test_every_algorithm_is_right(platform: Platform, ppn: int, shared: bool, co
 
 @pytest.mark.nightly
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("collective", COLLECTIVES)
+@pytest.mark.parametrize("collective", DISPATCHED)
 def test_every_algorithm_is_right_with_hundreds_of_ranks(collective: str) -> None:
     """Of a random size each night, on 64 nodes of a torus with four processes each."""
     size = random.Random(f"{os.environ.get('UNISONO_SEED', '1')}/{collective}").randrange(1, 300)

@@ -100,6 +100,10 @@ int group_bcast_scatter_doubling(const struct group *group, int root, void *data
 /* Linear: the root has one message with every other. `send` (`receive`) of the root may be its own block in place. */
 int group_gather(const struct group *group, int root, const void *send, void *receive, const struct blocks *blocks);
 int group_scatter(const struct group *group, int root, const void *send, void *receive, const struct blocks *blocks);
+/* Binomial trees, for short blocks. In place: of the member at place p, counted from the root on, the bytes from starts[p]
+   up to starts[p + 1]. */
+int group_gather_tree(const struct group *group, int root, void *data, const int64_t *starts);
+int group_scatter_tree(const struct group *group, int root, void *data, const int64_t *starts);
 
 /* `send` may be the own block in `receive`. By size and number of members one of the two below. */
 int group_allgather(const struct group *group, const void *send, void *receive, const struct blocks *blocks);

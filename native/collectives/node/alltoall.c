@@ -5,15 +5,6 @@
 #include "messages.h"
 #include "node.h"
 
-/* With many ranks the traffic to and from memory decides, and a single copy has half of it. */
-static const int many_ranks = 16;
-static const int64_t many_pull_from = 32 << 10;
-
-static int64_t usual_pull_from(const struct node *node)
-{
-    return node->pull.works && node->ranks >= many_ranks ? many_pull_from : INT64_MAX;
-}
-
 static int by_messages(struct coll_comm *comm, const void *send, void *receive, int64_t each)
 {
     struct group group = group_node(comm);
@@ -79,38 +70,5 @@ int node_alltoallv(struct coll_comm *comm, const void *send, const int64_t *send
                    void *receive, const int64_t *receive_bytes, const int64_t *receive_at)
 {
     return alltoallv(comm, send, send_bytes, send_at, receive, receive_bytes, receive_at,
-                     usual_pull_from(comm->node));
-}
-
-/* What the root has, and what another has for it or gets from it. */
-static struct flow of_root(int64_t each, const int64_t *bytes, const int64_t *at)
-{
-    return (struct flow){-1, each, bytes, at};
-}
-
-static struct flow of_other(const struct node *node, int root, int64_t each, const int64_t *bytes)
-{
-    return (struct flow){root, bytes ? bytes[node->rank] : each, NULL, NULL};
-}
-
-static const struct flow nothing = {0, 0, NULL, NULL};
-
-int node_gather(struct coll_comm *comm, int root, const void *send, void *receive, int64_t each, const int64_t *bytes,
-                const int64_t *at)
-{
-    if (!pairs_ready(comm))
-        return messages_gather(comm, root, send, receive, each, bytes, at);
-    const struct flow all = of_root(each, bytes, at), mine = of_other(comm->node, root, each, bytes);
-    return exchange(comm, send, &mine, receive, comm->node->rank == root ? &all : &nothing,
-                    usual_pull_from(comm->node));
-}
-
-int node_scatter(struct coll_comm *comm, int root, const void *send, void *receive, int64_t each, const int64_t *bytes,
-                 const int64_t *at)
-{
-    if (!pairs_ready(comm))
-        return messages_scatter(comm, root, send, receive, each, bytes, at);
-    const struct flow all = of_root(each, bytes, at), mine = of_other(comm->node, root, each, bytes);
-    return exchange(comm, send, comm->node->rank == root ? &all : &nothing, receive, &mine,
-                    usual_pull_from(comm->node));
+                     exchange_pull_from(comm->node));
 }

@@ -37,6 +37,15 @@ static inline enum way exchange_way(int64_t bytes, int64_t slot_bytes, int64_t p
     return bytes >= pull_from ? WAY_PULL : bytes <= slot_bytes ? WAY_SLOT : WAY_CELLS;
 }
 
+/* From how many bytes on a phase of the node reads blocks where they are: with many ranks the traffic to and from memory
+ * decides, and a single copy has half of it. */
+static inline int64_t exchange_pull_from(const struct node *node)
+{
+    const int many_ranks = 16;
+    const int64_t many_pull_from = 32 << 10;
+    return node->pull.works && node->ranks >= many_ranks ? many_pull_from : INT64_MAX;
+}
+
 /* Messages of fewer bytes than `pull_from` (the same on all ranks of a node; INT64_MAX: never) go through lines, slots
  * and cells, others are read by their receiver where they are. Only when pairs_ready(), and node_pulls() if any is to be
  * read. What a rank has for itself is copied, unless it is there already. MPI error codes. */

@@ -24,8 +24,8 @@ enum { IS_MPICH = 0 };
 #define TESTED(name, ...) MPI_##name(__VA_ARGS__)
 #endif
 
-const char *const call_names[NAMES] = {"allgather", "allgatherv", "allreduce", "alltoall",
-                                       "alltoallv", "barrier",    "bcast",     "reduce"};
+const char *const call_names[NAMES] = {"allgather", "allgatherv", "allreduce", "alltoall", "alltoallv",
+                                       "barrier",   "bcast",      "gather",    "reduce",   "scatter"};
 
 /* Two equal buffers with room around them, one for each way. */
 struct pair {
@@ -234,6 +234,57 @@ static bool try_blocks(struct trial *trial, bool gathers)
     return good;
 }
 
+/* Messages between the root and everybody, its own block included, which nobody sends where it is in place. */
+static void exchange_with_root(const struct trial *trial, int root, bool gathers, bool in_place, char *all,
+                               const struct layout_way *all_way, char *own, const struct layout_way *own_way, int count)
+{
+    MPI_Count low, extent;
+    MPI_Request *requests = malloc(((size_t)trial->ranks + 1) * sizeof *requests), *next = requests;
+    int more = count * all_way->factor, some = count * own_way->factor;
+    PMPI_Type_get_extent_x(all_way->type, &low, &extent);
+    for (int i = 0; i < trial->ranks && trial->rank == root; i++) {
+        char *block = all + (MPI_Count)i * more * extent;
+        if (i != root || !in_place)
+            gathers ? PMPI_Irecv(block, more, all_way->type, i, 9, trial->comm, next++)
+                    : PMPI_Isend(block, more, all_way->type, i, 9, trial->comm, next++);
+    }
+    if (!in_place)
+        gathers ? PMPI_Isend(own, some, own_way->type, root, 9, trial->comm, next++)
+                : PMPI_Irecv(own, some, own_way->type, root, 9, trial->comm, next++);
+    while (next > requests)
+        PMPI_Wait(--next, MPI_STATUS_IGNORE);
+    free(requests);
+}
+
+/* gather and scatter. Elsewhere than on the root, what counts there alone is nonsense. */
+static bool try_rooted(struct trial *trial, bool gathers)
+{
+    struct plain base = data_plain(&trial->shared);
+    int unit = 1 + random_below(&trial->shared, 4), count = draw_count(trial) / (trial->ranks > 2 ? 2 : 1), error;
+    int root = random_below(&trial->shared, trial->ranks);
+    bool is_root = trial->rank == root, in_place = random_one_in(&trial->shared, 3) && is_root;
+    struct layout_way whole = data_layout(&trial->own, base.type, unit), part = data_layout(&trial->own, base.type, unit);
+    struct pair all = make_anywhere(trial, is_root ? span(&whole, (int64_t)count * trial->ranks) : 0);
+    struct pair own = make_anywhere(trial, span(&part, count));
+    void *one = in_place ? MPI_IN_PLACE : inside(&own, 0), *many = is_root ? inside(&all, 0) : NULL;
+    int some = in_place ? 0 : count * part.factor, more = is_root ? count * whole.factor : -1;
+    MPI_Datatype type = in_place ? MPI_DATATYPE_NULL : part.type, types = is_root ? whole.type : MPI_DATATYPE_NULL;
+    trial->tally->of[DRAWN_IN_PLACE] += in_place;
+    say(trial, "%d x %d %s, root %d, here %s and %s%s", count, unit, base.name, root, whole.name, part.name,
+        in_place ? ", in place" : "");
+    if (gathers)
+        error = TESTED(Gather, one, some, type, many, more, types, root, trial->comm);
+    else
+        error = TESTED(Scatter, many, more, types, one, some, type, root, trial->comm);
+    exchange_with_root(trial, root, gathers, in_place, inside(&all, 1), &whole, inside(&own, 1), &part, count);
+    bool good = error == MPI_SUCCESS && same(&all) && same(&own);
+    discard(&all);
+    discard(&own);
+    data_layout_free(&whole);
+    data_layout_free(&part);
+    return good;
+}
+
 /* The blocks of a v call: elements and where they are, with gaps, in any order. The room they need, in units. */
 static int64_t arrange(struct random *random, int ranks, const int *units, const struct layout_way *way, int *counts,
                        int *at)
@@ -376,7 +427,9 @@ static bool run(struct trial *trial)
     case 4: return try_alltoallv(trial);
     case 5: return try_barrier(trial);
     case 6: return try_bcast(trial);
-    default: return try_reduction(trial, false);
+    case 7: return try_rooted(trial, true);
+    case 8: return try_reduction(trial, false);
+    default: return try_rooted(trial, false);
     }
 }
 

@@ -13,6 +13,12 @@ double trial_factor(const struct coll_comm *comm, int index, int64_t bytes)
     return 1;
 }
 
+bool trial_prefers_ours(const struct coll_comm *comm, enum collective collective, int64_t bytes)
+{
+    (void)comm, (void)collective, (void)bytes;
+    return true;
+}
+
 static void sound(const struct rules *rules)
 {
     for (int i = 0; i < rules->count; i++) {

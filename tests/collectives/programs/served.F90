@@ -63,6 +63,24 @@ program served
     a = -1
     call MPI_Allgatherv(rank, 1, MPI_INTEGER, a, counts, displs, MPI_INTEGER, copy, ierr)
     call expect(all_equal(a(1:2*ranks:2), (/(i, i=0, ranks - 1)/)) .and. a(2) == -1, 'allgatherv')
+    a = -1
+    b = rank
+    if (rank == 1) then
+      a(2) = rank
+      call MPI_Gather(MPI_IN_PLACE, 0, MPI_INTEGER, a, 1, MPI_INTEGER, 1, copy, ierr)
+      call expect(all_equal(a(1:ranks), (/(i, i=0, ranks - 1)/)) .and. a(ranks + 1) == -1, 'gather in place')
+    else
+      call MPI_Gather(b, 1, MPI_INTEGER, a, 1, MPI_INTEGER, 1, copy, ierr)
+      call expect(a(1) == -1, 'gather elsewhere')
+    end if
+    b = -1
+    a = (/(100*rank + i, i=0, 63)/)
+    if (rank == 1) then
+      call MPI_Scatter(a, 1, MPI_INTEGER, MPI_IN_PLACE, 0, MPI_INTEGER, 1, copy, ierr)
+    else
+      call MPI_Scatter(a, 1, MPI_INTEGER, b, 1, MPI_INTEGER, 1, copy, ierr)
+      call expect(b(1) == 100 + rank .and. b(2) == -1, 'scatter')
+    end if
     a = (/(100*rank + i, i=0, 63)/)
     call MPI_Alltoall(MPI_IN_PLACE, 0, MPI_INTEGER, a, 1, MPI_INTEGER, copy, ierr)
     call expect(all_equal(a(1:ranks), (/(100*i + rank, i=0, ranks - 1)/)), 'alltoall in place')

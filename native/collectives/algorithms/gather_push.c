@@ -1,0 +1,31 @@
+#include "../node/node.h"
+#include "../node/rooted.h"
+
+static bool applies(const struct coll_comm *comm, const struct shape *shape)
+{
+    (void)shape;
+    return comm->topology.nodes == 1 && node_pulls(comm->node);
+}
+
+static double cost(const struct coll_comm *comm, const struct shape *shape)
+{
+    /* A system call, which looks up every page; those of several ranks are in each other's way. */
+    return comm->costs.node_latency * 8 + (double)shape->bytes * comm->costs.node_byte * (0.5 + 0.25 * comm->ranks);
+}
+
+static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
+{
+    (void)segment;
+    return node_gather_push(comm, call->root, call->send, call->receive, call->bytes);
+}
+
+const struct algorithm gather_push = {
+    .name = "gather_push",
+    .collective = COLL_GATHER,
+    .meaning = "Single copy: everybody writes its block into the root's memory, all at once.",
+    .reference = "Chakraborty, Subramoni, Panda: Contention-aware kernel-assisted MPI collectives for multi-/many-core "
+                 "systems, CLUSTER 2017",
+    .applies = applies,
+    .cost = cost,
+    .run = run,
+};

@@ -1,0 +1,25 @@
+#include "../group/rooted.h"
+
+/* The ranks of the root's node share memory; the others' messages come meanwhile. */
+static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
+{
+    (void)segment;
+    const struct topology *topology = &comm->topology;
+    if (topology->node != topology->node_of[call->root])
+        return fabric_receive(&comm->fabric, call->receive, call->bytes, call->root, FABRIC_DATA);
+    struct rooted_others others;
+    int error = rooted_start(&others, comm, call);
+    if (error == MPI_SUCCESS)
+        error = node_scatter(comm, topology->local_of[call->root], call->send, call->receive, 0, others.bytes, others.at);
+    return rooted_end(&others, comm, call, error);
+}
+
+const struct algorithm scatter_direct = {
+    .name = "scatter_direct",
+    .collective = COLL_SCATTER,
+    .meaning = "On the root's node in shared memory; every rank of another node gets its block from the root itself.",
+    .reference = "",
+    .applies = rooted_applies,
+    .cost = rooted_direct_cost,
+    .run = run,
+};
