@@ -56,9 +56,9 @@ def test_what_needs_a_launch_of_its_own_is_not_composed() -> None:
 
 
 def test_collectives_the_library_leaves_alone_have_only_tuneds_rules() -> None:
-    gather = Case("gather", 1, 8)
-    assert calls_of(table(gather), LIBRARY) == [RING]
-    assert LIBRARY not in launches_of([table(gather)])
+    untouched = Case("reduce_scatter_block", 1, 8)
+    assert calls_of(table(untouched), LIBRARY) == [RING]
+    assert LIBRARY not in launches_of([table(untouched)])
 
 
 def test_the_composed_plan_wins_and_its_rules_say_what_serves_which_size() -> None:

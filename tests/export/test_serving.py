@@ -95,10 +95,11 @@ def test_an_older_open_mpi_is_told_to_look_at_forced_algorithms() -> None:
 
 
 def test_collectives_our_library_does_not_know_stay_with_tuned() -> None:
-    both = with_library(rule("gather", 0, None, tuned("binomial")), rule("allreduce", 0, None, ours("slices")))
+    other = rule("reduce_scatter_block", 0, None, tuned("butterfly"))
+    both = with_library(other, rule("allreduce", 0, None, ours("slices")))
     words = plan_words(tuning(both, plan()), both, machine())
     assert words.rules is not None
-    assert [c.collective for c in words.rules.collectives] == ["gather"]
+    assert [c.collective for c in words.rules.collectives] == ["reduce_scatter_block"]
     assert words.serving is not None
     assert [one.collective for one in words.serving.rules] == ["allreduce"]
 

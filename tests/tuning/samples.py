@@ -13,6 +13,7 @@ ALGORITHMS = {
     "bcast": {"ignore": 0, "chain": 2, "pipeline": 3, "binomial": 6},
     "gather": {"ignore": 0, "basic_linear": 1, "binomial": 2},
     "barrier": {"ignore": 0, "linear": 1, "tree": 6},
+    "reduce_scatter_block": {"ignore": 0, "basic_linear": 1, "recursive_doubling": 2, "butterfly": 4},
 }
 
 

@@ -242,8 +242,8 @@ def test_ours_need_the_library_and_a_collective_it_serves() -> None:
     assert 'coll = "unisono" needs preload = "unisono"' in refusal(ours)
     served = ours.replace('pml = "ucx"', 'preload = "unisono"')
     assert parse(served, "here").plan[0].needs_library
-    gather = served.replace('collective = "allreduce"', 'collective = "gather"')
-    assert "gather: our library serves allgather" in refusal(gather)
+    other = served.replace('collective = "allreduce"', 'collective = "reduce_scatter_block"')
+    assert "reduce_scatter_block: our library serves allgather" in refusal(other)
 
 
 def test_a_plan_twice_and_a_weight_for_nothing() -> None:

@@ -47,8 +47,8 @@ def _setting(value: Any) -> Setting:
     return Setting(value)
 
 
-def _collective(value: str) -> str:
-    if value not in COLLECTIVES:
+def _collective(value: object) -> str:
+    if not isinstance(value, str) or value not in COLLECTIVES:
         raise ValueError(
             _("unknown collective {value!r}; known: {known}").format(value=value, known=", ".join(COLLECTIVES))
         )
