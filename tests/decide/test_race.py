@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -83,6 +84,17 @@ def test_few_sizes_are_all_measured() -> None:
     assert first_sizes([0]) == [0]
     assert first_sizes([8, 64]) == [8, 64]
     assert first_sizes([8, 64, 512]) == [8, 64, 512]
+
+
+def test_what_could_be_best_between_sizes_far_apart_is_looked_for() -> None:
+    """On timings of another machine (docs/published-timings.md) an algorithm was best at two sizes in between alone."""
+    coarse = [8**power for power in range(1, 10)]
+    assert first_sizes(coarse) == coarse
+    fourfold = first_sizes([4**power for power in range(1, 17)])
+    assert all(b <= 32 * a for a, b in pairwise(fourfold))
+    assert len(fourfold) < 12
+    doublings = [2**power for power in range(3, 24)]
+    assert len(first_sizes(doublings)) == 6
 
 
 def test_what_is_far_behind_goes_after_one_launch() -> None:

@@ -21,6 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from unisono.decide.choosing import hurdle, mean_log
 from unisono.decide.contenders import PRIOR, Contenders, expected_improvement
@@ -33,6 +34,9 @@ from unisono.decide.table import Table, tables
 from unisono.language import N_
 from unisono.model import CALL_SCOPE, DEFAULT, Case, Sample, Setting, launch_part
 from unisono.study.data import LaunchRow, Refusal
+
+_APART = 32
+"""Factor between neighbours of the first sizes: five doublings. Only a grid coarser than doublings would have more."""
 
 Wanted = dict[Case, dict[int, tuple[Setting, ...]]]
 
@@ -86,11 +90,21 @@ class RaceState:
 
 
 def first_sizes(sizes: Sequence[int]) -> list[int]:
-    """The sizes to begin with: a quarter of them and one, evenly spread, both ends included."""
+    """The sizes to begin with: a quarter of them and one, evenly spread, both ends included.
+
+    Where that leaves neighbours farther than `_APART` from each other, more: what is best in between is not seen.
+    """
     count = min(len(sizes), max(3, round(len(sizes) / 4) + 1))
     if count < 2:
         return list(sizes)
-    return [sizes[round(index * (len(sizes) - 1) / (count - 1))] for index in range(count)]
+    first = [round(index * (len(sizes) - 1) / (count - 1)) for index in range(count)]
+    for left, right in pairwise(first.copy()):
+        at = left
+        for index in range(left + 1, right):
+            if sizes[index + 1] > _APART * max(sizes[at], 1):
+                first.append(index)
+                at = index
+    return [sizes[index] for index in sorted(first)]
 
 
 def survivors(

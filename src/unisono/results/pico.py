@@ -110,7 +110,7 @@ def read(path: Path) -> Found:
     found = Found(NAME)
     other: set[str] = set()
     for timing in timings(path, found):
-        setting = _setting(timing.algorithm)
+        setting = setting_of(timing.algorithm)
         if setting is None or timing.about.collective not in COLLECTIVES:
             other.add(timing.algorithm if setting is None else timing.about.collective)
             continue
@@ -138,7 +138,7 @@ def read(path: Path) -> Found:
     return found
 
 
-def _setting(algorithm: str) -> Setting | None:
+def setting_of(algorithm: str) -> Setting | None:
     if algorithm.startswith("default_"):
         return DEFAULT
     name, _cut, library = algorithm.rpartition("_")
