@@ -15,6 +15,7 @@ from unisono.display import data_amount, percent, seconds, signed_percent
 from unisono.language import _, ngettext, translated
 from unisono.profile.flat import OUTSIDE_MPI, FlatRow, flat_table
 from unisono.profile.hot import HotSpot, Other, Spread, hot_spots, other
+from unisono.profile.importers import label_of
 from unisono.profile.model import UNKNOWN, Profile
 from unisono.profile.sites import sites
 from unisono.profile.sizes import NONE
@@ -75,8 +76,7 @@ def _about(profile: Profile) -> Table:
 
 
 def _source(source: str) -> str:
-    names = {"unisono": "Unisono", "cubex": _("a Cube file"), "mpip": _("an mpiP report"), "ipm": _("an IPM report")}
-    return names.get(source, source)
+    return "Unisono" if source == "unisono" else label_of(source) or source
 
 
 def _ranks(profile: Profile) -> str:

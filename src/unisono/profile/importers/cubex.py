@@ -29,7 +29,15 @@ _GROUPS = {"openmp": "OMP", "pthread": "PTHREAD", "measurement": "SCOREP"}
 _Matrix = npt.NDArray[np.float64]
 
 
-def import_cubex(path: Path) -> Profile:
+NAME = "cubex"
+LABEL = N_("Score-P or Scalasca, imported from its Cube file")
+
+
+def recognises(path: Path, head: bytes) -> bool:
+    return head[257:262] == b"ustar" or b"anchor.xml\0" in head
+
+
+def read(path: Path) -> Profile:
     """The profile in a Cube4 file. Raises UserError, naming the metric where it is one."""
     with CubeFile(path) as file:
         anchor = parse_anchor(file.anchor(), file.where)
@@ -197,7 +205,7 @@ class _Reader:
             if location.thread:
                 hosts[location.rank] = location.host
         depth = _depth(self.anchor.nodes)
-        return Origin("cubex", hosts=tuple(hosts), depth=depth)
+        return Origin(NAME, hosts=tuple(hosts), depth=depth)
 
     def _notes(self, has_bytes: bool) -> list[str]:
         by = self.anchor.creator or N_("an unknown tool")

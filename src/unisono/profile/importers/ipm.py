@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
 from unisono.errors import UserError
 from unisono.language import N_, _
 from unisono.profile.importers.build import Builder
-from unisono.profile.importers.text import RANKS_MOST, count, damaged, number
+from unisono.profile.importers.text import RANKS_MOST, count, damaged, is_text, number, read_lines
 from unisono.profile.model import ROOT, UNKNOWN, Origin, Profile
 
 _BEGIN = re.compile(r"##IPMv([\w.]+)#+\s*")
@@ -21,12 +22,21 @@ _TOTAL = re.compile(r"#\s*(wallclock|mpi|MPI)\s*:?\s+(\S+)(?:\s+\S+){3}\s*")
 _COLUMNS = re.compile(r"#\s+\[time\]\s+\[(count|calls)\].*")
 
 
-def is_ipm(lines: Sequence[str]) -> bool:
-    return any(_BEGIN.fullmatch(line.strip()) for line in lines)
+NAME = "ipm"
+LABEL = N_("IPM, imported from its report")
 
 
-def import_ipm(lines: Sequence[str], where: str) -> Profile:
+def recognises(path: Path, head: bytes) -> bool:
+    """The banner may stand behind whatever the program printed."""
+    return is_text(head) and any(_BEGIN.fullmatch(line.strip()) for line in read_lines(path))
+
+
+def read(path: Path) -> Profile:
     """The profile in the first banner of a text. Raises UserError."""
+    return _read(read_lines(path), str(path))
+
+
+def _read(lines: Sequence[str], where: str) -> Profile:
     begin = next((at for at, line in enumerate(lines) if _BEGIN.fullmatch(line.strip())), UNKNOWN)
     if begin == UNKNOWN:
         raise UserError(_("{where}: has no banner of IPM (a line ##IPMv...)").format(where=where))
@@ -53,7 +63,7 @@ def import_ipm(lines: Sequence[str], where: str) -> Profile:
     builder.add_sum(ROOT, 0, ranks, max(0.0, wall - sum(time for _, _, time in calls)))
     command = next((match[1] for line in banner if (match := _COMMAND.fullmatch(line))), "")
     return builder.build(
-        Origin("ipm", command=command.removesuffix("(completed)").rstrip(), summed=True), np.full(ranks, wall / ranks)
+        Origin(NAME, command=command.removesuffix("(completed)").rstrip(), summed=True), np.full(ranks, wall / ranks)
     )
 
 

@@ -57,9 +57,17 @@ class _File:
     copies: dict[int, int] = field(default_factory=dict)
 
 
-def import_ipm_xml(path: Path) -> Profile:
+NAME = "ipm"
+LABEL = N_("IPM, imported from its report")
+
+
+def recognises(path: Path, head: bytes) -> bool:
+    return b"<ipm_job_profile" in head
+
+
+def read(path: Path) -> Profile:
     """The profile in an IPM XML file. Raises UserError."""
-    file = _read(path)
+    file = _parse(path)
     if not file.tasks or not 0 < file.ranks <= RANKS_MOST:
         raise UserError(
             _("{path}: holds no <task> of an MPI rank; it is truncated, or no profile of IPM").format(path=path)
@@ -83,11 +91,11 @@ def import_ipm_xml(path: Path) -> Profile:
         for target, (calls, sent) in sorted(task.pairs.items())
         if target < file.ranks
     ]
-    profile = builder.build(Origin("ipm", command=file.command, hosts=hosts if any(hosts) else ()), wall)
+    profile = builder.build(Origin(NAME, command=file.command, hosts=hosts if any(hosts) else ()), wall)
     return dataclasses.replace(profile, phases=("", *names), pairs=np.array(pairs, PAIR))
 
 
-def _read(path: Path) -> _File:
+def _parse(path: Path) -> _File:
     file = _File()
     try:
         with open_regular(path) as stream:

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,7 @@ from unisono.errors import UserError
 from unisono.language import N_, _
 from unisono.profile.importers.build import Builder, blank, equal_parts
 from unisono.profile.importers.mpip_tables import AGGREGATE, SiteRow, Table, sections, site_rows, tasks
-from unisono.profile.importers.text import RANKS_MOST
+from unisono.profile.importers.text import RANKS_MOST, read_lines
 from unisono.profile.model import ROOT, UNKNOWN, Comm, Frame, Origin, Profile, collective_of
 
 _ASSIGNMENT = re.compile(r"@ MPI Task Assignment\s*:\s*([0-9]{1,9})\s+(\S+)")
@@ -31,12 +32,20 @@ class _Site:
     call: str = ""
 
 
-def is_mpip(lines: Sequence[str]) -> bool:
-    return any(line.rstrip() == "@ mpiP" for line in lines[:50])
+NAME = "mpip"
+LABEL = N_("mpiP, imported from its report")
 
 
-def import_mpip(lines: Sequence[str], where: str) -> Profile:
+def recognises(path: Path, head: bytes) -> bool:
+    return any(line.rstrip() == b"@ mpiP" for line in head.splitlines()[:50])
+
+
+def read(path: Path) -> Profile:
     """The profile in an mpiP report. Raises UserError."""
+    return _read(read_lines(path), str(path))
+
+
+def _read(lines: Sequence[str], where: str) -> Profile:
     tables = sections(lines)
     hosts = {match[1]: match[2] for line in lines if (match := _ASSIGNMENT.match(line))}
     intro = {match[1]: match[2] for line in lines if (match := _INTRO.fullmatch(line.rstrip()))}
@@ -62,7 +71,7 @@ def import_mpip(lines: Sequence[str], where: str) -> Profile:
     order = sorted(hosts, key=int)
     return builder.build(
         Origin(
-            "mpip",
+            NAME,
             command=intro.get("Command", ""),
             created=_iso(intro.get("Start time", "")),
             mpi="",

@@ -9,13 +9,14 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from unisono.errors import UserError
 from unisono.language import N_, _
 from unisono.profile.importers.build import Builder
-from unisono.profile.importers.text import RANKS_MOST, count, damaged, number
+from unisono.profile.importers.text import RANKS_MOST, count, damaged, is_text, number, read_lines
 from unisono.profile.model import ROOT, UNKNOWN, Frame, Origin, Profile
 
 NOT_LISTED = "(regions not listed)"
@@ -38,12 +39,20 @@ class _Row:
     region: str
 
 
-def is_score(lines: Sequence[str]) -> bool:
-    return _header(lines) is not None
+NAME = "scorep.score"
+LABEL = N_("Score-P, imported from its score table")
 
 
-def import_score(lines: Sequence[str], where: str) -> Profile:
+def recognises(path: Path, head: bytes) -> bool:
+    return is_text(head) and _header(read_lines(path)) is not None
+
+
+def read(path: Path) -> Profile:
     """The profile in a score text, each region a call path of one frame. Raises UserError."""
+    return _read(read_lines(path), str(path))
+
+
+def _read(lines: Sequence[str], where: str) -> Profile:
     header = _header(lines)
     if header is None:
         raise UserError(
@@ -79,7 +88,7 @@ def import_score(lines: Sequence[str], where: str) -> Profile:
         else:
             builder.add_sum(builder.path(Frame(row.region, group=row.group)), 0, row.visits, row.time)
     total = groups["ALL"].time if "ALL" in groups else math.fsum(row.time for row in regions)
-    return builder.build(Origin("scorep.score", summed=True), np.full(builder.ranks, total / builder.ranks))
+    return builder.build(Origin(NAME, summed=True), np.full(builder.ranks, total / builder.ranks))
 
 
 def _header(lines: Sequence[str]) -> tuple[list[str], int] | None:

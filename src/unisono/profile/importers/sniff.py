@@ -4,13 +4,33 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Protocol
 
 from unisono.errors import UserError
 from unisono.language import N_, _
 from unisono.profile.check import problem
+from unisono.profile.importers import cubex, ipm, ipm_xml, mpip, score
 from unisono.profile.model import Profile
 from unisono.reading import open_regular
 
+
+class Importer(Protocol):
+    """A module that reads what one other tool writes."""
+
+    NAME: str
+    """As the origin of its profiles is called; several modules may read forms of one tool."""
+    LABEL: str
+    """For people: "mpiP, imported from its report"."""
+
+    def recognises(self, path: Path, head: bytes) -> bool:
+        """Whether the file is of this format; `head`: its first MiB."""
+
+    def read(self, path: Path) -> Profile:
+        """Raises UserError."""
+
+
+IMPORTERS: tuple[Importer, ...] = (cubex, ipm_xml, mpip, score, ipm)
+"""All of them, the surest to recognise first."""
 _HEAD = 1 << 20
 KNOWN = N_(
     "profile.cubex (Score-P, Scalasca), scorep.score, an mpiP report, IPM's banner or XML, or a profile of Unisono"
@@ -32,6 +52,11 @@ def import_profile(path: Path) -> Profile:
     return profile
 
 
+def label_of(source: str) -> str | None:
+    """For people: the tool from which a profile of this origin came; None: none that is imported."""
+    return next((_(importer.LABEL) for importer in IMPORTERS if source == importer.NAME), None)
+
+
 def _import(path: Path) -> Profile:
     with open_regular(path) as file:
         head = file.read(_HEAD)
@@ -43,30 +68,9 @@ def _import(path: Path) -> Profile:
         from unisono.profile.raw import read_raw
 
         return read_raw(_ranks_of(path))
-    if head[257:262] == b"ustar" or b"anchor.xml\0" in head:
-        from unisono.profile.importers.cubex import import_cubex
-
-        return import_cubex(path)
-    if b"<ipm_job_profile" in head:
-        from unisono.profile.importers.ipm_xml import import_ipm_xml
-
-        return import_ipm_xml(path)
-    return _text(path)
-
-
-def _text(path: Path) -> Profile:
-    from unisono.profile.importers.ipm import import_ipm, is_ipm
-    from unisono.profile.importers.mpip import import_mpip, is_mpip
-    from unisono.profile.importers.score import import_score, is_score
-    from unisono.profile.importers.text import read_lines
-
-    lines = read_lines(path)
-    if is_mpip(lines):
-        return import_mpip(lines, str(path))
-    if is_score(lines):
-        return import_score(lines, str(path))
-    if is_ipm(lines):
-        return import_ipm(lines, str(path))
+    for importer in IMPORTERS:
+        if importer.recognises(path, head):
+            return importer.read(path)
     raise UserError(_("{path}: is in no format that can be read; give {known}").format(path=path, known=_(KNOWN)))
 
 

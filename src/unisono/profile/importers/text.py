@@ -20,6 +20,11 @@ def read_lines(path: Path) -> list[str]:
     return read_bytes(path, REPORT_MOST).decode("utf-8", "replace").splitlines()
 
 
+def is_text(head: bytes) -> bool:
+    """Whether the beginning of a file is no archive's."""
+    return b"\0" not in head
+
+
 def number(text: str) -> float | None:
     """ "3,631.26", "1.92e+06" -> a finite number of at least 0; None for anything else."""
     try:

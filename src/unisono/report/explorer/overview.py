@@ -9,11 +9,12 @@ from dataclasses import replace
 from typing import Any
 
 from unisono.display import percent, signed_percent
-from unisono.language import N_, _, translated
+from unisono.language import _, translated
 from unisono.profile import words
 from unisono.profile.cost import difference, estimated
 from unisono.profile.flat import FlatRow, flat_table
 from unisono.profile.hot import HotSpot, other
+from unisono.profile.importers import label_of
 from unisono.profile.model import UNKNOWN, Comm, Profile, collective_of
 from unisono.profile.sizes import MEAN
 from unisono.report.explorer.tree import CallTree
@@ -23,12 +24,6 @@ SPOTS_MOST = 8
 REGIONS_FIRST = 20
 REGIONS_MOST = 200
 _LONGEST = 60
-_SOURCES = {
-    "cubex": N_("Score-P or Scalasca, imported from its Cube file"),
-    "scorep.score": N_("Score-P, imported from its score table"),
-    "mpip": N_("mpiP, imported from its report"),
-    "ipm": N_("IPM, imported from its report"),
-}
 
 
 def short(name: str, most: int = _LONGEST) -> str:
@@ -204,7 +199,7 @@ def warnings(profile: Profile) -> list[str]:
 def origin_rows(profile: Profile) -> list[tuple[str, str]]:
     origin = profile.origin
     own = origin.source == "unisono"
-    rows = [(_("source"), _("recorded by Unisono") if own else _(_SOURCES.get(origin.source, origin.source)))]
+    rows = [(_("source"), _("recorded by Unisono") if own else label_of(origin.source) or origin.source)]
     if origin.command:
         rows.append((_("command"), origin.command))
     if origin.created:

@@ -1,0 +1,82 @@
+"""docs/architecture.md is true: no package imports one above it, and every arrow of the picture is an import."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCE = ROOT / "src" / "unisono"
+PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+
+
+def layers() -> list[tuple[str, ...]]:
+    """The table's rows, top to bottom."""
+    rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|", PAGE, re.MULTILINE)
+    return [tuple(re.findall(r"`(\w+)`", row)) for row in rows]
+
+
+def package(path: Path) -> str:
+    """Of a module: its folder in src/unisono, or itself where it stands there."""
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def imports() -> dict[str, set[str]]:
+    """Package -> the packages it imports, also inside functions."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for path in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = []
+            if isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+                whole = node.module == "unisono"
+                names = [f"unisono.{name.name}" for name in node.names] if whole else [node.module]
+            elif isinstance(node, ast.Import):
+                names = [name.name for name in node.names]
+            parts = [name.split(".") for name in names]
+            found[package(path)].update(p[1] for p in parts if p[0] == "unisono" and len(p) > 1)
+    return {name: others - {name, "__version__"} for name, others in found.items() if name != "__init__"}
+
+
+FOUND = imports()
+
+
+def test_every_package_has_its_place() -> None:
+    named = [name for row in layers() for name in row]
+    assert sorted(named) == sorted(FOUND)
+
+
+@pytest.mark.parametrize("name", sorted(FOUND))
+def test_no_package_imports_one_above_it(name: str) -> None:
+    height = {name: -number for number, row in enumerate(layers()) for name in row}
+    above = {other for other in FOUND[name] if height[other] > height[name]}
+    assert not above, f"{name} imports {', '.join(sorted(above))}, which docs/architecture.md has above it"
+
+
+def test_rows_of_several_packages_have_no_circle() -> None:
+    for row in layers():
+        reached = {name: set(FOUND[name]) & set(row) for name in row}
+        for _ in row:
+            reached = {
+                name: set().union(others, *(reached[other] for other in others)) for name, others in reached.items()
+            }
+        assert not [name for name in row if name in reached[name]]
+
+
+def test_arrows_of_the_picture_are_imports() -> None:
+    picture = re.search(r"```mermaid\n(.*?)```", PAGE, re.DOTALL)
+    assert picture is not None
+    count = 0
+    for line in picture[1].splitlines():
+        stations = [re.findall(r"\w+", part) for part in line.split(" --> ")]
+        if len(stations) < 2 or "-." in line:
+            continue
+        for sources, targets in pairwise(stations):
+            for source in sources:
+                assert set(targets) <= FOUND[source], f"{source} imports no {targets}"
+                count += 1
+    assert count > 10
