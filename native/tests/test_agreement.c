@@ -55,6 +55,8 @@ static struct record said_by(int rank)
     return own;
 }
 
+static double seconds = 60; /* to wait for a silent rank: long on a busy machine, or an emulated one, where none is */
+
 static void *play(void *argument)
 {
     int rank = (int)(intptr_t)argument;
@@ -65,7 +67,7 @@ static void *play(void *argument)
     if (part[rank] == DECLINES)
         agreement_decline(&space);
     else if (part[rank] != ABSENT)
-        agreement_reach(&space, &own, 0.2, &heard[rank]);
+        agreement_reach(&space, &own, seconds, &heard[rank]);
     return NULL;
 }
 
@@ -117,6 +119,7 @@ static void test_one_spoils_it(void)
             char at[32];
             snprintf(at, sizeof at, "host%d", places[i]);
             part[places[i]] = parts[p];
+            seconds = parts[p] == ABSENT ? 0.2 : 60.0;
             CHECK(run(40) == 0);
             int witness = places[i] == 0 ? 1 : 0;
             CHECK(heard[witness].complaint.trouble == troubles[p]);
@@ -131,6 +134,7 @@ static void test_one_spoils_it(void)
 static void test_never_of_two_minds(void)
 {
     srand(7);
+    seconds = 0.2;
     for (int round = 0; round < 30; round++) {
         int count = 2 + rand() % 60, playing = 0;
         for (int rank = 0; rank < count; rank++) {

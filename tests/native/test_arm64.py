@@ -37,12 +37,13 @@ def _headers() -> str:
 
 
 def _stand_in(folder: Path, headers: str) -> Path:
-    """A library in place of MPI's, which ends whoever calls it."""
+    """A library in place of MPI's, which names what was called and ends the caller."""
     seen = _run(COMPILER, "-E", f"-I{headers}", "-", text="#include <mpi.h>\n")
     names = sorted(set(re.findall(r"\b(P?MPI_\w+) *\(", seen)))
     assert len(names) > 800
     source = folder / "stand_in.c"
-    source.write_text("#include <stdlib.h>\n" + "".join(f"void {name}(void) {{ abort(); }}\n" for name in names))
+    functions = "".join(f'void {name}(void) {{ perror("stand-in for {name}"); abort(); }}\n' for name in names)
+    source.write_text("#include <stdio.h>\n#include <stdlib.h>\n" + functions)
     library = folder / "libstand_in.so"
     _run(COMPILER, "-shared", "-fPIC", "-o", str(library), str(source))
     return library
