@@ -228,7 +228,9 @@ def node_lists(path: Path) -> None:
 
 
 def torus(path: Path) -> None:
-    coordinates.described({coordinates.VARIABLE: str(path)}, ["a", "n1-1-1", "x" * 300], None)
+    said = coordinates.described({coordinates.VARIABLE: str(path)}, ["a", "n1-1-1", "x" * 300], None)
+    if said.endswith("end with this line"):
+        raise UserError(said)
 
 
 def ucx_file(path: Path) -> None:
