@@ -76,18 +76,11 @@ static void find_ze(void)
         find(object, "zeMemGetAllocProperties", &ze);
 }
 
-/* How many objects have been loaded; and, where it is the first one, where the program's own data are. */
+/* How many objects have been loaded. */
 static int look_at(struct dl_phdr_info *info, size_t size, void *loaded)
 {
     (void)size;
     *(unsigned long long *)loaded = info->dlpi_adds;
-    for (int i = 0; device_data_end == NULL && i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
-        if (part->p_type != PT_LOAD || (part->p_flags & PF_W) == 0)
-            continue;
-        device_data = (const char *)(uintptr_t)(info->dlpi_addr + part->p_vaddr);
-        __atomic_store_n(&device_data_end, device_data + part->p_memsz, __ATOMIC_RELEASE);
-    }
     return 1;
 }
 
@@ -109,13 +102,13 @@ bool device_driver(void)
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
     int64_t now = (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-    if (__atomic_load_n(&looked, __ATOMIC_RELAXED) == now)
+    if (__atomic_load_n(&looked, __ATOMIC_ACQUIRE) == now)
         return __atomic_load_n(&any, __ATOMIC_RELAXED);
     dl_iterate_phdr(look_at, &loaded);
     __atomic_store_n(&device_heap_end, (const char *)sbrk(0), __ATOMIC_RELAXED); /* not at every call: UCX replaces it */
     if (__atomic_load_n(&seen, __ATOMIC_ACQUIRE) == loaded) {
         __atomic_store_n(&looked, now, __ATOMIC_RELEASE);
-        return any;
+        return __atomic_load_n(&any, __ATOMIC_RELAXED);
     }
     pthread_mutex_lock(&lock);
     if (seen != loaded) {
@@ -125,11 +118,11 @@ bool device_driver(void)
             find_hip();
         if (ze == NULL)
             find_ze();
-        any = cuda != NULL || hip != NULL || ze != NULL;
+        __atomic_store_n(&any, cuda != NULL || hip != NULL || ze != NULL, __ATOMIC_RELAXED);
         __atomic_store_n(&seen, loaded, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&lock);
-    return any;
+    return __atomic_load_n(&any, __ATOMIC_RELAXED);
 }
 
 static bool cuda_owns(const void *buffer)
@@ -184,8 +177,23 @@ bool device_owns(const void *one, const void *other)
     return device_driver() && (owns(one) || owns(other));
 }
 
-/* The heap grows upwards from here. */
-__attribute__((constructor)) static void find_heap(void)
+/* The program is the first object. */
+static int find_data(struct dl_phdr_info *info, size_t size, void *unused)
+{
+    (void)size, (void)unused;
+    for (int i = 0; device_data_end == NULL && i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+        if (part->p_type != PT_LOAD || (part->p_flags & PF_W) == 0)
+            continue;
+        device_data = (const char *)(uintptr_t)(info->dlpi_addr + part->p_vaddr);
+        device_data_end = device_data + part->p_memsz;
+    }
+    return 1;
+}
+
+/* Before there are threads: the heap, which grows upwards from here, and the program's own data. */
+__attribute__((constructor)) static void find_heap_and_data(void)
 {
     device_heap = device_heap_end = sbrk(0);
+    dl_iterate_phdr(find_data, NULL);
 }

@@ -42,7 +42,8 @@ extern _Thread_local struct device_stack {
 static inline bool device_is_not(const void *buffer)
 {
     const char *at = buffer;
-    return (at >= device_stack.low && at < device_stack.high) || (at >= device_heap && at < device_heap_end) ||
+    const char *heap_end = __atomic_load_n(&device_heap_end, __ATOMIC_RELAXED); /* other threads move it */
+    return (at >= device_stack.low && at < device_stack.high) || (at >= device_heap && at < heap_end) ||
            (at >= device_data && at < device_data_end);
 }
 
