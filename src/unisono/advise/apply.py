@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from unisono.errors import UserError
-from unisono.export import dispatch, rules
+from unisono.export import dispatch, rules, rules_json
 from unisono.export.provenance import provenance
 from unisono.export.words import plan_words, rules_words
 from unisono.language import N_, _
@@ -21,6 +21,7 @@ from unisono.launch.preload import launcher_of, with_variables
 from unisono.launch.rewrite import with_setting
 from unisono.library.recorder import recorder
 from unisono.machine.model import Machine
+from unisono.machine.version import at_least
 from unisono.parameters.spelling import require_mpi
 from unisono.profile.diagnose import mismatch, program_of
 from unisono.tuning.choice import choose, nearest_case, unmeasured
@@ -143,9 +144,15 @@ def apply_plan(tuning: Tuning, plan: PlanModel, machine: Machine) -> Applied:
     cannot be kept."""
     words = plan_words(tuning, plan, machine)
     head = provenance(tuning, plan)
-    path = _keep(rules.write(words.rules, head)) if words.rules else None
+    path = _keep(_rules_text(words.rules, head, machine)) if words.rules else None
     serving = _keep(dispatch.write(words.serving, head)) if words.serving else None
     return Applied(plan, path, {**words.serving_mca, **(rules_words(path) if path else {})}, words.notes, serving)
+
+
+def _rules_text(found: rules.RulesFile, head: list[str], machine: Machine) -> str:
+    if at_least(require_mpi(machine).version, rules_json.SINCE):
+        return rules_json.write(found)
+    return rules.write(found, head)
 
 
 def _keep(text: str) -> Path:

@@ -21,7 +21,7 @@ from rich.table import Table
 from rich.text import Text
 
 from unisono.errors import LaunchError
-from unisono.export import seen
+from unisono.export import rules_json, seen
 from unisono.export.calls import Point, rule_points, watched
 from unisono.export.files import OURS
 from unisono.export.handed import Handed, handed
@@ -31,7 +31,7 @@ from unisono.export.seen import Item
 from unisono.export.served import check_served
 from unisono.export.tripwire import variants
 from unisono.export.words import RULES_FILE, PlanWords, plan_words
-from unisono.language import _, translated
+from unisono.language import N_, _, translated
 from unisono.launch.command import Command
 from unisono.machine.model import Machine
 from unisono.parameters.selected import VERBOSE, parse
@@ -90,6 +90,9 @@ def check(
         return Check(format, tuple(served) or (nothing,), tuple(commands))
     files = handed(format, directory, words, machine)
     rules_text = _rules_text(files)
+    if rules_text is not None and _is_json(files):
+        rules_json.read(rules_text, str(files.rules_file))
+        rules_text = None
     found = watched(entries(rules_text, str(files.rules_file)), plan.ranks) if rules_text is not None else []
     points = rule_points(plan, words.rules, found)
     runner = _Runner(machine, plan, files, deadline, crowded=crowded)
@@ -125,7 +128,10 @@ def _items(
     served = runner.served() if runner.plan.nodes > 1 or "coll" in runner.plan.launch else {}
     if "coll" in runner.plan.launch:
         yield seen.component(runner.plan.launch["coll"], served, list(runner.plan.gain))
-    if files.rules_file is not None and rules_text is None:
+    if files.rules_file is not None and _is_json(files) and files.rules_file.is_file():
+        reason = N_("the rules of Open MPI 6 are read by Unisono alone; no tripwires are laid in JSON yet")
+        yield Item(_("rules file"), str(files.rules_file), "", None, reason)
+    elif files.rules_file is not None and rules_text is None:
         yield Item(_("rules file"), str(files.rules_file), _("not there"), False, _("Open MPI ignores that in silence"))
     elif rules_text is not None:
         # coll/han also sets itself up with coll/tuned's calls: what it serves must not be made to fail.
@@ -204,6 +210,10 @@ class _Runner:
         line = replace(line, env={**line.env, "UCX_LOG_LEVEL": "info"})
         self.commands.append(line.shell)
         return line
+
+
+def _is_json(files: Handed) -> bool:
+    return files.rules_file is not None and files.rules_file.suffix == ".json"
 
 
 def _rules_text(files: Handed) -> str | None:

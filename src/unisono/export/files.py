@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 from unisono.errors import UserError
-from unisono.export import arguments, dispatch, keyval, rules, shell
+from unisono.export import arguments, dispatch, keyval, rules, rules_json, shell
 from unisono.export.provenance import MADE_BY, provenance
 from unisono.export.seal import is_edited, sealed
 from unisono.export.words import PlanWords, plan_words
@@ -15,6 +15,7 @@ from unisono.language import N_, _
 from unisono.launch.placement import place
 from unisono.library.recorder import LIBRARY_NAME
 from unisono.machine.model import Machine
+from unisono.machine.version import at_least
 from unisono.parameters.spelling import require_mpi
 from unisono.reading import open_regular
 from unisono.tuning.choice import without_library
@@ -22,6 +23,8 @@ from unisono.tuning.model import PlanModel, Tuning
 from unisono.writing import write
 
 RULES = "openmpi-rules.conf"
+JSON_RULES = "openmpi-rules.json"
+"""The same for Open MPI 6."""
 MCA = "openmpi-mca-params.conf"
 UCX = "ucx.conf"
 SHELL = "env.sh"
@@ -73,9 +76,11 @@ def export(
     paths = [directory / name for name in texts]
     for path, text in zip(paths, texts.values(), strict=True):
         if path not in keep:
-            write(path, sealed(text))
-    if RULES not in texts and format not in ("ucx", OURS) and directory / RULES not in keep:
-        _remove_ours(directory / RULES)
+            # JSON has no comments, so nothing tells an edited file.
+            write(path, text if path.name == JSON_RULES else sealed(text))
+    for name in (RULES, JSON_RULES):
+        if name not in texts and format not in ("ucx", OURS) and directory / name not in keep:
+            _remove_ours(directory / name)
     return paths
 
 
@@ -84,10 +89,13 @@ def edited(format: str, directory: Path) -> list[Path]:
     return [path for name in _NAMES.get(format, ()) if is_edited(path := directory.absolute() / name)]
 
 
+_JSON_BEGINS = b'{\n "rule_file_version": 3,'
+
+
 def _remove_ours(path: Path) -> None:
     """A rules file of an earlier export, which nothing names any more."""
     try:
-        if path.is_file() and _begins(path, MADE_BY.encode()):
+        if path.is_file() and _begins(path, _JSON_BEGINS if path.name == JSON_RULES else MADE_BY.encode()):
             path.unlink()
     except OSError as error:
         raise UserError(
@@ -140,8 +148,16 @@ def caveats(tuning: Tuning, plan: PlanModel, machine: Machine) -> list[str]:
     return list(plan_words(tuning, plan, machine).notes)
 
 
-def _rules(words: PlanWords, head: list[str]) -> dict[str, str]:
-    return {RULES: rules.write(words.rules, head)} if words.rules else {}
+def _rules(words: PlanWords, head: list[str], machine: Machine) -> dict[str, str]:
+    if not words.rules:
+        return {}
+    if _rules_name(machine) == JSON_RULES:
+        return {JSON_RULES: rules_json.write(words.rules)}
+    return {RULES: rules.write(words.rules, head)}
+
+
+def _rules_name(machine: Machine) -> str:
+    return JSON_RULES if at_least(require_mpi(machine).version, rules_json.SINCE) else RULES
 
 
 def _openmpi(words: PlanWords, head: list[str], plan: PlanModel, machine: Machine, directory: Path) -> dict[str, str]:
@@ -151,12 +167,14 @@ def _openmpi(words: PlanWords, head: list[str], plan: PlanModel, machine: Machin
         "installation, or when OMPI_MCA_mca_base_param_files names it (several: with commas; the first wins).",
     ]
     if words.rules:
-        comments.append(f"It names {RULES} by its full path: a rules file that is not found is ignored in silence.")
+        comments.append(
+            f"It names {_rules_name(machine)} by its full path: a rules file that is not found is ignored in silence."
+        )
     if words.env:
         comments.append(f"Not in here: {', '.join(words.env)}; export with --format ucx or shell for those.")
     comments += _placement_comment(plan, machine)
-    values = words.mca_with_rules(directory / RULES)
-    return {**_rules(words, head), MCA: keyval.write_mca(values, comments)}
+    values = words.mca_with_rules(directory / _rules_name(machine))
+    return {**_rules(words, head, machine), MCA: keyval.write_mca(values, comments)}
 
 
 def _ucx(words: PlanWords, head: list[str], plan: PlanModel, machine: Machine, directory: Path) -> dict[str, str]:
@@ -173,20 +191,20 @@ def _ucx(words: PlanWords, head: list[str], plan: PlanModel, machine: Machine, d
 
 
 def _shell(words: PlanWords, head: list[str], plan: PlanModel, machine: Machine, directory: Path) -> dict[str, str]:
-    rules_path = directory / RULES
+    rules_path = directory / _rules_name(machine)
     mca = {f"OMPI_MCA_{name}": value for name, value in words.mca_with_rules(rules_path).items()}
     comments = [*head, *_placement_comment(plan, machine)]
     if words.env and plan.nodes > 1:
         comments.append(f"mpirun takes these to other nodes only when told: {_dash_x(words.env)}")
     text = shell.write({**mca, **words.env}, comments, needs=[str(rules_path)] if words.rules else [])
-    return {**_rules(words, head), SHELL: text}
+    return {**_rules(words, head, machine), SHELL: text}
 
 
 def _mpirun(words: PlanWords, head: list[str], plan: PlanModel, machine: Machine, directory: Path) -> dict[str, str]:
     comments = [*head, f"Use:    eval mpirun \"$(grep -v '^#' {ARGUMENTS})\" -n {plan.ranks} ./your-program"]
     placed = _placement_words(plan, machine)
-    line = arguments.words(words.mca_with_rules(directory / RULES), words.env, placed)
-    return {**_rules(words, head), ARGUMENTS: arguments.write(line, comments)}
+    line = arguments.words(words.mca_with_rules(directory / _rules_name(machine)), words.env, placed)
+    return {**_rules(words, head, machine), ARGUMENTS: arguments.write(line, comments)}
 
 
 def _placement_words(plan: PlanModel, machine: Machine) -> list[str]:
