@@ -22,7 +22,7 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 const struct algorithm scatter_inline = {
     .name = "scatter_inline",
     .collective = COLL_SCATTER,
-    .meaning = "The root posts everybody's block in the cache line of a flag that is for that rank alone.",
+    .meaning = "The root posts all blocks in the cache line of one flag, or each in that of a flag for its rank alone.",
     .reference = "",
     .applies = applies,
     .cost = cost,

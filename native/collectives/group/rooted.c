@@ -50,6 +50,13 @@ void rooted_sort(const struct topology *topology, int root_node, int64_t each, c
     }
 }
 
+void rooted_turn(const struct coll_comm *comm, int root, int64_t each, char *by_rank, char *by_place, bool into_ranks)
+{
+    int64_t above = (comm->ranks - root) * each, below = root * each;
+    move(by_rank + below, by_place, above, into_ranks);
+    move(by_rank, by_place + above, below, into_ranks);
+}
+
 /* As many more as there is room for. */
 static int start_some(struct rooted_others *others, struct coll_comm *comm, const struct call *call)
 {

@@ -23,6 +23,9 @@ int64_t *rooted_starts(const struct topology *topology, int root_node, int64_t e
 void rooted_sort(const struct topology *topology, int root_node, int64_t each, char *by_rank, char *by_place,
                  bool into_ranks);
 
+/* The same where every rank is a node. */
+void rooted_turn(const struct coll_comm *comm, int root, int64_t each, char *by_rank, char *by_place, bool into_ranks);
+
 /* The root's messages with the ranks of other nodes, a few of which are under way at a time, and where the blocks of its
    own node are. */
 enum { ROOTED_MESSAGES = 64 };

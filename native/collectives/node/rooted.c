@@ -59,18 +59,38 @@ int node_scatter_cells(struct coll_comm *comm, int root, const void *send, void 
     return scatter(comm, root, send, receive, each, NULL, NULL, INT64_MAX);
 }
 
-int node_scatter_inline(struct coll_comm *comm, int root, const void *send, void *receive, int64_t each)
-{
-    if (!pairs_ready(comm))
-        return messages_scatter(comm, root, send, receive, each, NULL, NULL);
-    const struct flow all = of_root(each, NULL, NULL), mine = of_other(comm->node, root, each, NULL);
-    return exchange_inline(comm, send, comm->node->rank == root ? &all : &nothing, receive, &mine);
-}
-
 static void copy_own(char *to, const char *from, int64_t bytes)
 {
     if (to != from && bytes > 0)
         memcpy(to, from, (size_t)bytes);
+}
+
+/* All blocks in one line of the root's. */
+static int scatter_line(struct coll_comm *comm, int root, const char *send, char *receive, int64_t each)
+{
+    struct node *node = comm->node;
+    uint64_t step = node_steps(node, 1);
+    if (node->rank == root) {
+        line_room(comm, step);
+        memcpy(line_of(node, root, step)->payload, send, (size_t)(node->ranks * each));
+        line_post(node, step);
+        copy_own(receive, send + root * each, each);
+    } else
+        memcpy(receive, line_wait(comm, root, step)->payload + node->rank * each, (size_t)each);
+    node_pass(node, step + 1);
+    if (node->rank == root)
+        line_prepare(node);
+    return wait_outcome(comm);
+}
+
+int node_scatter_inline(struct coll_comm *comm, int root, const void *send, void *receive, int64_t each)
+{
+    if (node_shares(comm->node) && comm->node->ranks * each <= LINE_ROOM)
+        return scatter_line(comm, root, send, receive, each);
+    if (!pairs_ready(comm))
+        return messages_scatter(comm, root, send, receive, each, NULL, NULL);
+    const struct flow all = of_root(each, NULL, NULL), mine = of_other(comm->node, root, each, NULL);
+    return exchange_inline(comm, send, comm->node->rank == root ? &all : &nothing, receive, &mine);
 }
 
 int node_gather_inline(struct coll_comm *comm, int root, const void *send, void *receive, int64_t each)

@@ -7,7 +7,8 @@
 
 /* In the cache line of the flag: at most LINE_ROOM bytes each, only where node_shares(). */
 int node_gather_inline(struct coll_comm *comm, int root, const void *send, void *receive, int64_t each);
-/* Through the queues of pairs; _inline: at most PAIR_ROOM bytes each, beside the flag. */
+/* Through the queues of pairs; _inline: at most PAIR_ROOM bytes each, beside the flag, or all in one line of the
+ * root's that has room for them. */
 int node_gather_cells(struct coll_comm *comm, int root, const void *send, void *receive, int64_t each);
 int node_scatter_cells(struct coll_comm *comm, int root, const void *send, void *receive, int64_t each);
 int node_scatter_inline(struct coll_comm *comm, int root, const void *send, void *receive, int64_t each);
