@@ -11,6 +11,7 @@
 #include "memory.h"
 #include "operation.h"
 #include "ours.h"
+#include "partners.h"
 #include "watchdog.h"
 
 enum { IDS_MAX = 256 };
@@ -22,6 +23,7 @@ struct task {
     int count;
     bool off_cache, sweeps;
     struct arrival arrival;
+    struct partners partners;
     int loop; /* calls right after one another, besides; 0: none */
     struct request request;
     int64_t begin; /* when the deadline began to run */
@@ -46,7 +48,7 @@ static bool read_task(struct bench *bench, struct command *command, struct task 
         !command_integer(command, "blocks", 1, 1000, &blocks, &parts, problem) ||
         !command_integer(command, "off_cache", 0, 2, &none, &off_cache, problem) ||
         !command_integer(command, "check", 0, 1, &one, &check, problem) ||
-        !arrival_read(&task->arrival, command, problem) ||
+        !arrival_read(&task->arrival, command, problem) || !partners_read(&task->partners, command, problem) ||
         !command_integer(command, "loop", 0, 1000000, &none, &loop, problem) ||
         !command_integer(command, "deadline_s", 1, 86400, &deadline, &request->deadline, problem) ||
         !command_complete(command, problem))
@@ -273,7 +275,7 @@ bool measure_command(struct bench *bench, struct command *command, struct proble
     bench->sweeps = task.sweeps;
     watchdog_arm(task.request.deadline, team->rank, "preparing to measure");
     team_synchronise_clocks(team);
-    bool good = operation_prepare(&operation, task.name, team->rank, team->ranks, task.bytes, &refusal);
+    bool good = operation_prepare(&operation, task.name, team->rank, team->ranks, task.bytes, &task.partners, &refusal);
     if (team_agree(team, &refusal) && good && lay_out(bench, &operation, &task, &refusal))
         good = run_plan(bench, &operation, &task, problem);
     else

@@ -10,6 +10,7 @@ static const struct collective *const table[] = {
     &coll_allreduce, &coll_reduce,    &coll_bcast,  &coll_allgather, &coll_allgatherv,
     &coll_alltoall,  &coll_alltoallv, &coll_gather, &coll_scatter,   &coll_reduce_scatter_block,
     &coll_barrier,   &coll_pingpong,  &coll_allreduce5, &coll_halo26,
+    &coll_exchange,
 };
 
 const struct collective *collective_at(int index)
@@ -26,10 +27,13 @@ const struct collective *collective_find(const char *name)
 }
 
 bool operation_prepare(struct operation *operation, const char *name, int rank, int ranks, int64_t bytes,
-                       struct problem *problem)
+                       const struct partners *partners, struct problem *problem)
 {
-    *operation =
-        (struct operation){.collective = collective_find(name), .rank = rank, .ranks = ranks, .bytes = (size_t)bytes};
+    *operation = (struct operation){.collective = collective_find(name),
+                                    .rank = rank,
+                                    .ranks = ranks,
+                                    .bytes = (size_t)bytes,
+                                    .partners = partners};
     if (operation->collective == NULL)
         return problem_set(problem, "'%.40s' is not a collective that can be measured", name);
     if (bytes > INT_MAX)

@@ -11,6 +11,7 @@
 #include "reduction.h"
 
 struct collective;
+struct partners;
 
 struct operation {
     const struct collective *collective;
@@ -18,7 +19,8 @@ struct operation {
     size_t bytes;      /* the message size, by the collective's own convention */
     size_t send_bytes; /* what this rank's buffers hold */
     size_t receive_bytes;
-    int *counts, *offsets;       /* allgatherv and alltoallv */
+    int *counts, *offsets;       /* allgatherv and alltoallv; partners of exchange and halo26 */
+    const struct partners *partners; /* exchange */
     struct reduction *reduction; /* allreduce, reduce, reduce_scatter_block */
 };
 
@@ -40,9 +42,10 @@ const struct collective *collective_find(const char *name);
 /* Every name, for messages and tests; NULL at the end. */
 const struct collective *collective_at(int index);
 
-/* False when this operation cannot be had: refused, with the reason. Afterwards operation_free(). */
+/* False when this operation cannot be had: refused, with the reason. `partners` must live as long. Afterwards
+   operation_free(). */
 bool operation_prepare(struct operation *operation, const char *name, int rank, int ranks, int64_t bytes,
-                       struct problem *problem);
+                       const struct partners *partners, struct problem *problem);
 void operation_free(struct operation *operation);
 
 #endif

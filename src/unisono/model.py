@@ -24,11 +24,12 @@ COLLECTIVES: dict[str, str] = {
     "pingpong": N_("one message between rank 0 and the farthest rank"),
     "allreduce5": N_("the whole vector of each of five allreduces in a row; the time is that of one (document 004)"),
     "halo26": N_("what each rank sends to each of its up to 26 neighbours in a cube of ranks (document 004)"),
+    "exchange": N_("what each rank sends to each of its partners: a program's own, else its neighbours in a ring"),
 }
 """Every operation that is measured, and what its message size counts (the convention of IMB)."""
 
 
-MICROBENCHMARKS = ("pingpong", "allreduce5", "halo26")
+MICROBENCHMARKS = ("pingpong", "allreduce5", "halo26", "exchange")
 """No collectives of MPI: measured when asked for, and never weighed against collectives."""
 
 
@@ -63,11 +64,13 @@ class Condition:
     """Seconds that one rank, another in each repetition, comes later still."""
     seed: int = 1
     """By which that rank is drawn."""
+    partners: tuple[tuple[int, int], ...] = ()
+    """Who sends to whom in `exchange`: (source, target) of each message of a step."""
 
     @property
     def key(self) -> str:
         """Canonical JSON of what differs from the usual; "" for that."""
-        values = {"cold": self.cold, "late": list(self.late), "drawn": self.drawn}
+        values = {"cold": self.cold, "late": list(self.late), "drawn": self.drawn, "partners": self.partners}
         found = {name: value for name, value in values.items() if value}
         if self.drawn:
             found["seed"] = self.seed
@@ -79,11 +82,15 @@ class Condition:
 
     def __str__(self) -> str:
         parts = {"": [], "buffers": [N_("cold buffers")], "caches": [N_("cold caches")]}[self.cold]
-        return " and ".join([*parts, *([N_("late ranks")] if self.comes_late else [])])
+        parts += [N_("late ranks")] if self.comes_late else []
+        return " and ".join([*parts, *([N_("the program's partners")] if self.partners else [])])
 
 
 USUAL = Condition()
 """All ranks at once, with buffers that stay in the caches."""
+
+PARTNERS_MOST = 512
+"""Messages of a step that `exchange` can have (native/bench/partners.h)."""
 
 COLD = ("", "buffers", "caches")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from tests.advise.made import Call, profile
 from tests.decide.synthetic import Noise, scaled, study, study_data
 from tests.tuning.samples import plan, rule, tuning
 from unisono.advise.evidence import Effect, StudyEvidence, TuningEvidence
-from unisono.advise.mix import Mix, Use, mix_of
+from unisono.advise.mix import Mix, Use, mix_of, on_pingpongs, partners
 from unisono.advise.predict import (
     LEAST_TRANSFER,
     MESSAGE_TRANSFER,
@@ -25,6 +26,7 @@ from unisono.advise.predict import (
 )
 from unisono.decide.model import Interval
 from unisono.model import DEFAULT, Case, Setting
+from unisono.profile.model import PAIR
 from unisono.tuning.model import Gain, Tuning
 
 CASE = Case("alltoall", 1, 4)
@@ -151,6 +153,42 @@ def test_a_ping_pong_says_something_about_messages() -> None:
     assert found.low == pytest.approx(0.0)
     assert found.mid == pytest.approx(0.4 * (1 - 0.5 ** MESSAGE_TRANSFER[1]), rel=0.05)
     assert 0.2 < found.high < 0.24
+
+
+@pytest.mark.parametrize(("waiting", "realised"), [(0.0, TRANSFER), (math.nan, MESSAGE_TRANSFER)])
+def test_an_exchange_as_the_programs_tells_what_messages_gain(
+    waiting: float, realised: tuple[float, float, float]
+) -> None:
+    """As much as of a collective where waiting is known; as little as a ping-pong where it is not."""
+    samples = study(
+        scaled({FAST: 0.5}),
+        [FAST],
+        cases=[Case("exchange", 1, 4)],
+        sizes=SIZES,
+        launches=6,
+        noise=Noise(0.01, 0, 0.003),
+    )
+    made = profile([Call("MPI_Recv", size=1 << 14, time=4.0, waiting=waiting)])
+    pairs = np.array([(0, 1, 50, 1), (1, 0, 50, 1), (2, 3, 50, 1), (3, 2, 4, 1), (1, 1, 90, 1)], PAIR)
+    mix = mix_of(replace(made, pairs=pairs))
+    assert mix.spots[0].case == Case("exchange", 1, 4)
+    condition = mix.condition(Case("exchange", 1, 4))
+    assert condition.partners == ((0, 1), (1, 0), (2, 3))  # not to itself, nor what is rare
+    known = [replace(sample, condition=condition) for sample in samples]
+    found = predict(mix, [StudyEvidence(study_data(known), PLANS)], [FAST])[0].saving
+    assert found.mid == pytest.approx(0.4 * (1 - 0.5 ** realised[1]), rel=0.05)
+    assert (found.low > 0.05) == (realised is TRANSFER)
+
+
+def test_messages_without_an_exchange_are_looked_up_as_ping_pongs() -> None:
+    made = profile([Call("MPI_Recv", size=1 << 14)])
+    exchange, pingpong = Case("exchange", 1, 4), Case("pingpong", 1, 4)
+    mix = mix_of(replace(made, pairs=np.array([(0, 1, 50, 1)], PAIR)))
+    for measured, case in (({pingpong}, pingpong), ({exchange, pingpong}, exchange), (set(), exchange)):
+        assert on_pingpongs(mix, measured).spots[0].case == case
+    crowd = np.array([(at // 4, at % 4, 1, 1) for at in range(16)] * 40, PAIR)
+    crowd["source"], crowd["target"] = np.arange(640) // 30, 30 + np.arange(640) % 30
+    assert partners(replace(made, pairs=crowd)) == ()  # more than an exchange holds
 
 
 def test_the_default_changes_nothing() -> None:

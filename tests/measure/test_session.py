@@ -29,7 +29,7 @@ def test_every_collective_is_measured_and_right(machine: Machine, launch: Launch
     for collective in COLLECTIVES:
         for size in SIZES if collective != "barrier" else (0,):
             (timing,) = session.measure(collective, size, [0], seconds=0.001, min_reps=5, max_reps=20, blocks=2)
-            if collective in ("pingpong", "halo26") and ranks == 1:
+            if collective in ("pingpong", "halo26", "exchange") and ranks == 1:
                 assert timing.refused is not None
                 assert "needs two ranks" in timing.refused
                 continue
@@ -85,6 +85,17 @@ def test_ranks_come_as_late_as_they_are_told(embedded: Machine, launch: Launch, 
     (drawn,) = session.measure("barrier", 0, [0], seconds=0.01, condition=Condition(drawn=5e-3, seed=3))
     assert drawn.correct is True and (crowded or drawn.entry_spread >= 2.5e-3)
     assert crowded or drawn.inside >= 1.25e-3
+
+
+def test_messages_go_between_a_programs_partners(embedded: Machine, launch: Launch) -> None:
+    """One message against eight, and a rank that is not there."""
+    session = launch(embedded, 2)
+    one, many, wrong = (
+        session.measure("exchange", 1 << 16, [0], seconds=0.01, condition=Condition(partners=pairs))[0]
+        for pairs in (((1, 0),), ((0, 1),) * 4 + ((1, 0),) * 4, ((0, 2),))
+    )
+    assert one.correct is True and many.correct is True and many.minimum > one.minimum
+    assert wrong.refused == "partners: there is no rank 2"
 
 
 @pytest.mark.parametrize("cold", ["buffers", "caches"])

@@ -70,7 +70,7 @@ def test_a_study_of_an_earlier_version_is_read_and_continued(tmp_path: Path) -> 
     with Store.open(path) as store:
         (old,) = store.samples()
     assert (old.median, old.condition, old.inside) == (3e-6, USUAL, None)
-    late = Condition("caches", (0.0, 1e-3), 2e-3, 7)
+    late = Condition("caches", (0.0, 1e-3), 2e-3, 7, ((0, 1), (1, 0)))
     with Store.open(path, write=True) as store:
         launch = store.begin_launch(DEFAULT, 1, 2, 2, "mpirun", False)
         store.add_sample(launch, "bcast", 8, DEFAULT, replace(STATISTICS, condition=late.key, inside=4e-3), RAW)
@@ -78,7 +78,9 @@ def test_a_study_of_an_earlier_version_is_read_and_continued(tmp_path: Path) -> 
         assert (store.samples()[1].condition, store.samples()[1].inside) == (late, 4e-3)
 
 
-@pytest.mark.parametrize("key", ["[]", '{"cold":"hot"}', '{"late":[-1]}', '{"drawn":1e300}', '{"other":1}', "x"])
+@pytest.mark.parametrize(
+    "key", ["[]", '{"cold":"hot"}', '{"late":[-1]}', '{"drawn":1e300}', '{"other":1}', '{"partners":[[0]]}', "x"]
+)
 def test_a_condition_that_nobody_wrote(tmp_path: Path, key: str) -> None:
     with create(tmp_path / "study.db") as store:
         launch = store.begin_launch(DEFAULT, 1, 2, 1, "mpirun", False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -15,7 +15,17 @@ from rich.text import Text
 from unisono.advise.against import Against, Late, against
 from unisono.advise.evidence import RUNS, Evidence, Now
 from unisono.advise.gaps import WORTH, Gap, commands, gaps
-from unisono.advise.mix import COLLECTIVE, MEASURED, MESSAGES, NONBLOCKING, Mix, Spot
+from unisono.advise.mix import (
+    COLLECTIVE,
+    EXCHANGE,
+    MEASURED,
+    MESSAGES,
+    NONBLOCKING,
+    PINGPONG,
+    Mix,
+    Spot,
+    on_pingpongs,
+)
 from unisono.advise.predict import TOO_FEW, UNMEASURED, Prediction, SpotPrediction, predict
 from unisono.advise.replayed import Replays, condition_notes
 from unisono.advise.said import late_words, named, prediction_dict, spot_dict, spot_sentence
@@ -148,8 +158,10 @@ class Advice:
         ]
 
     @property
-    def _messages_known(self) -> bool:
-        return any(s.effect is not None for p in self.predictions for s in p.spots if s.spot.kind == MESSAGES)
+    def _messages_known(self) -> str:
+        """By what the effect on point-to-point calls is known; "" where it is not."""
+        told = (s.spot for p in self.predictions for s in p.spots if s.spot.kind == MESSAGES and s.effect is not None)
+        return next((spot.case.collective for spot in told if spot.case is not None), "")
 
     def unknown(self) -> list[str]:
         """What the prediction does not know, one sentence each."""
@@ -168,7 +180,12 @@ class Advice:
                 "{share} of the time is in point-to-point calls: launch settings act on them too, but how is not "
                 "measured."
             )
-            if self._messages_known:
+            if self._messages_known == EXCHANGE:
+                said = _(
+                    "{share} of the time is in point-to-point calls: how launch settings act on them was measured with "
+                    "the program's own sizes and partners."
+                )
+            elif self._messages_known:
                 said = _(
                     "{share} of the time is in point-to-point calls: ping-pongs say how launch settings act on them, "
                     "but only roughly."
@@ -182,7 +199,7 @@ class Advice:
                     "assumption: {assumed} of the whole at either end."
                 ).format(unmeasured=percent(UNMEASURED), assumed=percent(assumed))
             )
-        missing = math.fsum(gap.share for gap in self.gaps if gap.case.collective != "pingpong")
+        missing = math.fsum(gap.share for gap in self.gaps if gap.case.collective not in (EXCHANGE, PINGPONG))
         if missing >= 0.001:
             out.append(
                 _("{missing} of the time is in calls this tuning has no measurement for.").format(
@@ -360,11 +377,14 @@ def advise(
                 nodes=mix.world[0], ppn=mix.world[1], nearest=f"{case[0]} x {case[1]}"
             )
         )
+    lacking = gaps(mix, evidences)
+    spoken_of = {spot.case for spot in mix.spots if spot.case is not None}
+    asked = {*spoken_of, *(replace(known, collective=PINGPONG) for known in spoken_of)}
+    mix = on_pingpongs(mix, {known for known in asked if any(evidence.sizes(known) for evidence in evidences)})
     plans = list(tuning.plans_for(*case))
     found = predict(mix, evidences, [plan.launch for plan in plans], now)
     found.sort(key=lambda prediction: (-prediction.saving.mid, len(prediction.launch)))
     chosen = _chosen(found, now)
-    gap_list = gaps(mix, evidences)
     notes += condition_notes(mix, evidences)
     weights = _weights(mix, tuning)
     written = f"{again} -o program.toml"
@@ -384,8 +404,8 @@ def advise(
         predictions=tuple(found),
         chosen=chosen,
         against=tuple(against(mix, evidences, now, replayed)),
-        gaps=tuple(gap_list),
-        gap_commands=tuple(commands(gap_list, cpus, mpi)),
+        gaps=tuple(lacking),
+        gap_commands=tuple(commands(lacking, cpus, mpi)),
         apply_command="" if chosen is None else _apply(tuning, case, chosen, weights, (tuning_path, written, program)),
         try_command=trial,
         again=again,

@@ -2,19 +2,20 @@
 
 A launch setting acts on the whole program, so a prediction needs all calls, also those nobody measures. They are kept
 apart by kind: blocking collectives (measured), nonblocking and persistent ones, point-to-point messages with the calls
-that complete them, and the rest. Messages are looked up as ping-pongs, which say something about them, if less: calls
-that only complete messages get the sizes of the messages there are, by their bytes and number.
+that complete them, and the rest. Messages are looked up as exchanges among the program's own partners, or as ping-pongs
+where those are not known, or nobody measured them, which say something about them, if less: calls that only complete
+messages get the sizes of the messages there are, by their bytes and number.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from unisono.errors import UserError
 from unisono.language import N_, _
-from unisono.model import USUAL, Case, Condition
+from unisono.model import PARTNERS_MOST, USUAL, Case, Condition
 from unisono.profile.hot import HotSpot, hot_spots
 from unisono.profile.late import LateMessages
 from unisono.profile.model import UNKNOWN, Profile
@@ -27,6 +28,10 @@ COLLECTIVE = "collective"
 NONBLOCKING = "nonblocking collective"
 MESSAGES = "point-to-point"
 OTHER = "other"
+PINGPONG, EXCHANGE = "pingpong", "exchange"
+"""What is measured for point-to-point calls: a message at a time, or the program's own sizes and partners."""
+RARE = 0.1
+"""Of the messages of the pair that has most: pairs with fewer have no part in every step."""
 MEASURED = (COLLECTIVE, MESSAGES)
 """What a study can measure."""
 
@@ -163,7 +168,9 @@ def mix_of(profile: Profile, nodes: int | None = None) -> Mix:
     first = list(zip(names[:_NAMED], found[:_NAMED], strict=True))
     differ = sites(profile, [((spot.function, name, spot.phase), spot.path) for name, spot in first])
     names[:_NAMED] = [f"{name} ({site})" if site else name for (name, _spot), site in zip(first, differ, strict=True)]
-    spots = _completed([_spot(profile, spot, name, world) for spot, name in zip(found, names, strict=True)])
+    pairs = partners(profile) if world is not None and world[0] * world[1] == profile.ranks else ()
+    messages = EXCHANGE if pairs else PINGPONG
+    spots = _completed([_spot(profile, spot, name, world, messages) for spot, name in zip(found, names, strict=True)])
     spots, total = _without_barriers(profile, spots)
     if total <= 0:
         raise UserError(_("the profile holds no time, so nothing can be said about a gain"))
@@ -181,7 +188,29 @@ def mix_of(profile: Profile, nodes: int | None = None) -> Mix:
         )
     if profile.origin.source != "unisono":
         notes += profile.notes
-    return Mix(tuple(spots), total, profile.ranks, world, tuple(notes), profile.origin.as_is)
+    conditions = {Case(EXCHANGE, *world): Condition(partners=pairs)} if pairs and world is not None else {}
+    return Mix(tuple(spots), total, profile.ranks, world, tuple(notes), profile.origin.as_is, conditions)
+
+
+def partners(profile: Profile) -> tuple[tuple[int, int], ...]:
+    """(source, target) of each message of a step, as `exchange` replays them: who sends to whom at least a tenth as
+    often as those who do so most. () where nobody does, or where a step has more than PARTNERS_MOST."""
+    others = profile.pairs[profile.pairs["source"] != profile.pairs["target"]]
+    if not len(others):
+        return ()
+    usual = others[others["calls"] >= RARE * others["calls"].max()]
+    found = sorted({(int(pair["source"]), int(pair["target"])) for pair in usual})
+    return tuple(found) if len(found) <= PARTNERS_MOST else ()
+
+
+def on_pingpongs(mix: Mix, cases: Collection[Case]) -> Mix:
+    """The mix with its messages looked up as ping-pongs, where only those were measured (`cases`)."""
+    if mix.world is None:
+        return mix
+    own, other = Case(EXCHANGE, *mix.world), Case(PINGPONG, *mix.world)
+    if own in cases or other not in cases:
+        return mix
+    return replace(mix, spots=tuple(replace(spot, case=other) if spot.case == own else spot for spot in mix.spots))
 
 
 def _without_barriers(profile: Profile, spots: Sequence[Spot]) -> tuple[list[Spot], float]:
@@ -233,11 +262,12 @@ def _world(profile: Profile, nodes: int | None) -> tuple[tuple[int, int] | None,
     return (nodes, -(-profile.ranks // nodes)), []
 
 
-def _spot(profile: Profile, spot: HotSpot, where: str, world: tuple[int, int] | None) -> Spot:
+def _spot(profile: Profile, spot: HotSpot, where: str, world: tuple[int, int] | None, messages: str) -> Spot:
+    """`messages`: what is measured for point-to-point calls."""
     collective = spot.collective
     kind = _kind(spot.function, collective)
     if kind == MESSAGES:
-        collective, ranks = "pingpong", world
+        collective, ranks = messages, world
     else:
         ranks = _ranks(profile, spot, world) if collective is not None else None
     uses = [

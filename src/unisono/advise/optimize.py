@@ -254,7 +254,10 @@ class Optimizer:
     def _conditions(self) -> Mapping[Case, Condition]:
         """The program's, as it was in the first round: studies of later ones are to be comparable."""
         first = self.journal.rounds[0]
-        return matching(mix_of(load(self.files.directory / first.profile)), self._replays) if first.profile else {}
+        if not first.profile:
+            return {}
+        mix = mix_of(load(self.files.directory / first.profile))
+        return {**mix.conditions, **matching(mix, self._replays)}
 
     def _measure(self, number: int, round: Round, mix: Mix) -> None:
         """What of the mix no study of this optimization has measured yet."""

@@ -11,7 +11,8 @@ The model, kept simple on purpose:
 - A benchmark is not the application: caches, memory, neighbours and the moment of a call differ. Of the logarithm of
   the benchmark's gain the application realises `TRANSFER`. benchmarks/prediction tells how often such intervals hold.
 - A ping-pong is one message at a time; a program has many on their way, and waits for its partners: of that gain it
-  realises `MESSAGE_TRANSFER`.
+  realises `MESSAGE_TRANSFER`. Of an exchange with the program's own partners it realises as much as of a collective,
+  where waiting was told apart for nearly all of the time; else it waits for its partners as ever.
 - Sizes beyond the measured ones, up to `REACH` times as large or small, count as the nearest measured, and the interval
   is widened to hold "no effect". Farther ones count as not measured.
 - What is not measured (nonblocking collectives, messages, other ranks or sizes) is touched by a launch setting all the
@@ -27,7 +28,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from unisono.advise.evidence import Effect, Evidence, Now
-from unisono.advise.mix import MEASURED, NONBLOCKING, Mix, Spot, Use
+from unisono.advise.mix import EXCHANGE, MEASURED, NONBLOCKING, PINGPONG, Mix, Spot, Use
 from unisono.decide.model import Interval
 from unisono.language import N_
 from unisono.model import DEFAULT, Case, Setting
@@ -36,6 +37,8 @@ TRANSFER = (0.5, 0.85, 1.15)
 """How much of the logarithm of a benchmark's gain an application realises: at least, usually, at most."""
 MESSAGE_TRANSFER = (0.0, 0.4, 1.15)
 """The same for point-to-point messages and the gain of a ping-pong."""
+UNTOLD = 0.1
+"""Of the time of messages: with more of it not told apart from waiting they count as a ping-pong's do."""
 LEAST_TRANSFER = 0.5
 """Where waiting was not measured, the lower end takes this part of the usual transfer for transfer."""
 REACH = 4.0
@@ -149,7 +152,7 @@ class _Block:
 
     def _transfer(self, cell: _Cell, use: Use) -> Interval:
         # How many messages a call completes is not known, so their number times the benchmark's time says nothing.
-        messages = self.case.collective == "pingpong"
+        messages = self.case.collective in (PINGPONG, EXCHANGE)
         seconds = math.nan if messages else self.source.seconds(self.case, self.now, use.size)
         return transfer(use, self.mix.spots[cell.spot].evenness, seconds)
 
@@ -167,9 +170,18 @@ class _Block:
             return untold(self.mix.share(math.fsum(use.time for cell in cells for use in cell.uses)))
         amounts = [self._transfer(cell, use) for cell in cells for use in cell.uses]
         seconds = Interval(*(math.fsum(getattr(a, end) for a in amounts) for end in ("mid", "low", "high")))
-        realised = MESSAGE_TRANSFER if self.case.collective == "pingpong" else TRANSFER
-        found = saved(seconds, effect, realised, beyond=cells[0].outside)
+        found = saved(seconds, effect, self._realised(cells), beyond=cells[0].outside)
         return Interval(*(self.mix.share(end) for end in (found.mid, found.low, found.high)))
+
+    def _realised(self, cells: Sequence[_Cell]) -> tuple[float, float, float]:
+        """How much of the effect the program realises. Of messages as much as of collectives only where they were
+        exchanged as the program does, and what they wait for partners is known of nearly all of their time."""
+        if self.case.collective not in (PINGPONG, EXCHANGE):
+            return TRANSFER
+        uses = [use for cell in cells for use in cell.uses]
+        untold = math.fsum(use.time for use in uses if math.isnan(use.waiting))
+        told = self.case.collective == EXCHANGE and self.source.condition(self.case).partners
+        return TRANSFER if told and untold <= UNTOLD * math.fsum(use.time for use in uses) else MESSAGE_TRANSFER
 
 
 def predict(mix: Mix, evidences: Sequence[Evidence], launches: Sequence[Setting], now: Now = None) -> list[Prediction]:

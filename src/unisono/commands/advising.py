@@ -102,7 +102,7 @@ def _advice(
 ) -> Advice:
     replayed = _replays(tuning_path.parent)
     mix = mix_of(profile, nodes)
-    mix = replace(mix, conditions=matching(mix, replayed))
+    mix = replace(mix, conditions={**mix.conditions, **matching(mix, replayed)})
     evidences = evidence(tuning, tuning_path, studies)
     command = profile.origin.command
     now = made_under(command, [plan.launch for plan in tuning.plan])

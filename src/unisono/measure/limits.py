@@ -30,7 +30,7 @@ def floor(limits: Limits, collective: str, nodes: int, ppn: int, size: int) -> f
       | reduce_scatter_block | q (m + (q - 2) m / 3) |
       | allgather(v), alltoall(v) | q (q - 1) m |
       | gather, scatter | (q - 1) m |
-      | pingpong, halo26 (at least one neighbour) | m |
+      | pingpong, halo26, exchange (at least one neighbour) | m |
 
       A reduction has to read each of q contributions to an element but one from another rank, and to write one result:
       that one is a copy; bytes read and not written count a third, for a copy moves three (it reads them, and the
@@ -44,6 +44,8 @@ def floor(limits: Limits, collective: str, nodes: int, ppn: int, size: int) -> f
     Rates are the best of what the cores were seen to do (copying with memcpy and with the processor's own move,
     pulling, pushing, half of each), so the bound holds as far as no copy is quicker than all of these.
     """
+    if collective == "exchange" and nodes > 1:  # on which nodes its partners are is the program's affair
+        return None
     if limits.unavailable is not None or nodes * ppn < 2 or (size == 0 and collective != "barrier"):
         return None
     bounds = [_latency(limits, collective, nodes, ppn), _copies(limits, collective, nodes, ppn, size)]
@@ -83,6 +85,7 @@ def _copied(collective: str, q: int, n: int) -> float:
         "scatter": (q - 1) * n,
         "pingpong": n,
         "halo26": n,
+        "exchange": n,
         "barrier": 0,
     }.get(collective, q * (q - 1) * n)
 

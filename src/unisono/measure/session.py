@@ -251,4 +251,6 @@ def _condition_words(condition: Condition) -> dict[str, str | int]:
         words["late_ns"] = ",".join(str(round(seconds * 1e9)) for seconds in condition.late)
     if condition.drawn:
         words |= {"late_drawn_ns": round(condition.drawn * 1e9), "seed": condition.seed}
+    if condition.partners:
+        words["partners"] = ",".join(f"{source},{target}" for source, target in condition.partners)
     return words

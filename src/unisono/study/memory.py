@@ -31,6 +31,7 @@ def bytes_per_node(case: Case, size: int) -> int:
         "pingpong": 2 * size,
         "allreduce5": 10 * size,
         "halo26": 2 * min(26, ranks - 1) * size,
+        "exchange": 2 * min(26, ranks - 1) * size,  # a program's own may be more: the benchmark itself asks again
     }[case.collective]
     return _POOL * local * per_rank
 

@@ -14,7 +14,17 @@ from pydantic.functional_validators import AfterValidator
 from unisono.errors import UserError
 from unisono.language import _
 from unisono.machine.model import Machine
-from unisono.model import CALL_SCOPE, COLD, COLLECTIVES, NODES_MOST, PPN_MOST, USUAL, Condition
+from unisono.model import (
+    CALL_SCOPE,
+    COLD,
+    COLLECTIVES,
+    NODES_MOST,
+    PARTNERS_MOST,
+    PPN_MOST,
+    RANKS_MOST,
+    USUAL,
+    Condition,
+)
 from unisono.sizes import MOST
 
 PROGRAM = "program"
@@ -113,6 +123,9 @@ class _Strict(BaseModel):
     model_config = ConfigDict(strict=True, extra="ignore")
 
 
+_Rank = Annotated[int, Field(ge=0, lt=RANKS_MOST)]
+
+
 class _Condition(_Strict):
     """`model.Condition.key`."""
 
@@ -121,6 +134,7 @@ class _Condition(_Strict):
     late: Annotated[list[_Late], Field(max_length=256)] = []
     drawn: _Late = 0.0
     seed: _Id = 1
+    partners: Annotated[list[tuple[_Rank, _Rank]], Field(max_length=PARTNERS_MOST)] = []
 
 
 _CONDITION = TypeAdapter(_Condition)
@@ -221,7 +235,7 @@ def condition_of(key: str, path: Path) -> Condition:
     if not key:
         return USUAL
     found = parsed(_CONDITION, key, _("a condition"), path)
-    return Condition(found.cold, tuple(found.late), found.drawn, found.seed)
+    return Condition(found.cold, tuple(found.late), found.drawn, found.seed, tuple(found.partners))
 
 
 def damaged(path: Path, what: str) -> UserError:
