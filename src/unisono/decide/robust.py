@@ -37,11 +37,14 @@ def moderate(
     """Variances (cells x rows) drawn towards their cell's typical one, and the degrees of freedom they then have."""
     known = dof > 0
     safe = np.maximum(dof, 1)
+    # Degrees of freedom are few different numbers; these functions of them are slow.
+    few, which = np.unique(safe, return_inverse=True)
+    which = which.reshape(safe.shape)
     bounded = np.maximum(variance, floor**2)
     logs = np.where(known, np.log(bounded), np.nan)
-    typical = np.nan_to_num(np.exp(median(logs - np.log(scipy.special.chdtri(safe, 0.5) / safe))), nan=floor**2)
+    typical = np.nan_to_num(np.exp(median(logs - np.log(scipy.special.chdtri(few, 0.5) / few)[which])), nan=floor**2)
     typical = np.maximum(typical, floor**2)
-    spread = np.where(known, logs - (scipy.special.psi(safe / 2) - np.log(safe / 2)), np.nan)
+    spread = np.where(known, logs - (scipy.special.psi(few / 2) - np.log(few / 2))[which], np.nan)
     rows = known.sum(axis=-1)
     # How different the rows' variances are beyond chance decides how much they can learn from each other. The noisiest
     # tenth is cut to size first, and a weak prior (0.4, worth two rows) steadies the estimate when rows are few.
@@ -51,7 +54,7 @@ def moderate(
     cut = np.where(known, np.minimum(np.nan_to_num(spread), np.nan_to_num(top)), 0.0)
     mean = cut.sum(axis=-1) / np.maximum(rows, 1)
     scatter = np.where(known, cut - mean[:, None], 0.0)
-    chance = np.where(known, scipy.special.polygamma(1, safe / 2), 0.0).sum(axis=-1) / np.maximum(rows, 1)
+    chance = np.where(known, _trigamma(few / 2)[which], 0.0).sum(axis=-1) / np.maximum(rows, 1)
     excess = (scatter**2).sum(axis=-1) / np.maximum(rows - 1, 1) - chance
     excess = (excess * np.maximum(rows - 1, 0) + 2 * 0.4) / (np.maximum(rows - 1, 0) + 2)
     borrowed = 2 * _inverse_trigamma(np.maximum(excess, 0.01))
@@ -71,9 +74,17 @@ def _inverse_trigamma(value: Floats) -> Floats:
     """y with trigamma(y) = value, by Newton steps from below (Smyth 2004, appendix)."""
     y = 0.5 + 1 / value
     for _ in range(12):
-        trigamma = scipy.special.polygamma(1, y)
-        y = y + trigamma * (1 - trigamma / value) / scipy.special.polygamma(2, y)
+        trigamma = _trigamma(y)
+        following = y + trigamma * (1 - trigamma / value) / (-2 * scipy.special.zeta(3, y))
+        if np.array_equal(following, y):
+            break
+        y = following
     return np.asarray(y, dtype=np.float64)
+
+
+def _trigamma(x: Floats) -> Floats:
+    """polygamma(1, x), which also evaluates what it does not need."""
+    return np.asarray(scipy.special.zeta(2, x), dtype=np.float64)
 
 
 def median(values: Floats) -> Floats:

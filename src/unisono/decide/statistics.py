@@ -22,6 +22,8 @@ repetitions it made. What is compared is one number per launch, and noise is wha
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -67,11 +69,14 @@ class Contrast:
             return self._half(confidence, np.asarray(comparisons, dtype=np.float64))
         compared = np.isfinite(self.log) & (self.launches > 0)
         counts = compared.sum(axis=0).astype(float)
-        half = self._half(confidence, np.maximum(counts, 1.0))
+        remaining = np.maximum(counts, 1.0)
+        half = narrowed = self._half(confidence, remaining)
         for _ in range(3):
             apart = compared & (np.abs(self.log) > half)
-            remaining = np.maximum(counts - apart.sum(axis=0), 1.0)
-            half = np.where(apart, half, self._half(confidence, remaining))
+            before, remaining = remaining, np.maximum(counts - apart.sum(axis=0), 1.0)
+            if not np.array_equal(before, remaining):
+                narrowed = self._half(confidence, remaining)
+            half = np.where(apart, half, narrowed)
         return half
 
     def _half(self, confidence: float, comparisons: Floats) -> Floats:
@@ -109,9 +114,16 @@ def compare(
 
 def interval(log: float, half: float) -> Interval:
     """exp(log), exp(log - half), exp(log + half)."""
-    with np.errstate(over="ignore"):
-        low, high = (float(np.exp(log - half)), float(np.exp(log + half))) if np.isfinite(half) else (0.0, np.inf)
-    return Interval(float(np.exp(log)), low, float(high))
+    mid = float(np.exp(log))
+    if not math.isfinite(half):
+        return Interval(mid, 0.0, math.inf)
+    # Called for every estimate: setting NumPy's error state for each would take longer than the rest.
+    high = float(np.exp(log + half)) if log + half < _LOG_MOST else math.inf
+    return Interval(mid, float(np.exp(log - half)), high)
+
+
+_LOG_MOST = math.log(sys.float_info.max)
+"""exp of more is infinite."""
 
 
 def contrasts(values: Floats, reference: int, rounds: Counts, prior: Prior | None = None) -> Contrast:
