@@ -35,9 +35,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from tests.cluster.vc import ClusterError, VirtualCluster
 from unisono.errors import UserError
 from unisono.library.build import Target, built
+from unisono.vcluster.cluster import AGENT, ClusterError, VirtualCluster
 
 TRY = Target(
     "collectives_try",
@@ -102,7 +102,7 @@ def launches(given: argparse.Namespace, nodes: int, ppn: int) -> Iterable[tuple[
     mpicc = str(mpirun.with_name("mpicc"))
     yield CHOOSES, line, mpicc, {}
     yield WITHOUT_HAN, [*line, "--mca", "coll", "^han"], mpicc, {}
-    agent = str(Path("tests/cluster/agent.sh").resolve())
+    agent = str(AGENT)
     names = ["-hosts", ",".join(f"n{i}" for i in range(nodes)), "-ppn", str(ppn), "-n", str(nodes * ppn)]
     mpich = given.mpich or shutil.which("mpiexec.mpich")
     mpich_cc = str(Path(given.mpich).with_name("mpicc")) if given.mpich else shutil.which("mpicc.mpich")

@@ -23,7 +23,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from tests.cluster.vc import ClusterError, VirtualCluster
+from unisono.vcluster.cluster import AGENT, ClusterError, VirtualCluster
 
 SOURCE = Path(__file__).with_suffix(".c")
 SIZES = (1024, 16384, 65536, 1048576)
@@ -91,7 +91,7 @@ def measured(given: argparse.Namespace, layout: str, folder: str) -> list[Row]:
             made += rows(said, layout, name)
         if given.mpich:
             program = built(str(Path(given.mpich).with_name("mpicc")), folder, "mpich")
-            agent = str(Path("tests/cluster/agent.sh").resolve())
+            agent = str(AGENT)
             argv = [given.mpich, "-n", str(nodes * ppn)]
             if cluster:
                 hosts = ",".join(f"n{i}" for i in range(nodes))

@@ -11,7 +11,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from unisono import __version__, cli_hybrid, cli_language, cli_profile
+from unisono import __version__, cli_hybrid, cli_language, cli_profile, cli_vcluster
 from unisono.cli_options import OUT, For, Hosts, Json, Mpicc, Mpirun, TunedMpirun, TuningFile, TuningOption, Weights
 from unisono.errors import UserError
 from unisono.language import _, choose, translated
@@ -301,6 +301,7 @@ def verify(
 
 cli_hybrid.add_to(app)
 cli_profile.add_to(app)
+cli_vcluster.add_to(app)
 
 
 def fail(message: str) -> NoReturn:

@@ -7,8 +7,8 @@ from typing import Protocol
 
 import pytest
 
-from tests.cluster.vc import ClusterError, VirtualCluster
 from tests.launch.conftest import installed
+from unisono.vcluster.cluster import ClusterError, VirtualCluster
 
 __all__ = ["installed"]
 

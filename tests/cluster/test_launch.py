@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from tests.cluster.conftest import MakeCluster
-from tests.cluster.vc import VirtualCluster
 from tests.launch.conftest import Installed
 from unisono.errors import LaunchError
 from unisono.launch import tree
@@ -20,6 +19,7 @@ from unisono.launch.process import Process, run
 from unisono.launch.rewrite import with_setting
 from unisono.machine.model import Machine, Node
 from unisono.model import Setting
+from unisono.vcluster.cluster import VirtualCluster
 
 pytestmark = [pytest.mark.cluster, pytest.mark.mpi]
 

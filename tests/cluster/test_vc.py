@@ -1,4 +1,4 @@
-"""The virtual cluster itself."""
+"""The virtual cluster that lives as long as its maker."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.cluster.conftest import MakeCluster
-from tests.cluster.vc import VirtualCluster
+from unisono.vcluster.cluster import AGENT, VirtualCluster
 
 pytestmark = pytest.mark.cluster
 
@@ -20,14 +20,13 @@ PATIENCE = 30.0
 
 
 def _on(virtual: VirtualCluster, host: str, command: str) -> str:
-    agent = Path(__file__).with_name("agent.sh")
     environment = {**os.environ, **virtual.env}
-    argv = virtual.wrap([str(agent), "-x", host, command])
+    argv = virtual.wrap([str(AGENT), "-x", host, command])
     done = subprocess.run(argv, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=True)
     return done.stdout.strip()
 
 
-def _alive(virtual_directory: str) -> list[str]:
+def alive(virtual_directory: str) -> list[str]:
     """Processes whose command line names the cluster's directory."""
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
@@ -67,34 +66,26 @@ def test_close_ends_everything(cluster: MakeCluster) -> None:
     virtual = cluster(nodes=2)
     directory = str(virtual.directory)
     _on(virtual, "n1", "sleep 600 </dev/null >/dev/null 2>&1 &")
-    assert _alive(directory)
+    assert alive(directory)
     virtual.close()
-    assert _alive(directory) == []
+    assert alive(directory) == []
     assert not virtual.directory.exists()
 
 
 def test_a_killed_maker_leaves_nothing(cluster: MakeCluster) -> None:
     cluster(nodes=1)  # skips where clusters cannot be made
     code = (
-        "import time; from tests.cluster.vc import VirtualCluster\n"
+        "import time; from unisono.vcluster.cluster import AGENT, VirtualCluster\n"
         "print(VirtualCluster(2).directory, flush=True); time.sleep(600)\n"
     )
     maker = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     assert maker.stdout is not None
     directory = maker.stdout.readline().strip()
-    assert _alive(directory)
+    assert alive(directory)
     os.kill(maker.pid, signal.SIGKILL)
     maker.wait()
     maker.stdout.close()
     deadline = time.monotonic() + PATIENCE
-    while _alive(directory):
+    while alive(directory):
         assert time.monotonic() < deadline
         time.sleep(0.1)
-
-
-def test_commands_run_on_the_login_host() -> None:
-    argv = [sys.executable, "-m", "tests.cluster.vc", "--nodes", "1", "--", "sh", "-c", "hostname; pwd; exit 3"]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=PATIENCE)
-    if done.returncode == 2:
-        pytest.skip(done.stderr.strip())
-    assert (done.returncode, done.stdout.split()) == (3, ["login", str(Path.cwd())])

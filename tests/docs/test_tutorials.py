@@ -31,6 +31,7 @@ GIVEN = {
     "docs/collectives.md": [APP, TUNING],
     "docs/profile-a-program.md": ["unisono tune quick --collective alltoall --collective reduce --ppn 2 --budget 60s"],
     "docs/tune-this-machine.md": [APP, f"cp {ROOT}/studies/quick.toml my-study.toml"],
+    "docs/try-a-cluster-on-a-laptop.md": [APP],
     "docs/which-layout.md": [APP, TUNING, LAYOUT, STUDIES, HYBRIDS],
 }
 
@@ -61,6 +62,7 @@ NOT_RUN: dict[str, Callable[[], str]] = {
     "unisono hybrid --simulate": _lacks("smpirun"),
     "python benchmarks/layouts_simulated.py": lambda: "writes into docs; tests/simulate runs what it calls",
     "unisono run --tuning unisono-out/tuning.toml --layout --print -- srun": _lacks("srun"),
+    "unisono vcluster": _lacks("ip"),
 }
 
 

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from tests.cluster.conftest import MakeCluster
-from tests.cluster.vc import VirtualCluster
 from tests.tuning.samples import plan, rule, tuned, tuning
 from unisono.export import caveats, export
 from unisono.export.check import check
 from unisono.machine.describe import describe
 from unisono.machine.model import Node
+from unisono.vcluster.cluster import VirtualCluster
 
 pytestmark = [pytest.mark.cluster, pytest.mark.mpi]
 

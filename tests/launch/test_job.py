@@ -73,10 +73,15 @@ def test_hosts_chosen_out_of_a_host_file_have_its_slots(tmp_path: Path) -> None:
         ({"SLURM_JOB_ID": "1", "SLURM_JOB_CPUS_PER_NODE": "16,8"}, 2, 16),
         ({"PBS_NODEFILE": "HOSTS"}, 2, 2),
         ({"LSB_DJOB_HOSTFILE": "HOSTS"}, 2, 2),
+        ({"PRTE_MCA_prte_default_hostfile": "HOSTS"}, 2, 2),
+        ({"PRTE_MCA_prte_default_hostfile": "HOSTS", "SLURM_JOB_ID": "1", "SLURM_TASKS_PER_NODE": "4(x3)"}, 3, 4),
+        ({"HYDRA_HOST_FILE": "HOSTS"}, 1, 16),  # MPICH's
     ],
     ids=str,
 )
-def test_the_schedulers_job_gives_the_nodes(tmp_path: Path, env: dict[str, str], nodes: int, ppn: int) -> None:
+def test_the_schedulers_job_or_a_default_host_file_gives_hosts(
+    tmp_path: Path, env: dict[str, str], nodes: int, ppn: int
+) -> None:
     hosts = tmp_path / "hosts"
     hosts.write_text("a\na\nb\nb\n")
     env = {name: value.replace("HOSTS", str(hosts)) for name, value in env.items()}

@@ -156,7 +156,7 @@ def _hosts(line: UserLine, machine: Machine, env: Mapping[str, str]) -> list[tup
     known: dict[str, int | None] = {}
     for option in line.options("hostfile", "machinefile", "default-hostfile"):
         known.update(_read_hostfile(option.values[0]))
-    known = known or dict(_scheduled(env))
+    known = known or dict(_scheduled(env)) or _by_default(machine, env)
     full = machine.cores
     named: dict[str, int | None] = {}
     for option in line.options("host", "H"):
@@ -168,6 +168,19 @@ def _hosts(line: UserLine, machine: Machine, env: Mapping[str, str]) -> list[tup
     if known:
         return [(host, slots or full) for host, slots in known.items()]
     return [(machine.nodes[0].host, machine.nodes[0].slots)]
+
+
+_DEFAULT_HOSTFILES = {
+    "openmpi": ("PRTE_MCA_prte_default_hostfile", "OMPI_MCA_orte_default_hostfile"),
+    "mpich": ("HYDRA_HOST_FILE",),
+    "intel": ("I_MPI_HYDRA_HOST_FILE", "HYDRA_HOST_FILE"),
+}
+"""By family: who names its hosts where neither the command line nor a scheduler does."""
+
+
+def _by_default(machine: Machine, env: Mapping[str, str]) -> dict[str, int | None]:
+    names = _DEFAULT_HOSTFILES.get(machine.mpi.family, ()) if machine.mpi is not None else ()
+    return next((_read_hostfile(env[name]) for name in names if env.get(name)), {})
 
 
 def _add(before: int | None, more: int | None) -> int | None:

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # A cluster of namespaces: a login host and nodes n0, n1, ... on one bridge, each with its own network, host name,
-# processes, IPC and /dev/shm. Started by vc.py inside the login host's namespaces; ends, with everything in it, when its
+# processes, IPC and /dev/shm. Started by cluster.py inside the login host's namespaces; ends, with everything in it, when its
 # input ends or it is killed. All addresses exist inside these namespaces only.
 #
-#   vc.sh login DIR NODES [RATE LATENCY]      vc.sh node DIR NAME
+#   cluster.sh login DIR NODES [RATE LATENCY [RATE_OF_n0 RATE_OF_n1 ...]]      cluster.sh node DIR NAME
 set -eu
 
 own_view() { # what would otherwise be the host's: shared memory, network interfaces under /sys
@@ -42,7 +42,7 @@ child_of() { # the file has no newline at its end
 }
 
 login() {
-  local dir=$1 nodes=$2 rate=${3:-} latency=${4:-} i name
+  local dir=$1 nodes=$2 rate=${3:-} latency=${4:-} i name own slow=("${@:5}")
   hostname login
   own_view
   mount --bind "$dir/hosts" /etc/hosts
@@ -64,8 +64,9 @@ login() {
     nsenter -t "$child" -n ip link set eth0 mtu 9000 up
     nsenter -t "$child" -n -m "$BASH" "$0" in_order eth0
     if [ -n "$rate" ]; then
-      tc qdisc add dev "v$i" root tbf rate "$rate" burst 64kb latency "$latency"
-      nsenter -t "$child" -n tc qdisc add dev eth0 root tbf rate "$rate" burst 64kb latency "$latency"
+      own=${slow[i]:-$rate}
+      tc qdisc add dev "v$i" root tbf rate "$own" burst 64kb latency "$latency"
+      nsenter -t "$child" -n tc qdisc add dev eth0 root tbf rate "$own" burst 64kb latency "$latency"
     fi
   done
   for ((i = 0; i < nodes; i++)); do until_true test -e "$dir/n$i.ready"; done

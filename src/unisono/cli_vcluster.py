@@ -1,0 +1,51 @@
+"""The commands around a virtual cluster: vcluster up, run, down."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+_PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
+
+vcluster = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    epilog="Example: unisono vcluster up --nodes 4 --ppn 2 --rate 1gbit, then: ... run -- mpirun -n 8 ./app",
+    help="Several nodes on this machine, as MPI sees them: try here what needs a cluster.",
+)
+
+
+@vcluster.command(epilog="Example: unisono vcluster up --nodes 4 --ppn 2 --rate 1gbit --slow n3")
+def up(
+    nodes: Annotated[int, typer.Option(min=1, max=200, help="How many nodes: n0, n1, ...")] = 4,
+    ppn: Annotated[int, typer.Option(min=1, max=1024, help="Slots a node.")] = 2,
+    rate: Annotated[str | None, typer.Option(metavar="1gbit", help="Limit every node's link to this.")] = None,
+    slow: Annotated[
+        list[str] | None, typer.Option(metavar="NODE", help="A node whose link has half the rate; may be repeated.")
+    ] = None,
+) -> None:
+    """Bring the cluster up. It stays until vcluster down, or until the machine restarts."""
+    from unisono.commands.vcluster import up as command
+
+    command(nodes=nodes, ppn=ppn, rate=rate, slow=slow or [])
+
+
+@vcluster.command(context_settings=_PASS_ON, epilog="Example: unisono vcluster run -- mpirun -n 8 ./app")
+def run(command_line: Annotated[list[str], typer.Argument(metavar="-- COMMAND ...")]) -> None:
+    """Run a command on the cluster's login host, from where launchers reach the nodes."""
+    from unisono.commands.vcluster import run as command
+
+    command(command_line)
+
+
+@vcluster.command(epilog="Example: unisono vcluster down")
+def down() -> None:
+    """End the cluster with all that runs in it, also what a killed vcluster up left."""
+    from unisono.commands.vcluster import down as command
+
+    command()
+
+
+def add_to(app: typer.Typer) -> None:
+    app.add_typer(vcluster, name="vcluster")

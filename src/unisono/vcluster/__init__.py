@@ -1,0 +1,1 @@
+"""Several nodes on one machine, for trying and testing what needs a cluster."""
