@@ -70,7 +70,7 @@ HERE = openmpi()
 
 
 def _show(*shown: Any) -> None:
-    console = Console(file=io.StringIO(), width=100)
+    console = Console(file=io.StringIO(), width=100, highlight=False)  # as commands.console has it
     for one in shown:
         console.print(one)
 
