@@ -54,6 +54,8 @@ static bool make(struct coll_comm *comm)
 bool pairs_ready(struct coll_comm *comm)
 {
     struct node *node = comm->node;
+    if (!node->shared) /* nothing was refused, so nobody has to look who has left (fabric.h) */
+        return false;
     if (node->pairs == NULL && !node->pairs_refused && !make(comm))
         comm->is_short = comm->fabric.hears = node->pairs_refused = true;
     return node->pairs != NULL;
