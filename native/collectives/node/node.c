@@ -81,8 +81,10 @@ bool cells_ready(struct coll_comm *comm)
     }
     if (cells->made == CELLS_MADE)
         node->second = (struct segment){.base = cells->segment.base, .each = cells->segment.each};
-    else
-        comm->is_short = comm->fabric.hears = true;
+    else {
+        comm->is_short = true;
+        comm->fabric.hears = node->shared; /* else nothing was refused, and there is no memory in which to hear */
+    }
     return cells->made == CELLS_MADE;
 }
 

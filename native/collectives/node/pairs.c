@@ -54,7 +54,7 @@ static bool make(struct coll_comm *comm)
 bool pairs_ready(struct coll_comm *comm)
 {
     struct node *node = comm->node;
-    if (!node->shared) /* nothing was refused, so nobody has to look who has left (fabric.h) */
+    if (!node->shared) /* nothing was refused */
         return false;
     if (node->pairs == NULL && !node->pairs_refused && !make(comm))
         comm->is_short = comm->fabric.hears = node->pairs_refused = true;
