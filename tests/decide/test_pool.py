@@ -31,6 +31,7 @@ def test_what_is_shared() -> None:
     assert shared(CASE, RENDEZVOUS | CELLS) == shared(CASE, CELLS) == CELLS
     assert shared(CASE, CYCLIC | CELLS) == CYCLIC | CELLS
     assert shared(CASE, FLAT) is shared(CASE, SM) is shared(CASE, UCX) is None
+    assert shared(Case("barrier", 1, 4), FLAT | {"algorithm": "flat"}) is None
     assert shared(Case("allreduce", 2, 4), CELLS) is None
 
 
