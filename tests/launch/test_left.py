@@ -95,7 +95,7 @@ def test_what_is_left_when_all_are_killed_is_removed(
     while tree.members(root, launch_id):
         time.sleep(0.02)
     families = tree.job_family(os.uname().nodename, root)
-    mine = [path for path in SHARED.glob("*_segment.*") if path.name.split(".")[-2][:4] in families]
+    mine = [path for path in SHARED.glob("*_segment.*") if tree.family_of(path) in families]
     assert len(mine) == 2
     other = mine[0].with_name(mine[0].name.replace(mine[0].name.split(".")[-2], "00000000"))
     other.touch()
@@ -110,6 +110,18 @@ def test_what_is_left_when_all_are_killed_is_removed(
     finally:
         other.unlink()
     assert list(notes.iterdir()) == []
+
+
+def test_a_job_of_a_small_number_is_known_by_its_segments(tmp_path: Path) -> None:
+    """One of sixteen jobs has a name with fewer digits."""
+    for name, family in (
+        ("vader_segment.vm.0.96b0001.1", 0x96B),
+        ("sm_segment.a.b.c.0.fab00001.0", 0xFAB0),
+        ("vader_segment.vm.0.10001.0", 1),
+        ("sm_segment.vm.0.zz.1", -1),
+        ("unisono", -1),
+    ):
+        assert tree.family_of(tmp_path / name) == family
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ and starts with `python -I -S`, so it costs the launch next to nothing.
 from __future__ import annotations
 
 import contextlib
+import glob
 import json
 import os
 import signal
@@ -110,13 +111,21 @@ def end(root: int, launch_id: str, began: float, *, grace: float = 3.0, seen: It
     return _remove(left | _named(root, began))
 
 
-def job_family(host: str, root: int) -> tuple[str, str]:
-    """What Open MPI 4 and 5 call the job of mpirun `root` in the names of its segments, four hexadecimal digits each.
+def job_family(host: str, root: int) -> tuple[int, int]:
+    """The number of mpirun `root`'s job under Open MPI 4 and 5, 16 bits each: the first half of its segments' names.
 
     Both fold a hash (Jenkins's, one byte at a time) to 16 bits: of the host's name, with the pid put over it, before
     5.0; of the name that PRRTE gives the job, which holds both, from 5.0 on.
     """
-    return f"{_folded(_hash(host) ^ root):04x}", f"{_folded(_hash(f'prterun-{host}-{root}')):04x}"
+    return _folded(_hash(host) ^ root), _folded(_hash(f"prterun-{host}-{root}"))
+
+
+def family_of(segment: Path) -> int:
+    """The number of the job in a segment's name, whose digits have no zeros in front; -1 for any other file."""
+    try:
+        return int(segment.name.split(".")[-2], 16) >> 16
+    except (IndexError, ValueError):
+        return -1
 
 
 def _hash(text: str) -> int:
@@ -137,15 +146,13 @@ def _folded(value: int) -> int:
 def _named(root: int, began: float) -> set[Path]:
     """Segments with the name of mpirun's job, on this host and by this user, made since the launch began."""
     host = os.uname().nodename
-    starts = []
-    for name in {host, host.partition(".")[0]}:
-        old, new = job_family(name, root)
-        starts += [f"vader_segment.{name}.{os.getuid()}.{old}", f"sm_segment.{name}.{os.getuid()}.{new}"]
     found = set()
-    for path in Path(_SHARED_MEMORY).glob("*_segment.*"):
-        with contextlib.suppress(OSError):
-            if path.name.startswith(tuple(starts)) and path.stat().st_ctime >= began - _CLOCK_SLACK:
-                found.add(path)
+    for name in {host, host.partition(".")[0]}:
+        for kind, family in zip(("vader", "sm"), job_family(name, root), strict=True):
+            for path in Path(_SHARED_MEMORY).glob(f"{kind}_segment.{glob.escape(name)}.{os.getuid()}.*"):
+                with contextlib.suppress(OSError):
+                    if family_of(path) == family and path.stat().st_ctime >= began - _CLOCK_SLACK:
+                        found.add(path)
     return found
 
 
