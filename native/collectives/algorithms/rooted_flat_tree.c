@@ -14,15 +14,23 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
     return cost_fabric_shared(comm, cost_levels(comm->ranks, 2), all) + 2 * all * comm->costs.node_byte;
 }
 
-static int by_tree(struct coll_comm *comm, const struct call *call, char *work, int64_t *starts)
+static int gather(struct coll_comm *comm, const struct call *call, char *work, const int64_t *starts, int place)
 {
     struct group all = group_everybody(comm);
-    int place = (comm->rank - call->root + comm->ranks) % comm->ranks, error;
-    for (int i = 0; i <= comm->ranks; i++)
-        starts[i] = i * call->bytes;
+    if (call->bytes > 0)
+        memcpy(work + starts[place], call->send, (size_t)call->bytes);
+    int error = group_gather_tree(&all, call->root, work, starts);
+    if (error == MPI_SUCCESS && place == 0)
+        rooted_turn(comm, call->root, call->bytes, call->receive, work, true);
+    return error;
+}
+
+static int scatter(struct coll_comm *comm, const struct call *call, char *work, const int64_t *starts, int place)
+{
+    struct group all = group_everybody(comm);
     if (place == 0)
         rooted_turn(comm, call->root, call->bytes, (char *)(uintptr_t)call->send, work, false);
-    error = group_scatter_tree(&all, call->root, work, starts);
+    int error = group_scatter_tree(&all, call->root, work, starts);
     if (error == MPI_SUCCESS && call->bytes > 0)
         memcpy(call->receive, work + starts[place], (size_t)call->bytes);
     return error;
@@ -33,10 +41,25 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
     (void)segment;
     char *work = coll_scratch(comm, SCRATCH_WORK, comm->ranks * call->bytes + 1);
     int64_t *starts = malloc(((size_t)comm->ranks + 1) * sizeof *starts);
-    int error = work == NULL || starts == NULL ? MPI_ERR_NO_MEM : by_tree(comm, call, work, starts);
+    int place = (comm->rank - call->root + comm->ranks) % comm->ranks, error = MPI_ERR_NO_MEM;
+    for (int i = 0; starts != NULL && i <= comm->ranks; i++)
+        starts[i] = i * call->bytes;
+    if (work != NULL && starts != NULL)
+        error = (call->collective == COLL_GATHER ? gather : scatter)(comm, call, work, starts, place);
     free(starts);
     return error;
 }
+
+const struct algorithm gather_flat_tree = {
+    .name = "gather_flat_tree",
+    .collective = COLL_GATHER,
+    .meaning = "A binomial tree over all ranks, as if each had a node to itself.",
+    .reference = "Thakur, Rabenseifner, Gropp: Optimization of collective communication operations in MPICH (2005)",
+    .applies = applies,
+    .cost = cost,
+    .scratch = scratch_all,
+    .run = run,
+};
 
 const struct algorithm scatter_flat_tree = {
     .name = "scatter_flat_tree",

@@ -13,10 +13,16 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
     return comm->costs.node_latency * 8 + (double)shape->bytes * comm->costs.node_byte * (0.5 + 0.25 * comm->ranks);
 }
 
-static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
+static int gather(struct coll_comm *comm, const struct call *call, int64_t segment)
 {
     (void)segment;
     return node_gather_push(comm, call->root, call->send, call->receive, call->bytes);
+}
+
+static int scatter(struct coll_comm *comm, const struct call *call, int64_t segment)
+{
+    (void)segment;
+    return node_scatter_pull(comm, call->root, call->send, call->receive, call->bytes);
 }
 
 const struct algorithm gather_push = {
@@ -27,5 +33,16 @@ const struct algorithm gather_push = {
                  "systems, CLUSTER 2017",
     .applies = applies,
     .cost = cost,
-    .run = run,
+    .run = gather,
+};
+
+const struct algorithm scatter_pull = {
+    .name = "scatter_pull",
+    .collective = COLL_SCATTER,
+    .meaning = "Single copy: everybody reads its block out of the root's memory, all at once.",
+    .reference = "Chakraborty, Subramoni, Panda: Contention-aware kernel-assisted MPI collectives for multi-/many-core "
+                 "systems, CLUSTER 2017",
+    .applies = applies,
+    .cost = cost,
+    .run = scatter,
 };

@@ -13,11 +13,27 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
            (double)shape->bytes * (comm->ranks - 1) * comm->costs.node_byte;
 }
 
-static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
+static int gather(struct coll_comm *comm, const struct call *call, int64_t segment)
+{
+    (void)segment;
+    return node_gather_cells(comm, call->root, call->send, call->receive, call->bytes);
+}
+
+static int scatter(struct coll_comm *comm, const struct call *call, int64_t segment)
 {
     (void)segment;
     return node_scatter_cells(comm, call->root, call->send, call->receive, call->bytes);
 }
+
+const struct algorithm gather_cells = {
+    .name = "gather_cells",
+    .collective = COLL_GATHER,
+    .meaning = "Each block piece by piece through cells of its sender, all at once; the root takes what has come.",
+    .reference = "",
+    .applies = applies,
+    .cost = cost,
+    .run = gather,
+};
 
 const struct algorithm scatter_cells = {
     .name = "scatter_cells",
@@ -26,5 +42,5 @@ const struct algorithm scatter_cells = {
     .reference = "",
     .applies = applies,
     .cost = cost,
-    .run = run,
+    .run = scatter,
 };
