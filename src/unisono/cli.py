@@ -191,16 +191,46 @@ def explain(
     command(tuning, collective=collective, size=size, nodes=nodes, ppn=ppn, for_=for_, weights=weights, json=json)
 
 
-@app.command(epilog="Example: unisono compare nps1/study.db nps4/study.db -o comparison.html")
+@app.command(
+    epilog="Example: unisono compare nps1/study.db nps4/study.db -o comparison.html, or: unisono compare --mpis all"
+)
 def compare(
-    studies: Annotated[list[Path], typer.Argument(metavar="A.db B.db ...")],
-    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Also write a page.")] = None,
+    studies: Annotated[list[Path] | None, typer.Argument(metavar="[A.db B.db ...]")] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Also write a page; --mpis: the directory.")
+    ] = None,
+    mpis: Annotated[
+        str | None,
+        typer.Option(metavar="all|A/mpirun,B/mpiexec", help="Measure these MPIs in turns, and compare them."),
+    ] = None,
+    study: Annotated[
+        str | None, typer.Option(metavar="STUDY.toml", help="--mpis: a study file, or a ready-made one; else quick.")
+    ] = None,
+    budget: Annotated[
+        str | None, typer.Option(metavar="10m", help="--mpis: measure no longer than this, all MPIs together.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="--mpis: continue what is in the directory.")] = False,
+    collective: Annotated[list[str] | None, typer.Option(help="--mpis: only this collective; may be repeated.")] = None,
+    ppn: Annotated[int | None, typer.Option(min=1, help="--mpis: only this number of ranks a node.")] = None,
+    size: Annotated[list[str] | None, typer.Option(help="--mpis: only this message size; may be repeated.")] = None,
+    hosts: Hosts = None,
     json: Json = False,
 ) -> None:
-    """Compare studies of different boot settings, library versions or machines, case by case."""
-    from unisono.commands.reading import compare as command
+    """Compare studies of different boot settings, library versions, machines or MPIs, case by case."""
+    from unisono.commands import comparing
 
-    command(studies, output=output, json=json)
+    wishes = comparing.Wishes(
+        study=study,
+        output=output,
+        budget=budget,
+        resume=resume,
+        collectives=collective or [],
+        ppn=ppn,
+        sizes=size or [],
+        hosts=hosts,
+        json=json,
+    )
+    raise typer.Exit(comparing.compare(studies or [], mpis, wishes))
 
 
 @app.command(epilog="Example: unisono export tuning.toml --format openmpi -o /etc/openmpi --check")

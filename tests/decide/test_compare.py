@@ -186,3 +186,32 @@ def test_json_and_terminal() -> None:
     assert shown.count("allreduce, 1 x 8 ranks") >= len(FEW)
     single = compare(nps(1, seed=1, launches=1), nps(4, seed=2, launches=1))
     assert json.dumps(single.as_dict(), allow_nan=False)
+
+
+def test_which_of_three_is_the_fastest() -> None:
+    three = [nps(1, seed=1), nps(2, large_alltoall(1 / 1.5), seed=2), nps(4, large_alltoall(1 / 2.5), seed=3)]
+    found = [each for each in compare(*three).fastest if each.kind == "default"]
+    small, large = (each for each in found if each.case.collective == "alltoall")
+    assert (small.first, small.over_next) == (FEW[0], None)
+    assert set(small.labels) == {"NPS1", "NPS2", "NPS4"}
+    assert large.labels == ("NPS4",)
+    assert (large.first, large.last) == (32768, FEW[-1])
+    assert large.over_next is not None
+    assert large.over_next.mid == pytest.approx(2.5 / 1.5, rel=0.1), "the least of several sizes"
+    assert all(each.over_next is None for each in found if each.case.collective == "allreduce")
+
+
+def test_two_that_beat_a_third_are_both_named() -> None:
+    three = [nps(1, large_alltoall(2.0), seed=1), nps(2, seed=2), nps(4, seed=3)]
+    large = [e for e in compare(*three).fastest if e.case.collective == "alltoall" and e.first == 32768]
+    assert [set(each.labels) for each in large] == [{"NPS2", "NPS4"}] * 2, "by default, and each at its best"
+    assert all(each.over_next is None for each in large)
+
+
+def test_the_order_of_studies_changes_nothing_about_the_fastest() -> None:
+    a, b = nps(1, seed=1), nps(4, large_alltoall(1 / 2), seed=2)
+    for found in (compare(a, b), compare(b, a)):
+        (large,) = [e for e in found.fastest if e.over_next is not None and e.kind == "default"]
+        assert large.labels == ("NPS4",)
+        assert large.over_next is not None
+        assert large.over_next.mid == pytest.approx(2, rel=0.1)

@@ -1,4 +1,4 @@
-"""Commands that only read: report, show, lookup, compare."""
+"""Commands that only read: report, show, lookup."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from unisono.commands.remembered import launcher
 from unisono.errors import UserError
 from unisono.language import _, translated
 from unisono.sizes import format_size
-from unisono.study.data import StudyData
 from unisono.study.store import Store
 
 
@@ -106,58 +105,3 @@ def lookup(
     console.print(_("  for {what}: {fast}").format(what=what, fast=fast), markup=False)
     for note in [*found.notes, *explained.alone_sentences()]:
         console.print(f"  {translated(note)}", markup=False)
-
-
-def compare(paths: list[Path], *, output: Path | None, json: bool) -> None:
-    """Studies that differ in boot settings, versions or machines."""
-    from unisono.decide.compare import compare as compare_studies
-    from unisono.hybrid.study import is_hybrid
-    from unisono.report.report import write_comparison_report
-
-    if len(paths) < 2:
-        raise UserError(_("compare needs two studies or more: unisono compare A.db B.db"))
-    studies: list[StudyData] = []
-    hybrid: list[Path] = []
-    for path in paths:
-        with Store.open(path) as store:
-            if is_hybrid(store):
-                hybrid.append(path)
-            studies.append(store.data())
-    if hybrid:
-        others = [path for path in paths if path not in hybrid]
-        if others:
-            raise UserError(
-                _("{hybrid} compares layouts, {others} collectives: there is no ratio between them").format(
-                    hybrid=hybrid[0], others=others[0]
-                )
-            )
-        _compare_layouts(paths, output=output, json=json)
-        return
-    comparison = compare_studies(*studies)
-    if output is not None:
-        write_comparison_report(comparison, studies, output)
-        err().print(_("Comparison: {output}").format(output=output), markup=False)
-    if json:
-        print_json(comparison.as_dict())
-    else:
-        out().print(comparison.table())
-
-
-def _compare_layouts(paths: list[Path], *, output: Path | None, json: bool) -> None:
-    from unisono.hybrid.compare import compare as compare_layouts
-    from unisono.hybrid.show import comparison as shown
-    from unisono.hybrid.study import HybridStudy, read
-    from unisono.report.hybrid_comparison import write_hybrid_comparison
-
-    studies: list[HybridStudy] = []
-    for path in paths:
-        with Store.open(path) as store:
-            studies.append(read(store))
-    comparison = compare_layouts(studies)
-    if output is not None:
-        write_hybrid_comparison(comparison, studies, output)
-        err().print(_("Comparison: {output}").format(output=output), markup=False)
-    if json:
-        print_json(comparison.as_dict())
-    else:
-        out().print(shown(comparison))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +12,7 @@ from rich.console import Console
 
 from unisono.commands import planning
 from unisono.commands.console import err, out, print_json
-from unisono.commands.finish import finish
+from unisono.commands.finish import Outcome, finish
 from unisono.commands.interrupted import terminated_like_interrupted
 from unisono.commands.leftovers import remove_leftovers
 from unisono.commands.progress import StudyProgress
@@ -69,33 +71,69 @@ def tune(wishes: Wishes) -> int:
                     option=option, value=value[:80]
                 )
             )
-    files = Outputs(wishes.output)
-    if wishes.resume and not wishes.dry_run:
-        remove_leftovers()
-    continuing = wishes.resume and files.study.exists()
-    machine = _machine(wishes, files.study if continuing else None)
-    study = _study(wishes, continuing)
     if wishes.dry_run:
-        return planning.show(study or _stored(files.study), machine, json=wishes.json)
-    held = _held(files.study) if continuing else None
+        machine = _machine(wishes, _continued(wishes))
+        study = _study(wishes, _continued(wishes) is not None)
+        return planning.show(study or _stored(Outputs(wishes.output).study), machine, json=wishes.json)
+    if wishes.resume:
+        remove_leftovers()
+    with terminated_like_interrupted(), measured(wishes) as found:
+        outcome = found.finish(verify=wishes.verify)
+    if wishes.json:
+        print_json(outcome.as_dict())
+    else:
+        outcome.print(out())
+    return 0
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A study in which what there was time for is measured; its file is open."""
+
+    store: Store
+    study: Study
+    machine: Machine
+    program: Path
+    """unisono-bench."""
+    files: Outputs
+    settled: bool
+    """Whether the search came to its end; False when the budget ended it first."""
+
+    def finish(self, *, verify: bool) -> Outcome:
+        """Decides, writes the tuning in every form, and proves it if asked to."""
+        return finish(
+            self.store, self.study, self.machine, self.program, self.files, settled=self.settled, verify=verify
+        )
+
+
+@contextmanager
+def measured(wishes: Wishes, *, silent: bool = False) -> Iterator[Measured]:
+    """Begins the study, or continues it with `wishes.resume`, and measures. Raises UserError where that cannot be."""
+    files = Outputs(wishes.output)
+    continued = _continued(wishes)
+    machine = _machine(wishes, continued)
+    study = _study(wishes, continued is not None)
+    held = _held(files.study) if continued else None
     asked = study or (held[0] if held else None)
     assert asked is not None  # either the command line or the file holds one
     expand(asked, machine, scope=planning.scope(asked))  # what is wrong with it is said before anything is built
     program = _program(machine)
     begun_without = held is not None and held[1] is None
     ours = None if begun_without else _ours(asked, machine, program, held[1] if held else None)
-    with terminated_like_interrupted(), _opened(files.study, study, machine, wishes, continuing, ours) as store:
+    with _opened(files.study, study, machine, wishes, continued is not None, ours) as store:
         asked = stored_study(store)
         matrix = _matrix(asked, store.machine, ours)
-        _say(err(), store, asked, matrix, continuing)
+        if not silent:
+            _say(err(), store, asked, matrix, continued is not None)
         budget = planning.budget(study or asked, wishes.budget)
         settled = _measure(budget, store, asked, machine, matrix, program, ours)
-        outcome = finish(store, asked, machine, program, files, settled=settled, verify=wishes.verify)
-    if wishes.json:
-        print_json(outcome.as_dict())
-    else:
-        outcome.print(out())
-    return 0
+        yield Measured(store, asked, machine, program, files, settled)
+
+
+def _continued(wishes: Wishes) -> Path | None:
+    """The study's file, if there is one to continue."""
+    path = Outputs(wishes.output).study
+    return path if wishes.resume and path.exists() else None
 
 
 def _machine(wishes: Wishes, continued: Path | None) -> Machine:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from unisono.decide.compare import KINDS, Comparison, Row
+from unisono.decide.compare import Comparison
+from unisono.decide.sides import KINDS, Row
 from unisono.language import N_, _, translated
 from unisono.model import Case
 from unisono.report.axes import zoom_groups
@@ -34,7 +35,9 @@ _WORDS = {
 def content(comparison: Comparison, studies: Sequence[StudyData]) -> dict[str, Any]:
     """Every value of the template; `studies` in the order they were compared, the reference first."""
     cases = list(rows_of(comparison))
-    past = history(comparison, studies) if len(studies) > 2 else None
+    mpis = {mpi_name(study.machine.mpi) for study in studies}
+    over_time = len(studies) > 2 and len(mpis) < len(studies)
+    past = history(comparison, studies) if over_time else None
     sizes = {case: tuple(sorted({r.size for r in comparison.rows if r.case == case})) for case in cases}
     return {
         "title": headline(comparison),
@@ -53,6 +56,7 @@ def content(comparison: Comparison, studies: Sequence[StudyData]) -> dict[str, A
         "forest": forest(comparison),
         "history": past.panels if past else [],
         "history_keys": past.keys if past else [],
+        "fastest": fastest_table(comparison),
         "findings": finding_groups(comparison.findings, sizes),
         "cases": [_case(comparison, case, sizes[case]) for case in cases],
         "notes": [translated(note) for note in comparison.notes],
@@ -158,6 +162,24 @@ def forest(comparison: Comparison) -> dict[str, Any]:
                 }
             )
     return {"axis": ratio_axis(scale), "rows": rows}
+
+
+def fastest_table(comparison: Comparison) -> list[dict[str, Any]]:
+    """A row a stretch of message sizes with one answer, by default and each at its best; the case once."""
+    rows: list[dict[str, Any]] = []
+    before = None
+    for found in comparison.fastest:
+        rows.append(
+            {
+                "case": translated(str(found.case)) if found.case != before else "",
+                "sizes": found.sizes,
+                "compared": _("default") if found.kind == KINDS[0] else _("best"),
+                "labels": ", ".join(found.labels),
+                "ahead": found.over_next,
+            }
+        )
+        before = found.case
+    return rows
 
 
 def study_table(labels: Sequence[str], studies: Sequence[StudyData]) -> list[tuple[str, list[str], bool]]:

@@ -7,8 +7,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from unisono.decide.compare import Comparison, Row
+from unisono.decide.compare import Comparison
 from unisono.decide.model import Interval
+from unisono.decide.sides import Row
 from unisono.decide.table import size_weights
 from unisono.language import _
 from unisono.model import Case, Setting
