@@ -10,13 +10,15 @@ from typing import Any
 
 import plotly.graph_objects as go
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.report import synthetic, synthetic_decisions
 from tests.report.figures import expanded, numbers
-from unisono.decide.model import Decision
+from unisono.decide.model import Decision, Interval
 from unisono.measure.protocol import Limits, parse_limits
 from unisono.model import DEFAULT, Case, Setting
-from unisono.report.axes import SIZE_GROUPS, size_position, zoom_groups
+from unisono.report.axes import SIZE_GROUPS, band, size_position, zoom_groups
 from unisono.report.figures_heatmap import gain_map
 from unisono.report.figures_latency import latency_figure
 from unisono.report.figures_limits import bandwidth, core_latency, distance
@@ -243,3 +245,18 @@ def test_the_steps_of_a_race_have_intervals(views: list[CaseView], decision: Dec
     over = {t["name"]: t for t in expanded(panel.figure, "gain")["data"]}["ring"]
     base = view.estimates[view.plan.launch][size].time.mid
     assert over["error_y"]["array"][0] == pytest.approx(base / time.low - base / time.mid, rel=0.05)
+
+
+@given(
+    st.lists(st.tuples(st.floats(1e-9, 1e3), st.floats(1.0, 100.0)), min_size=1, max_size=5),
+    st.booleans(),
+)
+def test_a_band_is_never_narrower_than_its_intervals(drawn: list[tuple[float, float]], time: bool) -> None:
+    intervals = [Interval(low, low, low * ratio) for low, ratio in drawn]
+    found = band(range(len(drawn)), intervals, "@chosen", 20, time=time)
+    assert found is not None
+    scale = 1e6 if time else 1.0
+    lows, highs = found["y"][: len(drawn)], found["y"][len(drawn) :][::-1]
+    for interval, low, high in zip(intervals, lows, highs, strict=True):
+        assert interval.low * scale * 0.989 <= low <= interval.low * scale * (1 + 1e-12)
+        assert interval.high * scale * (1 - 1e-12) <= high <= interval.high * scale * 1.011

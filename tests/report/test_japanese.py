@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -18,7 +17,7 @@ from unisono.decide.compare import compare
 from unisono.hybrid.compare import compare as compare_hybrid
 from unisono.report.hybrid import write_hybrid_report
 from unisono.report.hybrid_comparison import write_hybrid_comparison
-from unisono.report.packed import inflated
+from unisono.report.packed import unpacked
 from unisono.report.report import write_comparison_report, write_report
 from unisono.search.verdict import decide_study
 from unisono.study.store import Store
@@ -62,7 +61,7 @@ class _Texts(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if self._figures:
-            self.found += _drawn(json.loads(inflated(data)), "")
+            self.found += _drawn(unpacked(data), "")
         elif not self._inside and data.strip():
             self.found.append(data.strip())
 

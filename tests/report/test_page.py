@@ -17,7 +17,7 @@ from unisono.decide.model import Decision, Finding
 from unisono.errors import UserError
 from unisono.model import Case, Setting
 from unisono.report import page
-from unisono.report.packed import Figures, inflated
+from unisono.report.packed import Figures, unpacked
 from unisono.report.report import write_report
 from unisono.study.data import Refusal, StudyData
 
@@ -48,7 +48,7 @@ class Elements(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if self._inside.startswith("#"):
-            self.packed[self._inside[1:]] = inflated(data)
+            self.packed[self._inside[1:]] = data
         elif not self._inside:
             self.text.append(data)
 
@@ -95,7 +95,7 @@ def test_nothing_from_outside_becomes_markup(directory: Path, plain: Elements) -
     scripts = [a.get("id") for t, a in elements.tags if t == "script"]
     assert scripts == [a.get("id") for t, a in plain.tags if t == "script"] == ["library", "figures", None]
     assert sum(HOSTILE in text for text in elements.text) >= 5, "it is shown as it is"
-    figures = json.loads(elements.packed["figures"])
+    figures = unpacked(elements.packed["figures"])
     places = [int(a["data-figure"] or "") for _, a in elements.tags if "data-figure" in a]
     assert places == list(range(len(figures)))
     assert sum("&lt;/script&gt;&lt;script&gt;alert(1)" in json.dumps(figure) for figure in figures) > 3
@@ -115,15 +115,15 @@ def test_hostile_names_are_inert_in_a_browser(directory: Path, browser: Chrome) 
 
 def test_a_figure_cannot_end_its_element() -> None:
     figures = Figures()
-    strings = {"x": [HOSTILE, "<!--", "]]>"]}
-    assert (figures.keep(strings), figures.keep({"y": [1.5]})) == (0, 1)
+    strings = {"data": [{"x": [HOSTILE, "<!--", "]]>"], "name": HOSTILE}, {"y": [1.5], "x": []}], "layout": {}}
+    assert (figures.keep(strings), figures.keep({"data": [{"z": [[None]]}, {}]})) == (0, 1)
     assert re.fullmatch("[A-Za-z0-9+/=]+", figures.packed())
-    assert json.loads(inflated(figures.packed())) == [strings, {"y": [1.5]}]
+    assert unpacked(figures.packed()) == [strings, {"data": [{"z": [[None]]}, {}]}]
 
 
 def test_a_figure_with_an_infinite_number_is_refused() -> None:
     with pytest.raises(ValueError, match="Out of range float"):
-        Figures().keep({"y": [float("inf")]})
+        Figures().keep({"data": [{"y": [float("inf")]}]})
 
 
 def test_the_file_is_self_contained(plain: Elements) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import re
 from dataclasses import replace
+from itertools import product
 from xml.etree import ElementTree
 
 import pytest
@@ -20,7 +20,7 @@ from unisono.report.drift import drift, sentence
 from unisono.report.figures_latency import latency_figure
 from unisono.report.figures_limits import distance
 from unisono.report.finding_list import finding_groups
-from unisono.report.marks import RatioScale, interval_mark, ratio_axis, sparkline, strip, swatch
+from unisono.report.marks import RatioScale, Swatches, interval_mark, ratio_axis, sparkline, strip
 from unisono.report.palette import DASHES, MARKERS
 from unisono.report.sections import beaten_sentence
 from unisono.report.topology import draw
@@ -187,12 +187,15 @@ def test_strips_and_sparklines(views: list[CaseView]) -> None:
     assert float(zero.findall("rect")[1].attrib["x"]) == 0
 
 
-def test_every_dash_and_marker_has_a_swatch() -> None:
-    for dash in DASHES:
-        for marker in (*MARKERS, "circle-open", ""):
-            ElementTree.fromstring(str(swatch("@chosen", dash, marker)))
-    drawn = {re.sub(r"stroke-dasharray", "", str(swatch("@chosen", "solid", m))) for m in MARKERS}
-    assert len(drawn) == len(MARKERS)
+def test_every_look_is_drawn_once() -> None:
+    swatches = Swatches()
+    looks = list(product(DASHES, (*MARKERS, "circle-open", "")))
+    for _ in range(2):
+        uses = [ElementTree.fromstring(str(swatches("@chosen", *look))).find("use") for look in looks]
+    references = [use.attrib["href"] for use in uses if use is not None]
+    symbols = ElementTree.fromstring(str(swatches.drawn())).findall("symbol")
+    assert [f"#{symbol.attrib['id']}" for symbol in symbols] == references
+    assert len(set(references)) == len(looks)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from unisono.decide.model import Interval
@@ -68,10 +68,13 @@ def hover_frame(name: str, *lines: str, text: str = "%{hovertext}") -> str:
 
 
 def band(x: Sequence[float], intervals: Sequence[Interval], colour: str, opacity: int, *, time: bool) -> Figure | None:
-    """The interval of a curve as one closed area; None when no point has a finite interval."""
-    value = microseconds if time else ratio
-    points = [(p, value(i.low), value(i.high)) for p, i in zip(x, intervals, strict=True)]
-    known = [(p, low, high) for p, low, high in points if low is not None and high is not None]
+    """The interval of a curve as one closed area, rounded outwards; None when no point has a finite interval."""
+    scale = _MICRO if time else 1.0
+    known = [
+        (p, _rounded(i.low * scale, math.floor), _rounded(i.high * scale, math.ceil))
+        for p, i in zip(x, intervals, strict=True)
+        if i.low > 0 and math.isfinite(i.high)
+    ]
     if not known:
         return None
     return {
@@ -84,6 +87,12 @@ def band(x: Sequence[float], intervals: Sequence[Interval], colour: str, opacity
         "line": {"width": 0, "color": colour},
         "hoverinfo": "skip",
     }
+
+
+def _rounded(value: float, way: Callable[[float], int]) -> float:
+    """To three digits: finer than a pixel, and less to carry than four."""
+    step = math.floor(math.log10(value)) - 2
+    return float(f"{way(value / 10.0**step)}e{step}")
 
 
 def size_axis(sizes: Sequence[int], **more: Any) -> dict[str, Any]:

@@ -189,16 +189,31 @@ def shape(marker: str) -> Markup:
     return Markup(_SHAPES.get(marker.removesuffix("-open"), ""))
 
 
-def swatch(colour: str, dash: str, marker: str, width: float = 2.0) -> Markup:
-    """How a curve looks, for the legend: `colour` is a role such as "@chosen"."""
-    return Markup(
-        '<svg class="swatch" viewBox="0 0 34 14" width="34" height="14" aria-hidden="true" style="color:var(--{})">'
-        '<line x1="1" x2="33" y1="7" y2="7" stroke="currentColor" stroke-width="{}" stroke-dasharray="{}"/>'
-        '<g fill="{}" stroke="currentColor" stroke-width="1.4">{}</g></svg>'
-    ).format(
-        colour.lstrip("@"),
-        width,
-        DASHES.get(dash, ""),
-        "var(--page)" if marker.endswith("-open") else "currentColor",
-        shape(marker),
-    )
+class Swatches:
+    """How curves look, for legends; a page draws each look once."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Markup, int] = {}
+
+    def __call__(self, colour: str, dash: str, marker: str, width: float = 2.0) -> Markup:
+        """One of them; `colour` is a role such as "@chosen"."""
+        drawn = Markup(
+            '<g style="color:var(--{})"><line x1="1" x2="33" y1="7" y2="7" stroke="currentColor" stroke-width="{}" '
+            'stroke-dasharray="{}"/><g fill="{}" stroke="currentColor" stroke-width="1.4">{}</g></g>'
+        ).format(
+            colour.lstrip("@"),
+            width,
+            DASHES.get(dash, ""),
+            "var(--page)" if marker.endswith("-open") else "currentColor",
+            shape(marker),
+        )
+        number = self._numbers.setdefault(drawn, len(self._numbers))
+        return Markup('<svg class="swatch" aria-hidden="true"><use href="#look{}"/></svg>').format(number)
+
+    def drawn(self) -> Markup:
+        """What the swatches refer to, for the end of the page."""
+        symbols = Markup().join(
+            Markup('<symbol id="look{}" viewBox="0 0 34 14">{}</symbol>').format(number, drawn)
+            for drawn, number in self._numbers.items()
+        )
+        return Markup('<svg width="0" height="0" aria-hidden="true" style="position:absolute">{}</svg>').format(symbols)

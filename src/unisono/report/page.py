@@ -6,6 +6,7 @@ or is base64 (packed.py).
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import Mapping
@@ -26,6 +27,11 @@ def lead(sentence: str) -> Markup:
     return Markup(re.sub(r"\(([\d.]+–[\d.]+)\)", r"<small>(\1)</small>", str(escape(sentence))))
 
 
+def content(said: str) -> Markup:
+    """The text escaped for where no attribute is: a tuning is full of quotes, which may stay as they are there."""
+    return Markup(html.escape(said, quote=False))
+
+
 def script_texts(script: str) -> dict[str, str]:
     """The texts that a script marks, `_("...")`, with their translations; none in English."""
     if language() == "en":
@@ -35,8 +41,8 @@ def script_texts(script: str) -> dict[str, str]:
 
 
 def environment() -> Environment:
-    """Templates of pages, for one page: it keeps the figures that are drawn on it."""
-    figures = Figures()
+    """Templates of pages, for one page: it keeps the figures and swatches that are drawn on it."""
+    figures, swatches = Figures(), marks.Swatches()
     page = Environment(
         loader=PackageLoader("unisono.report"),
         autoescape=True,
@@ -44,15 +50,16 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    page.filters["lead"] = lead
     page.filters.update(
+        lead=lead,
+        content=content,
         keep=figures.keep,
         gain=text.format_gain,
         duration=text.format_duration,
         ratio=text.format_ratio,
         time=text.format_time,
     )
-    page.globals.update(_=_, swatch=marks.swatch, kind=marks.kind, figures=figures, library=library, drawn=static.drawn)
+    page.globals.update(_=_, swatch=swatches, kind=marks.kind, figures=figures, library=library, drawn=static.drawn)
     return page
 
 
