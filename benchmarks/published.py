@@ -277,6 +277,12 @@ def show(rows: Sequence[Mapping[str, object]], larger: Sequence[Mapping[str, obj
     console.print(table)
 
 
+def by_budget(rows: Sequence[Mapping[str, object]], column: str) -> list[dict[float, float]]:
+    """A column whose entries hold a number for each budget."""
+    found = [row[column] for row in rows]
+    return [{float(budget): float(value) for budget, value in one.items()} for one in found if isinstance(one, dict)]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("system", type=Path, metavar="SYSTEM", help="a system's directory, jobs in it")
@@ -291,8 +297,8 @@ def main() -> None:
     show(rows, larger)
     summary = {
         "default": mean_ratio(float(str(row["default"])) for row in rows),
-        "pick": {b: mean_ratio(row["pick"][b] for row in rows) for b in BUDGETS},  # type: ignore[index]
-        "spent": {b: fmean(row["spent"][b] for row in rows) for b in BUDGETS},  # type: ignore[index]
+        "pick": {b: mean_ratio(share[b] for share in by_budget(rows, "pick")) for b in BUDGETS},
+        "spent": {b: fmean(share[b] for share in by_budget(rows, "spent")) for b in BUDGETS},
         "wrong": mean_ratio(float(str(row["wrong"])) for row in rows),
         "cases": rows,
         "larger": larger,

@@ -173,6 +173,16 @@ def test_environment_keeps_what_the_user_set_and_drops_what_the_launcher_set() -
         "PMIX_RANK": "0",
         "PMIX_SERVER_URI41": "x",
         "OPAL_PREFIX": "/opt/hpcx",
+        # What a virtual cluster sets: its paths are new each time that it is brought up.
+        "PRTE_MCA_plm_ssh_agent": "/opt/unisono/agent.sh",
+        "OMPI_MCA_plm_rsh_agent": "/opt/unisono/agent.sh",
+        "PRTE_MCA_prte_default_hostfile": "/dev/shm/vc/slots",
+        "OMPI_MCA_orte_default_hostfile": "/dev/shm/vc/slots",
+        "HYDRA_LAUNCHER_EXEC": "/opt/unisono/agent.sh",
+        "HYDRA_HOST_FILE": "/dev/shm/vc/ranks",
+        "I_MPI_HYDRA_BOOTSTRAP": "ssh",
+        "I_MPI_HYDRA_BOOTSTRAP_EXEC": "/opt/unisono/agent.sh",
+        "I_MPI_HYDRA_HOST_FILE": "/dev/shm/vc/ranks",
         "PATH": "/usr/bin",
         "HOME": "/root",
     }

@@ -24,9 +24,20 @@ PREFIXES = (
 _NOT_SETTINGS = (
     "OMPI_ALLOW_RUN_AS_ROOT",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
+    "PRTE_ALLOW_RUN_AS_ROOT",
+    "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM",
     "OPAL_PREFIX",
+    "I_MPI_ROOT",
+    "PRTE_MCA_plm_ssh_agent",
+    "OMPI_MCA_plm_rsh_agent",
+    "PRTE_MCA_prte_default_hostfile",
+    "OMPI_MCA_orte_default_hostfile",
+    "I_MPI_HYDRA_BOOTSTRAP",
+    "I_MPI_HYDRA_BOOTSTRAP_EXEC",
+    "I_MPI_HYDRA_HOST_FILE",
 )
-"""Permission and location: they change where MPI is found, not how it communicates."""
+"""Permission, location, and how the launcher reaches which hosts: they change where MPI is found and its processes are
+started, not how they communicate."""
 
 _BY_THE_LAUNCHER = (
     "OMPI_COMM_WORLD_",

@@ -49,15 +49,8 @@ def _tree(profile: Profile) -> str:
 
 def _cells(profile: Profile) -> str:
     cells = profile.cells
-    for name, low, end in (
-        ("path", 0, len(profile.paths)),
-        ("function", 0, len(profile.functions)),
-        ("comm", UNKNOWN, len(profile.comms)),
-        ("phase", 0, len(profile.phases)),
-        ("rank", 0, profile.ranks),
-    ):
-        if not _within(cells[name], low, end):
-            return _("a row names a {name} that is not there").format(name=name)
+    if name := _lost(profile, cells):
+        return _("a row names a {name} that is not there").format(name=name)
     for name in ("size", "size_min", "size_max", "calls", "sent", "received"):
         if np.any(cells[name] < UNKNOWN):
             return _("a row has a negative {name}").format(name=name)
@@ -96,18 +89,25 @@ def _rest(profile: Profile) -> str:
 
 def _late(profile: Profile) -> str:
     late = profile.late
+    name = _lost(profile, late) or ("" if _within(late["peer"], 0, profile.ranks) else "peer")
+    if name:
+        return _("a wait for a message names a {name} that is not there").format(name=name)
+    if np.any(~np.isfinite(late["time"]) | (late["time"] < 0)) or late["time"].sum() > _SECONDS_MOST:
+        return _("a wait for a message is not a number of seconds")
+    return ""
+
+
+def _lost(profile: Profile, rows: npt.NDArray[np.void]) -> str:
+    """The first column of these rows by which one of them leads nowhere; "" where all lead somewhere."""
     for name, low, end in (
         ("path", 0, len(profile.paths)),
         ("function", 0, len(profile.functions)),
         ("comm", UNKNOWN, len(profile.comms)),
         ("phase", 0, len(profile.phases)),
         ("rank", 0, profile.ranks),
-        ("peer", 0, profile.ranks),
     ):
-        if not _within(late[name], low, end):
-            return _("a wait for a message names a {name} that is not there").format(name=name)
-    if np.any(~np.isfinite(late["time"]) | (late["time"] < 0)) or late["time"].sum() > _SECONDS_MOST:
-        return _("a wait for a message is not a number of seconds")
+        if not _within(rows[name], low, end):
+            return name
     return ""
 
 
