@@ -12,12 +12,13 @@ import pytest
 from rich.console import Console
 
 from tests.advise.made import Call, profile
-from tests.advise.test_optimize import keep
+from tests.advise.made_world import keep
 from tests.decide.synthetic import Noise, scaled, study, study_data
 from tests.tuning.samples import plan, rule, tuning
 from unisono.advise.advice import Advice, advise, cut_to
 from unisono.advise.evidence import StudyEvidence
 from unisono.advise.mix import mix_of
+from unisono.advise.shown import rendered
 from unisono.commands.advising import advise_command, differences, made_under, own_settings
 from unisono.errors import UserError
 from unisono.model import Case, Setting
@@ -74,7 +75,7 @@ def test_late_senders_are_named_and_what_was_not_paired_is_not_zero() -> None:
 
 def text(advice: Advice) -> str:
     stream = StringIO()
-    Console(file=stream, width=200).print(advice.render())
+    Console(file=stream, width=200).print(rendered(advice))
     return "\n".join([stream.getvalue(), *advice.follow_up()])
 
 

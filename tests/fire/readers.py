@@ -16,6 +16,7 @@ from unisono.advise.advice import advise
 from unisono.advise.evidence import StudyEvidence, TuningEvidence
 from unisono.advise.journal import Journal
 from unisono.advise.mix import mix_of
+from unisono.advise.shown import rendered
 from unisono.commands import planning
 from unisono.commands.choosing import weights
 from unisono.decide.compare import compare
@@ -177,7 +178,7 @@ def profile(path: Path) -> None:
         made = advise(
             mix, document, [TuningEvidence(document)], now=None, tuning_path="t", again="a", program="p", cpus=2
         )
-        _show(made.render())
+        _show(rendered(made))
         json.dumps(made.as_dict(), allow_nan=False)
 
 

@@ -8,10 +8,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from rich.console import Group, RenderableType
-from rich.table import Table
-from rich.text import Text
-
 from unisono.advise.against import Against, Late, against
 from unisono.advise.evidence import RUNS, Evidence, Now
 from unisono.advise.gaps import WORTH, Gap, commands, gaps
@@ -33,15 +29,13 @@ from unisono.advise.scatter import scatter, shown
 from unisono.decide.model import Interval
 from unisono.display import percent, percent_range
 from unisono.errors import UserError
-from unisono.language import N_, _, ngettext, translated
+from unisono.language import N_, _, translated
 from unisono.model import DEFAULT
 from unisono.tuning.choice import choose, nearest_case
 from unisono.tuning.model import PlanModel, Tuning
 
 TIE = 0.002
 """Plans whose savings differ by less of the program's time are equally good; the simplest is taken."""
-SHOWN = 8
-"""Hot spots in the table."""
 WORTH_NAMING = 0.02
 """Of the program's time: smaller hot spots get no sentence."""
 WORTH_SAYING = 0.05
@@ -239,7 +233,7 @@ class Advice:
             "command": self.apply_command,
             "try_command": self.try_command,
             "predictions": [prediction_dict(prediction) for prediction in self.predictions],
-            "hot_spots": [spot_dict(self.mix, spot, self._of(spot)) for spot in self.mix.spots],
+            "hot_spots": [spot_dict(self.mix, spot, self.of(spot)) for spot in self.mix.spots],
             "against_benchmark": [found.as_dict() for found in self.against],
             "gaps": [
                 {**asdict(gap.case), "sizes": list(gap.sizes), "share": gap.share, "reasons": list(gap.reasons)}
@@ -254,20 +248,10 @@ class Advice:
             "notes": list(self.notes),
         }
 
-    def _of(self, spot: Spot) -> SpotPrediction | None:
+    def of(self, spot: Spot) -> SpotPrediction | None:
         if self.chosen is None:
             return None
         return next((found for found in self.chosen.spots if found.spot is spot), None)
-
-    def render(self) -> Group:
-        """For a terminal."""
-        parts: list[RenderableType] = [self._spot_table(), Text()]
-        if any(p.predictable and (p.saving.mid or p.saving.high) for p in self.predictions):
-            parts += [self._plan_table(), Text()]
-        if self.chosen is not None:
-            parts += [Text(_("Use {setting}.").format(setting=named(self.chosen.launch)))]
-        parts += [Text(line, style="bold" if line == self.headline else "") for line in self.sentences()]
-        return Group(*parts)
 
     def follow_up(self) -> list[str]:
         """What to do next, line by line: commands stand alone and indented, to be pasted."""
@@ -285,63 +269,6 @@ class Advice:
         ):
             lines += [_("Replay the program's conditions:"), f"  {self.again} --study"]
         return lines
-
-    def _spot_table(self) -> Table:
-        table = Table(title=_("Hot spots"), title_justify="left")
-        table.add_column(_("call"), overflow="fold")
-        for name in (_("ranks"), _("message size")):
-            table.add_column(name)
-        for name in (_("calls a rank"), _("of the time"), _("waiting"), _("saves")):
-            table.add_column(name, justify="right")
-        for spot in self.mix.spots[:SHOWN]:
-            found = self._of(spot)
-            saves = ""
-            if found is not None and found.predictable:
-                saves = percent_range(found.saving)
-            elif found is not None and (found.unknown or found.effect is not None):
-                saves = _("not measured") if found.effect is None else _("not predictable")
-            table.add_row(
-                Text(spot.name),
-                f"{spot.case.nodes} x {spot.case.ppn}" if spot.case else "",
-                spot.sizes_text,
-                f"{spot.calls:.0f}",
-                percent(self.mix.share(spot.time)),
-                "" if math.isnan(spot.waiting) else percent(spot.waiting / spot.time if spot.time else 0.0),
-                saves,
-            )
-        rest = self.mix.spots[SHOWN:]
-        table.caption_justify = "left"
-        table.caption = _("of the time: of all ranks from MPI_Init to MPI_Finalize; saves: of that, too")
-        if rest:
-            share = self.mix.share(math.fsum(spot.time for spot in rest))
-            table.add_row(
-                ngettext("{count} other", "{count} others", len(rest)).format(count=len(rest)),
-                "",
-                "",
-                "",
-                percent(share),
-                "",
-                "",
-            )
-        return table
-
-    def _plan_table(self) -> Table:
-        title = _("Launch settings of {tuning}, {nodes} x {ppn} ranks, for this program").format(
-            tuning=self.tuning.name, nodes=self.case[0], ppn=self.case[1]
-        )
-        table = Table(title=title, title_justify="left")
-        table.add_column("")
-        table.add_column(_("setting"), overflow="fold")
-        table.add_column(_("should save"), justify="right")
-        for prediction in self.predictions:
-            chosen = prediction is self.chosen
-            table.add_row(
-                ">" if chosen else "",
-                Text(translated(str(prediction.launch))),
-                percent_range(prediction.saving) if prediction.predictable else _("not predictable"),
-                style="bold" if chosen else "",
-            )
-        return table
 
 
 def advise(

@@ -20,11 +20,10 @@ from unisono.advise.journal import Files, Journal, Round, Trial
 from unisono.advise.measuring import Wanted, merged, tuning_of
 from unisono.advise.mix import MEASURED, Mix, mix_of
 from unisono.advise.paired import LEAST_PAIRS
-from unisono.advise.predict import Prediction
 from unisono.advise.replayed import Replays, Subject, matching, replaying, replays, subjects
-from unisono.advise.runs import Metric, Run, Verification
-from unisono.advise.verify import compare, timed_run
-from unisono.decide.model import Interval
+from unisono.advise.runs import Metric
+from unisono.advise.trials import LEAST_SAVING, WORTHWHILE, may_gain, most, opened, prove
+from unisono.advise.verify import timed_run
 from unisono.display import percent
 from unisono.errors import UserError
 from unisono.language import N_, _, translated
@@ -39,16 +38,7 @@ from unisono.tuning.model import Gain, Tuning
 MOST_ROUNDS = 4
 MOST_TRIALS = 3
 """Candidates tried in one round: the more are tried, the sooner one wins by luck."""
-LOOKS = 3
-"""A trial that has shown nothing certain, but that its candidate may be faster, goes on to twice and four times the
-pairs, while the budget lasts. Each look has a chance to be wrong, so each takes its share of the doubt (Bonferroni):
-the interval at the last one is of CONFIDENCE, however many there were."""
-CONFIDENCE = 0.95
 AS_IS_RUNS = 3
-LEAST_SAVING = 0.003
-"""Of the program's time: less cannot be told from noise by a handful of runs."""
-WORTHWHILE = 0.03
-"""A gain that would be welcome: a trial that does not exclude it is no proof that there is none."""
 UNMEASURED = 0.05
 """Of the program's time: where more of it is in calls that could be measured but were not, nothing is concluded."""
 _PROFILING = 1.3
@@ -143,7 +133,7 @@ class Optimizer:
             return
         last = rounds[-1]
         last.ended, last.outcome, last.measured = "", "", False
-        if last.trials and _may_gain(last.trials[-1]):
+        if last.trials and may_gain(last.trials[-1]):
             last.trials[-1].verdict = ""
         self.journal.finished = False
 
@@ -316,7 +306,7 @@ class Optimizer:
                 continue
             cut = cut_to(advice.tuning, advice.case, prediction)
             tuned = resolve(cut, self.journal.argv, self.machine)[0]
-            trial = _opened(round, prediction, tuned)
+            trial = opened(round, prediction, tuned)
             if not trial.runs:
                 if self._one_trial > self.left:
                     round.trials.remove(trial)
@@ -343,15 +333,15 @@ class Optimizer:
     def _conclude_round(self, round: Round, advice: Advice) -> None:
         """Nothing proved faster: whether that is an answer."""
         missing = math.fsum(gap.share for gap in advice.gaps)
-        open_ones = [trial for trial in round.trials if _may_gain(trial)]
+        open_ones = [trial for trial in round.trials if may_gain(trial)]
         if open_ones:
-            best = max(open_ones, key=_most)
+            best = max(open_ones, key=most)
             pairs = sum(run.tuned for run in best.runs)
             round.outcome = "undecided"
             round.ended = N_(
                 "After {count} pairs of runs {setting} may still be up to {most} faster; runs differ too much to tell. "
                 "Continue with --resume and a larger --budget"
-            ).format(count=pairs, setting=Setting(best.launch), most=percent(_most(best) - 1))
+            ).format(count=pairs, setting=Setting(best.launch), most=percent(most(best) - 1))
         elif missing > UNMEASURED:
             round.outcome = "not measured"
             round.ended = N_("{share} of the time is in calls that were not measured: {more}").format(
@@ -367,37 +357,17 @@ class Optimizer:
             round.ended = N_("Nothing that was measured promises a gain that could be told from noise.")
 
     def _prove(self, trial: Trial, line: Command, tuned: Command, setting: Setting) -> None:
-        def keep(run: Run) -> None:
-            trial.runs.append(run)
-            self._keep()
-
-        found = self._look(0, trial, line, tuned, setting, keep)
-        for look in range(1, LOOKS):
-            more = self.journal.pairs << (look - 1)
-            promising = (
-                found.verdict == "no difference" and found.gain is not None and found.gain.mid > 1 + LEAST_SAVING
-            )
-            if not promising or 2 * more * self.journal.launch_seconds > self.left:
-                break
-            found = self._look(look, trial, line, tuned, setting, keep)
-        # Not saved before what follows from it is: from all runs the verdict can be had again.
-        _conclude(trial, found)
-
-    def _look(
-        self, look: int, trial: Trial, line: Command, tuned: Command, setting: Setting, keep: Callable[[Run], None]
-    ) -> Verification:
-        pairs = self.journal.pairs << look
-        return compare(
+        prove(
+            trial,
             line,
             tuned,
-            dict(setting),
+            setting,
             metric=self.journal.metric,
-            runs=pairs,
-            deadline=self._deadline,
-            confidence=1 - (1 - CONFIDENCE) / LOOKS,
+            pairs=self.journal.pairs,
             seed=len(self.journal.rounds),
-            progress=keep,
-            earlier=[run for run in trial.runs if run.pair < pairs],
+            deadline=self._deadline,
+            affords=lambda pairs: 2 * pairs * self.journal.launch_seconds <= self.left,
+            keep=self._keep,
         )
 
     def _prove_whole(self) -> None:
@@ -422,39 +392,6 @@ def unchanged(tuning: Tuning) -> Tuning:
         if plan.launch == DEFAULT
     )
     return tuning.model_copy(update={"plan": plans})
-
-
-def _opened(round: Round, prediction: Prediction, tuned: Command) -> Trial:
-    """The trial of this candidate that was interrupted, or a new one."""
-    for trial in round.trials:
-        if not trial.verdict and Setting(trial.launch) == prediction.launch:
-            round.trials = [*(other for other in round.trials if other is not trial), trial]
-            return trial
-    saving = prediction.saving
-    trial = Trial(
-        launch=dict(prediction.launch),
-        predicted=(saving.mid, saving.low, saving.high),
-        predictable=prediction.predictable,
-        command=tuned.shell,
-    )
-    round.trials = [*(trial for trial in round.trials if trial.verdict or trial.runs), trial]
-    return trial
-
-
-def _most(trial: Trial) -> float:
-    """as-is / tuned at the best that its runs allow for; 1 where it fails."""
-    return trial.gain[2] if trial.gain is not None and trial.verdict == "no difference" else 1.0
-
-
-def _may_gain(trial: Trial) -> bool:
-    return _most(trial) > 1 + WORTHWHILE
-
-
-def _conclude(trial: Trial, found: Verification) -> None:
-    trial.verdict = found.verdict
-    trial.improvement = found.improvement
-    gain: Interval | None = found.gain
-    trial.gain = None if gain is None else (gain.mid, gain.low, gain.high)
 
 
 def _weights(mix: Mix) -> dict[str, float]:

@@ -22,6 +22,7 @@ from unisono.advise.measuring import measure, study_for
 from unisono.advise.mix import Mix, mix_of
 from unisono.advise.recording import profile_of
 from unisono.advise.replayed import Replays, matching, missing, replay, replaying, replays, subjects
+from unisono.advise.shown import rendered
 from unisono.commands.console import err, out, print_json
 from unisono.commands.progress import StudyProgress
 from unisono.commands.remembered import compiler, launcher, words_for_it
@@ -82,7 +83,7 @@ def advise_command(
         print_json(advice.as_dict())
     else:
         console = out()
-        console.print(advice.render())
+        console.print(rendered(advice))
         console.print()
         for line in advice.follow_up():
             console.print(line, markup=False, soft_wrap=True)

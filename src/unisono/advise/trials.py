@@ -1,0 +1,101 @@
+"""Trials of an optimization: which is begun or continued, how many pairs of runs it takes, and what it showed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from unisono.advise.journal import Round, Trial
+from unisono.advise.predict import Prediction
+from unisono.advise.runs import Run, Verification
+from unisono.advise.verify import compare
+from unisono.decide.model import Interval
+from unisono.launch.command import Command
+from unisono.model import Setting
+
+LOOKS = 3
+"""A trial that has shown nothing certain, but that its candidate may be faster, goes on to twice and four times the
+pairs, while the budget lasts. Each look has a chance to be wrong, so each takes its share of the doubt (Bonferroni):
+the interval at the last one is of CONFIDENCE, however many there were."""
+CONFIDENCE = 0.95
+LEAST_SAVING = 0.003
+"""Of the program's time: less cannot be told from noise by a handful of runs."""
+WORTHWHILE = 0.03
+"""A gain that would be welcome: a trial that does not exclude it is no proof that there is none."""
+
+
+def prove(
+    trial: Trial,
+    line: Command,
+    tuned: Command,
+    setting: Setting,
+    *,
+    metric: str | None,
+    pairs: int,
+    seed: int,
+    deadline: float,
+    affords: Callable[[int], bool],
+    keep: Callable[[], None],
+) -> None:
+    """Runs `line` and `tuned` in `pairs`, and in more while the trial is in doubt and the budget `affords` so many.
+    Each run is kept (`keep`) as it ends; the verdict is set last, and can be had again from all runs."""
+
+    def kept(run: Run) -> None:
+        trial.runs.append(run)
+        keep()
+
+    def look(number: int) -> Verification:
+        whole = pairs << number
+        return compare(
+            line,
+            tuned,
+            dict(setting),
+            metric=metric,
+            runs=whole,
+            deadline=deadline,
+            confidence=1 - (1 - CONFIDENCE) / LOOKS,
+            seed=seed,
+            progress=kept,
+            earlier=[run for run in trial.runs if run.pair < whole],
+        )
+
+    found = look(0)
+    for number in range(1, LOOKS):
+        promising = found.verdict == "no difference" and found.gain is not None and found.gain.mid > 1 + LEAST_SAVING
+        if not promising or not affords(pairs << (number - 1)):
+            break
+        found = look(number)
+    # Not saved before what follows from it is.
+    _conclude(trial, found)
+
+
+def opened(round: Round, prediction: Prediction, tuned: Command) -> Trial:
+    """The trial of this candidate that was interrupted, or a new one."""
+    for trial in round.trials:
+        if not trial.verdict and Setting(trial.launch) == prediction.launch:
+            round.trials = [*(other for other in round.trials if other is not trial), trial]
+            return trial
+    saving = prediction.saving
+    trial = Trial(
+        launch=dict(prediction.launch),
+        predicted=(saving.mid, saving.low, saving.high),
+        predictable=prediction.predictable,
+        command=tuned.shell,
+    )
+    round.trials = [*(trial for trial in round.trials if trial.verdict or trial.runs), trial]
+    return trial
+
+
+def most(trial: Trial) -> float:
+    """as-is / tuned at the best that its runs allow for; 1 where it fails."""
+    return trial.gain[2] if trial.gain is not None and trial.verdict == "no difference" else 1.0
+
+
+def may_gain(trial: Trial) -> bool:
+    return most(trial) > 1 + WORTHWHILE
+
+
+def _conclude(trial: Trial, found: Verification) -> None:
+    trial.verdict = found.verdict
+    trial.improvement = found.improvement
+    gain: Interval | None = found.gain
+    trial.gain = None if gain is None else (gain.mid, gain.low, gain.high)
