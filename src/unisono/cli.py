@@ -83,6 +83,12 @@ def tune(
     ppn: Annotated[int | None, typer.Option(help="Only this number of ranks a node.")] = None,
     size: Annotated[list[str] | None, typer.Option(help="Only this message size; may be repeated.")] = None,
     oversubscribe: Annotated[bool, typer.Option("--oversubscribe", help="Allow more ranks than CPUs.")] = False,
+    benchmark: Annotated[
+        str | None, typer.Option(metavar="imb|osu", help="Measure with IMB or OSU, in the classic way.")
+    ] = None,
+    benchmark_program: Annotated[
+        str | None, typer.Option(metavar="PATH", help="IMB-MPI1, or the directory of OSU's programs; else from PATH.")
+    ] = None,
     verify: Annotated[bool, typer.Option(help="Prove the tuning at the end: default against tuned.")] = True,
     json: Json = False,
     mpirun: Mpirun = None,
@@ -112,6 +118,8 @@ def tune(
         mpirun=mpirun,
         mpicc=mpicc,
         hosts=hosts,
+        benchmark=benchmark,
+        benchmark_program=benchmark_program,
     )
     raise typer.Exit(command(wishes))
 

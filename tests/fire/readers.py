@@ -159,7 +159,7 @@ def machine(path: Path) -> None:
     quick, _ = read_study(STUDIES / "quick.toml")
     matrix = expand(quick, found, scope=planning.scope(quick))
     for task in planning.planned(quick, matrix)[:3]:
-        planning._line(quick, found, matrix, task)
+        planning._line(quick, found, matrix, task, None)
 
 
 def profile(path: Path) -> None:

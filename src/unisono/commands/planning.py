@@ -18,6 +18,8 @@ from unisono.library.build import PROGRAM_NAME
 from unisono.library.recorder import LIBRARY_NAME
 from unisono.machine.model import Machine
 from unisono.model import CALL_SCOPE
+from unisono.results.engine import Foreign, line_of
+from unisono.results.programs import BENCHMARKS, located, unknown
 from unisono.search import classic, race
 from unisono.sizes import format_size, parse_size
 from unisono.study.config import Study, parse_duration, read_study, ready_made, ready_made_names
@@ -54,6 +56,8 @@ def narrowed(
     ppn: int | None,
     sizes: Sequence[str],
     oversubscribe: bool,
+    benchmark: str | None = None,
+    program: str | None = None,
 ) -> Study:
     """The study with what the command line says otherwise. Raises UserError as a study file would."""
     document = study.model_dump(by_alias=True)
@@ -71,6 +75,11 @@ def narrowed(
         if wanted[0] == 0 and any(name != "barrier" for name in document["cases"]["collectives"]):
             raise UserError(_("--size 0: only a barrier sends nothing; write for example 8, 16K or 1M"))
         document["sizes"] = {"from": wanted[0], "to": wanted[-1], "step": 1e300, "extra": wanted}
+    if program is not None:
+        document["measure"]["program"] = program
+    if benchmark is not None:
+        document["measure"]["benchmark"] = benchmark
+        method = "classic" if benchmark in BENCHMARKS and method is None else method
     if method is not None:
         document["method"]["name"] = method
         if method == "classic" and study.method.name == "race":
@@ -82,6 +91,20 @@ def narrowed(
         return Study.model_validate(document)
     except ValidationError as error:
         raise UserError(explain_validation(_("command line"), error)) from error
+
+
+def foreign(study: Study) -> Foreign | None:
+    """The other benchmark that is to measure. Raises UserError where it is not here, or does not measure a case."""
+    name = study.measure.benchmark
+    if name not in BENCHMARKS:
+        return None
+    if missing := unknown(name, study.cases.collectives):
+        raise UserError(
+            _("{label} does not measure {collectives}; take them out of the study").format(
+                label=BENCHMARKS[name].label, collectives=", ".join(missing)
+            )
+        )
+    return Foreign(name, located(name, study.measure.program))
 
 
 def scope(study: Study) -> tuple[str, ...]:
@@ -126,7 +149,8 @@ def show(study: Study, machine: Machine, *, json: bool) -> int:
     """--dry-run: every command line, what is measured in it, and how long it should take."""
     matrix = expand(study, machine, scope=scope(study))
     tasks = planned(study, matrix)
-    lines = [(_line(study, machine, matrix, task), task) for task in tasks]
+    other = foreign(study)
+    lines = [(_line(study, machine, matrix, task, other), task) for task in tasks]
     total = estimate(study, matrix)
     if json:
         print_json(
@@ -158,7 +182,9 @@ def show(study: Study, machine: Machine, *, json: bool) -> int:
     return 0
 
 
-def _line(study: Study, machine: Machine, matrix: Matrix, task: Task) -> Command:
+def _line(study: Study, machine: Machine, matrix: Matrix, task: Task, other: Foreign | None) -> Command:
+    if other is not None:
+        return line_of(machine, task, other, study.measure, study.cases.oversubscribe, Path("message-sizes.txt"))
     line = launch_command(machine, task, matrix.scope, [PROGRAM_NAME], study.cases.oversubscribe)
     return preloaded(line, Path(LIBRARY_NAME), machine) if wants_library(study) else line
 

@@ -24,7 +24,8 @@ from unisono.library.build import bench_program
 from unisono.machine.describe import describe, load
 from unisono.machine.limits import quota_sentence
 from unisono.machine.model import Machine
-from unisono.search.search import Hooks, search
+from unisono.results.engine import ForeignEngine
+from unisono.search.search import Hooks, search, searched
 from unisono.study.begin import begin, resume, stored_candidates, stored_study
 from unisono.study.config import Study
 from unisono.study.files import Outputs
@@ -58,6 +59,8 @@ class Wishes:
     mpirun: str | None
     mpicc: str | None
     hosts: str | None
+    benchmark: str | None = None
+    benchmark_program: str | None = None
 
 
 def tune(wishes: Wishes) -> int:
@@ -117,6 +120,7 @@ def measured(wishes: Wishes, *, silent: bool = False) -> Iterator[Measured]:
     asked = study or (held[0] if held else None)
     assert asked is not None  # either the command line or the file holds one
     expand(asked, machine, scope=planning.scope(asked))  # what is wrong with it is said before anything is built
+    planning.foreign(asked)
     program = _program(machine)
     begun_without = held is not None and held[1] is None
     ours = None if begun_without else _ours(asked, machine, program, held[1] if held else None)
@@ -151,7 +155,7 @@ def _machine(wishes: Wishes, continued: Path | None) -> Machine:
 
 def _study(wishes: Wishes, continuing: bool) -> Study | None:
     """What the command line asks for; None when it names nothing and there is a study to continue."""
-    given = (wishes.study, wishes.method, wishes.nodes, wishes.ppn)
+    given = (wishes.study, wishes.method, wishes.nodes, wishes.ppn, wishes.benchmark, wishes.benchmark_program)
     named = any(word is not None for word in given) or bool(wishes.collectives or wishes.sizes)
     if continuing and not named:
         return None
@@ -164,6 +168,8 @@ def _study(wishes: Wishes, continuing: bool) -> Study | None:
         ppn=wishes.ppn,
         sizes=wishes.sizes,
         oversubscribe=wishes.oversubscribe,
+        benchmark=wishes.benchmark,
+        program=wishes.benchmark_program,
     )
 
 
@@ -261,6 +267,20 @@ def _measure(
 ) -> bool:
     """Whether the search came to its end; False when the budget ended it first."""
     estimate = planning.estimate(study, matrix)
+    foreign = planning.foreign(study)
     with StudyProgress(err(), samples=estimate.samples, budget=budget) as progress:
+        if foreign is not None:
+            engine = ForeignEngine(
+                store,
+                machine,
+                foreign,
+                measure=study.measure,
+                oversubscribe=study.cases.oversubscribe,
+                budget=budget,
+                progress=progress.measured,
+            )
+            settled = searched(engine, study, matrix, Hooks())
+            engine.conclude()
+            return settled
         hooks = Hooks(progress.measured, progress.plan, progress.waiting)
         return search(store, study, matrix, machine, program, budget, hooks, ours)

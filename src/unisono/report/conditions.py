@@ -24,7 +24,7 @@ _MOST_FAILURES = 60
 _SYNC = {
     "clock": N_("an agreed start time on a common clock"),
     "barrier": N_("a barrier of our own"),
-    "imported": N_("the benchmark that was imported, in its own way"),
+    "imported": N_("the other benchmark, in its own way"),
 }
 
 

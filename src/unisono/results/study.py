@@ -143,12 +143,13 @@ def _fill(store: Store, placed: Sequence[tuple[Source, Row, Case]]) -> None:
             case.collective,
             row.size,
             setting,
-            _statistics(row.seconds, row.repetitions),
+            statistics(row.seconds, row.repetitions),
             np.rint(row.seconds * 1e9).astype("<i8").tobytes() if len(row.seconds) > 1 else b"",
         )
 
 
-def _statistics(seconds: Seconds, repetitions: int) -> Statistics:
+def statistics(seconds: Seconds, repetitions: int) -> Statistics:
+    """Of every repetition, or of their one average."""
     ordered = np.sort(seconds)
     cut = int(len(ordered) * _TRIM)
     q1, median, q3, p95 = (float(value) for value in np.quantile(ordered, (0.25, 0.5, 0.75, 0.95)))

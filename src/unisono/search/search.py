@@ -9,7 +9,7 @@ from pathlib import Path
 from unisono.machine.model import Machine
 from unisono.search import classic, race
 from unisono.study.config import Study
-from unisono.study.engine import Engine, Task
+from unisono.study.engine import Engine, Runner, Task
 from unisono.study.matrix import Matrix
 from unisono.study.ours import Ours
 from unisono.study.store import Store
@@ -48,9 +48,13 @@ def search(
         progress=hooks.measured,
         waiting=hooks.waiting,
     )
-    if study.method.name == "classic":
-        settled = classic.run(matrix, study, engine)
-    else:
-        settled = race.run(matrix, study, engine, hooks.planned)
+    settled = searched(engine, study, matrix, hooks)
     engine.conclude()
     return settled
+
+
+def searched(runner: Runner, study: Study, matrix: Matrix, hooks: Hooks) -> bool:
+    """Whether the search by this runner came to its end."""
+    if study.method.name == "classic":
+        return classic.run(matrix, study, runner)
+    return race.run(matrix, study, runner, hooks.planned)

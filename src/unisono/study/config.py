@@ -182,6 +182,10 @@ class Measure(_Part):
     """Most memory the ranks of a node may use together; asked of the machine when absent."""
     timeout: Duration = 60.0
     """A sample that takes longer is a hang: the launch is killed and recorded as such."""
+    benchmark: Literal["unisono", "imb", "osu"] = "unisono"
+    """What measures: unisono-bench, or another benchmark, in the classic way."""
+    program: str | None = None
+    """Where the other benchmark is: IMB-MPI1, or the directory of OSU's programs; else it is looked for on PATH."""
 
     @property
     def condition(self) -> Condition:
@@ -250,6 +254,16 @@ class Study(_Part):
     @classmethod
     def _exclusions(cls, tables: Any) -> Any:
         return [_value_lists(table) for table in tables] if isinstance(tables, list) else tables
+
+    @model_validator(mode="after")
+    def _measurable(self) -> Study:
+        if self.measure.benchmark != "unisono" and self.method.name != "classic":
+            raise ValueError(
+                _(
+                    'measure.benchmark: {benchmark} measures one setting a launch; write name = "classic" in [method]'
+                ).format(benchmark=self.measure.benchmark)
+            )
+        return self
 
     @model_validator(mode="after")
     def _weights_known(self) -> Study:

@@ -1,0 +1,145 @@
+"""Runs one launch of another benchmark for a study, and keeps what it printed: what study.engine does with ours."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from unisono.errors import LaunchError
+from unisono.language import N_
+from unisono.launch.command import Command
+from unisono.launch.failure import explain
+from unisono.launch.process import run
+from unisono.machine.limits import over_quota
+from unisono.machine.model import Machine
+from unisono.model import Sample, Setting
+from unisono.results.model import Found
+from unisono.results.programs import BENCHMARKS
+from unisono.results.study import statistics
+from unisono.study.config import Measure
+from unisono.study.data import Refusal
+from unisono.study.engine import Task, launch_command
+from unisono.study.store import Store
+
+_TRIES = 2
+"""A setting whose launches fail this often for a collective is given up."""
+_START = 60.0
+"""Seconds a launch may take beside what it measures."""
+_SAMPLE = 10.0
+"""Seconds after which IMB ends a sample by itself (-time); OSU has no such end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """Which benchmark measures, and where its program is."""
+
+    name: str
+    program: Path
+
+
+def line_of(machine: Machine, task: Task, foreign: Foreign, measure: Measure, crowded: bool, sizes: Path) -> Command:
+    """The launch of a task; `sizes` is the file that names the message sizes where the benchmark reads one."""
+    case = task.items[0].case
+    words = BENCHMARKS[foreign.name].words(foreign.program, case, [item.size for item in task.items], measure, machine)
+    return launch_command(machine, task, (), words.with_file(sizes), crowded)
+
+
+class ForeignEngine:
+    """A Runner (study.engine) for tasks of one collective under one setting, as the classic search makes them."""
+
+    def __init__(
+        self,
+        store: Store,
+        machine: Machine,
+        foreign: Foreign,
+        *,
+        measure: Measure,
+        oversubscribe: bool,
+        budget: float | None,
+        progress: Callable[[Task, int], None],
+    ) -> None:
+        self._store, self._machine, self._foreign = store, machine, foreign
+        self._measure, self._oversubscribe, self._progress = measure, oversubscribe, progress
+        self._end = None if budget is None else time.monotonic() + budget
+        self._done = {(s.round, s.case, s.size, s.setting) for s in store.samples()}
+        self._failed: dict[tuple[str, int, int, Setting], int] = {}
+
+    def exhausted(self) -> bool:
+        return self._end is not None and time.monotonic() > self._end
+
+    def conclude(self) -> None:
+        """What a reader must know about where the numbers come from."""
+        self._store.add_note(
+            N_(
+                "Measured with {label}, started by Unisono: results were not checked, ranks were started together and "
+                "averaged in that benchmark's own way."
+            ).format(label=BENCHMARKS[self._foreign.name].label)
+        )
+
+    def samples(self) -> list[Sample]:
+        return self._store.samples()
+
+    def given_up(self) -> set[tuple[str, Setting]]:
+        return {(key[0], key[3]) for key, count in self._failed.items() if count >= _TRIES}
+
+    def declined(self) -> list[Refusal]:
+        return []
+
+    def run(self, task: Task) -> None:
+        """One launch; what fails is recorded, and the study goes on."""
+        todo = tuple(i for i in task.items if (task.round, i.case, i.size, task.setting) not in self._done)
+        key = (task.items[0].case.collective, task.nodes, task.ppn, task.setting)
+        if not todo or self._failed.get(key, 0) >= _TRIES:
+            return
+        task = replace(task, items=todo)
+        sizes = self._store.path.parent / f"message-sizes-{key[0]}.txt"
+        sizes.write_text("".join(f"{item.size}\n" for item in todo))
+        line = line_of(self._machine, task, self._foreign, self._measure, self._oversubscribe, sizes)
+        assert line.placement is not None  # launch_command places by the machine's description
+        crowded = line.placement.oversubscribed or over_quota(self._machine, task.ppn)
+        launch = self._store.begin_launch(task.setting, task.nodes, task.ppn, task.round, line.shell, crowded)
+        began = time.monotonic()
+        status, reason, stderr = "interrupted", "the driver stopped", ""
+        try:
+            done = run(line.argv, line.env, _START + (_SAMPLE + self._measure.timeout) * len(todo))
+            stderr = done.stderr
+            self._keep(launch, task, BENCHMARKS[self._foreign.name].reader.read(done.stdout))
+            if done.exit_code != 0:
+                raise explain(done.exit_code, done.stderr)
+            if len(self._missing(task)) == len(todo):
+                raise LaunchError("protocol", self._silent(task, done.stdout))
+            status, reason = "done", ""
+        except LaunchError as error:
+            status, reason, stderr = error.status, error.reason, error.stderr or stderr
+            self._failed[key] = self._failed.get(key, 0) + 1
+        finally:
+            sizes.unlink(missing_ok=True)
+            self._store.end_launch(launch, status, reason, time.monotonic() - began, stderr)
+
+    def _keep(self, launch: int, task: Task, found: Found) -> None:
+        wanted = {(item.case.collective, item.size): item for item in task.items}
+        ranks = task.nodes * task.ppn
+        with self._store.together():
+            for row in found.rows:
+                item = wanted.get((row.collective, row.size))
+                if item is None or row.ranks not in (None, ranks):
+                    continue
+                self._store.add_sample(
+                    launch, row.collective, row.size, task.setting, statistics(row.seconds, row.repetitions), b""
+                )
+                self._done.add((task.round, item.case, item.size, task.setting))
+                self._progress(task, 1)
+
+    def _missing(self, task: Task) -> list[int]:
+        return [i.size for i in task.items if (task.round, i.case, i.size, task.setting) not in self._done]
+
+    def _silent(self, task: Task, said: str) -> str:
+        first = next((line.strip() for line in said.splitlines() if line.strip()), "")
+        return N_("{program} printed no table of {collective} with {ranks} ranks; it began with: {said}").format(
+            program=self._foreign.program.name,
+            collective=task.items[0].case.collective,
+            ranks=task.nodes * task.ppn,
+            said=first[:200] or N_("nothing"),
+        )

@@ -1,0 +1,134 @@
+"""Other benchmarks that a study starts: their words, what becomes of what they print, and IMB for real."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.commands.program import refused, unisono
+from tests.decide.synthetic import machine
+from tests.results.test_readers import SAMPLES
+from unisono.errors import UserError
+from unisono.machine.model import Cache
+from unisono.model import Case
+from unisono.results.programs import BENCHMARKS, located
+from unisono.study.config import Measure
+from unisono.study.store import Store
+
+MPIRUN = "mpirun.openmpi"
+RANK = "${OMPI_COMM_WORLD_RANK:-0}"
+
+needs_mpirun = pytest.mark.skipif(shutil.which(MPIRUN) is None, reason=f"{MPIRUN} is not installed")
+
+
+def words(name: str, case: Case, sizes: list[int], **measure: object) -> list[str]:
+    caches = [Cache(level="L2", bytes=2 << 20, shared_by=1), Cache(level="L3", bytes=39 << 20, shared_by=8)]
+    here = machine().model_copy(update={"caches": caches})
+    made = BENCHMARKS[name].words(Path("/b"), case, sizes, Measure.model_validate(measure), here)
+    return made.with_file(Path("/tmp/sizes"))[1:]
+
+
+def test_imb_as_the_documents_call_it() -> None:
+    case = Case("alltoall", 2, 4)
+    assert words("imb", case, [8, 16, 32]) == ["Alltoall", "-npmin", "8", "-msglog", "3:5"]
+    assert words("imb", case, [8, 100]) == ["Alltoall", "-npmin", "8", "-msglen", "/tmp/sizes"]
+    assert words("imb", Case("barrier", 1, 2), [0]) == ["Barrier", "-npmin", "2"]
+    cold = words("imb", case, [8], off_cache=True, memory="8G")
+    assert cold[5:] == ["-off_cache", "39,64", "-mem", "2"]
+
+
+def test_osu_has_a_program_a_collective() -> None:
+    made = BENCHMARKS["osu"].words(Path("/osu"), Case("bcast", 1, 2), [4, 100], Measure(), machine())
+    assert made.argv == ("/osu/osu_bcast", "-f", "-m", "4:100")
+
+
+@given(st.sets(st.integers(1, 1 << 30), min_size=1, max_size=8))
+def test_doubled_sizes_are_exactly_those_asked_for(sizes: set[int]) -> None:
+    said = words("imb", Case("bcast", 1, 2), sorted(sizes))
+    if "-msglog" in said:
+        first, last = map(int, said[-1].split(":"))
+        assert {1 << log for log in range(first, last + 1)} == sizes
+    else:
+        assert said[-2:] == ["-msglen", "/tmp/sizes"]
+
+
+def test_a_benchmark_that_is_not_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for name, usual in (("imb", "IMB-MPI1"), ("osu", "osu_allreduce")):
+        with pytest.raises(UserError, match=f"{usual}: is not a program that can be run; name .* --benchmark-program"):
+            located(name, None)
+    program(tmp_path / "osu_allreduce", "true")
+    assert located("osu", None) == located("osu", str(tmp_path)) == tmp_path
+
+
+def program(path: Path, does: str) -> Path:
+    path.write_text(f"#!/bin/sh\n{does}\n")
+    path.chmod(0o755)
+    return path
+
+
+def tune(folder: Path, *more: str) -> tuple[str, ...]:
+    return (
+        *("tune", "--benchmark", "imb", "--ppn", "2", "--collective", "allreduce", "--size", "8", "--size", "16"),
+        *("--no-verify", "-o", str(folder / "out"), *more),
+    )
+
+
+def test_what_it_does_not_measure_is_refused() -> None:
+    said = refused(
+        unisono("tune", "--benchmark", "imb", "--benchmark-program", "/bin/true", "--collective", "pingpong")
+    )
+    assert "Intel MPI Benchmarks does not measure pingpong" in said
+    assert "Input should be" in refused(unisono("tune", "--benchmark", "mine"))
+
+
+@pytest.mark.mpi
+@needs_mpirun
+def test_recorded_output_becomes_samples(tmp_path: Path) -> None:
+    """The launches are real, the output is a recorded one's; in two of the launches the program fails."""
+    recorded = SAMPLES / "imb.txt"
+    study = tmp_path / "study.toml"
+    study.write_text(
+        '[study]\nname = "tiny"\n[cases]\ncollectives = ["allreduce"]\nppn = [2]\n[sizes]\nto = 16\n'
+        '[parameters]\ncoll = ["basic"]\n[method]\nname = "classic"\nlaunches = 3\n[measure]\nbenchmark = "imb"\n'
+        f'program = "{tmp_path}/bench"\n'
+    )
+    fails = 'case "$OMPI_MCA_coll_basic_priority" in 100) echo broken >&2; exit 3;; esac'
+    program(tmp_path / "bench", f'{fails}\n[ "{RANK}" = 0 ] && cat {recorded}\nexit 0')
+    out = tmp_path / "out"
+    line = ("tune", str(study), "--mpirun", str(shutil.which(MPIRUN)), "--no-verify", "-o", str(out))
+    done = unisono(*line, env={"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"})
+    assert done.returncode == 0, done.stderr
+    with Store.open(out / "study.db") as store:
+        data = store.data()
+    assert {(s.case, s.size) for s in data.samples} == {(Case("allreduce", 1, 2), 8), (Case("allreduce", 1, 2), 16)}
+    assert len(data.samples) == 3 * 2, "launches of the default, two sizes each"
+    failed = [launch for launch in data.launches if launch.status != "done"]
+    assert [dict(launch.setting) for launch in failed] == [{"coll": "basic"}] * 2, "given up after two"
+    assert "IMB-MPI1" not in str(data.notes) and "Measured with Intel MPI Benchmarks" in str(data.notes)
+    assert "Allreduce -npmin 2 -msglog 3:4" in data.launches[0].command
+    assert not list(out.glob("message-sizes*"))
+
+
+@pytest.mark.mpi
+def test_imb_itself(tmp_path: Path) -> None:
+    """Its program of the package impi-rt runs with MPICH 5, which has the same binary interface."""
+    imb, mpirun = (Path(sys.prefix) / name for name in ("intel/bin/IMB-MPI1", "mpich5/bin/mpiexec"))
+    if not (imb.exists() and mpirun.exists()):
+        pytest.skip("impi-rt and mpich are not in environments beside this Python (make nightly brings them)")
+    env = {"LD_LIBRARY_PATH": str(mpirun.resolve().parents[1] / "lib"), "PATH": os.environ["PATH"]}
+    done = unisono(*tune(tmp_path, "--benchmark-program", str(imb), "--mpirun", str(mpirun)), env=env)
+    assert done.returncode == 0, done.stderr
+    with Store.open(tmp_path / "out" / "study.db") as store:
+        data = store.data()
+    assert {launch.status for launch in data.launches} == {"done"}
+    assert {s.size for s in data.samples} == {8, 16}
+    assert all(0 < s.median < 1 for s in data.samples)
+    again = unisono(*tune(tmp_path, "--resume", "--benchmark-program", str(imb), "--mpirun", str(mpirun)), env=env)
+    assert again.returncode == 0, again.stderr
