@@ -9,7 +9,7 @@ import pytest
 
 from tests.tuning.samples import plan, rule, tuned, tuning
 from unisono.errors import UserError
-from unisono.export import FORMATS, export, rules
+from unisono.export import export, rules
 from unisono.export.check import Check, check
 from unisono.export.rules import CollectiveRules, CommRules, MessageRule, RulesFile
 from unisono.machine.model import Machine
@@ -57,9 +57,7 @@ def refused(result: Check) -> dict[str, str]:
     return {item.what: item.reason for item in result.items if item.taken is False}
 
 
-@pytest.mark.parametrize(
-    "format", [name for name in FORMATS if name != "rules"]
-)  # those: tests/commands/test_library.py
+@pytest.mark.parametrize("format", ["openmpi", "ucx", "shell", "mpirun"])
 def test_what_is_exported_is_taken(machine: Machine, format: str, tmp_path: Path) -> None:
     one = a_plan(launch=UCX)
     directory = tmp_path / "it's here"

@@ -8,8 +8,11 @@ import pytest
 
 from tests.tuning.samples import machine, plan, rule, tuned, tuning
 from unisono.errors import UserError
-from unisono.export import FORMATS, arguments, caveats, dispatch, edited, export, keyval, rules, shell
+from unisono.export import arguments, caveats, dispatch, edited, export, formats, keyval, rules, shell
 from unisono.tuning.model import Tuning
+
+
+FORMATS = formats(machine())
 
 
 def made() -> Tuning:
@@ -136,7 +139,7 @@ def test_a_component_preferred_for_the_launch_is_an_mca_word(tmp_path: Path) -> 
 
 def test_an_unknown_format_and_a_directory_that_cannot_be_written(tmp_path: Path) -> None:
     document = tuning()
-    with pytest.raises(UserError, match="known: openmpi, ucx, shell, mpirun"):
+    with pytest.raises(UserError, match="known: openmpi, openmpi-json, ucx, shell, mpirun"):
         export(document, "mpich", document.plan[0], machine(), tmp_path)
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match=r"cannot be written"):

@@ -43,7 +43,7 @@ def export(
 
     Files that a person edited since an earlier export are never overwritten: with `check` they are checked as they are.
     """
-    from unisono.export import caveats, edited, exportable
+    from unisono.export import caveats, edited, exportable, require_expressed
     from unisono.export import export as write
     from unisono.export.check import check as check_export
 
@@ -65,6 +65,8 @@ def export(
         err().print(
             _("{file}: was edited since it was exported: kept, and checked as it is").format(file=file), markup=False
         )
+    if not changed:
+        require_expressed(tuning, format, plan, machine, output)
     files = changed or write(tuning, format, plan, machine, output)
     found = check_export(tuning, format, plan, machine, output) if check else None
     if json:

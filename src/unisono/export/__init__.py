@@ -1,5 +1,8 @@
 """A tuning in the forms an MPI reads, one writer a file, each with a reader."""
 
-from unisono.export.files import FORMATS, OURS, caveats, edited, export, exportable, formats
+from unisono.export.files import OURS, caveats, edited, export, exportable, formats, require_expressed
+from unisono.export.formats import FORMATS as _ALL
 
-__all__ = ["FORMATS", "OURS", "caveats", "edited", "export", "exportable", "formats"]
+FORMATS = tuple(format.NAME for format in _ALL)
+
+__all__ = ["FORMATS", "OURS", "caveats", "edited", "export", "exportable", "formats", "require_expressed"]

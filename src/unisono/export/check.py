@@ -1,41 +1,22 @@
 """Does the MPI really take what was exported? Launches for real and reports what was seen, item by item.
 
-- MCA parameters: read back inside the launch through MPI_T.
-- UCX variables: from UCX's own words, its list of variables in use and its configuration report.
-- Rules: by tripwires (see unisono.export.tripwire), at the ends of every rule's range and on a smaller communicator.
-- A preferred component: from Open MPI's account of which component serves what.
-- Placement: from every rank's own affinity mask.
-- Our own library's rules: from its list of who served what (unisono.export.served).
+How a format is checked is the format's own (see unisono.export.formats).
 """
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from rich.table import Table
 from rich.text import Text
 
-from unisono.errors import LaunchError
-from unisono.export import rules_json, seen
-from unisono.export.calls import Point, rule_points, watched
-from unisono.export.files import OURS
-from unisono.export.handed import Handed, handed
-from unisono.export.probe import Answers, ask, probe_program
-from unisono.export.rules import Entry, entries
+from unisono.export.content import content_of
+from unisono.export.formats import named
 from unisono.export.seen import Item
-from unisono.export.served import check_served
-from unisono.export.tripwire import variants
-from unisono.export.words import RULES_FILE, PlanWords, plan_words
-from unisono.language import N_, _, translated
-from unisono.launch.command import Command
+from unisono.language import _, translated
 from unisono.machine.model import Machine
-from unisono.parameters.selected import VERBOSE, parse
-from unisono.reading import read_text
 from unisono.tuning.model import PlanModel, Tuning
 
 
@@ -82,156 +63,6 @@ def check(
     Raises UserError for files that are missing or broken (with the line), and where no probe can be built or the
     plan's ranks do not fit (unless it was measured oversubscribed); a launch that fails is an answer, not an error.
     """
-    words = plan_words(tuning, plan, machine)
-    crowded = tuning.conditions.oversubscribed
-    if format == OURS:
-        served, commands = check_served(plan, words, machine, directory, deadline, crowded=crowded)
-        nothing = Item(_("every call"), "mpi", "mpi", True, _("the file has no rule for these ranks"))
-        return Check(format, tuple(served) or (nothing,), tuple(commands))
-    files = handed(format, directory, words, machine)
-    rules_text = _rules_text(files)
-    if rules_text is not None and _is_json(files):
-        rules_json.read(rules_text, str(files.rules_file))
-        rules_text = None
-    found = watched(entries(rules_text, str(files.rules_file)), plan.ranks) if rules_text is not None else []
-    points = rule_points(plan, words.rules, found)
-    runner = _Runner(machine, plan, files, deadline, crowded=crowded)
-    try:
-        items = list(_items(runner, words, files, points, rules_text, found))
-    except LaunchError as error:
-        items = [Item("launch", "runs", error.status, False, error.reason)]
-    nothing = Item("everything", _("the default"), _("the default"), True, _("the files set nothing"))
-    return Check(format, tuple(items) or (nothing,), tuple(runner.commands))
-
-
-def _items(
-    runner: _Runner,
-    words: PlanWords,
-    files: Handed,
-    points: Sequence[Point],
-    rules_text: str | None,
-    found: Sequence[Entry],
-) -> Iterator[Item]:
-    wanted_ucx = {**files.ucx_file, **{n: v for n, v in files.env.items() if n.startswith("UCX_")}}
-    questions = [
-        "where",
-        *(f"cvar={name}" for name in files.mca),
-        *(f"ucx={name}={value}" for name, value in wanted_ucx.items()),
-        *_calls(points),
-    ]
-    answers = runner.run(questions)
-    yield from seen.parameters(files.mca, answers)
-    yield from seen.ucx(files, answers)
-    yield from seen.environment(files)
-    if runner.places:
-        yield seen.placement(runner.plan, runner.machine, answers)
-    served = runner.served() if runner.plan.nodes > 1 or "coll" in runner.plan.launch else {}
-    if "coll" in runner.plan.launch:
-        yield seen.component(runner.plan.launch["coll"], served, list(runner.plan.gain))
-    if files.rules_file is not None and _is_json(files) and files.rules_file.is_file():
-        reason = N_("the rules of Open MPI 6 are read by Unisono alone; no tripwires are laid in JSON yet")
-        yield Item(_("rules file"), str(files.rules_file), "", None, reason)
-    elif files.rules_file is not None and rules_text is None:
-        yield Item(_("rules file"), str(files.rules_file), _("not there"), False, _("Open MPI ignores that in silence"))
-    elif rules_text is not None:
-        # coll/han also sets itself up with coll/tuned's calls: what it serves must not be made to fail.
-        reached = [point for point in points if served.get(point.collective, "tuned") == "tuned"]
-        yield from seen.not_reached([point for point in points if point not in reached], served, runner.machine)
-        entries_reached = [e for e in found if served.get(e.collective, "tuned") == "tuned"]
-        yield from _rules(runner, reached, rules_text, entries_reached, answers)
-    elif words.rules is not None and not files.ucx_file:
-        yield Item(_("rules file"), "named", _("not named"), False, _("the files name none, and the plan has rules"))
-
-
-def _calls(points: Sequence[Point]) -> list[str]:
-    return [f"call={collective}:{size}" for collective, size in dict.fromkeys(point.call for point in points)]
-
-
-def _rules(
-    runner: _Runner, points: Sequence[Point], text: str, found: Sequence[Entry], plain: Answers
-) -> Iterator[Item]:
-    """Launch once for every variant of the rules file and compare what applied with what should."""
-    assert runner.files.rules_file is not None
-    failed: list[Mapping[tuple[str, int, int], bool]] = []
-    with _beside(runner.files.rules_file, variants(text, found)) as paths:
-        for path in paths:
-            try:
-                failed.append(runner.run(_calls(points), {RULES_FILE: str(path)}).failed)
-            except LaunchError as error:
-                reason = _("with one rule made to fail, the launch {status}: {reason}").format(
-                    status=error.status, reason=error.reason
-                )
-                yield Item(_("rules file"), _("one rule for all ranks"), error.status, False, reason)
-                return
-    items = list(seen.rules(points, found, plain.failed, failed, runner.machine))
-    if any(item.taken is False for item in items):
-        served = runner.served()
-        items = [seen.with_server(item, served) for item in items]
-    yield from items
-
-
-class _Runner:
-    """Launches the probe the way the files are handed over, and remembers the command lines."""
-
-    def __init__(self, machine: Machine, plan: PlanModel, files: Handed, deadline: float, *, crowded: bool) -> None:
-        self.machine = machine
-        self.plan = plan
-        self.files = files
-        self.commands: list[str] = []
-        self._deadline = deadline
-        self._crowded = crowded
-        self._program = str(probe_program(machine))
-
-    @property
-    def places(self) -> bool:
-        """Whether the files place the ranks: only mpirun's arguments can."""
-        return "placement" in self.plan.launch and bool(self.files.words) and not self.files.ucx_file
-
-    def run(self, questions: Sequence[str], extra_mca: Mapping[str, str] | None = None) -> Answers:
-        line = self._line(questions, extra_mca)
-        try:
-            return ask(line.argv, line.env, self._deadline)
-        except LaunchError:
-            # mpirun itself hangs or stumbles now and then (PRRTE of 5.0, on a busy machine): once is no answer.
-            return ask(line.argv, line.env, self._deadline)
-
-    def served(self) -> dict[str, str]:
-        """Collective -> component that serves it on the world communicator; empty where Open MPI does not say."""
-        try:
-            line = self._line([], VERBOSE)
-            return parse(ask(line.argv, line.env, self._deadline).output)
-        except LaunchError:
-            return {}
-
-    def _line(self, questions: Sequence[str], extra_mca: Mapping[str, str] | None) -> Command:
-        program = [self._program, *questions]
-        line = self.files.launch(self.machine, self.plan, program, extra_mca, oversubscribe=self._crowded)
-        # At this level UCX lists the variables it uses; it warns of those it does not know at any.
-        line = replace(line, env={**line.env, "UCX_LOG_LEVEL": "info"})
-        self.commands.append(line.shell)
-        return line
-
-
-def _is_json(files: Handed) -> bool:
-    return files.rules_file is not None and files.rules_file.suffix == ".json"
-
-
-def _rules_text(files: Handed) -> str | None:
-    """The rules file's text; None when none is named or it cannot be read."""
-    if files.rules_file is None:
-        return None
-    return read_text(files.rules_file) if files.rules_file.is_file() else None
-
-
-@contextmanager
-def _beside(path: Path, texts: Sequence[str]) -> Iterator[list[Path]]:
-    """The texts as files in a new directory beside `path`, where all nodes see it too; else in a temporary one."""
-    try:
-        folder = tempfile.TemporaryDirectory(dir=path.parent, prefix=".unisono-check-")
-    except OSError:
-        folder = tempfile.TemporaryDirectory(prefix="unisono-check-")
-    with folder as name:
-        paths = [Path(name) / f"variant-{number}.conf" for number in range(len(texts))]
-        for variant, text in zip(paths, texts, strict=True):
-            variant.write_text(text, encoding="utf-8")
-        yield paths
+    content = content_of(tuning, plan, machine, directory)
+    items, commands = named(format).check(content, deadline)
+    return Check(format, tuple(items), tuple(commands))

@@ -6,16 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from unisono.errors import UserError
-from unisono.export import arguments, keyval, shell
-from unisono.export.files import ARGUMENTS, MCA, SHELL, UCX
-from unisono.export.words import RULES_FILE, PlanWords
-from unisono.language import _
+from unisono.export.words import RULES_FILE
 from unisono.launch.command import Command, command
 from unisono.machine.model import Machine
 from unisono.model import DEFAULT
 from unisono.parameters.spelling import require_mpi
-from unisono.reading import read_text
 from unisono.tuning.model import PlanModel
 
 
@@ -53,7 +48,7 @@ class Handed:
         """
         line = command(machine, DEFAULT, plan.nodes, plan.ppn, program, oversubscribe=oversubscribe)
         own = _without_mca(self.words, extra_mca or {})
-        mpirun, rest = line.argv[0], _without_mca(line.argv[1:], _mca_of(own))
+        mpirun, rest = line.argv[0], _without_mca(line.argv[1:], mca_of(own))
         if line.placement is not None and _places(own):
             hosts = [node.host for node in machine.nodes[: plan.nodes]]
             rest = _without_run(rest, line.placement.arguments(require_mpi(machine), hosts))
@@ -62,40 +57,11 @@ class Handed:
         return Command(argv, {**line.env, **self.environment}, line.placement, line.notes)
 
 
-def handed(format: str, directory: Path, words: PlanWords, machine: Machine) -> Handed:
-    """Reads the files of one format. Raises UserError for files that are not there or broken by hand."""
-    directory = directory.absolute()
-    if format == "openmpi":
-        path = directory / MCA
-        values = keyval.read(read_text(path), str(path))
-        # Naming a file replaces the user's and the site's, which a user's copy would only stand before.
-        others = {n: v for n, v in require_mpi(machine).settings.items() if n not in values}
-        environment = {f"OMPI_MCA_{name}": value for name, value in others.items()}
-        return Handed(mca=values, environment={**environment, "OMPI_MCA_mca_base_param_files": str(path)})
-    if format == "ucx":
-        path = directory / UCX
-        values = keyval.read(read_text(path), str(path))
-        # UCX's file is one half: whether MPI uses UCX at all is Open MPI's to say.
-        pml = arguments.words(words.mca, {})
-        return Handed(ucx_file=values, words=pml, environment={"UCX_CONFIG_DIR": str(directory)})
-    if format == "shell":
-        path = directory / SHELL
-        values = shell.read(read_text(path), str(path))
-        mca = {name[9:]: value for name, value in values.items() if name.startswith("OMPI_MCA_")}
-        env = {name: value for name, value in values.items() if not name.startswith("OMPI_MCA_")}
-        return Handed(mca=mca, env=env, before=["sh", "-c", '. "$0" && exec "$@"', str(path)])
-    if format == "mpirun":
-        path = directory / ARGUMENTS
-        line = arguments.read(read_text(path), str(path))
-        return Handed(mca=_mca_of(line), env=_exported(line), words=line)
-    raise UserError(_("format: {format!r} is unknown").format(format=format))
-
-
-def _mca_of(words: Sequence[str]) -> dict[str, str]:
+def mca_of(words: Sequence[str]) -> dict[str, str]:
     return {words[i + 1]: words[i + 2] for i, word in enumerate(words[:-2]) if word == "--mca"}
 
 
-def _exported(words: Sequence[str]) -> dict[str, str]:
+def exported(words: Sequence[str]) -> dict[str, str]:
     pairs = [words[i + 1].partition("=") for i, word in enumerate(words[:-1]) if word == "-x"]
     return {name: value for name, _, value in pairs}
 

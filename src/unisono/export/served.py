@@ -11,24 +11,23 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from unisono.errors import LaunchError
 from unisono.export import dispatch
-from unisono.export.files import SERVING
+from unisono.export.content import Content
 from unisono.export.probe import ask, probe_program
 from unisono.export.seen import Item
-from unisono.export.words import PlanWords
 from unisono.language import _
 from unisono.launch.command import command
 from unisono.launch.preload import launcher_for, with_variables
 from unisono.library.recorder import recorder
-from unisono.machine.model import Machine
 from unisono.model import WITHOUT_SIZE
 from unisono.parameters.spelling import require_mpi
 from unisono.reading import read_text
 from unisono.sizes import format_size
 from unisono.tuning.model import PlanModel
+
+SERVING = "unisono-rules.conf"
 
 _ROW = re.compile(
     r"^unisono:\s+(?P<collective>[a-z]+)\s+(?P<first>any|\d+)(\.\.(?P<last>\d+))?\s+(?P<word>\S+)\s+(?P<calls>\d+)\s*$",
@@ -62,20 +61,25 @@ def rows(text: str) -> list[Row]:
     return found
 
 
-def check_served(
-    plan: PlanModel, words: PlanWords, machine: Machine, directory: Path, deadline: float, *, crowded: bool
-) -> tuple[list[Item], list[str]]:
-    """What was seen of the rules file in `directory`, as it is now, and the command line that showed it.
+def check_served(content: Content, deadline: float) -> tuple[list[Item], list[str]]:
+    """What was seen of the rules file in the content's directory, as it is now, and the command line that showed it.
 
     Raises UserError for a file that is missing or broken (with the line), and as check.check does.
     """
-    path = directory.absolute() / SERVING
+    plan, machine, words = content.plan, content.machine, content.words
+    path = content.directory / SERVING
     rules = dispatch.read(read_text(path), str(path))
     wanted = words.serving or dispatch.Rules(())
     calls = _calls(plan, wanted, rules)
     program = [str(probe_program(machine)), *(f"call={collective}:{size}" for collective, size in calls)]
     line = command(
-        machine, plan.launch, plan.nodes, plan.ppn, program, oversubscribe=crowded, extra_mca=words.serving_mca
+        machine,
+        plan.launch,
+        plan.nodes,
+        plan.ppn,
+        program,
+        oversubscribe=content.tuning.conditions.oversubscribed,
+        extra_mca=words.serving_mca,
     )
     variables = {"UNISONO_RULES": str(path), "UNISONO_VERBOSE": "1"}
     library = recorder(require_mpi(machine).mpicc)

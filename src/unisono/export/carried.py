@@ -1,0 +1,58 @@
+"""A plan as environment variables, and the files that they name: what a shell, a module and a batch job hand over."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from unisono.export import rules, rules_json
+from unisono.export.content import Content
+from unisono.export.handed import Handed
+from unisono.machine.version import at_least
+
+RULES = "openmpi-rules.conf"
+JSON_RULES = "openmpi-rules.json"
+"""The same for Open MPI 6."""
+
+PREFIX = "OMPI_MCA_"
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    variables: Mapping[str, str]
+    files: Mapping[str, str] = field(default_factory=dict)
+    """Name in the directory -> text. Variables name them by their full path."""
+
+    def paths(self, directory: Path) -> list[str]:
+        return [str(directory / name) for name in self.files]
+
+
+def carried(content: Content) -> Carried:
+    """All of the plan that environment variables can say to its MPI; placement they cannot."""
+    mca = content.words.mca_with_rules(content.directory / rules_name(content))
+    variables = {f"{PREFIX}{name}": value for name, value in mca.items()}
+    return Carried({**variables, **content.words.env}, rules_files(content))
+
+
+def rules_name(content: Content) -> str:
+    """Of the file in which this Open MPI reads rules as they are meant."""
+    return JSON_RULES if at_least(content.mpi.version, rules_json.SINCE) else RULES
+
+
+def rules_files(content: Content) -> dict[str, str]:
+    """The rules file of coll/tuned; empty where the plan has no rules."""
+    if not content.words.rules:
+        return {}
+    if rules_name(content) == JSON_RULES:
+        return {JSON_RULES: rules_json.write(content.words.rules)}
+    return {RULES: rules.write(content.words.rules, content.head)}
+
+
+def by_environment(values: Mapping[str, str], path: Path | None = None) -> Handed:
+    """How variables are handed over: by sourcing the script at `path`, else in the launcher's own environment."""
+    mca = {name.removeprefix(PREFIX): value for name, value in values.items() if name.startswith(PREFIX)}
+    env = {name: value for name, value in values.items() if not name.startswith(PREFIX)}
+    if path is None:
+        return Handed(mca=mca, env=env, environment=values)
+    return Handed(mca=mca, env=env, before=["sh", "-c", '. "$0" && exec "$@"', str(path)])

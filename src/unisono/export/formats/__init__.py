@@ -1,0 +1,50 @@
+"""The forms in which a tuning can be written, one module each, in one list."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from unisono.errors import UserError
+from unisono.export.content import Content
+from unisono.export.formats import mpirun, openmpi, openmpi_json, rules, shell, ucx
+from unisono.export.seen import Item
+from unisono.language import _
+
+
+class Format(Protocol):
+    """A module that writes a plan for one reader."""
+
+    NAME: str
+    """As `--format` calls it."""
+    LABEL: str
+    """For people: who reads it, in English (translated where it is shown)."""
+    FAMILIES: tuple[str, ...]
+    """The MPIs (machine.model.Mpi.family) whose plans it can say."""
+    FILES: tuple[str, ...]
+    """Names of the files it may consist of."""
+    BY_TUNE: bool
+    """Whether `unisono tune` writes it at its end; else only `unisono export` does."""
+    TAKES_LIBRARY: bool
+    """Whether it can say a plan that needs our library."""
+
+    def expresses(self, content: Content) -> bool:
+        """Whether the plan has anything that this format can say."""
+
+    def write(self, content: Content) -> dict[str, str]:
+        """Name -> text of each file. Raises UserError for what this MPI's version would not take."""
+
+    def check(self, content: Content, deadline: float) -> tuple[list[Item], list[str]]:
+        """What the MPI made of the files in the content's directory, as they are now, and the command lines that
+        showed it. `deadline` is seconds a launch. Raises UserError for files that are missing or broken."""
+
+
+FORMATS: tuple[Format, ...] = (openmpi, openmpi_json, ucx, shell, mpirun, rules)
+
+
+def named(name: str) -> Format:
+    """Raises UserError for a name that no format has."""
+    for format in FORMATS:
+        if name == format.NAME:
+            return format
+    known = ", ".join(format.NAME for format in FORMATS)
+    raise UserError(_("format: {name!r} is unknown; known: {known}").format(name=name, known=known))

@@ -1,0 +1,41 @@
+"""mpirun.txt: the plan as words for a command line, placement included."""
+
+from __future__ import annotations
+
+from unisono.export import arguments
+from unisono.export.carried import JSON_RULES, RULES, rules_files, rules_name
+from unisono.export.content import Content
+from unisono.export.handed import Handed, exported, mca_of
+from unisono.export.openmpi_check import check_handed
+from unisono.export.placement_words import placement_words
+from unisono.export.seen import Item
+from unisono.language import N_
+from unisono.reading import read_text
+
+NAME = "mpirun"
+LABEL = N_("words for mpirun, placement included")
+FAMILIES: tuple[str, ...] = ("openmpi",)
+ARGUMENTS = "mpirun.txt"
+FILES: tuple[str, ...] = (RULES, JSON_RULES, ARGUMENTS)
+BY_TUNE = True
+TAKES_LIBRARY = False
+
+
+def expresses(content: Content) -> bool:
+    return bool(_words(content))
+
+
+def write(content: Content) -> dict[str, str]:
+    use = f"Use:    eval mpirun \"$(grep -v '^#' {ARGUMENTS})\" -n {content.plan.ranks} ./your-program"
+    return {**rules_files(content), ARGUMENTS: arguments.write(_words(content), [*content.head, use])}
+
+
+def check(content: Content, deadline: float) -> tuple[list[Item], list[str]]:
+    path = content.directory / ARGUMENTS
+    line = arguments.read(read_text(path), str(path))
+    return check_handed(content, Handed(mca=mca_of(line), env=exported(line), words=line), deadline)
+
+
+def _words(content: Content) -> list[str]:
+    mca = content.words.mca_with_rules(content.directory / rules_name(content))
+    return arguments.words(mca, content.words.env, placement_words(content))

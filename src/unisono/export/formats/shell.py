@@ -1,0 +1,39 @@
+"""env.sh: the plan as environment variables for a POSIX shell."""
+
+from __future__ import annotations
+
+from unisono.export import shell
+from unisono.export.carried import JSON_RULES, RULES, by_environment, carried
+from unisono.export.content import Content
+from unisono.export.openmpi_check import check_handed
+from unisono.export.placement_words import placement_comment
+from unisono.export.seen import Item
+from unisono.language import N_
+from unisono.reading import read_text
+
+NAME = "shell"
+LABEL = N_("a script to be sourced by a POSIX shell, with a way back")
+FAMILIES: tuple[str, ...] = ("openmpi",)
+SHELL = "env.sh"
+FILES: tuple[str, ...] = (RULES, JSON_RULES, SHELL)
+BY_TUNE = True
+TAKES_LIBRARY = False
+
+
+def expresses(content: Content) -> bool:
+    return bool(carried(content).variables)
+
+
+def write(content: Content) -> dict[str, str]:
+    found = carried(content)
+    comments = [*content.head, *placement_comment(content)]
+    if content.words.env and content.plan.nodes > 1:
+        names = " ".join(f"-x {name}" for name in content.words.env)
+        comments.append(f"mpirun takes these to other nodes only when told: {names}")
+    text = shell.write(found.variables, comments, needs=found.paths(content.directory))
+    return {**found.files, SHELL: text}
+
+
+def check(content: Content, deadline: float) -> tuple[list[Item], list[str]]:
+    path = content.directory / SHELL
+    return check_handed(content, by_environment(shell.read(read_text(path), str(path)), path), deadline)
