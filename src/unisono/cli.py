@@ -12,7 +12,19 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from unisono import __version__, cli_hybrid, cli_language, cli_profile, cli_vcluster
-from unisono.cli_options import OUT, For, Hosts, Json, Mpicc, Mpirun, TunedMpirun, TuningFile, TuningOption, Weights
+from unisono.cli_options import (
+    EXPORT_FORMATS,
+    OUT,
+    For,
+    Hosts,
+    Json,
+    Mpicc,
+    Mpirun,
+    TunedMpirun,
+    TuningFile,
+    TuningOption,
+    Weights,
+)
 from unisono.errors import UserError
 from unisono.language import _, choose, translated
 
@@ -244,7 +256,9 @@ def compare(
 @app.command(epilog="Example: unisono export tuning.toml --format openmpi -o /etc/openmpi --check")
 def export(
     tuning: TuningFile,
-    format: Annotated[str, typer.Option(metavar="openmpi|ucx|shell|mpirun|rules")],
+    format: Annotated[
+        str, typer.Option(metavar=EXPORT_FORMATS, help="list: what each is, and whether it can say this plan.")
+    ],
     output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR")] = OUT / "export",
     check: Annotated[bool, typer.Option("--check", help="Launch, and show that the MPI really took it.")] = False,
     for_: For = None,

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
+import unisono.export
 from tests.tuning.samples import machine, plan, rule, tuned, tuning
+from unisono.cli_options import EXPORT_FORMATS
 from unisono.errors import UserError
-from unisono.export import arguments, caveats, dispatch, edited, export, formats, keyval, rules, shell
+from unisono.export import arguments, caveats, dispatch, edited, export, formats, keyval, offered, rules, shell, unsaid
 from unisono.tuning.model import Tuning
-
 
 FORMATS = formats(machine())
 
@@ -144,3 +145,39 @@ def test_an_unknown_format_and_a_directory_that_cannot_be_written(tmp_path: Path
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match=r"cannot be written"):
         export(document, "ucx", document.plan[0], machine(), tmp_path / "file" / "x")
+
+
+def test_the_command_line_names_every_format() -> None:
+    assert EXPORT_FORMATS.split("|") == list(unisono.export.FORMATS)
+
+
+@pytest.mark.parametrize("format", unisono.export.FORMATS)
+def test_a_plan_of_which_a_format_can_say_nothing_is_said(format: str, tmp_path: Path) -> None:
+    default = tuning(plan())
+    if format in FORMATS:
+        (sentence,) = unsaid(default, format, default.plan[0], machine(), tmp_path)
+        assert "set nothing" in sentence
+    else:
+        with pytest.raises(UserError, match=r"can say nothing|does not read it"):
+            unsaid(default, format, default.plan[0], machine(), tmp_path)
+
+
+def test_what_could_say_it_is_named(tmp_path: Path) -> None:
+    document = tuning(plan(launch={"UCX_TLS": "self,sm"}))
+    with pytest.raises(UserError, match=r"-json: can say nothing .*: ucx, shell, mpirun, module, slurm$"):
+        unsaid(document, "openmpi-json", document.plan[0], machine(), tmp_path)
+
+
+def test_the_list_says_which_formats_can_say_a_plan() -> None:
+    document = tuning(plan(launch={"pml": "ob1"}))
+    listed = {name: says for name, _label, says in offered(document, document.plan[0], machine())}
+    assert listed["openmpi"] and listed["module"]
+    assert not listed["ucx"] and not listed["rules"]
+
+
+def test_rules_in_json_are_refused_before_open_mpi_6(tmp_path: Path) -> None:
+    document = tuning()
+    with pytest.raises(UserError, match=r"from 6\.0, this is 5\.0\.11: use --format openmpi"):
+        export(document, "openmpi-json", document.plan[0], machine(), tmp_path)
+    paths = export(document, "openmpi-json", document.plan[0], machine("6.0.0"), tmp_path)
+    assert [path.name for path in paths] == ["openmpi-rules.json", "openmpi-mca-params.conf"]

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from rich.table import Table
+
 from unisono.commands.choosing import plan as choose_plan
 from unisono.commands.choosing import weights as chosen_weights
 from unisono.commands.console import err, out, print_json
@@ -19,7 +21,7 @@ from unisono.launch.command import Command
 from unisono.machine.describe import describe
 from unisono.machine.model import Machine
 from unisono.study.config import parse_duration
-from unisono.tuning import Tuning, read, stale
+from unisono.tuning import PlanModel, Tuning, read, stale
 
 _PROFILED_RUNS = 3
 """Of each, as-is and tuned: fewer cannot tell a changed call from how runs differ."""
@@ -43,12 +45,14 @@ def export(
 
     Files that a person edited since an earlier export are never overwritten: with `check` they are checked as they are.
     """
-    from unisono.export import caveats, edited, exportable, require_expressed
+    from unisono.export import caveats, edited, exportable, unsaid
     from unisono.export import export as write
     from unisono.export.check import check as check_export
 
     tuning = read(path)
     chosen = chosen_weights(for_, weights)
+    if format == "list":
+        return _list_formats(tuning, choose_plan(tuning, nodes, ppn, chosen), mpirun, mpicc, json=json)
     plan, instead = exportable(tuning, choose_plan(tuning, nodes, ppn, chosen), format, chosen)
     chosen_mpi = launcher(mpirun, tuning.mpi)
     machine = describe(chosen_mpi, compiler(mpicc, chosen_mpi, tuning.mpi))
@@ -66,7 +70,7 @@ def export(
             _("{file}: was edited since it was exported: kept, and checked as it is").format(file=file), markup=False
         )
     if not changed:
-        require_expressed(tuning, format, plan, machine, output)
+        notes += unsaid(tuning, format, plan, machine, output)
     files = changed or write(tuning, format, plan, machine, output)
     found = check_export(tuning, format, plan, machine, output) if check else None
     if json:
@@ -86,6 +90,22 @@ def export(
         if found is not None:
             console.print(found.table())
     return 0 if found is None or found.taken else 1
+
+
+def _list_formats(tuning: Tuning, plan: PlanModel, mpirun: str | None, mpicc: str | None, *, json: bool) -> int:
+    """What the plan can be written as, for the machine's MPI."""
+    from unisono.export import offered
+
+    own = launcher(mpirun, tuning.mpi)
+    rows = offered(tuning, plan, describe(own, compiler(mpicc, own, tuning.mpi)))
+    if json:
+        print_json([{"format": name, "of": label, "says": says} for name, label, says in rows])
+        return 0
+    table = Table(_("format"), _("what it is"), _("of this plan"))
+    for name, label, says in rows:
+        table.add_row(name, _(label), _("all or part") if says else _("nothing"))
+    out().print(table)
+    return 0
 
 
 def run(

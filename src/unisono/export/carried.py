@@ -15,6 +15,9 @@ RULES = "openmpi-rules.conf"
 JSON_RULES = "openmpi-rules.json"
 """The same for Open MPI 6."""
 
+CARRIED_FILES = (RULES, JSON_RULES)
+"""All that variables may name."""
+
 PREFIX = "OMPI_MCA_"
 
 

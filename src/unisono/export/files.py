@@ -45,26 +45,38 @@ def export(
     paths = [content.directory / name for name in texts]
     for path, text in zip(paths, texts.values(), strict=True):
         if path not in keep:
-            # JSON has no comments, so nothing tells an edited file.
-            write(path, text if path.suffix == ".json" else sealed(text))
+            write(path, sealed(path, text))
     for name in (RULES, JSON_RULES):
         if name not in texts and RULES in writer.FILES and content.directory / name not in keep:
             _remove_ours(content.directory / name)
     return paths
 
 
-def require_expressed(tuning: Tuning, format: str, plan: PlanModel, machine: Machine, directory: Path) -> None:
-    """Raises UserError, with what to do, for a plan of which the format can say nothing."""
+def unsaid(tuning: Tuning, format: str, plan: PlanModel, machine: Machine, directory: Path) -> list[str]:
+    """A sentence where the plan has nothing that the format can say.
+
+    What `tune` writes is written all the same: it takes the place of an earlier export. Raises UserError, with what to
+    do, for the other formats.
+    """
     writer = _writer(format, machine)
-    if writer.expresses(content_of(tuning, plan, machine, directory)):
-        return
-    others = [f.NAME for f in _of(machine) if f.expresses(content_of(tuning, plan, machine, directory))]
-    what = _("write {others}").format(others=", ".join(others)) if others else _("the MPI's defaults are kept")
+    content = content_of(tuning, plan, machine, directory)
+    if writer.expresses(content):
+        return []
+    others = ", ".join(other.NAME for other in _of(machine) if other.expresses(content))
+    here = f"{plan.nodes} x {plan.ppn} ranks, {plan.launch}"
+    if writer.BY_TUNE:
+        return [N_("format {format}: the files set nothing for {here}").format(format=format, here=here)]
     raise UserError(
-        _("format {format}: can say nothing of the plan for {nodes} x {ppn} ranks ({launch}): {what}").format(
-            format=format, nodes=plan.nodes, ppn=plan.ppn, launch=plan.launch, what=what
+        _("format {format}: can say nothing of {here}; what can: {others}").format(
+            format=format, here=here, others=others or _("none, the MPI's defaults are kept")
         )
     )
+
+
+def offered(tuning: Tuning, plan: PlanModel, machine: Machine) -> list[tuple[str, str, bool]]:
+    """Every format that this machine's MPI takes: its name, what it is, whether it can say anything of the plan."""
+    content = content_of(tuning, plan, machine, Path())
+    return [(format.NAME, format.LABEL, format.expresses(content)) for format in _of(machine)]
 
 
 def edited(format: str, directory: Path) -> list[Path]:

@@ -14,8 +14,13 @@ from unisono.reading import read_text
 _MARK = "# As exported: "
 
 
-def sealed(text: str) -> str:
-    """The text with its digest as a last comment line; `text` ends with a line break."""
+def sealed(path: Path, text: str) -> str:
+    """The text with its digest as a last comment line, as the file at `path` writes comments; `text` ends with a line
+    break. JSON has no comments, so nothing tells an edited file."""
+    if path.suffix == ".json":
+        return text
+    if path.suffix == ".lua":
+        text += "-- "
     return f"{text}{_MARK}{_digest(text)}\n"
 
 

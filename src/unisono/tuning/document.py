@@ -49,7 +49,7 @@ _HEAD = """\
 #
 #   unisono show FILE                              the same as a table
 #   unisono lookup FILE --collective C --nodes N --ppn P --size S
-#   unisono export FILE --format openmpi|ucx|shell|mpirun
+#   unisono export FILE --format openmpi|ucx|shell|mpirun|...
 #   unisono run --tuning FILE -- mpirun ...        your own command line with it; --layout: in that layout
 #   unisono verify --tuning FILE -- mpirun ...     does it help your program?
 """

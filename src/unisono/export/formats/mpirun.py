@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from unisono.export import arguments
-from unisono.export.carried import JSON_RULES, RULES, rules_files, rules_name
+from unisono.export.carried import CARRIED_FILES, rules_files, rules_name
 from unisono.export.content import Content
 from unisono.export.handed import Handed, exported, mca_of
 from unisono.export.openmpi_check import check_handed
@@ -16,7 +16,7 @@ NAME = "mpirun"
 LABEL = N_("words for mpirun, placement included")
 FAMILIES: tuple[str, ...] = ("openmpi",)
 ARGUMENTS = "mpirun.txt"
-FILES: tuple[str, ...] = (RULES, JSON_RULES, ARGUMENTS)
+FILES: tuple[str, ...] = (*CARRIED_FILES, ARGUMENTS)
 BY_TUNE = True
 TAKES_LIBRARY = False
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from unisono.export import shell
-from unisono.export.carried import JSON_RULES, RULES, by_environment, carried
+from unisono.export.carried import CARRIED_FILES, by_environment, carried
 from unisono.export.content import Content
-from unisono.export.openmpi_check import check_handed
+from unisono.export.environment_check import check_environment
 from unisono.export.placement_words import placement_comment
 from unisono.export.seen import Item
 from unisono.language import N_
@@ -15,7 +15,7 @@ NAME = "shell"
 LABEL = N_("a script to be sourced by a POSIX shell, with a way back")
 FAMILIES: tuple[str, ...] = ("openmpi",)
 SHELL = "env.sh"
-FILES: tuple[str, ...] = (RULES, JSON_RULES, SHELL)
+FILES: tuple[str, ...] = (*CARRIED_FILES, SHELL)
 BY_TUNE = True
 TAKES_LIBRARY = False
 
@@ -36,4 +36,4 @@ def write(content: Content) -> dict[str, str]:
 
 def check(content: Content, deadline: float) -> tuple[list[Item], list[str]]:
     path = content.directory / SHELL
-    return check_handed(content, by_environment(shell.read(read_text(path), str(path)), path), deadline)
+    return check_environment(content, by_environment(shell.read(read_text(path), str(path)), path), deadline)

@@ -1,0 +1,13 @@
+"""Does the MPI take a plan that is handed over as environment variables?"""
+
+from __future__ import annotations
+
+from unisono.export.content import Content
+from unisono.export.handed import Handed
+from unisono.export.openmpi_check import check_handed
+from unisono.export.seen import Item
+
+
+def check_environment(content: Content, files: Handed, deadline: float) -> tuple[list[Item], list[str]]:
+    """What was seen, and every command line that was run. `deadline` is seconds a launch."""
+    return check_handed(content, files, deadline)

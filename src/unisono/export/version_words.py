@@ -1,0 +1,49 @@
+"""How scripts ask which MPI is on PATH, so that a tuning of another version is refused where it would be used."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from unisono.machine.model import Mpi
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """A program to run with --version, and what in its answer is the version: one pattern a language."""
+
+    program: str
+    lua: str
+    regexp: str
+    """Of Tcl."""
+    sed: str
+    """A basic regular expression up to the version, for `sed -n 's/.../\\1/p'`."""
+
+
+_PATTERNS = {
+    "openmpi": (
+        r"%(Open[ %a]*%)%s+v?(%S+)",
+        r"\(Open[ A-Za-z]*\)\s+v?(\S+)",
+        r".*(Open[ A-Za-z]*) *v\{0,1\}\([^ ]*\).*",
+    ),
+    "mpich": (
+        r"HYDRA build details:%s+Version:%s+(%S+)",
+        r"HYDRA build details:\s+Version:\s+(\S+)",
+        r" *Version: *\([^ ]*\).*",
+    ),
+    "intel": (
+        r"MPI Library[^,\n]*, Version%s+([%d.]*%d)",
+        r"MPI Library[^,\n]*, Version\s+([0-9.]*[0-9])",
+        r".*MPI Library[^,]*, Version *\([0-9.]*[0-9]\).*",
+    ),
+}
+
+
+def asking(mpi: Mpi) -> Asking:
+    """The launcher by the name it had when it was measured (mpirun, mpiexec, Debian's mpirun.mpich)."""
+    return Asking(Path(mpi.mpirun).name, *_PATTERNS[mpi.family])
+
+
+def measured_with(mpi: Mpi) -> str:
+    """ "Open MPI 5.0.11", for messages inside scripts."""
+    return f"{mpi.name} {mpi.version}"
