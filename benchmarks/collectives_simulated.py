@@ -1,4 +1,4 @@
-"""Our collectives on machines that SimGrid simulates, against its own; an FX10 of 384 nodes x 16 as in document 002.
+"""Our collectives on machines that SimGrid simulates, against its own; an FX10 of 384 nodes x 16 as in Fujitsu (2014).
 
     python benchmarks/collectives_simulated.py                  about 25 minutes on two cores
     python benchmarks/collectives_simulated.py --part peers     one part: peers, fx10, alltoall

@@ -1,4 +1,4 @@
-"""Document 004's figures simulated: processes x threads on T2K and Cray XT4, 32 to 1,024 cores, beside what it says.
+"""Nakajima's figures simulated: processes x threads on T2K and Cray XT4, 32 to 1,024 cores, beside what it says.
 
     python benchmarks/layouts_simulated.py                        all figures as tables
     python benchmarks/layouts_simulated.py --picture FILE.svg     and as charts
@@ -23,8 +23,8 @@ from rich.table import Table
 
 from unisono.launch.layouts import Layout
 from unisono.simulate.clusters import T2K, XT4, Cluster
-from unisono.simulate.document004 import SPEED_UPS, said
 from unisono.simulate.layouts import CORES, Case, Step, simulate, simulate_all
+from unisono.simulate.nakajima2009 import SPEED_UPS, said
 from unisono.simulate.picture import Chart, draw
 
 FLAT = Layout(1, 16)

@@ -1,4 +1,4 @@
-"""Document 004's two communication benchmarks with its own procedure, and ours beside it.
+"""Nakajima's two communication benchmarks with its own procedure, and ours beside it.
 
     python benchmarks/microbenchmarks.py                        ten seconds
     python benchmarks/microbenchmarks.py --ranks 8 --mpirun PATH

@@ -1,4 +1,4 @@
-/* Ranks as boxes of a cube, and who is around one: of the second microbenchmark of document 004. */
+/* Ranks as boxes of a cube, and who is around one: of the second microbenchmark of Nakajima (2009). */
 #ifndef UNISONO_CUBE_H
 #define UNISONO_CUBE_H
 

@@ -1,4 +1,4 @@
-/* Calls right after one another, without anybody waiting for anybody in between: how document 004 measures. */
+/* Calls right after one another, without anybody waiting for anybody in between: how Nakajima (2009) measures. */
 #ifndef UNISONO_LOOP_H
 #define UNISONO_LOOP_H
 

@@ -14,7 +14,7 @@ static inline int64_t allgather_at(const struct call *call, int rank)
     return call->collective == COLL_ALLGATHERV ? call->receive_at[rank] : rank * call->bytes;
 }
 
-/* Gathered at rank 0, dimension by dimension, and broadcast (document 002, B6). */
+/* Gathered at rank 0, dimension by dimension, and broadcast (Fujitsu 2014). */
 int torus_gather_bcast(struct coll_comm *comm, const struct call *call, struct torus_way way, int64_t segment);
 double torus_gather_bcast_cost(const struct coll_comm *comm, struct torus_way way, int64_t bytes, int64_t segment);
 

@@ -1,4 +1,4 @@
-/* Everybody to everybody on a torus, message by message (document 002, B5; torus_spread.h). */
+/* Everybody to everybody on a torus, message by message (Fujitsu 2014; torus_spread.h). */
 #ifndef UNISONO_TORUS_EXCHANGE_H
 #define UNISONO_TORUS_EXCHANGE_H
 

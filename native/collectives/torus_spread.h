@@ -2,7 +2,7 @@
  *
  * At each step all places send by the same offset, so that every link of a direction carries the same; offsets go from
  * near to far; those that follow one another are each other's mirror images and turns (x y z -> y z x -> z x y), so that a
- * few of them together load all directions alike. This is how we read document 002 (B5); see docs/simulated-torus.md.
+ * few of them together load all directions alike. This is how we read Fujitsu (2014); see docs/simulated-torus.md.
  *
  * Balance: half-way round a dimension of even extent both ways are equally short, but routers take one of them for all
  * (or most) messages, and its links carry (L/2 + 1) / (L/2) of what they need to, or more. So of L >= 6, nobody sends half

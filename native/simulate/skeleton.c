@@ -3,7 +3,7 @@
  *
  *     smpirun ... skeleton solver|allreduce5|halo26 KEY=VALUE...
  *
- * and document 004's two microbenchmarks. Every KEY of `struct machine` and of `struct job` must be given, seconds and
+ * and Nakajima's two microbenchmarks. Every KEY of `struct machine` and of `struct job` must be given, seconds and
  * bytes. Prints `@ SECONDS OPERATIONS computing packing exchange allreduce`: of an iteration (of one allreduce for
  * allreduce5), until the last process is through; its floating-point operations together; and where the mean process
  * spends it.

@@ -1,4 +1,4 @@
-/* Conjugate gradients, preconditioned by symmetric Gauss-Seidel within each process (document 004, section 2).
+/* Conjugate gradients, preconditioned by symmetric Gauss-Seidel within each process (Nakajima 2009, section 2).
  *
  * M = (D + L) D^-1 (D + U) with D, L, U of the matrix itself: no factorisation, and external values are ignored, so
  * the preconditioner does not communicate. Sums are taken in the order of threads and then by MPI_Allreduce: the

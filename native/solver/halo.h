@@ -13,7 +13,7 @@ struct halo {
     int32_t *sent;  /* numbers of the ordering */
     double *buffer; /* 3 a node */
     int32_t count;  /* nodes sent */
-    bool threaded;  /* packed by all threads; by one is quicker when messages are short (document 004, 4.2) */
+    bool threaded;  /* packed by all threads; by one is quicker when messages are short (Nakajima 2009, 4.2) */
     MPI_Comm comm;
     double pack_seconds, exchange_seconds;
 };

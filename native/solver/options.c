@@ -6,7 +6,7 @@
 #include <string.h>
 
 const char options_help[] =
-    "unisono-solver: a cube of hexahedra under uniform tension, linear elasticity, SGS/CG (document 004)\n"
+    "unisono-solver: a cube of hexahedra under uniform tension, linear elasticity, SGS/CG (Nakajima 2009)\n"
     "\n"
     "    mpirun -n 2 unisono-solver --nodes 64 --threads 1 --json\n"
     "\n"

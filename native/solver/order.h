@@ -44,7 +44,7 @@ static inline struct range order_share(const struct order *order, int colour, in
 }
 
 /* `colours`: wanted of CM-RCM; raised until adjacent nodes never share one. `contiguous`: the nodes of a thread are
- * numbered one after the other (document 004, figure 3), otherwise those of a colour. False: no memory. */
+ * numbered one after the other (Nakajima 2009, figure 3), otherwise those of a colour. False: no memory. */
 bool order_create(struct order *order, const struct mesh *mesh, enum ordering ordering, int colours, int threads,
                   bool contiguous);
 void order_free(struct order *order);

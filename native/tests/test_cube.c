@@ -1,4 +1,4 @@
-/* Who is around a box of a cube: counts and byte totals of document 004's second microbenchmark, everybody's
+/* Who is around a box of a cube: counts and byte totals of Nakajima's second microbenchmark, everybody's
  * neighbour. */
 #include "../bench/cube.h"
 #include "check.h"

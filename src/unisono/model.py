@@ -22,8 +22,8 @@ COLLECTIVES: dict[str, str] = {
     "reduce_scatter_block": N_("what each rank receives (per pair)"),
     "barrier": N_("none (0)"),
     "pingpong": N_("one message between rank 0 and the farthest rank"),
-    "allreduce5": N_("the whole vector of each of five allreduces in a row; the time is that of one (document 004)"),
-    "halo26": N_("what each rank sends to each of its up to 26 neighbours in a cube of ranks (document 004)"),
+    "allreduce5": N_("the whole vector of each of five allreduces in a row; the time is that of one (Nakajima 2009)"),
+    "halo26": N_("what each rank sends to each of its up to 26 neighbours in a cube of ranks (Nakajima 2009)"),
     "exchange": N_("what each rank sends to each of its partners: a program's own, else its neighbours in a ring"),
 }
 """Every operation that is measured, and what its message size counts (the convention of IMB)."""

@@ -17,7 +17,7 @@ TIMES = st.lists(st.floats(1e-6, 1e4), min_size=3, max_size=12)
 
 
 def test_the_documents_own_mean() -> None:
-    # Document 003: five runs, the largest and smallest dropped, mean of three.
+    # Oracle's profiling guide: five runs, the largest and smallest dropped, mean of three.
     assert trimmed_mean([32.9, 32.4, 99.0, 32.5, 12.0]) == pytest.approx(32.6)
     with pytest.raises(ValueError, match="2 values"):
         trimmed_mean([1.0, 2.0])

@@ -1,4 +1,4 @@
-"""The documents' selection, on a machine that behaves as theirs is said to (48 processes, Allgather and Alltoall)."""
+"""The selection of Oracle's guides, on a machine that behaves as theirs (48 processes, Allgather and Alltoall)."""
 
 from __future__ import annotations
 

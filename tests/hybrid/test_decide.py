@@ -125,7 +125,7 @@ def test_a_users_program_has_no_parts_and_no_bandwidth() -> None:
 
 
 def test_speed_up_is_over_flat_mpi_on_fewest_cores() -> None:
-    """As document 004 has it (D6): flat MPI there is its number of cores, whatever the reference of the gains is."""
+    """As Nakajima (2009) has it: flat MPI there is its number of cores, whatever the reference of the gains is."""
     few, full, hybrid = (Variant(1, Layout(*s), "none", "single", Setting()) for s in ((1, 2), (1, 4), (4, 1)))
     found = decide(launches({few: 2.0, full: 1.1, hybrid: 1.0}), [few, full, hybrid], 0.95)
     assert found is not None

@@ -1,4 +1,4 @@
-"""The published results say what the documents say: every row of their tables comes out of the data."""
+"""The published results say what Oracle's guides say: every row of their tables comes out of the data."""
 
 # ruff: noqa: E501 (the tables are easier to compare with one row a line)
 

@@ -41,7 +41,7 @@ def test_every_collective_is_measured_and_right(machine: Machine, launch: Launch
 
 
 def test_the_documents_own_mean_beside_the_distribution(embedded: Machine, launch: Launch) -> None:
-    """Document 004: 5,000 iterations, the mean of a call (of five allreduces, of a halo)."""
+    """Nakajima (2009): 5,000 iterations, the mean of a call (of five allreduces, of a halo)."""
     session = launch(embedded, 2)
     for collective, size in (("allreduce5", 8), ("halo26", 1536)):
         (timing,) = session.measure(collective, size, [0], seconds=0.01, max_reps=5000, loop=5000)

@@ -1,4 +1,4 @@
-"""The hot spot of document 003 as a profile: alltoall from two places, 25 calls of 3.1 GiB a rank from the second."""
+"""The hot spot of Oracle's profiling guide: alltoall from two places, 25 calls of 3.1 GiB a rank from the second."""
 
 from __future__ import annotations
 

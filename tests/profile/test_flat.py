@@ -1,4 +1,4 @@
-"""The flat table, on the two score tables of document 003 and on a profile of our own."""
+"""The flat table, on the two score tables of Oracle's profiling guide and on a profile of our own."""
 
 from __future__ import annotations
 

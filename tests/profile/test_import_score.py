@@ -1,4 +1,4 @@
-"""scorep.score in its several layouts. The tables of document 003 are in test_flat.py."""
+"""scorep.score in its several layouts. The tables of Oracle's profiling guide are in test_flat.py."""
 
 from __future__ import annotations
 

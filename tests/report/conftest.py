@@ -34,7 +34,7 @@ def views(study: StudyData, decision: Decision) -> list[CaseView]:
 
 @pytest.fixture(scope="session")
 def classic() -> tuple[StudyData, Decision]:
-    """A small study in the documents' form: thresholds x placements x components."""
+    """A small study in the form of Oracle's guides: thresholds x placements x components."""
     study = synthetic.oci(ppns=(48,), thresholds=("", "4kb", "16kb"), powers=range(0, 21, 4))
     return study, synthetic_decisions.decision(study, steps=True)
 

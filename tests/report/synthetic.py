@@ -246,7 +246,7 @@ def oci(
     thresholds: Sequence[str] = ("", "4kb", "8kb", "16kb", "32kb", "64kb", "128kb"),
     powers: Iterable[int] = range(23),
 ) -> StudyData:
-    """Like document 000: two sockets, four NUMA nodes a socket, thresholds x placements x components."""
+    """Like Oracle's tuning guide: two sockets, four NUMA nodes a socket, thresholds x placements x components."""
     return study(
         "oci-bm-standard-e5-192",
         cases=[Case(c, 1, ppn) for ppn in ppns for c in ("alltoall", "allgather", "allreduce")],

@@ -1,4 +1,4 @@
-"""Document 004's machines: their numbers, and the skeleton of the solver under SimGrid."""
+"""Nakajima's machines: their numbers, and the skeleton of the solver under SimGrid."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from unisono.errors import LaunchError, UserError
 from unisono.launch.layouts import Layout
 from unisono.simulate.build import unavailable
 from unisono.simulate.clusters import CLUSTERS, T2K, XT4, Cluster
-from unisono.simulate.document004 import SPEED_UPS, said
 from unisono.simulate.layouts import Case, Step, argv, machine_words, read, simulate
+from unisono.simulate.nakajima2009 import SPEED_UPS, said
 from unisono.simulate.platforms import Number
 
 reason = unavailable()

@@ -1,4 +1,4 @@
-/* Document 004's first microbenchmark: five allreduces one after the other, as an iteration of a solver has. The time
+/* Nakajima's first microbenchmark: five allreduces one after the other, as an iteration of a solver has. The time
  * reported is that of one. */
 #include "all.h"
 #include "reduce_common.h"

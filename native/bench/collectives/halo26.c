@@ -1,4 +1,4 @@
-/* Document 004's second microbenchmark: ranks are boxes of a cube, each exchanges as many bytes with each of its up to 26
+/* Nakajima's second microbenchmark: ranks are boxes of a cube, each exchanges as many bytes with each of its up to 26
  * neighbours (7, 11, 17 or 26 on a cube of cubes) by Isend, Irecv, Waitall. */
 #include <stdlib.h>
 

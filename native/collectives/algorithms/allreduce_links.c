@@ -25,7 +25,7 @@ const struct algorithm allreduce_links = {
     .collective = COLL_ALLREDUCE,
     .meaning = "Each slice up and down a tree of its own, segment by segment, over trees that use every link of "
                "the torus once each way; several processes of a node drive them.",
-    .reference = "document 002 (B4)",
+    .reference = "Fujitsu (2014)",
     .segment = SEGMENT,
     .applies = applies,
     .cost = cost,

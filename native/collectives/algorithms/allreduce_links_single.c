@@ -25,7 +25,7 @@ const struct algorithm allreduce_links_single = {
     .collective = COLL_ALLREDUCE,
     .meaning = "Reduced on the node to one process, which sends slices up and down trees that use every link of "
                "the torus once; then broadcast on the node.",
-    .reference = "document 002 (B4)",
+    .reference = "Fujitsu (2014)",
     .segment = SEGMENT,
     .applies = applies,
     .cost = cost,

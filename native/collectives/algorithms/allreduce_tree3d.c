@@ -25,7 +25,7 @@ const struct algorithm allreduce_tree3d = {
     .collective = COLL_ALLREDUCE,
     .meaning = "Reduced on the node, up one tree over the cuboid, each line of nodes by halving, and down "
                "again, segment by segment; then broadcast on the node.",
-    .reference = "document 002 (B4)",
+    .reference = "Fujitsu (2014)",
     .segment = SEGMENT,
     .applies = applies,
     .cost = cost,

@@ -51,7 +51,7 @@ const struct algorithm alltoall_node_spread = {
     .collective = COLL_ALLTOALL,
     .meaning = "Sorted on the node by whom it goes to, then one block for each node, near nodes first, all nodes the same "
                "way at each step; half-way round a ring each half of a block goes another way, by a neighbour.",
-    .reference = "document 002 (B5); Kumar et al., Optimization of all-to-all on the Blue Gene/L, ICPP 2008, for the bound",
+    .reference = "Fujitsu (2014); Kumar et al., Optimization of all-to-all on the Blue Gene/L, ICPP 2008, for the bound",
     .applies = applies,
     .cost = cost,
     .scratch = scratch_all_thrice,

@@ -26,7 +26,7 @@ const struct algorithm bcast_links = {
     .collective = COLL_BCAST,
     .meaning = "Pipelined down trees that use every link of the torus once, driven by several processes of a "
                "node, which share what came while the next comes.",
-    .reference = "document 002 (B3); Watts and van de Geijn, A pipelined broadcast for multidimensional meshes, 1995",
+    .reference = "Fujitsu (2014); Watts and van de Geijn, A pipelined broadcast for multidimensional meshes, 1995",
     .segment = SEGMENT,
     .applies = applies,
     .cost = cost,

@@ -26,7 +26,7 @@ const struct algorithm bcast_links_single = {
     .collective = COLL_BCAST,
     .meaning = "Pipelined down trees that use every link of the torus once, by one process a node, and after it "
                "the rest of the node.",
-    .reference = "document 002 (B3): the form for one process a node",
+    .reference = "Fujitsu (2014): the form for one process a node",
     .segment = SEGMENT,
     .applies = applies,
     .cost = cost,

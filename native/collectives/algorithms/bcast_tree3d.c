@@ -26,7 +26,7 @@ const struct algorithm bcast_tree3d = {
     .collective = COLL_BCAST,
     .meaning = "Down one tree over the cuboid, each line of nodes by halving, in segments; nodes share a "
                "segment while the next ones come.",
-    .reference = "document 002 (B3)",
+    .reference = "Fujitsu (2014)",
     .segment = SEGMENT,
     .applies = applies,
     .cost = cost,

@@ -1,7 +1,7 @@
 """Which calls changed between two states of a program: its profiles as it was against those with a tuning.
 
-A setting acts on calls nobody looked at, and waiting moves: document 003's MPI_Reduce lost 553 s with no change of its
-own. So every call is compared, and what changed without being what was tuned is called a side effect.
+A setting acts on calls nobody looked at, and waiting moves: in Oracle's profiling guide MPI_Reduce lost 553 s by
+no change of its own. So every call is compared, and what changed without being tuned is called a side effect.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ LEAST_PAIRS = 3
 
 
 def trimmed_mean(values: Sequence[float]) -> float:
-    """The documents' own: without the largest and the smallest, the mean of the rest. At least three values."""
+    """As in Oracle's guides: without the largest and the smallest, the mean of the rest. At least three values."""
     if len(values) < LEAST_PAIRS:
         raise ValueError(f"{len(values)} values are too few to drop two")
     return statistics.fmean(sorted(values)[1:-1])
@@ -24,7 +24,7 @@ def ratio_interval(as_is: Sequence[float], tuned: Sequence[float], confidence: f
     """as-is / tuned over pairs, with its interval: above 1 is faster.
 
     Logs of the pairs' ratios, so that what slows both runs of a pair cancels. From five pairs on a fifth is trimmed at
-    each end, as the documents drop the largest and the smallest, so that one disturbed run neither moves the result
+    each end, as Oracle's guides drop the largest and the smallest, so that one disturbed run neither moves the result
     nor widens the interval out of all use (the error is then Tukey and McLaughlin's, of the winsorised values).
     """
     logs = sorted(math.log(a / t) for a, t in zip(as_is, tuned, strict=True))

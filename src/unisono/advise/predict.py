@@ -6,7 +6,8 @@ The model, kept simple on purpose:
   known; the upper end of the interval lets it shrink in the same proportion, since slow transfers may have caused it.
   Where it was not, transfer is at most what the rank that spends least in the call takes, and what the benchmark takes
   for it (but at least half of the former); the lower end takes half of that, the upper end all of the time. Waiting
-  that moves from one call to another (document 003's Reduce) is not predicted: `unisono verify --profile` shows it.
+  that moves from one call to another (the Reduce of Oracle's profiling guide) is not predicted: `unisono verify
+  --profile` shows it.
 - Evidence says by how much transfers change (advise.evidence), as an interval that holds between-launch noise.
 - A benchmark is not the application: caches, memory, neighbours and the moment of a call differ. Of the logarithm of
   the benchmark's gain the application realises `TRANSFER`. benchmarks/prediction tells how often such intervals hold.

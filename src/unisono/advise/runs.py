@@ -127,7 +127,7 @@ class Verification:
 
     @property
     def improvement(self) -> float | None:
-        """`gain` less 1, as the documents state it: 32.6 s against 29.1 s are 0.12."""
+        """`gain` less 1, as Oracle's guides state it: 32.6 s against 29.1 s are 0.12."""
         return None if self.gain is None else self.gain.mid - 1
 
     @property

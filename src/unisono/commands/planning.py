@@ -83,7 +83,7 @@ def narrowed(
     if method is not None:
         document["method"]["name"] = method
         if method == "classic" and study.method.name == "race":
-            # The documents' procedure: five launches of everything, and no budget (--budget sets one).
+            # The classic procedure: five launches of everything, and no budget (--budget sets one).
             document["method"].update(budget=None, launches=5)
     if budget is not None:
         document["method"]["budget"] = parse_duration(budget, "--budget")
@@ -108,7 +108,7 @@ def foreign(study: Study) -> Foreign | None:
 
 
 def scope(study: Study) -> tuple[str, ...]:
-    """What is switched inside launches: nothing in the documents' procedure, where each setting has its launch."""
+    """What is switched inside launches: nothing in the classic procedure, where each setting has its launch."""
     return () if study.method.name == "classic" else CALL_SCOPE
 
 

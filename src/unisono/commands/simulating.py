@@ -1,4 +1,4 @@
-"""`unisono hybrid --simulate`: the solver's layouts on document 004's machines, which are not here."""
+"""`unisono hybrid --simulate`: the solver's layouts on Nakajima's machines, which are not here."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from unisono.language import _, joined, listed, ngettext, translated
 from unisono.launch.layouts import Layout, chosen_layouts
 from unisono.numbers import whole_number
 from unisono.simulate.clusters import CLUSTERS, Cluster
-from unisono.simulate.document004 import said
 from unisono.simulate.layouts import SIZE, Case, Step, check, simulate_all
+from unisono.simulate.nakajima2009 import said
 from unisono.simulate.picture import Chart, draw
 from unisono.writing import write
 
@@ -120,7 +120,7 @@ def _show(
             marks.setdefault(_words(cluster, case), {})[case.cores] = document.speed_up / case.cores
     chart = Chart(
         _("{name}, simulated").format(name=cluster.name),
-        _("speed-up / cores; squares: document 004"),
+        _("speed-up / cores; squares: Nakajima 2009"),
         curves,
         marks,
         unit="",

@@ -20,7 +20,7 @@ from unisono.model import CALL_SCOPE, DEFAULT, Sample, Setting
 from unisono.study.data import LaunchRow, Refusal
 
 STATISTIC = {"classic": "mean", "race": "median"}
-"""What of a launch counts: the documents' benchmark reports means; medians do not mind a hiccup."""
+"""What of a launch counts: the benchmark of Oracle's guides reports means; medians do not mind a hiccup."""
 
 
 def decide(
@@ -37,7 +37,7 @@ def decide(
 ) -> Decision:
     """Estimates, plans and findings of a study. Deterministic: the same samples, in any order, decide the same.
 
-    `method`: "race" compares medians and every plan that was measured; "classic" compares means and, as the documents
+    `method`: "race" compares medians and every plan that was measured; "classic" compares means and, as Oracle's guides
     do, selects in steps: its plans are the default and what the steps arrive at. `weights`: collective -> how much it
     counts in the joint choice (none: all alike, ping-pong aside). `failures`: launches that did not end well;
     `refusals`: what could not be measured in launches that did. Raises UserError when there is nothing to decide from.

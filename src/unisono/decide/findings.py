@@ -1,4 +1,4 @@
-"""What the measurements say, in words (A7): which parameter matters, where, which way, how strongly; where none does.
+"""What the measurements say, in words: which parameter matters, where, which way, how strongly; where none does.
 
 Each value of a parameter is compared with the same setting without it: everything else as by default where that was
 measured, else as the selection in steps fixed it. Parameters of the launch are also looked at under each component,

@@ -104,7 +104,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of the documents' selection (A5): what was compared, with what fixed, and what was chosen."""
+    """One step of the selection in Oracle's guides: what was compared, with what fixed, and what was chosen."""
 
     case: Case
     number: int

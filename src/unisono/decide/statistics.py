@@ -8,7 +8,7 @@ repetitions it made. What is compared is one number per launch, and noise is wha
   neither is compared as it stands. The common effect of a launch or round is estimated from all its settings (a
   trimmed mean of what is left after each setting's own level) and removed.
 - *Outliers.* From five launches on, a launch that is more than six robust standard deviations off its setting's
-  others is left out: one in four to seven, two in eight to eleven, as the documents drop extremes of five. If such
+  others is left out: one in four to seven, two in eight to eleven, as Oracle's guides drop extremes of five. If such
   values are not rare in the cell (more than 12 %), they are noise, not outliers, and all count.
 - *Variance.* Three launches say little about their own variance, so it is moderated with that of all settings of the
   cell (empirical Bayes: G. K. Smyth, Stat. Appl. Genet. Mol. Biol. 3(1), 2004). A setting that is far noisier than the

@@ -1,4 +1,4 @@
-"""The documents' selection in three steps (A4, A5), for studies that measured every combination.
+"""The selection of Oracle's tuning guides, in three steps, for studies that measured every combination.
 
 1. For every combination of placement and component the thresholds are compared; the one that is best over all of
    them is fixed (one for a case). So are all other parameters that are neither placement nor component: pml, UCX_* ...

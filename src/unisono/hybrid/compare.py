@@ -1,6 +1,6 @@
 """Hybrid studies of the same program against each other: two machines' ratio by layout and number of cores.
 
-As document 004 compares T2K with the Cray XT4 (D6): the same model, here the same number of threads a process, on as
+As Nakajima (2009) compares T2K with the Cray XT4: the same model, here the same number of threads a process, on as
 many cores in all, whatever a node has. Launches of different studies share nothing, so they are compared unpaired.
 """
 

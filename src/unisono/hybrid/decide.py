@@ -43,7 +43,7 @@ class Rank:
     launches: int
     gflops: float | None
     speedup: float | None
-    """Document 004's figure: GFLOPS over the reference's on the fewest cores, times those cores (D6)."""
+    """Nakajima's figure: GFLOPS over the reference's on the fewest cores, times those cores."""
     parts: Mapping[str, float]
     """Seconds by part, median over launches; empty for a user's program."""
     iterations: float | None

@@ -1,5 +1,5 @@
-"""What one choice alone does, all else equal: who packs the halo (document 004, D7), over how many links a message goes
-(D8)."""
+"""What one choice alone does, all else equal: who packs the halo, over how many links a message goes
+(Nakajima 2009)."""
 
 from __future__ import annotations
 

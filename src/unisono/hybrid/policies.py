@@ -1,4 +1,4 @@
-"""Where a process's memory comes from: the NUMA policies of document 004, spelled with numactl.
+"""Where a process's memory comes from: the NUMA policies of Nakajima (2009), spelled with numactl.
 
 Threads are bound by the launcher (see lines.py); numactl says which NUMA nodes pages are taken from. The document's
 choices, which `auto` makes: flat MPI interleaves over the socket's own memory, processes of up to a few sockets
@@ -28,7 +28,7 @@ _LOCAL_RANK = "${OMPI_COMM_WORLD_LOCAL_RANK:-${MPI_LOCALRANKID:-${PALS_LOCAL_RAN
 
 
 def automatic(layout: Layout) -> Policy:
-    """What document 004 (D4) uses for a layout."""
+    """What Nakajima (2009) uses for a layout."""
     if layout.threads == 1:
         return "socket-interleave"
     return "local" if layout.processes == 1 else "socket-local"

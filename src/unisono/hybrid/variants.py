@@ -15,7 +15,7 @@ from unisono.numbers import whole_number
 from unisono.parameters.defaults import has_fast_network
 
 LINKS = ("UCX_MAX_RNDV_RAILS", "UCX_MAX_EAGER_RAILS")
-"""Over how many links one message may be spread: today's form of MX_BONDING in document 004."""
+"""Over how many links one message may be spread: today's form of MX_BONDING in Nakajima (2009)."""
 
 
 _OWN = ("layout", "numa", "packing")

@@ -139,7 +139,7 @@ class Published(_Part):
 
 @cache
 def published() -> tuple[Published, ...]:
-    """All of it, in the order of the documents."""
+    """All of it, in the order of the sources."""
     return tuple(result for name in _FILES for result in _load(Path(__file__).with_name(f"{name}.toml")))
 
 

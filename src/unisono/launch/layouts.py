@@ -1,4 +1,4 @@
-"""Layouts of a node: threads x processes, written as document 004 does (8x2: two processes of eight threads)."""
+"""Layouts of a node: threads x processes, written as Nakajima (2009) does (8x2: two processes of eight threads)."""
 
 from __future__ import annotations
 

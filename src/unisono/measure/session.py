@@ -112,7 +112,7 @@ class Session:
 
         Under a `condition` in which ranks come late, times count from when the last rank is to come.
 
-        `loop` calls follow right after one another, without synchronisation: how document 004 measures.
+        `loop` calls follow right after one another, without synchronisation: how Nakajima (2009) measures.
 
         Raises ValueError when the benchmark does not know what is asked for.
         """

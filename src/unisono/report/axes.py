@@ -29,7 +29,7 @@ SIZE_GROUPS: tuple[tuple[str, int, int | None], ...] = (
     (N_("medium large"), 64 << 10, 1 << 20),
     (N_("large"), 1 << 20, None),
 )
-"""Name, first and last message size in bytes: document 000's groups. Neighbours share their border."""
+"""Name, first and last message size in bytes: the groups of Oracle's tuning guide. Neighbours share their border."""
 
 _MICRO = 1e6
 

@@ -41,7 +41,7 @@ def on_nodes(name: str, nodes: int) -> str:
 
 
 def scaling(decision: Decision) -> tuple[list[tuple[str, Figure]], list[Key]]:
-    """A curve for each layout over cores (D6): speed-up, GFLOPS and, of several numbers of nodes, the gain over the
+    """A curve for each layout over cores: speed-up, GFLOPS and, of several numbers of nodes, the gain over the
     reference there. Nothing where all have equally many cores."""
     numbers = sorted({rank.variant.cores for rank in decision.ranks})
     if len(numbers) < 2:

@@ -119,7 +119,7 @@ def _intervals(view: CaseView, step: Step) -> dict[str, dict[int, Interval]]:
 
 
 def _parameters(view: CaseView) -> list[str]:
-    """Launch-scope parameters first, as the documents do, then component and algorithm."""
+    """Launch-scope parameters first, as Oracle's guides do, then component and algorithm."""
     names = {name for setting in view.estimates for name in setting}
     launch = sorted(names - set(CALL_SCOPE), key=lambda n: (n != "UCX_RNDV_THRESH", n == "placement", n))
     return launch + [name for name in ("coll", "algorithm", "segment") if name in names]

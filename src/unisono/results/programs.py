@@ -59,7 +59,7 @@ class Benchmark:
 
 
 def _imb(program: Path, case: Case, sizes: Sequence[int], measure: Measure, machine: Machine) -> Words:
-    """As the documents call it: -msglog, -npmin, and where asked for -off_cache and -mem (IMB user guide)."""
+    """As Oracle's guides call it: -msglog, -npmin, and where asked for -off_cache and -mem (IMB user guide)."""
     argv = [str(program), _IMB[case.collective], "-npmin", str(case.ranks)]
     if case.collective != "barrier":
         argv += ["-msglog", logs] if (logs := _doubled(sizes)) else ["-msglen", "{sizes}"]

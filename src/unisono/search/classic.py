@@ -1,4 +1,4 @@
-"""The documents' procedure (A4): every combination, each in launches of its own, the whole matrix five times.
+"""The procedure of Oracle's tuning guides: every combination, each in launches of its own, the whole matrix five times.
 
 One launch measures one collective under one setting over all message sizes, as one run of IMB does. Rounds follow
 each other, and within a round the order is shuffled, so the machine's drift hits all settings alike.

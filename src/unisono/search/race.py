@@ -23,7 +23,7 @@ what they leave unproven seldom gets proven soon after."""
 
 
 def first_round(matrix: Matrix, study: Study) -> list[Task]:
-    """The launches of round 1: everything, on a third of the sizes."""
+    """The launches of round 1: everything, on a quarter of the sizes and one."""
     config = _config(matrix, study, set())
     return _tasks(survivors((), config), config, matrix, study, 1)
 

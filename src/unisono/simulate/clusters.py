@@ -1,4 +1,4 @@
-"""The two machines of document 004 as its solver meets them: T2K and Cray XT4; where each number is from.
+"""The two machines of Nakajima (2009) as its solver meets them: T2K and Cray XT4; where each number is from.
 
 K. Nakajima, T2K Open Supercomputer tuning lectures: evaluation of hybrid parallel programming models (II), 2009.
 "Fitted" numbers were chosen so that the simulation meets the document at the few points named; everything else that the
@@ -129,9 +129,9 @@ T2K = Cluster(
         "16x1": Number(0.9567, "fitted: 30.7 on 32 cores"),
     },
     cache=Number(3.674e05, "fitted: flat MPI, 882 on 1,024 cores"),
-    link=Number(1.25e9, "Myrinet-10G: document 004, section 1"),
-    striped_from=Number(32768, "document 004, section 6"),
-    latency=Number(2e-6, "document 004, table 1"),
+    link=Number(1.25e9, "Myrinet-10G: Nakajima 2009, section 1"),
+    striped_from=Number(32768, "Nakajima 2009, section 6"),
+    latency=Number(2e-6, "Nakajima 2009, table 1"),
     hop=Number(0, "none: full bisection, section 1"),
     message=Number(1.565e-06, "fitted: flat MPI, 965 with one link, and figure 14's factor of 2 on 512 cores"),
     message_bonded=Number(3.185e-06, "fitted with `message`"),
@@ -154,9 +154,9 @@ XT4 = Cluster(
     memory=Number(7.241e09, "fitted: 1.5 times T2K on 32 cores, the lower end of section 4's 1.5 to 2.0"),
     efficiency={"1x4": Number(1.0, "unit"), "4x1": Number(0.9884, "fitted: 31.9 on 32 cores")},
     cache=Number(4e6, "the processor's: four L2 of 512 KB and an L3 of 2 MB, each keeping what the others do not"),
-    link=Number(2e9, "assumed: into the network; a direction of the torus has 7.6 GB/s (document 004, table 1)"),
+    link=Number(2e9, "assumed: into the network; a direction of the torus has 7.6 GB/s (Nakajima 2009, table 1)"),
     striped_from=Number(0, "none: one adapter"),
-    latency=Number(5.2e-6, "document 004, table 1: 5 to 6 us"),
+    latency=Number(5.2e-6, "Nakajima 2009, table 1: 5 to 6 us"),
     hop=Number(5e-8, "assumed"),
     message=Number(8.964e-06, "fitted: flat MPI, 888 on 1,024 cores"),
     message_bonded=Number(8.964e-06, "none: one adapter"),

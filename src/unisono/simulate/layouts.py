@@ -1,4 +1,4 @@
-"""The solver's skeleton and document 004's microbenchmarks on a simulated cluster, in any layout: one smpirun each."""
+"""The solver's skeleton and Nakajima's microbenchmarks on a simulated cluster, in any layout: one smpirun each."""
 
 from __future__ import annotations
 

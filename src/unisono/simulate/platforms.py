@@ -115,7 +115,7 @@ FX10 = Platform(
     node_latency=Number(0.3e-6, "assumed"),
     copy=Number(2e9, "assumed: 16 processes copying at 64 GB/s of reads and writes together"),
 )
-"""384 nodes as in document 002. Four DMA engines (20 GB/s of injection) are not modelled: six links may be used."""
+"""384 nodes as in Fujitsu (2014). Four DMA engines (20 GB/s of injection) are not modelled: six links may be used."""
 
 FAT_TREE = Platform(
     "fat tree",

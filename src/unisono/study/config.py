@@ -100,7 +100,7 @@ class Cases(_Part):
 
 
 class SizeLimit(_Part):
-    """An upper end of the message sizes of one collective, or one ppn, or both (A3)."""
+    """An upper end of the message sizes of one collective, or one ppn, or both."""
 
     collective: str | None = None
     ppn: int | None = None
@@ -242,7 +242,7 @@ class Study(_Part):
 
     @property
     def measuring(self) -> Measure:
-        """The documents' procedure makes as many repetitions as the documents' benchmark does."""
+        """The classic procedure makes as many repetitions as the benchmark of Oracle's guides does."""
         return LikeImb(**self.measure.model_dump()) if self.method.name == "classic" else self.measure
 
     @field_validator("parameters", "boot", mode="before")

@@ -300,7 +300,7 @@ def launch_command(
         # What this MPI does not switch inside a launch, such as the component before 5.0.4, is the launch's own.
         extra, setting = dict(sweep_words(machine)), launch_part(task.setting, scope)
     else:
-        # Without sweeping, a task holds one collective under one setting, as in the documents.
+        # Without sweeping, a task holds one collective under one setting, as in Oracle's guides.
         forced, setting = call_part(task.setting), launch_part(task.setting)
         extra = call_as_launch(forced, task.items[0].case.collective, machine) if forced else {}
     return command(machine, setting, task.nodes, task.ppn, program, oversubscribe=oversubscribe, extra_mca=extra)

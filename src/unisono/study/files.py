@@ -1,4 +1,4 @@
-"""Where the outputs of a study go: one directory, always the same names (docs/outputs.md)."""
+"""Where the outputs of a study go: one directory, always the same names."""
 
 from __future__ import annotations
 

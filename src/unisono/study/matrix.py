@@ -83,7 +83,7 @@ def expand(
 ) -> Matrix:
     """Everything the study asks for that has a distinct effect on this machine.
 
-    `scope` is what may be switched inside a launch, () for the documents' way of one launch a setting. `ours` is what
+    `scope` is what may be switched inside a launch, () for one launch a setting. `ours` is what
     our own library offers on the study's ranks, None while it was not asked.
     Raises UserError for unknown parameters, more nodes than the machine has, or a ppn that does not fit.
     """

@@ -64,7 +64,7 @@ def preloaded(line: Command, library: Path, machine: Machine | None = None) -> C
 def wants_library(study: Study) -> bool:
     """Whether a study compares what only our library can switch call by call: components and our own algorithms.
 
-    The documents' procedure, which switches nothing inside a launch, never does.
+    The classic procedure, which switches nothing inside a launch, never does.
     """
     if study.method.name == "classic":
         return False

@@ -28,7 +28,7 @@ KIB = 1024
 
 
 def transposes() -> Profile:
-    """As in document 003: one alltoall, reached through a wrapper, takes 40 % of the time."""
+    """As in Oracle's profiling guide: one alltoall, reached through a wrapper, takes 40 % of the time."""
     rows = [
         {"function": 1, "path": 2, "comm": 0, "size": 512 * KIB, "size_min": 512 * KIB, "size_max": 512 * KIB}
         | {"calls": 25, "time": 4.0, "waiting": 0.28},

@@ -1,4 +1,4 @@
-"""What document 004 says about processes x threads on T2K and Cray XT4, as far as its text has numbers.
+"""What Nakajima (2009) says about processes x threads on T2K and Cray XT4, as far as its text has numbers.
 
 K. Nakajima, T2K Open Supercomputer tuning lectures: evaluation of hybrid parallel programming models (II), 2009.
 """
