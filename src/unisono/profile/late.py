@@ -60,8 +60,8 @@ def late_sentence(call: str, time: float, late: LateMessages | None) -> str:
         return ""
     if late.unknown >= time * (1 - 1e-9):
         return _(
-            "{call}: whether it waits for late senders or late receivers was not measured (receives from any source, "
-            "persistent requests, and messages between nodes are not paired)."
+            "{call}: whether it waits for late senders or late receivers was not measured: its messages could not be "
+            "paired."
         ).format(call=call)
     waits = late.sender + late.receiver
     if waits < WORTH * time:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from unisono.profile.clocks import compared
 from unisono.profile.rawfile import SEND, Part
 
 WAIT = np.dtype([("cell", np.uint32), ("peer", np.int32), ("receiver", np.bool_), ("time", np.float64)])
@@ -38,6 +39,10 @@ class Waited:
     """Seconds of all ranks in calls whose messages were all paired."""
     paired: float
     """Seconds of all ranks in these calls."""
+    nodes: int = 1
+    """On so many nodes were ranks whose messages were paired."""
+    unsure: float = 0.0
+    """Seconds: so far, either way, the clocks of nodes are known at half of the messages between them."""
 
 
 def waited(parts: Sequence[Part]) -> Waited:
@@ -45,8 +50,8 @@ def waited(parts: Sequence[Part]) -> Waited:
 
     A call that completes a receive waits for a late sender from its beginning until the send began. A call that
     completes a send, and ends only after the receive was posted, waits for a late receiver until then. Of several
-    messages in one call the longest wait counts. Only messages within a node are paired, where the ranks
-    have one clock.
+    messages in one call the longest wait counts. Ranks of one node have one clock; those of nodes are compared by the
+    messages themselves, and what remains uncertain counts as time that was not paired.
     """
     rows = tuple(np.full(len(part.cells), np.nan) for part in parts)
     nobody = tuple(np.zeros(0, WAIT) for _part in parts)
@@ -55,18 +60,19 @@ def waited(parts: Sequence[Part]) -> Waited:
         return Waited(rows, nobody, 0.0, 0.0, 0.0)
     log = np.concatenate(logs)
     number = np.repeat(np.arange(len(parts)), [len(one) for one in logs])
-    late = _late(log, number, parts)
+    late, spread, clocks = _late(log, number, parts)
     timed = (log["end"] > 0) & (log["cell"] != NO_CELL)
-    log, number, late = log[timed], number[timed], late[timed]
+    log, number, late, spread = log[timed], number[timed], late[timed], spread[timed]
     if not len(log):
         return Waited(rows, nobody, 0.0, 0.0, 0.0)
     order = np.lexsort((log["begin"], log["cell"], number))
-    log, number, late = log[order], number[order], late[order]
+    log, number, late, spread = log[order], number[order], late[order], spread[order]
     same = (
         (np.diff(number) == 0) & (np.diff(log["cell"].astype(np.int64)) == 0) & (log["begin"][1:] == log["begin"][:-1])
     )
     first = np.flatnonzero(np.concatenate([[True], ~same]))
     seconds = (log["end"][first] - log["begin"][first]) / 1e9
+    told = np.maximum(seconds - 2 * np.fmax.reduceat(spread, first), 0.0)
     sends = log["kind"] == SEND
     by_sender = np.fmax.reduceat(np.where(sends, 0.0, late), first)
     by_receiver = np.fmax.reduceat(np.where(sends, late, 0.0), first)
@@ -78,7 +84,7 @@ def waited(parts: Sequence[Part]) -> Waited:
         mine = known & (number[first] == at)
         cells = log["cell"][first][mine]
         total = np.bincount(cells, wait[mine], len(row))
-        covered = np.bincount(cells, seconds[mine], len(row))
+        covered = np.bincount(cells, told[mine], len(row))
         time = parts[at].cells["time"] / 1e9
         enough = (covered > 0) & (covered >= COVERED * time)
         row[enough] = np.minimum(total, time)[enough]
@@ -90,7 +96,8 @@ def waited(parts: Sequence[Part]) -> Waited:
         tuple(waits),
         float(by_sender[from_sender].sum()),
         float(by_receiver[known & ~from_sender].sum()),
-        float(seconds[known].sum()),
+        float(told[known].sum()),
+        *clocks,
     )
 
 
@@ -111,10 +118,52 @@ def _whom(log: npt.NDArray[np.void], wait: npt.NDArray[np.float64]) -> npt.NDArr
     return out
 
 
-def _late(log: npt.NDArray[np.void], number: npt.NDArray[np.int64], parts: Sequence[Part]) -> npt.NDArray[np.float64]:
-    """Seconds that each message's call waited for the other side; NaN for messages that were not paired."""
+def _late(
+    log: npt.NDArray[np.void], number: npt.NDArray[np.int64], parts: Sequence[Part]
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], tuple[int, float]]:
+    """Seconds that each message's call waited for the other side, and by how much that is uncertain either way; NaN for
+    messages that were not paired. And how many nodes were compared, with the uncertainty of their clocks."""
+    nodes = np.asarray([part.number("node", -1) for part in parts], np.int64)[number]
+    send, receive = _pairs(log, number, parts)
+    here, there = nodes[send], nodes[receive]
+    sent, ended = log["posted"][send].astype(np.int64), log["end"][receive].astype(np.int64)
+    apart = (here != there) & (here >= 0) & (there >= 0)
+    low = np.where((here == there) & (here >= 0), 0.0, np.nan)
+    high = low.copy()
+    if apart.any():
+        good = apart & (ended > 0)
+        clocks = compared(here[good], there[good], sent[good], ended[good])
+        for a, b in np.unique(np.stack([here[apart], there[apart]], axis=1), axis=0).tolist():
+            these = (here == a) & (there == b)
+            low[these], high[these] = clocks.ahead(a, b, sent[these].astype(np.float64))
+    paired = ~np.isnan(low)
+    send, receive, low, high, apart = send[paired], receive[paired], low[paired], high[paired], apart[paired]
+    late, spread = np.full(len(log), np.nan), np.full(len(log), np.nan)
+    ends = [_both(log[send], log[receive], ahead) for ahead in (low, high)]
+    for place, one, other in zip((send, receive), *ends, strict=True):
+        late[place], spread[place] = (one + other) / 2, np.abs(one - other) / 2
+    met = len(np.unique(np.concatenate([nodes[send[apart]], nodes[receive[apart]]]))) if apart.any() else 1
+    unsure = float(np.median((high - low)[apart]) / 2e9) if apart.any() else 0.0
+    return late, spread, (met, unsure)
+
+
+def _both(
+    send: npt.NDArray[np.void], receive: npt.NDArray[np.void], ahead: npt.NDArray[np.float64]
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Seconds that the sends waited for their receives, and the receives for their sends, where the receivers' clocks
+    are so many nanoseconds ahead of the senders'."""
+    shift = np.round(ahead).astype(np.int64)
+    posted = receive["posted"].astype(np.int64) - shift
+    blocked = send["end"].astype(np.int64) >= posted
+    waits = _until(send["posted"].astype(np.int64) + shift, receive)
+    return np.where(blocked, _until(posted, send), 0.0), waits
+
+
+def _pairs(
+    log: npt.NDArray[np.void], number: npt.NDArray[np.int64], parts: Sequence[Part]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Which message of the log is the send, and which the receive, of each message of which both are there."""
     ranks = np.asarray([part.rank for part in parts], np.int64)
-    nodes = np.asarray([part.number("node", -1) for part in parts], np.int64)
     own, peer = ranks[number], log["peer"].astype(np.int64)
     sends = log["kind"] == SEND
     source, target = np.where(sends, own, peer), np.where(sends, peer, own)
@@ -127,15 +176,7 @@ def _late(log: npt.NDArray[np.void], number: npt.NDArray[np.int64], parts: Seque
     nth[order] = places - np.maximum.accumulate(np.where(begins, places, 0))
     order = np.lexsort((log["kind"], nth, *channel))
     pairs = ~_differ(order, nth, *channel)
-    send, receive = order[:-1][pairs], order[1:][pairs]
-    node = nodes[number]
-    together = (node[send] == node[receive]) & (node[send] >= 0)
-    send, receive = send[together], receive[together]
-    late = np.full(len(log), np.nan)
-    late[receive] = _until(log["posted"][send], log[receive])
-    blocked = log["end"][send] >= log["posted"][receive]
-    late[send] = np.where(blocked, _until(log["posted"][receive], log[send]), 0.0)
-    return late
+    return order[:-1][pairs], order[1:][pairs]
 
 
 def _differ(order: npt.NDArray[np.int64], *columns: npt.NDArray[np.generic]) -> npt.NDArray[np.bool_]:
@@ -143,8 +184,8 @@ def _differ(order: npt.NDArray[np.int64], *columns: npt.NDArray[np.generic]) -> 
     return np.asarray(np.any([column[order][1:] != column[order][:-1] for column in columns], axis=0), np.bool_)
 
 
-def _until(then: npt.NDArray[np.uint64], call: npt.NDArray[np.void]) -> npt.NDArray[np.float64]:
+def _until(then: npt.NDArray[np.int64], call: npt.NDArray[np.void]) -> npt.NDArray[np.float64]:
     """Seconds from a call's beginning until `then`, at most until its end."""
     begin = call["begin"].astype(np.int64)
     whole = np.maximum(call["end"].astype(np.int64) - begin, 0)
-    return np.asarray(np.clip(then.astype(np.int64) - begin, 0, whole) / 1e9, np.float64)
+    return np.asarray(np.clip(then - begin, 0, whole) / 1e9, np.float64)

@@ -236,7 +236,14 @@ class _Merger:
         )
         share = f"{min(1.0, found.paired / max(total, 1e-12)):.0%}"
         sender, receiver = f"{found.late_sender:.3g}", f"{found.late_receiver:.3g}"
-        return [said.format(total=f"{total:.3g}", sender=sender, receiver=receiver, share=share)]
+        notes = [said.format(total=f"{total:.3g}", sender=sender, receiver=receiver, share=share)]
+        if found.nodes > 1:
+            compared = N_(
+                "the clocks of {nodes} nodes were compared by the messages between them: at half of these to {unsure} "
+                "us or better, either way; what that leaves open counts as not paired"
+            )
+            notes.append(compared.format(nodes=found.nodes, unsure=f"{found.unsure * 1e6:.2g}"))
+        return notes
 
 
 def _places(addresses: npt.NDArray[np.uint64], modules: Sequence[tuple[str, int, int]]) -> list[Place]:
