@@ -28,7 +28,7 @@ def record(function: Function, status: str, fortran: bool) -> str:
             request = "*a7" if function.name.startswith("I") else "MPI_REQUEST_NULL"
             return f"kind_send({head}, a2, a3, a4, a5, a6, {request});"
         case "send_init":
-            return f"kind_send_init({head}, a2, a3, a4, a6, *a7);"
+            return f"kind_send_init({head}, a2, a3, a4, a5, a6, *a7);"
         case "recv":
             return f"kind_recv({head}, a6, {status});"
         case "mrecv":
@@ -38,7 +38,8 @@ def record(function: Function, status: str, fortran: bool) -> str:
         case "imrecv":
             return f"kind_imrecv({head}, kind_expected(a2, a3, 0));"
         case "recv_init":
-            return f"kind_persistent({head}, comm_group(a6)->shape, kind_expected(a2, a3, a4), REQUEST_NO_TARGET, *a7);"
+            expected = "kind_expected(a2, a3, a4), MESSAGE_RECEIVE"
+            return f"kind_persistent_message({head}, comm_group(a6), {expected}, a6, a4, a5, *a7);"
         case "sendrecv":
             return f"kind_sendrecv({head}, a2, a3, a4, a5, kind_received(a9, {status}), a9, {status}, a11);"
         case "sendrecv_replace":
@@ -53,10 +54,14 @@ def record(function: Function, status: str, fortran: bool) -> str:
             return f"kind_start({head}, a1, a2, {fortran_text});"
         case "complete":
             waits = "true" if function.name.startswith("Wait") else "false"
-            count, requests = completes(function)
-            return f"kind_complete({head}, {count}, {requests}, {fortran_text}, {waits});"
-        case "request_free" | "cancel":
+            done = ", ".join([*outcome(function, fortran), status])
+            return f"kind_complete({head}, (struct outcome){{{done}}}, {fortran_text}, {waits});"
+        case "request_free":
+            return f"kind_freed({head});"
+        case "cancel":
             return f"kind_dropped({head});"
+        case "timed" if function.name in ENDS:
+            return f"kind_ended({head});"
         case "timed" | "timed_buffer":
             comm = next(
                 (n for n, p in zip(a, function.parameters, strict=False) if p.type == "MPI_Comm"), "MPI_COMM_NULL"
@@ -84,6 +89,28 @@ def record(function: Function, status: str, fortran: bool) -> str:
 def completes(function: Function) -> tuple[str, str]:
     """How many requests, and where they are, of a function that completes them."""
     return ("1", "a1") if function.name in ("Wait", "Test") else ("a1", "a2")
+
+
+def outcome(function: Function, fortran: bool) -> tuple[str, str]:
+    """How many requests a call completed, and their places."""
+
+    def value(name: str) -> str:
+        return f"fortran_int({name})" if fortran else f"*{name}"
+
+    match function.name:
+        case "Wait":
+            return "1", "NULL"
+        case "Waitall":
+            return "a1", "NULL"
+        case "Waitany":
+            return f"{value('a3')} != MPI_UNDEFINED", "a3"
+        case "Test":
+            return f"{value('a2')} != 0", "NULL"
+        case "Testall":
+            return f"{value('a3')} != 0 ? a1 : 0", "NULL"
+        case "Testany":
+            return f"{value('a4')} != 0 && {value('a3')} != MPI_UNDEFINED", "a3"
+    return value("a3"), "a4"  # Waitsome, Testsome; less than 0: MPI_UNDEFINED
 
 
 def takes_status(function: Function) -> bool:
@@ -152,6 +179,10 @@ def wrapper(function: Function) -> str:
         passed[-1] = recorded = "arrived"
     if function.kind == "complete":
         before = f"    message_look({', '.join(completes(function))}, false);\n"
+        before += f"    MPI_Status *arrived = message_statuses({names[-1]});\n"
+        passed[-1] = recorded = "arrived"
+    if function.kind == "request_free":
+        before = "    message_look(1, a1, false);\n"
     always = "    request_remove(*a1);\n" if function.kind == "request_free" else ""
     comm = function.argument("MPI_Comm") if function.kind == "collective" else ""
     real, ways = f"REAL({function.name})", ""

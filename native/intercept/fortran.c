@@ -61,7 +61,9 @@ static struct {
                         "MPI_FORTRAN_IN_PLACE"}},
   bottom = {.names = {"mpi_fortran_bottom_", "mpi_fortran_bottom", "mpi_fortran_bottom__", "MPI_FORTRAN_BOTTOM"}},
   status_ignore = {.names = {"mpi_fortran_status_ignore_", "mpi_fortran_status_ignore", "mpi_fortran_status_ignore__",
-                             "MPI_FORTRAN_STATUS_IGNORE"}};
+                             "MPI_FORTRAN_STATUS_IGNORE"}},
+  statuses_ignore = {.names = {"mpi_fortran_statuses_ignore_", "mpi_fortran_statuses_ignore",
+                               "mpi_fortran_statuses_ignore__", "MPI_FORTRAN_STATUSES_IGNORE"}};
 static pthread_once_t sentinels = PTHREAD_ONCE_INIT;
 
 static const void *variable(const char *name)
@@ -77,6 +79,7 @@ static void find_sentinels(void)
         in_place.at[i] = variable(in_place.names[i]);
         bottom.at[i] = variable(bottom.names[i]);
         status_ignore.at[i] = variable(status_ignore.names[i]);
+        statuses_ignore.at[i] = variable(statuses_ignore.names[i]);
     }
 }
 
@@ -103,7 +106,7 @@ bool fortran_is_status_ignore(const void *status)
     pthread_once(&sentinels, find_sentinels);
     bool is = false;
     for (int i = 0; i < MANGLINGS; i++)
-        is |= status == status_ignore.at[i];
+        is |= status == status_ignore.at[i] || status == statuses_ignore.at[i];
     return is || status == NULL;
 }
 #endif

@@ -82,6 +82,14 @@ static void {name}(void (*real)(void *, void *), void *f1, void *error)
 """
 
 
+def fortran_status(function: Function) -> str:
+    """What `record` is given for the status."""
+    if function.kind != "complete":
+        return "&arrived"
+    last = f"f{len(function.names)}"
+    return f"fortran_is_status_ignore({last}) ? NULL : {last}"
+
+
 def fortran_wrapper(function: Function, f08: bool) -> str:
     """The C parameters by address, the error, hidden lengths of strings: Open MPI's ompi_x_f with its other names, or
     the symbol that `use mpi_f08` calls."""
@@ -90,7 +98,7 @@ def fortran_wrapper(function: Function, f08: bool) -> str:
     lengths = [f"length{i}" for i, p in enumerate(function.parameters) if "char" in p.type]
     declared = ", ".join([f"void *{name}" for name in [*names, "error"]] + [f"size_t {name}" for name in lengths])
     arguments = ", ".join([*names, "error", *lengths])
-    before, passed, statement = "", arguments, record(function, "&arrived", True)
+    before, passed, statement = "", arguments, record(function, fortran_status(function), True)
     converting = converted(function, statement)
     if takes_status(function):
         status = names[-1]
@@ -100,6 +108,8 @@ def fortran_wrapper(function: Function, f08: bool) -> str:
     if function.kind == "complete":
         count, requests = (a.replace("a", "f") for a in completes(function))
         before = f"    message_look({count if count == '1' else f'fortran_int({count})'}, {requests}, true);\n"
+    if function.kind == "request_free":
+        before = "    message_look(1, f1, true);\n"
     always = "    request_remove(PMPI_Request_f2c(fortran_int(f1)));\n" if function.kind == "request_free" else ""
     comm = f"PMPI_Comm_f2c(fortran_int(f{function.position('MPI_Comm') + 1}))" if function.kind == "collective" else ""
     begun = f"FORTRAN{'_08' * f08}_BEGIN({lower}, ({declared}))"

@@ -49,6 +49,25 @@ static inline void kind_persistent(enum function function, const struct span *sp
     request_add(made, &(struct request){.amount = amount, .shape = shape, .target = target});
 }
 
+/* The same of a message: starting it is posting it. */
+static inline void kind_persistent_message(enum function function, const struct span *span, const struct group *group,
+                                           struct amount amount, uint32_t kind, MPI_Comm comm, int peer, int tag,
+                                           MPI_Request made)
+{
+    struct amount still = amount_of(amount.size, 0, 0);
+    bool message = peer != MPI_PROC_NULL;
+    bool wild = kind == MESSAGE_RECEIVE && (peer == MPI_ANY_SOURCE || tag == MPI_ANY_TAG);
+    int world = !message ? REQUEST_NO_TARGET : wild ? MESSAGE_OPEN : comm_world_rank(group, comm, peer);
+    record_call(function, group->shape, &still, span);
+    request_add(made, &(struct request){
+                          .amount = amount,
+                          .shape = group->shape,
+                          .target = kind == MESSAGE_SEND ? world : REQUEST_NO_TARGET,
+                          .message = message,
+                          .envelope = {kind, message_comm(group), world, tag, kind == MESSAGE_SEND ? amount.sent : 0},
+                      });
+}
+
 /* `request` is MPI_REQUEST_NULL for a call that waits by itself. */
 static inline void kind_send(enum function function, const struct span *span, int64_t count, MPI_Datatype type,
                              int dest, int tag, MPI_Comm comm, MPI_Request request)
@@ -60,16 +79,14 @@ static inline void kind_send(enum function function, const struct span *span, in
         record_message(comm_world_rank(group, comm, dest), amount.sent);
     }
     uint32_t cell = record_call(function, group->shape, &amount, span);
-    message_add(MESSAGE_SEND, group, comm, dest, tag, span->start, span->end, cell, request);
+    message_add(MESSAGE_SEND, group, comm, dest, tag, amount.sent, span->start, span->end, cell, request);
 }
 
 static inline void kind_send_init(enum function function, const struct span *span, int64_t count, MPI_Datatype type,
-                                  int dest, MPI_Comm comm, MPI_Request made)
+                                  int dest, int tag, MPI_Comm comm, MPI_Request made)
 {
-    const struct group *group = comm_group(comm);
-    bool message = dest != MPI_PROC_NULL;
-    kind_persistent(function, span, group->shape, message ? amount_sent(rule_bytes(count, type)) : amount_none(),
-                    message ? comm_world_rank(group, comm, dest) : REQUEST_NO_TARGET, made);
+    struct amount amount = dest != MPI_PROC_NULL ? amount_sent(rule_bytes(count, type)) : amount_none();
+    kind_persistent_message(function, span, comm_group(comm), amount, MESSAGE_SEND, comm, dest, tag, made);
 }
 
 /* What has arrived. */
@@ -86,7 +103,7 @@ static inline void kind_recv(enum function function, const struct span *span, MP
     bool message = status->MPI_SOURCE != MPI_PROC_NULL;
     struct amount amount = message ? amount_received(kind_arrived(status)) : amount_none();
     uint32_t cell = record_call(function, group->shape, &amount, span);
-    message_add(MESSAGE_RECEIVE, group, comm, status->MPI_SOURCE, status->MPI_TAG, span->start, span->end, cell,
+    message_add(MESSAGE_RECEIVE, group, comm, status->MPI_SOURCE, status->MPI_TAG, 0, span->start, span->end, cell,
                 MPI_REQUEST_NULL);
 }
 
@@ -109,7 +126,7 @@ static inline void kind_irecv(enum function function, const struct span *span, s
 {
     const struct group *group = comm_group(comm);
     uint32_t cell = record_call(function, group->shape, &amount, span);
-    message_add(MESSAGE_RECEIVE, group, comm, source, tag, span->start, span->end, cell, request);
+    message_add(MESSAGE_RECEIVE, group, comm, source, tag, 0, span->start, span->end, cell, request);
 }
 
 static inline void kind_imrecv(enum function function, const struct span *span, struct amount amount)
@@ -119,12 +136,26 @@ static inline void kind_imrecv(enum function function, const struct span *span, 
 }
 
 /* A call that completes requests; `waits`: until they are complete. */
-static inline void kind_complete(enum function function, const struct span *span, int count, const void *requests,
-                                 bool fortran, bool waits)
+static inline void kind_complete(enum function function, const struct span *span, struct outcome outcome, bool fortran,
+                                 bool waits)
 {
     struct amount amount = amount_none();
     uint32_t cell = record_call(function, NOT_KNOWN, &amount, span);
-    message_completed(count, requests, fortran, waits, span->start, span->end, cell);
+    message_completed(&outcome, fortran, waits, span->start, span->end, cell);
+}
+
+/* A request that was freed: one that is not under way leaves no gap. */
+static inline void kind_freed(enum function function, const struct span *span)
+{
+    kind_timed(function, span, MPI_COMM_NULL);
+    message_dropped();
+}
+
+/* A communicator that is no more. */
+static inline void kind_ended(enum function function, const struct span *span)
+{
+    kind_timed(function, span, MPI_COMM_NULL);
+    message_ended();
 }
 
 /* What ends a request in another way. */
@@ -146,9 +177,9 @@ static inline void kind_sendrecv(enum function function, const struct span *span
         record_message(comm_world_rank(group, comm, dest), amount.sent);
     }
     uint32_t cell = record_call(function, group->shape, &amount, span);
-    message_add(MESSAGE_SEND, group, comm, dest, sent_tag, span->start, span->end, cell, MPI_REQUEST_NULL);
+    message_add(MESSAGE_SEND, group, comm, dest, sent_tag, amount.sent, span->start, span->end, cell, MPI_REQUEST_NULL);
     if (source != MPI_PROC_NULL)
-        message_add(MESSAGE_RECEIVE, group, comm, status->MPI_SOURCE, status->MPI_TAG, span->start, span->end, cell,
+        message_add(MESSAGE_RECEIVE, group, comm, status->MPI_SOURCE, status->MPI_TAG, 0, span->start, span->end, cell,
                     MPI_REQUEST_NULL);
 }
 
@@ -176,14 +207,21 @@ static inline void kind_isendrecv(enum function function, const struct span *spa
 static inline void kind_start(enum function function, const struct span *span, int count, const MPI_Request *requests,
                               bool fortran)
 {
-    static const struct request unknown = {{NOT_KNOWN, NOT_KNOWN, NOT_KNOWN}, NOT_KNOWN, REQUEST_NO_TARGET};
-    struct request all = {amount_none(), NOT_KNOWN, REQUEST_NO_TARGET};
+    /* Of one that is not known it is not known either whether it is a message. */
+    static const struct request unknown = {.amount = {NOT_KNOWN, NOT_KNOWN, NOT_KNOWN},
+                                           .shape = NOT_KNOWN,
+                                           .target = REQUEST_NO_TARGET,
+                                           .message = true,
+                                           .envelope = {.peer = MESSAGE_OPEN}};
+    struct request all = {.amount = amount_none(), .shape = NOT_KNOWN, .target = REQUEST_NO_TARGET};
     for (int i = 0; i < count; i++) {
         struct request one;
         MPI_Request handle =
             fortran ? PMPI_Request_f2c(((const MPI_Fint *)(const void *)requests)[i]) : requests[i];
         if (!request_find(handle, &one))
             one = unknown;
+        if (one.message)
+            message_started(&one.envelope, span->start, span->end, handle);
         if (one.target != REQUEST_NO_TARGET)
             record_message(one.target, one.amount.sent);
         all.amount.size = i == 0 || all.amount.size == one.amount.size ? one.amount.size : NOT_KNOWN;
@@ -192,7 +230,6 @@ static inline void kind_start(enum function function, const struct span *span, i
         all.amount.received = amount_sum(all.amount.received, one.amount.received);
     }
     record_call(function, all.shape, &all.amount, span);
-    message_close(); /* whom they go to and come from is not kept */
 }
 
 /* One-sided: to or from a target; MPI_PROC_NULL is none. */

@@ -10,6 +10,7 @@ struct messages messages;
 /* Requests that are not complete, by open addressing; a removed one is closed up. */
 static struct {
     MPI_Request handle;
+    MPI_Comm comm;  /* of a receive from any source or with any tag, else MPI_COMM_NULL */
     uint32_t entry; /* in the log + 1; 0: an empty slot */
 } slots[SLOTS];
 static uint32_t used;
@@ -46,7 +47,7 @@ void message_start(void)
 void message_reset(void)
 {
     message_close();
-    messages.count = 0;
+    messages.count = messages.wild = 0;
 }
 
 /* The members in their order, and how many communicators of just these came before: the same on all of them, since they
@@ -70,7 +71,7 @@ void message_made(MPI_Comm comm)
     known[known_count++].id = mix(members + ++seen[at].made);
 }
 
-static uint64_t id_of(const struct group *group)
+uint64_t message_comm(const struct group *group)
 {
     for (uint32_t i = 0; i < known_count; i++)
         if (known[i].serial == group->serial)
@@ -97,45 +98,75 @@ static void forget(MPI_Request handle)
     if (slots[hole].entry == 0)
         return;
     used--;
+    messages.wild -= slots[hole].comm != MPI_COMM_NULL;
     for (uint32_t i = (hole + 1) & (SLOTS - 1); slots[i].entry != 0; i = (i + 1) & (SLOTS - 1)) {
         if (((i - home(slots[i].handle)) & (SLOTS - 1)) >= ((i - hole) & (SLOTS - 1))) {
             slots[hole] = slots[i];
             hole = i;
         }
     }
+    slots[hole].comm = MPI_COMM_NULL;
     slots[hole].entry = 0;
 }
 
-void message_add(uint32_t kind, const struct group *group, MPI_Comm comm, int peer, int tag, uint64_t begin, uint64_t end,
-                 uint32_t cell, MPI_Request request)
+static bool full(void)
 {
-    if (!messages.open || peer == MPI_PROC_NULL)
-        return;
-    uint64_t id = id_of(group);
-    bool wild = peer == MPI_ANY_SOURCE || (kind == MESSAGE_RECEIVE && tag == MPI_ANY_TAG);
-    if (id == 0 || wild || messages.count == MESSAGES_MOST || used >= SLOTS / 2) {
-        message_close();
-        return;
-    }
+    return messages.count == MESSAGES_MOST || used >= SLOTS / 2;
+}
+
+/* `comm` for slots[].comm. */
+static void add(const struct envelope *envelope, uint64_t begin, uint64_t end, uint32_t cell, MPI_Request request,
+                MPI_Comm comm)
+{
     bool done = request == MPI_REQUEST_NULL;
     uint32_t entry = messages.count;
     messages.log[entry] = (struct message){.posted = begin,
                                            .begin = begin,
                                            .end = done ? end : 0,
-                                           .comm = id,
+                                           .comm = envelope->comm,
+                                           .bytes = envelope->bytes > 0 ? (uint64_t)envelope->bytes : 0,
                                            .cell = done ? cell : MESSAGE_NO_CELL,
-                                           .peer = comm_world_rank(group, comm, peer),
-                                           .tag = tag,
-                                           .kind = kind};
+                                           .peer = envelope->peer,
+                                           .tag = envelope->tag,
+                                           .kind = envelope->kind};
     messages.count++;
     if (done)
         return;
     /* An MPI may give one handle to all requests that are complete at once: then none of them has a call of its own. */
     uint32_t slot = slot_of(request);
     bool shared = slots[slot].entry != 0;
+    messages.wild -= shared && slots[slot].comm != MPI_COMM_NULL;
+    messages.wild += !shared && comm != MPI_COMM_NULL;
     used += !shared;
     slots[slot].handle = request;
+    slots[slot].comm = shared ? MPI_COMM_NULL : comm;
     slots[slot].entry = (shared ? (uint32_t)UNTIMED : entry) + 1;
+}
+
+void message_add(uint32_t kind, const struct group *group, MPI_Comm comm, int peer, int tag, int64_t bytes,
+                 uint64_t begin, uint64_t end, uint32_t cell, MPI_Request request)
+{
+    if (!messages.open || peer == MPI_PROC_NULL)
+        return;
+    uint64_t id = message_comm(group);
+    if (id == 0 || full()) {
+        message_close();
+        return;
+    }
+    bool wild = peer == MPI_ANY_SOURCE || (kind == MESSAGE_RECEIVE && tag == MPI_ANY_TAG);
+    int world = wild ? MESSAGE_OPEN : comm_world_rank(group, comm, peer);
+    add(&(struct envelope){kind, id, world, tag, bytes}, begin, end, cell, request, wild ? comm : MPI_COMM_NULL);
+}
+
+void message_started(const struct envelope *envelope, uint64_t begin, uint64_t end, MPI_Request request)
+{
+    if (!messages.open)
+        return;
+    if (envelope->comm == 0 || envelope->peer == MESSAGE_OPEN || full()) {
+        message_close(); /* on which communicator a receive from any source was made is not kept */
+        return;
+    }
+    add(envelope, begin, end, MESSAGE_NO_CELL, request, MPI_COMM_NULL);
 }
 
 static MPI_Request handle_of(const void *requests, int i, bool fortran)
@@ -145,6 +176,7 @@ static MPI_Request handle_of(const void *requests, int i, bool fortran)
 
 void message_look(int count, const void *requests, bool fortran)
 {
+    messages.asked = false;
     if (!messages.open)
         return;
     if (count > MESSAGES_WAITED) {
@@ -155,28 +187,57 @@ void message_look(int count, const void *requests, bool fortran)
         MPI_Request handle = handle_of(requests, i, fortran);
         uint32_t slot = slot_of(handle);
         waited[i] = slots[slot].entry != 0 ? slot : NONE;
+        messages.asked |= waited[i] != NONE && slots[slot].comm != MPI_COMM_NULL;
     }
 }
 
-void message_completed(int count, const void *requests, bool fortran, bool waits, uint64_t begin, uint64_t end,
+MPI_Status *message_statuses(MPI_Status *given)
+{
+    static MPI_Status own[MESSAGES_WAITED];
+    return messages.asked && (given == MPI_STATUS_IGNORE || given == MPI_STATUSES_IGNORE) ? own : given;
+}
+
+/* Whose message a receive from any source or with any tag got. */
+static void matched(struct message *message, MPI_Comm comm, const void *statuses, int i, bool fortran)
+{
+    MPI_Status status;
+    if (fortran)
+        PMPI_Status_f2c((const MPI_Fint *)statuses + (size_t)i * (sizeof(MPI_Status) / sizeof(MPI_Fint)), &status);
+    else
+        status = ((const MPI_Status *)statuses)[i];
+    message->peer = comm_world_rank(comm_group(comm), comm, status.MPI_SOURCE);
+    message->tag = status.MPI_TAG;
+}
+
+void message_completed(const struct outcome *outcome, bool fortran, bool waits, uint64_t begin, uint64_t end,
                        uint32_t cell)
 {
     static MPI_Request gone[MESSAGES_WAITED];
     int completed = 0;
     if (!messages.open)
         return;
-    for (int i = 0; i < count; i++) {
-        if (waited[i] == NONE || handle_of(requests, i, fortran) != MPI_REQUEST_NULL)
+    for (int i = 0; i < outcome->done; i++) {
+        int place = outcome->indices != NULL ? ((const int *)outcome->indices)[i] - fortran : i;
+        if (place < 0 || place >= MESSAGES_WAITED || waited[place] == NONE)
             continue;
-        uint32_t entry = slots[waited[i]].entry - 1;
+        uint32_t entry = slots[waited[place]].entry - 1;
+        MPI_Comm comm = slots[waited[place]].comm;
         if (waits && entry != UNTIMED) {
             messages.log[entry].begin = begin;
             messages.log[entry].end = end;
             messages.log[entry].cell = cell;
         }
-        gone[completed++] = slots[waited[i]].handle;
+        if (comm != MPI_COMM_NULL && outcome->statuses != NULL)
+            matched(&messages.log[entry], comm, outcome->statuses, i, fortran);
+        gone[completed++] = slots[waited[place]].handle;
     }
     /* Only now: forgetting one moves others. */
     for (int i = 0; i < completed; i++)
         forget(gone[i]);
+}
+
+void message_dropped(void)
+{
+    if (messages.open && waited[0] != NONE)
+        message_close();
 }

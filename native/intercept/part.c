@@ -190,7 +190,7 @@ static void write_pairs(struct bytes *bytes)
 
 static void write_messages(struct bytes *bytes, double ns_per_tick)
 {
-    size_t section = bytes_section(bytes, "MESG");
+    size_t section = bytes_section(bytes, "MSGS");
     for (uint32_t i = 0; i < messages.count; i++) {
         struct message message = messages.log[i];
         message.posted = ticks_to_ns(message.posted, ns_per_tick);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "amount.h"
+#include "message.h"
 
 enum { REQUESTS_MOST = 1 << 14, REQUEST_NO_TARGET = -2 };
 
@@ -14,6 +15,8 @@ struct request {
     struct amount amount;
     int32_t shape;
     int target; /* of a send, in MPI_COMM_WORLD; NOT_KNOWN: not in it; REQUEST_NO_TARGET: no send */
+    bool message; /* point to point, with ... */
+    struct envelope envelope;
 };
 
 /* Beyond REQUESTS_MOST / 2 at a time a request is not remembered, and starting it has no bytes. */

@@ -51,7 +51,9 @@ def test_what_cannot_be_compared_is_not_told() -> None:
     low, high = messages(1, ((0, 1), (1, 2), (2, 0))).ahead(0, 1, np.asarray([1e9]))
     assert np.isnan(low) and np.isnan(high)  # one way alone bounds one side alone
     # A clock that was set by an hour in between: before and after contradict each other.
-    column = [np.asarray(values, np.int64) for values in ([0, 1] * 2, [1, 0] * 2, [0, 20, 100, 4e12], [10, 30, 4e12, 90])]
+    column = [
+        np.asarray(values, np.int64) for values in ([0, 1] * 2, [1, 0] * 2, [0, 20, 100, 4e12], [10, 30, 4e12, 90])
+    ]
     assert np.isnan(compared(*column).ahead(0, 1, np.asarray([50.0]))[0])
 
 

@@ -1,13 +1,14 @@
 """How far apart the clocks of nodes are, told by the messages between them.
 
-Nothing arrives before it is sent. A message from a to b that was sent at s by a's clock, and whose receive ended at e by
-b's, says that b's clock is at most e - s ahead of a's; a message the other way says how far ahead it is at least. The
-fastest messages bound it best, and a bound says less the longer ago it was, since clocks drift.
+Nothing arrives before it is sent. A message from a to b that was sent at s by a's clock, and whose receive ended at e
+by b's, says that b's clock is at most e - s ahead of a's; a message the other way says how far ahead it is at least.
+The fastest messages bound it best, and a bound says less the longer ago it was, since clocks drift.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -65,7 +66,7 @@ class Clocks:
         path = self._path(a, b)
         if path is None:
             return np.full(len(times), np.nan), np.full(len(times), np.nan)
-        for one, next in zip(path, path[1:], strict=False):
+        for one, next in pairwise(path):
             most, least = self._ahead[one, next]
             there = times + (low + high) / 2
             low, high = low - least.of(there), high + most.of(there)
@@ -85,7 +86,10 @@ class Clocks:
 
 
 def compared(
-    source: npt.NDArray[np.int64], target: npt.NDArray[np.int64], sent: npt.NDArray[np.int64], ended: npt.NDArray[np.int64]
+    source: npt.NDArray[np.int64],
+    target: npt.NDArray[np.int64],
+    sent: npt.NDArray[np.int64],
+    ended: npt.NDArray[np.int64],
 ) -> Clocks:
     """From messages between nodes `source` and `target`, sent at a time of the source's clock, whose receive ended at a
     time of the target's (nanoseconds)."""

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unisono.profile.clocks import compared
-from unisono.profile.rawfile import SEND, Part
+from unisono.profile.rawfile import OPEN, SEND, Part
 
 WAIT = np.dtype([("cell", np.uint32), ("peer", np.int32), ("receiver", np.bool_), ("time", np.float64)])
 """Of one rank: which row waited, and for whom; seconds."""
@@ -55,7 +55,7 @@ def waited(parts: Sequence[Part]) -> Waited:
     """
     rows = tuple(np.full(len(part.cells), np.nan) for part in parts)
     nobody = tuple(np.zeros(0, WAIT) for _part in parts)
-    logs = [part.messages for part in parts]
+    logs = [_told(part.messages) for part in parts]
     if not any(len(log) for log in logs):
         return Waited(rows, nobody, 0.0, 0.0, 0.0)
     log = np.concatenate(logs)
@@ -99,6 +99,12 @@ def waited(parts: Sequence[Part]) -> Waited:
         float(told[known].sum()),
         *clocks,
     )
+
+
+def _told(log: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
+    """A log up to the first message of which it is not known whose it is: later ones would be paired wrongly."""
+    lost = np.flatnonzero(log["peer"] == OPEN)
+    return log[: lost[0]] if len(lost) else log
 
 
 def _longest(late: npt.NDArray[np.float64], first: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:

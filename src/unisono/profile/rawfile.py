@@ -49,19 +49,22 @@ RAW_MESSAGE = np.dtype(
         ("begin", "<u8"),
         ("end", "<u8"),
         ("comm", "<u8"),
+        ("bytes", "<u8"),
         ("cell", "<u4"),
         ("peer", "<i4"),
         ("tag", "<i4"),
         ("kind", "<u4"),
     ]
 )
-"""A section MESG is rows of this; times in ns of the node's clock. `cell` is the row of CELL of the call that completed
-the message in begin to end, 0xffffffff where there is none."""
+"""A section MSGS is rows of this; times in ns of the node's clock. `cell` is the row of CELL of the call that completed
+the message in begin to end, 0xffffffff where there is none; `bytes` are those sent, of a receive 0."""
+OPEN = -2
+"""A `peer`: of a receive from any source, or with any tag, of which it is not known what it got."""
 SEND, RECEIVE = 0, 1
 """Values of `kind`."""
 
 _TAGS = (b"RANK", b"MODS", b"FUNC", b"PATH", b"COMM", b"PHAS", b"CELL", b"PAIR")
-_OPTIONAL = (b"MESG",)
+_OPTIONAL = (b"MSGS",)
 
 
 @dataclass(frozen=True)
@@ -179,7 +182,7 @@ def _part(sections: dict[bytes, memoryview], where: str) -> Part:
         phases=_names(sections[b"PHAS"], where, "PHAS"),
         cells=_rows(sections[b"CELL"], RAW_CELL, where, "CELL"),
         pairs=_rows(sections[b"PAIR"], RAW_PAIR, where, "PAIR"),
-        messages=_rows(sections.get(b"MESG", memoryview(b"")), RAW_MESSAGE, where, "MESG"),
+        messages=_rows(sections.get(b"MSGS", memoryview(b"")), RAW_MESSAGE, where, "MSGS"),
     )
     _check(part, where)
     return part
