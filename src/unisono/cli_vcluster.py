@@ -24,11 +24,12 @@ def up(
     slow: Annotated[
         list[str] | None, typer.Option(metavar="NODE", help="A node whose link has half the rate; may be repeated.")
     ] = None,
+    slurm: Annotated[bool, typer.Option("--slurm", help="With Slurm on them: sbatch, srun, salloc; as root.")] = False,
 ) -> None:
     """Bring the cluster up. It stays until vcluster down, or until the machine restarts."""
     from unisono.commands.vcluster import up as command
 
-    command(nodes=nodes, ppn=ppn, rate=rate, slow=slow or [])
+    command(nodes=nodes, ppn=ppn, rate=rate, slow=slow or [], slurm=slurm)
 
 
 @vcluster.command(context_settings=_PASS_ON, epilog="Example: unisono vcluster run -- mpirun -n 8 ./app")

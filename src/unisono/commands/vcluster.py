@@ -12,14 +12,16 @@ from unisono.language import _
 from unisono.vcluster import kept
 
 
-def up(*, nodes: int, ppn: int, rate: str | None, slow: list[str]) -> None:
+def up(*, nodes: int, ppn: int, rate: str | None, slow: list[str], slurm: bool) -> None:
     """UserError where it cannot be brought up."""
-    cluster = kept.up(nodes, ppn, rate, slow)
+    cluster = kept.up(nodes, ppn, rate, slow, slurm=slurm)
     lines = [
         _("{count} nodes are up: {hosts}").format(count=nodes, hosts=kept.hosts(cluster)),
-        _("Run a command on their login host: unisono vcluster run -- mpirun -n {ranks} ./app").format(
-            ranks=nodes * ppn
-        ),
+        (
+            _("Start a job from their login host: unisono vcluster run -- salloc --nodes {nodes} mpirun ./app")
+            if slurm
+            else _("Run a command on their login host: unisono vcluster run -- mpirun -n {ranks} ./app")
+        ).format(nodes=nodes, ranks=nodes * ppn),
         _("End it: unisono vcluster down"),
     ]
     out().print("\n".join(lines), markup=False, soft_wrap=True)

@@ -116,10 +116,17 @@ class Nodes:
         inside = ["sh", "-c", 'cd "$0" && exec "$@"', str(Path.cwd()), *argv]
         return ["nsenter", "-t", self._login, *user, "-m", "-u", "-n", "-p", "--", *inside]
 
+    def entering(self, host: str) -> list[str]:
+        """Words before a command that is to run on the node; `wrap` takes them, too."""
+        return ["nsenter", "-t", self._pid(host), "-m", "-u", "-i", "-n", "-p", "--"]
+
     def lose(self, host: str) -> None:
         """The node dies, with all that runs on it."""
-        pid = (self.directory / f"{host}.pid").read_text().strip()
-        subprocess.run(self.wrap(["kill", "-9", pid]), check=True, timeout=_PATIENCE)
+        subprocess.run(self.wrap(["kill", "-9", self._pid(host)]), check=True, timeout=_PATIENCE)
+
+    def _pid(self, host: str) -> str:
+        """As the login host counts processes."""
+        return (self.directory / f"{host}.pid").read_text().strip()
 
 
 class VirtualCluster(Nodes):

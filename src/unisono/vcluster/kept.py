@@ -20,6 +20,7 @@ from pathlib import Path
 
 from unisono.errors import UserError
 from unisono.language import _
+from unisono.vcluster import slurm as batch
 from unisono.vcluster.cluster import Nodes, outermost, start, wait_until_ready
 
 _LATENCY = "20ms"
@@ -35,11 +36,12 @@ def directory() -> Path:
     return Path(tempfile.gettempdir()) / f"unisono-vcluster-{os.geteuid()}"
 
 
-def up(nodes: int, ppn: int, rate: str | None, slow: Sequence[str]) -> Nodes:
+def up(nodes: int, ppn: int, rate: str | None, slow: Sequence[str], *, slurm: bool = False) -> Nodes:
     """Bring the cluster up. What an `up` that was killed left is removed first.
 
     `ppn` slots a node go to the launchers' host files; `rate`, as 1gbit, limits every link, and those of the nodes
-    `slow` to half of it. Raises UserError for what cannot be, and ClusterError where namespaces are not permitted.
+    `slow` to half of it; `slurm`: with Slurm on the nodes. Raises UserError for what cannot be, and ClusterError where
+    namespaces are not permitted or Slurm does not start.
     """
     rates = _rates(nodes, rate, slow)
     with _locked():
@@ -57,11 +59,14 @@ def up(nodes: int, ppn: int, rate: str | None, slow: Sequence[str]) -> Nodes:
             with os.fdopen(held, "r+b", buffering=0):
                 outer = start(folder, nodes, (rate, _LATENCY) if rate else None, rates, held)
             wait_until_ready(outer)
+            cluster = Nodes(folder, outer.pid)
+            if slurm:
+                batch.start(cluster, ppn)
             (folder / "up").touch()
         except BaseException:
             _remove()
             raise
-        return Nodes(folder, outer.pid)
+        return cluster
 
 
 def is_up() -> bool:
@@ -78,7 +83,10 @@ def found() -> Nodes:
 
 
 def environment(nodes: Nodes) -> dict[str, str]:
-    """For commands on the login host: launchers reach the nodes, and use all of them where nothing else is said."""
+    """For commands on the login host: launchers reach the nodes, and use all of them where nothing else is said. With
+    Slurm they do so in its jobs alone, as on a real cluster."""
+    if batch.is_started(nodes):
+        return batch.environment(nodes)
     slots, ranks = str(nodes.directory / "slots"), str(nodes.directory / "ranks")
     return {
         **nodes.env,
