@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "failure.h"
 
@@ -73,25 +74,49 @@ int fabric_await(const struct fabric *fabric, MPI_Request *request)
     int error = MPI_SUCCESS, done = false;
     for (unsigned turn = 1; !done && error == MPI_SUCCESS && !failure_known(fabric->failure); turn++) {
         error = PMPI_Test(request, &done, MPI_STATUS_IGNORE);
-        if (done || error != MPI_SUCCESS || turn % LOOK != 0)
+        if (done || error != MPI_SUCCESS || turn < LOOK)
             continue;
-        failure_look(fabric->failure, turn == LOOK);
+        if (turn % LOOK == 0)
+            failure_look(fabric->failure, turn == LOOK);
         sched_yield();
     }
     return done || error != MPI_SUCCESS ? error : fabric->failure->error;
 }
 
-/* Ends the program where a rank of the node lacks memory: messages under way cannot be taken back, nor their memory kept. */
+/* A message to or from a rank that is gone, or has left as well: its memory is the caller's again as soon as this returns.
+ * False: the MPI library holds on to it. */
+static bool take_back(MPI_Request *request)
+{
+    enum { TURNS = 2000, TURN = 1000 * 1000 /* ns */ };
+    int done = false, error = PMPI_Cancel(request);
+    for (int turn = 0; turn < TURNS && !done && error == MPI_SUCCESS; turn++) {
+        error = PMPI_Test(request, &done, MPI_STATUS_IGNORE);
+        if (!done)
+            nanosleep(&(struct timespec){.tv_nsec = TURN}, NULL);
+    }
+    return done;
+}
+
+static void end_with(const char *line)
+{
+    fprintf(stderr, "unisono: %s: the program ends here\n", line);
+    failure_end_job(EXIT_FAILURE);
+    abort();
+}
+
+/* Where the MPI library goes on when ranks fail, it ends what waits for them by itself. */
 static int await_message(const struct fabric *fabric, MPI_Request *request)
 {
     int error = fabric_await(fabric, request);
-    if (*request != MPI_REQUEST_NULL && error == MPI_ERR_NO_MEM && !failure_tolerated()) {
-        fputs("unisono: a rank has no memory left for a collective, and this one waits for its message: the program ends here\n",
-              stderr);
-        failure_end_job(EXIT_FAILURE);
-        abort();
-    }
-    return *request != MPI_REQUEST_NULL ? PMPI_Wait(request, MPI_STATUS_IGNORE) : error;
+    if (*request == MPI_REQUEST_NULL)
+        return error;
+    if (failure_tolerated())
+        return PMPI_Wait(request, MPI_STATUS_IGNORE);
+    if (error == MPI_ERR_NO_MEM)
+        end_with("a rank has no memory left for a collective, and this one waits for its message");
+    if (!take_back(request))
+        end_with("a rank has ended amid a collective, and this one cannot take its message back");
+    return error;
 }
 
 int fabric_send(const struct fabric *fabric, const void *data, int64_t bytes, int to, int tag)

@@ -13,7 +13,9 @@ struct fabric {
     MPI_Comm comm;
     struct failure *failure; /* of others: failure.h; NULL: not watched */
     int tags; /* added to all tags: several communicators may send on one private communicator */
-    bool hears; /* ranks of a node send one another messages for want of shared memory: those that wait look who has left */
+    /* Those that wait for a message look who has left: all ranks are on one node that shares memory, or ranks of a node send
+       one another messages because cells or queues were refused. */
+    bool hears;
 };
 
 int fabric_send(const struct fabric *fabric, const void *data, int64_t bytes, int to, int tag);

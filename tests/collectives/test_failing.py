@@ -64,12 +64,28 @@ def test_of_every_algorithm(algorithm: str, tmp_path: Path) -> None:
                 break
 
 
-def test_where_nobody_tells_the_others(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "serve", [{"UNISONO_COLLECTIVES": "on"}, {"UNISONO_FORCE": "allreduce=unisono/flat_doubling"}], ids=["on", "flat"]
+)
+def test_where_nobody_tells_the_others(serve: dict[str, str], tmp_path: Path) -> None:
+    """Nor do messages: on one node who waits for them looks by itself."""
     options = ("-disable-auto-cleanup",)
-    serve = {"UNISONO_COLLECTIVES": "on"}
     done = _failed(toolchain("mpich"), tmp_path, "exit", "allreduce", "4096", options=options, **serve)
     assert done.stdout.count("told") == RANKS - 1, done.stdout + done.stderr
     assert len(re.findall(r"^unisono: process \d+ has ended", done.stderr, re.MULTILINE)) == 1
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("algorithm", re.findall(r"\((\w+_flat_\w+)\)", ROWS.read_text()))
+def test_messages_that_cannot_be_taken_back_end_the_program(algorithm: str, tmp_path: Path) -> None:
+    """Long ones are under way when a rank ends; UCX may end the program by itself."""
+    collective, name = algorithm.split("_", 1)
+    options = ("-disable-auto-cleanup",)
+    serve = {"UNISONO_FORCE": f"{collective}=unisono/{name}"}
+    done = _failed(toolchain("mpich"), tmp_path, "exit", collective, "100000", options=options, **serve)
+    assert "wrong" not in done.stdout
+    ended = re.search("the program ends here|process_vm_readv", done.stderr)  # the latter UCX says
+    assert done.stdout.count("told") == RANKS - 1 or ended, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("how", ["term", "abort"])

@@ -22,6 +22,7 @@ void node_create(struct coll_comm *comm, struct peers *peers, int slot)
     node->cell_bytes = cell_bytes_for(node->ranks);
     node->first = peers_lines(peers, slot);
     node->shared = node->ranks > 1 && node->first.base != NULL;
+    comm->fabric.hears = node->shared && comm->topology.nodes == 1;
     node->cells = &peers->cells;
     node->step = peers->slots[slot].step;
     node->known = peers->slots[slot].known;

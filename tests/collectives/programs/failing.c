@@ -56,6 +56,14 @@ static int collective(const char *name, int count, int round, MPI_Comm comm)
                                : MPI_Allgather(send, count, MPI_INT, receive, count, MPI_INT, comm);
         for (int i = 0; i < all; i++)
             wrong += receive[i] != round * 1000 + i / count * 100;
+    } else if (strcmp(name, "gather") == 0) {
+        error = MPI_Gather(send, count, MPI_INT, receive, count, MPI_INT, root, comm);
+        for (int i = 0; i < all && rank == root; i++)
+            wrong += receive[i] != round * 1000 + i / count * 100;
+    } else if (strcmp(name, "scatter") == 0) {
+        error = MPI_Scatter(send, count, MPI_INT, receive, count, MPI_INT, root, comm);
+        for (int i = 0; i < count; i++)
+            wrong += receive[i] != round * 1000 + root * 100 + rank;
     } else {
         error = strcmp(name, "alltoallv") == 0
                     ? MPI_Alltoallv(send, counts, at, MPI_INT, receive, counts, at, MPI_INT, comm)
