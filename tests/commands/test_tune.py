@@ -227,7 +227,8 @@ def test_an_existing_study_is_continued_only_when_asked(tuned: Path, study: Path
     other = study.with_name("other.toml")
     other.write_text(STUDY.replace("bcast", "alltoall"))
     said = refused(unisono("tune", other, "--resume", "-o", tuned / "unisono-out", "--mpirun", EMBEDDED))
-    assert "differs from the one asked for" in said
+    assert "(cases.collectives: allreduce, bcast there, allreduce, alltoall asked for)" in said
+    assert f"unisono tune --resume -o {tuned / 'unisono-out'}" in said
 
 
 def test_another_machine_is_refused_unless_forced(tuned: Path) -> None:

@@ -33,13 +33,13 @@ from unisono.hybrid.study import read as read_hybrid
 from unisono.launch.hosts import parse_hosts
 from unisono.launch.hydra import describe_hydra, taken_apart
 from unisono.launch.hydra import with_setting as hydra_with_setting
-from unisono.launch.job import describe_job, expand_numbers, expand_repeated, parse_hostfile
+from unisono.launch.job import describe_job, expand_numbers, parse_hostfile
 from unisono.launch.layouts import chosen_layouts
 from unisono.launch.rewrite import with_setting
 from unisono.machine import coordinates, ucx
 from unisono.machine.describe import load
 from unisono.machine.files import parse_cpu_list
-from unisono.machine.hosts import expand_counts, expand_nodelist
+from unisono.machine.hosts import expand_counts, expand_nodelist, slurm_slots
 from unisono.model import Setting
 from unisono.parameters.doctor import doctor_json, doctor_lines
 from unisono.profile.document import as_dict
@@ -224,7 +224,7 @@ def node_lists(path: Path) -> None:
     expand_nodelist(words[0])
     expand_counts(words[1])
     parse_cpu_list(words[2])
-    _allowed(lambda: expand_repeated(words[3]))
+    slurm_slots({"SLURM_TASKS_PER_NODE": words[3]})
     _allowed(lambda: expand_numbers(words[4]))
 
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from tests.launch.machines import machine
 from unisono.errors import UserError
-from unisono.launch.job import describe_job, expand_numbers, expand_repeated, parse_hostfile
+from unisono.launch.job import describe_job, expand_numbers, nodes_of, parse_hostfile
+from unisono.machine.model import Node
 
 HERE = machine(2, 2, 4)  # 16 cores
 
@@ -128,10 +129,16 @@ def test_any_host_file_is_read_or_refused(text: str) -> None:
         assert all(hosts)
 
 
-@given(st.lists(st.tuples(st.integers(1, 200), st.integers(1, 20)), min_size=1))
-def test_slurms_repetitions(groups: list[tuple[int, int]]) -> None:
-    text = ",".join(f"{count}(x{times})" if times > 1 else str(count) for count, times in groups)
-    assert expand_repeated(text) == [count for count, times in groups for _ in range(times)]
+def test_the_nodes_of_a_users_line(tmp_path: Path) -> None:
+    hosts = tmp_path / "hosts"
+    hosts.write_text("a slots=4\nb slots=4\n")
+    for words in (["--host", "a:4,b:4"], ["--hostfile", str(hosts)]):
+        assert nodes_of(["mpirun", *words, "-n", "2", "x"], HERE, {}) == [
+            Node(host="a", slots=4),
+            Node(host="b", slots=4),
+        ]
+    for line in ("mpirun -n 2 x", "srun -w a,b x", "mpirun --host a:b x", "./own"):
+        assert nodes_of(line.split(), HERE, {}) == HERE.nodes
 
 
 @given(st.lists(st.tuples(st.integers(0, 500), st.integers(0, 9)), min_size=1))

@@ -57,6 +57,8 @@ def test_counts(text: str, counts: list[int]) -> None:
 def test_slurm() -> None:
     environment = {"SLURM_JOB_NODELIST": "n[0-2]", "SLURM_JOB_CPUS_PER_NODE": "36(x2),18"}
     assert job_nodes(environment) == [Node(host="n0", slots=36), Node(host="n1", slots=36), Node(host="n2", slots=18)]
+    tasks = {**environment, "SLURM_TASKS_PER_NODE": "4(x2),2"}
+    assert [node.slots for node in job_nodes(tasks)] == [4, 4, 2], "what mpirun starts in this job"
     assert [node.slots for node in job_nodes({"SLURM_JOB_NODELIST": "n[0-1]"})] == [1, 1]
 
 

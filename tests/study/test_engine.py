@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from unisono.errors import UserError
 from unisono.library.recorder import recorder
 from unisono.machine.model import Machine
 from unisono.model import DEFAULT, Case, Setting
+from unisono.search.verdict import decide_study
 from unisono.study.config import Measure
 from unisono.study.engine import Engine, Item, Task
 from unisono.study.ours import Ours
@@ -176,3 +178,17 @@ def test_two_transports_are_measured_in_launches_of_their_own(run: Run, embedded
     assert [launch.setting for launch in data.launches] == [DEFAULT, UCX]
     assert "--mca pml ucx" in data.launches[1].command
     assert {s.setting for s in data.samples} == {DEFAULT, UCX}
+
+
+def test_where_not_even_the_default_starts_nothing_else_is_tried(run: Run, tmp_path: Path) -> None:
+    """A program that is not there: no setting is to blame, and the reason is what the study says."""
+    tasks = [task(BASIC, launch=launch) for launch in (DEFAULT, DEFAULT, UCX, UCX)]
+    with run(*tasks, program=tmp_path / "gone") as store:
+        data = store.data()
+    assert [launch.setting for launch in data.launches] == [DEFAULT] * 2
+    with pytest.raises(UserError) as error:
+        decide_study(data)
+    said = str(error.value)
+    assert "all 2 launches failed, 2 of them because: " in said
+    assert "does not exist or is not executable" in said
+    assert f"One was: {data.launches[0].command[:40]}" in said

@@ -29,6 +29,7 @@ from unisono.commands.remembered import compiler, launcher, words_for_it
 from unisono.errors import UserError
 from unisono.language import _, translated
 from unisono.launch.command import Command
+from unisono.launch.job import nodes_of
 from unisono.launch.userline import parse
 from unisono.library.build import bench_program
 from unisono.machine.describe import describe
@@ -68,7 +69,7 @@ def advise_command(
     found = import_profile(profile)
     document = read(tuning)
     paths = list(studies)
-    bench = functools.cache(lambda: _bench(document))
+    bench = functools.cache(lambda: _bench(document, found.origin.command))
     if budget is not None:
         seconds = parse_duration(budget, "--budget")
         seconds -= _replay(mix_of(found, nodes), bench, _REPLAYING * seconds, tuning.parent)
@@ -215,12 +216,18 @@ Bench = Callable[[], tuple[Machine, Path]]
 """This machine with the tuning's MPI, and unisono-bench for it."""
 
 
-def _bench(tuning: Tuning) -> tuple[Machine, Path]:
+def _bench(tuning: Tuning, line: str) -> tuple[Machine, Path]:
+    """`line` is how the program was started: the nodes that it names are the ones to measure on."""
     mpirun = launcher(None, tuning.mpi)
     machine = describe(mpirun, compiler(None, mpirun, tuning.mpi))
     if machine.mpi is None or machine.mpi.mpicc is None:
         raise UserError(_("no mpicc beside this machine's mpirun, so the benchmark cannot be built"))
-    return machine, bench_program(machine.mpi.mpicc, lambda sentence: err().print(sentence, markup=False))
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        words = []
+    program = bench_program(machine.mpi.mpicc, lambda sentence: err().print(sentence, markup=False))
+    return machine.model_copy(update={"nodes": nodes_of(words, machine)}), program
 
 
 def measured(advice: Advice, bench: Bench, seconds: float, folder: Path) -> list[Path]:

@@ -19,6 +19,7 @@ from unisono.commands.userline import mpirun_of, words_of
 from unisono.errors import UserError
 from unisono.language import _
 from unisono.launch.command import Command
+from unisono.launch.job import nodes_of
 from unisono.library.build import bench_program
 from unisono.machine.describe import describe
 from unisono.machine.model import Machine
@@ -58,6 +59,7 @@ def optimize(
     if resume:
         remove_leftovers()
     machine = describe(mpirun_of(words))
+    machine = machine.model_copy(update={"nodes": nodes_of(words, machine)})
     journal = open_journal(files, words, machine, metric=metric, pairs=runs, resume=resume)
     with terminated_like_interrupted(files.directory):
         Optimizer(journal, machine, files, seconds, _world(machine, files)).run()

@@ -12,8 +12,9 @@ from unisono.errors import UserError
 from unisono.language import _
 from unisono.launch.slots import cores, domains
 from unisono.launch.userline import UserLine, parse
-from unisono.machine.model import Machine
-from unisono.model import NODES_MOST, PPN_MOST, RANKS_MOST
+from unisono.machine.hosts import slurm_slots
+from unisono.machine.model import Machine, Node
+from unisono.model import PPN_MOST, RANKS_MOST
 from unisono.numbers import whole_number
 from unisono.reading import read_text
 
@@ -151,10 +152,26 @@ def _distribute(ranks: int, capacity: Sequence[int], each: int | None, in_turn: 
 # -- hosts ---------------------------------------------------------------------------------------------------------
 
 
+def nodes_of(argv: Sequence[str], machine: Machine, env: Mapping[str, str] | None = None) -> list[Node]:
+    """The nodes that `argv` names (--host, a host file), else those the machine has. A launcher that names none, srun,
+    and a line that cannot be understood leave the machine's."""
+    try:
+        line = parse(argv)
+        if line.launcher == "srun" or not next(line.options("host", "H", *_HOSTFILES), None):
+            return machine.nodes
+        found = _hosts(line, machine, os.environ if env is None else env)
+    except UserError:
+        return machine.nodes
+    return [Node(host=host, slots=slots) for host, slots in found]
+
+
+_HOSTFILES = ("hostfile", "machinefile", "default-hostfile")
+
+
 def _hosts(line: UserLine, machine: Machine, env: Mapping[str, str]) -> list[tuple[str, int]]:
     """Hosts with their slots: those of --host (of a host file or the scheduler's job), or this machine."""
     known: dict[str, int | None] = {}
-    for option in line.options("hostfile", "machinefile", "default-hostfile"):
+    for option in line.options(*_HOSTFILES):
         known.update(_read_hostfile(option.values[0]))
     known = known or dict(_scheduled(env)) or _by_default(machine, env)
     full = machine.cores
@@ -245,29 +262,13 @@ def _scheduled(env: Mapping[str, str]) -> dict[str, int]:
 
     Slurm's host list is compressed; Open MPI's own names for the nodes of a job, +n0, +n1 ..., stand in for it.
     """
-    if "SLURM_JOB_ID" in env and (tasks := env.get("SLURM_TASKS_PER_NODE") or env.get("SLURM_JOB_CPUS_PER_NODE")):
-        return {f"+n{i}": count for i, count in enumerate(expand_repeated(tasks))}
+    if "SLURM_JOB_ID" in env and (counts := slurm_slots(env)):
+        return {f"+n{i}": count for i, count in enumerate(counts)}
     for name in ("PBS_NODEFILE", "LSB_DJOB_HOSTFILE"):
         if name in env:
             hosts = _read_hostfile(env[name])
             return {host: count or 1 for host, count in hosts.items()}
     return {}
-
-
-def expand_repeated(text: str) -> list[int]:
-    """Slurm's "2(x3),1" -> [2, 2, 2, 1]."""
-    counts: list[int] = []
-    for part in text.split(","):
-        match = re.fullmatch(r"(\d+)(?:\(x(\d+)\))?", part.strip(), re.ASCII)
-        if match is None:
-            raise UserError(_("SLURM_TASKS_PER_NODE={text}: not of the form 2(x3),1").format(text=text))
-        repeated = _number(match[2] or "1", "SLURM_TASKS_PER_NODE")
-        if len(counts) + repeated > NODES_MOST:
-            raise UserError(
-                _("SLURM_TASKS_PER_NODE: says more than {nodes_most:,} nodes").format(nodes_most=NODES_MOST)
-            )
-        counts += [_number(match[1], "SLURM_TASKS_PER_NODE")] * repeated
-    return counts
 
 
 def expand_numbers(text: str) -> list[int]:

@@ -24,11 +24,11 @@ _GROUPS_MOST = 8
 def job_nodes(environment: Mapping[str, str]) -> list[Node]:
     """The job's nodes in its order with the CPUs it has on each; empty outside a job, or when it does not say.
 
-    Slurm: SLURM_JOB_NODELIST and SLURM_JOB_CPUS_PER_NODE. PBS: PBS_NODEFILE, a line a slot. LSF: LSB_MCPU_HOSTS.
+    Slurm: SLURM_JOB_NODELIST and slurm_slots. PBS: PBS_NODEFILE, a line a slot. LSF: LSB_MCPU_HOSTS.
     """
     if "SLURM_JOB_NODELIST" in environment:
         names = expand_nodelist(environment["SLURM_JOB_NODELIST"])
-        counts = expand_counts(environment.get("SLURM_JOB_CPUS_PER_NODE", ""))
+        counts = slurm_slots(environment)
         if len(counts) == len(names):
             return [Node(host=name, slots=count) for name, count in zip(names, counts, strict=True)]
         return [Node(host=name, slots=1) for name in names]
@@ -41,6 +41,11 @@ def job_nodes(environment: Mapping[str, str]) -> list[Node]:
     words = environment.get("LSB_MCPU_HOSTS", "").split()
     pairs = zip(words[::2], words[1::2], strict=False)
     return [Node(host=name, slots=int(count)) for name, count in pairs if _NUMBER.fullmatch(count)]
+
+
+def slurm_slots(environment: Mapping[str, str]) -> list[int]:
+    """Slots of each node of a Slurm job as its launchers count them: tasks, else CPUs; [] where it does not say."""
+    return expand_counts(environment.get("SLURM_TASKS_PER_NODE") or environment.get("SLURM_JOB_CPUS_PER_NODE", ""))
 
 
 def expand_nodelist(text: str) -> list[str]:

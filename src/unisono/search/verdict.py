@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from unisono.decide.decide import decide
 from unisono.decide.model import Decision
 from unisono.errors import UserError
-from unisono.language import _
+from unisono.language import _, translated
 from unisono.study.data import StudyData
 from unisono.study.rows import PROOF
 from unisono.study.store import Store
+
+_COMMAND_MOST = 400
 
 
 def decide_study(data: StudyData) -> Decision:
     """Raises UserError when the study holds nothing to decide from yet."""
     if not data.samples:
-        raise UserError(
-            _("study {name!r} holds no samples yet; go on with unisono tune --resume -o DIR, where it lies").format(
-                name=data.name
-            )
-        )
+        raise UserError(_nothing(data))
     return decide(
         data.samples,
         method=data.method,
@@ -31,6 +30,25 @@ def decide_study(data: StudyData) -> Decision:
         failures=[launch for launch in data.launches if launch.status not in ("done", "interrupted")],
         refusals=data.refusals,
         notes=data.notes,
+    )
+
+
+def _nothing(data: StudyData) -> str:
+    """Why there is nothing to decide from, as far as the launches say."""
+    failed = [launch for launch in data.launches if launch.status not in ("done", "interrupted")]
+    if not failed:
+        return _("study {name!r} holds no samples yet; go on with unisono tune --resume -o DIR, where it lies").format(
+            name=data.name
+        )
+    reason, count = Counter(launch.reason for launch in failed).most_common(1)[0]
+    example = next(launch for launch in failed if launch.reason == reason)
+    said = translated(reason)
+    if len(failed) == 1:
+        return _("study {name!r}: its launch failed: {reason}. The command was: {command}").format(
+            name=data.name, reason=said, command=example.command[:_COMMAND_MOST]
+        )
+    return _("study {name!r}: all {all} launches failed, {count} of them because: {reason}. One was: {command}").format(
+        name=data.name, all=len(failed), count=count, reason=said, command=example.command[:_COMMAND_MOST]
     )
 
 

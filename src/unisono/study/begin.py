@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -17,6 +19,9 @@ from unisono.study.ours import Ours, as_text
 from unisono.study.rows import TEXT
 from unisono.study.store import Store
 from unisono.toml import explain_validation
+
+_SHOWN = 80
+"""Of a value that differs: more would hide the sentence."""
 
 
 def begin(path: Path, study: Study, machine: Machine, matrix: Matrix, ours: Ours | None = None) -> Store:
@@ -64,6 +69,25 @@ def _but_for_budget(asked: Study, held: Study) -> Study:
     return asked.model_copy(update={"method": asked.method.model_copy(update={"budget": held.method.budget})})
 
 
+def _apart(asked: Mapping[str, Any], held: Mapping[str, Any], above: str = "") -> Iterator[str]:
+    """Where two documents differ: "cases.ppn: 2 there, 4 asked for"."""
+    for name in held:
+        mine, theirs = asked.get(name), held[name]
+        if mine == theirs:
+            continue
+        if isinstance(mine, dict) and isinstance(theirs, dict) and mine.keys() == theirs.keys():
+            yield from _apart(mine, theirs, f"{above}{name}.")
+        else:
+            yield _("{name}: {there} there, {asked} asked for").format(
+                name=f"{above}{name}", there=_shown(theirs), asked=_shown(mine)
+            )
+
+
+def _shown(value: Any) -> str:
+    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return text if text and len(text) <= _SHOWN else f"{text[:_SHOWN]}..." if text else _("none")
+
+
 def resume(path: Path, machine: Machine, *, asked: Study | None, force: bool) -> Store:
     """An existing study, ready to be continued.
 
@@ -80,12 +104,16 @@ def resume(path: Path, machine: Machine, *, asked: Study | None, force: bool) ->
             )
         held = stored_study(store)
         if asked is not None and _but_for_budget(asked, held) != held:
-            what = ", ".join(name for name in Study.model_fields if getattr(asked, name) != getattr(held, name))
             raise UserError(
                 _(
-                    "{path}: holds the study {name!r}, which differs from the one asked for in {what}; "
-                    "continue it without naming a study, or choose another -o DIR"
-                ).format(path=path, name=held.study.name, what=what)
+                    "{path}: holds another study than the one asked for ({what}). To continue it as it is: unisono "
+                    "tune --resume -o {folder}, with no study and no option of one but --budget; to measure what you "
+                    "ask for: another -o DIR"
+                ).format(
+                    path=path,
+                    what="; ".join(_apart(_but_for_budget(asked, held).model_dump(), held.model_dump())),
+                    folder=shlex.quote(str(path.parent)),
+                )
             )
         changed = differences(store.machine, machine)
         if changed and not force:

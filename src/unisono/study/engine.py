@@ -21,7 +21,7 @@ from unisono.machine.limits import outside_sentence, over_quota
 from unisono.machine.model import Machine
 from unisono.measure.session import Session, Timing
 from unisono.measure.steady import Steady
-from unisono.model import USUAL, Case, Condition, Sample, Setting, call_part, launch_part
+from unisono.model import DEFAULT, USUAL, Case, Condition, Sample, Setting, call_part, launch_part
 from unisono.parameters.spelling import call_as_launch, call_words, sweep_words
 from unisono.study.config import Measure
 from unisono.study.data import Refusal
@@ -158,13 +158,22 @@ class Engine:
             for item in task.items
         ]
         while (todo := self._still_wanted(todo)) and not self.exhausted():
-            if self._failed_starts.get((task.setting, task.nodes, task.ppn), 0) >= _STARTUP_TRIES:
+            starts = self._failed_starts.get((task.setting, task.nodes, task.ppn), 0)
+            if starts >= _STARTUP_TRIES or self._hopeless(task):
                 return
             try:
                 self._launch(replace(task, items=tuple(todo)))
                 return
             except _StoppedError as stop:
                 todo = self._after(stop, task, todo)
+
+    def _hopeless(self, task: Task) -> bool:
+        """Whether not even the default starts on these ranks: a host, the program or the MPI is at fault then, and
+        other settings would be blamed for it, one launch after another."""
+        failed = self._failed_starts.get((DEFAULT, task.nodes, task.ppn), 0)
+        return failed >= _STARTUP_TRIES and not any(
+            (case.nodes, case.ppn) == (task.nodes, task.ppn) for _, case, *_ in self._done
+        )
 
     def _after(self, stop: _StoppedError, task: Task, todo: list[Item]) -> list[Item]:
         """What is left to do after a launch died: the items behind the fatal one, and that one setting by setting."""
