@@ -66,11 +66,20 @@ class Condition:
     """By which that rank is drawn."""
     partners: tuple[tuple[int, int], ...] = ()
     """Who sends to whom in `exchange`: (source, target) of each message of a step."""
+    step: tuple[tuple[int, int, int, int, int], ...] = ()
+    """What each rank does in a step of `exchange`, in its order: (rank, operation, peer, bytes, tag), as profile.steps
+    has them. A sample's size is then that of the largest message."""
 
     @property
     def key(self) -> str:
         """Canonical JSON of what differs from the usual; "" for that."""
-        values = {"cold": self.cold, "late": list(self.late), "drawn": self.drawn, "partners": self.partners}
+        values = {
+            "cold": self.cold,
+            "late": list(self.late),
+            "drawn": self.drawn,
+            "partners": self.partners,
+            "step": self.step,
+        }
         found = {name: value for name, value in values.items() if value}
         if self.drawn:
             found["seed"] = self.seed
@@ -83,7 +92,8 @@ class Condition:
     def __str__(self) -> str:
         parts = {"": [], "buffers": [N_("cold buffers")], "caches": [N_("cold caches")]}[self.cold]
         parts += [N_("late ranks")] if self.comes_late else []
-        return " and ".join([*parts, *([N_("the program's partners")] if self.partners else [])])
+        parts += [N_("the program's partners")] if self.partners else []
+        return " and ".join([*parts, *([N_("the program's messages")] if self.step else [])])
 
 
 USUAL = Condition()
@@ -91,6 +101,9 @@ USUAL = Condition()
 
 PARTNERS_MOST = 512
 """Messages of a step that `exchange` can have (native/bench/partners.h)."""
+
+STEP_MOST = 1024
+"""Operations of all ranks in a step that `exchange` can have."""
 
 COLD = ("", "buffers", "caches")
 

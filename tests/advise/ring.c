@@ -1,4 +1,4 @@
-/* Ranks of a ring send 64 KiB to the next in every step, and do little else. */
+/* Ranks of a ring send 64 KiB to the next in every step, and 8 B back by a blocking call; they do little else. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +19,8 @@ int main(int count, char **words)
         MPI_Irecv(in, COUNT, MPI_DOUBLE, (rank + ranks - 1) % ranks, 1, MPI_COMM_WORLD, &requests[0]);
         MPI_Isend(out, COUNT, MPI_DOUBLE, (rank + 1) % ranks, 1, MPI_COMM_WORLD, &requests[1]);
         MPI_Waitall(2, requests, statuses);
+        MPI_Sendrecv(out, 1, MPI_DOUBLE, (rank + ranks - 1) % ranks, 2, in, 1, MPI_DOUBLE, (rank + 1) % ranks, 2,
+                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         out[step % COUNT] = in[(step + 1) % COUNT] + 1;
     }
     if (rank == 0)

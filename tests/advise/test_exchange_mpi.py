@@ -18,6 +18,7 @@ from unisono.launch.command import Command
 from unisono.library.build import bench_program
 from unisono.machine.model import Machine
 from unisono.model import CALL_SCOPE, DEFAULT, Case, Condition, Setting
+from unisono.profile.steps import IRECV, ISEND, WAIT
 from unisono.study.begin import begin
 from unisono.study.config import Measure
 from unisono.study.engine import Engine, Item, Task
@@ -37,7 +38,11 @@ def test_launch_settings_are_measured_with_a_programs_own_messages(machine: Mach
     line = Command([machine.mpi.mpirun, *root, "-n", "2", str(program), "500"], {}, None, [])
     mix = mix_of(profile_of(line, 120, machine, tmp_path))
     (gap,) = gaps(mix, [])
-    assert (gap.case, gap.sizes, gap.condition) == (CASE, (65536,), Condition(partners=((0, 1), (1, 0))))
+    one_rank = ((0, IRECV, 1, 65536), (0, ISEND, 1, 65536), (0, WAIT, 0, 0), (0, ISEND, 1, 8), (0, IRECV, 1, 8))
+    assert (gap.case, gap.sizes) == (CASE, (65536,))
+    assert tuple(action[:4] for action in gap.condition.step if action[0] == 0) == one_rank
+    assert gap.condition == Condition(step=gap.condition.step)
+    assert {spot.sizes_text for spot in mix.spots if spot.function == "MPI_Isend"} == {"64 KiB"}
 
     # MPICH's own settings are not known to Unisono: there it is the default alone.
     settings = [DEFAULT, THRESHOLD] if machine.mpi.family == "openmpi" else [DEFAULT]

@@ -96,6 +96,17 @@ def test_messages_go_between_a_programs_partners(embedded: Machine, launch: Laun
     )
     assert one.correct is True and many.correct is True and many.minimum > one.minimum
     assert wrong.refused == "partners: there is no rank 2"
+    # A step as it was recorded: sizes of their own, a blocking pair, one that is waited for, one that never is.
+    step = (
+        *((0, 1, 1, 1 << 16, 0), (0, 0, 1, 8, 1), (0, 4, 0, 0, 0), (0, 3, 1, 1000, 2), (0, 1, 1, 0, 2)),
+        *((1, 0, 0, 1 << 16, 0), (1, 1, 0, 8, 1), (1, 2, 0, 1000, 2), (1, 0, 0, 0, 2)),
+    )
+    own, lost, mad = (
+        session.measure("exchange", 1 << 16, [0], seconds=0.01, condition=Condition(step=steps))[0]
+        for steps in (step, ((0, 1, 5, 8, 0),), ((0, 5, 1, 8, 0),))
+    )
+    assert own.correct is True and own.minimum > one.minimum / 2
+    assert lost.refused == "step: there is no rank 5" and mad.refused == "step: there is no operation 5"
 
 
 @pytest.mark.parametrize("cold", ["buffers", "caches"])

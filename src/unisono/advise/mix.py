@@ -96,6 +96,8 @@ class Spot:
     """Seconds each rank waits in a call for the last, on average: see profile.hot.HotSpot."""
     late: LateMessages | None = None
     """Whom a point-to-point call waited for: see profile.hot.HotSpot."""
+    own: tuple[Use, ...] = ()
+    """Of messages that are replayed in one step, and so count as one size: `uses` with their own sizes."""
 
     @property
     def name(self) -> str:
@@ -107,13 +109,13 @@ class Spot:
     @property
     def sizes_text(self) -> str:
         """ "512 KiB a peer", "8 B to 64 KiB", "" for a barrier."""
-        sizes = sorted(use.size for use in self.uses if use.size >= 0)
+        sizes = sorted(use.size for use in self.own or self.uses if use.size >= 0)
         if not sizes or sizes[-1] == 0:
             return ""
         text = _("{least} to {most}").format(least=format_size(sizes[0]), most=format_size(sizes[-1]))
         if sizes[0] == sizes[-1]:
             text = format_size(sizes[0])
-            text = text if all(use.exact for use in self.uses) else _("about {size}").format(size=text)
+            text = text if all(use.exact for use in self.own or self.uses) else _("about {size}").format(size=text)
         peer = self.case and self.case.collective in ("alltoall", "alltoallv")
         return _("{size} a peer").format(size=text) if peer else text
 
@@ -168,9 +170,13 @@ def mix_of(profile: Profile, nodes: int | None = None) -> Mix:
     first = list(zip(names[:_NAMED], found[:_NAMED], strict=True))
     differ = sites(profile, [((spot.function, name, spot.phase), spot.path) for name, spot in first])
     names[:_NAMED] = [f"{name} ({site})" if site else name for (name, _spot), site in zip(first, differ, strict=True)]
-    pairs = partners(profile) if world is not None and world[0] * world[1] == profile.ranks else ()
-    messages = EXCHANGE if pairs else PINGPONG
+    whole = world is not None and world[0] * world[1] == profile.ranks
+    step = tuple(tuple(row) for row in profile.step.tolist()) if whole else ()
+    pairs = partners(profile) if whole and not step else ()
+    messages = EXCHANGE if pairs or step else PINGPONG
     spots = _completed([_spot(profile, spot, name, world, messages) for spot, name in zip(found, names, strict=True)])
+    if step:
+        spots = _in_one_step(spots, int(profile.step["bytes"].max()))
     spots, total = _without_barriers(profile, spots)
     if total <= 0:
         raise UserError(_("the profile holds no time, so nothing can be said about a gain"))
@@ -188,7 +194,9 @@ def mix_of(profile: Profile, nodes: int | None = None) -> Mix:
         )
     if profile.origin.source != "unisono":
         notes += profile.notes
-    conditions = {Case(EXCHANGE, *world): Condition(partners=pairs)} if pairs and world is not None else {}
+    conditions = {}
+    if messages == EXCHANGE and world is not None:
+        conditions[Case(EXCHANGE, *world)] = Condition(partners=pairs, step=step)
     return Mix(tuple(spots), total, profile.ranks, world, tuple(notes), profile.origin.as_is, conditions)
 
 
@@ -210,7 +218,11 @@ def on_pingpongs(mix: Mix, cases: Collection[Case]) -> Mix:
     own, other = Case(EXCHANGE, *mix.world), Case(PINGPONG, *mix.world)
     if own in cases or other not in cases:
         return mix
-    return replace(mix, spots=tuple(replace(spot, case=other) if spot.case == own else spot for spot in mix.spots))
+    spots = (
+        replace(spot, case=other, uses=spot.own or spot.uses, own=()) if spot.case == own else spot
+        for spot in mix.spots
+    )
+    return replace(mix, spots=tuple(spots))
 
 
 def _without_barriers(profile: Profile, spots: Sequence[Spot]) -> tuple[list[Spot], float]:
@@ -314,6 +326,16 @@ def _completed(spots: Sequence[Spot]) -> list[Spot]:
                 uses.append(use)
         found.append(replace(spot, uses=tuple(sorted(uses, key=lambda use: (-use.time, use.size)))))
     return found
+
+
+def _in_one_step(spots: Sequence[Spot], largest: int) -> list[Spot]:
+    """Messages that are measured together, in one step: at the size of the largest, by which it is called."""
+    return [
+        replace(spot, uses=tuple(replace(use, size=largest) for use in spot.uses), own=spot.uses)
+        if spot.kind == MESSAGES
+        else spot
+        for spot in spots
+    ]
 
 
 def _kind(function: str, collective: str | None) -> str:

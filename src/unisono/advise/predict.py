@@ -181,7 +181,8 @@ class _Block:
             return TRANSFER
         uses = [use for cell in cells for use in cell.uses]
         untold = math.fsum(use.time for use in uses if math.isnan(use.waiting))
-        told = self.case.collective == EXCHANGE and self.source.condition(self.case).partners
+        condition = self.source.condition(self.case)
+        told = self.case.collective == EXCHANGE and (condition.partners or condition.step)
         return TRANSFER if told and untold <= UNTOLD * math.fsum(use.time for use in uses) else MESSAGE_TRANSFER
 
 

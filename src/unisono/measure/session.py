@@ -253,4 +253,6 @@ def _condition_words(condition: Condition) -> dict[str, str | int]:
         words |= {"late_drawn_ns": round(condition.drawn * 1e9), "seed": condition.seed}
     if condition.partners:
         words["partners"] = ",".join(f"{source},{target}" for source, target in condition.partners)
+    if condition.step:
+        words["step"] = ",".join(str(number) for action in condition.step for number in action)
     return words

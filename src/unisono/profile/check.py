@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
 from unisono.language import _
 from unisono.profile.model import UNKNOWN, Profile
+from unisono.profile.steps import WAIT
 
 DEPTH_MOST = 1000
 """Recorders keep some tens of frames. Whoever follows paths up may count on an end."""
+_INT16 = 2**15 - 1
 _INT32 = 2**31 - 1
 _INT64 = 2**63 - 1
 _SUM_MOST = 2.0**62
@@ -20,7 +24,7 @@ _SECONDS_MOST = 1e12
 
 def problem(profile: Profile) -> str:
     """The first thing that is wrong with a profile, as half a sentence; "" for a sound one."""
-    return _tree(profile) or _cells(profile) or _rest(profile) or _late(profile)
+    return _tree(profile) or _cells(profile) or _rest(profile) or _late(profile) or _step(profile)
 
 
 def _tree(profile: Profile) -> str:
@@ -111,5 +115,14 @@ def _lost(profile: Profile, rows: npt.NDArray[np.void]) -> str:
     return ""
 
 
-def _within(column: npt.NDArray[np.int32], low: int, end: int) -> bool:
+def _step(profile: Profile) -> str:
+    step = profile.step
+    ends = {"rank": profile.ranks, "peer": profile.ranks, "operation": WAIT + 1, "bytes": _INT32, "tag": _INT16}
+    for name, end in ends.items():
+        if not _within(step[name], 0, end):
+            return _("a replayed message has an impossible {name}").format(name=name)
+    return ""
+
+
+def _within(column: npt.NDArray[np.integer[Any]], low: int, end: int) -> bool:
     return bool(np.all((column >= low) & (column < end)))

@@ -16,10 +16,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from unisono import __version__
 from unisono.errors import UserError
 from unisono.language import _
+from unisono.model import STEP_MOST
 from unisono.profile.arrays import check_size, read_array, write_array
 from unisono.profile.check import problem
 from unisono.profile.model import CELL, LATE, PAIR, Comm, Frame, Origin, Profile
 from unisono.profile.model import Path as CallPath
+from unisono.profile.steps import STEP
 from unisono.reading import open_regular
 from unisono.toml import explain_validation
 from unisono.writing import written
@@ -103,6 +105,8 @@ def save(profile: Profile, path: Path) -> None:
         write_array(archive, "wall.npy", profile.wall)
         if len(profile.late):
             write_array(archive, "late.npy", profile.late)
+        if len(profile.step):
+            write_array(archive, "step.npy", profile.step)
 
 
 def load(path: Path) -> Profile:
@@ -162,6 +166,7 @@ def _read(archive: zipfile.ZipFile, where: str) -> Profile:
         pairs=read_array(archive, "pairs.npy", PAIR, _PAIRS_MOST, where),
         # Profiles without waiting, and older ones, have none.
         late=read_array(archive, "late.npy", LATE, _PAIRS_MOST, where) if "late.npy" in names else np.zeros(0, LATE),
+        step=read_array(archive, "step.npy", STEP, STEP_MOST, where) if "step.npy" in names else np.zeros(0, STEP),
         notes=tuple(document.notes),
     )
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from unisono.profile.clocks import compared
 from unisono.profile.rawfile import OPEN, SEND, Part
+from unisono.profile.steps import STEP, step_of
 
 WAIT = np.dtype([("cell", np.uint32), ("peer", np.int32), ("receiver", np.bool_), ("time", np.float64)])
 """Of one rank: which row waited, and for whom; seconds."""
@@ -39,6 +40,8 @@ class Waited:
     """Seconds of all ranks in calls whose messages were all paired."""
     paired: float
     """Seconds of all ranks in these calls."""
+    step: npt.NDArray[np.void]
+    """A step of the program's messages (`steps.STEP`)."""
     nodes: int = 1
     """On so many nodes were ranks whose messages were paired."""
     unsure: float = 0.0
@@ -57,14 +60,16 @@ def waited(parts: Sequence[Part]) -> Waited:
     nobody = tuple(np.zeros(0, WAIT) for _part in parts)
     logs = [_told(part.messages) for part in parts]
     if not any(len(log) for log in logs):
-        return Waited(rows, nobody, 0.0, 0.0, 0.0)
+        return Waited(rows, nobody, 0.0, 0.0, 0.0, np.zeros(0, STEP))
     log = np.concatenate(logs)
     number = np.repeat(np.arange(len(parts)), [len(one) for one in logs])
-    late, spread, clocks = _late(log, number, parts)
+    send, receive = _pairs(log, number, parts)
+    step = step_of(log, np.asarray([part.rank for part in parts], np.int64)[number], send, receive)
+    late, spread, clocks = _late(log, send, receive, np.asarray([part.number("node", -1) for part in parts])[number])
     timed = (log["end"] > 0) & (log["cell"] != NO_CELL)
     log, number, late, spread = log[timed], number[timed], late[timed], spread[timed]
     if not len(log):
-        return Waited(rows, nobody, 0.0, 0.0, 0.0)
+        return Waited(rows, nobody, 0.0, 0.0, 0.0, step)
     order = np.lexsort((log["begin"], log["cell"], number))
     log, number, late, spread = log[order], number[order], late[order], spread[order]
     same = (
@@ -97,6 +102,7 @@ def waited(parts: Sequence[Part]) -> Waited:
         float(by_sender[from_sender].sum()),
         float(by_receiver[known & ~from_sender].sum()),
         float(told[known].sum()),
+        step,
         *clocks,
     )
 
@@ -125,12 +131,14 @@ def _whom(log: npt.NDArray[np.void], wait: npt.NDArray[np.float64]) -> npt.NDArr
 
 
 def _late(
-    log: npt.NDArray[np.void], number: npt.NDArray[np.int64], parts: Sequence[Part]
+    log: npt.NDArray[np.void],
+    send: npt.NDArray[np.int64],
+    receive: npt.NDArray[np.int64],
+    nodes: npt.NDArray[np.int64],
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], tuple[int, float]]:
     """Seconds that each message's call waited for the other side, and by how much that is uncertain either way; NaN for
-    messages that were not paired. And how many nodes were compared, with the uncertainty of their clocks."""
-    nodes = np.asarray([part.number("node", -1) for part in parts], np.int64)[number]
-    send, receive = _pairs(log, number, parts)
+    messages that were not paired. And how many nodes were compared, with the uncertainty of their clocks. `nodes`: on
+    which each message of the log was."""
     here, there = nodes[send], nodes[receive]
     sent, ended = log["posted"][send].astype(np.int64), log["end"][receive].astype(np.int64)
     apart = (here != there) & (here >= 0) & (there >= 0)

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unisono.model import COLLECTIVES, MICROBENCHMARKS
+from unisono.profile.steps import STEP
 
 NO_FUNCTION = 0
 """`functions[0]` is "": the row is the program's own time on that path (exclusive), not a call of MPI."""
@@ -169,6 +170,8 @@ class Profile:
     pairs: npt.NDArray[np.void]
     late: npt.NDArray[np.void] = field(default_factory=lambda: np.zeros(0, LATE))
     """Empty where nobody waited for a message, or it was not measured."""
+    step: npt.NDArray[np.void] = field(default_factory=lambda: np.zeros(0, STEP))
+    """A step of the program's point-to-point messages, as it is replayed; empty where it is not known."""
     notes: tuple[str, ...] = ()
     """What a reader must know: what the format does not hold and was assumed, what was lost."""
 

@@ -100,6 +100,7 @@ class _Merger:
             cells=cells,
             wall=wall,
             pairs=self._pairs(),
+            step=self.waited.step,
             late=late[(late["peer"] >= 0) & (late["peer"] < self.ranks)],
             notes=tuple(self._notes()),
         )

@@ -22,6 +22,7 @@ from unisono.model import (
     PARTNERS_MOST,
     PPN_MOST,
     RANKS_MOST,
+    STEP_MOST,
     USUAL,
     Condition,
 )
@@ -126,6 +127,10 @@ class _Strict(BaseModel):
 _Rank = Annotated[int, Field(ge=0, lt=RANKS_MOST)]
 
 
+_Operation = Annotated[int, Field(ge=0, le=4)]
+_Bytes = Annotated[int, Field(ge=0, lt=2**31 - 1)]
+
+
 class _Condition(_Strict):
     """`model.Condition.key`."""
 
@@ -135,6 +140,7 @@ class _Condition(_Strict):
     drawn: _Late = 0.0
     seed: _Id = 1
     partners: Annotated[list[tuple[_Rank, _Rank]], Field(max_length=PARTNERS_MOST)] = []
+    step: Annotated[list[tuple[_Rank, _Operation, _Rank, _Bytes, _Rank]], Field(max_length=STEP_MOST)] = []
 
 
 _CONDITION = TypeAdapter(_Condition)
@@ -235,7 +241,7 @@ def condition_of(key: str, path: Path) -> Condition:
     if not key:
         return USUAL
     found = parsed(_CONDITION, key, _("a condition"), path)
-    return Condition(found.cold, tuple(found.late), found.drawn, found.seed, tuple(found.partners))
+    return Condition(found.cold, tuple(found.late), found.drawn, found.seed, tuple(found.partners), tuple(found.step))
 
 
 def damaged(path: Path, what: str) -> UserError:
