@@ -7,10 +7,19 @@ import random
 import re
 import sqlite3
 import struct
+import sys
 import zipfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+import tomli_w
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 WORDS = (
     "", "0", "-1", "1", "inf", "-inf", "nan", "1e999", "-1e308", "5e-324", "1e300", "9" * 25, "9" * 5000,
@@ -44,6 +53,8 @@ def damage(path: Path, seed: int) -> None:
         how = [_rows, _rows, _values_within, _pages]
     elif head.startswith(b"PK"):
         how = [_zipped, _zipped, _zipped, _bytes]
+    elif path.suffix == ".toml":
+        how = [_toml, _toml, _toml, _words, _words, _lines, _bytes]
     elif head[:1] == b"{":
         how = [_json, _json, _words, _bytes]
     elif head.isascii() and b"\0" not in head and not head.startswith((b"PK", b"UNISONO")):
@@ -111,6 +122,17 @@ def _json(path: Path, draw: random.Random) -> None:
     for _ in range(draw.randint(1, 3)):
         document = _changed(document, draw)
     path.write_text(json.dumps(document))
+
+
+def _toml(path: Path, draw: random.Random) -> None:
+    """Values of a document that is written again as it should be: most other damage is refused before any is read."""
+    text = path.read_text()
+    changes = draw.randint(1, 3)
+    while changes:
+        with suppress(AttributeError, TypeError):  # TOML has no null, and a document is a table
+            text = tomli_w.dumps(_changed(tomllib.loads(text), draw))
+            changes -= 1
+    path.write_text(text, encoding="utf-8", newline="")
 
 
 def _zipped(path: Path, draw: random.Random) -> None:

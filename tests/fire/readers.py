@@ -234,8 +234,9 @@ def torus(path: Path) -> None:
         raise UserError(said)
 
 
-def ucx_file(path: Path) -> None:
-    ucx.parse_settings(read_bytes(path, DOCUMENT_MOST).decode("utf-8", "replace"))
+def ucx_file(path: Path) -> dict[str, str]:
+    """What tune and doctor take from it, as UCX does: a line that says nothing is none, so that nothing is refused."""
+    return ucx.parse_settings(read_bytes(path, DOCUMENT_MOST).decode("utf-8", "replace"))
 
 
 def arguments(path: Path) -> None:
@@ -272,6 +273,8 @@ READERS: dict[str, Callable[[Path], object]] = {
     "arguments": arguments,
 }
 """By the names of ORIGINALS; all others are profiles."""
+NEVER_REFUSED: dict[str, Callable[[Path], object]] = {"ucx.conf": ucx_file}
+"""Of these it is told whether they were read as before they were damaged."""
 
 
 def reader(name: str) -> Callable[[Path], object]:
