@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -44,7 +45,7 @@ TUNING: Tuning = tuning(
 )
 
 
-def advised(calls: list[Call], good: float = 0.6, bad: float = 1.2, launches: int = 6) -> Advice:
+def advised(calls: list[Call], good: float = 0.6, bad: float = 1.2, launches: int = 6, **origin: Any) -> Advice:
     """GOOD takes `good` times as long as the default, BAD `bad` times for alltoall and a third for bcast."""
 
     def seconds(case: Case, size: int, setting: Setting) -> float:
@@ -53,7 +54,9 @@ def advised(calls: list[Call], good: float = 0.6, bad: float = 1.2, launches: in
 
     samples = study(seconds, [GOOD, BAD], cases=CASES, sizes=SIZES, launches=launches, noise=Noise(0.01, 0, 0.003))
     evidence = StudyEvidence(study_data(samples), TUNING)
-    return advise(mix_of(profile(calls)), TUNING, [evidence], program="mpirun -n 4 ./app", cpus=4)
+    made = profile(calls)
+    made = replace(made, origin=replace(made.origin, **origin))
+    return advise(mix_of(made), TUNING, [evidence], program="mpirun -n 4 ./app", cpus=4)
 
 
 FFT = Call("MPI_Alltoall", ("main", "transpose_x_yz"), size=1 << 16, time=4.0, waiting=0.28)
@@ -71,6 +74,16 @@ def test_late_senders_are_named_and_what_was_not_paired_is_not_zero() -> None:
     assert "Recv from halo: 80 % of its time is waiting for senders that came late (rank 2 waits longest, for" in said
     assert "Waitall from main: whether it waits for late senders or late receivers was not measured" in said
     assert "of the time is waiting in collectives" not in said
+
+
+def test_what_lies_outside_of_the_program_is_said() -> None:
+    """Runs of 20 s of which MPI_Init and MPI_Finalize enclose 10 show half of what is saved in between."""
+    runs = (20.0, 20.02, 19.98)
+    long, by_metric = advised([FFT], as_is=runs), advised([FFT], as_is=runs, metric="Time = (.*)")
+    said = [next((s for s in found.sentences() if "outside of what MPI_Init" in s), "") for found in (long, by_metric)]
+    assert said[0].startswith("50 % of the time of a run") and not said[1]
+    shown = [next(s for s in found.sentences() if "pairs of runs will show" in s) for found in (long, by_metric)]
+    assert shown[0] != shown[1]
 
 
 def text(advice: Advice) -> str:

@@ -21,6 +21,7 @@ from unisono.advise.mix import (
     Mix,
     Spot,
     on_pingpongs,
+    outside_sentence,
 )
 from unisono.advise.predict import TOO_FEW, UNMEASURED, Prediction, SpotPrediction, predict
 from unisono.advise.replayed import Replays, condition_notes
@@ -143,7 +144,10 @@ class Advice:
         found = scatter(self.mix.as_is)
         if math.isnan(found) or not self.candidates or not self.candidates[0].predictable:
             return []
-        gain = shown(self.candidates[0].gain, self.mix.as_is, RUNS)
+        saving = self.candidates[0].saving
+        inside = 1 - self.mix.outside  # runs are timed as a whole
+        whole = Interval(*(1 / (1 - min(inside * end, 0.99)) for end in (saving.mid, saving.low, saving.high)))
+        gain = shown(whole, self.mix.as_is, RUNS)
         saving = Interval(*(1 - 1 / end for end in (gain.mid, gain.low, gain.high)))
         return [
             _("Runs as it is differed by {spread} among themselves: {count} pairs of runs will show {saving}.").format(
@@ -159,7 +163,7 @@ class Advice:
 
     def unknown(self) -> list[str]:
         """What the prediction does not know, one sentence each."""
-        out = []
+        out = [sentence] if (sentence := outside_sentence(self.mix)) else []
         share = self.mix.share(self.mix.time(NONBLOCKING))
         if share >= 0.001:
             out.append(

@@ -13,6 +13,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from unisono.display import percent
 from unisono.errors import UserError
 from unisono.language import N_, _
 from unisono.model import PARTNERS_MOST, USUAL, Case, Condition
@@ -32,6 +33,8 @@ PINGPONG, EXCHANGE = "pingpong", "exchange"
 """What is measured for point-to-point calls: a message at a time, or the program's own sizes and partners."""
 RARE = 0.1
 """Of the messages of the pair that has most: pairs with fewer have no part in every step."""
+OUTSIDE = 0.3
+"""Of the time of a run: so much that is not the program's communication and computation is said."""
 MEASURED = (COLLECTIVE, MESSAGES)
 """What a study can measure."""
 
@@ -133,6 +136,9 @@ class Mix:
     notes: tuple[str, ...]
     as_is: tuple[float, ...] = ()
     """Times of runs without the recorder, where there were some: how much runs differ."""
+    outside: float = 0.0
+    """Of the time of such a run, the part before MPI_Init ends and after MPI_Finalize begins, where that is known:
+    nothing of it is recorded, and savings are parts of the rest."""
     conditions: Mapping[Case, Condition] = field(default_factory=dict)
     """Under which the benchmark's calls are most like the program's, where that was found out (advise.replayed)."""
 
@@ -197,7 +203,28 @@ def mix_of(profile: Profile, nodes: int | None = None) -> Mix:
     conditions = {}
     if messages == EXCHANGE and world is not None:
         conditions[Case(EXCHANGE, *world)] = Condition(partners=pairs, step=step)
-    return Mix(tuple(spots), total, profile.ranks, world, tuple(notes), profile.origin.as_is, conditions)
+    return Mix(
+        tuple(spots), total, profile.ranks, world, tuple(notes), profile.origin.as_is, _outside(profile), conditions
+    )
+
+
+def _outside(profile: Profile) -> float:
+    """See Mix. What a metric finds is the program's own affair."""
+    origin = profile.origin
+    if not origin.as_is or origin.metric or not len(profile.wall):
+        return 0.0
+    run = min(origin.as_is)
+    return max(0.0, 1 - float(profile.wall.max()) / run) if run > 0 else 0.0
+
+
+def outside_sentence(mix: Mix) -> str:
+    """What follows for comparisons of whole runs; "" where little is outside."""
+    if mix.outside < OUTSIDE:
+        return ""
+    return _(
+        "{share} of the time of a run is outside of what MPI_Init and MPI_Finalize enclose, mostly starting the "
+        "processes: comparisons of whole runs are of that, too. Give --metric, or the program more to do."
+    ).format(share=percent(mix.outside))
 
 
 def partners(profile: Profile) -> tuple[tuple[int, int], ...]:

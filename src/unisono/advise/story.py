@@ -10,7 +10,7 @@ from typing import Any
 from unisono.advise.against import against
 from unisono.advise.changes import Changes, changes
 from unisono.advise.journal import Files, Journal, Outcome, Trial
-from unisono.advise.mix import Mix, mix_of
+from unisono.advise.mix import Mix, mix_of, outside_sentence
 from unisono.advise.paired import trimmed_mean
 from unisono.advise.replayed import replays
 from unisono.decide.model import Interval
@@ -129,10 +129,13 @@ class Story:
     def markdown(self) -> str:
         """The page."""
         lines = [f"# {shlex.join(self.journal.argv)}", "", f"**{self.headline}**", ""]
+        mix = mix_of(self.profiles[0]) if self.profiles else None
+        if mix is not None and self.journal.metric is None and (sentence := outside_sentence(mix)):
+            lines += [sentence, ""]
         if self.accepted:
             lines += [_("Run it so:"), "", "```sh", self.command, "```", ""]
-        if self.profiles:
-            lines += [_("## Where its time went"), "", *_spots(mix_of(self.profiles[0])), ""]
+        if mix is not None:
+            lines += [_("## Where its time went"), "", *_spots(mix), ""]
             lines += [*(f"- {sentence}" for sentence in self.against), ""] if self.against else []
         lines += [_("## What was tried"), "", *self._tried(), ""]
         found = self.changes
