@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "fabric.h"
 #include "limits.h"
 #include "measure.h"
 #include "ours.h"
@@ -35,7 +36,9 @@ static const struct {
     const char *verb;
     bool (*obey)(struct bench *bench, struct command *command, struct problem *problem);
 } verbs[] = {{"algorithms", algorithms_command},
+             {"compute", compute_command},
              {"define", define_command},
+             {"fabric", fabric_command},
              {"limits", limits_command},
              {"measure", measure_command},
              {"state", state_command}};

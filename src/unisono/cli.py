@@ -66,11 +66,40 @@ def _main(
 
 
 @app.command(epilog="Example: unisono doctor --json > machine.json")
-def doctor(json: Json = False, mpirun: Mpirun = None, mpicc: Mpicc = None, hosts: Hosts = None) -> None:
+def doctor(
+    json: Json = False,
+    mpirun: Mpirun = None,
+    mpicc: Mpicc = None,
+    hosts: Hosts = None,
+    fabric: Annotated[
+        bool, typer.Option("--fabric", help="Measure between the nodes instead: which node, link or processor is slow?")
+    ] = False,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="DIR", help="Where fabric.json and its page go.")
+    ] = None,
+    budget: Annotated[str | None, typer.Option(metavar="1m", help="With --fabric, measure no longer.")] = None,
+    drain_reason: Annotated[
+        bool, typer.Option("--drain-reason", help="With --fabric, print Slurm's command to drain each slow node.")
+    ] = False,
+    reframe: Annotated[
+        bool, typer.Option("--reframe", help="With --fabric, print the reference of a ReFrame test, with bounds.")
+    ] = False,
+) -> None:
     """Describe this machine, its MPI and network, and say which parameters can be tuned here."""
     from unisono.commands.doctor import doctor as command
 
-    command(json=json, mpirun=mpirun, mpicc=mpicc, hosts=hosts)
+    status = command(
+        json=json,
+        mpirun=mpirun,
+        mpicc=mpicc,
+        hosts=hosts,
+        fabric=fabric,
+        output=output,
+        budget=budget,
+        drain_reason=drain_reason,
+        reframe=reframe,
+    )
+    raise typer.Exit(status)
 
 
 @app.command(epilog="Example: unisono tune quick --budget 4m, or: unisono tune my-study.toml --dry-run")

@@ -7,7 +7,7 @@ the protocol itself. Raises LaunchError "protocol" for a line that claims to be 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, TypeVar
@@ -150,6 +150,35 @@ class Limits(_Message):
         document = self.model_dump(exclude_none=True, mode="json")
         document["copy"] = document.pop("copy_rates")
         return document
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """Half round trips between two nodes, seconds: of one byte and of a large message, the shortest and the median."""
+
+    first: int
+    second: int
+    latency: float
+    latency_median: float
+    large: float
+    large_median: float
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """A chunk of work on a node's processor, seconds: the shortest and the median, and of the processor's own time."""
+
+    shortest: float
+    median: float
+    processor: float
+
+
+class _BetweenMessage(_Message):
+    fabric: list[list[int]]
+
+
+class _ComputedMessage(_Message):
+    compute: list[list[int]]
 
 
 @dataclass(frozen=True)
@@ -312,3 +341,17 @@ def _list(value: Any) -> list[Any]:
 def _garbage(line: str, why: str) -> LaunchError:
     shown = line if len(line) <= 120 else line[:117] + "..."
     return LaunchError("protocol", N_("the benchmark said {shown!r}; {why}").format(shown=shown, why=why))
+
+
+def parse_between(answer: Answer, pairs: Sequence[tuple[int, int]]) -> list[Between]:
+    rows = _typed(_BetweenMessage, answer).fabric
+    if any(len(row) != 6 for row in rows) or [(row[0], row[1]) for row in rows] != list(pairs):
+        raise _garbage(json.dumps(answer), N_("not the pairs of nodes that were asked for"))
+    return [Between(row[0], row[1], *(nanoseconds * 1e-9 for nanoseconds in row[2:])) for row in rows]
+
+
+def parse_computed(answer: Answer, nodes: int) -> list[Computed]:
+    rows = _typed(_ComputedMessage, answer).compute
+    if any(len(row) != 4 for row in rows) or [row[0] for row in rows] != list(range(nodes)):
+        raise _garbage(json.dumps(answer), N_("not the nodes of this launch"))
+    return [Computed(*(nanoseconds * 1e-9 for nanoseconds in row[1:])) for row in rows]

@@ -15,11 +15,15 @@ from unisono.launch.failure import STUMBLES, stumbled
 from unisono.launch.process import Process
 from unisono.measure.protocol import (
     Answer,
+    Between,
+    Computed,
     Hello,
     Limits,
     OwnAlgorithm,
     Timing,
     parse_algorithm,
+    parse_between,
+    parse_computed,
     parse_hello,
     parse_limits,
     parse_line,
@@ -32,6 +36,8 @@ __all__ = ["Hello", "Limits", "OwnAlgorithm", "Session", "Timing"]
 _GRACE = 10.0
 """Seconds the driver waits past the benchmark's own deadline, at which its ranks end themselves and say where."""
 _DEFINE_DEADLINE = 30.0
+_PAIRS_MOST = 256
+"""Of nodes in one command of the benchmark."""
 _LIMITS_DEADLINE = 120.0
 _CLOSE_DEADLINE = 10.0
 _DECLINED = 10.0
@@ -167,6 +173,34 @@ class Session:
         (answer,) = self._ask("state", _DEFINE_DEADLINE)
         value = answer.get("flags_ns")
         return float(value) if isinstance(value, (int, float)) else None
+
+    def between(
+        self,
+        pairs: Sequence[tuple[int, int]],
+        *,
+        size: int,
+        exchanges: int,
+        large: int,
+        together: bool,
+        deadline: float,
+    ) -> list[Between]:
+        """Messages between pairs of nodes (by number, each in one pair at most), all at once or one pair after another.
+
+        `exchanges` round trips of a byte, then `large` of `size` bytes; `deadline` seconds for each 256 pairs.
+        """
+        found: list[Between] = []
+        for first in range(0, len(pairs), _PAIRS_MOST):
+            some = pairs[first : first + _PAIRS_MOST]
+            words = ",".join(f"{a},{b}" for a, b in some)
+            line = f"fabric pairs={words} bytes={size} exchanges={exchanges} large={large} together={int(together)}"
+            (answer,) = self._ask(f"{line} deadline_s={max(1, math.ceil(deadline))}", deadline + _GRACE)
+            found += parse_between(answer, some)
+        return found
+
+    def compute(self, chunks: int = 32) -> list[Computed]:
+        """How long a chunk of work takes the processor of each node, in the order of the nodes."""
+        (answer,) = self._ask(f"compute chunks={chunks}", _LIMITS_DEADLINE + _GRACE)
+        return parse_computed(answer, self.hello.nodes)
 
     def close(self) -> None:
         """End the launch: politely, then for certain. Never raises LaunchError."""

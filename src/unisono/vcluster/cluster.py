@@ -132,15 +132,16 @@ class Nodes:
 class VirtualCluster(Nodes):
     """`nodes` hosts and a login host from which launches start, until `close()`, or the death of this process.
 
-    `shape` limits every link, as (rate, latency) in the words of tc, for example ("1gbit", "20ms"). Raises ClusterError
-    where the kernel or missing tools do not allow it.
+    `shape` limits every link, as (rate, latency) in the words of tc, for example ("1gbit", "20ms"); `rates` are those
+    of n0, n1 ... where they are not all the same. Raises ClusterError where the kernel or missing tools do not allow
+    it.
     """
 
-    def __init__(self, nodes: int = 4, shape: tuple[str, str] | None = None) -> None:
+    def __init__(self, nodes: int = 4, shape: tuple[str, str] | None = None, rates: Sequence[str] = ()) -> None:
         self._directory = tempfile.TemporaryDirectory(prefix="vc-")
         directory = Path(self._directory.name)
         try:
-            self._outer = start(directory, nodes, shape, [], subprocess.PIPE)
+            self._outer = start(directory, nodes, shape, rates, subprocess.PIPE)
             wait_until_ready(self._outer)
         except ClusterError:
             self._directory.cleanup()

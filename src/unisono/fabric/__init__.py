@@ -1,0 +1,1 @@
+"""The network and the nodes as measured: which node, link or processor is slow."""
