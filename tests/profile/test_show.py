@@ -72,6 +72,13 @@ def test_the_sentence_about_several_sizes_calls_without_one_and_no_calls() -> No
     assert said(profile(row(time=1.0))) == "There are no MPI calls in this profile."
 
 
+def test_a_function_without_a_name_is_shown() -> None:
+    whole = profile(row(calls=3, time=1.0, function=2, path=3))
+    nameless = dataclasses.replace(whole, functions=("",) * len(whole.functions))
+    assert " is 100 % of your time" in said(nameless)
+    assert shown(nameless)
+
+
 def wrapped() -> Profile:
     """main -> transpose_a and transpose_b -> exchange -> MPI_Alltoall."""
     base = profile(sized(8, 1, 3.0, path=4), sized(8, 1, 1.0, path=5))

@@ -167,7 +167,7 @@ def answer(profile: Profile, spots: Sequence[HotSpot]) -> str:
 
 def _called(spot: HotSpot, name: str, through: str) -> str:
     """The function and who calls it, to begin a sentence with."""
-    function = f"{spot.name[0].upper()}{spot.name[1:]}"
+    function = f"{spot.name[:1].upper()}{spot.name[1:]}"  # a damaged file has one without a name
     if not name:
         return function
     said = _("{function} called from {caller}")
