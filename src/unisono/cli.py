@@ -294,6 +294,9 @@ def export(
     weights: Weights = None,
     nodes: Annotated[int | None, typer.Option(help="Which case, when the tuning has several.")] = None,
     ppn: Annotated[int | None, typer.Option(help="Which case, when the tuning has several.")] = None,
+    study: Annotated[
+        Path | None, typer.Option(metavar="STUDY.db", help="Where reframe's values come from; else beside the tuning.")
+    ] = None,
     json: Json = False,
     mpirun: Mpirun = None,
     mpicc: Mpicc = None,
@@ -314,6 +317,7 @@ def export(
             json=json,
             mpirun=mpirun,
             mpicc=mpicc,
+            study=study,
         )
     )
 

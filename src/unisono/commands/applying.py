@@ -21,6 +21,9 @@ from unisono.launch.command import Command
 from unisono.machine.describe import describe
 from unisono.machine.model import Machine
 from unisono.study.config import parse_duration
+from unisono.study.data import StudyData
+from unisono.study.files import Outputs
+from unisono.study.store import Store
 from unisono.tuning import PlanModel, Tuning, read, stale
 
 _PROFILED_RUNS = 3
@@ -40,6 +43,7 @@ def export(
     json: bool,
     mpirun: str | None,
     mpicc: str | None,
+    study: Path | None = None,
 ) -> int:
     """Writes the files of one format; with `check`, exit status 1 when the MPI did not take them.
 
@@ -71,7 +75,7 @@ def export(
         )
     if not changed:
         notes += unsaid(tuning, format, plan, machine, output)
-    files = changed or write(tuning, format, plan, machine, output)
+    files = changed or write(tuning, format, plan, machine, output, study=lambda: _study(study, path))
     found = check_export(tuning, format, plan, machine, output) if check else None
     if json:
         print_json(
@@ -90,6 +94,12 @@ def export(
         if found is not None:
             console.print(found.table())
     return 0 if found is None or found.taken else 1
+
+
+def _study(named: Path | None, tuning: Path) -> StudyData:
+    """The study named, else the one beside the tuning. Raises UserError where it is not there."""
+    with Store.open(named or Outputs(tuning.parent).study) as store:
+        return store.data()
 
 
 def _list_formats(tuning: Tuning, plan: PlanModel, mpirun: str | None, mpicc: str | None, *, json: bool) -> int:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from unisono.errors import UserError
 from unisono.export.provenance import provenance
 from unisono.export.words import PlanWords, plan_words
+from unisono.language import _
 from unisono.machine.model import Machine, Mpi
 from unisono.parameters.spelling import require_mpi
+from unisono.study.data import StudyData
 from unisono.tuning.model import PlanModel, Tuning
+
+OpenStudy = Callable[[], StudyData]
+"""Reads a study; raises UserError where it is not there. Few formats need it, so it is read when one asks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +29,18 @@ class Content:
     words: PlanWords
     directory: Path
     """Absolute: files name each other by it."""
+    study: OpenStudy | None = None
+
+    def measured(self) -> StudyData:
+        """The study that the tuning was made from. Raises UserError where it is another, or not known."""
+        data = self.study() if self.study is not None else None
+        if data is None or data.id != self.tuning.study.id:
+            raise UserError(
+                _("{name}: was made from study {id}; name its study.db with --study").format(
+                    name=self.tuning.name, id=self.tuning.study.id
+                )
+            )
+        return data
 
     @property
     def head(self) -> list[str]:
@@ -33,6 +52,8 @@ class Content:
         return require_mpi(self.machine)
 
 
-def content_of(tuning: Tuning, plan: PlanModel, machine: Machine, directory: Path) -> Content:
+def content_of(
+    tuning: Tuning, plan: PlanModel, machine: Machine, directory: Path, study: OpenStudy | None = None
+) -> Content:
     """Raises UserError when this MPI has no word for a setting, or not the algorithm a rule names."""
-    return Content(tuning, plan, machine, plan_words(tuning, plan, machine), directory.absolute())
+    return Content(tuning, plan, machine, plan_words(tuning, plan, machine), directory.absolute(), study)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from unisono.errors import UserError
 from unisono.export.carried import JSON_RULES, RULES
-from unisono.export.content import content_of
+from unisono.export.content import OpenStudy, content_of
 from unisono.export.formats import FORMATS, Format, named, rules
 from unisono.export.provenance import MADE_BY
 from unisono.export.seal import is_edited, sealed
@@ -25,7 +25,13 @@ OURS = rules.NAME
 
 
 def export(
-    tuning: Tuning, format: str, plan: PlanModel, machine: Machine, directory: Path, keep: Collection[Path] = ()
+    tuning: Tuning,
+    format: str,
+    plan: PlanModel,
+    machine: Machine,
+    directory: Path,
+    keep: Collection[Path] = (),
+    study: OpenStudy | None = None,
 ) -> list[Path]:
     """Writes the files of one format into `directory` and returns their paths. Files in `keep` are left as they are.
 
@@ -40,7 +46,7 @@ def export(
                 format=format, ours=OURS
             )
         )
-    content = content_of(tuning, plan, machine, directory)
+    content = content_of(tuning, plan, machine, directory, study)
     texts = writer.write(content)
     paths = [content.directory / name for name in texts]
     for path, text in zip(paths, texts.values(), strict=True):
