@@ -45,7 +45,7 @@ def rule_points(plan: PlanModel, wanted: RulesFile | None, found: Sequence[Entry
     named += [entry.collective for entry in found if entry.collective in plan.gain]
     out: list[Point] = []
     for collective in dict.fromkeys(named):
-        for what, sizes in _ranges(plan, collective):
+        for what, sizes in sizes_of(plan, collective):
             out += [_point(collective, size, plan.ranks, what, rules) for size in sizes]
         fewer = _point(collective, out[-1].size, plan.ranks - 1, f"{plan.ranks - 1} ranks", rules)
         if plan.ranks > 2 and fewer.wanted == _OWN_CHOICE:
@@ -70,7 +70,7 @@ def _point(collective: str, size: int, ranks: int, what: str, rules: RulesFile) 
     return Point(collective, size, ranks, what, selected or _OWN_CHOICE)
 
 
-def _ranges(plan: PlanModel, collective: str) -> list[tuple[str, list[int]]]:
+def sizes_of(plan: PlanModel, collective: str) -> list[tuple[str, list[int]]]:
     """What every range of sizes is called, with the sizes to try in it, ascending; at least one range and size."""
     if collective in ("barrier",):
         return [("all", [0])]

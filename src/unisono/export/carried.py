@@ -6,16 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from unisono.export import rules, rules_json
+from unisono.export import mpich_files, rules, rules_json
 from unisono.export.content import Content
 from unisono.export.handed import Handed
+from unisono.export.mpich_files import selection, selection_files
 from unisono.machine.version import at_least
 
 RULES = "openmpi-rules.conf"
 JSON_RULES = "openmpi-rules.json"
 """The same for Open MPI 6."""
 
-CARRIED_FILES = (RULES, JSON_RULES)
+CARRIED_FILES = (RULES, JSON_RULES, *mpich_files.FILES)
 """All that variables may name."""
 
 PREFIX = "OMPI_MCA_"
@@ -26,6 +27,8 @@ class Carried:
     variables: Mapping[str, str]
     files: Mapping[str, str] = field(default_factory=dict)
     """Name in the directory -> text. Variables name them by their full path."""
+    notes: tuple[str, ...] = ()
+    """One sentence for each thing of the plan that these cannot say."""
 
     def paths(self, directory: Path) -> list[str]:
         return [str(directory / name) for name in self.files]
@@ -33,9 +36,23 @@ class Carried:
 
 def carried(content: Content) -> Carried:
     """All of the plan that environment variables can say to its MPI; placement they cannot."""
+    return _BY_FAMILY[content.mpi.family](content)
+
+
+def _openmpi(content: Content) -> Carried:
     mca = content.words.mca_with_rules(content.directory / rules_name(content))
     variables = {f"{PREFIX}{name}": value for name, value in mca.items()}
     return Carried({**variables, **content.words.env}, rules_files(content))
+
+
+def _mpich(content: Content) -> Carried:
+    found = selection(content)
+    files = selection_files(found)
+    names = {mpich_files.FILES[name]: str(content.directory / name) for name in files}
+    return Carried({**names, **content.words.env}, files, found.notes)
+
+
+_BY_FAMILY = {"openmpi": _openmpi, "mpich": _mpich}
 
 
 def rules_name(content: Content) -> str:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from unisono.export.content import Content
 from unisono.export.handed import Handed
+from unisono.export.mpich_check import check_mpich
 from unisono.export.openmpi_check import check_handed
 from unisono.export.seen import Item
+
+_BY_FAMILY = {"openmpi": check_handed, "mpich": check_mpich}
 
 
 def check_environment(content: Content, files: Handed, deadline: float) -> tuple[list[Item], list[str]]:
     """What was seen, and every command line that was run. `deadline` is seconds a launch."""
-    return check_handed(content, files, deadline)
+    return _BY_FAMILY[content.mpi.family](content, files, deadline)

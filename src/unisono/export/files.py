@@ -13,7 +13,8 @@ from unisono.export.provenance import MADE_BY
 from unisono.export.seal import is_edited, sealed
 from unisono.export.words import plan_words
 from unisono.language import N_, _
-from unisono.machine.model import Machine
+from unisono.machine.model import Machine, mpi_name
+from unisono.model import INTEL, MPICH
 from unisono.parameters.spelling import require_mpi
 from unisono.reading import open_regular
 from unisono.tuning.choice import without_library
@@ -39,7 +40,7 @@ def export(
     UserError for an unknown format, for what this machine's MPI has no word for, and when the directory cannot be
     written.
     """
-    writer = _writer(format, machine)
+    writer = _writer(format, tuning, plan, machine)
     if plan.needs_library and not writer.TAKES_LIBRARY:
         raise UserError(
             _("format {format}: this plan needs our library; export it with --format {ours}").format(
@@ -64,7 +65,7 @@ def unsaid(tuning: Tuning, format: str, plan: PlanModel, machine: Machine, direc
     What `tune` writes is written all the same: it takes the place of an earlier export. Raises UserError, with what to
     do, for the other formats.
     """
-    writer = _writer(format, machine)
+    writer = _writer(format, tuning, plan, machine)
     content = content_of(tuning, plan, machine, directory)
     if writer.expresses(content):
         return []
@@ -135,9 +136,27 @@ def _of(machine: Machine) -> list[Format]:
     return [format for format in FORMATS if family in format.FAMILIES]
 
 
-def _writer(name: str, machine: Machine) -> Format:
-    """Raises UserError for a format that is unknown, or another MPI's."""
+_FAMILY_OF = {"tuned": "openmpi", MPICH: "mpich", INTEL: "intel"}
+
+
+def _require_its_mpi(tuning: Tuning, plan: PlanModel, machine: Machine) -> None:
+    """Raises UserError for a tuning of another MPI: its algorithms and variables are others."""
+    mpi = require_mpi(machine)
+    named = [_FAMILY_OF.get(rule.call.get("coll", "")) for rule in plan.rule]
+    families = ([tuning.mpi.family] if tuning.mpi else []) + [family for family in named if family]
+    other = next((family for family in families if family != mpi.family), None)
+    if other is not None:
+        raise UserError(
+            _("{name}: is of {other}; this is {mpi} {version}: name the MPI it was measured with, --mpirun").format(
+                name=tuning.name, other=mpi_name(other), mpi=mpi.name, version=mpi.version
+            )
+        )
+
+
+def _writer(name: str, tuning: Tuning, plan: PlanModel, machine: Machine) -> Format:
+    """Raises UserError for a format that is unknown, or another MPI's, and for a tuning of another MPI."""
     writer = named(name)
+    _require_its_mpi(tuning, plan, machine)
     if writer not in _of(machine):
         mpi = require_mpi(machine)
         raise UserError(

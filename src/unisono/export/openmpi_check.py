@@ -9,14 +9,12 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 
 from unisono.errors import LaunchError
 from unisono.export import rules_json, seen
+from unisono.export.beside import beside
 from unisono.export.calls import Point, rule_points, watched
 from unisono.export.content import Content
 from unisono.export.handed import Handed
@@ -100,7 +98,7 @@ def _rules(
     """Launch once for every variant of the rules file and compare what applied with what should."""
     assert runner.files.rules_file is not None
     failed: list[Mapping[tuple[str, int, int], bool]] = []
-    with _beside(runner.files.rules_file, variants(text, found)) as paths:
+    with beside(runner.files.rules_file, variants(text, found)) as paths:
         for path in paths:
             try:
                 failed.append(runner.run(_calls(points), {RULES_FILE: str(path)}).failed)
@@ -168,17 +166,3 @@ def _rules_text(files: Handed) -> str | None:
     if files.rules_file is None:
         return None
     return read_text(files.rules_file) if files.rules_file.is_file() else None
-
-
-@contextmanager
-def _beside(path: Path, texts: Sequence[str]) -> Iterator[list[Path]]:
-    """The texts as files in a new directory beside `path`, where all nodes see it too; else in a temporary one."""
-    try:
-        folder = tempfile.TemporaryDirectory(dir=path.parent, prefix=".unisono-check-")
-    except OSError:
-        folder = tempfile.TemporaryDirectory(prefix="unisono-check-")
-    with folder as name:
-        paths = [Path(name) / f"variant-{number}.conf" for number in range(len(texts))]
-        for variant, text in zip(paths, texts, strict=True):
-            variant.write_text(text, encoding="utf-8")
-        yield paths

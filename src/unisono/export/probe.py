@@ -16,7 +16,7 @@ from typing import Any
 from unisono.errors import LaunchError, UserError
 from unisono.language import N_, _
 from unisono.launch.failure import explain
-from unisono.launch.process import run
+from unisono.launch.process import Finished, run
 from unisono.library.build import native_source
 from unisono.machine import tools
 from unisono.machine.model import Machine
@@ -84,6 +84,14 @@ def ask(argv: Sequence[str], env: Mapping[str, str], deadline: float) -> Answers
         where=[{**where, "node": hosts.index(where["host"])} for where in found.where],
         output=finished.stdout + finished.stderr,
     )
+
+
+def answered(
+    argv: Sequence[str], env: Mapping[str, str], deadline: float
+) -> tuple[list[tuple[str, int, int]], Finished]:
+    """The calls that were answered without an error until the launch ended, well or not: (collective, bytes, ranks)."""
+    finished = run(argv, env, deadline)
+    return [call for call, failed in _parse(finished.stdout).failed.items() if not failed], finished
 
 
 def _parse(stdout: str) -> _Found:

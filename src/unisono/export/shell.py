@@ -9,25 +9,27 @@ from collections.abc import Mapping, Sequence
 from unisono.errors import UserError
 from unisono.language import _
 
-_USE = (
-    "Use:    . ./env.sh        then start MPI programs as ever",
-    "Undo:   unisono_off       puts every variable back to what it was",
-)
 _EXPORT = re.compile(r"export ([A-Za-z_][A-Za-z0-9_]*)=(.*)")
 
 
-def write(values: Mapping[str, str], comments: Sequence[str] = (), needs: Sequence[str] = ()) -> str:
+def write(
+    values: Mapping[str, str], comments: Sequence[str] = (), needs: Sequence[str] = (), name: str = "env.sh"
+) -> str:
     """The script's text, for sh, bash, dash and zsh. `needs` are files whose absence it warns of when sourced.
 
     What a variable was is kept in a shell variable of its own, so that `unisono_off` tells empty from unset; sourcing
     the file again begins with undoing it.
     """
-    lines = [f"# {line}".rstrip() for line in (*comments, *_USE)]
+    use = (
+        f"Use:    {f'. ./{name}':<18}then start MPI programs as ever",
+        "Undo:   unisono_off       puts every variable back to what it was",
+    )
+    lines = [f"# {line}".rstrip() for line in (*comments, *use)]
     lines += ["", 'if [ -n "${_unisono_on-}" ]; then unisono_off; fi']
     for path in needs:
         lines += [
             f"if [ ! -r {shlex.quote(path)} ]; then",
-            f"    echo {shlex.quote(f'unisono: {path} cannot be read; Open MPI would ignore that in silence')} >&2",
+            f"    echo {shlex.quote(f'unisono: {path} cannot be read; the MPI ignores that in silence, or ends')} >&2",
             "fi",
         ]
     for name in values:

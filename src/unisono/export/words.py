@@ -62,7 +62,8 @@ def plan_words(tuning: Tuning, plan: PlanModel, machine: Machine) -> PlanWords:
         plans = other_collectives(plans)
         if any(use.startswith("tuned/") for rule in serving.rules for use in rule.use):
             serving_mca = sweep_words(machine)
-    rules, more = compile_rules(plans, mpi)
+    # coll/tuned's are Open MPI's alone; what others make of rules is said where they are written.
+    rules, more = compile_rules(plans if mpi.family == "openmpi" else [], mpi)
     notes += more
     notes += _han_in_front(rules, plan, mpi)
     return PlanWords(

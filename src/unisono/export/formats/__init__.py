@@ -6,7 +6,19 @@ from typing import Protocol
 
 from unisono.errors import UserError
 from unisono.export.content import Content
-from unisono.export.formats import module, mpirun, openmpi, openmpi_json, reframe, rules, shell, slurm, ucx
+from unisono.export.formats import (
+    module,
+    mpich_env,
+    mpich_json,
+    mpirun,
+    openmpi,
+    openmpi_json,
+    reframe,
+    rules,
+    shell,
+    slurm,
+    ucx,
+)
 from unisono.export.seen import Item
 from unisono.language import _
 
@@ -38,7 +50,19 @@ class Format(Protocol):
         showed it. `deadline` is seconds a launch. Raises UserError for files that are missing or broken."""
 
 
-FORMATS: tuple[Format, ...] = (openmpi, openmpi_json, ucx, shell, mpirun, module, slurm, reframe, rules)
+FORMATS: tuple[Format, ...] = (
+    openmpi,
+    openmpi_json,
+    ucx,
+    shell,
+    mpich_env,
+    mpich_json,
+    mpirun,
+    module,
+    slurm,
+    reframe,
+    rules,
+)
 
 
 def named(name: str) -> Format:

@@ -16,7 +16,7 @@ from unisono.reading import read_text
 
 NAME = "module"
 LABEL = N_("a modulefile for Lmod (Lua) and Environment Modules (Tcl), which refuses another version of the MPI")
-FAMILIES: tuple[str, ...] = ("openmpi",)
+FAMILIES: tuple[str, ...] = ("openmpi", "mpich")
 LUA = "unisono-tuning.lua"
 TCL = "unisono-tuning"
 FILES: tuple[str, ...] = (*CARRIED_FILES, LUA, TCL)
@@ -32,7 +32,7 @@ def write(content: Content) -> dict[str, str]:
     found = carried(content)
     folder = shlex.quote(str(content.directory))
     use = f"Use, after the MPI's own module:    module use {folder}; module load unisono-tuning"
-    comments = [*content.head, *placement_comment(content), use]
+    comments = [*content.head, *found.notes, *placement_comment(content), use]
     needs = found.paths(content.directory)
     return {
         **found.files,

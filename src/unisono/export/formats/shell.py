@@ -13,7 +13,7 @@ from unisono.reading import read_text
 
 NAME = "shell"
 LABEL = N_("a script to be sourced by a POSIX shell, with a way back")
-FAMILIES: tuple[str, ...] = ("openmpi",)
+FAMILIES: tuple[str, ...] = ("openmpi", "mpich")
 SHELL = "env.sh"
 FILES: tuple[str, ...] = (*CARRIED_FILES, SHELL)
 BY_TUNE = True
@@ -26,7 +26,7 @@ def expresses(content: Content) -> bool:
 
 def write(content: Content) -> dict[str, str]:
     found = carried(content)
-    comments = [*content.head, *placement_comment(content)]
+    comments = [*content.head, *found.notes, *placement_comment(content)]
     if content.words.env and content.plan.nodes > 1:
         names = " ".join(f"-x {name}" for name in content.words.env)
         comments.append(f"mpirun takes these to other nodes only when told: {names}")

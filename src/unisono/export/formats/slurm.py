@@ -15,7 +15,7 @@ from unisono.reading import read_text
 
 NAME = "slurm"
 LABEL = N_("lines for a Slurm batch script, and a TaskProlog: srun's tasks get the tuning")
-FAMILIES: tuple[str, ...] = ("openmpi",)
+FAMILIES: tuple[str, ...] = ("openmpi", "mpich")
 SNIPPET = "slurm.sh"
 PROLOG = "slurm-task-prolog.sh"
 FILES: tuple[str, ...] = (*CARRIED_FILES, SNIPPET, PROLOG)
@@ -36,8 +36,8 @@ def write(content: Content) -> dict[str, str]:
     needs = found.paths(content.directory)
     return {
         **found.files,
-        SNIPPET: write_snippet(found.variables, content.mpi, [*content.head, *not_in, snippet], needs),
-        PROLOG: write_prolog(found.variables, [*content.head, *not_in, prolog]),
+        SNIPPET: write_snippet(found.variables, content.mpi, [*content.head, *found.notes, *not_in, snippet], needs),
+        PROLOG: write_prolog(found.variables, [*content.head, *found.notes, *not_in, prolog]),
     }
 
 

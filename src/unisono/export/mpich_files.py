@@ -1,0 +1,75 @@
+"""A plan in MPICH's words: variables that force an algorithm, and selection files with the variables that name them."""
+
+from __future__ import annotations
+
+import json
+
+from unisono.errors import UserError
+from unisono.export.compiled import plans_under
+from unisono.export.content import Content
+from unisono.export.mpich_selection import Selection, compile_selection, forced
+from unisono.export.mpich_tables import Tree, tables_of
+from unisono.language import N_, _
+
+ALGORITHMS = "mpich-selection.json"
+COMPOSITIONS = "mpich-ch4-selection.json"
+FILES = {
+    ALGORITHMS: "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE",
+    COMPOSITIONS: "MPIR_CVAR_CH4_COLL_SELECTION_TUNING_JSON_FILE",
+}
+"""Name in the directory -> the variable by which MPICH finds it."""
+_PAGE = 4096
+
+
+def selection(content: Content) -> Selection:
+    """Of the plan and of others with its launch setting; without rules MPICH's tables are not looked for."""
+    plans = plans_under(content.tuning, content.plan)
+    if not any(rule.call for plan in plans for rule in plan.rule):
+        return Selection({}, {}, ())
+    return compile_selection(plans, tables_of(content.mpi))
+
+
+def selection_files(found: Selection) -> dict[str, str]:
+    """Name -> text; empty where there is nothing to say."""
+    if not found.algorithms:
+        return {}
+    texts = {ALGORITHMS: _text(found.algorithms)}
+    return {**texts, COMPOSITIONS: _text(found.compositions)} if found.compositions else texts
+
+
+def _text(tree: Tree) -> str:
+    text = json.dumps(tree, indent=1) + "\n"
+    # MPICH maps the file and looks for its end mark, which a text of whole pages would not have.
+    return text + "\n" if len(text) % _PAGE == 0 else text
+
+
+def forced_variables(content: Content) -> dict[str, str]:
+    """Variables for all calls of a collective, whatever their size and communicator.
+
+    Raises UserError for an algorithm that this MPICH does not have: it would not start.
+    """
+    out = {}
+    for collective, algorithm in forced(content.plan).items():
+        known = tables_of(content.mpi).algorithms_of(collective)
+        if algorithm not in known:
+            raise UserError(
+                _("{collective}: MPICH {version} has no algorithm {name!r}; it has {known}").format(
+                    collective=collective, version=content.mpi.version, name=algorithm, known=", ".join(known) or "none"
+                )
+            )
+        out[f"MPIR_CVAR_{collective.upper()}_INTRA_ALGORITHM"] = algorithm
+        # Else the device decides first, and the algorithm is reached by some calls only.
+        out[f"MPIR_CVAR_{collective.upper()}_DEVICE_COLLECTIVE"] = "0"
+    return {**out, **content.words.env}
+
+
+def unforced(content: Content) -> list[str]:
+    """A sentence about the rules that variables cannot say."""
+    rest = {rule.collective for rule in content.plan.rule if rule.call} - forced(content.plan).keys()
+    if not rest:
+        return []
+    return [
+        N_("{rest}: a variable forces one algorithm for all sizes; --format mpich-json has rules by size").format(
+            rest=", ".join(sorted(rest))
+        )
+    ]

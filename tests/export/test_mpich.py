@@ -1,0 +1,235 @@
+"""MPICH's selection files: by our re-implementation of its reader, on its own tables where it is here, and by MPICH."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.tuning.samples import machine, plan, rule, tuning
+from unisono.errors import UserError
+from unisono.export import export, mpich_reader, shell, unsaid
+from unisono.export.check import Check, check
+from unisono.export.mpich_files import selection_files
+from unisono.export.mpich_reader import Call, select
+from unisono.export.mpich_selection import compile_selection
+from unisono.export.mpich_tables import Tables, Tree, algorithm_name, tables_of
+from unisono.machine.describe import describe
+from unisono.machine.model import Machine, Mpi
+from unisono.tuning.model import PlanModel, RuleModel
+
+SYSTEM = Path("/usr/bin/mpiexec.mpich")
+NAMES = {
+    "allreduce": ("recursive_doubling", "reduce_scatter_allgather", "ring", "recexch"),
+    "alltoall": ("brucks", "pairwise", "scattered"),
+    "allgather": ("recursive_doubling", "ring"),
+    "bcast": ("binomial", "scatter_recursive_doubling_allgather"),
+    "barrier": ("dissemination",),
+}
+
+
+def leaf(collective: str, algorithm: str) -> Tree:
+    return {f"algorithm={algorithm_name(collective, algorithm)}": {}}
+
+
+def made_up() -> Tables:
+    """A smaller MPICH, whose defaults are no algorithm that a plan names."""
+    by_size = {"avg_msg_size<=99": leaf("allreduce", "nb"), "avg_msg_size=any": leaf("allreduce", "smp")}
+    own: Tree = {
+        f"collective={name}": {"comm_type=intra": leaf(name, "own"), "comm_type=inter": leaf(name, "inter")}
+        for name in NAMES
+    }
+    own["collective=allreduce"]["comm_type=intra"] = {"comm_size<8": by_size, "comm_size=any": leaf("allreduce", "own")}
+    device: Tree = {
+        f"collective={name}": {"comm_type=intra": {"composition=MPIDI_own": {}}} for name in NAMES if name != "barrier"
+    }
+    words = {algorithm_name(name, algorithm).encode() for name, all_ in NAMES.items() for algorithm in all_}
+    return Tables(own, device, frozenset({*words, b"single_phase_recv="}), knows_ppn=True)
+
+
+MADE_UP = made_up()
+
+
+def uses(algorithm: str) -> dict[str, str]:
+    return {"coll": "mpich", "algorithm": algorithm}
+
+
+@st.composite
+def plans(draw: st.DrawFn) -> PlanModel:
+    rules: list[RuleModel] = []
+    for collective, names in NAMES.items():
+        ends = sorted(draw(st.lists(st.integers(1, 300), unique=True, max_size=3))) if collective != "barrier" else []
+        first = 0
+        for end in [*ends, None]:
+            call = draw(st.sampled_from([None, *names]))
+            rules.append(rule(collective, first, None if end is None else end - 1, uses(call) if call else {}))
+            first = end or 0
+    ppn, nodes = draw(st.sampled_from([(4, 1), (3, 1), (2, 4)]))
+    return plan(nodes, ppn, gain=dict.fromkeys(NAMES, 1.1), rules=tuple(rules))
+
+
+@settings(max_examples=60)
+@given(one=plans(), size=st.integers(0, 400), ranks=st.sampled_from([(1, 1), (1, 4), (2, 2), (1, 3), (4, 2), (8, 1)]))
+def test_every_call_gets_the_plans_algorithm_and_other_ranks_mpichs_own(
+    one: PlanModel, size: int, ranks: tuple[int, int]
+) -> None:
+    found = compile_selection([one], MADE_UP)
+    if not found.algorithms:
+        return
+    algorithms = mpich_reader.read(selection_files(found)["mpich-selection.json"], "f")
+    device = mpich_reader.read(selection_files(found)["mpich-ch4-selection.json"], "f")
+    for collective in NAMES:
+        call = Call(collective, *ranks, 0 if collective == "barrier" else size)
+        chosen = one.rule_at(collective, call.size) if ranks == (one.nodes, one.ppn) else None
+        name = chosen.call.get("algorithm") if chosen else None
+        if name and ("recursive_doubling" in name and collective != "allreduce") and call.ranks & (call.ranks - 1):
+            name = None
+        own = select(MADE_UP.algorithms, call)
+        few = size // 4 < 1 << (call.ranks.bit_length() - 1)
+        cut = few and name == "reduce_scatter_allgather"
+        assert select(algorithms, call) == (algorithm_name(collective, name) if name and not cut else own)
+        if collective != "barrier":
+            assert (select(device, call) == "MPIDI_own") == (name is None)
+        for other in (
+            Call(collective, *ranks, size, commutative=False, built_in=False),
+            Call(collective, *ranks, size, in_place=True),
+        ):
+            assert select(algorithms, other) is not None
+
+
+def test_what_an_algorithm_cannot_do_it_is_not_given() -> None:
+    one = plan(ppn=4, gain={"allreduce": 1.1}, rules=(rule("allreduce", 0, None, uses("ring")),))
+    found = compile_selection([one], MADE_UP)
+    assert select(found.algorithms, Call("allreduce", 1, 4, 64)) == "MPIR_Allreduce_intra_ring"
+    assert select(found.algorithms, Call("allreduce", 1, 4, 64, commutative=False)) == "MPIR_Allreduce_intra_nb"
+    one = plan(ppn=4, gain={"alltoall": 1.1}, rules=(rule("alltoall", 0, None, uses("brucks")),))
+    found = compile_selection([one], MADE_UP)
+    assert select(found.algorithms, Call("alltoall", 1, 4, 64, in_place=True)) == "MPIR_Alltoall_intra_own"
+
+
+def test_parameters_are_given_in_full_as_they_were_measured() -> None:
+    launch = {"MPIR_CVAR_ALLREDUCE_RECEXCH_KVAL": "8"}
+    one = plan(ppn=4, launch=launch, gain={"allreduce": 1.1}, rules=(rule("allreduce", 0, None, uses("recexch")),))
+    found = compile_selection([one], MADE_UP)
+    text = json.dumps(found.algorithms)
+    assert '{"algorithm=MPIR_Allreduce_intra_recexch": {"k=8": {}, "single_phase_recv=0": {}}}' in text
+
+
+def test_a_file_of_whole_pages_gets_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = plan(ppn=4, gain={"bcast": 1.1}, rules=(rule("bcast", 0, None, uses("binomial")),))
+    found = compile_selection([one], MADE_UP)
+    text = selection_files(found)["mpich-selection.json"]
+    monkeypatch.setattr("unisono.export.mpich_files._PAGE", len(text))
+    assert selection_files(found)["mpich-selection.json"] == text + "\n"
+
+
+@pytest.mark.parametrize(
+    ("tree", "said"),
+    [
+        ("{", "is not JSON"),
+        ({"bcast": {}}, "begins with the collectives"),
+        ({"collective=bcast": {}}, "has no algorithm"),
+        ({"collective=bcast": {"size<=4": leaf("bcast", "x")}}, "knows no such condition"),
+        ({"collective=bcast": {"comm_size<=4": leaf("bcast", "x")}}, "do not end with any"),
+        ({"collective=allgather": {"avg_msg_size=any": leaf("allgather", "x")}}, "no message size of that kind"),
+        ({"collective=bcast": {"avg_msg_size<=2147483648": {}, "avg_msg_size=any": {}}}, "more than a C int"),
+        ({"collective=bcast": {"comm_size=any": leaf("bcast", "x"), "any": leaf("bcast", "x")}}, "any is not the last"),
+    ],
+)
+def test_what_would_end_every_program_is_said(tree: object, said: str) -> None:
+    text = tree if isinstance(tree, str) else json.dumps(tree)
+    with pytest.raises(UserError, match=said):
+        mpich_reader.read(text, "f")
+
+
+def test_another_mpis_tuning_is_refused(tmp_path: Path) -> None:
+    one = plan(ppn=4, gain={"bcast": 1.1}, rules=(rule("bcast", 0, None, uses("binomial")),))
+    for call in (unsaid, lambda *words: export(words[0], words[1], *words[2:])):
+        with pytest.raises(UserError, match=r"is of MPICH.*; this is Open MPI 5\.0\.11"):
+            call(tuning(one), "shell", one, machine(), tmp_path)
+
+
+@pytest.fixture(scope="module")
+def mpich() -> Machine:
+    if not SYSTEM.exists():
+        pytest.skip("no MPICH of the distribution")
+    return describe(str(SYSTEM), "/usr/bin/mpicc.mpich")
+
+
+PLAN = plan(
+    1,
+    2,
+    {"UCX_RNDV_THRESH": "16kb"},
+    {"allreduce": 1.2, "barrier": 1.1},
+    (
+        rule("allreduce", 0, 4095, {}, sizes=(8,)),
+        rule("allreduce", 4096, None, uses("reduce_scatter_allgather"), sizes=(4096,)),
+        rule("barrier", 0, None, uses("dissemination"), sizes=(0,)),
+    ),
+)
+
+
+def checked(mpich: Machine, format: str, folder: Path) -> Check:
+    return check(tuning(PLAN), format, PLAN, mpich, folder, deadline=30)
+
+
+@pytest.mark.mpi
+def test_mpich_takes_its_files_and_variables(mpich: Machine, tmp_path: Path) -> None:
+    for format in ("mpich-json", "mpich-env"):
+        export(tuning(PLAN), format, PLAN, mpich, tmp_path)
+        result = checked(mpich, format, tmp_path)
+        assert result.taken, result.as_dict()
+        found = {item.what: item.found for item in result.items}
+        if format == "mpich-json":
+            assert found["allreduce, from 4 KiB"] == "MPIR_Allreduce_intra_reduce_scatter_allgather"
+            assert found["allreduce, up to 4095 B"] == "the MPI's own choice"
+        else:
+            assert found["MPIR_CVAR_BARRIER_INTRA_ALGORITHM"] == "dissemination"
+            assert "allreduce: a variable forces one algorithm" in (tmp_path / "mpich-env.sh").read_text()
+
+
+@pytest.mark.mpi
+def test_a_file_that_does_not_do_what_the_plan_says_is_not_taken(mpich: Machine, tmp_path: Path) -> None:
+    """A variable that names an algorithm wins over the file, without a word."""
+    export(tuning(PLAN), "mpich-json", PLAN, mpich, tmp_path)
+    path = tmp_path / "mpich-json.sh"
+    path.write_text(path.read_text() + "export MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM=recursive_doubling\n")
+    refused = {item.what: item.found for item in checked(mpich, "mpich-json", tmp_path).items if item.taken is False}
+    assert refused == {"allreduce, from 4 KiB": "another than the file's rule serves it"}
+
+
+def test_the_tables_of_the_mpich_that_is_here_are_read(mpich: Machine) -> None:
+    assert mpich.mpi is not None
+    found = tables_of(mpich.mpi)
+    for tree in (found.algorithms, found.compositions):
+        assert mpich_reader.read(json.dumps(tree), "f") == tree
+    assert len(found.algorithms) >= 40
+    assert found.has("bcast", "binomial") and not found.has("bcast", "nothing")
+    assert "dissemination" in found.algorithms_of("barrier")
+
+
+def test_an_algorithm_that_this_mpich_lacks_is_refused(mpich: Machine, tmp_path: Path) -> None:
+    one = plan(1, 2, gain={"barrier": 1.1}, rules=(rule("barrier", 0, None, uses("nothing")),))
+    with pytest.raises(UserError, match=r"barrier: MPICH .* has no algorithm 'nothing'; it has .*dissemination"):
+        export(tuning(one), "mpich-env", one, mpich, tmp_path)
+    with pytest.raises(UserError, match="mpich-json: can say nothing"):
+        unsaid(tuning(one), "mpich-json", one, mpich, tmp_path)
+    export(tuning(one), "mpich-json", one, mpich, tmp_path)
+    assert "this MPICH's file has no such algorithm" in (tmp_path / "mpich-json.sh").read_text()
+
+
+def test_without_tables_one_is_told_what_to_use(tmp_path: Path) -> None:
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "libmpi.so").write_bytes(b"\x7fELF nothing")
+    with pytest.raises(UserError, match=r"no selection tables .*libmpi\.so; use --format mpich-env"):
+        tables_of(Mpi(family="mpich", version="9", mpirun="mpirun", root=str(tmp_path)))
+
+
+def test_shell_and_module_name_the_files_too(mpich: Machine, tmp_path: Path) -> None:
+    export(tuning(PLAN), "shell", PLAN, mpich, tmp_path)
+    values = shell.read((tmp_path / "env.sh").read_text(), "f")
+    assert values["MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE"] == str(tmp_path / "mpich-selection.json")
+    assert values["UCX_RNDV_THRESH"] == "16kb"
