@@ -63,6 +63,7 @@ NOT_RUN: dict[str, Callable[[], str]] = {
     "unisono hybrid --simulate": _lacks("smpirun"),
     "python benchmarks/layouts_simulated.py": lambda: "writes into docs; tests/simulate runs what it calls",
     "unisono run --tuning unisono-out/tuning.toml --layout --print -- srun": _lacks("srun"),
+    "unisono export unisono-out/tuning.toml --format reframe": lambda: "its study is not kept; tests/export has one",
     "unisono vcluster": _lacks("ip"),
 }
 
