@@ -188,6 +188,9 @@ def test_mpich_has_our_own_algorithms_to_switch(nowhere: Path) -> None:
     compiler = _program(nowhere / "bin/mpicc.mpich", "true")
     found = mpi.describe_mpi(str(launcher))
     assert (found.name, found.version, found.mpicc) == ("MPICH", "4.2.0", str(compiler))
+    _program(nowhere / "bin/mpicc", "true")  # of another MPI
+    hydra = launcher.rename(launcher.with_name("mpiexec.hydra"))
+    assert mpi.describe_mpi(str(hydra)).mpicc == str(compiler)
     assert found.call_scope == ["coll", "algorithm", "segment"]
 
 

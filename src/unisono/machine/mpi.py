@@ -139,7 +139,8 @@ def _mpich(launcher: str, version: str, mpicc: str | None) -> Mpi:
         family="mpich",
         version=version,
         mpirun=launcher,
-        mpicc=find_mpicc(launcher, mpicc) or beside(launcher, "mpicc.mpich"),
+        # Debian's mpiexec.hydra ends like nothing: the mpicc beside it may be Open MPI's, mpicc.mpich never is.
+        mpicc=(beside(launcher, "mpicc.mpich") if mpicc is None else None) or find_mpicc(launcher, mpicc),
         root=str(_prefix(launcher)),
         call_scope=list(CALL_SCOPE),
     )
