@@ -11,7 +11,7 @@ from unisono.study.data import StudyData
 
 _MOST = 3
 """So many properties make a name; more would be a table."""
-_MEANT = ("UCX_", "OMPI_MCA_")
+_MEANT = ("UCX_", "OMPI_MCA_", "MPIR_CVAR_", "I_MPI_")
 """Begin the names of variables that are set for what they do to communication."""
 
 

@@ -142,8 +142,18 @@ def _mpich(launcher: str, version: str, mpicc: str | None) -> Mpi:
         # Debian's mpiexec.hydra ends like nothing: the mpicc beside it may be Open MPI's, mpicc.mpich never is.
         mpicc=(beside(launcher, "mpicc.mpich") if mpicc is None else None) or find_mpicc(launcher, mpicc),
         root=str(_prefix(launcher)),
+        components={"netmod": _netmods(launcher)},
         call_scope=list(CALL_SCOPE),
     )
+
+
+def _netmods(launcher: str) -> list[str]:
+    """The network modules that MPICH was built with, as its mpichversion says: "MPICH Device: ch4:ucx ofi"."""
+    names = ("mpichversion.mpich", f"mpichversion{Path(launcher).suffix}", "mpichversion")
+    program = next((found for name in names if (found := beside(launcher, name)) is not None), None)
+    answer = ask([program], timeout=30.0) if program is not None else None
+    device = re.search(r"^MPICH Device:\s+ch[34]:(.*)$", answer.out, re.MULTILINE) if answer is not None else None
+    return re.findall(r"[a-z0-9]+", device[1]) if device else []
 
 
 def find_mpicc(mpirun: str, mpicc: str | None) -> str | None:

@@ -63,7 +63,7 @@ def _notes(parameter: Parameter, values: Sequence[str], machine: Machine) -> lis
         return [
             ", ".join(values) + (_("; the default on one node is {chosen}").format(chosen=chosen) if chosen else "")
         ]
-    if parameter.name == "algorithm" and machine.mpi is not None:
+    if parameter.name == "algorithm" and machine.mpi is not None and not machine.mpi.is_hydra:
         count = sum(len(algorithms) for algorithms in machine.mpi.algorithms.values())
         return [
             _("{count} algorithms for {count2} collectives").format(count=count, count2=len(machine.mpi.algorithms))

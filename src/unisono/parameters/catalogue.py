@@ -21,6 +21,9 @@ _FILES = {
 }
 
 
+FAMILIES = tuple(_FILES)
+
+
 @cache
 def load(family: str) -> dict[str, Parameter]:
     """Name -> parameter for one MPI family, in the order of the files. UserError for a family without a catalogue."""

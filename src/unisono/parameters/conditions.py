@@ -79,6 +79,8 @@ def _pml(layer: str, machine: Machine) -> Result:
 
 
 def _ucx(machine: Machine) -> Result:
+    if machine.mpi is not None and machine.mpi.is_hydra:
+        return _ucx_of_mpich(machine)
     coll = _components(machine, "coll")
     if "ucx" in _components(machine, "pml"):
         return _pml("ucx", machine)
@@ -86,6 +88,22 @@ def _ucx(machine: Machine) -> Result:
         return Met(N_("reaches HCOLL and UCC only"))
     return Unmet(
         N_("{machine} was built without UCX").format(machine=_mpi(machine)), N_("use an Open MPI configured --with-ucx")
+    )
+
+
+def _ucx_of_mpich(machine: Machine) -> Result:
+    if "ucx" not in _components(machine, "netmod"):
+        return Unmet(
+            N_("{machine} does not say that it was built with UCX").format(machine=_mpi(machine)),
+            N_("use an MPICH configured --with-device=ch4:ucx"),
+        )
+    if len(machine.nodes) > 1:
+        return Met()
+    return Unmet(
+        N_("within a node {machine} sends messages through its own shared memory, not through UCX").format(
+            machine=_mpi(machine)
+        ),
+        N_("run inside a job with several nodes"),
     )
 
 

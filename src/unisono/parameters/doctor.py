@@ -11,7 +11,7 @@ from unisono.language import _, ngettext, translated
 from unisono.machine import coordinates, domains
 from unisono.machine.files import format_cpu_list
 from unisono.machine.limits import quota_sentence
-from unisono.machine.model import Machine
+from unisono.machine.model import Machine, Mpi
 from unisono.machine.picture import topology_text
 from unisono.sizes import format_size
 
@@ -114,9 +114,14 @@ def _mpi_rows(machine: Machine) -> list[tuple[str, str]]:
     inside = _("component, algorithm and segment size") if "coll" in mpi.call_scope else _("algorithm and segment size")
     if not mpi.call_scope:
         inside = _("nothing (no coll/tuned)")
-    return [
+    always = [
         ("MPI", f"{mpi.name} {mpi.version}, {mpi.mpirun}"),
         (_("Compiler"), mpi.mpicc or _("no mpicc beside mpirun: the benchmark cannot be built; name one with --mpicc")),
+    ]
+    if mpi.is_hydra:
+        return always + _mpich_rows(mpi)
+    return [
+        *always,
         (
             _("Point to point"),
             f"pml: {_names(mpi.components.get('pml', []))}; btl: {_names(mpi.components.get('btl', []))}",
@@ -126,8 +131,23 @@ def _mpi_rows(machine: Machine) -> list[tuple[str, str]]:
     ]
 
 
+def _mpich_rows(mpi: Mpi) -> list[tuple[str, str]]:
+    netmods = mpi.components.get("netmod", [])
+    between = ", ".join(netmods) or _("not known")
+    return [
+        (
+            _("Point to point"),
+            _("within a node its own shared memory; between nodes: {between}").format(between=between),
+        ),
+        (_("Collectives"), _("{mpi}'s own, chosen by itself; ours beside them").format(mpi=mpi.name)),
+        (_("In one launch"), _("our algorithms can be switched without a new mpirun")),
+    ]
+
+
 def _ucx_rows(machine: Machine) -> list[tuple[str, str]]:
     ucx = machine.ucx
+    if machine.mpi is not None and "ucx" in machine.mpi.components.get("netmod", []):
+        return [("UCX", _("built into {mpi}: carries messages between nodes").format(mpi=machine.mpi.name))]
     if ucx is None:
         return [("UCX", _("this MPI has none, or it does not answer"))]
     transports = "; ".join(

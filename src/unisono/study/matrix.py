@@ -9,7 +9,7 @@ from math import prod
 
 from unisono.errors import UserError
 from unisono.language import N_, _
-from unisono.machine.model import Machine
+from unisono.machine.model import Machine, mpi_name
 from unisono.measure.protocol import OwnAlgorithm
 from unisono.model import (
     CALL_SCOPE,
@@ -148,13 +148,21 @@ def _unbound(study: Study, machine: Machine) -> list[str]:
 
 
 def _of_this_mpi(study: Study, machine: Machine, notes: dict[str, None]) -> Study:
-    """Without the parameters that only Open MPI has, when this is another MPI."""
-    if machine.mpi is None or machine.mpi.family == "openmpi":
+    """Without the parameters that only other MPIs have."""
+    mpi = machine.mpi
+    if mpi is None or mpi.family not in catalogue.FAMILIES:
         return study
-    here, there = catalogue.load(machine.mpi.family), catalogue.load("openmpi")
-    foreign = [name for name in study.parameters if name not in here and name in there]
-    for name in foreign:
-        notes[f"{name} is Open MPI's: left out with {machine.mpi.name}."] = None
+    here = catalogue.load(mpi.family)
+    foreign: list[str] = []
+    for family in catalogue.FAMILIES:
+        there = catalogue.load(family)
+        theirs = [name for name in study.parameters if name not in here and name in there]
+        sentence = N_("{names} is {family}'s: left out with {mpi}.")
+        if len(theirs) > 1:
+            sentence = N_("{names} are {family}'s: left out with {mpi}.")
+        if theirs:
+            notes[sentence.format(names=", ".join(theirs), family=mpi_name(family), mpi=mpi.name)] = None
+        foreign += theirs
     kept = {name: values for name, values in study.parameters.items() if name not in foreign}
     return study.model_copy(update={"parameters": kept})
 
