@@ -5,7 +5,7 @@
 #include "seat.h"
 #include "watchdog.h"
 
-enum { CHUNKS = 256, SLICE = TEAM_VALUES / 3 };
+enum { CHUNKS = 256, BLOCKS = 8, SLICE = TEAM_VALUES / 3 };
 
 static const int64_t deadline = 120000000000;
 
@@ -37,17 +37,22 @@ static int by_value(const void *a, const void *b)
 
 static struct speed compute(int64_t steps, int64_t chunks)
 {
-    int64_t wall[CHUNKS], processor[CHUNKS];
+    int64_t wall[BLOCKS * CHUNKS], processor[BLOCKS * CHUNKS];
+    int64_t done = 0;
     volatile uint64_t state = (uint64_t)clock_now();
-    for (int64_t i = 0; i < chunks; i++) {
-        int64_t begin = clock_now(), own = processor_now();
-        state = work(state, steps);
-        processor[i] = processor_now() - own;
-        wall[i] = clock_now() - begin;
+    for (int block = 0; block < BLOCKS; block++) {
+        for (int64_t i = 0; i < chunks; i++, done++) {
+            int64_t begin = clock_now(), own = processor_now();
+            state = work(state, steps);
+            processor[done] = processor_now() - own;
+            wall[done] = clock_now() - begin;
+        }
+        qsort(wall, (size_t)done, sizeof *wall, by_value);
+        if (done > 1 && wall[1] - wall[0] <= wall[0] / 32) /* the two shortest agree: neither was disturbed */
+            break;
     }
-    qsort(wall, (size_t)chunks, sizeof *wall, by_value);
-    qsort(processor, (size_t)chunks, sizeof *processor, by_value);
-    return (struct speed){wall[0], wall[chunks / 2], processor[chunks / 2]};
+    qsort(processor, (size_t)done, sizeof *processor, by_value);
+    return (struct speed){wall[0], wall[done / 2], processor[done / 2]};
 }
 
 static void answer_nodes(struct bench *bench, struct speed mine)

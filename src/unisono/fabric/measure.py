@@ -32,7 +32,7 @@ _MESSAGE_SECONDS = 4e-3
 """A large message is as large as takes the quickest pair no longer than this."""
 _ALONE_SHARE = 0.6
 """Of a launch's time that pairs one by one may take; else all pairs of a round are measured at once only."""
-_TOGETHER = 3
+_TOGETHER = 1
 """Launches in which pairs are also measured all at once: by that none is judged that can be judged alone."""
 _DEADLINE = 60.0
 _FAILED_MOST = 2
