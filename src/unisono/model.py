@@ -177,9 +177,9 @@ call; one without only what Open MPI's own files can say."""
 UNISONO = "unisono"
 """Its value, and that of `coll` for our own collectives."""
 
-MPICH, INTEL = "mpich", "intel"
-"""Values of `coll` for an algorithm of these MPIs themselves: by the name that MPICH's variable takes
-(MPIR_CVAR_<COLLECTIVE>_INTRA_ALGORITHM), by the number of Intel MPI's preset (I_MPI_ADJUST_<COLLECTIVE>)."""
+MPICH = "mpich"
+"""The value of `coll` for an algorithm of MPICH itself, by the name that its variable takes
+(MPIR_CVAR_<COLLECTIVE>_INTRA_ALGORITHM)."""
 
 DISPATCHED = (
     "allgather",

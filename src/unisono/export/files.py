@@ -14,7 +14,7 @@ from unisono.export.seal import is_edited, sealed
 from unisono.export.words import plan_words
 from unisono.language import N_, _
 from unisono.machine.model import Machine, mpi_name
-from unisono.model import INTEL, MPICH
+from unisono.model import MPICH
 from unisono.parameters.spelling import require_mpi
 from unisono.reading import open_regular
 from unisono.tuning.choice import without_library
@@ -136,7 +136,7 @@ def _of(machine: Machine) -> list[Format]:
     return [format for format in FORMATS if family in format.FAMILIES]
 
 
-_FAMILY_OF = {"tuned": "openmpi", MPICH: "mpich", INTEL: "intel"}
+_FAMILY_OF = {"tuned": "openmpi", MPICH: "mpich"}
 
 
 def _require_its_mpi(tuning: Tuning, plan: PlanModel, machine: Machine) -> None:

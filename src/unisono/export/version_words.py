@@ -31,11 +31,6 @@ _PATTERNS = {
         r"HYDRA build details:\s+Version:\s+(\S+)",
         r" *Version: *\([^ ]*\).*",
     ),
-    "intel": (
-        r"MPI Library[^,\n]*, Version%s+([%d.]*%d)",
-        r"MPI Library[^,\n]*, Version\s+([0-9.]*[0-9])",
-        r".*MPI Library[^,]*, Version *\([0-9.]*[0-9]\).*",
-    ),
 }
 
 

@@ -23,7 +23,7 @@ from unisono.decide.model import Interval, Joint, Plan, Rule
 from unisono.language import _, ngettext
 from unisono.launch.layouts import Layout
 from unisono.machine.model import mpi_name
-from unisono.model import CALL_SCOPE, COLLECTIVES, DISPATCHED, INTEL, MPICH, PRELOAD, UNISONO, Case, Setting, is_ours
+from unisono.model import CALL_SCOPE, COLLECTIVES, DISPATCHED, MPICH, PRELOAD, UNISONO, Case, Setting, is_ours
 from unisono.sizes import format_size
 from unisono.study.config import Size
 from unisono.tuning.names import check_value_names
@@ -103,11 +103,11 @@ class RuleModel(_Part):
     @classmethod
     def _call_scope(cls, call: Setting) -> Setting:
         check_value_names(call, CALL_SCOPE)
-        if ("algorithm" in call or "segment" in call) and call.get("coll") not in ("tuned", MPICH, INTEL, UNISONO):
+        if ("algorithm" in call or "segment" in call) and call.get("coll") not in ("tuned", MPICH, UNISONO):
             raise ValueError(
                 _(
-                    "algorithm and segment are those of coll/tuned, of MPICH or Intel MPI, or ours: write coll = "
-                    '"tuned", "mpich", "intel" or "unisono"'
+                    "algorithm and segment are those of coll/tuned, MPICH or ours: write coll = "
+                    '"tuned", "mpich" or "unisono"'
                 )
             )
         if is_ours(call) and "algorithm" not in call:
