@@ -59,7 +59,7 @@ def record(function: Function, status: str, fortran: bool) -> str:
         case "request_free":
             return f"kind_freed({head});"
         case "cancel":
-            return f"kind_dropped({head});"
+            return f"kind_cancelled({head});"
         case "timed" if function.name in ENDS:
             return f"kind_ended({head});"
         case "timed" | "timed_buffer":
@@ -181,7 +181,7 @@ def wrapper(function: Function) -> str:
         before = f"    message_look({', '.join(completes(function))}, false);\n"
         before += f"    MPI_Status *arrived = message_statuses({names[-1]});\n"
         passed[-1] = recorded = "arrived"
-    if function.kind == "request_free":
+    if function.kind in ("request_free", "cancel"):
         before = "    message_look(1, a1, false);\n"
     always = "    request_remove(*a1);\n" if function.kind == "request_free" else ""
     comm = function.argument("MPI_Comm") if function.kind == "collective" else ""

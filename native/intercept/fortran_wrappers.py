@@ -108,7 +108,7 @@ def fortran_wrapper(function: Function, f08: bool) -> str:
     if function.kind == "complete":
         count, requests = (a.replace("a", "f") for a in completes(function))
         before = f"    message_look({count if count == '1' else f'fortran_int({count})'}, {requests}, true);\n"
-    if function.kind == "request_free":
+    if function.kind in ("request_free", "cancel"):
         before = "    message_look(1, f1, true);\n"
     always = "    request_remove(PMPI_Request_f2c(fortran_int(f1)));\n" if function.kind == "request_free" else ""
     comm = f"PMPI_Comm_f2c(fortran_int(f{function.position('MPI_Comm') + 1}))" if function.kind == "collective" else ""

@@ -158,11 +158,10 @@ static inline void kind_ended(enum function function, const struct span *span)
     message_ended();
 }
 
-/* What ends a request in another way. */
-static inline void kind_dropped(enum function function, const struct span *span)
+static inline void kind_cancelled(enum function function, const struct span *span)
 {
     kind_timed(function, span, MPI_COMM_NULL);
-    message_close();
+    message_cancelled();
 }
 
 /* The size is that of the message sent, or of the one received if none is. */

@@ -12,6 +12,7 @@ static struct {
     MPI_Request handle;
     MPI_Comm comm;  /* of a receive from any source or with any tag, else MPI_COMM_NULL */
     uint32_t entry; /* in the log + 1; 0: an empty slot */
+    bool cancelled; /* it was asked for */
 } slots[SLOTS];
 static uint32_t used;
 
@@ -141,6 +142,7 @@ static void add(const struct envelope *envelope, uint64_t begin, uint64_t end, u
     slots[slot].handle = request;
     slots[slot].comm = shared ? MPI_COMM_NULL : comm;
     slots[slot].entry = (shared ? (uint32_t)UNTIMED : entry) + 1;
+    slots[slot].cancelled = false;
 }
 
 void message_add(uint32_t kind, const struct group *group, MPI_Comm comm, int peer, int tag, int64_t bytes,
@@ -187,7 +189,7 @@ void message_look(int count, const void *requests, bool fortran)
         MPI_Request handle = handle_of(requests, i, fortran);
         uint32_t slot = slot_of(handle);
         waited[i] = slots[slot].entry != 0 ? slot : NONE;
-        messages.asked |= waited[i] != NONE && slots[slot].comm != MPI_COMM_NULL;
+        messages.asked |= waited[i] != NONE && (slots[slot].comm != MPI_COMM_NULL || slots[slot].cancelled);
     }
 }
 
@@ -197,16 +199,26 @@ MPI_Status *message_statuses(MPI_Status *given)
     return messages.asked && (given == MPI_STATUS_IGNORE || given == MPI_STATUSES_IGNORE) ? own : given;
 }
 
-/* Whose message a receive from any source or with any tag got. */
+/* Whose message a receive from any source or with any tag got; and nobody's where it was cancelled. */
 static void matched(struct message *message, MPI_Comm comm, const void *statuses, int i, bool fortran)
 {
     MPI_Status status;
+    int cancelled = 0;
+    if (statuses == NULL) {
+        message->peer = MESSAGE_OPEN;
+        return;
+    }
     if (fortran)
         PMPI_Status_f2c((const MPI_Fint *)statuses + (size_t)i * (sizeof(MPI_Status) / sizeof(MPI_Fint)), &status);
     else
         status = ((const MPI_Status *)statuses)[i];
-    message->peer = comm_world_rank(comm_group(comm), comm, status.MPI_SOURCE);
-    message->tag = status.MPI_TAG;
+    PMPI_Test_cancelled(&status, &cancelled);
+    if (cancelled) {
+        message->peer = MESSAGE_CANCELLED;
+    } else if (comm != MPI_COMM_NULL) {
+        message->peer = comm_world_rank(comm_group(comm), comm, status.MPI_SOURCE);
+        message->tag = status.MPI_TAG;
+    }
 }
 
 void message_completed(const struct outcome *outcome, bool fortran, bool waits, uint64_t begin, uint64_t end,
@@ -227,13 +239,22 @@ void message_completed(const struct outcome *outcome, bool fortran, bool waits, 
             messages.log[entry].end = end;
             messages.log[entry].cell = cell;
         }
-        if (comm != MPI_COMM_NULL && outcome->statuses != NULL)
+        if (entry != UNTIMED && (comm != MPI_COMM_NULL || slots[waited[place]].cancelled))
             matched(&messages.log[entry], comm, outcome->statuses, i, fortran);
         gone[completed++] = slots[waited[place]].handle;
     }
     /* Only now: forgetting one moves others. */
     for (int i = 0; i < completed; i++)
         forget(gone[i]);
+}
+
+void message_cancelled(void)
+{
+    if (!messages.open || waited[0] == NONE)
+        return;
+    if (slots[waited[0]].entry == UNTIMED + 1)
+        message_close();
+    slots[waited[0]].cancelled = true;
 }
 
 void message_dropped(void)

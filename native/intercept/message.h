@@ -19,6 +19,8 @@
 enum { MESSAGES_MOST = 1 << 18, MESSAGES_WAITED = 4096, MESSAGE_SEND = 0, MESSAGE_RECEIVE = 1 };
 /* The peer of a receive from any source, or with any tag, of which it never got known what it got. */
 enum { MESSAGE_OPEN = -2 };
+/* That of a message that was cancelled: there was none. */
+enum { MESSAGE_CANCELLED = -3 };
 #define MESSAGE_NO_CELL UINT32_MAX
 
 /* The record of the file (README.md), with times in ticks until it is written. */
@@ -40,7 +42,7 @@ struct messages {
     uint32_t count;
     uint32_t wild; /* receives under way of which it is not known whose message they will get */
     bool open;
-    bool asked; /* one of them is among the requests last looked at */
+    bool asked; /* one of them, or one that was cancelled, is among the requests last looked at */
 };
 extern struct messages messages;
 
@@ -92,6 +94,9 @@ struct outcome {
 };
 void message_completed(const struct outcome *outcome, bool fortran, bool waits, uint64_t begin, uint64_t end,
                        uint32_t cell);
+
+/* A request is being cancelled that message_look was shown before: whether it was, its completion tells. */
+void message_cancelled(void);
 
 /* A request was freed that message_look was shown before. */
 void message_dropped(void);

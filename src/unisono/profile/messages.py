@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unisono.profile.clocks import compared
-from unisono.profile.rawfile import OPEN, SEND, Part
+from unisono.profile.rawfile import CANCELLED, OPEN, SEND, Part
 from unisono.profile.steps import STEP, step_of
 
 WAIT = np.dtype([("cell", np.uint32), ("peer", np.int32), ("receiver", np.bool_), ("time", np.float64)])
@@ -108,9 +108,12 @@ def waited(parts: Sequence[Part]) -> Waited:
 
 
 def _told(log: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
-    """A log up to the first message of which it is not known whose it is: later ones would be paired wrongly."""
+    """A log up to the first message of which it is not known whose it is: later ones would be paired wrongly. Without
+    what was cancelled."""
     lost = np.flatnonzero(log["peer"] == OPEN)
-    return log[: lost[0]] if len(lost) else log
+    told: npt.NDArray[np.void] = log[: lost[0]] if len(lost) else log
+    kept: npt.NDArray[np.void] = told[told["peer"] != CANCELLED]
+    return kept
 
 
 def _longest(late: npt.NDArray[np.float64], first: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:

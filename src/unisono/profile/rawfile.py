@@ -60,6 +60,8 @@ RAW_MESSAGE = np.dtype(
 the message in begin to end, 0xffffffff where there is none; `bytes` are those sent, of a receive 0."""
 OPEN = -2
 """A `peer`: of a receive from any source, or with any tag, of which it is not known what it got."""
+CANCELLED = -3
+"""A `peer`: there was no message."""
 SEND, RECEIVE = 0, 1
 """Values of `kind`."""
 
