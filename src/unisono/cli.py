@@ -120,7 +120,9 @@ def tune(
         Path | None, typer.Option(metavar="FILE", help="Plan for this machine (doctor --json); with --dry-run.")
     ] = None,
     collective: Annotated[list[str] | None, typer.Option(help="Only this collective; may be repeated.")] = None,
-    nodes: Annotated[int | None, typer.Option(help="Only this number of nodes.")] = None,
+    nodes: Annotated[
+        str | None, typer.Option(metavar="2,4", help="Only these numbers of nodes; --submit: a job for each.")
+    ] = None,
     ppn: Annotated[int | None, typer.Option(help="Only this number of ranks a node.")] = None,
     size: Annotated[list[str] | None, typer.Option(help="Only this message size; may be repeated.")] = None,
     oversubscribe: Annotated[bool, typer.Option("--oversubscribe", help="Allow more ranks than CPUs.")] = False,
@@ -130,6 +132,10 @@ def tune(
     benchmark_program: Annotated[
         str | None, typer.Option(metavar="PATH", help="IMB-MPI1, or the directory of OSU's programs; else from PATH.")
     ] = None,
+    submit: Annotated[
+        str | None, typer.Option(metavar="slurm", help="Measure in jobs of this batch system, and follow them.")
+    ] = None,
+    time: Annotated[str | None, typer.Option(metavar="1h", help="--submit: how long each job may take.")] = None,
     verify: Annotated[bool, typer.Option(help="Prove the tuning at the end: default against tuned.")] = True,
     json: Json = False,
     mpirun: Mpirun = None,
@@ -161,6 +167,8 @@ def tune(
         hosts=hosts,
         benchmark=benchmark,
         benchmark_program=benchmark_program,
+        submit=submit,
+        time=time,
     )
     raise typer.Exit(command(wishes))
 

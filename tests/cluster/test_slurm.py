@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.cluster.test_vc import alive
+from unisono.machine.model import Machine
+from unisono.study.store import Store
 from unisono.vcluster import kept, slurm
 from unisono.vcluster.cluster import ClusterError, Nodes, VirtualCluster
 
@@ -19,7 +21,7 @@ pytestmark = pytest.mark.cluster
 
 PATIENCE = 60.0
 
-Shell = Callable[[str], "subprocess.CompletedProcess[str]"]
+Shell = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture(scope="module")
@@ -35,16 +37,16 @@ def nodes() -> Iterator[Nodes]:
 
 @pytest.fixture
 def shell(nodes: Nodes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shell:
-    """shell(LINE) on the login host, in a directory of its own."""
+    """shell(LINE, SECONDS) on the login host, in a directory of its own."""
     monkeypatch.chdir(tmp_path)
 
-    def shell(line: str) -> subprocess.CompletedProcess[str]:
+    def shell(line: str, patience: float = PATIENCE) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             nodes.wrap(["sh", "-c", line]),
             env={**os.environ, **slurm.environment(nodes)},
             capture_output=True,
             text=True,
-            timeout=PATIENCE,
+            timeout=patience,
             check=False,
         )
 
@@ -77,6 +79,66 @@ def test_a_kept_cluster_runs_jobs_and_leaves_nothing(
         assert list(tmp_path.iterdir()) == []
     finally:
         kept.down()
+
+
+ADAPTER = """
+import pathlib, subprocess, sys, time
+from unisono.errors import UserError
+from unisono.submit.scheduler import Request
+from unisono.submit.slurm import Slurm
+from unisono.machine.scheduler import seconds_left
+slurm = Slurm()
+def until(id, state):
+    deadline = time.monotonic() + 30
+    while (seen := slurm.look([id])[id]).state != state and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return seen
+def submit(name, nodes, *argv):
+    script = pathlib.Path("it's $(a) place", name, "job.sh")
+    script.parent.mkdir(parents=True)
+    script.write_text(slurm.script(Request(name, nodes, 120, argv)))
+    return slurm.submit(script)
+long = submit("unisono-00000000-2-1", 2, "sleep", "60")
+queued = submit("unisono-00000000-1-1", 1, "true")
+print(until(long, "running").word, slurm.look([queued])[queued].state, slurm.find("unisono-00000000-2-1") == long)
+print(60 < seconds_left({"SLURM_JOB_ID": long}) <= 120)
+subprocess.run(["scancel", long], check=True)
+print(until(long, "ended").word, until(queued, "ended").word, slurm.look(["99999"])["99999"].state)
+told = submit("unisono-00000000-1-2", 1, sys.executable, "-c", "import sys; print(sys.argv[1:])", "$(x) 'y", "a\\\\nb")
+until(told, "ended")
+print(next(pathlib.Path("it's $(a) place", "unisono-00000000-1-2").glob("job-*.out")).read_text().strip())
+try:
+    submit("unisono-00000000-9-1", 9, "true")
+except UserError as error:
+    print(error)
+"""
+
+
+def test_the_adapter_submits_sees_and_finds_real_jobs(shell: Shell, tmp_path: Path) -> None:
+    (tmp_path / "adapter.py").write_text(ADAPTER)
+    done = shell(f"{sys.executable} adapter.py")
+    assert done.returncode == 0, done.stderr
+    running, left, ended, told, refused = done.stdout.splitlines()
+    assert running == "RUNNING waiting True"
+    assert left == "True"
+    assert ended == "CANCELLED COMPLETED ended"
+    assert told == str(["$(x) 'y", "a\\nb"])
+    assert refused.startswith("sbatch: refused the job (it said: ")
+
+
+@pytest.mark.nightly
+def test_a_study_over_two_numbers_of_nodes_comes_back_as_one(shell: Shell, tmp_path: Path, embedded: Machine) -> None:
+    """Cancelled in the middle, it goes on where it was."""
+    assert embedded.mpi is not None
+    tune = f"{sys.executable} -m unisono.cli tune --submit slurm -o 'a $(b)'"
+    asked = f"--nodes 1,2 --ppn 2 --collective allreduce --size 8 --mpirun {embedded.mpi.mpirun} --no-verify"
+    first = shell(f"({tune} {asked} --time 10m --budget 20s & sleep 15; scancel --me; wait $!)", 300)
+    assert first.returncode in (2, 3), first.stderr
+    assert "submitted as job" in first.stderr
+    again = shell(f"{tune} --resume --json", 600)
+    assert again.returncode in (0, 3), again.stderr
+    with Store.open(tmp_path / "a $(b)" / "study.db") as store:
+        assert {sample.case.nodes for sample in store.samples()} == {1, 2}
 
 
 def _mentions(path: Path, text: str) -> bool:

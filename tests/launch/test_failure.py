@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unisono.launch.failure import explain
+from unisono.launch.failure import explain, is_lost, is_shared
 
 RECORDED = Path(__file__).parent / "stderr"
 """What mpirun of each version wrote, as <case>.<exit status>.txt: real runs of a small MPI program."""
@@ -55,6 +55,14 @@ def test_recorded_failures_are_explained(path: Path) -> None:
 def test_every_case_was_recorded_for_both_versions() -> None:
     for version in ("4.1.4", "5.0.11"):
         assert {path.name.split(".")[0] for path in (RECORDED / version).iterdir()} == set(EXPECTED)
+
+
+def test_reasons_that_no_setting_is_to_blame_for_are_told_from_others() -> None:
+    shared = {name for name, (_, reason) in EXPECTED.items() if is_shared(reason)}
+    assert shared == {"no-program", "root", "too-many-ranks", "unknown-host", "unreachable-host"}
+    assert is_lost("node n3 was lost")
+    assert is_lost(explain(1, "unable to reliably start one or more\ndaemons.").reason)
+    assert [name for name, (_, reason) in EXPECTED.items() if is_lost(reason)] == ["unreachable-host"]
 
 
 def test_a_programs_own_last_words_are_kept() -> None:

@@ -52,7 +52,7 @@ def narrowed(
     method: str | None,
     budget: str | None,
     collectives: Sequence[str],
-    nodes: int | None,
+    nodes: Sequence[int],
     ppn: int | None,
     sizes: Sequence[str],
     oversubscribe: bool,
@@ -64,8 +64,8 @@ def narrowed(
     if collectives:
         document["cases"]["collectives"] = list(collectives)
         document["weights"] = {name: w for name, w in study.weights.items() if name in collectives}
-    if nodes is not None:
-        document["cases"]["nodes"] = [nodes]
+    if nodes:
+        document["cases"]["nodes"] = list(nodes)
     if ppn is not None:
         document["cases"]["ppn"] = [ppn]
     if oversubscribe:
@@ -113,8 +113,22 @@ def scope(study: Study) -> tuple[str, ...]:
 
 
 def budget(study: Study, said_now: str | None) -> float | None:
-    """Seconds this run of the driver may measure."""
+    """Seconds this run of the driver may measure, by what was asked for."""
     return parse_duration(said_now, "--budget") if said_now is not None else study.method.budget
+
+
+_AT_THE_END = 90.0
+"""Seconds of a job that are kept for deciding and writing; batch systems end jobs a minute early, or late."""
+_OF_THE_PROOF = 0.3
+"""Of a job's time: what the proof takes after a study of some minutes, and what is left over harms nobody."""
+
+
+def within_job(asked: float | None, left: float | None, *, proof: bool) -> float | None:
+    """The budget, or less where the job that we are in ends before; `left`: seconds until then, None: nobody knows."""
+    if left is None:
+        return asked
+    most = max(1.0, left * (1 - _OF_THE_PROOF if proof else 1) - _AT_THE_END)
+    return most if asked is None else min(asked, most)
 
 
 @dataclass(frozen=True, slots=True)

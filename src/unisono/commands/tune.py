@@ -24,8 +24,11 @@ from unisono.library.build import bench_program
 from unisono.machine.describe import describe, load
 from unisono.machine.limits import quota_sentence
 from unisono.machine.model import Machine
+from unisono.machine.scheduler import seconds_left
+from unisono.model import NODES_MOST
+from unisono.numbers import whole_number
 from unisono.results.engine import ForeignEngine
-from unisono.search.search import Hooks, search, searched
+from unisono.search.search import ENDED, Hooks, search, searched
 from unisono.study.begin import begin, resume, stored_candidates, stored_study
 from unisono.study.config import Study
 from unisono.study.files import Outputs
@@ -50,7 +53,8 @@ class Wishes:
     dry_run: bool
     machine: Path | None
     collectives: list[str]
-    nodes: int | None
+    nodes: str | None
+    """Numbers of nodes, as in 2,4."""
     ppn: int | None
     sizes: list[str]
     oversubscribe: bool
@@ -61,6 +65,8 @@ class Wishes:
     hosts: str | None
     benchmark: str | None = None
     benchmark_program: str | None = None
+    submit: str | None = None
+    time: str | None = None
 
 
 def tune(wishes: Wishes) -> int:
@@ -74,6 +80,12 @@ def tune(wishes: Wishes) -> int:
                     option=option, value=value[:80]
                 )
             )
+    if wishes.submit is not None:
+        from unisono.commands.submitting import submit
+
+        return submit(wishes)
+    if wishes.time is not None:
+        raise UserError(_("--time is how long each job may take: say where to submit it, as in --submit slurm"))
     if wishes.dry_run:
         machine = _machine(wishes, _continued(wishes))
         study = _study(wishes, _continued(wishes) is not None)
@@ -129,9 +141,21 @@ def measured(wishes: Wishes, *, silent: bool = False) -> Iterator[Measured]:
         matrix = _matrix(asked, store.machine, ours)
         if not silent:
             _say(err(), store, asked, matrix, continued is not None)
-        budget = planning.budget(study or asked, wishes.budget)
+        budget = _budget(study or asked, wishes)
         settled = _measure(budget, store, asked, machine, matrix, program, ours)
         yield Measured(store, asked, machine, program, files, settled)
+
+
+def _budget(study: Study, wishes: Wishes) -> float | None:
+    asked = planning.budget(study, wishes.budget)
+    left = seconds_left(os.environ)
+    budget = planning.within_job(asked, left, proof=wishes.verify)
+    if left is not None and budget is not None and budget != asked:
+        err().print(
+            _("This job ends in {left:.0f} s: measuring for {budget:.0f} s").format(left=left, budget=budget),
+            markup=False,
+        )
+    return budget
 
 
 def _continued(wishes: Wishes) -> Path | None:
@@ -164,13 +188,20 @@ def _study(wishes: Wishes, continuing: bool) -> Study | None:
         method=wishes.method,
         budget=wishes.budget,
         collectives=wishes.collectives,
-        nodes=wishes.nodes,
+        nodes=node_counts(wishes.nodes),
         ppn=wishes.ppn,
         sizes=wishes.sizes,
         oversubscribe=wishes.oversubscribe,
         benchmark=wishes.benchmark,
         program=wishes.benchmark_program,
     )
+
+
+def node_counts(text: str | None) -> list[int]:
+    """ "2,4" -> [2, 4]; empty where nothing was said. Raises UserError for what is no number of nodes."""
+    if text is None:
+        return []
+    return list(dict.fromkeys(whole_number(word.strip(), "--nodes", most=NODES_MOST) for word in text.split(",")))
 
 
 def _stored(path: Path) -> Study:
@@ -280,6 +311,7 @@ def _measure(
                 progress=progress.measured,
             )
             settled = searched(engine, study, matrix, Hooks())
+            store.set_meta(ENDED, settled or not engine.exhausted())
             engine.conclude()
             return settled
         hooks = Hooks(progress.measured, progress.plan, progress.waiting)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import signal
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from unisono.errors import LaunchError
@@ -19,11 +20,13 @@ class _Pattern:
 
     regex: re.Pattern[str]
     sentence: str
+    shared: bool = False
+    """Whether it is about the nodes or the job, so that a launch under any other setting ends in the same."""
 
 
-def _pattern(text: str, sentence: str) -> _Pattern:
+def _pattern(text: str, sentence: str, *, shared: bool = False) -> _Pattern:
     # The texts are wrapped at some column, so any white space stands for any other.
-    return _Pattern(re.compile(text.replace(" ", r"\s+"), re.DOTALL), sentence)
+    return _Pattern(re.compile(text.replace(" ", r"\s+"), re.DOTALL), sentence, shared)
 
 
 STUMBLES = 3
@@ -31,15 +34,18 @@ STUMBLES = 3
 _STUMBLE = _pattern(r"PMIx server's listener thread failed to start", N_("mpirun could not start its own PMIx server"))
 """Seen now and then on 5.0.11, within 20 ms and before the program is started; the next try works."""
 
+_NOT_REACHED = N_("a node was not reached, or lost: Open MPI's daemon does not answer there")
+
 _REFUSALS = (
     _pattern(
         r"not enough slots available in the system to satisfy the (\d+) slots",
         N_("not enough slots: {0} ranks were asked for"),
+        shared=True,
     ),
     _pattern(r"CPUs in the specified PE-LIST to map", N_("the list of CPUs names some that are not there, or too few")),
     _pattern(r"processes to cpus in a provided list", N_("the list of CPUs names some that are not there, or too few")),
     _STUMBLE,
-    _pattern(r"attempt to run as root", N_("mpirun does not run as root without --allow-run-as-root")),
+    _pattern(r"attempt to run as root", N_("mpirun does not run as root without --allow-run-as-root"), shared=True),
     _pattern(
         r"A requested component was not found.*?Framework: (\S+) Component: (\S+)",
         N_("component {1} of {0} is not installed or cannot be used here"),
@@ -55,6 +61,7 @@ _REFUSALS = (
     _pattern(
         r"unable to launch the specified application as it could not access.*?Executable: (\S+)",
         N_("{0} does not exist or is not executable"),
+        shared=True,
     ),
     _pattern(
         r"The specified (?:binding policy|bindto directive) is not recognized: (?:Policy|Directive): (\S+)",
@@ -90,10 +97,11 @@ _REFUSALS = (
         r"MCA parameter (?:has been listed multiple times|was listed more than once).*?[Pp]aram: (\S+)",
         N_("MCA parameter {0} is given twice"),
     ),
-    _pattern(r"Could not resolve hostname (\S+):", N_("host {0} is not known")),
+    _pattern(r"Could not resolve hostname (\S+):", N_("host {0} is not known"), shared=True),
     _pattern(
         r"unable to reliably start one or more daemons",
-        N_("a node was not reached, or lost: Open MPI's daemon does not answer there"),
+        _NOT_REACHED,
+        shared=True,
     ),
     _pattern(r"unable to open the hostfile: (\S+)", N_("file {0} cannot be read")),
     _pattern(
@@ -104,6 +112,17 @@ _REFUSALS = (
     # Both versions lose texts now and then: the component's name in one of eight launches on 4.1.4.
     _pattern(r"An error occurred in MPI_Init", N_("MPI_Init failed; mpirun passed on no reason")),
 )
+
+_LOST_NODE = N_("node {match} was lost")
+
+
+def _made_from(sentences: Iterable[str]) -> list[re.Pattern[str]]:
+    """What matches the sentences, whatever fills them."""
+    return [re.compile(re.sub(r"\\{\w+\\}", r"\\S+", re.escape(sentence))) for sentence in sentences]
+
+
+_LOST_NODES = _made_from((_LOST_NODE, _NOT_REACHED))
+_SHARED = _made_from((_LOST_NODE, *(pattern.sentence for pattern in _REFUSALS if pattern.shared)))
 
 _SIGNALLED = re.compile(r"rank\s+(\d+)\s+with\s+PID\s+\d+\s+on\s+node\s+\S+\s+exited\s+on\s+signal\s+(\d+)")
 _ABORTED = re.compile(r"MPI_ABORT was invoked on rank\s+(\d+).*?errorcode:?\s+(-?\d+)", re.DOTALL | re.IGNORECASE)
@@ -125,6 +144,16 @@ def refusal(stderr: str) -> LaunchError | None:
     return next((LaunchError("refused", text) for pattern in _REFUSALS if (text := _fill(pattern, stderr))), None)
 
 
+def is_shared(reason: str) -> bool:
+    """Whether this reason of a failed launch is about the nodes or the job, so that no setting is to blame for it."""
+    return any(regex.fullmatch(reason) for regex in _SHARED)
+
+
+def is_lost(reason: str) -> bool:
+    """Whether this reason of a failed launch is a node that was lost, or was not reached."""
+    return any(regex.fullmatch(reason) for regex in _LOST_NODES)
+
+
 def stumbled(stderr: str) -> bool:
     """Whether the launcher failed by chance, before it started anything: asking again is safe and works."""
     return _STUMBLE.regex.search(stderr) is not None
@@ -141,7 +170,7 @@ def _crash(exit_code: int, stderr: str) -> str:
     if match := _ABORTED.search(stderr):
         return N_("rank {match} called MPI_Abort with error code {match2}").format(match=match[1], match2=match[2])
     if match := _LOST.search(stderr):  # mpirun 5.0.11 ends with exit status 0 then
-        return N_("node {match} was lost").format(match=match[1])
+        return _LOST_NODE.format(match=match[1])
     if match := _MPI_ERROR.search(stderr):
         return N_("{match} failed: {match2}").format(match=match[1], match2=match[2].strip())
     if match := _EXITED.search(stderr):

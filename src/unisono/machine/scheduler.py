@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -41,6 +42,27 @@ def read_scheduler(environment: Mapping[str, str], which: Callable[[str], str | 
         else N_("{command} is installed, not inside a job").format(command=kind.command)
     )
     return Scheduler(name=kind.name, version=_version(kind, which), inside_job=inside is not None, detail=detail)
+
+
+def seconds_left(environment: Mapping[str, str], now: float | None = None) -> float | None:
+    """Until the job that we are in ends; None outside a job, and where its batch system does not say."""
+    id = environment.get("SLURM_JOB_ID", "")
+    if not id.isdecimal():
+        return None
+    end = environment.get("SLURM_JOB_END_TIME", "")
+    if end.isdecimal():  # Slurm 23.02 and later
+        return max(0.0, float(end) - (time.time() if now is None else now))
+    answer = ask(["squeue", "--noheader", f"--jobs={id}", "--format=%L"], timeout=10.0)
+    return parse_left(answer.out) if answer.ok else None
+
+
+def parse_left(text: str) -> float | None:
+    """Seconds of Slurm's "1-02:03:04", "02:03:04" or "3:04"; None for what is not a time (UNLIMITED)."""
+    match = re.fullmatch(r"(?:(?:(\d{1,6})-)?(\d{1,6}):)?(\d{1,6}):(\d{1,6})", text.strip(), re.ASCII)
+    if match is None:
+        return None
+    days, hours, minutes, seconds = (int(part or 0) for part in match.groups())
+    return float(((days * 24 + hours) * 60 + minutes) * 60 + seconds)
 
 
 def _version(kind: _Kind, which: Callable[[str], str | None]) -> str | None:

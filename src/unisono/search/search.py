@@ -14,6 +14,9 @@ from unisono.study.matrix import Matrix
 from unisono.study.ours import Ours
 from unisono.study.store import Store
 
+ENDED = "search ended"
+"""Kept with a study: whether nothing is left to measure, be it settled or not; else its time did not suffice."""
+
 
 @dataclass(frozen=True, slots=True)
 class Hooks:
@@ -49,6 +52,7 @@ def search(
         waiting=hooks.waiting,
     )
     settled = searched(engine, study, matrix, hooks)
+    store.set_meta(ENDED, settled or not (engine.exhausted() or engine.stopped))
     engine.conclude()
     return settled
 

@@ -102,6 +102,12 @@ def resume(path: Path, machine: Machine, *, asked: Study | None, force: bool) ->
                     path=path
                 )
             )
+        if store.meta_or_none("merged") is not None:
+            raise UserError(
+                _(
+                    "{path}: was merged from jobs; continue it with unisono tune --submit slurm --resume -o {folder}"
+                ).format(path=path, folder=shlex.quote(str(path.parent)))
+            )
         held = stored_study(store)
         if asked is not None and _but_for_budget(asked, held) != held:
             raise UserError(

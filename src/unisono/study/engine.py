@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -16,6 +17,7 @@ from typing import Protocol
 from unisono.errors import LaunchError
 from unisono.language import N_
 from unisono.launch.command import Command, command
+from unisono.launch.failure import is_lost, is_shared
 from unisono.launch.placement import check
 from unisono.machine.limits import outside_sentence, over_quota
 from unisono.machine.model import Machine
@@ -28,6 +30,8 @@ from unisono.study.data import Refusal
 from unisono.study.ours import Ours
 from unisono.study.store import Statistics, Store
 
+_LOSSES = 2
+"""Launches in a row that lost a node while they measured, after which the node is taken to be gone."""
 _STARTUP_TRIES = 2
 """A launch setting that fails to start this often is given up: the first failure may be the system's."""
 
@@ -128,15 +132,31 @@ class Engine:
         self._guilty = {(s.case.collective, s.setting) for s in samples if s.correct is False}
         self._guilty |= {(r.collective, r.setting) for r in store.refusals() if not _only_here(r.reason)}
         self._failed_starts: dict[tuple[Setting, int, int], int] = {}
+        self._worked = {(s.case.nodes, s.case.ppn) for s in samples}
+        self._lost: Counter[tuple[int, int]] = Counter()
+        self._unreachable: dict[tuple[int, int], str] = {}
         for launch in store.launches():
+            if is_lost(launch.reason) or (launch.nodes, launch.ppn) not in self._worked:
+                continue  # the nodes or the job may have been to blame, and may be others now
             if launch.status in ("refused", "wrong placement"):
                 self._count_failed_start(launch.setting, launch.nodes, launch.ppn)
 
     def exhausted(self) -> bool:
         return time.monotonic() - self._start > self._budget
 
+    @property
+    def stopped(self) -> Mapping[tuple[int, int], str]:
+        """(nodes, ppn) of which no launch could succeed any more, whatever its setting, and why."""
+        return self._unreachable
+
     def conclude(self) -> None:
         """Keep with the study what a reader must know about how the machine behaved."""
+        for (nodes, ppn), reason in self._unreachable.items():
+            self._store.add_note(
+                N_("Stopped on {nodes} x {ppn} ranks, where no setting can be launched: {reason}.").format(
+                    nodes=nodes, ppn=ppn, reason=reason
+                )
+            )
         said = self._steady.sentence()
         if said is not None:
             self._store.add_note(said)
@@ -159,7 +179,7 @@ class Engine:
         ]
         while (todo := self._still_wanted(todo)) and not self.exhausted():
             starts = self._failed_starts.get((task.setting, task.nodes, task.ppn), 0)
-            if starts >= _STARTUP_TRIES or self._hopeless(task):
+            if starts >= _STARTUP_TRIES or (task.nodes, task.ppn) in self._unreachable:
                 return
             try:
                 self._launch(replace(task, items=tuple(todo)))
@@ -167,30 +187,36 @@ class Engine:
             except _StoppedError as stop:
                 todo = self._after(stop, task, todo)
 
-    def _hopeless(self, task: Task) -> bool:
-        """Whether not even the default starts on these ranks: a host, the program or the MPI is at fault then, and
-        other settings would be blamed for it, one launch after another."""
-        failed = self._failed_starts.get((DEFAULT, task.nodes, task.ppn), 0)
-        return failed >= _STARTUP_TRIES and not any(
-            (case.nodes, case.ppn) == (task.nodes, task.ppn) for _, case, *_ in self._done
-        )
-
     def _after(self, stop: _StoppedError, task: Task, todo: list[Item]) -> list[Item]:
         """What is left to do after a launch died: the items behind the fatal one, and that one setting by setting."""
+        if self._blameless(stop.error.reason, task):
+            self._lost[task.nodes, task.ppn] += 1
+            if stop.item is None or self._lost[task.nodes, task.ppn] >= _LOSSES:
+                self._unreachable[task.nodes, task.ppn] = stop.error.reason
+            return todo
         if stop.item is None:
-            self._count_failed_start(task.setting, task.nodes, task.ppn)
+            failed = self._count_failed_start(task.setting, task.nodes, task.ppn)
+            if task.setting == DEFAULT and failed >= _STARTUP_TRIES and (task.nodes, task.ppn) not in self._worked:
+                # The program or the MPI is at fault, and other settings would be blamed for it, one after another.
+                self._unreachable[task.nodes, task.ppn] = stop.error.reason
             return todo
         at = todo.index(stop.item)
         alone = [replace(stop.item, settings=(setting,)) for setting in stop.item.settings]
         return (alone if len(alone) > 1 else []) + todo[at + 1 :]
 
+    def _blameless(self, reason: str, task: Task) -> bool:
+        """Whether the nodes or the job are to blame for a launch that failed, and not its setting. Where launches have
+        worked, only a lost node is beyond doubt."""
+        return is_lost(reason) or (is_shared(reason) and (task.nodes, task.ppn) not in self._worked)
+
     def _still_wanted(self, items: Sequence[Item]) -> list[Item]:
         kept = (_without(item, lambda i, s: (i.case.collective, s) in self._guilty) for item in items)
         return [item for item in kept if item.settings]
 
-    def _count_failed_start(self, setting: Setting, nodes: int, ppn: int) -> None:
+    def _count_failed_start(self, setting: Setting, nodes: int, ppn: int) -> int:
         key = (setting, nodes, ppn)
         self._failed_starts[key] = self._failed_starts.get(key, 0) + 1
+        return self._failed_starts[key]
 
     # -- one launch ----------------------------------------------------------------------------------------------
 
@@ -221,9 +247,11 @@ class Engine:
                         self._warm_up(session, task, item.case.collective)
                     self._item(session, task, launch, item)
             status, reason = "done", ""
+            self._worked.add((task.nodes, task.ppn))
+            self._lost[task.nodes, task.ppn] = 0
         except LaunchError as error:
             status, reason, stderr = error.status, error.reason, error.stderr
-            if item is not None and len(item.settings) == 1:
+            if item is not None and len(item.settings) == 1 and not self._blameless(reason, task):
                 self._guilty.add((item.case.collective, item.settings[0]))
                 self._store.add_refusal(launch, item.case.collective, item.size, item.settings[0], str(error))
             raise _StoppedError(error, item) from error

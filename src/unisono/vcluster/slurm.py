@@ -36,6 +36,7 @@ SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=0
 ReturnToService=2
 MinJobAge=3600
 KillWait=5
+EnforcePartLimits=ALL
 SlurmdTimeout=20
 SlurmdParameters=config_overrides
 StateSaveLocation={folder}/state

@@ -1,0 +1,307 @@
+"""`unisono tune --submit`: a job for each number of nodes, followed to its end; what they measured becomes one study.
+
+Nothing here is needed for the jobs to go on: whoever follows them may leave, or be killed, and come back with --resume.
+"""
+
+from __future__ import annotations
+
+import secrets
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from pydantic import TypeAdapter
+
+from unisono.commands import planning
+from unisono.commands.console import err, out, print_json
+from unisono.commands.finish import Outcome, finish
+from unisono.commands.tune import Wishes, node_counts
+from unisono.errors import UserError
+from unisono.language import _
+from unisono.search.search import ENDED
+from unisono.study.begin import stored_study
+from unisono.study.config import parse_duration
+from unisono.study.files import Outputs
+from unisono.study.merge import merge
+from unisono.study.store import Store
+from unisono.submit import kept
+from unisono.submit.kept import Kept, KeptJob
+from unisono.submit.scheduler import Request, Scheduler, Seen
+from unisono.submit.slurm import Slurm
+from unisono.writing import write
+
+SCHEDULERS: dict[str, Scheduler] = {"slurm": Slurm()}
+UNDECIDED = 3
+_FIRST_LOOK, _LAST_LOOK = 1.0, 30.0
+"""Seconds between two looks at the jobs, ever longer: squeue costs its daemon time that all users share."""
+_SHORTEST = 120.0
+"""Seconds; less leaves no time to measure in."""
+_HEAR_FROM_IT = 60.0
+"""Seconds after which a running job's progress is shown again."""
+
+
+def submit(wishes: Wishes) -> int:
+    """Exit status 0 when all was measured, UNDECIDED when the time did not suffice for some; KeyboardInterrupt and
+    UserError are left to the caller."""
+    scheduler = _scheduler(wishes.submit or "")
+    directory = wishes.output
+    continued = wishes.resume and kept.place(directory).exists()
+    jobs = kept.read(directory) if continued else _begun(wishes, scheduler)
+    if continued and (said := _differing(wishes, jobs)):
+        raise UserError(
+            _(
+                "{path}: its jobs were asked for in other words; continue them without {said}, or choose another -o DIR"
+            ).format(path=kept.place(directory), said=said)
+        )
+    if wishes.time is not None and continued:
+        jobs = jobs.model_copy(update={"seconds": _seconds(wishes.time)})
+    if wishes.dry_run:
+        return _show(scheduler, jobs, directory)
+    if not continued and kept.place(directory).exists():
+        raise UserError(
+            _("{path}: exists; continue its jobs with --resume, or choose another -o DIR").format(
+                path=kept.place(directory)
+            )
+        )
+    with kept.alone(directory):
+        try:
+            jobs = _submitted(scheduler, jobs, directory)
+            _follow(scheduler, jobs, directory)
+        except KeyboardInterrupt:
+            err().print(
+                _(
+                    "The jobs go on without this command. Follow them again: unisono tune --submit {name} --resume"
+                ).format(name=scheduler.name),
+                markup=False,
+            )
+            raise
+        return _tell(jobs, directory, wishes)
+
+
+def _scheduler(name: str) -> Scheduler:
+    if name not in SCHEDULERS:
+        raise UserError(
+            _("--submit {name}: is not known; known are {known}").format(name=name[:80], known=", ".join(SCHEDULERS))
+        )
+    return SCHEDULERS[name]
+
+
+def _seconds(text: str) -> float:
+    seconds = parse_duration(text, "--time")
+    if seconds < _SHORTEST:
+        raise UserError(_("--time {text}: too short to measure in; at least 2m").format(text=text[:80]))
+    return seconds
+
+
+# -- what every job runs -------------------------------------------------------------------------------------------
+
+
+def _begun(wishes: Wishes, scheduler: Scheduler) -> Kept:
+    study = planning.find(wishes.study or "quick")  # what is wrong with it is said before a job waits for hours
+    counts = node_counts(wishes.nodes)
+    if wishes.time is None:
+        raise UserError(_("--submit: say how long each job may take, for example --time 1h"))
+    if wishes.machine is not None or wishes.hosts is not None:
+        option = "--machine" if wishes.machine is not None else "--hosts"
+        raise UserError(_("{option}: is not used with --submit, whose jobs know their nodes").format(option=option))
+    token = secrets.token_hex(4)
+    return Kept(
+        scheduler=scheduler.name,
+        seconds=_seconds(wishes.time),
+        words=_words(wishes),
+        jobs=[KeptJob(nodes=n, name=f"unisono-{token}-{n}-1") for n in counts or study.cases.nodes],
+    )
+
+
+def _words(wishes: Wishes) -> list[str]:
+    """Of `unisono tune`, without what differs from job to job."""
+    path = Path(wishes.study) if wishes.study is not None else None
+    words = [str(path.resolve()) if path is not None and path.is_file() else wishes.study or "quick"]
+    pairs = (
+        ("--method", wishes.method),
+        ("--budget", wishes.budget),
+        ("--ppn", None if wishes.ppn is None else str(wishes.ppn)),
+        ("--benchmark", wishes.benchmark),
+        ("--benchmark-program", wishes.benchmark_program),
+        ("--mpirun", wishes.mpirun),
+        ("--mpicc", wishes.mpicc),
+        *(("--collective", name) for name in wishes.collectives),
+        *(("--size", size) for size in wishes.sizes),
+    )
+    words += [word for option, value in pairs if value is not None for word in (option, value)]
+    words += ["--oversubscribe"] if wishes.oversubscribe else []
+    return words + ([] if wishes.verify else ["--no-verify"])
+
+
+_OF_EVERY_COMMAND = ("output", "resume", "force", "dry_run", "json", "submit", "time", "verify")
+
+
+_OPTIONS = {"collectives": "--collective", "sizes": "--size", "study": "STUDY"}
+
+
+def _differing(wishes: Wishes, jobs: Kept) -> str:
+    """Options given now that ask for something else than the jobs were begun with; "" where none does."""
+    given = [
+        _OPTIONS.get(field.name, "--" + field.name.replace("_", "-"))
+        for field in fields(wishes)
+        if field.name not in _OF_EVERY_COMMAND and getattr(wishes, field.name) not in (None, [], False)
+    ]
+    same = _words(wishes)[: -1 if not wishes.verify else None] == [w for w in jobs.words if w != "--no-verify"]
+    counts = node_counts(wishes.nodes) in ([], [job.nodes for job in jobs.jobs])
+    return "" if same and counts else ", ".join(given)
+
+
+def _request(jobs: Kept, job: KeptJob, directory: Path) -> Request:
+    # --resume also begins; the end of the job limits the budget from within.
+    budget = [] if "--budget" in jobs.words else ["--budget", f"{jobs.seconds:.0f}s"]
+    folder = str((directory / job.folder).resolve())
+    tune = ["tune", *jobs.words, *budget, "--nodes", str(job.nodes), "--resume", "-o", folder]
+    return Request(job.name, job.nodes, jobs.seconds, [sys.executable, "-m", "unisono.cli", *tune])
+
+
+def _show(scheduler: Scheduler, jobs: Kept, directory: Path) -> int:
+    for job in jobs.jobs:
+        out().print(f"# {directory / job.folder / 'job.sh'}", markup=False, soft_wrap=True, highlight=False)
+        script = scheduler.script(_request(jobs, job, directory))
+        out().print(script, markup=False, soft_wrap=True, highlight=False)
+    return 0
+
+
+# -- submitting and following --------------------------------------------------------------------------------------
+
+
+def _submitted(scheduler: Scheduler, jobs: Kept, directory: Path) -> Kept:
+    """Every number of nodes has a job, unless nothing is left to measure for it."""
+    ids = [job.id for job in jobs.jobs if job.id]
+    seen = scheduler.look(ids) if ids else {}
+    for at, job in enumerate(jobs.jobs):
+        if not job.id and kept.place(directory).exists():
+            # Killed between the submission and its being kept: the name finds the job.
+            found = scheduler.find(job.name)
+            job = job.model_copy(update={"id": found or ""})
+            seen = {**seen, **(scheduler.look([found]) if found else {})}
+        if job.id and seen[job.id].state != "ended":
+            jobs.jobs[at] = job
+            continue
+        if _progress(directory / job.folder).ended:
+            jobs.jobs[at] = job
+            continue
+        if job.id:
+            front, number = job.name.rsplit("-", 1)
+            job = KeptJob(nodes=job.nodes, name=f"{front}-{int(number) + 1}")
+        jobs.jobs[at] = job
+        kept.keep(directory, jobs)
+        script = write(directory / job.folder / "job.sh", scheduler.script(_request(jobs, job, directory)))
+        jobs.jobs[at] = job.model_copy(update={"id": scheduler.submit(script)})
+        kept.keep(directory, jobs)
+        err().print(
+            _("{nodes} nodes: submitted as job {id}").format(nodes=job.nodes, id=jobs.jobs[at].id), markup=False
+        )
+    kept.keep(directory, jobs)
+    return jobs
+
+
+def _follow(scheduler: Scheduler, jobs: Kept, directory: Path) -> None:
+    """Until all jobs have ended; says what changes."""
+    by_id = {job.id: job for job in jobs.jobs if job.id}
+    before: dict[str, Seen] = {}
+    told: dict[str, float] = {}
+    pause = _FIRST_LOOK
+    while True:
+        seen = scheduler.look(list(by_id))
+        for id, now in seen.items():
+            changed = id not in before or (now.word, now.reason) != (before[id].word, before[id].reason)
+            due = now.state == "running" and time.monotonic() - told.get(id, 0.0) > _HEAR_FROM_IT
+            if changed or due:
+                told[id] = time.monotonic()
+                err().print(_state(by_id[id], now, directory), markup=False, soft_wrap=True, highlight=False)
+        before = dict(seen)
+        if all(now.state == "ended" for now in seen.values()):
+            return
+        time.sleep(pause)
+        pause = min(pause * 1.5, _LAST_LOOK)
+
+
+def _state(job: KeptJob, now: Seen, directory: Path) -> str:
+    words = [now.word or _("ended")]
+    if now.state == "waiting" and now.reason:
+        words.append(now.reason)
+    if now.state == "running":
+        words.append(_("{left} left").format(left=now.left))
+        words.append(_last_line(directory / job.folder / f"job-{job.id}.err"))
+    return _("{nodes} nodes, job {id}: {state}").format(
+        nodes=job.nodes, id=job.id, state=", ".join(word for word in words if word)
+    )
+
+
+def _last_line(path: Path) -> str:
+    try:
+        with path.open("rb") as stream:
+            stream.seek(max(0, path.stat().st_size - 4096))
+            lines = stream.read().decode("utf-8", "replace").split("\n")
+    except OSError:
+        return ""
+    return next((line.strip()[:160] for line in reversed(lines) if line.strip()), "")
+
+
+# -- what came of it -----------------------------------------------------------------------------------------------
+
+_BOOL: TypeAdapter[bool] = TypeAdapter(bool)
+
+
+@dataclass(frozen=True, slots=True)
+class _Progress:
+    samples: int
+    ended: bool
+
+
+def _progress(folder: Path) -> _Progress:
+    path = Outputs(folder).study
+    if not path.exists():
+        return _Progress(0, False)
+    with Store.open(path) as store:
+        ended = store.value_or_none(ENDED, _BOOL)
+        return _Progress(len(store.samples()), ended is True)
+
+
+def _tell(jobs: Kept, directory: Path, wishes: Wishes) -> int:
+    """Says for which numbers of nodes the time did not suffice, and writes what all others came to."""
+    measured: list[Path] = []
+    short = False
+    for job in jobs.jobs:
+        folder = directory / job.folder
+        progress = _progress(folder)
+        if progress.samples:
+            measured.append(Outputs(folder).study)
+        if not progress.ended:
+            short = True
+            err().print(
+                _(
+                    "{nodes} nodes: not all is measured yet ({samples} samples; its job said: {path}). "
+                    "The same command with --resume submits it again."
+                ).format(nodes=job.nodes, samples=progress.samples, path=folder / f"job-{job.id}.err"),
+                style="yellow",
+                markup=False,
+                soft_wrap=True,
+            )
+    if not measured:
+        raise UserError(
+            _("{directory}: no job has measured anything; see the job-*.err there, in each nodes-N").format(
+                directory=directory
+            )
+        )
+    outcome = _merged(measured, directory, settled=not short)
+    if wishes.json:
+        print_json(outcome.as_dict())
+    else:
+        outcome.print(out())
+    return UNDECIDED if short else 0
+
+
+def _merged(paths: Sequence[Path], directory: Path, *, settled: bool) -> Outcome:
+    files = Outputs(directory)
+    with Store.open(merge(paths, files.study)) as store:
+        # No proof is made here, on the login node; each job has made its own.
+        return finish(store, stored_study(store), store.machine, Path(), files, settled=settled, verify=False)
