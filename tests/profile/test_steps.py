@@ -69,3 +69,13 @@ def test_a_step_has_the_programs_sizes_order_and_waits(tmp_path: Path) -> None:
 
 def test_what_repeats_too_rarely_is_no_step(tmp_path: Path) -> None:
     assert step_of(logs(2), tmp_path / "run.raw") == []
+
+
+def test_one_phase_of_several_does_not_stand_for_all(tmp_path: Path) -> None:
+    """Behind the steps, a few large messages that are most of what is moved."""
+    found = logs()
+    for at in range(10):
+        time = 10**7 + 1000 * at
+        found[0].append((time, time, time + 5, 7, 1 << 20, 0, 1, 6, SENT))
+        found[1].append((time, time, time + 5, 7, 0, 0, 0, 6, RECEIVE))
+    assert step_of(found, tmp_path / "run.raw") == []

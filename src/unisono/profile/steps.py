@@ -21,6 +21,10 @@ IRECV, ISEND, RECV, SEND, WAIT = range(5)
 """Values of `operation`; WAIT is for all that is under way (native/bench/partners.h)."""
 LEAST = 3
 """Fewer steps than that are none."""
+COVERED = 0.8
+"""A step stands for the program where all steps together are so much of its messages, by bytes and number ..."""
+_PER_MESSAGE = 4096
+"""... of which one weighs so many bytes more."""
 _MOST_ALIKE = 64
 """Messages of one kind in a step, at most."""
 
@@ -32,7 +36,7 @@ def step_of(
     receive: npt.NDArray[np.int64],
 ) -> npt.NDArray[np.void]:
     """Of logs one after the other, `rank` whose each message is, with the pairs found in them. Empty where there are no
-    steps, or where one has more than STEP_MOST operations."""
+    steps that stand for the program, or where one has more than STEP_MOST operations."""
     nothing = np.zeros(0, STEP)
     order = np.argsort(send, kind="stable")
     send, receive = send[order], receive[order]
@@ -43,13 +47,16 @@ def step_of(
     labels = np.stack([log["tag"][send].astype(np.int64), log["comm"][send].astype(np.int64)], axis=1)
     tags = np.unique(labels, axis=0, return_inverse=True)[1].reshape(-1)
     keys = np.stack([rank[send], rank[receive], log["bytes"][send].astype(np.int64), tags], axis=1)
-    _kinds, kind, counts = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
+    kinds_of, kind, counts = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
     kind = kind.reshape(-1)
     often, kinds = np.unique(counts, return_counts=True)
     steps = int(often[(often * kinds).argmax()])
     alike = np.minimum(np.rint(counts / steps).astype(np.int64), _MOST_ALIKE)
     if steps < LEAST or 2 * alike.sum() > STEP_MOST:
         return nothing
+    weights = kinds_of[:, 2] + _PER_MESSAGE
+    if (np.minimum(alike * steps, counts) * weights).sum() < COVERED * (counts * weights).sum():
+        return nothing  # a program of several phases has several steps
     grouped = np.argsort(kind, kind="stable")
     nth = np.empty(len(kind), np.int64)
     nth[grouped] = np.arange(len(kind)) - np.repeat(np.cumsum(counts) - counts, counts)
