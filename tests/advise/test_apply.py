@@ -11,6 +11,7 @@ from tests.tuning.samples import plan, rule, tuned, tuning
 from unisono.advise.apply import apply
 from unisono.errors import UserError
 from unisono.export import rules
+from unisono.machine.model import Mpi
 
 RING = (rule("allreduce", 0, None, tuned("ring")),)
 LINE = ["mpirun", "-n", "4", "./app", "--mca", "not ours"]
@@ -48,6 +49,15 @@ def test_nothing_is_added_where_the_default_is_best(cache: Path) -> None:
     assert line.argv == LINE
     assert "the default is the best setting" in " ".join(line.notes)
     assert not cache.exists()
+
+
+def test_algorithms_of_mpich_that_a_run_cannot_ask_for_are_said() -> None:
+    its = example().model_copy(update={"mpi": Mpi(family="mpich", version="4.0.2", mpirun="/usr/bin/mpirun")})
+    made = tuning(plan(rules=(rule("allreduce", 0, None, {"coll": "mpich", "algorithm": "ring"}),)))
+    line = apply(made, LINE, its, env={})
+    assert line.argv == LINE
+    assert "allreduce: MPICH's own algorithms are left out; unisono export" in " ".join(line.notes)
+    assert "the default is the best" not in " ".join(line.notes)
 
 
 def test_another_number_of_ranks_gets_the_nearest_plan_and_is_told_so() -> None:

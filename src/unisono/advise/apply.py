@@ -22,6 +22,7 @@ from unisono.launch.rewrite import with_setting
 from unisono.library.recorder import recorder
 from unisono.machine.model import Machine
 from unisono.machine.version import at_least
+from unisono.model import MPICH
 from unisono.parameters.spelling import require_mpi
 from unisono.profile.diagnose import mismatch, program_of
 from unisono.tuning.choice import choose, nearest_case, unmeasured
@@ -131,7 +132,7 @@ def resolve(
     else:
         line = with_setting(argv, applied.plan.launch, machine, applied.extra_mca, env)
     line = applied.serving(line, machine, environment, progress)
-    if applied.is_default:
+    if applied.is_default and not applied.notes:
         notes.append(N_("the default is the best setting that was measured for this; nothing is added"))
     stale_notes = [
         N_("the tuning may be stale: {difference}").format(difference=sentence) for sentence in stale(tuning, machine)
@@ -146,7 +147,20 @@ def apply_plan(tuning: Tuning, plan: PlanModel, machine: Machine) -> Applied:
     head = provenance(tuning, plan)
     path = _keep(_rules_text(words.rules, head, machine)) if words.rules else None
     serving = _keep(dispatch.write(words.serving, head)) if words.serving else None
-    return Applied(plan, path, {**words.serving_mca, **(rules_words(path) if path else {})}, words.notes, serving)
+    extra_mca = {**words.serving_mca, **(rules_words(path) if path else {})}
+    return Applied(plan, path, extra_mca, (*words.notes, *_left_to_files(plan)), serving)
+
+
+def _left_to_files(plan: PlanModel) -> list[str]:
+    """A sentence about rules that only exported files can say."""
+    named = sorted({rule.collective for rule in plan.rule if rule.call.get("coll") == MPICH})
+    if not named:
+        return []
+    return [
+        N_(
+            "{named}: MPICH's own algorithms are left out; unisono export --format mpich-json writes a script to source"
+        ).format(named=", ".join(named))
+    ]
 
 
 def _rules_text(found: rules.RulesFile, head: list[str], machine: Machine) -> str:
