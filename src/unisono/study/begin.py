@@ -133,6 +133,13 @@ def resume(path: Path, machine: Machine, *, asked: Study | None, force: bool) ->
             store.add_note(
                 N_("Continued by force although the machine had changed: {changed}.").format(changed="; ".join(changed))
             )
+        before, now = ([node.host for node in m.nodes[: max(held.cases.nodes)]] for m in (store.machine, machine))
+        if sorted(before) != sorted(now):
+            store.add_note(
+                N_(
+                    "Continued on other nodes ({now}; begun on {before}): how nodes differ is in how launches differ."
+                ).format(now=_shown(now), before=_shown(before))
+            )
         store.mark_interrupted()
     except BaseException:
         store.close()
