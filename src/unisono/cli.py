@@ -11,7 +11,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from unisono import __version__, cli_hybrid, cli_language, cli_profile, cli_vcluster
+from unisono import __version__, cli_hybrid, cli_language, cli_profile, cli_study, cli_vcluster
 from unisono.cli_options import (
     EXPORT_FORMATS,
     OUT,
@@ -55,10 +55,14 @@ def _main(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
     verbose: Annotated[
-        bool, typer.Option("--verbose", help="With an error, print what the program behind it (a compiler) said.")
+        bool,
+        typer.Option(
+            "--verbose", help="After an error, also print the output of the program that failed, such as a compiler."
+        ),
     ] = False,
     lang: Annotated[
-        str | None, typer.Option(metavar="en|ja", help="Language; else $UNISONO_LANG, LC_ALL, LC_MESSAGES, LANG.")
+        str | None,
+        typer.Option(metavar="en|ja", help="Language. Default: $UNISONO_LANG, then LC_ALL, LC_MESSAGES, LANG."),
     ] = None,
 ) -> None:
     global _verbose  # lang: unisono.language.choose has read it, before or behind the command's name
@@ -72,17 +76,22 @@ def doctor(
     mpicc: Mpicc = None,
     hosts: Hosts = None,
     fabric: Annotated[
-        bool, typer.Option("--fabric", help="Measure between the nodes instead: which node, link or processor is slow?")
+        bool,
+        typer.Option(
+            "--fabric", help="Measure the network between the nodes, and name slow nodes, links and processors."
+        ),
     ] = False,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="DIR", help="Where fabric.json and its page go.")
     ] = None,
-    budget: Annotated[str | None, typer.Option(metavar="1m", help="With --fabric, measure no longer.")] = None,
+    budget: Annotated[
+        str | None, typer.Option(metavar="1m", help="With --fabric: the longest time to measure.")
+    ] = None,
     drain_reason: Annotated[
-        bool, typer.Option("--drain-reason", help="With --fabric, print Slurm's command to drain each slow node.")
+        bool, typer.Option("--drain-reason", help="With --fabric: print the Slurm command that drains each slow node.")
     ] = False,
     reframe: Annotated[
-        bool, typer.Option("--reframe", help="With --fabric, print the reference of a ReFrame test, with bounds.")
+        bool, typer.Option("--reframe", help="With --fabric: print the reference of a ReFrame test, with bounds.")
     ] = False,
 ) -> None:
     """Describe this machine, its MPI and network, and say which parameters can be tuned here."""
@@ -102,97 +111,7 @@ def doctor(
     raise typer.Exit(status)
 
 
-@app.command(epilog="Example: unisono tune quick --budget 4m, or: unisono tune my-study.toml --dry-run")
-def tune(
-    study: Annotated[
-        str | None,
-        typer.Argument(metavar="[STUDY.toml]", help="A study file, or the name of a ready-made one; else quick."),
-    ] = None,
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Where everything goes.")] = OUT,
-    budget: Annotated[str | None, typer.Option(metavar="10m", help="Measure no longer than this.")] = None,
-    method: Annotated[str | None, typer.Option(metavar="race|classic", help="How to search.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue what is in DIR, or begin.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Resume although the machine has changed.")] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print every command line and the estimated time; run nothing.")
-    ] = False,
-    machine: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Plan for this machine (doctor --json); with --dry-run.")
-    ] = None,
-    collective: Annotated[list[str] | None, typer.Option(help="Only this collective; may be repeated.")] = None,
-    nodes: Annotated[
-        str | None, typer.Option(metavar="2,4", help="Only these numbers of nodes; --submit: a job for each.")
-    ] = None,
-    ppn: Annotated[int | None, typer.Option(help="Only this number of ranks a node.")] = None,
-    size: Annotated[list[str] | None, typer.Option(help="Only this message size; may be repeated.")] = None,
-    oversubscribe: Annotated[bool, typer.Option("--oversubscribe", help="Allow more ranks than CPUs.")] = False,
-    benchmark: Annotated[
-        str | None, typer.Option(metavar="imb|osu", help="Measure with IMB or OSU, in the classic way.")
-    ] = None,
-    benchmark_program: Annotated[
-        str | None, typer.Option(metavar="PATH", help="IMB-MPI1, or the directory of OSU's programs; else from PATH.")
-    ] = None,
-    submit: Annotated[
-        str | None, typer.Option(metavar="slurm", help="Measure in jobs of this batch system, and follow them.")
-    ] = None,
-    time: Annotated[str | None, typer.Option(metavar="1h", help="--submit: how long each job may take.")] = None,
-    verify: Annotated[bool, typer.Option(help="Prove the tuning at the end: default against tuned.")] = True,
-    json: Json = False,
-    mpirun: Mpirun = None,
-    mpicc: Mpicc = None,
-    hosts: Hosts = None,
-) -> None:
-    """Measure, decide, write the tuning in every form, prove it against the default, and report."""
-    from unisono.commands.tune import Wishes
-    from unisono.commands.tune import tune as command
-
-    wishes = Wishes(
-        study=study,
-        output=output,
-        budget=budget,
-        method=method,
-        resume=resume,
-        force=force,
-        dry_run=dry_run,
-        machine=machine,
-        collectives=collective or [],
-        nodes=nodes,
-        ppn=ppn,
-        sizes=size or [],
-        oversubscribe=oversubscribe,
-        verify=verify,
-        json=json,
-        mpirun=mpirun,
-        mpicc=mpicc,
-        hosts=hosts,
-        benchmark=benchmark,
-        benchmark_program=benchmark_program,
-        submit=submit,
-        time=time,
-    )
-    raise typer.Exit(command(wishes))
-
-
-@app.command(
-    name="import-results",
-    epilog="Example: unisono import-results default.txt coll=tuned,algorithm=ring@ring.txt --nodes 4 -o imported",
-)
-def import_results(
-    files: Annotated[
-        list[str], typer.Argument(metavar="[SETTING@]FILE...", help="Outputs of IMB, OSU, ReproMPI; jobs of PICO.")
-    ],
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Where everything goes.")] = OUT,
-    machine: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The machine they are of (doctor --json); else unknown.")
-    ] = None,
-    nodes: Annotated[int | None, typer.Option(min=1, help="On how many nodes, where a file does not say.")] = None,
-    ppn: Annotated[int | None, typer.Option(min=1, help="Ranks a node, where a file does not say.")] = None,
-    name: Annotated[str, typer.Option(help="What to call the study.")] = "imported",
-) -> None:
-    """Make a study from what other benchmarks measured, decide it and report it."""
-    from unisono.commands.importing import import_results as command
-
-    command(files, output, machine=machine, nodes=nodes, ppn=ppn, name=name)
+cli_study.add_to(app)
 
 
 @app.command(epilog="Example: unisono report unisono-out/study.db -o report.html")
@@ -219,8 +138,12 @@ def lookup(
     tuning: TuningFile,
     collective: Annotated[str, typer.Option(help="Which collective.")],
     size: Annotated[str, typer.Option(help="Message size, as IMB counts it.")],
-    nodes: Annotated[int | None, typer.Option(min=1, help="Number of nodes; else what was measured.")] = None,
-    ppn: Annotated[int | None, typer.Option(min=1, help="Ranks a node; else what was measured.")] = None,
+    nodes: Annotated[
+        int | None, typer.Option(min=1, help="The number of nodes. Default: the one that was measured.")
+    ] = None,
+    ppn: Annotated[
+        int | None, typer.Option(min=1, help="The number of ranks per node. Default: the one that was measured.")
+    ] = None,
     for_: For = None,
     weights: Weights = None,
     json: Json = False,
@@ -236,58 +159,16 @@ def explain(
     tuning: TuningFile,
     collective: Annotated[str, typer.Option(help="Which collective.")],
     size: Annotated[str, typer.Option(help="Message size, as IMB counts it.")],
-    nodes: Annotated[int | None, typer.Option(min=1, help="Which case, when the tuning has several.")] = None,
-    ppn: Annotated[int | None, typer.Option(min=1, help="Which case, when the tuning has several.")] = None,
+    nodes: Annotated[int | None, typer.Option(min=1, help="The case to take, if the tuning has several.")] = None,
+    ppn: Annotated[int | None, typer.Option(min=1, help="The case to take, if the tuning has several.")] = None,
     for_: For = None,
     weights: Weights = None,
     json: Json = False,
 ) -> None:
-    """Say what will be used for one call and why: the plan, its rule, the evidence, and what else there was."""
+    """Say what one call will use and why: the plan, its rule, the evidence, and the alternatives."""
     from unisono.commands.explaining import explain as command
 
     command(tuning, collective=collective, size=size, nodes=nodes, ppn=ppn, for_=for_, weights=weights, json=json)
-
-
-@app.command(
-    epilog="Example: unisono compare nps1/study.db nps4/study.db -o comparison.html, or: unisono compare --mpis all"
-)
-def compare(
-    studies: Annotated[list[Path] | None, typer.Argument(metavar="[A.db B.db ...]")] = None,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Also write a page; --mpis: the directory.")
-    ] = None,
-    mpis: Annotated[
-        str | None,
-        typer.Option(metavar="all|A/mpirun,B/mpiexec", help="Measure these MPIs in turns, and compare them."),
-    ] = None,
-    study: Annotated[
-        str | None, typer.Option(metavar="STUDY.toml", help="--mpis: a study file, or a ready-made one; else quick.")
-    ] = None,
-    budget: Annotated[
-        str | None, typer.Option(metavar="10m", help="--mpis: measure no longer than this, all MPIs together.")
-    ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="--mpis: continue what is in the directory.")] = False,
-    collective: Annotated[list[str] | None, typer.Option(help="--mpis: only this collective; may be repeated.")] = None,
-    ppn: Annotated[int | None, typer.Option(min=1, help="--mpis: only this number of ranks a node.")] = None,
-    size: Annotated[list[str] | None, typer.Option(help="--mpis: only this message size; may be repeated.")] = None,
-    hosts: Hosts = None,
-    json: Json = False,
-) -> None:
-    """Compare studies of different boot settings, library versions, machines or MPIs, case by case."""
-    from unisono.commands import comparing
-
-    wishes = comparing.Wishes(
-        study=study,
-        output=output,
-        budget=budget,
-        resume=resume,
-        collectives=collective or [],
-        ppn=ppn,
-        sizes=size or [],
-        hosts=hosts,
-        json=json,
-    )
-    raise typer.Exit(comparing.compare(studies or [], mpis, wishes))
 
 
 @app.command(epilog="Example: unisono export tuning.toml --format openmpi -o /etc/openmpi --check")
@@ -300,10 +181,13 @@ def export(
     check: Annotated[bool, typer.Option("--check", help="Launch, and show that the MPI really took it.")] = False,
     for_: For = None,
     weights: Weights = None,
-    nodes: Annotated[int | None, typer.Option(help="Which case, when the tuning has several.")] = None,
-    ppn: Annotated[int | None, typer.Option(help="Which case, when the tuning has several.")] = None,
+    nodes: Annotated[int | None, typer.Option(help="The case to take, if the tuning has several.")] = None,
+    ppn: Annotated[int | None, typer.Option(help="The case to take, if the tuning has several.")] = None,
     study: Annotated[
-        Path | None, typer.Option(metavar="STUDY.db", help="Where reframe's values come from; else beside the tuning.")
+        Path | None,
+        typer.Option(
+            metavar="STUDY.db", help="The study that reframe takes its values from. Default: the one beside the tuning."
+        ),
     ] = None,
     json: Json = False,
     mpirun: Mpirun = None,
@@ -338,7 +222,10 @@ def run(
     tuning: TuningOption,
     command_line: Annotated[list[str], typer.Argument(metavar="-- mpirun ...")],
     layout: Annotated[
-        bool, typer.Option("--layout", help="In the tuning's layout: ranks, threads and their places are replaced.")
+        bool,
+        typer.Option(
+            "--layout", help="Use the tuning's layout: it replaces ranks, threads and placement of the command."
+        ),
     ] = False,
     for_: For = None,
     weights: Weights = None,
@@ -361,12 +248,18 @@ def verify(
     tuning: TuningOption,
     command_line: Annotated[list[str], typer.Argument(metavar="-- mpirun ...")],
     metric: Annotated[
-        str | None, typer.Option(metavar="REGEX", help="One group: the time in the program's output; else wall time.")
+        str | None,
+        typer.Option(
+            metavar="REGEX",
+            help="A regular expression whose group captures the time in the program's output. Default: wall time.",
+        ),
     ] = None,
-    runs: Annotated[int, typer.Option(help="Runs of each, as-is and tuned, interleaved.")] = 7,
-    timeout: Annotated[str, typer.Option(help="A run that takes longer has failed.")] = "1h",
-    profile: Annotated[bool, typer.Option("--profile", help="Also profile both: which calls changed.")] = False,
-    layout: Annotated[bool, typer.Option("--layout", help="Tuned is what run --layout would run.")] = False,
+    runs: Annotated[int, typer.Option(help="The number of runs as they are and tuned, in turns.")] = 7,
+    timeout: Annotated[str, typer.Option(help="Treat longer runs as failed.")] = "1h",
+    profile: Annotated[bool, typer.Option("--profile", help="Also profile both, and say which calls changed.")] = False,
+    layout: Annotated[
+        bool, typer.Option("--layout", help="The tuned runs use the tuning's layout, as run --layout does.")
+    ] = False,
     for_: For = None,
     weights: Weights = None,
     mpirun: TunedMpirun = None,

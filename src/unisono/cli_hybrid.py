@@ -14,16 +14,27 @@ from unisono.language import _
 
 def hybrid(
     command_line: Annotated[
-        list[str] | None, typer.Argument(metavar="[-- COMMAND]", help="Your program; without one, unisono-solver.")
+        list[str] | None, typer.Argument(metavar="[-- COMMAND]", help="Your program. Default: unisono-solver.")
     ] = None,
     size: Annotated[
-        str | None, typer.Option(metavar="N|XxYxZ", help="The solver's cube, in nodes of the mesh; 64, simulated 144.")
+        str | None,
+        typer.Option(
+            metavar="N|XxYxZ", help="The size of the solver's cube, in mesh nodes. Default: 64, or 144 when simulated."
+        ),
     ] = None,
     metric: Annotated[
-        str | None, typer.Option(metavar="REGEX", help="Finds the program's seconds in its output; else wall time.")
+        str | None,
+        typer.Option(
+            metavar="REGEX",
+            help="A regular expression that finds the seconds in the program's output. Default: wall time.",
+        ),
     ] = None,
     layouts: Annotated[
-        str, typer.Option(metavar="flat,4x4,8x2|all", help="Threads x processes of a node; all that fill it if 'all'.")
+        str,
+        typer.Option(
+            metavar="flat,4x4,8x2|all",
+            help="Layouts as threads x processes of a node; 'all' takes all that fill a node.",
+        ),
     ] = "all",
     numa: Annotated[
         str, typer.Option(metavar="auto|all|NAMES", help="none, local, socket-local, socket-interleave.")
@@ -32,20 +43,22 @@ def hybrid(
         str, typer.Option(metavar="single|threads|both", help="Who packs the solver's halo.")
     ] = "single",
     links: Annotated[
-        str | None, typer.Option(metavar="1,4", help="Also these numbers of links a message (UCX_MAX_*_RAILS).")
+        str | None, typer.Option(metavar="1,4", help="Also try these numbers of links per message (UCX_MAX_*_RAILS).")
     ] = None,
-    nodes: Annotated[str, typer.Option(metavar="1,2,4", help="Numbers of nodes.")] = "1",
-    rounds: Annotated[int, typer.Option(help="Launches of each.")] = 5,
-    timeout: Annotated[str, typer.Option(metavar="10m", help="A launch that takes longer hangs.")] = "10m",
-    budget: Annotated[str | None, typer.Option(metavar="10m", help="Begin no launch after this.")] = None,
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Where everything goes.")] = OUT,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue what is in DIR, or begin.")] = False,
+    nodes: Annotated[str, typer.Option(metavar="1,2,4", help="The numbers of nodes to measure.")] = "1",
+    rounds: Annotated[int, typer.Option(help="The number of launches of each layout.")] = 5,
+    timeout: Annotated[str, typer.Option(metavar="10m", help="Treat longer launches as hung.")] = "10m",
+    budget: Annotated[str | None, typer.Option(metavar="10m", help="The time after which no launch is begun.")] = None,
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The directory for all outputs.")] = OUT,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue the study in DIR; begin it if there is none.")
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print every command line; run nothing.")] = False,
     simulate: Annotated[
-        str | None, typer.Option(metavar="t2k|xt4", help="The solver on a machine that is not here, under SimGrid.")
+        str | None, typer.Option(metavar="t2k|xt4", help="Simulate the solver on this machine with SimGrid.")
     ] = None,
     cores: Annotated[
-        str | None, typer.Option(metavar="32,1024", help="With --simulate: numbers of cores; else 32,128,512.")
+        str | None, typer.Option(metavar="32,1024", help="With --simulate: the numbers of cores. Default: 32,128,512.")
     ] = None,
     json: Json = False,
     mpirun: Mpirun = None,

@@ -12,16 +12,24 @@ OUT = Path("unisono-out")
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")]
 Mpirun = Annotated[
     str | None,
-    typer.Option(metavar="PATH", help="The MPI to use; else $UNISONO_MPIRUN, the first on PATH, the embedded one."),
+    typer.Option(
+        metavar="PATH",
+        help="The MPI to use. Default: $UNISONO_MPIRUN, then the first on PATH, then the one beside Unisono.",
+    ),
 ]
 TunedMpirun = Annotated[
     str | None,
-    typer.Option(metavar="PATH", help="What 'mpirun' in the command means; else the tuning's MPI, if the program's."),
+    typer.Option(
+        metavar="PATH",
+        help="What 'mpirun' in the command stands for. Default: the tuning's MPI, if the program uses it.",
+    ),
 ]
-Mpicc = Annotated[str | None, typer.Option(metavar="PATH", help="Its compiler wrapper; else the mpicc beside mpirun.")]
+Mpicc = Annotated[
+    str | None, typer.Option(metavar="PATH", help="The compiler wrapper of this MPI. Default: the mpicc beside mpirun.")
+]
 Hosts = Annotated[
     str | None,
-    typer.Option(metavar="A:N,B:N", help="Nodes and their slots; else what the scheduler gave, else this one."),
+    typer.Option(metavar="A:N,B:N", help="Nodes and their slots. Default: the scheduler's job, or this node."),
 ]
 For = Annotated[
     str | None, typer.Option("--for", metavar="COLLECTIVE", help="Choose the launch setting for this collective alone.")

@@ -46,12 +46,12 @@ profile = typer.Typer(
 
 @profile.callback()
 def _profile(
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="P", help="Where the profile goes.")] = OUT
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="P", help="The file for the profile.")] = OUT
     / "app.profile",
     as_is: Annotated[
         int, typer.Option("--as-is", metavar="N", help="Also time N runs without the recorder, to see what it costs.")
     ] = 0,
-    depth: Annotated[int, typer.Option(min=0, max=16, help="Frames of a call path that are kept.")] = 8,
+    depth: Annotated[int, typer.Option(min=0, max=16, help="The number of frames to keep of each call path.")] = 8,
     split_waiting: Annotated[
         bool,
         typer.Option("--split-waiting", help="Measure waiting apart from transfer (a barrier before collectives)."),
@@ -62,7 +62,7 @@ def _profile(
     metric: Annotated[
         str | None,
         typer.Option(
-            metavar="REGEX", help="With --as-is: compare what the one group of this finds in the program's output."
+            metavar="REGEX", help="With --as-is: compare the value captured by the group of this regular expression."
         ),
     ] = None,
     mpicc: Annotated[
@@ -97,10 +97,10 @@ def report(
     path: ProfileFile,
     output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE")] = Path("profile.html"),
     tuning: Annotated[
-        Path | None, typer.Option(metavar="TUNING", help="Show its gains at the program's sizes.")
+        Path | None, typer.Option(metavar="TUNING", help="Show this tuning's gains at the program's message sizes.")
     ] = None,
     study: Annotated[
-        Path | None, typer.Option(metavar="STUDY.db", help="Show its times at the program's sizes.")
+        Path | None, typer.Option(metavar="STUDY.db", help="Show this study's times at the program's message sizes.")
     ] = None,
 ) -> None:
     """Write the explorer: metrics, call tree and ranks side by side, in one HTML file that opens offline."""
@@ -114,7 +114,7 @@ def import_(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="profile.cubex, scorep.score, mpiP or IPM output.")],
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="P")] = None,
 ) -> None:
-    """Turn another tool's profile into one of Unisono; what its format does not hold is said."""
+    """Turn another tool's profile into one of Unisono, and say what its format lacks."""
     from unisono.commands.profile_reading import import_ as command
 
     raise typer.Exit(command(path, output))
@@ -136,18 +136,18 @@ def advise(
     path: ProfileFile,
     tuning: Annotated[Path, typer.Option("--tuning", metavar="TUNING", help="A tuning.toml.")],
     study: Annotated[
-        bool, typer.Option("--study", help="First measure what the tuning lacks, on this machine.")
+        bool, typer.Option("--study", help="First measure on this machine what the tuning lacks.")
     ] = False,
-    budget: Annotated[str, typer.Option(metavar="4m", help="With --study: measure no longer than this.")] = "4m",
+    budget: Annotated[str, typer.Option(metavar="4m", help="With --study: the longest time to measure.")] = "4m",
     evidence: Annotated[
         list[Path] | None,
-        typer.Option(metavar="STUDY.db", help="Measured times to predict from; else the study beside the tuning."),
+        typer.Option(metavar="STUDY.db", help="The study to predict from. Default: the one beside the tuning."),
     ] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the tuning for this program.")
     ] = None,
     nodes: Annotated[
-        int | None, typer.Option(min=1, help="Nodes the program ran on, when the profile has no host.")
+        int | None, typer.Option(min=1, help="The number of nodes the program ran on, if the profile names no host.")
     ] = None,
     json: Json = False,
 ) -> None:
@@ -169,15 +169,22 @@ def advise(
 
 def optimize(
     command_line: Annotated[list[str], typer.Argument(metavar="-- mpirun ...")],
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Where everything goes.")] = OUT,
-    budget: Annotated[str, typer.Option(metavar="10m", help="Take no longer than about this.")] = "10m",
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The directory for all outputs.")] = OUT,
+    budget: Annotated[str, typer.Option(metavar="10m", help="The longest time for everything, roughly.")] = "10m",
     metric: Annotated[
-        str | None, typer.Option(metavar="REGEX", help="One group: the time in the program's output; else wall time.")
+        str | None,
+        typer.Option(
+            metavar="REGEX",
+            help="A regular expression whose group captures the time in the program's output. Default: wall time.",
+        ),
     ] = None,
     runs: Annotated[
-        int, typer.Option(help="Runs of each, as-is and tuned, interleaved; up to four times that while in doubt.")
+        int,
+        typer.Option(
+            help="The number of runs as they are and tuned, in turns; up to four times as many while in doubt."
+        ),
     ] = 7,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue what is in DIR.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the work in DIR.")] = False,
     json: Json = False,
 ) -> None:
     """Profile a program, measure what it uses, advise, apply, verify, until nothing is left to gain."""

@@ -18,8 +18,8 @@ vcluster = typer.Typer(
 
 @vcluster.command(epilog="Example: unisono vcluster up --nodes 4 --ppn 2 --rate 1gbit --slow n3")
 def up(
-    nodes: Annotated[int, typer.Option(min=1, max=200, help="How many nodes: n0, n1, ...")] = 4,
-    ppn: Annotated[int, typer.Option(min=1, max=1024, help="Slots a node.")] = 2,
+    nodes: Annotated[int, typer.Option(min=1, max=200, help="The number of nodes: n0, n1, ...")] = 4,
+    ppn: Annotated[int, typer.Option(min=1, max=1024, help="The number of slots per node.")] = 2,
     rate: Annotated[str | None, typer.Option(metavar="1gbit", help="Limit every node's link to this.")] = None,
     slow: Annotated[
         list[str] | None, typer.Option(metavar="NODE", help="A node whose link has half the rate; may be repeated.")

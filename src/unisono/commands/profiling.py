@@ -211,9 +211,7 @@ class _Runs:
             )
         elif len(self.times) < LEAST_RUNS:
             said.append(
-                _("So few runs tell little of the noise: --as-is {least_runs} or more do.").format(
-                    least_runs=LEAST_RUNS
-                )
+                _("Too few runs to estimate the noise; use --as-is {least_runs} or more.").format(least_runs=LEAST_RUNS)
             )
         else:
             said.append(_("Recording the calls does not explain it; more runs (--as-is 9) tell noise better."))

@@ -1,0 +1,177 @@
+"""The commands that make studies and compare them: tune, import-results, compare."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from unisono.cli_options import OUT, Hosts, Json, Mpicc, Mpirun
+
+
+def tune(
+    study: Annotated[
+        str | None,
+        typer.Argument(metavar="[STUDY.toml]", help="A study file, or the name of a ready-made study. Default: quick."),
+    ] = None,
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The directory for all outputs.")] = OUT,
+    budget: Annotated[str | None, typer.Option(metavar="10m", help="The longest time to measure.")] = None,
+    method: Annotated[str | None, typer.Option(metavar="race|classic", help="How to search.")] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue the study in DIR; begin it if there is none.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Resume although the machine has changed.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print every command line and the estimated time; run nothing.")
+    ] = False,
+    machine: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="With --dry-run: plan for the machine in this file (from doctor --json)."),
+    ] = None,
+    collective: Annotated[list[str] | None, typer.Option(help="Measure this collective only; may be repeated.")] = None,
+    nodes: Annotated[
+        str | None,
+        typer.Option(metavar="2,4", help="Measure these numbers of nodes only. With --submit: one job for each."),
+    ] = None,
+    ppn: Annotated[int | None, typer.Option(help="Measure this number of ranks per node only.")] = None,
+    size: Annotated[list[str] | None, typer.Option(help="Measure this message size only; may be repeated.")] = None,
+    oversubscribe: Annotated[bool, typer.Option("--oversubscribe", help="Allow more ranks than CPUs.")] = False,
+    benchmark: Annotated[
+        str | None, typer.Option(metavar="imb|osu", help="Measure with IMB or OSU, in the classic way.")
+    ] = None,
+    benchmark_program: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATH", help="The path of IMB-MPI1, or the directory of the OSU programs. Default: found on PATH."
+        ),
+    ] = None,
+    submit: Annotated[
+        str | None, typer.Option(metavar="slurm", help="Measure in jobs of this batch system, and follow them.")
+    ] = None,
+    time: Annotated[str | None, typer.Option(metavar="1h", help="With --submit: the time limit of each job.")] = None,
+    verify: Annotated[bool, typer.Option(help="Prove the tuning at the end: default against tuned.")] = True,
+    json: Json = False,
+    mpirun: Mpirun = None,
+    mpicc: Mpicc = None,
+    hosts: Hosts = None,
+) -> None:
+    """Measure, decide, write the tuning in every form, prove it against the default, and report."""
+    from unisono.commands.tune import Wishes
+    from unisono.commands.tune import tune as command
+
+    wishes = Wishes(
+        study=study,
+        output=output,
+        budget=budget,
+        method=method,
+        resume=resume,
+        force=force,
+        dry_run=dry_run,
+        machine=machine,
+        collectives=collective or [],
+        nodes=nodes,
+        ppn=ppn,
+        sizes=size or [],
+        oversubscribe=oversubscribe,
+        verify=verify,
+        json=json,
+        mpirun=mpirun,
+        mpicc=mpicc,
+        hosts=hosts,
+        benchmark=benchmark,
+        benchmark_program=benchmark_program,
+        submit=submit,
+        time=time,
+    )
+    raise typer.Exit(command(wishes))
+
+
+def import_results(
+    files: Annotated[
+        list[str], typer.Argument(metavar="[SETTING@]FILE...", help="Outputs of IMB, OSU, ReproMPI; jobs of PICO.")
+    ],
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The directory for all outputs.")] = OUT,
+    machine: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="The machine that the outputs come from (from doctor --json). Default: unknown."
+        ),
+    ] = None,
+    nodes: Annotated[int | None, typer.Option(min=1, help="The number of nodes, where a file does not say it.")] = None,
+    ppn: Annotated[
+        int | None, typer.Option(min=1, help="The number of ranks per node, where a file does not say it.")
+    ] = None,
+    name: Annotated[str, typer.Option(help="The name of the study.")] = "imported",
+) -> None:
+    """Make a study from what other benchmarks measured, decide it and report it."""
+    from unisono.commands.importing import import_results as command
+
+    command(files, output, machine=machine, nodes=nodes, ppn=ppn, name=name)
+
+
+def compare(
+    studies: Annotated[list[Path] | None, typer.Argument(metavar="[A.db B.db ...]")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="Also write a page to FILE. With --mpis: the directory for all outputs.",
+        ),
+    ] = None,
+    mpis: Annotated[
+        str | None,
+        typer.Option(metavar="all|A/mpirun,B/mpiexec", help="Measure these MPIs in turns and compare them."),
+    ] = None,
+    study: Annotated[
+        str | None,
+        typer.Option(
+            metavar="STUDY.toml", help="With --mpis: a study file, or the name of a ready-made study. Default: quick."
+        ),
+    ] = None,
+    budget: Annotated[
+        str | None, typer.Option(metavar="10m", help="With --mpis: the longest time to measure, for all MPIs together.")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="With --mpis: continue the studies in the directory.")
+    ] = False,
+    collective: Annotated[
+        list[str] | None, typer.Option(help="With --mpis: measure this collective only; may be repeated.")
+    ] = None,
+    ppn: Annotated[
+        int | None, typer.Option(min=1, help="With --mpis: measure this number of ranks per node only.")
+    ] = None,
+    size: Annotated[
+        list[str] | None, typer.Option(help="With --mpis: measure this message size only; may be repeated.")
+    ] = None,
+    hosts: Hosts = None,
+    json: Json = False,
+) -> None:
+    """Compare studies of different boot settings, library versions, machines or MPIs, case by case."""
+    from unisono.commands import comparing
+
+    wishes = comparing.Wishes(
+        study=study,
+        output=output,
+        budget=budget,
+        resume=resume,
+        collectives=collective or [],
+        ppn=ppn,
+        sizes=size or [],
+        hosts=hosts,
+        json=json,
+    )
+    raise typer.Exit(comparing.compare(studies or [], mpis, wishes))
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command(epilog="Example: unisono tune quick --budget 4m, or: unisono tune my-study.toml --dry-run")(tune)
+    app.command(
+        name="import-results",
+        epilog="Example: unisono import-results default.txt coll=tuned,algorithm=ring@ring.txt --nodes 4 -o imported",
+    )(import_results)
+    app.command(
+        epilog="Example: unisono compare nps1/study.db nps4/study.db -o comparison.html, or: unisono compare --mpis all"
+    )(compare)
