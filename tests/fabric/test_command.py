@@ -9,15 +9,20 @@ import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from tests.cluster.ailing import half_as_quick, late
 from tests.conftest import EMBEDDED
+from tests.fabric.made_up import made_up
 from unisono.commands.doctor import doctor
-from unisono.errors import UserError
+from unisono.commands.fabric import _kept
+from unisono.errors import LaunchError, UserError
+from unisono.fabric.measure import Campaign
 from unisono.fabric.model import load
+from unisono.measure.protocol import parse_between
 from unisono.vcluster.cluster import ClusterError, VirtualCluster
 
 UNISONO = str(Path(sys.executable).with_name("unisono"))
@@ -99,6 +104,24 @@ def test_what_cannot_be_is_one_line(options: dict[str, Any], said: str) -> None:
     with pytest.raises(UserError, match=said) as refused:
         doctor(**{"mpirun": str(EMBEDDED), **none, **no, **options})
     assert "\n" not in str(refused.value)
+
+
+def test_what_was_measured_before_ctrl_c_is_kept(tmp_path: Path) -> None:
+    measured = made_up(5, 0, launches=2)
+    campaign = cast(Campaign, SimpleNamespace(fabric=measured))
+    with pytest.raises(KeyboardInterrupt), _kept(campaign, tmp_path):
+        raise KeyboardInterrupt
+    assert load(tmp_path / "fabric.json") == measured
+    assert (tmp_path / "fabric.html").exists()
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [[[0, 1, 5, 5, 9]], [[1, 0, 5, 5, 9, 9]], [[0, 1, 5, 5, 9, 9], [2, 3, 5, 5, 9, 9]], [], [[0, 1, 5, 5, 9, "x"]]],
+)
+def test_an_answer_for_other_pairs_is_no_answer(rows: list[list[Any]]) -> None:
+    with pytest.raises(LaunchError, match=r"pairs|valid"):
+        parse_between({"fabric": rows}, [(0, 1)])
 
 
 @pytest.mark.cluster

@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.fabric.made_up import Ails, made_up
@@ -20,7 +20,8 @@ from unisono.fabric.tree import tree
 from unisono.report.fabric import write_fabric_report
 
 
-@given(st.integers(2, 300))
+@settings(max_examples=30)
+@given(st.integers(2, 200))
 def test_pairs_are_n_log_n_and_a_node_is_in_one_pair_of_a_round(nodes: int) -> None:
     found = rounds(nodes)
     for pairs in found:

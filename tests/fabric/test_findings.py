@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from tests.fabric.made_up import Ails, made_up
+from unisono.fabric.effects import by_luck
 from unisono.fabric.findings import FALSE_ALARMS, Finding, conclusion, findings, launches_wanted, sentence, suspicious
 from unisono.fabric.show import lines
 
@@ -21,7 +23,7 @@ def _alarms(each: int, first: int = 0) -> tuple[int, int]:
 
 
 def test_sound_fabrics_raise_no_more_false_alarms_than_stated() -> None:
-    alarms, tried = _alarms(20)
+    alarms, tried = _alarms(12)
     assert alarms <= FALSE_ALARMS * tried
 
 
@@ -50,6 +52,13 @@ def test_what_ails_is_named_and_its_size_is_right(nodes: int) -> None:
                 assert one.usual == pytest.approx(120e6, rel=0.2)
     assert missed <= (0.35 if nodes == 4 else 0.2) * 3 * tries
     assert wrong <= 1
+
+
+def test_the_chance_of_luck_is_that_of_ranks_drawn_anew() -> None:
+    always_last = np.array([[0.0, 0.1, 0.2, 1.0]] * 5)
+    assert by_luck(always_last, 1.0, free=4, spared=0) == pytest.approx(4**-4)
+    assert by_luck(always_last, 1.0, free=4, spared=1) == pytest.approx(4 * (4**-5 + 5 * 4**-4 * 3 / 4))
+    assert by_luck(always_last, 0.0, free=4, spared=0) == 1
 
 
 def test_a_slow_link_is_told_from_its_nodes() -> None:

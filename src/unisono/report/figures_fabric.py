@@ -74,7 +74,7 @@ def matrix(fabric: Fabric, kind: Kind, mode: Mode) -> Figure | None:
         "layout": layout(
             min(_WIDEST, max(_SMALLEST, 60 + _CELL * count)),
             {"x": "", "y": ""},
-            xaxis={**axis, "side": "top"},
+            xaxis=axis,
             yaxis={**axis, "autorange": "reversed"},
         ),
     }
