@@ -14,6 +14,7 @@ from unisono.commands.choosing import plan as choose_plan
 from unisono.commands.choosing import weights as chosen_weights
 from unisono.commands.console import err, out, print_json
 from unisono.commands.remembered import compiler, launcher, started_by
+from unisono.commands.singletons import refuse_singletons
 from unisono.commands.userline import words_of
 from unisono.errors import UserError
 from unisono.language import N_, _, translated
@@ -132,6 +133,7 @@ def run(
     the tuning's layout, and with its setting where it has one."""
     tuning = read(path, layouts=layout)
     own = started_by(tuning, words_of(argv), mpirun)
+    refuse_singletons(own.words, os.environ)
     machine = describe(own.mpirun)
     weighted = chosen_weights(for_, weights)
     line = _in_layout(tuning, own.words, machine) if layout else Command(own.words, {}, None, [])
@@ -204,6 +206,7 @@ def verify(
         raise UserError(_("--profile compares calls of the same ranks, which --layout changes: use one of them"))
     tuning = read(path, layouts=layout)
     own, weighted = started_by(tuning, words_of(argv), mpirun), chosen_weights(for_, weights)
+    refuse_singletons(own.words, os.environ)
     words, machine, console = own.words, describe(own.mpirun), err()
     for note in own.notes:
         console.print(_("Note: {note}").format(note=translated(note)), markup=False, soft_wrap=True)

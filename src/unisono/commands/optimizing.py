@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from unisono.commands.console import err, out, print_json
 from unisono.commands.interrupted import terminated_like_interrupted
 from unisono.commands.leftovers import remove_leftovers
 from unisono.commands.progress import StudyProgress
+from unisono.commands.singletons import refuse_singletons
 from unisono.commands.userline import mpirun_of, words_of
 from unisono.errors import UserError
 from unisono.language import _
@@ -54,6 +56,7 @@ def optimize(
     """Exit status 0 for a proven gain, NOTHING where there is none, UNDECIDED where nothing is known yet;
     KeyboardInterrupt and UserError are left to the caller."""
     words = words_of(argv)
+    refuse_singletons(words, os.environ)
     seconds = parse_duration(budget, "--budget")
     files = Files(output)
     if resume:
