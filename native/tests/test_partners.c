@@ -54,6 +54,6 @@ int main(void)
     refuses("measure partners=", "'' is not a rank");
     refuses("measure partners=0,-1", "'-1' is not a rank");
     refuses("measure partners=0,1,2", "the last of 3 ranks is no pair");
-    refuses(many, "more than 512 pairs");
+    refuses(many, "more than 1024 numbers");
     return verdict();
 }
