@@ -52,6 +52,15 @@ void *fortran_symbol(const char *called, const char *name, const char *other, co
     return found;
 }
 
+static const void *variable(const char *name)
+{
+    const void *found = dlsym(RTLD_DEFAULT, name);
+    void *object = __atomic_load_n(&bindings, __ATOMIC_RELAXED);
+    return found == NULL && object != NULL ? dlsym(object, name) : found;
+}
+
+static pthread_once_t sentinels = PTHREAD_ONCE_INIT;
+
 #ifdef OPEN_MPI
 /* Each library that defines them has the four manglings as variables of its own. */
 static struct {
@@ -64,14 +73,6 @@ static struct {
                              "MPI_FORTRAN_STATUS_IGNORE"}},
   statuses_ignore = {.names = {"mpi_fortran_statuses_ignore_", "mpi_fortran_statuses_ignore",
                                "mpi_fortran_statuses_ignore__", "MPI_FORTRAN_STATUSES_IGNORE"}};
-static pthread_once_t sentinels = PTHREAD_ONCE_INIT;
-
-static const void *variable(const char *name)
-{
-    const void *found = dlsym(RTLD_DEFAULT, name);
-    void *object = __atomic_load_n(&bindings, __ATOMIC_RELAXED);
-    return found == NULL && object != NULL ? dlsym(object, name) : found;
-}
 
 static void find_sentinels(void)
 {
@@ -108,5 +109,20 @@ bool fortran_is_status_ignore(const void *status)
     for (int i = 0; i < MANGLINGS; i++)
         is |= status == status_ignore.at[i] || status == statuses_ignore.at[i];
     return is || status == NULL;
+}
+#else
+/* Of `use mpi_f08`; the other bindings of MPICH and Intel MPI arrive in C. */
+static const void *status_ignore, *statuses_ignore;
+
+static void find_sentinels(void)
+{
+    status_ignore = variable("MPIR_F08_MPI_STATUS_IGNORE_OBJ");
+    statuses_ignore = variable("MPIR_F08_MPI_STATUSES_IGNORE_OBJ");
+}
+
+bool fortran_is_status_ignore(const void *status)
+{
+    pthread_once(&sentinels, find_sentinels);
+    return status == NULL || status == status_ignore || status == statuses_ignore;
 }
 #endif

@@ -53,7 +53,8 @@
 #endif
 void *fortran_symbol(const char *called, const char *name, const char *other, const void *caller);
 
-/* MPI_IN_PLACE, MPI_BOTTOM, MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE have addresses of their own in Fortran. Open MPI only. */
+/* MPI_IN_PLACE, MPI_BOTTOM, MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE have addresses of their own in Fortran. The first two
+ * with Open MPI only: of buffers MPICH's and Intel MPI's bindings speak in C. */
 bool fortran_is_in_place(const void *buffer);
 bool fortran_is_bottom(const void *buffer);
 bool fortran_is_status_ignore(const void *status);

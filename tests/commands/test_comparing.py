@@ -123,6 +123,7 @@ def test_what_does_not_go_together(words: list[str], said: str) -> None:
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 @pytest.mark.skipif(not all(map(shutil.which, LAUNCHERS)), reason="Debian's openmpi-bin and mpich are not both here")
 def test_two_mpis_are_measured_and_compared(tmp_path: Path) -> None:
     (tmp_path / "tiny.toml").write_text(STUDY)

@@ -89,6 +89,7 @@ def test_what_it_does_not_measure_is_refused() -> None:
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 @needs_mpirun
 def test_recorded_output_becomes_samples(tmp_path: Path) -> None:
     """The launches are real, the output is a recorded one's; in two of the launches the program fails."""
@@ -117,6 +118,7 @@ def test_recorded_output_becomes_samples(tmp_path: Path) -> None:
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 def test_imb_itself(tmp_path: Path) -> None:
     """Its program of the package impi-rt runs with MPICH 5, which has the same binary interface."""
     imb, mpirun = (Path(sys.prefix) / name for name in ("intel/bin/IMB-MPI1", "mpich5/bin/mpiexec"))

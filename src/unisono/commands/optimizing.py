@@ -56,11 +56,11 @@ def optimize(
     """Exit status 0 for a proven gain, NOTHING where there is none, UNDECIDED where nothing is known yet;
     KeyboardInterrupt and UserError are left to the caller."""
     words = words_of(argv)
-    refuse_singletons(words, os.environ)
     seconds = parse_duration(budget, "--budget")
     files = Files(output)
     if resume:
         remove_leftovers()
+    refuse_singletons(words, os.environ)
     machine = describe(mpirun_of(words))
     machine = machine.model_copy(update={"nodes": nodes_of(words, machine)})
     journal = open_journal(files, words, machine, metric=metric, pairs=runs, resume=resume)
