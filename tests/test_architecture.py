@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
 from collections import defaultdict
 from itertools import pairwise
 from pathlib import Path
@@ -80,3 +82,12 @@ def test_arrows_of_the_picture_are_imports() -> None:
                 assert set(targets) <= FOUND[source], f"{source} imports no {targets}"
                 count += 1
     assert count > 10
+
+
+def test_commands_start_without_scipys_statistics() -> None:
+    """They take half a second to import, which every command would take longer to start."""
+    names = sorted(path.stem for path in (SOURCE / "commands").glob("[a-z]*.py"))
+    assert len(names) > 20
+    imports = "; ".join(f"import unisono.commands.{name}" for name in names)
+    line = f"import sys; {imports}; sys.exit('scipy.stats' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", line], timeout=60, check=False).returncode == 0

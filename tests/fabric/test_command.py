@@ -56,6 +56,21 @@ def _hosts(cluster: VirtualCluster) -> str:
 
 @pytest.mark.cluster
 @pytest.mark.mpi
+def test_three_nodes_are_measured_drawn_and_kept(tmp_path: Path) -> None:
+    """Whatever their times are: those say something on a quiet machine alone (the tests of the night)."""
+    with _cluster(3) as cluster:
+        words = ("--fabric", "--hosts", _hosts(cluster), "--budget", "4s", "-o", str(tmp_path), "--json")
+        done = _fabric(*words, cluster=cluster)
+    assert done.returncode in (0, 1), done.stderr
+    document = json.loads(done.stdout)
+    assert bool(document["findings"]) == bool(done.returncode)
+    assert load(tmp_path / "fabric.json").nodes == ["n0", "n1", "n2"]
+    assert (tmp_path / "fabric.html").stat().st_size > 10_000
+
+
+@pytest.mark.nightly
+@pytest.mark.cluster
+@pytest.mark.mpi
 def test_half_the_rate_50_us_more_and_a_slower_processor_are_found(tmp_path: Path) -> None:
     with ExitStack() as stack:
         cluster = stack.enter_context(_cluster(6, ["1gbit", "500mbit", *4 * ["1gbit"]]))

@@ -11,14 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.commands.program import refused, unisono
+from tests.commands.program import unisono
 from tests.decide.synthetic import machine
 from tests.results.test_readers import SAMPLES
+from unisono.commands import planning
 from unisono.errors import UserError
 from unisono.machine.model import Cache
 from unisono.model import Case
+from unisono.results.engine import Foreign
 from unisono.results.programs import BENCHMARKS, located
-from unisono.study.config import Measure
+from unisono.study.config import Measure, Study
 from unisono.study.store import Store
 
 MPIRUN = "mpirun.openmpi"
@@ -80,12 +82,28 @@ def tune(folder: Path, *more: str) -> tuple[str, ...]:
     )
 
 
-def test_what_it_does_not_measure_is_refused() -> None:
-    said = refused(
-        unisono("tune", "--benchmark", "imb", "--benchmark-program", "/bin/true", "--collective", "pingpong")
+def asked(benchmark: str, collective: str) -> Study:
+    return planning.narrowed(
+        planning.find("quick"),
+        method=None,
+        budget=None,
+        collectives=[collective],
+        nodes=[],
+        ppn=None,
+        sizes=[],
+        oversubscribe=False,
+        benchmark=benchmark,
+        program="/bin/true",
     )
-    assert "Intel MPI Benchmarks does not measure pingpong" in said
-    assert "Input should be" in refused(unisono("tune", "--benchmark", "mine"))
+
+
+def test_what_it_does_not_measure_is_refused() -> None:
+    with pytest.raises(UserError, match="Intel MPI Benchmarks does not measure pingpong"):
+        planning.foreign(asked("imb", "pingpong"))
+    with pytest.raises(UserError, match="Input should be 'unisono', 'imb' or 'osu'"):
+        asked("mine", "allreduce")
+    study = asked("imb", "allreduce")
+    assert (study.method.name, planning.foreign(study)) == ("classic", Foreign("imb", Path("/bin/true")))
 
 
 @pytest.mark.mpi

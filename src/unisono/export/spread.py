@@ -7,7 +7,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from unisono.model import USUAL, Case, Setting, as_measured
 from unisono.study.data import StudyData
@@ -49,7 +49,7 @@ def expected(data: StudyData, plan: PlanModel) -> list[Expected]:
         if not freedom:
             continue
         variance = sum(float(np.var(values)) * len(values) for values in several) / freedom
-        quantile = float(stats.t.ppf(INSIDE, freedom))
+        quantile = float(scipy.stats.t.ppf(INSIDE, freedom))
         for size, values in sorted(logs.items()):
             half = quantile * math.sqrt(variance * (1 + 1 / len(values)))
             out.append(Expected(collective, size, math.exp(float(np.mean(values))), math.exp(half) - 1, len(values)))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from unisono.profile.model import Profile
 
@@ -63,7 +63,7 @@ def difference(as_is: Sequence[float], profiled: float) -> Difference:
         return Difference(middle, profiled, math.nan, math.nan)
     logs = [math.log(value) for value in as_is]
     spread = statistics.stdev(logs) * math.sqrt(1 + 1 / len(logs))
-    reach = float(stats.t.ppf((1 + _CONFIDENCE) / 2, len(logs) - 1)) * spread
+    reach = float(scipy.stats.t.ppf((1 + _CONFIDENCE) / 2, len(logs) - 1)) * spread
     center = statistics.fmean(logs)
     return Difference(middle, profiled, math.exp(center - reach), math.exp(center + reach))
 
