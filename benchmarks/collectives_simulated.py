@@ -25,11 +25,13 @@ from rich.table import Table
 
 from unisono.errors import LaunchError
 from unisono.simulate.bounds import Carried, dimensions_carried, rank_order_carried, spread_carried
+from unisono.simulate.files import platform as read_platform
 from unisono.simulate.picture import Chart, draw
-from unisono.simulate.platforms import FAT_TREE, FX10, Platform
+from unisono.simulate.platforms import Platform
 from unisono.simulate.run import Run
 from unisono.sizes import format_size
 
+FX10, FAT_TREE = read_platform("fx10"), read_platform("fat-tree")
 SELECTORS = ("ompi", "mpich", "mvapich2", "impi")
 PEER_SIZES = {
     "bcast": (8, 8192, 262144, 4 << 20),

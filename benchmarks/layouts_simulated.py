@@ -22,11 +22,13 @@ from rich.console import Console
 from rich.table import Table
 
 from unisono.launch.layouts import Layout
-from unisono.simulate.clusters import T2K, XT4, Cluster
+from unisono.simulate.clusters import Cluster
+from unisono.simulate.files import cluster as read_cluster
 from unisono.simulate.layouts import CORES, Case, Step, simulate, simulate_all
 from unisono.simulate.nakajima2009 import SPEED_UPS, said
 from unisono.simulate.picture import Chart, draw
 
+T2K, XT4 = read_cluster("t2k"), read_cluster("xt4")
 FLAT = Layout(1, 16)
 LAYOUTS = (FLAT, Layout(4, 4), Layout(8, 2), Layout(16, 1))
 XT4_LAYOUTS = (Layout(1, 4), Layout(4, 1))

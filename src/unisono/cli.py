@@ -11,7 +11,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from unisono import __version__, cli_hybrid, cli_language, cli_profile, cli_study, cli_vcluster
+from unisono import __version__, cli_hybrid, cli_language, cli_profile, cli_simulate, cli_study, cli_vcluster
 from unisono.cli_options import (
     EXPORT_FORMATS,
     OUT,
@@ -287,6 +287,7 @@ def verify(
 
 cli_hybrid.add_to(app)
 cli_profile.add_to(app)
+cli_simulate.add_to(app)
 cli_vcluster.add_to(app)
 
 

@@ -55,7 +55,7 @@ def hybrid(
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print every command line; run nothing.")] = False,
     simulate: Annotated[
-        str | None, typer.Option(metavar="t2k|xt4", help="Simulate the solver on this machine with SimGrid.")
+        str | None, typer.Option(metavar="t2k|xt4|FILE", help="Simulate the solver on this machine with SimGrid.")
     ] = None,
     cores: Annotated[
         str | None, typer.Option(metavar="32,1024", help="With --simulate: the numbers of cores. Default: 32,128,512.")

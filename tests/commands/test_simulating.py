@@ -9,6 +9,7 @@ import pytest
 
 from tests.commands.program import refused, unisono
 from unisono.simulate.build import unavailable
+from unisono.simulate.files import names
 
 reason = unavailable()
 
@@ -29,6 +30,13 @@ reason = unavailable()
 )
 def test_bad_input_is_one_line(words: list[str], sentence: str, tmp_path: Path) -> None:
     assert sentence in refused(unisono("hybrid", "-o", tmp_path, "--simulate", *words))
+
+
+def test_platforms_have_a_line_each() -> None:
+    done = unisono("simulate", "platforms")
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0 and [line.split()[0] for line in lines] == names()
+    assert any("PRIMEHPC FX10: 384 nodes of 16 cores, a torus of 8x8x6; 5 of 6 numbers assumed" in s for s in lines)
 
 
 @pytest.mark.skipif(reason is not None, reason=f"SimGrid: {reason}")

@@ -10,12 +10,15 @@ import pytest
 
 from unisono.model import DISPATCHED
 from unisono.simulate.build import simulator, unavailable
-from unisono.simulate.platforms import FAT_TREE, FX10, Platform
+from unisono.simulate.files import names
+from unisono.simulate.files import platform as read_platform
+from unisono.simulate.platforms import Platform
 from unisono.simulate.run import OPTIONS, Run, output_of, read
 
 reason = unavailable()
 pytestmark = pytest.mark.skipif(reason is not None, reason=f"SimGrid: {reason}")
 
+FX10, FAT_TREE = read_platform("fx10"), read_platform("fat-tree")
 MACHINES = [
     (FX10.resized((3, 2, 2)), 3, True),
     (FX10.resized((6, 3)), 2, False),
@@ -29,9 +32,20 @@ def test_copies_take_their_time(tmp_path: Path) -> None:
     """Of every process its own: 1 MB at 2 GB/s is half a millisecond, for four at once as for one."""
     FX10.resized((2, 1)).write(tmp_path, 2)
     where = ["-np", "4", "-platform", str(tmp_path / "platform.xml"), "-hostfile", str(tmp_path / "hosts")]
-    argv = ["smpirun", *where, *OPTIONS, str(simulator()), "copy", f"{FX10.copy.value:g}", "1000000"]
+    argv = ["smpirun", *where, *OPTIONS, *FX10.options(), str(simulator()), "copy", f"{FX10.copy.value:g}", "1000000"]
     (result,) = read(output_of(argv, os.environ, tmp_path, 60))
     assert result.outcome == pytest.approx(1e6 / FX10.copy.value, rel=0.02)
+
+
+TWO_NODES = {"t2k": 2e-6 + 8192 / 1.25e9, "xt4": 5.2e-6 + 5e-8 + 8192 / 7.6e9, "fx10": 1e-6 + 8192 / 5e9}
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_message_takes_what_the_file_says(name: str) -> None:
+    """SimGrid reads every file; 8 KiB to another node take latency and bandwidth, those of one link."""
+    (result,) = Run(read_platform(name).sized(2), 1, "bcast", ["smpi"], [8192], smpi={"bcast": "flattree"}).results(60)
+    assert isinstance(result.outcome, float)
+    assert result.outcome == pytest.approx(TWO_NODES.get(name, result.outcome), rel=0.02)
 
 
 def test_a_node_shares_its_memory() -> None:

@@ -11,7 +11,8 @@ import pytest
 from unisono.errors import LaunchError, UserError
 from unisono.launch.layouts import Layout
 from unisono.simulate.build import unavailable
-from unisono.simulate.clusters import CLUSTERS, T2K, XT4, Cluster
+from unisono.simulate.clusters import Cluster
+from unisono.simulate.files import cluster as read_cluster
 from unisono.simulate.layouts import Case, Step, argv, machine_words, read, simulate
 from unisono.simulate.nakajima2009 import SPEED_UPS, said
 from unisono.simulate.platforms import Number
@@ -19,11 +20,12 @@ from unisono.simulate.platforms import Number
 reason = unavailable()
 simulated = pytest.mark.skipif(reason is not None, reason=f"SimGrid: {reason}")
 
+T2K, XT4 = read_cluster("t2k"), read_cluster("xt4")
 FLAT, HB4, HB8, HB16 = Layout(1, 16), Layout(4, 4), Layout(8, 2), Layout(16, 1)
 
 
 def test_numbers_say_where_they_are_from() -> None:
-    for cluster in CLUSTERS.values():
+    for cluster in (T2K, XT4):
         assert all(number.source for number in cluster.numbers.values())
     assert {name for name, number in T2K.numbers.items() if number.fitted} == {
         "cache", "message", "message_bonded", "stripe", "loop_across", "barrier_node",

@@ -12,8 +12,8 @@ import pytest
 from unisono.library.build import native_source
 from unisono.simulate.bounds import dimensions_carried, rank_order_carried, spread_carried
 from unisono.simulate.build import spread_steps
+from unisono.simulate.files import platform
 from unisono.simulate.links import Links, bisection_seconds
-from unisono.simulate.platforms import FX10
 
 needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
 
@@ -71,7 +71,7 @@ def test_routes_are_simgrids(tmp_path: Path, extents: tuple[int, ...]) -> None:
     program = tmp_path / "routes"
     source = native_source() / "tests" / "simgrid_routes.c"
     subprocess.run(["cc", str(source), "-lsimgrid", "-o", str(program)], check=True)
-    FX10.resized(extents).write(tmp_path, 1)
+    platform("fx10").resized(extents).write(tmp_path, 1)
     said = subprocess.run([str(program), str(tmp_path / "platform.xml")], capture_output=True, text=True, check=True)
     links = Links(extents)
     lines = [line.split() for line in said.stdout.splitlines()]

@@ -6,8 +6,12 @@ from xml.etree import ElementTree
 import pytest
 
 from unisono.errors import UserError
-from unisono.simulate.platforms import CROSSBAR, FAT_TREE, FX10, Number
+from unisono.simulate import files
+from unisono.simulate.files import names, platform, text
+from unisono.simulate.platforms import Number, near_cube
 from unisono.simulate.run import Result, Run, read
+
+FX10 = platform("fx10")
 
 
 def test_files_of_a_torus(tmp_path: Path) -> None:
@@ -22,16 +26,74 @@ def test_files_of_a_torus(tmp_path: Path) -> None:
 
 
 def test_a_fat_tree_has_full_bisection() -> None:
-    cluster = ElementTree.fromstring(FAT_TREE.xml().split('dtd">')[1]).find("cluster")
+    cluster = ElementTree.fromstring(platform("fat-tree").xml().split('dtd">')[1]).find("cluster")
     assert cluster is not None and cluster.get("topo_parameters") == "2;16,4;1,16;1,1"
-    assert 'sharing_policy="SPLITDUPLEX"' in CROSSBAR.xml()
-    with pytest.raises(UserError, match="do not fill switches of 16"):
-        FAT_TREE.resized((60,))
+    assert 'sharing_policy="SPLITDUPLEX"' in platform("oci-bm-optimized3-36").xml()
+
+
+@pytest.mark.parametrize(
+    ("name", "nodes", "parameters", "last"),
+    [
+        ("fat-tree", 60, "2;16,4;1,16;1,1", 63),
+        ("fat-tree-tapered", 40, "2;16,3;1,4;1,1", 47),
+        ("dragonfly-plus", 200, "3;16,8,2;1,16,4;1,1,1", 255),
+        ("dragonfly", 1500, "12,1;4,1;8,1;4", 1535),
+        ("torus", 96, "6,4,4", 95),
+    ],
+)
+def test_machines_grow_with_their_nodes(name: str, nodes: int, parameters: str, last: int, tmp_path: Path) -> None:
+    """Switches and groups are whole; ranks are on the first nodes."""
+    platform(name).sized(nodes).write(tmp_path, 2)
+    cluster = ElementTree.parse(tmp_path / "platform.xml").find("cluster")
+    assert cluster is not None
+    assert (cluster.get("topo_parameters"), cluster.get("radical")) == (parameters, f"0-{last}")
+    assert (tmp_path / "hosts").read_text().split()[-2:] == [f"n{nodes - 1}"] * 2
+
+
+def test_tori_are_near_cubes() -> None:
+    assert [near_cube(n, 3) for n in (384, 64, 60, 7, 1)] == [(8, 8, 6), (4, 4, 4), (5, 4, 3), (7, 1, 1), (1, 1, 1)]
+    assert near_cube(12, 2) == (4, 3) and near_cube(12, 1) == (12,)
+
+
+def test_links_of_t2k_serve_short_messages_one_by_one() -> None:
+    assert "--cfg=smpi/bw-factor:0:0.25;32768:1" in platform("t2k").options()
+    assert "--cfg=smpi/os:0:5.2e-06:0" in platform("xt4").options()
+    assert FX10.options() == ["--cfg=network/model:CM02"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ("value = 5e9", "value = -5e9", "bandwidths and the rate of a copy are above 0"),
+        ('kind = "torus"', 'kind = "ring"', "a platform is a torus, a fat tree, a dragonfly or a crossbar"),
+        ("extents = [8, 8, 6]", "extents = [8, 800, 6000]", "65536 is the most"),
+        ("cores = 16", "core = 16", "core: is not known"),
+        ("cores = 16", 'cores = "many"', "cores: Input should be a valid integer"),
+        ('source = "Tofu', 'note = "Tofu', "bandwidth: a number is { value = 1e9, source = 'where from' }"),
+        ('source = "assumed" }', 'source = "" }', "node_latency: source is empty"),
+        ("bandwidth = {", "band = {", "band: is not known"),
+        ("name =", "name", "is not valid TOML"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_one_line(old: str, new: str, sentence: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    there = Path(files.__file__).with_name("machines") / "fx10.toml"
+    path.write_text(there.read_text().replace(old, new, 1))
+    with pytest.raises(UserError) as error:
+        platform(str(path))
+    assert sentence in str(error.value) and str(path) in str(error.value) and "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_platform_written_is_the_platform_read(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(text(platform(name)))
+    assert platform(str(path)) == platform(name)
+    assert all(number.source for number in platform(name).numbers.values())
+    assert platform(name).about and platform(name).source
 
 
 def test_numbers_say_where_they_are_from() -> None:
-    for platform in (FX10, FAT_TREE, CROSSBAR):
-        assert all(number.source for number in platform.numbers.values())
     assert not FX10.bandwidth.assumed and FX10.copy.assumed
     assert Number(1.0, "assumed").assumed
 

@@ -11,7 +11,9 @@ from unisono.errors import UserError
 from unisono.language import _, joined, listed, ngettext, translated
 from unisono.launch.layouts import Layout, chosen_layouts
 from unisono.numbers import whole_number
-from unisono.simulate.clusters import CLUSTERS, Cluster
+from unisono.simulate.clusters import Cluster
+from unisono.simulate.files import cluster as read_cluster
+from unisono.simulate.files import solver_names
 from unisono.simulate.layouts import SIZE, Case, Step, check, simulate_all
 from unisono.simulate.nakajima2009 import said
 from unisono.simulate.picture import Chart, draw
@@ -36,13 +38,13 @@ def simulating(
     """Exit status 0. `size` None: the document's."""
     if argv:
         raise UserError(_("--simulate knows only the solver: leave away {words}").format(words=" ".join(argv)))
-    if machine not in CLUSTERS:
+    if machine not in solver_names() and not Path(machine).is_file():
         raise UserError(
-            _("--simulate {machine}: there are {machines}").format(machine=machine, machines=joined(list(CLUSTERS)))
+            _("--simulate {machine}: there are {machines}").format(machine=machine, machines=joined(solver_names()))
         )
     if packing not in _PACKING:
         raise UserError(_("--packing {packing}: single, threads or both").format(packing=packing))
-    cluster = CLUSTERS[machine]
+    cluster = read_cluster(machine)
     nodes = SIZE if size is None else _number(size, "--size", _("the nodes along the cube, for example 144"))
     counts = [_number(word, "--cores", _("numbers of cores, for example 32,256,1024")) for word in cores.split(",")]
     if max(counts) > MOST_CORES:
@@ -126,7 +128,7 @@ def _show(
         unit="",
         label=str,
     )
-    picture = write(output / f"simulated-{machine}.svg", draw([chart], columns=1))
+    picture = write(output / f"simulated-{Path(machine).stem}.svg", draw([chart], columns=1))
     err().print(_("Chart: {picture}").format(picture=picture), markup=False)
     if json:
         found = [

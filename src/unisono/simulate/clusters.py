@@ -1,9 +1,4 @@
-"""The two machines of Nakajima (2009) as its solver meets them: T2K and Cray XT4; where each number is from.
-
-K. Nakajima, T2K Open Supercomputer tuning lectures: evaluation of hybrid parallel programming models (II), 2009.
-"Fitted" numbers were chosen so that the simulation meets the document at the few points named; everything else that the
-document says is then predicted. benchmarks/layouts_simulated.py fits them again.
-"""
+"""Machines as a solver of processes and threads meets them; their numbers are in files (unisono.simulate.files)."""
 
 from __future__ import annotations
 
@@ -114,60 +109,3 @@ class Cluster:
 
 
 _WIDE = Number(1e12, "none: messages carry no data here")
-
-T2K = Cluster(
-    "T2K",
-    sockets=4,
-    cores=4,
-    links=4,
-    torus=False,
-    memory=Number(5e9, "assumed: a quarter of a node's 20 GB/s"),
-    efficiency={
-        "1x16": Number(1.0, "unit"),
-        "4x4": Number(0.9732, "fitted: 31.3 on 32 cores"),
-        "8x2": Number(0.9614, "fitted: 30.9 on 32 cores"),
-        "16x1": Number(0.9567, "fitted: 30.7 on 32 cores"),
-    },
-    cache=Number(3.674e05, "fitted: flat MPI, 882 on 1,024 cores"),
-    link=Number(1.25e9, "Myrinet-10G: Nakajima 2009, section 1"),
-    striped_from=Number(32768, "Nakajima 2009, section 6"),
-    latency=Number(2e-6, "Nakajima 2009, table 1"),
-    hop=Number(0, "none: full bisection, section 1"),
-    message=Number(1.565e-06, "fitted: flat MPI, 965 with one link, and figure 14's factor of 2 on 512 cores"),
-    message_bonded=Number(3.185e-06, "fitted with `message`"),
-    stripe=Number(3.156e-05, "fitted: figure 17's N = 48, the same with 4 links and with 1"),
-    node_bandwidth=Number(5e9, "assumed"),
-    node_latency=Number(0.5e-6, "assumed"),
-    region=Number(5e-6, "assumed"),
-    barrier=Number(1.25e-6, "assumed"),
-    barrier_node=Number(4.582e-05, "fitted: HB 16x1 packed by one thread, 919 on 1,024 cores"),
-    loop_across=Number(3.498e-05, "fitted: HB 8x2 on 1,024 cores, 997 over 899"),
-    pack=Number(5e-8, "assumed: a cache line of memory"),
-)
-
-XT4 = Cluster(
-    "Cray XT4",
-    sockets=1,
-    cores=4,
-    links=1,
-    torus=True,
-    memory=Number(7.241e09, "fitted: 1.5 times T2K on 32 cores, the lower end of section 4's 1.5 to 2.0"),
-    efficiency={"1x4": Number(1.0, "unit"), "4x1": Number(0.9884, "fitted: 31.9 on 32 cores")},
-    cache=Number(4e6, "the processor's: four L2 of 512 KB and an L3 of 2 MB, each keeping what the others do not"),
-    link=Number(2e9, "assumed: into the network; a direction of the torus has 7.6 GB/s (Nakajima 2009, table 1)"),
-    striped_from=Number(0, "none: one adapter"),
-    latency=Number(5.2e-6, "Nakajima 2009, table 1: 5 to 6 us"),
-    hop=Number(5e-8, "assumed"),
-    message=Number(8.964e-06, "fitted: flat MPI, 888 on 1,024 cores"),
-    message_bonded=Number(8.964e-06, "none: one adapter"),
-    stripe=Number(0, "none: one adapter"),
-    node_bandwidth=Number(5e9, "assumed"),
-    node_latency=Number(0.5e-6, "assumed"),
-    region=Number(5e-6, "assumed, as on T2K"),
-    barrier=Number(1.25e-6, "assumed, as on T2K"),
-    barrier_node=Number(1.25e-6, "none: one socket"),
-    loop_across=Number(5e-6, "none: one socket"),
-    pack=Number(5e-8, "assumed, as on T2K"),
-)
-
-CLUSTERS = {"t2k": T2K, "xt4": XT4}

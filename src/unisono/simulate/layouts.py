@@ -118,7 +118,8 @@ def argv(cluster: Cluster, case: Case, folder: Path, program: Path) -> list[str]
     ranks = nodes * layout.processes
     where = ["-np", str(ranks), "-platform", str(folder / "platform.xml"), "-hostfile", str(folder / "hosts")]
     what = [case.kind, *(f"{key}={value:.9g}" for key, value in words.items())]
-    return ["smpirun", *where, *OPTIONS, "--cfg=smpi/wtime:0", str(program), *what]
+    options = [*OPTIONS, *cluster.platform(nodes).options(), "--cfg=smpi/wtime:0"]
+    return ["smpirun", *where, *options, str(program), *what]
 
 
 def simulate(cluster: Cluster, case: Case, deadline: float = 300.0) -> Step:

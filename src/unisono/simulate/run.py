@@ -15,13 +15,11 @@ from unisono.language import N_, _
 from unisono.simulate.build import simulator
 from unisono.simulate.platforms import Platform
 
-# The default network model's factors were fitted on another machine; CM02 has none. Acknowledgements of TCP do not
-# belong on these networks. One copy of the static variables for all ranks saves memory, and our code is made for it. A
-# test is free: SimGrid's own charge grows with all tests of all ranks.
+# Acknowledgements of TCP do not belong on these networks. One copy of the static variables for all ranks saves memory,
+# and our code is made for it. A test is free: SimGrid's own charge grows with all tests of all ranks.
 OPTIONS = (
     "--log=root.thres:critical",
     "--cfg=smpi/simulate-computation:no",
-    "--cfg=network/model:CM02",
     "--cfg=smpi/privatization:no",
     "--cfg=network/crosstraffic:0",
     "--cfg=smpi/test:0",
@@ -80,7 +78,8 @@ class Run:
         flag = f"{self.platform.flag.value:g}" if self.shared else "0"
         fabric = [f"{number.value:g}" for number in (self.platform.latency, self.platform.bandwidth)]
         what = ["check" if self.check else "time", rate, flag, *fabric, self.collective, ",".join(self.algorithms)]
-        return ["smpirun", *where, *OPTIONS, f"--cfg=smpi/coll-selector:{self.selector}", *chosen, *what]
+        options = [*OPTIONS, *self.platform.options()]
+        return ["smpirun", *where, *options, f"--cfg=smpi/coll-selector:{self.selector}", *chosen, *what]
 
     def results(self, deadline: float = 300.0) -> list[Result]:
         """What was printed before the deadline; in seconds of ours.
