@@ -30,6 +30,11 @@ enum collective {
 /* In lower case, as everywhere in Unisono. */
 extern const char *const collective_names[COLLECTIVES];
 
+/* What a reduction's result may depend on. ORDER_RANKS: elements are combined from rank 0's to the last rank's, one after the
+ * other, ((a0 op a1) op a2) op ..., wherever ranks are and whatever the algorithm. ORDER_EXACT: sums of floating-point
+ * numbers are those of exact.h; everything else as ORDER_RANKS. */
+enum reduction_order { ORDER_FREE, ORDER_RANKS, ORDER_EXACT };
+
 /* How elements are combined. */
 struct reduction {
     MPI_Op op;
@@ -40,6 +45,10 @@ struct reduction {
        is of lower ranks than `right`, which matters to operations that are not commutative. Made by reduction_set(). */
     void (*combine)(const struct reduction *reduction, const void *left, const void *right, void *result,
                     int64_t count);
+    enum reduction_order order;
+    int64_t parts; /* numbers of an element, for sum */
+    /* result[i] = the sum of of[0][i] to of[vectors - 1][i], of `count` numbers; NULL: combine two at a time. */
+    void (*sum)(const void *const *of, int vectors, void *result, int64_t count);
 };
 
 /* One call. Sizes are bytes. What the others' arguments may differ in is said; all else is the same on every rank. */
@@ -127,6 +136,7 @@ struct shape {
     int64_t element;  /* reductions */
     bool commutative; /* reductions; true otherwise */
     int root;
+    bool ordered;     /* a reduction that is not ORDER_FREE */
 };
 
 /* One row of the table. An algorithm is one file: pure functions that say who sends what to whom at each step, which
@@ -137,6 +147,7 @@ struct algorithm {
     const char *meaning;   /* one sentence for people */
     const char *reference; /* paper, book or document; "" if it is our own */
     int64_t segment;       /* the segment size that is used when 0 is asked for; 0: it has no segments */
+    bool keeps_order;      /* it can combine in the order of ORDER_RANKS and ORDER_EXACT */
     /* Whether it can serve this; whether it is good at it is the business of cost. */
     bool (*applies)(const struct coll_comm *comm, const struct shape *shape);
     /* Seconds by a model of latency and bandwidth (comm->costs), for the choice where nothing was measured. */

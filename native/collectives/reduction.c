@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "combine.h"
+#include "exact.h"
 
 /* A piece of an operand that is not aligned well enough is copied to such a place on the stack. */
 enum { PIECE = REDUCTION_ELEMENT_MOST, ALIGNMENT = 64, LEAST_ALIGNMENT = 16 };
@@ -154,4 +155,42 @@ bool reduction_set(struct reduction *reduction, MPI_Datatype type, MPI_Op op)
     if (combine != NULL)
         reduction->combine = combine;
     return true;
+}
+
+/* How many doubles (floats) an element is; 0: it is none. */
+static int64_t reals_of(MPI_Datatype type, int64_t element, int64_t real)
+{
+    if (element_of(type, element) == of_real(real) && element == real)
+        return 1;
+    const MPI_Datatype complexes[] = {MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_CXX_FLOAT_COMPLEX, MPI_CXX_DOUBLE_COMPLEX,
+                                      MPI_COMPLEX, MPI_DOUBLE_COMPLEX, MPI_COMPLEX8, MPI_COMPLEX16};
+    for (size_t i = 0; i < sizeof complexes / sizeof *complexes; i++)
+        if (type == complexes[i] && type != MPI_DATATYPE_NULL)
+            return element == 2 * real ? 2 : 0;
+    return 0;
+}
+
+void reduction_keep(struct reduction *reduction, enum reduction_order order)
+{
+    reduction->order = order;
+    reduction->sum = NULL;
+    if (order != ORDER_EXACT || reduction->op != MPI_SUM)
+        return;
+    int64_t doubles = reals_of(reduction->type, reduction->element, sizeof(double));
+    int64_t floats = reals_of(reduction->type, reduction->element, sizeof(float));
+    reduction->parts = doubles > 0 ? doubles : floats;
+    reduction->sum = doubles > 0 ? exact_sum_double : floats > 0 ? exact_sum_float : NULL;
+}
+
+void reduction_fold(const struct reduction *reduction, const void *const *of, int vectors, void *result, int64_t count)
+{
+    const void *left = of[0];
+    if (reduction->sum != NULL) {
+        reduction->sum(of, vectors, result, count * reduction->parts);
+        return;
+    }
+    if (vectors == 1 && result != left)
+        memcpy(result, left, (size_t)(count * reduction->element));
+    for (int i = 1; i < vectors; i++, left = result)
+        reduction->combine(reduction, left, of[i], result, count);
 }

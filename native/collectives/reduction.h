@@ -14,4 +14,11 @@ enum { REDUCTION_ELEMENT_MOST = 8 << 10 };
  * The same on all ranks. */
 bool reduction_set(struct reduction *reduction, MPI_Datatype type, MPI_Op op);
 
+/* From now on in this order; ORDER_EXACT is ORDER_RANKS for what has no exact sum. */
+void reduction_keep(struct reduction *reduction, enum reduction_order order);
+
+/* of[0] op of[1] op ... of[vectors - 1] in the reduction's order, at least one. `result` may be any of them that is not
+   read after another one has been combined into it: of[0] or of[1], or any one where there is `sum`. */
+void reduction_fold(const struct reduction *reduction, const void *const *of, int vectors, void *result, int64_t count);
+
 #endif

@@ -20,7 +20,7 @@ static int64_t most_of(const struct coll_comm *comm)
 
 bool algorithm_applies(const struct algorithm *algorithm, const struct coll_comm *comm, const struct shape *shape)
 {
-    if (!comm->served || !algorithm->applies(comm, shape))
+    if (!comm->served || (shape->ordered && !algorithm->keeps_order) || !algorithm->applies(comm, shape))
         return false;
     return algorithm->scratch == NULL || is_reduction(algorithm->collective) ||
            algorithm->scratch(comm, shape) <= most_of(comm);
@@ -30,7 +30,8 @@ bool algorithm_applies(const struct algorithm *algorithm, const struct coll_comm
 static int64_t piece_of(const struct algorithm *algorithm, const struct coll_comm *comm, const struct call *call)
 {
     const int64_t unit = 512; /* elements; pieces begin at places as well aligned as the vector */
-    const struct shape shape = {call->bytes, call->reduction.element, call->reduction.commutative, call->root};
+    const struct shape shape = {.bytes = call->bytes, .element = call->reduction.element, .commutative = call->reduction.commutative,
+                                .root = call->root};
     int64_t takes = algorithm->scratch == NULL ? 0 : algorithm->scratch(comm, &shape);
     if (takes <= piece_most)
         return call->count;

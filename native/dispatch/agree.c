@@ -28,6 +28,7 @@ static const struct variable {
     {"UNISONO_RULES", true, false},
     {"UNISONO_FORCE", true, false},
     {"UNISONO_COLLECTIVES", true, false},
+    {"UNISONO_REPRODUCIBLE", true, false},
     {"UNISONO_VERBOSE", true, false},
     {"UNISONO_PROFILE", false, true},
     {"UNISONO_PROFILE_DEPTH", false, false},

@@ -6,6 +6,7 @@
 
 #include "dispatch.h"
 #include "job.h"
+#include "ordered.h"
 #include "pack.h"
 #include "reduction.h"
 #include "serve.h"
@@ -64,8 +65,8 @@ static bool combine(struct state *state, struct call *call, MPI_Count count, MPI
     return ours != NULL && serve(state, call, ours, error);
 }
 
-bool dispatch_reduce(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
-                     MPI_Comm *comm, int *error)
+static bool reduce(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm *comm,
+                   int *error)
 {
     struct state *state = state_find(*comm);
     if (state == NULL || root < 0 || root >= state->ranks || (send == MPI_IN_PLACE && state->rank != root))
@@ -75,12 +76,20 @@ bool dispatch_reduce(const void *send, void *receive, MPI_Count count, MPI_Datat
     return combine(state, &call, count, type, op, comm, error);
 }
 
+bool dispatch_reduce(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
+                     MPI_Comm *comm, int *error)
+{
+    return reduce(send, receive, count, type, op, root, comm, error) ||
+           ordered_reduce(send, receive, count, type, op, root, *comm, error);
+}
+
 bool dispatch_allreduce(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm *comm,
                         int *error)
 {
     struct state *state = state_find(*comm);
     struct call call = {.collective = COLL_ALLREDUCE, .send = send, .receive = receive};
-    return state != NULL && combine(state, &call, count, type, op, comm, error);
+    return (state != NULL && combine(state, &call, count, type, op, comm, error)) ||
+           ordered_allreduce(send, receive, count, type, op, *comm, error);
 }
 
 bool dispatch_allgather(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,

@@ -68,8 +68,19 @@ static void simplify(struct choice *choice)
         choice_free(choice);
 }
 
+/* What a rule has for a range; none: it says nothing of it. */
+static void take(struct range *range, const struct rule *rule, bool ordered)
+{
+    *range = (struct range){.count = 0};
+    for (int i = 0; rule != NULL && i < rule->count; i++) {
+        const struct implementation *one = rule->implementation[i];
+        if (!ordered || (one->kind == BY_OURS && one->algorithm->keeps_order))
+            range->implementation[range->count++] = one;
+    }
+}
+
 void choice_from_rules(struct choice *choice, const struct rules *rules, enum collective collective,
-                       const struct place *place, const struct choice *others)
+                       const struct place *place, const struct choice *others, bool ordered)
 {
     size_t room = 2 * (size_t)rules->count + 1 + (others != NULL ? (size_t)others->count : 0);
     int64_t *begins = reserve_get(room * sizeof *begins);
@@ -93,13 +104,12 @@ void choice_from_rules(struct choice *choice, const struct rules *rules, enum co
             continue;
         const struct rule *rule = best(rules, collective, place, begins[i]);
         const struct range *other = others != NULL ? choice_at(others, begins[i]) : NULL;
-        struct range range = {.count = 1, .implementation = {implementation_mpi(collective)}};
-        if (rule != NULL) {
-            range.count = rule->count;
-            memcpy(range.implementation, rule->implementation, sizeof range.implementation);
-        } else if (other != NULL) {
+        struct range range;
+        take(&range, rule, ordered);
+        if (range.count == 0 && other != NULL)
             range = *other;
-        }
+        else if (range.count == 0)
+            range.implementation[range.count++] = implementation_mpi(collective);
         range.to = i + 1 < count ? begins[i + 1] - 1 : INT64_MAX;
         append(choice, &range);
     }
@@ -145,7 +155,7 @@ static void add(struct range *range, const struct implementation *one)
         range->implementation[range->count++] = one;
 }
 
-void choice_from_costs(struct choice *choice, const struct coll_comm *comm, enum collective collective)
+void choice_from_costs(struct choice *choice, const struct coll_comm *comm, enum collective collective, bool ordered)
 {
     enum { DOUBLINGS = 40, STEPS = 2 * DOUBLINGS + 1 };
     *choice = (struct choice){0};
@@ -157,16 +167,17 @@ void choice_from_costs(struct choice *choice, const struct coll_comm *comm, enum
         struct range range = {.to = step + 1 == STEPS ? INT64_MAX : step == 0 ? 0 : next - 1};
         if (range.to < bytes)
             continue;
-        struct shape shape = {bytes, 8, true, 0}, ordered = {bytes, 8, false, 0};
+        struct shape shape = {.bytes = bytes, .element = 8, .commutative = true, .ordered = ordered}, other_shape = shape;
+        other_shape.commutative = false;
         const int64_t end = range.to < INT64_MAX ? range.to : bytes;
-        if (!trial_prefers_ours(comm, collective, bytes) || !trial_prefers_ours(comm, collective, end)) {
+        if (!ordered && (!trial_prefers_ours(comm, collective, bytes) || !trial_prefers_ours(comm, collective, end))) {
             range.implementation[range.count++] = implementation_mpi(collective);
             append(choice, &range);
             continue;
         }
         const struct implementation *one = quickest(comm, collective, &shape);
         const struct implementation *other =
-            collective == COLL_ALLREDUCE || collective == COLL_REDUCE ? quickest(comm, collective, &ordered) : one;
+            collective == COLL_ALLREDUCE || collective == COLL_REDUCE ? quickest(comm, collective, &other_shape) : one;
         /* What serves up to some size may not serve the range to its end. */
         shape.bytes = end;
         add(&range, one);

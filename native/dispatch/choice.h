@@ -25,11 +25,13 @@ struct place {
     int extent[TORUS_MOST];
 };
 
-/* Sizes without a rule are `others`', or mpi's where that is NULL. */
+/* Sizes without a rule are `others`', or mpi's where that is NULL. `ordered`: rules speak of algorithms that keep the order of
+   a reduction, or not at all. */
 void choice_from_rules(struct choice *choice, const struct rules *rules, enum collective collective,
-                       const struct place *place, const struct choice *others);
-/* The quickest of ours by their own cost models; or mpi, where it was found to be quicker. */
-void choice_from_costs(struct choice *choice, const struct coll_comm *comm, enum collective collective);
+                       const struct place *place, const struct choice *others, bool ordered);
+/* The quickest of ours by their own cost models; or mpi, where it was found to be quicker. `ordered`: of those that keep the
+   order. */
+void choice_from_costs(struct choice *choice, const struct coll_comm *comm, enum collective collective, bool ordered);
 void choice_of_one(struct choice *choice, const struct implementation *implementation);
 void choice_free(struct choice *choice);
 

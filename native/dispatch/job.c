@@ -10,6 +10,7 @@
 #include "device.h"
 #include "dispatch.h"
 #include "measure.h"
+#include "ordered.h"
 #include "reserve.h"
 #include "state.h"
 #include "types.h"
@@ -126,6 +127,18 @@ static bool read_switch(const char *rules)
     return false;
 }
 
+/* UNISONO_REPRODUCIBLE, or what the rules say; after these have been read. */
+static bool read_reproducible(void)
+{
+    const char *text = given("UNISONO_REPRODUCIBLE");
+    job.reproducible = text != NULL ? rules_reproducible(text) : job.rules.reproducible;
+    if (job.reproducible < REPRODUCIBLES)
+        return true;
+    complain("UNISONO_REPRODUCIBLE", 0, "it is runs, placement or ranks");
+    job.reproducible = REPRODUCIBLE_NOT;
+    return false;
+}
+
 /* The environment is the same on all ranks (agree.h); what is in files, rank 0 reads. */
 static bool read_environment(void)
 {
@@ -135,6 +148,8 @@ static bool read_environment(void)
     if (!read_switch(rules))
         return false;
     if (job.is_on && rules != NULL && !read_rules(rules))
+        return false;
+    if (!read_reproducible())
         return false;
     if (forced != NULL && !rules_parse_forced(&job.forced, forced, &problem)) {
         complain("UNISONO_FORCE", 0, problem.text);
@@ -175,10 +190,10 @@ void dispatch_start(void)
     if (good && job.rules.has_costs) {
         job.costs = job.rules.costs;
         job.has_costs = true;
-    } else if (good && job.by_costs) {
+    } else if (good && (job.by_costs || ordered_order() != ORDER_FREE) && job.reproducible != REPRODUCIBLE_RUNS) {
         job.has_costs = measure_costs(&job.costs);
     }
-    dispatch_active = good && (job.is_on || job.forced.count > 0 || job.verbose);
+    dispatch_active = good && (job.is_on || job.forced.count > 0 || job.verbose || ordered_order() != ORDER_FREE);
 }
 
 void dispatch_finish(void)

@@ -13,6 +13,7 @@ struct job {
     bool multiple;      /* MPI_THREAD_MULTIPLE on some rank */
     bool devices;       /* a rank had the driver of a device loaded at the start */
     bool has_costs;
+    enum reproducible reproducible;
     struct rules rules;
     struct rules forced; /* UNISONO_FORCE: before the rules */
     struct costs costs;

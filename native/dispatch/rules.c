@@ -143,6 +143,22 @@ static bool read_costs(struct rules *rules, char **words, int count, struct prob
                                                     "each followed by seconds");
 }
 
+enum reproducible rules_reproducible(const char *word)
+{
+    return strcmp(word, "runs") == 0        ? REPRODUCIBLE_RUNS
+           : strcmp(word, "placement") == 0 ? REPRODUCIBLE_PLACEMENT
+           : strcmp(word, "ranks") == 0     ? REPRODUCIBLE_RANKS
+                                            : REPRODUCIBLES;
+}
+
+static bool read_reproducible(struct rules *rules, char **words, int count, struct problem *problem)
+{
+    rules->reproducible = count == 2 ? rules_reproducible(words[1]) : REPRODUCIBLES;
+    if (rules->reproducible != REPRODUCIBLES)
+        return true;
+    return problem_set(problem, "reproducible is followed by runs, placement or ranks");
+}
+
 /* Words of a line up to a '#'; -1: too many. */
 static int split(char *line, char **words)
 {
@@ -169,8 +185,9 @@ static bool read_line(struct rules *rules, char *line, bool *begun, struct probl
         *begun = count == 2 && strcmp(words[0], "unisono-rules") == 0 && strcmp(words[1], "1") == 0;
         return *begun || problem_set(problem, "the first line must be 'unisono-rules 1'");
     }
-    return strcmp(words[0], "cost") == 0 ? read_costs(rules, words, count, problem)
-                                         : read_rule(rules, words, count, problem);
+    return strcmp(words[0], "cost") == 0           ? read_costs(rules, words, count, problem)
+           : strcmp(words[0], "reproducible") == 0 ? read_reproducible(rules, words, count, problem)
+                                                   : read_rule(rules, words, count, problem);
 }
 
 bool rules_parse(struct rules *rules, const char *text, size_t length, int *line, struct problem *problem)

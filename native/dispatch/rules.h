@@ -3,11 +3,12 @@
  *     unisono-rules 1
  *     # a comment
  *     cost node_latency 1.2e-07 node_byte 1.1e-10 fabric_latency 2e-06 fabric_byte 1e-10
+ *     reproducible placement
  *     COLLECTIVE NODES[@AxBxC...] PPN FROM TO IMPLEMENTATION[,IMPLEMENTATION...]
  *
  * NODES, PPN: a number, or `*`; @: they are such a box of a torus or mesh. FROM to TO (`max`: no end): message sizes in
  * bytes as IMB counts them, both included. Of the implementations, the first that applies. `cost`: seconds, and seconds
- * a byte, for the cost model. */
+ * a byte, for the cost model. `reproducible`: runs, placement or ranks (ordered.h). */
 #ifndef UNISONO_RULES_FILE_H
 #define UNISONO_RULES_FILE_H
 
@@ -27,17 +28,24 @@ struct rule {
     const struct implementation *implementation[RULE_WORDS];
 };
 
+/* Of reductions: what their results may depend on (ordered.h). */
+enum reproducible { REPRODUCIBLE_NOT, REPRODUCIBLE_RUNS, REPRODUCIBLE_PLACEMENT, REPRODUCIBLE_RANKS, REPRODUCIBLES };
+
 struct rules {
     struct rule *rule;
     int count, room;
     bool has_costs;
     struct costs costs;
+    enum reproducible reproducible;
 };
 
 /* Reads the whole text, which need not end in '\0'. False when it is bad: `line` (from 1) has `problem`, and there are no
  * rules. */
 bool rules_parse(struct rules *rules, const char *text, size_t length, int *line, struct problem *problem);
 void rules_free(struct rules *rules);
+
+/* REPRODUCIBLES: no such word. */
+enum reproducible rules_reproducible(const char *word);
 
 /* "bcast=unisono/pull,allreduce=mpi": one rule for each, for everything. */
 bool rules_parse_forced(struct rules *rules, const char *text, struct problem *problem);

@@ -6,9 +6,19 @@
 
 #include "failure.h"
 #include "job.h"
+#include "ordered.h"
 #include "reduction.h"
 #include "reserve.h"
 #include "verbose.h"
+
+/* What may not serve because sums are to be reproducible (ordered.h): of the MPI library we do not know the order, and of the
+ * component adapt that it combines what comes first. */
+static bool is_refused(const struct implementation *one, const struct shape *shape)
+{
+    return one->kind != BY_OURS &&
+           (shape->ordered || (job.reproducible != REPRODUCIBLE_NOT && one->kind == BY_COMPONENT && shape->element > 0 &&
+                               strcmp(one->name, "adapt") == 0));
+}
 
 /* The first of the range that applies; a copy's communicator in *copy. */
 static const struct implementation *first(struct state *state, const struct range *range, const struct shape *shape,
@@ -18,6 +28,8 @@ static const struct implementation *first(struct state *state, const struct rang
         const struct implementation *one = range->implementation[i];
         if (one->kind == BY_MPI)
             return one;
+        if (is_refused(one, shape))
+            continue;
         if (state->ours == NULL && !state_equip(state))
             return NULL;
         if (one->kind == BY_OURS) {
@@ -67,6 +79,10 @@ static inline bool is_for_device(struct state *state, const struct call *call)
 {
     if (call->collective == COLL_BARRIER || device_call.copied)
         return false;
+    if (call->reduction.order != ORDER_FREE) { /* nobody else may serve it: with a copy it comes once more */
+        device_call.wanted = device_call.here;
+        return device_call.here;
+    }
     struct device_watch *watch =
         &state->device[call->collective][call->bytes > 0 ? (64 - __builtin_clzll((unsigned long long)call->bytes)) / 2 : 0];
     if (__builtin_expect(watch->next == 0, false))
@@ -91,7 +107,8 @@ const struct implementation *serve_choose(struct state *state, const struct call
     const struct shape shape = {.bytes = call->bytes,
                                 .element = reduces ? call->reduction.element : 0,
                                 .commutative = reduces ? call->reduction.commutative : true,
-                                .root = call->root};
+                                .root = call->root,
+                                .ordered = ordered_keeps(call->collective)};
     if (possible && is_last(state, call->collective, &shape))
         return is_for_device(state, call) ? NULL : (state->serving = state->last[call->collective].implementation);
     const struct range *range = NULL;
@@ -137,6 +154,8 @@ bool serve_reduction(struct state *state, struct reduction *reduction, MPI_Datat
         last->combine = NULL;
         return false;
     }
+    if (!kept)
+        reduction_keep(last, ordered_order());
     *reduction = *last;
     return true;
 }

@@ -8,6 +8,7 @@
 #include "copies.h"
 #include "dispatch.h"
 #include "job.h"
+#include "ordered.h"
 #include "peers.h"
 #include "reserve.h"
 
@@ -84,7 +85,8 @@ static int forget(MPI_Comm comm, int key, void *value, void *extra)
 bool state_start(void)
 {
     const char *patience = getenv("UNISONO_PATIENCE");
-    is_patient = job.forced.count == 0 && (patience == NULL || strcmp(patience, "0") != 0);
+    is_patient = job.forced.count == 0 && (patience == NULL || strcmp(patience, "0") != 0) &&
+                 job.reproducible != REPRODUCIBLE_RUNS; /* which waits for time to pass */
     return PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval, NULL) == MPI_SUCCESS;
 }
 
@@ -270,15 +272,21 @@ static void free_choices(void *kept)
     reserve_put(choices);
 }
 
+/* Whether ours serve without a rule. */
+static bool is_by_costs(enum collective collective)
+{
+    return job.by_costs || ordered_keeps(collective);
+}
+
 static void make_choice(struct state *state, enum collective collective, struct choice *choice)
 {
     struct choice by_costs = {0};
     if (is_forced(collective)) {
-        choice_from_rules(choice, &job.forced, collective, &state->place, NULL);
-    } else if (job.is_on) {
-        if (job.by_costs && state_equip(state))
-            choice_from_costs(&by_costs, state->ours, collective);
-        choice_from_rules(choice, &job.rules, collective, &state->place, &by_costs);
+        choice_from_rules(choice, &job.forced, collective, &state->place, NULL, ordered_keeps(collective));
+    } else if (job.is_on || ordered_keeps(collective)) {
+        if (is_by_costs(collective) && state_equip(state))
+            choice_from_costs(&by_costs, state->ours, collective, ordered_keeps(collective));
+        choice_from_rules(choice, &job.rules, collective, &state->place, &by_costs, ordered_keeps(collective));
         choice_free(&by_costs);
     }
 }
@@ -287,7 +295,7 @@ static void make_choice(struct state *state, enum collective collective, struct 
 static void choose(struct state *state, enum collective collective)
 {
     /* Where there is no memory to share any more, costs are this communicator's affair alone. */
-    bool alone = job.by_costs && !is_forced(collective) && (!state_equip(state) || !state->ours->served);
+    bool alone = is_by_costs(collective) && !is_forced(collective) && (!state_equip(state) || !state->ours->served);
     struct peers *peers = state->peers;
     struct choices *choices = peers->kept;
     if (choices == NULL) {
@@ -312,7 +320,7 @@ static void choose(struct state *state, enum collective collective)
 /* Local: whether rules, or costs, have anything of ours for it. */
 static bool is_wanted(struct state *state)
 {
-    bool any = job.by_costs;
+    bool any = job.by_costs || ordered_order() != ORDER_FREE;
     for (int i = 0; i < COLLECTIVES && !any; i++) {
         if ((state->chosen >> i & 1) == 0)
             choose(state, (enum collective)i);

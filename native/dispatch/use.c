@@ -5,6 +5,7 @@
 
 #include "dispatch.h"
 #include "job.h"
+#include "ordered.h"
 #include "serve.h"
 #include "state.h"
 
@@ -32,7 +33,7 @@ static bool applies_somewhere(struct state *state, const struct implementation *
     if (one->kind != BY_OURS)
         return state_copy(state, one) != MPI_COMM_NULL;
     for (int64_t bytes = 0; bytes <= INT64_C(1) << 30; bytes = bytes == 0 ? 8 : 2 * bytes)
-        if (algorithm_applies(one->algorithm, state->ours, &(struct shape){bytes, 8, true, 0}))
+        if (algorithm_applies(one->algorithm, state->ours, &(struct shape){.bytes = bytes, .element = 8, .commutative = true}))
             return true;
     return false;
 }
@@ -61,9 +62,10 @@ SYMBOL int unisono_applies(MPI_Comm comm, const char *collective, long long byte
 {
     enum collective which = collective_find(collective);
     struct state *state = state_of(comm);
-    struct shape shape = {bytes, element, true, 0};
+    struct shape shape = {.bytes = bytes, .element = element, .commutative = true};
     if (which == COLLECTIVES || state == NULL)
         return 0;
+    shape.ordered = ordered_keeps(which);
     const struct implementation *one = serve_would(state, which, &shape);
     return one != NULL && one->kind != BY_MPI;
 }

@@ -188,7 +188,7 @@ static int64_t call_most(const char **name)
                                 .bytes = vector ? 0 : sizes[k], .reduction = {.element = 8, .combine = nothing}};
             call.reduction.commutative = true;
             call.send_bytes = call.send_at = call.receive_bytes = call.receive_at = none;
-            const struct shape shape = {call.bytes, 8, true, 0};
+            const struct shape shape = {.bytes = call.bytes, .element = 8, .commutative = true};
             if (by_rank && sizes[k] * ranks > (INT64_C(1) << 28))
                 continue;
             if (!algorithm_applies(algorithm, world, &shape))

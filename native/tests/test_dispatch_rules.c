@@ -65,6 +65,8 @@ static void bad(void)
         {"unisono-rules 1\nbcast *@2x2 16 0 max mpi\n", 2, "box"},
         {"unisono-rules 1\nbcast 1 2 0 max mpi mpi\n", 2, "a rule is"},
         {"unisono-rules 1\ncost node_latency 1\n", 2, "costs are"},
+        {"unisono-rules 1\nreproducible\n", 2, "runs, placement or ranks"},
+        {"unisono-rules 1\nreproducible always\n", 2, "runs, placement or ranks"},
         {"unisono-rules 1\ncost node_latency x node_byte 1e-10 fabric_latency 2e-6 fabric_byte 1e-10\n", 2, "costs are"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -104,7 +106,7 @@ static const char *at(const struct rules *rules, int nodes, int ppn, int64_t byt
         place.dimensions = 2;
         place.extent[0] = 4, place.extent[1] = 2;
     }
-    choice_from_rules(&choice, rules, COLL_BCAST, &place, NULL);
+    choice_from_rules(&choice, rules, COLL_BCAST, &place, NULL, false);
     const struct range *range = choice_at(&choice, bytes);
     const char *word = range == NULL ? "nothing" : range->implementation[0]->word;
     choice_free(&choice);
@@ -152,7 +154,7 @@ static void gaps(void)
     const struct implementation *three = implementation_find(COLL_BCAST, "tuned/three", 11, &problem);
     struct range all[] = {{15, 1, {two}}, {INT64_MAX, 2, {three, two}}};
     const struct choice others = {2, all};
-    choice_from_rules(&choice, &rules, COLL_BCAST, &(struct place){.nodes = 1, .ppn = 2}, &others);
+    choice_from_rules(&choice, &rules, COLL_BCAST, &(struct place){.nodes = 1, .ppn = 2}, &others, false);
     static const struct {
         int64_t bytes;
         const char *word;

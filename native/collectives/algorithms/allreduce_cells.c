@@ -28,6 +28,7 @@ const struct algorithm allreduce_cells = {
     .collective = COLL_ALLREDUCE,
     .meaning = "Everybody writes its vector into shared memory, and combines those of all by itself.",
     .reference = "",
+    .keeps_order = true,
     .applies = applies,
     .cost = cost,
     .run = run,

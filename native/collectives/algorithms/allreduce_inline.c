@@ -24,6 +24,7 @@ const struct algorithm allreduce_inline = {
     .collective = COLL_ALLREDUCE,
     .meaning = "Everybody posts its vector in the cache line of its flag, and combines those of all by itself.",
     .reference = "",
+    .keeps_order = true,
     .applies = applies,
     .cost = cost,
     .run = run,

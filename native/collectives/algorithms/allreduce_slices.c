@@ -27,6 +27,7 @@ const struct algorithm allreduce_slices = {
     .meaning = "In chunks through shared memory; of each chunk every rank combines one slice for all.",
     .reference = "",
     .segment = 32768,
+    .keeps_order = true,
     .applies = applies,
     .cost = cost,
     .run = run,

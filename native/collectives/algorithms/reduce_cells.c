@@ -23,6 +23,7 @@ const struct algorithm reduce_cells = {
     .collective = COLL_REDUCE,
     .meaning = "Everybody writes its vector into shared memory, the root combines them.",
     .reference = "",
+    .keeps_order = true,
     .applies = applies,
     .cost = cost,
     .run = run,

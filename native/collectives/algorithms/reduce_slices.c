@@ -25,6 +25,7 @@ const struct algorithm reduce_slices = {
     .meaning = "In chunks through shared memory; of each chunk every rank combines one slice, and the root collects them.",
     .reference = "",
     .segment = 32768,
+    .keeps_order = true,
     .applies = applies,
     .cost = cost,
     .run = run,

@@ -149,6 +149,14 @@ int group_allreduce_halving(const struct group *group, const void *send, void *r
                             const struct reduction *reduction);
 int group_allreduce_ring(const struct group *group, const void *send, void *receive, int64_t count,
                          const struct reduction *reduction);
+/* Both in the order of ORDER_RANKS or ORDER_EXACT, as if the members were the ranks. Equal buffers as above. */
+int group_allreduce_ordered(const struct group *group, const void *send, void *receive, int64_t count,
+                            const struct reduction *reduction);
+int group_reduce_ordered(const struct group *group, int root, const void *send, void *receive, int64_t count,
+                         const struct reduction *reduction);
+/* Without a message: the vectors of all members, one after the other, into one, in that order. */
+int group_combine(const struct group *group, const void *vectors, void *result, int64_t count,
+                  const struct reduction *reduction);
 /* Member i gets elements [at[i], at[i + 1]) of the combined vector, in order of the members' numbers. `receive` may be
    the own part of `send`. */
 int group_reduce_scatter_linear(const struct group *group, const void *send, void *receive, const int64_t *at,

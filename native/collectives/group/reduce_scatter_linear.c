@@ -1,5 +1,4 @@
 #include <stdlib.h>
-#include <string.h>
 
 #include "group.h"
 
@@ -16,17 +15,6 @@ static void cut(const int64_t *at, int size, int64_t from, int64_t most, int64_t
         where[size + i] = (at[i] + from) * element;
     }
     *blocks = (struct blocks){.bytes = where, .at = where + size};
-}
-
-static void combine(const struct reduction *reduction, const char *work, int size, char *receive, int64_t count)
-{
-    int64_t bytes = count * reduction->element;
-    if (size == 1)
-        memcpy(receive, work, (size_t)bytes);
-    else
-        reduction->combine(reduction, work, work + bytes, receive, count);
-    for (int i = 2; i < size; i++)
-        reduction->combine(reduction, receive, work + i * bytes, receive, count);
 }
 
 /* Everybody gets his part of everybody's vector and combines these in order: a message a pair for each piece. */
@@ -48,7 +36,7 @@ int group_reduce_scatter_linear(const struct group *group, const void *send, voi
         in.each = where[me];
         error = group_alltoall_pairwise(group, send, &out, work, &in);
         if (error == MPI_SUCCESS && in.each > 0)
-            combine(reduction, work, size, (char *)receive + from * element, in.each / element);
+            error = group_combine(group, work, (char *)receive + from * element, in.each / element, reduction);
     }
     free(where);
     return error;

@@ -2,7 +2,9 @@
 
 #include <string.h>
 
+#include "../reduction.h"
 #include "cells.h"
+#include "combine.h"
 #include "messages.h"
 #include "node.h"
 #include "slices.h"
@@ -24,10 +26,17 @@ int node_allreduce_inline(struct coll_comm *comm, const void *send, void *receiv
     line_post(node, step);
     /* Not from the line where it can be helped: others are taking that away just now. */
     const void *own = overwrites(node, send, receive) ? line->payload : send;
-    const void *left = node->rank == 0 ? own : line_wait(comm, 0, step)->payload;
-    for (int local = 1; local < node->ranks; local++, left = receive)
-        reduction->combine(reduction, left, local == node->rank ? own : line_wait(comm, local, step)->payload, receive,
-                           count);
+    if (__builtin_expect(reduction->sum != NULL, false)) {
+        const void *of[node->ranks];
+        for (int local = 0; local < node->ranks; local++)
+            of[local] = local == node->rank ? own : line_wait(comm, local, step)->payload;
+        reduction_fold(reduction, of, node->ranks, receive, count);
+    } else {
+        const void *left = node->rank == 0 ? own : line_wait(comm, 0, step)->payload;
+        for (int local = 1; local < node->ranks; local++, left = receive)
+            reduction->combine(reduction, left, local == node->rank ? own : line_wait(comm, local, step)->payload, receive,
+                               count);
+    }
     node_know(node, step);
     node_pass(node, step + 1);
     line_prepare(node);
@@ -64,20 +73,8 @@ int node_allreduce_cells(struct coll_comm *comm, const void *send, void *receive
         if (next > 0)
             post_cell(comm, step + 1, from + each * element, next * element);
         const void *own = from_cell ? (const char *)cell_of(node, node->rank, step) : from;
-        const void *left = own;
-        if (node->rank != 0) {
-            line_wait(comm, 0, step);
-            left = cell_of(node, 0, step);
-        }
-        for (int local = 1; local < node->ranks; local++, left = to) {
-            const void *right = own;
-            if (local != node->rank) {
-                line_wait(comm, local, step);
-                line_expect(node, local, step + 1);
-                right = cell_of(node, local, step);
-            }
-            reduction->combine(reduction, left, right, to, piece);
-        }
+        const struct posted posted = {.step = step, .piece = node->cell_bytes, .expects = true};
+        combine_posted(comm, &posted, own, to, piece, reduction);
         node_pass(node, step + 1);
     }
     cell_prepare(node, all, node->cell_bytes);
@@ -121,7 +118,7 @@ static const void *posted_by(struct coll_comm *comm, int local, uint64_t step, i
 }
 
 /* Combines what ranks first, first + stride ... below `end` posted. */
-static void combine_posted(struct coll_comm *comm, uint64_t step, int first, int end, int stride, void *result,
+static void combine_every(struct coll_comm *comm, uint64_t step, int first, int end, int stride, void *result,
                            int64_t count, const struct reduction *reduction)
 {
     int64_t bytes = count * reduction->element;
@@ -146,10 +143,10 @@ int node_allreduce_groups(struct coll_comm *comm, const void *send, void *receiv
     line_post(node, step);
     if (node->rank == first) {
         void *room = post_at(comm, step + 1, bytes);
-        combine_posted(comm, step, first, end, 1, room, count, reduction);
+        combine_every(comm, step, first, end, 1, room, count, reduction);
         line_post(node, step + 1);
     }
-    combine_posted(comm, step + 1, 0, node->ranks, size, receive, count, reduction);
+    combine_every(comm, step + 1, 0, node->ranks, size, receive, count, reduction);
     node_know(node, step); /* leaders post what they combine when all of their group have come this far */
     node_pass(node, step + 2);
     line_prepare(node);

@@ -1,7 +1,5 @@
 #include "messages.h"
 
-#include <stdlib.h>
-
 #include "../group/group.h"
 
 /* A reduction of more bytes than this is cut into as many parts as there are ranks. */
@@ -34,34 +32,11 @@ int messages_reduce(struct coll_comm *comm, int root, const void *send, void *re
     int error = MPI_SUCCESS;
     for (int64_t done = 0; done < count && error == MPI_SUCCESS; done += most) {
         int64_t at = done * reduction->element;
-        error = group_reduce_tree(&group, root, (const char *)send + at, receive == NULL ? NULL : (char *)receive + at,
-                                  count - done < most ? count - done : most, reduction);
+        const bool ordered = reduction->order != ORDER_FREE;
+        error = (ordered ? group_reduce_ordered : group_reduce_tree)(
+            &group, root, (const char *)send + at, receive == NULL ? NULL : (char *)receive + at,
+            count - done < most ? count - done : most, reduction);
     }
-    return error;
-}
-
-/* Each rank combines its part of the vector, and everybody gets all parts. */
-static int allreduce_by_parts(const struct group *group, const void *send, void *receive, int64_t count,
-                              const struct reduction *reduction)
-{
-    int size = group->size;
-    int64_t element = reduction->element, *at = malloc((3 * (size_t)size + 1) * sizeof *at);
-    if (at == NULL)
-        return MPI_ERR_NO_MEM;
-    int64_t *bytes = at + size + 1, *where = bytes + size;
-    for (int i = 0; i <= size; i++)
-        at[i] = count / size * i + count % size * i / size;
-    for (int i = 0; i < size; i++) {
-        bytes[i] = (at[i + 1] - at[i]) * element;
-        where[i] = at[i] * element;
-    }
-    char *mine = (char *)receive + where[group->me];
-    /* Parts that others still want are not overwritten: what arrives is kept apart until all has been sent. */
-    int error = group_reduce_scatter_linear(group, send, mine, at, reduction);
-    struct blocks blocks = {.bytes = bytes, .at = where};
-    if (error == MPI_SUCCESS)
-        error = group_allgather_ring(group, mine, receive, &blocks, 0, NULL);
-    free(at);
     return error;
 }
 
@@ -73,9 +48,9 @@ int messages_allreduce(struct coll_comm *comm, const void *send, void *receive, 
     int error = MPI_SUCCESS;
     for (int64_t done = 0; done < count && error == MPI_SUCCESS; done += most) {
         int64_t at = done * reduction->element, now = count - done < most ? count - done : most;
-        bool parts = group.size > 2 && now * reduction->element > long_vector;
-        error = (parts ? allreduce_by_parts : group_allreduce_doubling)(&group, (const char *)send + at,
-                                                                        (char *)receive + at, now, reduction);
+        bool parts = reduction->order != ORDER_FREE || (group.size > 2 && now * reduction->element > long_vector);
+        error = (parts ? group_allreduce_ordered : group_allreduce_doubling)(&group, (const char *)send + at,
+                                                                             (char *)receive + at, now, reduction);
     }
     return error;
 }

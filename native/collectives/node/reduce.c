@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cells.h"
+#include "combine.h"
 #include "messages.h"
 #include "node.h"
 #include "slices.h"
@@ -27,19 +28,8 @@ int node_reduce_cells(struct coll_comm *comm, int root, const void *send, void *
                 cell_room(comm, step);
                 own = memcpy(cell_piece_of(node, root, step, bytes), from, (size_t)(piece * reduction->element));
             }
-            const void *left = own;
-            if (root != 0) {
-                line_wait(comm, 0, step);
-                left = cell_piece_of(node, 0, step, bytes);
-            }
-            for (int local = 1; local < node->ranks; local++, left = to) {
-                const void *right = own;
-                if (local != root) {
-                    line_wait(comm, local, step);
-                    right = cell_piece_of(node, local, step, bytes);
-                }
-                reduction->combine(reduction, left, right, to, piece);
-            }
+            const struct posted posted = {.step = step, .piece = bytes};
+            combine_posted(comm, &posted, own, to, piece, reduction);
             to += each * reduction->element;
         } else {
             cell_room(comm, step);

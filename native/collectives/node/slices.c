@@ -1,6 +1,7 @@
 #include "slices.h"
 
 #include "cells.h"
+#include "combine.h"
 #include "copy.h"
 #include "node.h"
 
@@ -57,11 +58,6 @@ static uint64_t offered(const struct work *work, int64_t chunk)
     return work->first + 2 * (uint64_t)chunk;
 }
 
-static const unsigned char *part_of(const struct work *work, int local, int of, uint64_t step)
-{
-    return cell_piece_of(work->comm->node, local, step, work->chunk) + of * work->part * work->element;
-}
-
 static void offer(const struct work *work, int64_t chunk)
 {
     struct node *node = work->comm->node;
@@ -78,23 +74,13 @@ static void offer(const struct work *work, int64_t chunk)
 static void combine_own(const struct work *work, int64_t chunk)
 {
     struct node *node = work->comm->node;
-    const struct reduction *reduction = work->slices->reduction;
     uint64_t step = offered(work, chunk);
     int64_t count = within(work, node->rank, chunk);
     const void *own = (const char *)work->slices->send + place(work, node->rank, chunk);
     cell_room(work->comm, step + 1);
     unsigned char *result = cell_piece_of(node, node->rank, step + 1, work->chunk);
-    const void *left = own;
-    for (int local = 0; local < node->ranks; local++) {
-        const void *right = own;
-        if (local != node->rank) {
-            line_wait(work->comm, local, step);
-            right = part_of(work, local, node->rank, step);
-        }
-        if (local > 0)
-            reduction->combine(reduction, left, right, result, count);
-        left = local > 0 ? result : right;
-    }
+    const struct posted posted = {.step = step, .piece = work->chunk, .at = node->rank * work->part * work->element};
+    combine_posted(work->comm, &posted, own, result, count, work->slices->reduction);
     line_post(node, step + 1);
 }
 

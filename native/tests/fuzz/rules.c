@@ -45,7 +45,7 @@ static void look_up(const struct rules *rules)
     for (size_t p = 0; p < sizeof places / sizeof *places; p++) {
         struct choice choice = {0};
         enum collective collective = rules->count > 0 ? rules->rule[0].collective : COLL_BCAST;
-        choice_from_rules(&choice, rules, collective, &places[p], NULL);
+        choice_from_rules(&choice, rules, collective, &places[p], NULL, false);
         for (int i = 0; i < choice.count; i++) {
             FUZZ_CHECK(choice.range[i].count >= 0 && choice.range[i].count <= RULE_WORDS);
             FUZZ_CHECK(i == 0 || choice.range[i - 1].to < choice.range[i].to);

@@ -1,0 +1,178 @@
+#include "ordered.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device.h"
+#include "job.h"
+#include "pack.h"
+#include "reduction.h"
+
+/* Bytes that all ranks' elements of a piece may take together. */
+static const int64_t piece_most = INT64_C(16) << 20;
+
+enum reduction_order ordered_order(void)
+{
+    return job.reproducible == REPRODUCIBLE_RANKS       ? ORDER_EXACT
+           : job.reproducible == REPRODUCIBLE_PLACEMENT ? ORDER_RANKS
+                                                        : ORDER_FREE;
+}
+
+bool ordered_keeps(enum collective collective)
+{
+    return ordered_order() != ORDER_FREE && (collective == COLL_REDUCE || collective == COLL_ALLREDUCE);
+}
+
+/* One call, by pieces of its vector. `root` < 0: everybody gets the result. Elements go as bytes: with types that have gaps
+ * some gathers fail (MPICH 4.0.2's binomial tree says that a message is truncated). */
+struct ordered {
+    const char *send;
+    char *receive;
+    MPI_Datatype type;
+    MPI_Op op;
+    MPI_Comm comm;
+    int root, rank, ranks;
+    struct layout layout;
+    MPI_Aint low, span;         /* of an element: where it begins, how far it reaches */
+    struct reduction reduction;
+    bool is_plain;              /* ours can combine it: elements are the bytes of their extent */
+    bool gets;                  /* this rank gets the result */
+    char *own, *all;            /* a piece: this rank's, packed, and all ranks', one after the other */
+    char *left, *right;         /* where the operation needs elements laid out by the type */
+    const void **of;            /* all ranks' */
+};
+
+static int gather(const struct ordered *call, int64_t at, int count)
+{
+    const char *from = call->send + at * call->layout.extent;
+    const int bytes = count * (int)call->layout.size;
+    if (!call->layout.contiguous) {
+        int error = pack(from, count, call->type, &call->layout, call->own, call->comm);
+        if (error != MPI_SUCCESS)
+            return error;
+        from = call->own;
+    }
+    return call->root < 0 ? PMPI_Allgather(from, bytes, MPI_BYTE, call->all, bytes, MPI_BYTE, call->comm)
+                          : PMPI_Gather(from, bytes, MPI_BYTE, call->all, bytes, MPI_BYTE, call->root, call->comm);
+}
+
+static int combine(struct ordered *call, int64_t at, int count)
+{
+    const int64_t bytes = count * call->layout.size;
+    char *to = call->receive + at * call->layout.extent, *left = call->left, *right = call->right;
+    if (call->is_plain) {
+        for (int rank = 0; rank < call->ranks; rank++)
+            call->of[rank] = call->all + rank * bytes;
+        reduction_fold(&call->reduction, call->of, call->ranks, call->all, count);
+        memcpy(to, call->all, (size_t)bytes);
+        return MPI_SUCCESS;
+    }
+    int error = unpack(call->all, left - call->low, count, call->type, &call->layout, call->comm);
+    for (int rank = 1; rank < call->ranks && error == MPI_SUCCESS; rank++) { /* into the right operand, as MPI does */
+        char *former = left;
+        error = unpack(call->all + rank * bytes, right - call->low, count, call->type, &call->layout, call->comm);
+        if (error == MPI_SUCCESS)
+            error = PMPI_Reduce_local(left - call->low, right - call->low, count, call->type, call->op);
+        left = right;
+        right = former;
+    }
+    if (error == MPI_SUCCESS)
+        error = pack(left - call->low, count, call->type, &call->layout, call->all, call->comm);
+    return error != MPI_SUCCESS ? error : unpack(call->all, to, count, call->type, &call->layout, call->comm);
+}
+
+/* Elements at a time: the same number on all ranks. */
+static int piece_of(const struct ordered *call, int64_t count)
+{
+    int64_t each = piece_most / call->ranks / call->layout.size;
+    each = each < 1 ? 1 : each;
+    return (int)(each < count ? each : count);
+}
+
+static bool take_room(struct ordered *call, int most)
+{
+    const size_t bytes = (size_t)(most * call->layout.size), laid_out = (size_t)((most - 1) * call->layout.extent + call->span);
+    bool good = true;
+    if (!call->layout.contiguous)
+        good = (call->own = malloc(bytes)) != NULL;
+    if (call->gets)
+        good = (call->all = malloc((size_t)call->ranks * bytes)) != NULL && good;
+    if (call->gets && call->is_plain)
+        good = (call->of = malloc((size_t)call->ranks * sizeof *call->of)) != NULL && good;
+    if (call->gets && !call->is_plain)
+        good = (call->left = malloc(laid_out)) != NULL && (call->right = malloc(laid_out)) != NULL && good;
+    return good;
+}
+
+static int run(struct ordered *call, int64_t count)
+{
+    const int most = piece_of(call, count);
+    int error = take_room(call, most) ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    for (int64_t at = 0; at < count && error == MPI_SUCCESS; at += most) {
+        int now = count - at < most ? (int)(count - at) : most;
+        error = gather(call, at, now);
+        if (error == MPI_SUCCESS && call->gets)
+            error = combine(call, at, now);
+    }
+    free(call->own);
+    free(call->all);
+    free(call->of);
+    free(call->left);
+    free(call->right);
+    return error;
+}
+
+/* False: the MPI library says what is wrong with it, or there is nothing to combine. */
+static bool understand(struct ordered *call, MPI_Count count)
+{
+    int inter = 1;
+    MPI_Aint extent;
+    if (ordered_order() == ORDER_FREE || count <= 0 || call->comm == MPI_COMM_NULL || call->type == MPI_DATATYPE_NULL ||
+        call->op == MPI_OP_NULL || call->op == MPI_REPLACE || call->op == MPI_NO_OP)
+        return false;
+    if (PMPI_Comm_test_inter(call->comm, &inter) != MPI_SUCCESS || inter || !types_layout(call->type, &call->layout) ||
+        call->layout.size <= 0 || call->layout.size > INT_MAX || call->layout.extent <= 0 || types_op(call->layout.kind, call->op) == OP_FORBIDDEN)
+        return false;
+    PMPI_Comm_size(call->comm, &call->ranks);
+    PMPI_Comm_rank(call->comm, &call->rank);
+    if (call->ranks == 1 || call->root >= call->ranks ||
+        PMPI_Type_get_true_extent(call->type, &call->low, &extent) != MPI_SUCCESS)
+        return false;
+    call->span = extent;
+    call->gets = call->root < 0 || call->rank == call->root;
+    call->is_plain = call->layout.contiguous && reduction_set(&call->reduction, call->type, call->op);
+    if (call->is_plain)
+        reduction_keep(&call->reduction, ordered_order());
+    return true;
+}
+
+static bool serve(struct ordered *call, MPI_Count count, int *error)
+{
+    if (!understand(call, count))
+        return false;
+    if (device_call.here && !device_call.copied) { /* this call comes once more, with a copy in host memory */
+        device_call.wanted = true;
+        return false;
+    }
+    *error = run(call, count);
+    if (*error == MPI_ERR_NO_MEM)
+        PMPI_Comm_call_errhandler(call->comm, *error);
+    return true;
+}
+
+bool ordered_reduce(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm,
+                    int *error)
+{
+    struct ordered call = {.send = send == MPI_IN_PLACE ? receive : send, .receive = receive, .type = type, .op = op,
+                           .comm = comm, .root = root};
+    return root >= 0 && serve(&call, count, error);
+}
+
+bool ordered_allreduce(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                       int *error)
+{
+    struct ordered call = {.send = send == MPI_IN_PLACE ? receive : send, .receive = receive, .type = type, .op = op,
+                           .comm = comm, .root = -1};
+    return serve(&call, count, error);
+}
