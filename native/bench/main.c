@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "digest.h"
 #include "fabric.h"
 #include "limits.h"
 #include "measure.h"
@@ -38,6 +39,7 @@ static const struct {
 } verbs[] = {{"algorithms", algorithms_command},
              {"compute", compute_command},
              {"define", define_command},
+             {"digest", digest_command},
              {"fabric", fabric_command},
              {"limits", limits_command},
              {"measure", measure_command},

@@ -30,11 +30,14 @@ static bool applies_somewhere(struct state *state, const struct implementation *
         return true;
     if (!state_equip(state))
         return false;
-    if (one->kind != BY_OURS)
-        return state_copy(state, one) != MPI_COMM_NULL;
-    for (int64_t bytes = 0; bytes <= INT64_C(1) << 30; bytes = bytes == 0 ? 8 : 2 * bytes)
-        if (algorithm_applies(one->algorithm, state->ours, &(struct shape){.bytes = bytes, .element = 8, .commutative = true}))
+    if (one->kind != BY_OURS) /* of whose order we know nothing */
+        return !ordered_keeps(one->collective) && state_copy(state, one) != MPI_COMM_NULL;
+    for (int64_t bytes = 0; bytes <= INT64_C(1) << 30; bytes = bytes == 0 ? 8 : 2 * bytes) {
+        const struct shape shape = {.bytes = bytes, .element = 8, .commutative = true,
+                                    .ordered = ordered_keeps(one->collective)};
+        if (algorithm_applies(one->algorithm, state->ours, &shape))
             return true;
+    }
     return false;
 }
 
@@ -81,7 +84,7 @@ SYMBOL int unisono_algorithm(MPI_Comm comm, int index, struct unisono_algorithm 
                                          .meaning = algorithm->meaning,
                                          .reference = algorithm->reference,
                                          .segment = algorithm->segment};
-    struct implementation one = {.kind = BY_OURS, .algorithm = algorithm};
+    struct implementation one = {.kind = BY_OURS, .collective = algorithm->collective, .algorithm = algorithm};
     answer->applies = state != NULL && applies_somewhere(state, &one);
     return 0;
 }

@@ -3,8 +3,7 @@
 
 static bool applies(const struct coll_comm *comm, const struct shape *shape)
 {
-    (void)shape;
-    return comm->ranks > 1;
+    return shape->ordered && comm->ranks > 1; /* else others that may combine as they like are quicker */
 }
 
 static double cost(const struct coll_comm *comm, const struct shape *shape)
