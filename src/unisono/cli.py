@@ -20,6 +20,7 @@ from unisono.cli_options import (
     Json,
     Mpicc,
     Mpirun,
+    Reproducible,
     TunedMpirun,
     TuningFile,
     TuningOption,
@@ -230,13 +231,23 @@ def run(
     for_: For = None,
     weights: Weights = None,
     print_: Annotated[bool, typer.Option("--print", help="Show the command instead of running it.")] = False,
+    reproducible: Reproducible = None,
     mpirun: TunedMpirun = None,
 ) -> None:
     """Run any mpirun command line with a tuning applied."""
     from unisono.commands.applying import run as command
 
     raise typer.Exit(
-        command(tuning, command_line, for_=for_, weights=weights, layout=layout, print_only=print_, mpirun=mpirun)
+        command(
+            tuning,
+            command_line,
+            for_=for_,
+            weights=weights,
+            layout=layout,
+            print_only=print_,
+            mpirun=mpirun,
+            reproducible=reproducible,
+        )
     )
 
 

@@ -17,6 +17,13 @@ Mpirun = Annotated[
         help="The MPI to use. Default: $UNISONO_MPIRUN, then the first on PATH, then the one beside Unisono.",
     ),
 ]
+Reproducible = Annotated[
+    str | None,
+    typer.Option(
+        metavar="runs|placement|ranks",
+        help="Give sums the same bits: from run to run, under any placement of the ranks, or from any number of ranks.",
+    ),
+]
 TunedMpirun = Annotated[
     str | None,
     typer.Option(

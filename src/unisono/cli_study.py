@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from unisono.cli_options import OUT, Hosts, Json, Mpicc, Mpirun
+from unisono.cli_options import OUT, Hosts, Json, Mpicc, Mpirun, Reproducible
 
 
 def tune(
@@ -50,6 +50,7 @@ def tune(
         str | None, typer.Option(metavar="slurm", help="Measure in jobs of this batch system, and follow them.")
     ] = None,
     time: Annotated[str | None, typer.Option(metavar="1h", help="With --submit: the time limit of each job.")] = None,
+    reproducible: Reproducible = None,
     verify: Annotated[bool, typer.Option(help="Prove the tuning at the end: default against tuned.")] = True,
     json: Json = False,
     mpirun: Mpirun = None,
@@ -83,6 +84,7 @@ def tune(
         benchmark_program=benchmark_program,
         submit=submit,
         time=time,
+        reproducible=reproducible,
     )
     raise typer.Exit(command(wishes))
 

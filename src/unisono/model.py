@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal, get_args
 
 from unisono.language import N_
 
@@ -195,6 +196,17 @@ DISPATCHED = (
 )
 """The collectives that our library can give to whatever its rules name (native/collectives/table.c)."""
 
+
+Level = Literal["runs", "placement", "ranks"]
+REPRODUCIBLE: tuple[Level, ...] = get_args(Level)
+"""What the results of reductions may be asked not to depend on, each with all before it: who is quick, where ranks are,
+how many ranks bring the same numbers (native/dispatch/ordered.h)."""
+
+REPRODUCIBLE_VARIABLE = "UNISONO_REPRODUCIBLE"
+"""Says it to our library."""
+
+REDUCTIONS = ("allreduce", "reduce")
+"""The collectives that our library then serves itself."""
 
 WITHOUT_SIZE = ("alltoallv", "barrier")
 """Collectives whose ranks know no size that all of them agree on: whoever chooses call by call has one rule for all."""

@@ -31,6 +31,13 @@ def test_an_edited_rules_file_is_kept_although_no_rule_is_left(tmp_path: Path) -
     assert rules.read_text().endswith("# mine\n")
 
 
+def test_what_is_to_be_reproducible_is_in_the_rules_though_there_is_none(tmp_path: Path) -> None:
+    made = tuning(plan())
+    made = made.model_copy(update={"study": made.study.model_copy(update={"reproducible": "placement"})})
+    assert export_all(made, machine(), tmp_path) == []
+    assert "reproducible placement" in (tmp_path / "unisono-rules.conf").read_text().splitlines()
+
+
 def test_several_cases_have_folders_of_their_own(tmp_path: Path) -> None:
     export_all(tuning(plan(), plan(ppn=2)), machine(), tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["1x2", "1x4"]

@@ -8,7 +8,7 @@ import pytest
 
 from unisono.errors import UserError
 from unisono.export.dispatch import COSTS, Rule, Rules, read, setting_of, write
-from unisono.model import DISPATCHED, Setting
+from unisono.model import DISPATCHED, REPRODUCIBLE, Setting
 from unisono.parameters.spelling import implementation, of_implementation
 
 EXAMPLE = """\
@@ -62,7 +62,8 @@ def _any_rules(rng: random.Random) -> Rules:
                 first = end
             if rng.random() < 0.5:
                 rules.append(Rule(collective, nodes, ppn, first, None, _any_use(rng)))
-    return Rules(tuple(rules), {name: rng.uniform(1e-12, 1e-3) for name in COSTS} if rng.random() < 0.5 else {})
+    costs = {name: rng.uniform(1e-12, 1e-3) for name in COSTS} if rng.random() < 0.5 else {}
+    return Rules(tuple(rules), costs, rng.choice([None, *REPRODUCIBLE]))
 
 
 def _any_use(rng: random.Random) -> tuple[str, ...]:
@@ -93,6 +94,8 @@ def _any_use(rng: random.Random) -> tuple[str, ...]:
         ("cost node_latency", "each followed by seconds"),
         ("cost node_latency 1 node_byte -1 fabric_latency 1 fabric_byte 1", "above 0"),
         ("cost nodes 1", "each followed by seconds"),
+        ("reproducible", "write one of runs, placement, ranks"),
+        ("reproducible always", "write one of runs, placement, ranks"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_line(line: str, said: str) -> None:

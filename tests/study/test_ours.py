@@ -175,6 +175,28 @@ def test_what_the_user_has_set_for_programs_does_not_reach_the_launches(monkeypa
     assert line.argv[-1] == "./bench"
 
 
+def test_reductions_that_are_to_be_reproducible_are_served_by_ours_alone() -> None:
+    """The library lists what keeps the order; what the MPI offers beside it does not, or nobody knows."""
+    more = '[method]\nreproducible = "placement"\n'
+    asked = study('coll = ["all", "adapt"]\nalgorithm = ["all"]\npml = ["ob1"]', more)
+    assert wants_library(asked)
+    matrix = expand(asked, machine(), ours=OFFERED)
+    calls = {c.case.collective: {s.get("coll") for s in c.settings} for c in matrix.cases}
+    assert calls["allreduce"] == {None, "unisono"}
+    assert "basic" in calls["gather"]
+    assert any("reproducible (placement)" in note for note in matrix.notes)
+    asked = study('coll = ["adapt", "han"]', '[method]\nreproducible = "runs"\n')
+    (case, _) = expand(asked, machine(), ours=OFFERED).cases
+    assert "adapt" not in {s.get("coll") for s in case.settings}
+
+
+def test_the_launches_of_a_study_are_told_what_is_to_be_reproducible(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UNISONO_REPRODUCIBLE", "runs")
+    line = Command(["mpirun", "-n", "2", "./bench"], {}, None, [])
+    assert "UNISONO_REPRODUCIBLE=ranks" in preloaded(line, LIBRARY, machine(), "ranks").argv
+    assert "UNISONO_REPRODUCIBLE=" in preloaded(line, LIBRARY, machine()).argv
+
+
 def test_under_mpich_ours_are_the_only_candidates() -> None:
     here: Machine = machine().model_copy(update={"mpi": MPICH})
     matrix = expand(study('coll = ["all"]\nalgorithm = ["all"]\npml = ["ob1", "ucx"]'), here, ours=OFFERED)

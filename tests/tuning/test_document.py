@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.tuning.samples import plan, rule, tuned, tuning
 from unisono.errors import UserError
-from unisono.model import COLLECTIVES, DISPATCHED, Setting
+from unisono.model import COLLECTIVES, DISPATCHED, REPRODUCIBLE, Setting
 from unisono.tuning import read, render, write
 from unisono.tuning.document import parse
 from unisono.tuning.model import (
@@ -97,7 +97,14 @@ def tunings(draw: st.DrawFn) -> Tuning:
         name=draw(_words),
         created=draw(_words),
         made_by=draw(_words),
-        study=StudyPart(id=draw(_words), name=draw(_words), method="race", margin=0.03, confidence=0.95),
+        study=StudyPart(
+            id=draw(_words),
+            name=draw(_words),
+            method="race",
+            margin=0.03,
+            confidence=0.95,
+            reproducible=draw(st.sampled_from([None, *REPRODUCIBLE])),
+        ),
         conditions=Conditions(oversubscribed=draw(st.booleans()), ranks=(2, 8), notes=tuple(draw(st.lists(_words)))),
         machine=draw(st.dictionaries(_words, _words, max_size=4)),
         costs=draw(st.builds(Costs, node_latency=st.none() | _seconds, fabric_byte=st.none() | _seconds)),

@@ -37,6 +37,7 @@ _USERS = (
     "UNISONO_COLLECTIVES",
     "UNISONO_FORCE",
     "UNISONO_PATIENCE",
+    "UNISONO_REPRODUCIBLE",
     "UNISONO_REQUIRED",
     "UNISONO_SHARED_MEMORY",
     "UNISONO_START_SECONDS",
@@ -67,7 +68,7 @@ class Applied:
     @property
     def is_default(self) -> bool:
         """Whether nothing at all is set."""
-        return self.plan.launch.is_default and self.rules_file is None
+        return self.plan.launch.is_default and self.rules_file is None and self.serving_file is None
 
     def serving(self, line: Command, machine: Machine, env: Mapping[str, str], progress: Progress = None) -> Command:
         """The command line with our library and its rules in the ranks, where the plan needs them.

@@ -20,6 +20,7 @@ from rich.text import Text
 
 from unisono.advise.apply import Applied, apply_plan
 from unisono.advise.paired import LEAST_PAIRS, orders, ratio_interval, verdict
+from unisono.advise.same_bits import SameBits, same_bits
 from unisono.decide.model import Interval
 from unisono.errors import LaunchError, UserError
 from unisono.language import N_, _, translated
@@ -27,7 +28,7 @@ from unisono.launch.command import Command, command
 from unisono.machine.model import Machine
 from unisono.measure.session import Session, Timing
 from unisono.measure.steady import Steady
-from unisono.model import DEFAULT, USUAL, Condition, Setting
+from unisono.model import DEFAULT, REDUCTIONS, USUAL, Condition, Setting
 from unisono.sizes import format_size
 from unisono.tuning.choice import choose
 from unisono.tuning.model import PlanModel, Tuning
@@ -102,12 +103,17 @@ class Proof:
     commands: tuple[str, ...]
     """Default and tuned, case by case."""
     notes: tuple[str, ...]
+    bits: tuple[SameBits, ...] = ()
+    """Of reductions that are to be reproducible: whether they are."""
 
     @property
     def exit_status(self) -> int:
-        """1 when a collective is slower than the default or wrong, or nothing could be proven at all."""
-        bad = any(case.verdict in ("slower", "wrong results") for case in self.cases)
-        return 1 if bad or not self.cases else 0
+        """1 when a collective is slower than the default or wrong, or nothing could be proven at all. A reproducible
+        reduction may be slower, but not give other bits."""
+        priced = REDUCTIONS if self.bits else ()
+        slower = any(case.verdict == "slower" and case.collective not in priced for case in self.cases)
+        wrong = any(case.verdict == "wrong results" for case in self.cases) or not all(one.same for one in self.bits)
+        return 1 if slower or wrong or not self.cases else 0
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -116,6 +122,7 @@ class Proof:
             "failures": [asdict(failure) for failure in self.failures],
             "commands": list(self.commands),
             "notes": list(self.notes),
+            **({"bits": [asdict(one) for one in self.bits]} if self.bits else {}),
         }
 
     def render(self) -> Group:
@@ -198,6 +205,7 @@ def verify_tuning(
         total=2 * pairs * sum(not one.is_default for one in applied),
     )
     level = tuning.study.confidence if confidence is None else confidence
+    reproducible = tuning.study.reproducible
     cases: list[CaseProof] = []
     for one in applied:
         plan = one.plan
@@ -207,7 +215,36 @@ def verify_tuning(
         else:
             found = prover.run(one, measured_points(tuning, plan), seed)
             cases += _case_proofs(plan, found, level, prover.notes)
-    return Proof(level, tuple(cases), tuple(prover.failures), tuple(prover.commands), tuple(prover.notes))
+    bits = _bits(tuning, applied, machine, program) if reproducible else []
+    prover.notes += [one.sentence for one in bits]
+    prover.notes += [_price(case, reproducible) for case in cases if reproducible and case.collective in REDUCTIONS]
+    failures, commands = tuple(prover.failures), tuple(prover.commands)
+    return Proof(level, tuple(cases), failures, commands, tuple(prover.notes), tuple(bits))
+
+
+def _bits(tuning: Tuning, applied: Sequence[Applied], machine: Machine, program: Path) -> list[SameBits]:
+    level, crowded = tuning.study.reproducible, tuning.conditions.oversubscribed
+    assert level is not None
+    found = (
+        same_bits(one, level, machine, program, measured_points(tuning, one.plan), crowded=crowded) for one in applied
+    )
+    return [one for one in found if one is not None]
+
+
+def _price(case: CaseProof, level: str) -> str:
+    """What it takes that a reduction is reproducible, against the MPI as it is."""
+    where = N_("{collective} on {nodes} x {ppn} ranks").format(
+        collective=case.collective, nodes=case.nodes, ppn=case.ppn
+    )
+    cost, least, most = (100 * (1 / value - 1) for value in (case.gain.mid, case.gain.high, case.gain.low))
+    sentence = {
+        "slower": N_("{where}: reproducible ({level}) costs {cost:.0f} % ({least:.0f} to {most:.0f})"),
+        "faster": N_("{where}: reproducible ({level}) costs nothing: {cost:.0f} % ({least:.0f} to {most:.0f})"),
+    }.get(
+        case.verdict,
+        N_("{where}: reproducible ({level}): no cost is proven: {cost:+.0f} % ({least:+.0f} to {most:+.0f})"),
+    )
+    return sentence.format(where=where, level=level, cost=cost, least=least, most=most)
 
 
 def measured_points(tuning: Tuning, plan: PlanModel) -> list[Point]:

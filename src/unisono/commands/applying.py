@@ -10,6 +10,7 @@ from pathlib import Path
 
 from rich.table import Table
 
+from unisono.commands.choosing import level_of
 from unisono.commands.choosing import plan as choose_plan
 from unisono.commands.choosing import weights as chosen_weights
 from unisono.commands.console import err, out, print_json
@@ -128,10 +129,16 @@ def run(
     layout: bool,
     print_only: bool,
     mpirun: str | None = None,
+    reproducible: str | None = None,
 ) -> int:
     """Replaces this process's work by the user's command with the setting added; its exit status is ours. `layout`: in
-    the tuning's layout, and with its setting where it has one."""
+    the tuning's layout, and with its setting where it has one. `reproducible`: one of model.REPRODUCIBLE, else the
+    tuning's."""
     tuning = read(path, layouts=layout)
+    if reproducible is not None:
+        study = tuning.study.model_copy(update={"reproducible": level_of(reproducible)})
+        tuning = tuning.model_copy(update={"study": study})
+        os.environ.setdefault("UNISONO_REQUIRED", "1")  # a program that is not served would not be what was asked for
     own = started_by(tuning, words_of(argv), mpirun)
     refuse_singletons(own.words, os.environ)
     machine = describe(own.mpirun)

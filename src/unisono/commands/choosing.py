@@ -1,9 +1,10 @@
-"""--for, --weights and --size: which plan of a tuning is meant, and which call."""
+"""--for, --weights, --size and --reproducible: which plan of a tuning is meant, which call, which sums."""
 
 from __future__ import annotations
 
 from unisono.errors import UserError
 from unisono.language import _
+from unisono.model import REPRODUCIBLE, Level
 from unisono.sizes import parse_size
 from unisono.tuning import PlanModel, Tuning, choose
 
@@ -29,6 +30,16 @@ def weights(for_: str | None, text: str | None) -> dict[str, float] | None:
                 _("--weights: {word!r} is not COLLECTIVE=NUMBER; write alltoall=0.8,allreduce=0.2").format(word=word)
             ) from None
     return found
+
+
+def level_of(text: str) -> Level:
+    """The word of --reproducible. Raises UserError for another."""
+    for level in REPRODUCIBLE:
+        if text == level:
+            return level
+    raise UserError(
+        _("--reproducible {text!r}: write one of {levels}").format(text=text[:80], levels=", ".join(REPRODUCIBLE))
+    )
 
 
 def size_of(collective: str, text: str) -> int:

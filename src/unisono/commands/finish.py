@@ -25,11 +25,15 @@ from unisono.study.config import Study
 from unisono.study.files import Outputs
 from unisono.study.store import Store
 from unisono.tuning import Gain, Tuning, choose, from_decision, read, write
-from unisono.tuning.model import ProofModel
+from unisono.tuning.model import FindingModel, ProofModel
 from unisono.tuning.show import show
 
 _PAIRS = 15
 """Launches of default and of tuned in the proof: seconds each here, and the interval is the point of it."""
+
+
+REPRODUCED = "reproducible"
+"""The kind of finding that says what launches' bits were."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,8 @@ class Outcome:
     def print(self, console: Console) -> None:
         """The decision table, the findings, the proof, and where everything is."""
         proven = self.proof is not None
-        console.print(show(self.tuning.model_copy(update={"proof": ()}) if proven else self.tuning, proven=proven))
+        said_below = {"proof": (), "finding": tuple(one for one in self.tuning.finding if one.kind != REPRODUCED)}
+        console.print(show(self.tuning.model_copy(update=said_below) if proven else self.tuning, proven=proven))
         if self.proof is not None:
             console.print()
             console.print(self.proof.render())
@@ -106,7 +111,9 @@ def with_proof(tuning: Tuning, proof: Proof) -> Tuning:
         for case in proof.cases
         if case.gain.mid > 0
     )
-    return tuning.model_copy(update={"proof": tuple(cases)})
+    said = (FindingModel(kind=REPRODUCED, text=one.sentence, nodes=one.nodes, ppn=one.ppn) for one in proof.bits)
+    others = (finding for finding in tuning.finding if finding.kind != REPRODUCED)
+    return tuning.model_copy(update={"proof": tuple(cases), "finding": (*others, *said)})
 
 
 def keeping_proof(tuning: Tuning, path: Path) -> Tuning:
@@ -127,7 +134,7 @@ def export_all(tuning: Tuning, machine: Machine, directory: Path) -> list[Path]:
         mine = sorted({path for format in FORMATS for path in edited(format, folder)})
         chosen = choose(tuning, nodes, ppn)
         for format in formats(machine):
-            if format != OURS or chosen.needs_library:
+            if format != OURS or chosen.needs_library or tuning.study.reproducible:
                 export(tuning, format, exportable(tuning, chosen, format)[0], machine, folder, keep=mine)
         kept += mine
     return kept

@@ -10,6 +10,7 @@ from pathlib import Path
 from pydantic import ValidationError
 from rich.console import Console
 
+from unisono.commands.choosing import level_of
 from unisono.commands.console import out, print_json
 from unisono.errors import UserError
 from unisono.language import _, translated
@@ -58,6 +59,7 @@ def narrowed(
     oversubscribe: bool,
     benchmark: str | None = None,
     program: str | None = None,
+    reproducible: str | None = None,
 ) -> Study:
     """The study with what the command line says otherwise. Raises UserError as a study file would."""
     document = study.model_dump(by_alias=True)
@@ -77,6 +79,8 @@ def narrowed(
         document["sizes"] = {"from": wanted[0], "to": wanted[-1], "step": 1e300, "extra": wanted}
     if program is not None:
         document["measure"]["program"] = program
+    if reproducible is not None:
+        document["method"]["reproducible"] = level_of(reproducible)
     if benchmark is not None:
         document["measure"]["benchmark"] = benchmark
         method = "classic" if benchmark in BENCHMARKS and method is None else method
@@ -200,7 +204,8 @@ def _line(study: Study, machine: Machine, matrix: Matrix, task: Task, other: For
     if other is not None:
         return line_of(machine, task, other, study.measure, study.cases.oversubscribe, Path("message-sizes.txt"))
     line = launch_command(machine, task, matrix.scope, [PROGRAM_NAME], study.cases.oversubscribe)
-    return preloaded(line, Path(LIBRARY_NAME), machine) if wants_library(study) else line
+    level = study.method.reproducible
+    return preloaded(line, Path(LIBRARY_NAME), machine, level) if wants_library(study) else line
 
 
 def _print(

@@ -121,6 +121,7 @@ def _words(wishes: Wishes) -> list[str]:
     words = [str(path.resolve()) if path is not None and path.is_file() else wishes.study or "quick"]
     pairs = (
         ("--method", wishes.method),
+        ("--reproducible", wishes.reproducible),
         ("--budget", wishes.budget),
         ("--ppn", None if wishes.ppn is None else str(wishes.ppn)),
         ("--benchmark", wishes.benchmark),

@@ -67,6 +67,7 @@ class Wishes:
     benchmark_program: str | None = None
     submit: str | None = None
     time: str | None = None
+    reproducible: str | None = None
 
 
 def tune(wishes: Wishes) -> int:
@@ -180,7 +181,7 @@ def _machine(wishes: Wishes, continued: Path | None) -> Machine:
 def _study(wishes: Wishes, continuing: bool) -> Study | None:
     """What the command line asks for; None when it names nothing and there is a study to continue."""
     given = (wishes.study, wishes.method, wishes.nodes, wishes.ppn, wishes.benchmark, wishes.benchmark_program)
-    named = any(word is not None for word in given) or bool(wishes.collectives or wishes.sizes)
+    named = any(word is not None for word in (*given, wishes.reproducible)) or bool(wishes.collectives or wishes.sizes)
     if continuing and not named:
         return None
     return planning.narrowed(
@@ -194,6 +195,7 @@ def _study(wishes: Wishes, continuing: bool) -> Study | None:
         oversubscribe=wishes.oversubscribe,
         benchmark=wishes.benchmark,
         program=wishes.benchmark_program,
+        reproducible=wishes.reproducible,
     )
 
 

@@ -2,10 +2,12 @@
 
     unisono-rules 1
     cost node_latency 1.2e-07 node_byte 1.1e-10 fabric_latency 2e-06 fabric_byte 1e-10
+    reproducible placement
     alltoall 1 2 0 4095 unisono/pull,mpi
 
 A rule is a collective, nodes and ranks a node (`*`: any; `384@8x8x6` a shape of nodes), message sizes from..to in bytes
-as IMB counts them (`max`: no end), and implementations, of which the first that applies serves. `#` begins a comment.
+as IMB counts them (`max`: no end), and implementations, of which the first that applies serves. `reproducible`: what
+reductions must not depend on (model.REPRODUCIBLE). `#` begins a comment.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from dataclasses import dataclass, field
 
 from unisono.errors import UserError
 from unisono.language import _
-from unisono.model import DISPATCHED, Setting
+from unisono.model import DISPATCHED, REPRODUCIBLE, Setting
 from unisono.parameters.spelling import of_implementation
 
 HEADER = "unisono-rules 1"
@@ -49,6 +51,7 @@ class Rule:
 class Rules:
     rules: tuple[Rule, ...]
     costs: Mapping[str, float] = field(default_factory=dict)
+    reproducible: str | None = None
 
     def find(self, collective: str, nodes: int, ppn: int, size: int) -> tuple[str, ...]:
         """What the library uses for a call: rules for just these ranks go before those for any; ("mpi",) without."""
@@ -64,6 +67,8 @@ def write(rules: Rules, comments: Sequence[str] = ()) -> str:
     lines = [HEADER, *(f"# {line}".rstrip() for line in comments)]
     if rules.costs:
         lines.append(" ".join(["cost", *(f"{name} {value!r}" for name, value in rules.costs.items())]))
+    if rules.reproducible:
+        lines.append(f"reproducible {rules.reproducible}")
     for rule in rules.rules:
         last = "max" if rule.last is None else str(rule.last)
         lines.append(f"{rule.collective} {rule.nodes} {rule.ppn} {rule.first} {last} {','.join(rule.use)}")
@@ -74,6 +79,7 @@ def read(text: str, where: str) -> Rules:
     """The rules in a file's text. Raises UserError with `where`, the line, and what was expected there."""
     rules: list[Rule] = []
     costs: dict[str, float] = {}
+    reproducible: str | None = None
     begun = False
     for number, line in enumerate(text.splitlines(), start=1):
         words = line.partition("#")[0].split()
@@ -90,6 +96,8 @@ def read(text: str, where: str) -> Rules:
                 begun = True
             elif words[0] == "cost":
                 costs.update(_costs(words[1:]))
+            elif words[0] == "reproducible":
+                reproducible = _level(words[1:])
             else:
                 rules.append(_rule(words, rules))
         except UserError as error:
@@ -98,7 +106,13 @@ def read(text: str, where: str) -> Rules:
             ) from None
     if not begun:
         raise UserError(_("{where}: is empty; the first line is {header!r}").format(where=where, header=HEADER))
-    return Rules(tuple(rules), costs)
+    return Rules(tuple(rules), costs, reproducible)
+
+
+def _level(words: Sequence[str]) -> str:
+    if len(words) != 1 or words[0] not in REPRODUCIBLE:
+        raise UserError(_("reproducible: write one of {levels}").format(levels=", ".join(REPRODUCIBLE)))
+    return words[0]
 
 
 def _costs(words: Sequence[str]) -> dict[str, float]:

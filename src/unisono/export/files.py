@@ -128,7 +128,15 @@ def exportable(
 
 def caveats(tuning: Tuning, plan: PlanModel, machine: Machine) -> list[str]:
     """What the exported files cannot do; one sentence each. The files say the same in their comments."""
-    return list(plan_words(tuning, plan, machine).notes)
+    notes = list(plan_words(tuning, plan, machine).notes)
+    if tuning.study.reproducible:
+        notes.append(
+            N_(
+                "reductions are reproducible ({level}) only where our library serves them: with unisono run or "
+                "--format {ours}; no file of the MPI can ask for that"
+            ).format(level=tuning.study.reproducible, ours=OURS)
+        )
+    return notes
 
 
 def _of(machine: Machine) -> list[Format]:

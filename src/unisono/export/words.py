@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from unisono.export.compiled import compile_rules, plans_under
@@ -62,6 +62,10 @@ def plan_words(tuning: Tuning, plan: PlanModel, machine: Machine) -> PlanWords:
         plans = other_collectives(plans)
         if any(use.startswith("tuned/") for rule in serving.rules for use in rule.use):
             serving_mca = sweep_words(machine)
+    elif tuning.study.reproducible:
+        serving = Rules(())
+    if serving is not None:
+        serving = replace(serving, reproducible=tuning.study.reproducible)
     # coll/tuned's are Open MPI's alone; what others make of rules is said where they are written.
     rules, more = compile_rules(plans if mpi.family == "openmpi" else [], mpi)
     notes += more

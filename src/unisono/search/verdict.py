@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import Any
 
@@ -33,6 +34,11 @@ def decide_study(data: StudyData) -> Decision:
     )
 
 
+def _any_rank(reason: str) -> str:
+    """Which rank is told of first is chance."""
+    return re.sub(r"\brank \d+", "rank", reason)
+
+
 def _nothing(data: StudyData) -> str:
     """Why there is nothing to decide from, as far as the launches say."""
     failed = [launch for launch in data.launches if launch.status not in ("done", "interrupted")]
@@ -40,9 +46,9 @@ def _nothing(data: StudyData) -> str:
         return _("study {name!r} holds no samples yet; go on with unisono tune --resume -o DIR, where it lies").format(
             name=data.name
         )
-    reason, count = Counter(launch.reason for launch in failed).most_common(1)[0]
-    example = next(launch for launch in failed if launch.reason == reason)
-    said = translated(reason)
+    alike, count = Counter(_any_rank(launch.reason) for launch in failed).most_common(1)[0]
+    example = next(launch for launch in failed if _any_rank(launch.reason) == alike)
+    said = translated(example.reason)
     if len(failed) == 1:
         return _("study {name!r}: its launch failed: {reason}. The command was: {command}").format(
             name=data.name, reason=said, command=example.command[:_COMMAND_MOST]

@@ -38,6 +38,7 @@ def begin(path: Path, study: Study, machine: Machine, matrix: Matrix, ours: Ours
             "weights": study.weights,
             "scope": matrix.scope,
             **({"ours": as_text(ours.candidates)} if ours is not None else {}),
+            **({"reproducible": study.method.reproducible} if study.method.reproducible else {}),
         },
     )
     for note in matrix.notes:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from unisono.errors import UserError
 from unisono.language import _
-from unisono.model import COLLECTIVES, NODES_MOST, PPN_MOST, USUAL, Condition
+from unisono.model import COLLECTIVES, NODES_MOST, PPN_MOST, USUAL, Condition, Level
 from unisono.reading import read_text
 from unisono.sizes import parse_size
 from unisono.toml import explain_validation, parse_toml
@@ -169,6 +169,8 @@ class Method(_Part):
     """The default is kept unless beaten by more than this."""
     confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
     seed: int = 1
+    reproducible: Level | None = None
+    """What the results of reductions must not depend on (model.REPRODUCIBLE); our library is in every launch then."""
 
 
 class Measure(_Part):

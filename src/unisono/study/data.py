@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from unisono.machine.model import Machine
-from unisono.model import Sample, Setting
+from unisono.model import Level, Sample, Setting
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,3 +62,5 @@ class StudyData:
     """Sentences: what was folded, left out, changed for every launch alike."""
     scope: tuple[str, ...] = field(default_factory=tuple)
     """Which call-scope parameters were switched inside launches."""
+    reproducible: Level | None = None
+    """What the results of reductions did not depend on: one of model.REPRODUCIBLE."""

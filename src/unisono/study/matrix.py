@@ -14,6 +14,7 @@ from unisono.measure.protocol import OwnAlgorithm
 from unisono.model import (
     CALL_SCOPE,
     DEFAULT,
+    REDUCTIONS,
     UNISONO,
     USUAL,
     Case,
@@ -89,6 +90,8 @@ def expand(
     """
     notes: dict[str, None] = {}
     study = _of_this_mpi(study, machine, notes)
+    if study.method.reproducible is not None:
+        notes[_reproducible(study.method.reproducible)] = None
     _check_parameters(study, machine)
     candidates = ours or {}
     if scope:
@@ -107,10 +110,18 @@ def expand(
             settings, said = fold([DEFAULT, *wanted], machine, nodes, ppn, collective)
             notes.update(dict.fromkeys(said))
             settings = [s for s in dict.fromkeys(settings) if not is_ours(s) or _can_serve(s, case, candidates)]
+            settings = [s for s in settings if _keeps_order(s, study, collective)]
             cases.append(
                 CaseMatrix(case, _sizes(study, machine, case, notes), tuple(settings), study.measure.condition)
             )
     return Matrix(tuple(cases), tuple(notes), _switched(scope, machine, cases))
+
+
+def _reproducible(level: str) -> str:
+    return N_(
+        "Reductions are kept reproducible ({level}) in every launch, by our library: gains are over what it chooses by "
+        "itself; the proof compares with the MPI as it is, which shows the price."
+    ).format(level=level)
 
 
 def _switched(scope: Sequence[str], machine: Machine, cases: Sequence[CaseMatrix]) -> tuple[str, ...]:
@@ -269,6 +280,15 @@ def _own_settings(study: Study, ours: Sequence[OwnAlgorithm]) -> Iterator[Settin
 def _can_serve(setting: Setting, case: Case, candidates: Candidates) -> bool:
     """Whether one of our algorithms was offered where the setting puts the ranks."""
     return any(one.name == setting["algorithm"] for one in offered(candidates, case, setting))
+
+
+def _keeps_order(setting: Setting, study: Study, collective: str) -> bool:
+    """Whether a setting may serve where reductions are to be reproducible: ours that keep the order, which are all that
+    the library offers then; components and algorithms of the MPI only where one launch is as the other."""
+    level, call = study.method.reproducible, call_part(setting)
+    if level is None or collective not in REDUCTIONS or not call or is_ours(call):
+        return True
+    return level == "runs" and call.get("coll") != "adapt"
 
 
 def _check_ours(study: Study, candidates: Candidates | None) -> None:

@@ -17,7 +17,7 @@ from unisono.launch.preload import launcher_for, launcher_of, with_variables
 from unisono.library.recorder import recorder
 from unisono.machine.model import Machine
 from unisono.measure.session import OwnAlgorithm, Session
-from unisono.model import DEFAULT, UNISONO, Case, Setting
+from unisono.model import DEFAULT, REPRODUCIBLE_VARIABLE, UNISONO, Case, Setting
 from unisono.parameters.availability import available_values
 from unisono.parameters.folding import fold
 from unisono.parameters.spelling import require_mpi, sweep_words
@@ -37,7 +37,7 @@ DEFAULT_PLACES = ""
 PREFIX = f"{UNISONO}/"
 """Begins the name of one of ours among a study's algorithms."""
 
-_OFF = {"UNISONO_RULES": "", "UNISONO_FORCE": "", "UNISONO_PROFILE": ""}
+_OFF = {"UNISONO_RULES": "", "UNISONO_FORCE": "", "UNISONO_PROFILE": "", REPRODUCIBLE_VARIABLE: ""}
 """What the user may have set for programs, and must not change what is measured."""
 
 
@@ -47,25 +47,32 @@ class Ours:
 
     library: Path
     candidates: Candidates
+    reproducible: str | None = None
+    """One of model.REPRODUCIBLE, for every launch."""
 
     def into(self, line: Command, machine: Machine) -> Command:
-        """The launch with the library in its ranks, which leaves every call to the MPI until it is told otherwise."""
-        return preloaded(line, self.library, machine)
+        """The launch with the library in its ranks, which leaves every call to the MPI until it is told otherwise; but
+        for reductions that are to be reproducible."""
+        return preloaded(line, self.library, machine, self.reproducible)
 
 
-def preloaded(line: Command, library: Path, machine: Machine | None = None) -> Command:
+def preloaded(line: Command, library: Path, machine: Machine | None = None, reproducible: str | None = None) -> Command:
     """mpirun's command line with a library in the ranks."""
-    unset = {name: value for name, value in _OFF.items() if os.environ.get(name)}
+    variables = {name: value for name, value in _OFF.items() if os.environ.get(name)}
+    variables |= {REPRODUCIBLE_VARIABLE: reproducible} if reproducible else {}
     launcher = launcher_for(require_mpi(machine)) if machine is not None else launcher_of(line.argv)
-    added = with_variables(line.argv, launcher, library, unset, {**os.environ, **line.env})
+    added = with_variables(line.argv, launcher, library, variables, {**os.environ, **line.env})
     return replace(line, argv=added.argv, env={**line.env, **added.env})
 
 
 def wants_library(study: Study) -> bool:
-    """Whether a study compares what only our library can switch call by call: components and our own algorithms.
+    """Whether a study compares what only our library can switch call by call: components and our own algorithms. Or
+    asks of it that reductions are reproducible.
 
-    The classic procedure, which switches nothing inside a launch, never does.
+    The classic procedure, which switches nothing inside a launch, never compares such.
     """
+    if study.method.reproducible:
+        return True
     if study.method.name == "classic":
         return False
     return bool(study.parameters.get("coll")) or any(
@@ -89,9 +96,8 @@ def prepare(
     if not wants_library(study):
         return None
     library = recorder(require_mpi(machine).mpicc, progress)
-    if stored is not None:
-        return Ours(library, from_text(stored))
-    return Ours(library, ask(study, machine, program, library))
+    candidates = from_text(stored) if stored is not None else ask(study, machine, program, library)
+    return Ours(library, candidates, study.method.reproducible)
 
 
 def ask(study: Study, machine: Machine, program: Path, library: Path) -> Candidates:
@@ -110,7 +116,7 @@ def ask(study: Study, machine: Machine, program: Path, library: Path) -> Candida
                 oversubscribe=study.cases.oversubscribe,
                 extra_mca=sweep_words(machine),
             )
-            line = preloaded(line, library, machine)
+            line = preloaded(line, library, machine, study.method.reproducible)
             with Session(line.argv, line.env) as session:
                 found[nodes, ppn, places] = by_collective(session.algorithms())
         except (LaunchError, UserError) as error:

@@ -25,6 +25,7 @@ from unisono.model import (
     STEP_MOST,
     USUAL,
     Condition,
+    Level,
 )
 from unisono.sizes import MOST
 
@@ -115,6 +116,7 @@ SHARE: TypeAdapter[float] = TypeAdapter(_Part, config=_STRICT)
 WEIGHTS = TypeAdapter(dict[str, Annotated[float, Field(ge=0, le=1e100)]], config=_STRICT)
 SCOPE: TypeAdapter[list[str]] = TypeAdapter(list[Literal[CALL_SCOPE]], config=_STRICT)  # type: ignore[valid-type]
 TEXT = TypeAdapter(str, config=_STRICT)
+LEVEL: TypeAdapter[Level] = TypeAdapter(Level, config=_STRICT)
 OBJECT = TypeAdapter(dict[str, Any], config=_STRICT)
 MACHINE = TypeAdapter(Machine)
 WORD: TypeAdapter[str] = TypeAdapter(Word, config=_STRICT)

@@ -380,4 +380,5 @@ class Store:
             refusals=tuple(self.refusals()),
             notes=tuple(self.notes()),
             scope=tuple(scope),
+            reproducible=self.value_or_none("reproducible", kept.LEVEL),
         )

@@ -47,6 +47,7 @@ def from_decision(decision: Decision, study: StudyData) -> Tuning:
             margin=decision.margin,
             confidence=decision.confidence,
             statistic=decision.statistic,
+            reproducible=study.reproducible,
         ),
         conditions=Conditions(
             oversubscribed=any(launch.oversubscribed for launch in done),

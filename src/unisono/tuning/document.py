@@ -114,6 +114,7 @@ def render(tuning: Tuning) -> str:
         f"margin = {study.margin!r}  # the default is kept unless beaten by more than this ...",
         f"confidence = {study.confidence!r}  # ... with this confidence",
         f"statistic = {_text(study.statistic)}  # of a launch's repetitions",
+        *([f"reproducible = {_text(study.reproducible)}  # sums of reductions"] if study.reproducible else []),
         "",
         "[conditions]",
         f"oversubscribed = {str(conditions.oversubscribed).lower()}",

@@ -23,7 +23,7 @@ from unisono.decide.model import Interval, Joint, Plan, Rule
 from unisono.language import _, ngettext
 from unisono.launch.layouts import Layout
 from unisono.machine.model import mpi_name
-from unisono.model import CALL_SCOPE, COLLECTIVES, DISPATCHED, MPICH, PRELOAD, UNISONO, Case, Setting, is_ours
+from unisono.model import CALL_SCOPE, COLLECTIVES, DISPATCHED, MPICH, PRELOAD, UNISONO, Case, Level, Setting, is_ours
 from unisono.sizes import format_size
 from unisono.study.config import Size
 from unisono.tuning.names import check_value_names
@@ -338,6 +338,8 @@ class StudyPart(_Part):
     """The default is kept unless beaten by more than this."""
     confidence: Annotated[float, Field(gt=0, lt=1)]
     statistic: str = "median"
+    reproducible: Level | None = None
+    """What the results of reductions do not depend on with this tuning, by our library (unisono.model.REPRODUCIBLE)."""
 
 
 class Conditions(_Part):

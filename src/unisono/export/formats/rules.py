@@ -21,7 +21,8 @@ TAKES_LIBRARY = True
 
 
 def expresses(content: Content) -> bool:
-    return bool(content.words.serving and content.words.serving.rules)
+    serving = content.words.serving
+    return serving is not None and bool(serving.rules or serving.reproducible)
 
 
 def write(content: Content) -> dict[str, str]:

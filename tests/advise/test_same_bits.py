@@ -1,0 +1,92 @@
+"""A tuning whose sums are reproducible: measured, proven by other placements, priced, and applied to a program."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.profile.interception import compiled, toolchain
+from tests.tuning.samples import plan, tuning
+from unisono.advise.apply import apply_plan
+from unisono.advise.same_bits import SameBits, same_bits
+from unisono.commands.choosing import level_of
+from unisono.errors import UserError
+from unisono.library.build import bench_program
+from unisono.machine.model import Machine
+from unisono.model import Level
+from unisono.parameters.spelling import require_mpi
+from unisono.tuning import Tuning, write
+
+pytestmark = [pytest.mark.mpi, pytest.mark.beside]
+PROGRAM = Path(__file__).parents[1] / "collectives" / "programs" / "sums.c"
+TUNE = ["tune", "quick", "--mpirun", "mpirun.openmpi", "--mpicc", "mpicc.openmpi", "--collective", "allreduce"]
+TUNE += ["--size", "8", "--size", "64K", "--budget", "4s", "--ppn", "2", "--reproducible", "placement", "-o", "out"]
+
+
+def _unisono(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    root = {f"OMPI_{name}": "1" for name in ("ALLOW_RUN_AS_ROOT", "ALLOW_RUN_AS_ROOT_CONFIRM")}
+    argv = [str(Path(sys.executable).with_name("unisono")), *words]
+    env = {**os.environ, **root, "LANG": "C.UTF-8", "COLUMNS": "200"}
+    return subprocess.run(argv, cwd=folder, env=env, capture_output=True, text=True, timeout=280, check=False)
+
+
+def _reproducible(level: Level) -> Tuning:
+    made = tuning(plan(ppn=3, gain={"allreduce": 1.0, "reduce": 1.0}))
+    return made.model_copy(update={"study": made.study.model_copy(update={"reproducible": level})})
+
+
+def test_sums_of_launches_whose_ranks_are_elsewhere(system: Machine) -> None:
+    """By our library the same bits; by the MPI as it is, told not to be ours, other ones: else nothing is shown."""
+    points = [("allreduce", 64), ("reduce", 100000), ("bcast", 8)]
+    made = _reproducible("ranks")
+    applied = apply_plan(made, made.plan[0], system)
+    found = same_bits(applied, "ranks", system, bench_program(require_mpi(system).mpicc), points, crowded=True)
+    assert found is not None
+    assert (found.same, found.failed) == (True, ())
+    assert found.collectives == ("allreduce", "reduce")
+    assert {"default", "two pretended nodes, ranks dealt in turn", "2 of 3 ranks"} <= set(found.layouts)
+    assert same_bits(applied, "ranks", system, Path("gone"), [("bcast", 8)], crowded=True) is None
+
+
+def test_a_programs_sums(system: Machine, tmp_path: Path) -> None:
+    write(_reproducible("placement"), tmp_path / "tuning.toml")
+    program = compiled(toolchain("openmpi4"), tmp_path, str(PROGRAM))
+    line = ["mpirun.openmpi", "--oversubscribe", "-n", "3", str(program), "fold"]
+    run = _unisono(tmp_path, "run", "--tuning", "tuning.toml", "--", *line)
+    assert (run.returncode, len(run.stdout.splitlines())) == (0, 24), run.stderr
+    other = _unisono(tmp_path, "run", "--tuning", "tuning.toml", "--reproducible", "ranks", "--", *line)
+    assert (other.returncode, len(other.stdout.splitlines())) == (1, 24)  # rounded once: not as in any order
+
+
+@pytest.mark.nightly
+def test_from_the_study_to_the_price(tmp_path: Path) -> None:
+    if shutil.which("mpirun.openmpi") is None:
+        pytest.skip("needs Open MPI")
+    done = _unisono(tmp_path, *TUNE)
+    assert done.returncode == 0, done.stderr
+    said = " ".join(done.stdout.split())
+    layouts = "default; two pretended nodes, ranks dealt in turn"
+    assert (
+        f"allreduce on 1 x 2 ranks: reproducible (placement): the same bits in all of these launches: {layouts}" in said
+    )
+    assert re.search(r"allreduce on 1 x 2 ranks: reproducible \(placement\)( costs|: no cost is proven)", said)
+    assert "reproducible placement" in (tmp_path / "out" / "export" / "unisono-rules.conf").read_text()
+    assert "the same bits in all" in " ".join(_unisono(tmp_path, "show", "out/tuning.toml").stdout.split())
+
+
+def test_a_level_that_is_none() -> None:
+    with pytest.raises(UserError, match="write one of runs, placement, ranks"):
+        level_of("ever")
+
+
+def test_other_bits_are_said_so() -> None:
+    found = SameBits("placement", 1, 4, ("reduce",), ("default", "placement=cyclic"), same=False, as_is=2)
+    assert found.sentence == (
+        "reduce on 1 x 4 ranks: not reproducible: other bits in some of these launches: default; placement=cyclic"
+    )
