@@ -4,8 +4,14 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Elements that are summed side by side, so that the compiler uses vectors. */
+/* Elements that are summed side by side, so that the compiler uses vectors: the widest of the processor that it runs on. */
 enum { BLOCK = 64 };
+#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) &&                       \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define CLONES __attribute__((target_clones("avx512f", "avx2", "default"), optimize("O3")))
+#else
+#define CLONES
+#endif
 
 /* A fixed-point number: digit i counts 2^(32 i - 1074). A digit has room for 2^31 numbers before carries are due, which
  * is more than there are ranks. */
@@ -126,7 +132,7 @@ struct sums {
     double inexact[BLOCK];
 };
 
-static inline void sums_add(struct sums *sums, int count)
+CLONES static void sums_add(struct sums *sums, int count)
 {
     for (int i = 0; i < count; i++) {
         double sum = sums->sum[i] + sums->next[i], error = lost(sums->sum[i], sums->next[i], sum);
@@ -136,6 +142,18 @@ static inline void sums_add(struct sums *sums, int count)
         sums->rest[i] = rest;
     }
 }
+
+/* Of two numbers the processor's own sum is the nearest there is. */
+#define PAIRS(type)                                                                                                    \
+    CLONES static void pairs_##type(const type *left, const type *right, type *made, int count)                        \
+    {                                                                                                                  \
+        for (int i = 0; i < count; i++) {                                                                              \
+            type sum = left[i] + right[i] + 0; /* which makes -0 +0 */                                                 \
+            made[i] = sum == sum ? sum : (type)NAN;                                                                    \
+        }                                                                                                              \
+    }
+PAIRS(double)
+PAIRS(float)
 
 static inline bool is_exact(const struct sums *sums, int i)
 {
@@ -155,53 +173,70 @@ static float to_float(double sum, double rest)
     return (float)nearest;
 }
 
-void exact_sum_double(const void *const *of, int vectors, void *result, int64_t count)
+/* Elements from `done` on; their number rounded up to whole vectors, with zeros. */
+static int take(void *block, const void *vector, int64_t done, int now, size_t element)
+{
+    const int lanes = 8, count = (now + lanes - 1) / lanes * lanes;
+    memcpy(block, (const char *)vector + done * (int64_t)element, (size_t)now * element);
+    memset((char *)block + (size_t)now * element, 0, (size_t)(count - now) * element);
+    return count;
+}
+
+static void sum_doubles(const void *const *of, int vectors, int64_t done, int now, double *made)
 {
     struct sums sums;
-    for (int64_t done = 0; done < count; done += BLOCK) {
-        int now = count - done < BLOCK ? (int)(count - done) : BLOCK;
-        double made[BLOCK];
-        memset(&sums, 0, sizeof sums);
-        for (int vector = 0; vector < vectors; vector++) {
-            memcpy(sums.next, (const char *)of[vector] + done * (int64_t)sizeof *made, (size_t)now * sizeof *made);
-            sums_add(&sums, now);
-        }
-        for (int i = 0; i < now; i++) {
-            made[i] = sums.sum[i] + sums.rest[i];
-            if (is_exact(&sums, i) && isfinite(made[i]))
-                continue;
-            struct wide wide = {.is_nan = false};
-            for (int vector = 0; vector < vectors; vector++)
-                wide_add(&wide, load_double(of[vector], done + i));
-            made[i] = wide_round(&wide, DOUBLE_BITS, LEAST_EXPONENT);
-        }
-        memcpy((char *)result + done * (int64_t)sizeof *made, made, (size_t)now * sizeof *made);
+    memset(&sums, 0, sizeof sums);
+    for (int vector = 0; vector < vectors; vector++) {
+        int count = take(sums.next, of[vector], done, now, sizeof *made);
+        sums_add(&sums, count);
+    }
+    for (int i = 0; i < now; i++) {
+        made[i] = sums.sum[i] + sums.rest[i];
+        if (is_exact(&sums, i) && isfinite(made[i]))
+            continue;
+        struct wide wide = {.is_nan = false};
+        for (int vector = 0; vector < vectors; vector++)
+            wide_add(&wide, load_double(of[vector], done + i));
+        made[i] = wide_round(&wide, DOUBLE_BITS, LEAST_EXPONENT);
     }
 }
 
-void exact_sum_float(const void *const *of, int vectors, void *result, int64_t count)
+static void sum_floats(const void *const *of, int vectors, int64_t done, int now, float *made)
 {
     struct sums sums;
-    for (int64_t done = 0; done < count; done += BLOCK) {
-        int now = count - done < BLOCK ? (int)(count - done) : BLOCK;
-        float made[BLOCK];
-        memset(&sums, 0, sizeof sums);
-        for (int vector = 0; vector < vectors; vector++) {
-            memcpy(made, (const char *)of[vector] + done * (int64_t)sizeof *made, (size_t)now * sizeof *made);
-            for (int i = 0; i < now; i++)
-                sums.next[i] = made[i];
-            sums_add(&sums, now);
+    memset(&sums, 0, sizeof sums);
+    for (int vector = 0; vector < vectors; vector++) {
+        int count = take(made, of[vector], done, now, sizeof *made);
+        for (int i = 0; i < count; i++)
+            sums.next[i] = made[i];
+        sums_add(&sums, count);
+    }
+    for (int i = 0; i < now; i++) {
+        if (is_exact(&sums, i)) {
+            made[i] = to_float(sums.sum[i], sums.rest[i]);
+            continue;
         }
-        for (int i = 0; i < now; i++) {
-            if (is_exact(&sums, i)) {
-                made[i] = to_float(sums.sum[i], sums.rest[i]);
-                continue;
-            }
-            struct wide wide = {.is_nan = false};
-            for (int vector = 0; vector < vectors; vector++)
-                wide_add(&wide, load_float(of[vector], done + i));
-            made[i] = (float)wide_round(&wide, FLOAT_BITS, FLOAT_LEAST);
-        }
-        memcpy((char *)result + done * (int64_t)sizeof *made, made, (size_t)now * sizeof *made);
+        struct wide wide = {.is_nan = false};
+        for (int vector = 0; vector < vectors; vector++)
+            wide_add(&wide, load_float(of[vector], done + i));
+        made[i] = (float)wide_round(&wide, FLOAT_BITS, FLOAT_LEAST);
     }
 }
+
+#define EXACT_SUM(type)                                                                                                \
+    void exact_sum_##type(const void *const *of, int vectors, void *result, int64_t count)                             \
+    {                                                                                                                  \
+        for (int64_t done = 0; done < count; done += BLOCK) {                                                          \
+            int now = count - done < BLOCK ? (int)(count - done) : BLOCK;                                              \
+            type made[BLOCK], left[BLOCK], right[BLOCK];                                                               \
+            if (vectors == 2) {                                                                                        \
+                take(left, of[0], done, now, sizeof *left);                                                            \
+                pairs_##type(left, right, made, take(right, of[1], done, now, sizeof *right));                         \
+            } else {                                                                                                   \
+                sum_##type##s(of, vectors, done, now, made);                                                           \
+            }                                                                                                          \
+            memcpy((char *)result + done * (int64_t)sizeof *made, made, (size_t)now * sizeof *made);                   \
+        }                                                                                                              \
+    }
+EXACT_SUM(double)
+EXACT_SUM(float)

@@ -1,10 +1,12 @@
 #include "ordered.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "device.h"
+#include "failure.h"
 #include "job.h"
 #include "pack.h"
 #include "reduction.h"
@@ -105,10 +107,21 @@ static bool take_room(struct ordered *call, int most)
     return good;
 }
 
+/* The other ranks would wait for this one in a gather of the MPI library, in which they hear nothing. */
+static void end_program(const struct ordered *call)
+{
+    fprintf(stderr, "unisono: rank %d has no memory left for a reproducible %s, and the other ranks would wait for it: the "
+                    "program ends here\n", call->rank, call->root < 0 ? "allreduce" : "reduce");
+    failure_end_job(EXIT_FAILURE);
+    abort();
+}
+
 static int run(struct ordered *call, int64_t count)
 {
     const int most = piece_of(call, count);
-    int error = take_room(call, most) ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    int error = MPI_SUCCESS;
+    if (!take_room(call, most))
+        end_program(call);
     for (int64_t at = 0; at < count && error == MPI_SUCCESS; at += most) {
         int now = count - at < most ? (int)(count - at) : most;
         error = gather(call, at, now);
@@ -156,8 +169,6 @@ static bool serve(struct ordered *call, MPI_Count count, int *error)
         return false;
     }
     *error = run(call, count);
-    if (*error == MPI_ERR_NO_MEM)
-        PMPI_Comm_call_errhandler(call->comm, *error);
     return true;
 }
 
