@@ -132,6 +132,9 @@ def test_pico_gives_blocks_without_warm_up(tmp_path: Path) -> None:
         assert list(row.seconds) == pytest.approx([(1000 + i) * 1e-9 for i in range(2, 10)])
     assert any("bine_over" in note for note in found.notes)
     assert any("GPUs" in note for note in found.notes)
+    on_gpus = list(pico.timings(job, Found("pico"), gpu=True))
+    assert on_gpus
+    assert all(timing.about.gpu for timing in on_gpus)
     archive = job.with_name("S1.tar.gz")
     with tarfile.open(archive, "w:gz") as packed:
         packed.add(job, "S1")

@@ -72,8 +72,9 @@ def is_job(path: Path) -> bool:
     return path.name.endswith((".tar.gz", ".tgz"))
 
 
-def timings(path: Path, found: Found) -> Iterator[Timing]:
-    """What a job measured, on CPUs. Raises UserError where its metadata are missing or it cannot be read."""
+def timings(path: Path, found: Found, *, gpu: bool = False) -> Iterator[Timing]:
+    """What a job measured with buffers of CPUs, or of GPUs. Raises UserError where its metadata are missing or it
+    cannot be read."""
     stamp = path.name.removesuffix(".tar.gz").removesuffix(".tgz")
     about = _metadata(path, stamp)
     for name, data in _files(path):
@@ -91,7 +92,7 @@ def timings(path: Path, found: Found) -> Iterator[Timing]:
         elements = int(match[2])
         ranks = test.nodes * test.ppn
         blocks = test.collective in _BLOCKS
-        if test.gpu or (blocks and elements % ranks):
+        if test.gpu != gpu or (blocks and elements % ranks):
             found.note(
                 N_(
                     "Measurements with buffers of GPUs, and vectors that do not divide into a block for each "

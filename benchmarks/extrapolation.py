@@ -1,0 +1,197 @@
+"""Picks for numbers of nodes that were not fitted, judged by what was measured there.
+
+    python benchmarks/extrapolation.py PICO/mare_nostrum
+
+The argument is a system's directory as PICO (HLC-Lab/pico, MIT) publishes it, as for benchmarks/published.py. Models
+are fitted to smaller numbers of nodes and predict a larger one: from the one below it, from all below it, and from
+those up to 16. Nothing of what is judged was seen.
+
+Regret is the time of a pick over that of the best measured setting, geometric mean over message sizes. The best is
+chosen by the very numbers it is judged by, which flatters it a little. "kept" is the regret without predictions: the
+library's default where it was measured; for GPUs, where none was, what was best on the largest number of nodes
+fitted. "pick" is the regret of what is predicted to be best, "used" that of what is trusted enough to replace what
+was kept. "inside" is the share of the measured times that lie inside their 95 % intervals; "sure" the share of the
+picks used that are said to be sure, and "right" the share of those that were within 5 % of the best.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from unisono.errors import UserError
+from unisono.extrapolate.fit import Point, fit
+from unisono.extrapolate.pick import WITHIN, pick
+from unisono.model import DEFAULT, Case, Setting
+from unisono.results.model import Found
+from unisono.results.pico import is_job, setting_of, timings
+
+Measured = dict[Setting, list[Point]]
+Kind = tuple[str, int, str]
+"""Collective, ranks a node, where the buffers are."""
+
+GOAL = 1.10
+
+
+def load(system: Path) -> dict[Kind, Measured]:
+    """Median over repetitions of the library's algorithms; of a case that several jobs measured, the first job's."""
+    found: dict[Kind, Measured] = defaultdict(lambda: defaultdict(list))
+    seen: dict[tuple[Kind, int], str] = {}
+    for job in sorted(path for path in system.iterdir() if is_job(path)):
+        for gpu in (False, True):
+            try:
+                for timing in timings(job, Found("pico"), gpu=gpu):
+                    about = timing.about
+                    setting = Setting({"algorithm": timing.algorithm}) if gpu else setting_of(timing.algorithm)
+                    kind = (about.collective, about.ppn, "GPU" if gpu else "CPU")
+                    if setting is None or seen.setdefault((kind, about.nodes), timing.test) != timing.test:
+                        continue
+                    found[kind][setting].append(
+                        Point(about.nodes, about.ppn, timing.size, float(np.median(timing.seconds)))
+                    )
+            except UserError as error:
+                print(f"left out: {error}", file=sys.stderr)
+    return found
+
+
+def judged(
+    kind: Kind, measured: Mapping[Setting, Sequence[Point]], fitted: Sequence[int], target: int
+) -> dict[str, object]:
+    """The picks for `target` nodes from the counts `fitted`."""
+    collective, ppn, where = kind
+    models = fit(collective, {s: [p for p in points if p.nodes in fitted] for s, points in measured.items()})
+    truth = _times(measured, target)
+    last = _times(measured, max(fitted))
+    kept, picked, used, sure, right, inside = [], [], [], [], [], []
+    for size, times in sorted(truth.items()):
+        before = DEFAULT if DEFAULT in measured else _nearest_best(last, size)
+        found = pick(models, Case(collective, target, ppn), size, before)
+        if before not in times or len(times) < 2:
+            continue
+        best = min(times.values())
+        kept.append(times[before] / best)
+        picked.append(times.get(found.likely if found else before, times[before]) / best)
+        used.append(times.get(found.setting if found else before, times[before]) / best)
+        sure.append(found is not None and found.is_sure)
+        if sure[-1]:
+            right.append(used[-1] <= 1 + WITHIN)
+        for setting, seconds in times.items():
+            forecast = models[setting].forecast(size, target, ppn) if setting in models else None
+            if forecast is not None:
+                low, high = forecast.interval()
+                inside.append(low <= seconds <= high)
+    return {
+        "collective": collective,
+        "ppn": ppn,
+        "buffers": where,
+        "from": list(fitted),
+        "to": target,
+        "sizes": len(kept),
+        "kept": mean_ratio(kept),
+        "predicted": mean_ratio(picked),
+        "used": mean_ratio(used),
+        "inside": share(inside),
+        "sure": share(sure),
+        "right": share(right),
+    }
+
+
+def _times(measured: Mapping[Setting, Sequence[Point]], nodes: int) -> dict[int, dict[Setting, float]]:
+    found: dict[int, dict[Setting, float]] = defaultdict(dict)
+    for setting, points in measured.items():
+        for point in points:
+            if point.nodes == nodes:
+                found[point.size][setting] = point.seconds
+    return found
+
+
+def _nearest_best(times: Mapping[int, Mapping[Setting, float]], size: int) -> Setting:
+    near = times[min(times, key=lambda other: abs(math.log((other + 1) / (size + 1))))]
+    return min(near, key=lambda setting: near[setting])
+
+
+def mean_ratio(ratios: Iterable[float]) -> float:
+    logs = [math.log(ratio) for ratio in ratios]
+    return math.exp(fmean(logs)) if logs else math.nan
+
+
+def share(found: Sequence[bool]) -> float | None:
+    return fmean(found) if found else None
+
+
+def every(data: Mapping[Kind, Measured]) -> list[dict[str, object]]:
+    rows = []
+    for kind, measured in sorted(data.items()):
+        counts = sorted({point.nodes for points in measured.values() for point in points})
+        for number, target in enumerate(counts[1:], start=1):
+            below = counts[:number]
+            fits = {tuple(below[-1:]), tuple(below), tuple(count for count in below if count <= 16)} - {()}
+            rows += [judged(kind, measured, fitted, target) for fitted in sorted(fits)]
+    return rows
+
+
+def show(rows: Sequence[Mapping[str, object]]) -> None:
+    table = Table(title="Regret of picks on numbers of nodes that were not fitted", title_justify="left")
+    for name in (
+        "collective",
+        "buffers",
+        "fitted",
+        "predicted",
+        "sizes",
+        "kept",
+        "pick",
+        "used",
+        "inside",
+        "sure",
+        "right",
+    ):
+        table.add_column(name, justify="right")
+    for row in rows:
+        fitted = row["from"]
+        assert isinstance(fitted, list)
+        table.add_row(
+            str(row["collective"]),
+            str(row["buffers"]),
+            ", ".join(map(str, fitted)) + f" x {row['ppn']}",
+            str(row["to"]),
+            str(row["sizes"]),
+            f"{row['kept']:.2f}",
+            f"{row['predicted']:.2f}",
+            f"{row['used']:.2f}",
+            *("-" if row[name] is None else f"{row[name]:.0%}" for name in ("inside", "sure", "right")),
+        )
+    Console(width=130).print(table)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("system", type=Path, metavar="SYSTEM", help="a system's directory, jobs in it")
+    options = parser.parse_args()
+    try:
+        data = load(options.system)
+    except OSError as error:
+        sys.exit(f"{options.system}: {error.strerror}")
+    rows = every(data)
+    if not rows:
+        sys.exit(f"{options.system}: nothing was measured on two numbers of nodes")
+    show(rows)
+    summary: dict[str, object] = {"goal": GOAL, "rows": rows}
+    for where in ("CPU", "GPU"):
+        mine = [row for row in rows if row["buffers"] == where]
+        for column in ("kept", "predicted", "used"):
+            summary[f"{where} {column}"] = mean_ratio(float(str(row[column])) for row in mine)
+    print(json.dumps(summary))
+
+
+if __name__ == "__main__":
+    main()

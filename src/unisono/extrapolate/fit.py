@@ -1,0 +1,217 @@
+"""Models of one collective under several settings, fitted to what was measured on some numbers of nodes.
+
+The time of a setting is a sum of terms, none negative: a constant, starts, bytes moved, bytes of the vector (`terms`
+has how they grow). They are fitted in relative error. What remains at a message size (protocols, caches: no straight
+line fits seven decades) is carried over from the nearest number of nodes measured, at the same size of the messages
+sent.
+
+How wrong that is, is told by the counts that were measured: each is predicted from those below it, the growth being
+chosen without it too, and the error taken by doubling. What all settings have in common of it (the network was slower
+than it should have been) does not change their order, so the rest of a setting's own is kept beside it. From a single
+count nothing can be told: the spread is then assumed, and wide.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from unisono.extrapolate.terms import EVERY, Growth, known, total_of
+from unisono.model import DEFAULT, Setting
+
+ASSUMED = 0.35
+"""Standard deviation (log) by doubling where a single number of nodes was measured: an assumption, a factor of two
+either way at 95 %."""
+ASSUMED_OWN = 0.25
+"""The same without what all settings have in common, half of the variance."""
+ASSUMED_DOF = 4.0
+FLOOR = 0.03
+"""Least standard deviation (log) by doubling: counts that fit by luck do not make a prediction perfect."""
+NEAREST = 0.25
+"""Doublings that a count is away at least where it is not the measured one itself."""
+PRIOR = 2.0
+"""Errors of all settings together count like so many of the setting's own."""
+BETTER = 0.8
+"""A growth replaces the one known of an algorithm only where its error is at most this share of that one's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """What one setting took: seconds, over all launches, at one message size (bytes) on nodes x ppn."""
+
+    nodes: int
+    ppn: int
+    size: int
+    seconds: float
+
+    @property
+    def ranks(self) -> int:
+        return self.nodes * self.ppn
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """A time that was not measured; its logarithm has Student's distribution about log(seconds)."""
+
+    seconds: float
+    spread: float
+    """Standard deviation of the logarithm."""
+    own: float
+    """The same without what is in common with all settings of the collective."""
+    dof: float
+
+    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """Seconds, low and high."""
+        from scipy.stats import t
+
+        width = float(t.ppf((1 + confidence) / 2, self.dof)) * self.spread
+        return self.seconds * math.exp(-width), self.seconds * math.exp(min(width, 700.0))
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """One setting of one collective."""
+
+    collective: str
+    growth: Growth
+    terms: tuple[float, ...]
+    """Seconds for each of `columns`."""
+    points: tuple[Point, ...]
+    by_doubling: float = ASSUMED
+    own: float = ASSUMED_OWN
+    dof: float = ASSUMED_DOF
+
+    def forecast(self, size: int, nodes: int, ppn: int) -> Forecast | None:
+        """None outside the message sizes that were measured, or for ranks a node that were not."""
+        same = [point for point in self.points if point.ppn == ppn]
+        if not same or nodes * ppn < 2:
+            return None
+        distance = min(abs(math.log2(nodes / point.nodes)) for point in same)
+        nearest = max(point.nodes for point in same if abs(math.log2(nodes / point.nodes)) == distance)
+        here = [point for point in same if point.nodes == nearest]
+        message = math.log(max(1.0, self.growth.message_of(self.collective, size, nodes * ppn)))
+        at = [math.log(max(1.0, self.growth.message_of(self.collective, p.size, p.ranks))) for p in here]
+        slack = math.log(8.0) if len(at) > 1 else 0.0
+        if not min(at) - slack <= message <= max(at) + slack:
+            return None
+        order = np.argsort(at)
+        left = [math.log(here[n].seconds / self._bare(here[n])) for n in order]
+        rest = float(np.interp(message, [at[n] for n in order], left))
+        seconds = self._bare(Point(nodes, ppn, size, 1.0)) * math.exp(rest)
+        far = max(distance, NEAREST) if distance else 0.0
+        return Forecast(seconds, max(FLOOR, self.by_doubling * far), max(FLOOR, self.own * far), self.dof)
+
+    def _bare(self, point: Point) -> float:
+        return max(float(np.dot(columns(self.collective, self.growth, point), self.terms)), 1e-12)
+
+
+def columns(collective: str, growth: Growth, point: Point) -> list[float]:
+    """The terms at a point, each for a coefficient of one second (a byte's in nanoseconds)."""
+    moved = growth.bytes_of(collective, point.size, point.ranks)
+    return [1.0, growth.starts_of(point.ranks), moved * 1e-9, total_of(collective, point.size, point.ranks) * 1e-9]
+
+
+def fit_one(collective: str, growth: Growth, points: Sequence[Point]) -> Model:
+    """Of a growth that is given. A constant and the vector's own bytes are told from the rest by two numbers of nodes
+    or more."""
+    from scipy.optimize import nnls
+
+    rows = np.array([columns(collective, growth, point) for point in points])
+    if len({point.ranks for point in points}) < 2:
+        rows[:, [0, 3]] = 0.0
+    rows /= np.array([[point.seconds] for point in points])
+    scale = np.maximum(np.abs(rows).max(axis=0), 1e-300)
+    found, _rest = nnls(rows / scale, np.ones(len(points)))
+    return Model(collective, growth, tuple(float(value) for value in found / scale), tuple(points))
+
+
+Errors = dict[int, dict[int, float]]
+"""Number of nodes predicted -> message size -> error (log, by doubling) of predicting it from the numbers below."""
+
+
+def fit(collective: str, measured: Mapping[Setting, Iterable[Point]]) -> dict[Setting, Model]:
+    """A model of every setting that was measured at two message sizes or more. `measured`: what each setting took."""
+    all_points = {setting: tuple(points) for setting, points in measured.items()}
+    all_points = {setting: points for setting, points in all_points.items() if len({p.size for p in points}) > 1}
+    errors = {setting: _onward(collective, setting, points) for setting, points in all_points.items()}
+    own = _without_common(errors)
+    steps = sum(len(error) for error in errors.values())
+    dof = float(min(30, max(1, steps - 1))) if steps else ASSUMED_DOF
+    return {
+        setting: replace(
+            fit_one(collective, _growth(collective, setting, points), points),
+            by_doubling=_spread(errors, setting, ASSUMED),
+            own=_spread(own, setting, ASSUMED_OWN),
+            dof=dof,
+        )
+        for setting, points in all_points.items()
+    }
+
+
+def _spread(errors: Mapping[Setting, Errors], setting: Setting, assumed: float) -> float:
+    """Root mean square, moderated with that of all settings; a number of nodes counts once, whatever its sizes."""
+    squares = {s: [float(np.mean(np.square(list(one.values())))) for one in e.values()] for s, e in errors.items()}
+    every = [square for found in squares.values() for square in found]
+    if not every:
+        return assumed
+    mine = squares[setting]
+    return max(FLOOR, math.sqrt((sum(mine) + PRIOR * float(np.mean(every))) / (len(mine) + PRIOR)))
+
+
+def _without_common(errors: Mapping[Setting, Errors]) -> dict[Setting, Errors]:
+    """The errors less their median over the settings, at each number of nodes and size that three or more share."""
+    at: dict[tuple[int, int], list[float]] = defaultdict(list)
+    for error in errors.values():
+        for count, sizes in error.items():
+            for size, value in sizes.items():
+                at[count, size].append(value)
+    common = {key: float(np.median(values)) if len(values) > 2 else 0.0 for key, values in at.items()}
+    return {
+        setting: {count: {size: v - common[count, size] for size, v in sizes.items()} for count, sizes in error.items()}
+        for setting, error in errors.items()
+    }
+
+
+def _growth(collective: str, setting: Setting, points: Sequence[Point]) -> Growth:
+    """The growth known of the algorithm, unless another predicts the larger counts from those below far better."""
+    own = known(collective, setting.get("algorithm", ""))
+    counts = sorted({point.nodes for point in points})[1:]
+    if not counts:
+        return own
+    errors = {}
+    for growth in (own, *EVERY):
+        found = [error for count in counts for error in _step(collective, growth, points, count).values()]
+        errors[growth] = math.sqrt(float(np.mean(np.square(found)))) if found else math.inf
+    best = min(errors, key=lambda growth: errors[growth])
+    # The default changes its algorithm with the size: no one growth is known of it.
+    share = 1.0 if setting == DEFAULT else BETTER
+    return best if errors[best] < share * errors[own] else own
+
+
+def _onward(collective: str, setting: Setting, points: Sequence[Point]) -> Errors:
+    """Every count predicted from those below, which alone choose the growth."""
+    found = {}
+    for count in sorted({point.nodes for point in points})[1:]:
+        growth = _growth(collective, setting, [point for point in points if point.nodes < count])
+        if errors := _step(collective, growth, points, count):
+            found[count] = errors
+    return found
+
+
+def _step(collective: str, growth: Growth, points: Sequence[Point], count: int) -> dict[int, float]:
+    """Message size -> error of predicting `count` nodes from those below; empty where nothing is comparable."""
+    below = [point for point in points if point.nodes < count]
+    if len({point.size for point in below}) < 2:
+        return {}
+    model = fit_one(collective, growth, below)
+    distance = max(math.log2(count / max(point.nodes for point in below)), NEAREST)
+    found = {}
+    for point in points:
+        forecast = model.forecast(point.size, point.nodes, point.ppn) if point.nodes == count else None
+        if forecast is not None:
+            found[point.size] = math.log(forecast.seconds / point.seconds) / distance
+    return found

@@ -1,0 +1,122 @@
+"""What to use where nothing was measured, how sure that is, and what would make it sure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from unisono.decide.model import Interval
+from unisono.extrapolate.fit import Forecast, Model
+from unisono.model import DEFAULT, Case, Setting
+
+WITHIN = 0.05
+"""A pick that takes this much longer than the best is as good."""
+TRUSTED = 0.8
+"""How probable it must be that a pick is faster than the default, to be used in its place."""
+SURE = 0.8
+"""How probable it must be that a pick is within WITHIN of the best, to need no launch of its own."""
+CONTENDER = 0.05
+"""A setting that is the best with at least this probability is worth measuring."""
+DRAWS = 4000
+SEED = 20
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """For one collective, one number of nodes and one message size."""
+
+    case: Case
+    size: int
+    setting: Setting
+    """The default's where no other is faster with probability TRUSTED."""
+    likely: Setting
+    """What has the least regret to expect, trusted or not."""
+    seconds: Forecast
+    gain: Interval
+    """default / pick, with CONFIDENCE; 1 for the default itself."""
+    sure: float
+    """Probability that the pick takes at most WITHIN longer than the best."""
+    contenders: tuple[Setting, ...]
+    """What may be the best, the most probable first."""
+
+    @property
+    def is_sure(self) -> bool:
+        return self.sure >= SURE
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """One launch that would decide what is not sure."""
+
+    case: Case
+    sizes: tuple[int, ...]
+    settings: tuple[Setting, ...]
+
+
+def pick(models: Mapping[Setting, Model], case: Case, size: int, kept: Setting = DEFAULT) -> Pick | None:
+    """What to use; `kept` where nothing else is surely faster. None where that cannot be predicted: then there is
+    nothing to compare with."""
+    forecasts = {
+        setting: forecast
+        for setting, model in sorted(models.items())
+        if (forecast := model.forecast(size, case.nodes, case.ppn)) is not None
+    }
+    if kept not in forecasts:
+        return None
+    settings = list(forecasts)
+    logs = _drawn([forecasts[setting] for setting in settings])
+    default = settings.index(kept)
+    best = logs.min(axis=0)
+    by_regret = np.argsort((np.minimum(logs - best, math.log(10))).mean(axis=1), kind="stable")
+    chosen = default
+    for row in by_regret:
+        if float(np.mean(logs[row] < logs[default])) >= TRUSTED:
+            chosen = int(row)
+            break
+    first = np.bincount(logs.argmin(axis=0), minlength=len(settings)) / logs.shape[1]
+    contenders = [n for n in np.argsort(-first, kind="stable") if first[n] >= CONTENDER]
+    return Pick(
+        case,
+        size,
+        settings[chosen],
+        settings[int(by_regret[0])],
+        forecasts[settings[chosen]],
+        _gain(forecasts[kept], forecasts[settings[chosen]], logs[default] - logs[chosen], same=chosen == default),
+        float(np.mean(logs[chosen] <= best + math.log1p(WITHIN))),
+        tuple(settings[n] for n in contenders),
+    )
+
+
+def _drawn(forecasts: list[Forecast]) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    """Logs of times, settings x draws, up to what all settings have in common, which does not change their order."""
+    random = np.random.default_rng(SEED)
+    rows = [
+        math.log(forecast.seconds) + forecast.own * random.standard_t(forecast.dof, DRAWS) for forecast in forecasts
+    ]
+    return np.array(rows)
+
+
+def _gain(
+    default: Forecast, chosen: Forecast, logs: np.ndarray[tuple[int], np.dtype[np.float64]], *, same: bool
+) -> Interval:
+    if same:
+        return Interval(1.0, 1.0, 1.0)
+    low, high = np.quantile(logs, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    mid = math.log(default.seconds / chosen.seconds)
+    low, high = (math.exp(max(-20.0, min(20.0, float(end)))) for end in (min(low, mid), max(high, mid)))
+    return Interval(math.exp(mid), low, high)
+
+
+def deciding(picks: list[Pick]) -> list[Launch]:
+    """A launch a case, of the sizes at which the pick is not sure and whatever may be the best there."""
+    found = []
+    for case in dict.fromkeys(pick.case for pick in picks):
+        unsure = [pick for pick in picks if pick.case == case and not pick.is_sure]
+        if unsure:
+            settings = dict.fromkeys(s for pick in unsure for s in (DEFAULT, pick.setting, *pick.contenders))
+            found.append(Launch(case, tuple(pick.size for pick in unsure), tuple(settings)))
+    return found

@@ -1,0 +1,170 @@
+"""Predictions on machines whose truth is known: times that follow a model, or do not."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterable
+
+import pytest
+
+from unisono.extrapolate.fit import FLOOR, Point, fit
+from unisono.extrapolate.pick import SURE, deciding, pick
+from unisono.extrapolate.terms import HALVES, RING, TREE, Growth, known, total_of
+from unisono.model import DEFAULT, Case, Setting
+
+SIZES = tuple(4**n for n in range(2, 13))
+DOUBLING = Setting({"coll": "tuned", "algorithm": "recursive_doubling"})
+AROUND = Setting({"coll": "tuned", "algorithm": "ring"})
+ODD = Setting({"coll": "tuned", "algorithm": "of_no_known_name"})
+START, BYTE = 2e-6, 1e-10
+
+
+def truth(growth: Growth, size: int, nodes: int, ppn: int = 2, collective: str = "allreduce") -> float:
+    """Seconds on a machine that is exactly as the model has it."""
+    ranks = nodes * ppn
+    return 1e-6 + START * growth.starts_of(ranks) + BYTE * growth.bytes_of(collective, size, ranks)
+
+
+def points(
+    growth: Growth, counts: Iterable[int], noise: float = 0.0, seed: int = 1, factor: float = 1.0
+) -> list[Point]:
+    lots = random.Random(seed)
+    return [
+        Point(nodes, 2, size, factor * truth(growth, size, nodes) * math.exp(lots.gauss(0.0, noise)))
+        for nodes in counts
+        for size in SIZES
+    ]
+
+
+def machine(counts: Iterable[int], noise: float = 0.0, seed: int = 1) -> dict[Setting, list[Point]]:
+    counts = list(counts)
+    return {
+        DEFAULT: points(HALVES, counts, noise, seed, 1.3),
+        DOUBLING: points(TREE, counts, noise, seed + 1),
+        AROUND: points(RING, counts, noise, seed + 2),
+        ODD: points(RING, counts, noise, seed + 3, 1.7),
+    }
+
+
+def test_a_machine_that_follows_the_model_is_predicted() -> None:
+    models = fit("allreduce", machine([2, 4, 8, 16]))
+    assert models[ODD].growth.starts == "ranks", "chosen by what predicts, where no name tells"
+    for setting, growth in ((DOUBLING, TREE), (AROUND, RING)):
+        for nodes in (3, 64, 1024):
+            for size in SIZES:
+                forecast = models[setting].forecast(size, nodes, 2)
+                if forecast is None:
+                    continue  # messages of a size that no count had
+                low, high = forecast.interval()
+                assert low <= truth(growth, size, nodes) <= high
+                if nodes == 64:
+                    assert forecast.seconds == pytest.approx(truth(growth, size, nodes), rel=0.05)
+
+
+def test_the_order_of_two_algorithms_turns_where_it_does_in_truth() -> None:
+    models = fit("allreduce", {DEFAULT: points(TREE, [2, 4, 8], factor=2.0), **_without_default([2, 4, 8])})
+    for size in (SIZES[1], SIZES[-1]):
+        found = pick(models, Case("allreduce", 32, 2), size)
+        assert found is not None
+        fastest = min((DOUBLING, AROUND), key=lambda s: truth(TREE if s == DOUBLING else RING, size, 32))
+        assert found.setting == fastest
+        assert found.gain.low > 1
+        assert found.is_sure
+
+
+def _without_default(counts: list[int]) -> dict[Setting, list[Point]]:
+    return {DOUBLING: points(TREE, counts), AROUND: points(RING, counts)}
+
+
+def test_intervals_hold_what_they_say() -> None:
+    inside = []
+    for seed in range(6):
+        models = fit("allreduce", machine([2, 4, 8], noise=0.1, seed=10 * seed))
+        for setting, growth in ((DOUBLING, TREE), (AROUND, RING)):
+            for size in SIZES[3:]:
+                if forecast := models[setting].forecast(size, 32, 2):
+                    low, high = forecast.interval()
+                    inside.append(low <= truth(growth, size, 32) <= high)
+    assert len(inside) > 70
+    assert sum(inside) / len(inside) >= 0.9
+
+
+def test_what_grows_otherwise_than_before_widens_the_interval() -> None:
+    strange = [Point(p.nodes, p.ppn, p.size, p.seconds * (3 if p.nodes == 8 else 1)) for p in points(TREE, [2, 4, 8])]
+    usual = fit("allreduce", {DEFAULT: points(TREE, [2, 4, 8]), DOUBLING: points(TREE, [2, 4, 8])})
+    models = fit("allreduce", {DEFAULT: points(TREE, [2, 4, 8]), DOUBLING: strange})
+    assert models[DOUBLING].by_doubling > 10 * usual[DOUBLING].by_doubling
+
+
+def test_a_close_call_is_said_to_be_one_and_keeps_the_default() -> None:
+    measured = {
+        DEFAULT: points(TREE, [2, 4, 8], 0.15, 1),
+        DOUBLING: points(TREE, [2, 4, 8], 0.15, 2),
+        AROUND: points(TREE, [2, 4, 8], 0.15, 3, 10.0),
+    }
+    found = pick(fit("allreduce", measured), Case("allreduce", 64, 2), 1024)
+    assert found is not None
+    assert found.setting == DEFAULT
+    assert found.sure < SURE
+    assert not found.is_sure
+    (launch,) = deciding([found])
+    assert launch.sizes == (1024,)
+    assert set(launch.settings) == {DEFAULT, DOUBLING}, "the slow one cannot be the best: not worth a launch's time"
+
+
+def test_nothing_is_to_be_decided_where_all_is_sure() -> None:
+    models = fit("allreduce", machine([2, 4, 8, 16]))
+    found = [pick(models, Case("allreduce", 32, 2), size) for size in (SIZES[1], SIZES[2])]
+    assert deciding([one for one in found if one is not None and one.is_sure]) == []
+    assert all(one is not None and one.is_sure for one in found)
+
+
+def test_a_single_count_is_trusted_only_with_much_to_gain() -> None:
+    def used(factor: float) -> Setting:
+        measured = {DEFAULT: points(HALVES, [32], factor=factor), AROUND: points(HALVES, [32])}
+        found = pick(fit("allreduce", measured), Case("allreduce", 64, 2), 1 << 12)
+        assert found is not None
+        return found.setting
+
+    assert used(1.1) == DEFAULT
+    assert used(8.0) == AROUND
+
+
+def test_what_nothing_is_known_of_is_not_predicted() -> None:
+    models = fit("allreduce", machine([2, 4, 8]))
+    assert models[DOUBLING].forecast(1024, 16, 4) is None, "ranks a node that were not measured"
+    assert models[DOUBLING].forecast(1 << 40, 16, 2) is None, "messages far above those measured"
+    assert pick({AROUND: models[AROUND]}, Case("allreduce", 16, 2), 1024) is None, "nothing to compare with"
+    assert fit("allreduce", {DEFAULT: [Point(2, 2, 8, 1e-6)]}) == {}, "one size tells nothing of a byte"
+
+
+def test_what_was_measured_comes_back() -> None:
+    models = fit("allreduce", machine([2, 4, 8], noise=0.3))
+    for point in models[AROUND].points:
+        forecast = models[AROUND].forecast(point.size, point.nodes, point.ppn)
+        assert forecast is not None
+        assert forecast.seconds == pytest.approx(point.seconds)
+        assert forecast.spread == FLOOR
+
+
+@pytest.mark.parametrize(
+    ("collective", "algorithm", "growth"),
+    [
+        ("bcast", "scatter_allgather_ring", RING),
+        ("allreduce", "segmented_ring", RING),
+        ("allreduce", "recursive_doubling", TREE),
+        ("allgather", "recursive_doubling", HALVES),
+        ("alltoall", "modified_bruck", TREE),
+        ("scatter", "linear_nb", RING),
+        ("allreduce", "", HALVES),
+    ],
+)
+def test_growths_that_names_tell(collective: str, algorithm: str, growth: Growth) -> None:
+    assert known(collective, algorithm) == growth
+
+
+def test_sizes_are_counted_as_everywhere() -> None:
+    assert total_of("alltoall", 8, 64) == 512
+    assert total_of("allreduce", 8, 64) == 8
+    assert RING.message_of("alltoall", 8, 64) == 8
