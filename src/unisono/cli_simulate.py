@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Annotated
+
 import typer
 
-from unisono.cli_options import Json
+from unisono.cli_options import OUT, Json
 
 simulate = typer.Typer(
     no_args_is_help=True,
@@ -20,6 +23,49 @@ def platforms(json: Json = False) -> None:
     from unisono.commands.platforms import platforms as command
 
     command(json=json)
+
+
+@simulate.command(epilog="Example: unisono simulate tune --platform fx10 --nodes 64 --ppn 4 --collective bcast -o fx10")
+def tune(
+    platform: Annotated[str, typer.Option(metavar="NAME|FILE", help="The machine: see unisono simulate platforms.")],
+    nodes: Annotated[
+        str | None, typer.Option(metavar="16,64", help="Numbers of nodes. Default: the machine's.")
+    ] = None,
+    ppn: Annotated[int | None, typer.Option(min=1, help="Ranks per node. Default: its cores.")] = None,
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The directory for all outputs.")] = OUT,
+    collective: Annotated[
+        list[str] | None, typer.Option(help="Simulate this collective only; may be repeated.")
+    ] = None,
+    size: Annotated[list[str] | None, typer.Option(help="Simulate this message size only; may be repeated.")] = None,
+    algorithm: Annotated[
+        list[str] | None, typer.Option(help="Of our algorithms simulate this one only; may be repeated.")
+    ] = None,
+    selector: Annotated[
+        str, typer.Option(metavar="ompi|mpich|mvapich2|impi", help="Whose choice the default follows.")
+    ] = "ompi",
+    deadline: Annotated[str, typer.Option(metavar="60s", help="The longest time of each simulation.")] = "60s",
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue the study in DIR; begin it if there is none.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Simulate collectives on a machine, decide, and report: a study in which nothing was measured."""
+    from unisono.commands.simulate_tune import Wishes, simulate_tune
+
+    wishes = Wishes(
+        platform=platform,
+        nodes=nodes,
+        ppn=ppn,
+        output=output,
+        collectives=collective or [],
+        sizes=size or [],
+        algorithms=algorithm or [],
+        selector=selector,
+        deadline=deadline,
+        resume=resume,
+        json=json,
+    )
+    raise typer.Exit(simulate_tune(wishes))
 
 
 def add_to(app: typer.Typer) -> None:

@@ -212,6 +212,13 @@ WITHOUT_SIZE = ("alltoallv", "barrier")
 """Collectives whose ranks know no size that all of them agree on: whoever chooses call by call has one rule for all."""
 
 
+SIMULATED = "simulated"
+"""The method of a study that nothing was measured for, and how its ranks started together."""
+
+EXACT = 1 << 20
+"""The round of what would be the same in every launch: a simulation's. It has no noise, so it has no intervals. No
+study has so many rounds."""
+
 NODES_MOST = 1 << 20
 PPN_MOST = 1 << 16
 RANKS_MOST = 1 << 24

@@ -28,6 +28,7 @@ from unisono.profile.diagnose import mismatch, program_of
 from unisono.tuning.choice import choose, nearest_case, unmeasured
 from unisono.tuning.model import PlanModel, Tuning
 from unisono.tuning.stale import stale
+from unisono.tuning.words import SIMULATED
 from unisono.writing import write
 
 RULES_VARIABLE = "UNISONO_RULES"
@@ -135,6 +136,8 @@ def resolve(
     line = applied.serving(line, machine, environment, progress)
     if applied.is_default and not applied.notes:
         notes.append(N_("the default is the best setting that was measured for this; nothing is added"))
+    if tuning.simulated:
+        notes.append(N_("this tuning is {simulated}; unisono verify proves it here").format(simulated=SIMULATED))
     stale_notes = [
         N_("the tuning may be stale: {difference}").format(difference=sentence) for sentence in stale(tuning, machine)
     ]

@@ -34,7 +34,7 @@ from unisono.launch.userline import parse
 from unisono.library.build import bench_program
 from unisono.machine.describe import describe
 from unisono.machine.model import Machine
-from unisono.model import USUAL, Setting
+from unisono.model import SIMULATED, USUAL, Setting
 from unisono.profile.importers import import_profile
 from unisono.profile.model import Profile
 from unisono.search.search import Hooks
@@ -141,6 +141,8 @@ def evidence(tuning: Tuning, path: Path, studies: Sequence[Path]) -> list[Eviden
 
     And the tuning's own gains for what they lack. Raises UserError for a study that cannot be read.
     """
+    if tuning.simulated:
+        raise UserError(_("{path}: is simulated; advice is made from what was measured").format(path=path))
     found: list[Evidence] = []
     beside = [Outputs(path.parent).study, *sorted(path.parent.glob(f"{GAPS}*.db"))]
     for study in studies or [place for place in beside if place.is_file()]:
@@ -148,6 +150,8 @@ def evidence(tuning: Tuning, path: Path, studies: Sequence[Path]) -> list[Eviden
             if not studies and not study.name.startswith(GAPS) and store.meta("id") != tuning.study.id:
                 continue
             data = store.data()
+        if data.method == SIMULATED:
+            raise UserError(_("{path}: is simulated; advice is made from what was measured").format(path=study))
         if data.samples:
             found.append(StudyEvidence(data, tuning))
     return [*found, TuningEvidence(tuning)]

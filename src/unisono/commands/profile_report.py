@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from unisono.commands.console import err
+from unisono.errors import UserError
 from unisono.language import _
+from unisono.model import SIMULATED
 
 if TYPE_CHECKING:
     from unisono.model import Case
@@ -44,5 +46,7 @@ def _study(path: Path) -> tuple[Tuning, dict[Case, CaseView]]:
 
     with Store.open(path) as store:
         data = store.data()
+    if data.method == SIMULATED:
+        raise UserError(_("{path}: is simulated; a profile is set beside what was measured").format(path=path))
     decision = decide_study(data)
     return from_decision(decision, data), {view.case: view for view in case_views(data, decision)}

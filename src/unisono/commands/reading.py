@@ -83,6 +83,7 @@ def lookup(
     """What one collective gets at one size, as `unisono run` gives it and `unisono explain` explains it."""
     from unisono.tuning import read
     from unisono.tuning.explain import explain
+    from unisono.tuning.words import SIMULATED
 
     tuning = read(path)
     case = case_of(tuning, nodes, ppn)
@@ -101,7 +102,11 @@ def lookup(
         fast = _("{gain:.2f}x the default's speed ({low:.2f} to {high:.2f})").format(
             gain=gain.mid, low=gain.low, high=gain.high
         )
+    if gain and found.simulated:
+        fast = _("{gain:.2f}x the default's speed, simulated").format(gain=gain.mid)
     console.print(translated(str(found.setting)), style="bold", markup=False)
     console.print(_("  for {what}: {fast}").format(what=what, fast=fast), markup=False)
+    if found.simulated:
+        console.print(f"  {translated(SIMULATED)}", style="yellow", markup=False)
     for note in [*found.notes, *explained.alone_sentences()]:
         console.print(f"  {translated(note)}", markup=False)

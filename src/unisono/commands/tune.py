@@ -29,7 +29,7 @@ from unisono.model import NODES_MOST
 from unisono.numbers import whole_number
 from unisono.results.engine import ForeignEngine
 from unisono.search.search import ENDED, Hooks, search, searched
-from unisono.study.begin import begin, resume, stored_candidates, stored_study
+from unisono.study.begin import begin, refuse_unmeasured, resume, stored_candidates, stored_study
 from unisono.study.config import Study
 from unisono.study.files import Outputs
 from unisono.study.matrix import Matrix, expand
@@ -172,6 +172,7 @@ def _machine(wishes: Wishes, continued: Path | None) -> Machine:
     kept = None
     if continued is not None:
         with Store.open(continued) as store:
+            refuse_unmeasured(continued, store)
             kept = store.machine.mpi
     mpirun = launcher(wishes.mpirun, kept)
     mpicc = compiler(wishes.mpicc, mpirun, kept)

@@ -268,7 +268,7 @@ def singular_points(table: Table, confidence: float, settings: Iterable[Setting]
         return []
     logs = filled(table.logs)[[table.row(setting) for setting in wanted]]
     excess = _excess(logs, np.log2(np.maximum(np.asarray(table.sizes, dtype=np.float64), 0.5)))
-    fit = locations(excess)
+    fit = locations(excess, table.rounds)
     compared = max(int(np.isfinite(fit.log).sum()), 1)
     half = fit.half(confidence, float(compared))
     clear = (np.abs(fit.log) - half > math.log(SINGULAR) / 2) & (np.abs(fit.log) > math.log(SINGULAR))

@@ -27,7 +27,7 @@ def estimates(table: Table, margin: float, confidence: float) -> list[Estimate]:
     if DEFAULT not in table:
         return []
     gains = contrasts(table.logs, table.row(DEFAULT), table.rounds)
-    times = locations(table.logs)
+    times = locations(table.logs, table.rounds)
     half_gain = gains.half(confidence)
     half_time = times.half(confidence, 1.0)
     found = []

@@ -104,7 +104,7 @@ class Pair:
         apart = {index for claim in verdict.claims for index in range(claim.first, claim.last + 1)}
         fit = contrasts(self._logs, 0, self._rounds)
         half = fit.half(confidence)
-        times = locations(self._logs)
+        times = locations(self._logs, self._rounds)
         found = []
         for index, size in enumerate(self.sizes):
             log = float(fit.log[1, index])

@@ -14,6 +14,7 @@ repetitions it made. What is compared is one number per launch, and noise is wha
   cell (empirical Bayes: G. K. Smyth, Stat. Appl. Genet. Mol. Biol. 3(1), 2004). A setting that is far noisier than the
   others is judged by its own variance alone (the robust form: B. Phipson et al., Ann. Appl. Stat. 10(2), 2016). A
   floor of 0.5 % (same launch) or 1 % (different launches) keeps few launches from looking perfect.
+- *No noise.* What was simulated would be the same again (`model.EXACT`): its comparisons have no error.
 - *Many comparisons.* Intervals of a cell are simultaneous (Sidak, stepped down as Holm does: a setting that is told
   apart from the reference no longer counts against the others). The error is family-wise, not a false discovery rate:
   a cell where nothing matters shall say so, whereas a rate would allow one wrong setting for every twenty right ones
@@ -25,14 +26,14 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy
 
 from unisono.decide.model import Interval
 from unisono.decide.robust import Counts, Flags, Floats, median, moderate, outliers, trimmed_mean
-from unisono.model import Setting
+from unisono.model import EXACT, Setting
 
 FLOOR_WITHIN = 0.005
 """Least standard deviation (log) assumed between launches for settings compared within one launch."""
@@ -132,6 +133,9 @@ def contrasts(values: Floats, reference: int, rounds: Counts, prior: Prior | Non
     `values`: log seconds, rows x cells x launches, NaN where not measured; `rounds`: the round of each launch.
     Rows are settings; cells are independent problems (message sizes, say) with the same rows and launches.
     """
+    if is_exact(rounds):
+        levels = _exact(values)
+        return replace(levels, log=levels.log[reference] - levels.log)
     shape = values.shape[:2]
     result = Contrast(np.full(shape, np.nan), np.full(shape, np.inf), np.zeros(shape), np.zeros(shape, dtype=np.int64))
     present = np.isfinite(values)
@@ -166,8 +170,21 @@ def contrasts(values: Floats, reference: int, rounds: Counts, prior: Prior | Non
     return result
 
 
-def locations(values: Floats) -> Contrast:
+def is_exact(rounds: Counts) -> bool:
+    """Whether all of these launches are simulated ones."""
+    return rounds.size > 0 and bool((rounds == EXACT).all())
+
+
+def _exact(values: Floats) -> Contrast:
+    count = np.isfinite(values).sum(axis=-1)
+    level = np.where(count > 0, np.nansum(values, axis=-1) / np.maximum(count, 1), np.nan)
+    return Contrast(level, np.zeros(level.shape), np.full(level.shape, np.inf), count)
+
+
+def locations(values: Floats, rounds: Counts | None = None) -> Contrast:
     """Where each row lies by itself (log seconds) and how well that is known; rows x cells x launches as above."""
+    if rounds is not None and is_exact(rounds):
+        return _exact(values)
     stack = values.transpose(1, 0, 2)
     centre, variance, dof, count, _ = _levels(stack, np.arange(len(values)), None, FLOOR_BETWEEN, 0.0, 0.0)
     known = (count > 0) & (dof > 0)

@@ -16,8 +16,10 @@ def provenance(tuning: Tuning, plan: PlanModel) -> list[str]:
         f"Made by {tuning.made_by} from the tuning {tuning.name!r} of {tuning.created}",
         f"(study {study.name!r}, method {study.method}, id {study.id}).",
         f"Plan: {plan.nodes} x {plan.ppn} ranks, launch setting: {plan.launch}.",
-        f"Measured gain over the default: {gains}.",
+        f"{'Simulated' if tuning.simulated else 'Measured'} gain over the default: {gains}.",
     ]
+    if tuning.simulated:
+        lines.append("SIMULATED: nothing of this was measured on any machine.")
     if tuning.conditions.oversubscribed:
         lines.append("Measured with more ranks than CPUs: the gains hold for that.")
     return [_one_line(line) for line in lines]

@@ -11,7 +11,7 @@ import unisono
 from unisono.decide.model import Decision
 from unisono.language import N_, _, listed, translated
 from unisono.machine.model import Machine, Mpi
-from unisono.model import DEFAULT, Setting, as_measured
+from unisono.model import DEFAULT, SIMULATED, Setting, as_measured
 from unisono.report.text import count, format_duration, format_range, join, short_setting
 from unisono.report.view import chosen_plans
 from unisono.sizes import format_size
@@ -25,6 +25,7 @@ _SYNC = {
     "clock": N_("an agreed start time on a common clock"),
     "barrier": N_("a barrier of our own"),
     "imported": N_("the other benchmark, in its own way"),
+    SIMULATED: N_("the simulator, all at once"),
 }
 
 
@@ -37,18 +38,33 @@ def at_a_glance(study: StudyData) -> Pairs:
     machine = study.machine
     seconds = format_duration(sum(row.seconds for row in study.launches))
     return _known(
-        (_("machine"), listed([machine.name, count(machine.cores, "core")]) if machine.is_described else _("unknown")),
+        (_("machine"), _machine(machine)),
         ("MPI", mpi_name(machine.mpi)),
         ("UCX", machine.ucx.version if machine.ucx else ""),
         (_("ranks"), _shapes(study)),
-        (_("measured in"), listed([count(len(study.launches), "launch"), seconds])),
+        (
+            _("simulated in") if study.method == SIMULATED else _("measured in"),
+            listed([count(len(study.launches), "launch"), seconds]),
+        ),
         (_("method"), study.method),
     )
+
+
+def _machine(machine: Machine) -> str:
+    if machine.source == SIMULATED:
+        return _("{name}, simulated").format(name=machine.name)
+    return listed([machine.name, count(machine.cores, "core")]) if machine.is_described else _("unknown")
 
 
 def warnings(study: StudyData, decision: Decision) -> list[str]:
     """What a reader must know before believing a number."""
     found = []
+    if study.method == SIMULATED:
+        found.append(
+            _(
+                "SIMULATED: nothing on this page was measured. It shows what SimGrid makes of the platform {name}."
+            ).format(name=study.machine.name)
+        )
     crowded = sum(1 for row in study.launches if row.oversubscribed)
     if crowded:
         found.append(
@@ -112,9 +128,13 @@ def conditions(study: StudyData, decision: Decision) -> Pairs:
         ),
         (
             _("decided by"),
-            _("{method}; the default is kept unless beaten by {margin:.0%} with {confidence:.0%} confidence").format(
-                method=decision.method, margin=decision.margin, confidence=decision.confidence
-            ),
+            _("simulated times, which have no noise; the default is kept unless beaten by {margin:.0%}").format(
+                margin=decision.margin
+            )
+            if decision.method == SIMULATED
+            else _(
+                "{method}; the default is kept unless beaten by {margin:.0%} with {confidence:.0%} confidence"
+            ).format(method=decision.method, margin=decision.margin, confidence=decision.confidence),
         ),
         (_("weights"), ", ".join(f"{c} {w:.3g}" for c, w in sorted(decision.weights.items())) or _("all alike")),
     )

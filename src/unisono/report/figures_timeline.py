@@ -6,7 +6,7 @@ from itertools import accumulate
 from typing import Any
 
 from unisono.language import N_, _, listed, translated
-from unisono.model import Setting
+from unisono.model import EXACT, Setting
 from unisono.report.axes import Figure, hover_frame, hover_lines, label, layout
 from unisono.report.drift import drift
 from unisono.report.text import count, format_duration, short_setting, significant
@@ -143,7 +143,9 @@ def _bars(study: StudyData, starts: dict[int, float], scale: float) -> list[dict
 def _text(row: LaunchRow) -> str:
     lines = [
         _("launch {number}: {setting}").format(number=row.id, setting=launch_words(row.setting)),
-        _("{nodes} x {ppn} ranks, round {round}").format(nodes=row.nodes, ppn=row.ppn, round=row.round + 1),
+        _("{nodes} x {ppn} ranks, simulated").format(nodes=row.nodes, ppn=row.ppn)
+        if row.round == EXACT
+        else _("{nodes} x {ppn} ranks, round {round}").format(nodes=row.nodes, ppn=row.ppn, round=row.round + 1),
         listed([_(row.status), format_duration(row.seconds)]),
         *([translated(row.reason)[:160]] if row.reason else []),
     ]

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from unisono.decide.model import Decision, Interval, Plan
 from unisono.language import _
-from unisono.model import Case, Setting
+from unisono.model import SIMULATED, Case, Setting
 from unisono.report.proof import Proven
-from unisono.report.text import count, format_interval, format_ratio, join, short_setting
+from unisono.report.text import count, format_gain, format_ratio, join, short_setting
 from unisono.report.view import chosen_plans, verdict
 
 _NOISY = 1.6
@@ -97,6 +97,10 @@ def _kept(plan: Plan, decision: Decision) -> str:
     for estimate in decision.estimates:
         if (estimate.case.nodes, estimate.case.ppn) == (plan.nodes, plan.ppn) and not estimate.setting.is_default:
             compared[estimate.setting] = max(compared.get(estimate.setting, 0), estimate.launches)
+    if decision.method == SIMULATED:
+        return _("the default is the best choice: no other setting beats it by more than {margin:.0%}").format(
+            margin=decision.margin
+        )
     if max(compared.values(), default=0) < 2:
         return _("the default is kept: too few launches worked to know of anything better")
     spreads = [
@@ -120,7 +124,7 @@ def _kept(plan: Plan, decision: Decision) -> str:
 
 
 def _strength(collective: str, gain: Interval) -> str:
-    return f"{collective} {format_ratio(gain.mid)} ({format_interval(gain)})"
+    return f"{collective} {format_gain(gain)}"
 
 
 def rule_count(plan: Plan) -> int:
@@ -137,8 +141,12 @@ def _what(plan: Plan) -> str:
     return rules if rule_count(plan) else ""
 
 
-def title(found: Sequence[Answer]) -> str:
-    """The page's headline: the one answer, or that there are several."""
+def title(found: Sequence[Answer], simulated: str = "") -> str:
+    """The page's headline: the one answer, or that there are several. `simulated`: the name of the platform."""
+    if simulated and len(found) == 1:
+        return _("Simulated on {name}: {sentence}.").format(name=simulated, sentence=found[0].sentence)
+    if simulated and found:
+        return _("Simulated on {name}: the best setting for each number of ranks.").format(name=simulated)
     if len(found) == 1:
         return _("On this machine, {sentence}.").format(sentence=found[0].sentence)
     if not found:

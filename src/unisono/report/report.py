@@ -9,6 +9,7 @@ from typing import Any
 from unisono.decide.compare import Comparison
 from unisono.decide.model import Decision
 from unisono.language import translated
+from unisono.model import SIMULATED
 from unisono.report import comparison as comparing
 from unisono.report import conditions, headline, page, proof, sections
 from unisono.report.drift import drift, sentence
@@ -55,7 +56,7 @@ def content(
     failed, left = conditions.failures(study)
     return {
         "study": study,
-        "title": headline.title(answers),
+        "title": headline.title(answers, study.machine.name if study.method == SIMULATED else ""),
         "created": study.created[:16].replace("T", " ") + " UTC",
         "answers": answers,
         "facts": conditions.at_a_glance(study),

@@ -52,7 +52,9 @@ def format_interval(gain: Interval) -> str:
 
 
 def format_gain(gain: Interval) -> str:
-    """ "1.21× (1.15–1.28)"."""
+    """ "1.21× (1.15–1.28)"; "1.21×" where there is no interval."""
+    if gain.low == gain.mid == gain.high:
+        return format_ratio(gain.mid)
     return f"{format_ratio(gain.mid)} ({format_interval(gain)})"
 
 

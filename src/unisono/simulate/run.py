@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -37,6 +38,17 @@ _CHEAP = {
     "reduce": "binomial",
 }
 """What communicators are made with: few messages at a time, which is what a simulation's time depends on."""
+
+
+_running: set[int] = set()
+"""Process groups of simulations under way, in whatever thread."""
+
+
+def end_running() -> None:
+    """Ends all simulations under way: their callers get LaunchError."""
+    for group in list(_running):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(group, signal.SIGKILL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +116,7 @@ def output_of(argv: list[str], env: Mapping[str, str], folder: Path, deadline: f
     with subprocess.Popen(
         argv, env=env, cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
     ) as process:
+        _running.add(process.pid)
         try:
             stdout, stderr = process.communicate(timeout=deadline)
         except subprocess.TimeoutExpired:
@@ -114,6 +127,8 @@ def output_of(argv: list[str], env: Mapping[str, str], folder: Path, deadline: f
             raise LaunchError(
                 "hung", N_("the simulation said nothing within {deadline:g} s").format(deadline=deadline)
             ) from None
+        finally:
+            _running.discard(process.pid)
     if process.returncode:
         last = (stderr.strip().splitlines() or [N_("no word")])[-1]
         raise LaunchError(

@@ -13,6 +13,7 @@ from unisono.errors import UserError
 from unisono.language import N_, _, translated
 from unisono.machine.fingerprint import differences
 from unisono.machine.model import Machine
+from unisono.model import SIMULATED
 from unisono.study.config import Study
 from unisono.study.matrix import Matrix
 from unisono.study.ours import Ours, as_text
@@ -89,6 +90,22 @@ def _shown(value: Any) -> str:
     return text if text and len(text) <= _SHOWN else f"{text[:_SHOWN]}..." if text else _("none")
 
 
+def refuse_unmeasured(path: Path, store: Store) -> None:
+    """Raises UserError for a study that `unisono tune` did not begin."""
+    if store.meta_or_none("imported") is not None:
+        raise UserError(
+            _("{path}: was imported from other benchmarks and cannot be continued; choose another -o DIR").format(
+                path=path
+            )
+        )
+    if store.meta_or_none(SIMULATED) is not None:
+        raise UserError(
+            _("{path}: was simulated; continue it with unisono simulate tune --resume -o {folder}").format(
+                path=path, folder=shlex.quote(str(path.parent))
+            )
+        )
+
+
 def resume(path: Path, machine: Machine, *, asked: Study | None, force: bool) -> Store:
     """An existing study, ready to be continued.
 
@@ -97,12 +114,7 @@ def resume(path: Path, machine: Machine, *, asked: Study | None, force: bool) ->
     """
     store = Store.open(path, write=True)
     try:
-        if store.meta_or_none("imported") is not None:
-            raise UserError(
-                _("{path}: was imported from other benchmarks and cannot be continued; choose another -o DIR").format(
-                    path=path
-                )
-            )
+        refuse_unmeasured(path, store)
         if store.meta_or_none("merged") is not None:
             raise UserError(
                 _(

@@ -87,7 +87,7 @@ COLUMNS: dict[str, dict[str, Any]] = {
         "setting": _Key,
         "repetitions": _Count,
         "discarded": _Count,
-        "sync": Literal["clock", "barrier", "program", "imported"],
+        "sync": Literal["clock", "barrier", "program", "imported", "simulated"],
         **dict.fromkeys(("minimum", "q1", "median", "q3", "p95", "mean", "trimmed"), _Seconds),
         "correct": _Flag | None,
         "state": Annotated[float, Field(ge=0, le=1e12, allow_inf_nan=False)] | None,

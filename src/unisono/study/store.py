@@ -25,7 +25,7 @@ from unisono.errors import UserError
 from unisono.language import _
 from unisono.machine.describe import from_document
 from unisono.machine.model import Machine
-from unisono.model import Case, Sample, Setting
+from unisono.model import SIMULATED, Case, Sample, Setting
 from unisono.reading import STUDY_MOST
 from unisono.study import database
 from unisono.study import rows as kept
@@ -180,7 +180,7 @@ class Store:
         return from_document(
             self.value("machine", kept.OBJECT),
             f"{self.path}: machine",
-            described=self.meta_or_none("imported") is None,
+            described=self.meta_or_none("imported") is None and self.meta_or_none(SIMULATED) is None,
         )
 
     @property

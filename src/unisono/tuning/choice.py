@@ -29,6 +29,8 @@ class Lookup:
     """None: no rule names this size, or rules do not apply to these ranks; the MPI decides by itself under the plan's
     launch setting."""
     notes: tuple[str, ...]
+    simulated: bool = False
+    """Whether nothing of it was measured."""
 
     @property
     def exact(self) -> bool:
@@ -65,6 +67,7 @@ class Lookup:
             "range": self.rule.range_text() if self.rule else None,
             "gain": json.loads(self.gain.model_dump_json()) if self.gain else None,  # an open end is null
             "exact": self.exact,
+            "simulated": self.simulated,
             "notes": list(self.notes),
         }
 
@@ -150,7 +153,8 @@ def lookup(
             )
         )
     if not rules_apply(plan, nodes, ppn):
-        return Lookup(collective, nodes, ppn, size, plan, None, (unmeasured(tuning, case, nodes, ppn),))
+        away = (unmeasured(tuning, case, nodes, ppn),)
+        return Lookup(collective, nodes, ppn, size, plan, None, away, tuning.simulated)
     notes = [unmeasured(tuning, case, nodes, ppn)] if case != (nodes, ppn) else []
     rule = plan.rule_at(collective, size)
     measured = sorted(size for rule in plan.rules_for(collective) for size in rule.sizes)
@@ -163,7 +167,7 @@ def lookup(
         )
         end = format_size(measured[-1] if above else measured[0])
         notes.append(sentence.format(size=format_size(size), end=end))
-    return Lookup(collective, nodes, ppn, size, plan, rule, tuple(notes))
+    return Lookup(collective, nodes, ppn, size, plan, rule, tuple(notes), tuning.simulated)
 
 
 def rules_apply(plan: PlanModel, nodes: int, ppn: int) -> bool:

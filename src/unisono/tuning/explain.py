@@ -63,6 +63,8 @@ class Explanation:
 
     def sentences(self) -> list[str]:
         """Why, one sentence each."""
+        if self.found.simulated:
+            return [*self._simulated(), *self.alone_sentences()]
         found, rule = self.found, self.found.rule
         share = f"{self.confidence:.0%}"
         gain = found.gain
@@ -103,6 +105,20 @@ class Explanation:
             ).format(margin=self.margin, share=share, study=self.study)
         )
         return said + self.alone_sentences()
+
+    def _simulated(self) -> list[str]:
+        found, rule = self.found, self.found.rule
+        said = [_("Note: {note}.").format(note=translated(note)) for note in (words.SIMULATED, *found.notes)]
+        if rule is not None and found.gain is not None:
+            said.append(
+                _("For this range, {range}, it takes {times}, simulated at {sizes} (study {study}).").format(
+                    range=words.sizes(rule.first, rule.last),
+                    times=_times(rule.gain),
+                    sizes=", ".join(format_size(size) for size in rule.sizes),
+                    study=self.study,
+                )
+            )
+        return said
 
     def alone_sentences(self) -> list[str]:
         """What the collective would have if it alone chose the launch setting; [] where that is the same."""
@@ -243,8 +259,10 @@ def _under(use: str, launch: Setting) -> str:
 
 def _times(gain: Gain) -> str:
     """ "66% of the default's time: 1.52x as fast, 1.40x to 1.63x"."""
-    if gain.mid == gain.low == gain.high == 1:
+    if gain.exact and gain.mid == 1:
         return _("as long as the default")
+    if gain.exact:
+        return _("{share:.0%} of the default's time: {mid:.2f}x as fast").format(share=1 / gain.mid, mid=gain.mid)
     return _("{share:.0%} of the default's time: {mid:.2f}x as fast, {low:.2f}x to {high:.2f}x").format(
         share=1 / gain.mid, mid=gain.mid, low=gain.low, high=gain.high
     )

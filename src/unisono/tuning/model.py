@@ -23,7 +23,19 @@ from unisono.decide.model import Interval, Joint, Plan, Rule
 from unisono.language import _, ngettext
 from unisono.launch.layouts import Layout
 from unisono.machine.model import mpi_name
-from unisono.model import CALL_SCOPE, COLLECTIVES, DISPATCHED, MPICH, PRELOAD, UNISONO, Case, Level, Setting, is_ours
+from unisono.model import (
+    CALL_SCOPE,
+    COLLECTIVES,
+    DISPATCHED,
+    MPICH,
+    PRELOAD,
+    SIMULATED,
+    UNISONO,
+    Case,
+    Level,
+    Setting,
+    is_ours,
+)
 from unisono.sizes import format_size
 from unisono.study.config import Size
 from unisono.tuning.names import check_value_names
@@ -81,7 +93,14 @@ class Gain(_Part):
             )
         return self
 
+    @property
+    def exact(self) -> bool:
+        """Whether there is no interval: the default's own, or simulated."""
+        return self.low == self.mid == self.high
+
     def __str__(self) -> str:
+        if self.exact:
+            return f"{self.mid:.2f}x"
         return _("{mid:.2f}x ({low:.2f} to {high:.2f})").format(mid=self.mid, low=self.low, high=self.high)
 
 
@@ -440,6 +459,11 @@ class Tuning(_Part):
             if name not in known:
                 raise ValueError(_("weights.{name}: no plan has a gain for {name}").format(name=name))
         return self
+
+    @property
+    def simulated(self) -> bool:
+        """Whether nothing of it was measured (unisono simulate tune)."""
+        return self.study.method == SIMULATED
 
     def cases(self) -> list[tuple[int, int]]:
         """The (nodes, ppn) it has plans for, in order."""

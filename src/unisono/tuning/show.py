@@ -19,9 +19,11 @@ def show(tuning: Tuning, *, proven: bool = False) -> Group:
     parts: list[RenderableType] = [_about(tuning)]
     for nodes, ppn in tuning.cases():
         best = choose(tuning, nodes, ppn)
-        parts += [Text(), _plans(tuning, nodes, ppn, best), Text(), _rules(best)]
+        parts += [Text(), _plans(tuning, nodes, ppn, best), Text(), _rules(tuning, best)]
     if tuning.proof:
         parts += [Text(), _proof(tuning)]
+    elif tuning.simulated:
+        parts += [Text(), Text(_("No proof is in this document: on the machine itself unisono verify makes one."))]
     elif tuning.plan and not proven:
         parts += [
             Text(),
@@ -41,11 +43,15 @@ def _about(tuning: Tuning) -> Table:
     table.add_column()
     study = tuning.study
     table.add_row(_("tuning"), Text(tuning.name, style="bold"))
+    if tuning.simulated:
+        table.add_row(_("SIMULATED"), Text(translated(words.SIMULATED), style="bold yellow"))
     table.add_row(_("made"), Text(_("{created} by {made_by}").format(created=tuning.created, made_by=tuning.made_by)))
     if tuning.mpi is not None:
         table.add_row("MPI", Text(tuning.mpi.words))
     table.add_row(_("study"), Text(f"{study.name}, {study.method}, id {study.id}"))
     kept = _("unless beaten by {margin:.0%} with {confidence:.0%} confidence")
+    if tuning.simulated:
+        kept = _("unless beaten by {margin:.0%}; each was simulated once and would be the same again")
     table.add_row(_("default kept"), kept.format(margin=study.margin, confidence=study.confidence))
     conditions = tuning.conditions
     ranks = ", ".join(map(str, conditions.ranks)) or "?"
@@ -54,7 +60,12 @@ def _about(tuning: Tuning) -> Table:
         if conditions.oversubscribed
         else _("{launches} launches of {ranks} ranks")
     )
-    table.add_row(_("measured in"), measured.format(launches=conditions.launches, ranks=ranks))
+    if tuning.simulated:
+        measured = _("{launches} cases of {ranks} ranks")
+    table.add_row(
+        _("simulated") if tuning.simulated else _("measured in"),
+        measured.format(launches=conditions.launches, ranks=ranks),
+    )
     said = {finding.text for finding in tuning.finding}
     for note in conditions.notes:
         if note not in said:
@@ -91,13 +102,13 @@ def _plans(tuning: Tuning, nodes: int, ppn: int, best: PlanModel) -> Table:
     return table
 
 
-def _rules(plan: PlanModel) -> Table:
+def _rules(tuning: Tuning, plan: PlanModel) -> Table:
     table = Table(title=_("What to use under {launch}").format(launch=words.launch(plan.launch)), title_justify="left")
     for name in (_("collective"), _("message size")):
         table.add_column(name)
     table.add_column(_("use"), overflow="fold")
     table.add_column(_("gain"), justify="right")
-    table.add_column(_("measured at"), overflow="fold")
+    table.add_column(_("simulated at") if tuning.simulated else _("measured at"), overflow="fold")
     last = ""
     for rule in plan.rule:
         name = rule.collective if rule.collective != last else ""

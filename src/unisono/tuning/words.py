@@ -8,6 +8,9 @@ from unisono.language import N_, _
 from unisono.model import PRELOAD, Setting, is_ours
 from unisono.sizes import format_size
 
+SIMULATED = N_("simulated with SimGrid: nothing of it was measured on any machine")
+"""What everybody says of a tuning that unisono simulate tune made."""
+
 _VERDICTS = (
     N_("faster"),
     N_("no difference"),

@@ -1,0 +1,107 @@
+"""`unisono simulate tune`: a study on a machine that is not here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from unisono.commands.console import err, out, print_json
+from unisono.commands.interrupted import terminated_like_interrupted
+from unisono.errors import UserError
+from unisono.language import _
+from unisono.model import Case, Setting
+from unisono.numbers import whole_number
+from unisono.simulate.build import unavailable
+from unisono.simulate.files import platform
+from unisono.simulate.study import COLLECTIVES, RANKS_MOST, SELECTORS, Wanted, begin, fill, resume
+from unisono.sizes import format_size, parse_size
+from unisono.study.config import parse_duration
+from unisono.study.files import Outputs
+
+_COLLECTIVES = ("allgather", "allreduce", "alltoall", "bcast")
+_SIZES = ("8", "256", "8K", "256K")
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """The command line, as given; None and [] where nothing was said."""
+
+    platform: str
+    nodes: str | None
+    ppn: int | None
+    output: Path
+    collectives: list[str]
+    sizes: list[str]
+    algorithms: list[str]
+    selector: str
+    deadline: str
+    resume: bool
+    json: bool
+
+
+def simulate_tune(wishes: Wishes) -> int:
+    """Simulates, decides, writes study.db, tuning.toml and report.html. Exit status 0."""
+    from unisono.report.report import write_report
+    from unisono.search.verdict import decide_study
+    from unisono.tuning import from_decision, write
+    from unisono.tuning.show import show
+
+    wanted = _wanted(wishes)
+    if reason := unavailable():
+        raise UserError(reason)
+    outputs = Outputs(wishes.output)
+    there = wishes.resume and outputs.study.exists()
+    total = sum(len(wanted.settings(case.collective)) for case in wanted.cases)
+    number = 0
+
+    def progress(case: Case, setting: Setting, seconds: float | None) -> None:
+        nonlocal number
+        number += 1
+        took = _("{seconds:.1f} s").format(seconds=seconds) if seconds is not None else _("not all sizes")
+        words = setting.get("algorithm", _("default"))
+        err().print(f"  {number}/{total}: {case.collective} {case.nodes} x {case.ppn}, {words}: {took}", markup=False)
+
+    opened = (resume if there else begin)(outputs.study, wanted)
+    with terminated_like_interrupted(), opened as store:
+        fill(store, wanted, progress)
+        data = store.data()
+    decision = decide_study(data)
+    tuning = from_decision(decision, data)
+    write(tuning, outputs.tuning)
+    write_report(data, decision, outputs.report, tuning=tuning, verification=None)
+    if wishes.json:
+        print_json({"study": str(outputs.study), "tuning": str(outputs.tuning), "report": str(outputs.report)})
+        return 0
+    out().print(show(tuning))
+    err().print(_("Decided: {tuning}, {report}").format(tuning=outputs.tuning, report=outputs.report), markup=False)
+    return 0
+
+
+def _wanted(wishes: Wishes) -> Wanted:
+    """What the command line asks for. Raises UserError."""
+    found = platform(wishes.platform)
+    for name in wishes.collectives:
+        if name not in COLLECTIVES:
+            raise UserError(
+                _("--collective {name}: {known} can be simulated").format(name=name, known=", ".join(COLLECTIVES))
+            )
+    if wishes.selector not in SELECTORS:
+        raise UserError(
+            _("--selector {selector}: {known}").format(selector=wishes.selector, known=", ".join(SELECTORS))
+        )
+    nodes = [found.nodes]
+    if wishes.nodes is not None:
+        nodes = [whole_number(word.strip(), "--nodes", most=RANKS_MOST) for word in wishes.nodes.split(",")]
+    sizes = {parse_size(word, "--size") for word in wishes.sizes or _SIZES}
+    if min(sizes) < 1:
+        raise UserError(_("--size {size}: nothing is sent; write 1 or more").format(size=format_size(min(sizes))))
+    return Wanted(
+        found,
+        tuple(dict.fromkeys(nodes)),
+        wishes.ppn if wishes.ppn is not None else found.cores,
+        tuple(dict.fromkeys(wishes.collectives or _COLLECTIVES)),
+        tuple(sorted(sizes)),
+        tuple(dict.fromkeys(wishes.algorithms)),
+        wishes.selector,
+        parse_duration(wishes.deadline, "--deadline"),
+    )
