@@ -23,6 +23,8 @@ enum collective {
     COLL_BCAST,
     COLL_GATHER,
     COLL_REDUCE,
+    COLL_REDUCE_SCATTER,
+    COLL_REDUCE_SCATTER_BLOCK,
     COLL_SCATTER,
     COLLECTIVES
 };
@@ -34,6 +36,18 @@ extern const char *const collective_names[COLLECTIVES];
  * other, ((a0 op a1) op a2) op ..., wherever ranks are and whatever the algorithm. ORDER_EXACT: sums of floating-point
  * numbers are those of exact.h; everything else as ORDER_RANKS. */
 enum reduction_order { ORDER_FREE, ORDER_RANKS, ORDER_EXACT };
+
+/* A vector that is combined, and of which every rank gets a block. */
+static inline bool collective_scatters_sum(enum collective collective)
+{
+    return collective == COLL_REDUCE_SCATTER || collective == COLL_REDUCE_SCATTER_BLOCK;
+}
+
+/* Whether elements are combined. */
+static inline bool collective_reduces(enum collective collective)
+{
+    return collective == COLL_REDUCE || collective == COLL_ALLREDUCE || collective_scatters_sum(collective);
+}
 
 /* How elements are combined. */
 struct reduction {
@@ -56,8 +70,9 @@ struct call {
     enum collective collective;
     int root;      /* bcast, gather, reduce, scatter */
     int64_t bytes; /* the message size as IMB counts it: the vector of bcast, reduce, allreduce; what one rank
-                      contributes to allgather and gather; what one rank has for one other in alltoall and scatter; of allgatherv the total
-                      over all ranks divided by the ranks, rounded up; 0 for alltoallv and barrier */
+                      contributes to allgather and gather; what one rank has for one other in alltoall and scatter; what
+                      one rank gets of reduce_scatter_block; of reduce_scatter the whole vector; of allgatherv
+                      the total over all ranks divided by the ranks, rounded up; 0 for alltoallv and barrier */
 
     /* Data goes from `send` to `receive`, both contiguous. They overlap only where said:
        bcast      `receive` is the buffer on all ranks, on the root what is sent; `send` is not used.
@@ -65,18 +80,20 @@ struct call {
        allreduce  they may be equal.
        allgather  `send` may be this rank's own place in `receive`; so in allgatherv.
        alltoall   never; so in alltoallv.
+       reduce_scatter(_block)  they may be equal; not where an algorithm sees them (run.c).
        gather     `receive` counts on the root alone, elsewhere it is NULL; its `send` may be its own place in it.
        scatter    `send` counts on the root alone, elsewhere it is NULL; its `receive` may be its own place in it. */
     const void *send;
     void *receive;
 
-    /* allgatherv: receive_*, of `ranks` entries, are the same everywhere. alltoallv: all four are a rank's own. */
+    /* allgatherv: receive_*, of `ranks` entries, are the same everywhere, and so are reduce_scatter(_block)'s send_*: the
+       block of each rank, one after the other, with gaps where the call is a piece of another. alltoallv: all four are a
+       rank's own. */
     const int64_t *send_bytes, *send_at; /* by rank: how many bytes, where in `send` */
     const int64_t *receive_bytes, *receive_at;
 
-    /* reduce, allreduce */
-    int64_t count;
-    struct reduction reduction;
+    int64_t count; /* elements; reduce, allreduce */
+    struct reduction reduction; /* of all that combine */
 };
 
 struct node;  /* the node transport: node/node.h */

@@ -1,4 +1,7 @@
 /* The memory of a call is bounded: what takes more does not apply, or is done in pieces. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "collectives.h"
 
 /* Of one reduction: what is in the caches of a socket; at 16 MiB at a time the steps of a recursive halving over 1,000 nodes
@@ -6,11 +9,6 @@
    together, and of each. */
 static const int64_t piece_most = INT64_C(16) << 20;
 static const int64_t node_most = INT64_C(2) << 30, rank_most = INT64_C(256) << 20;
-
-static bool is_reduction(enum collective collective)
-{
-    return collective == COLL_REDUCE || collective == COLL_ALLREDUCE;
-}
 
 static int64_t most_of(const struct coll_comm *comm)
 {
@@ -22,7 +20,7 @@ bool algorithm_applies(const struct algorithm *algorithm, const struct coll_comm
 {
     if (!comm->served || (shape->ordered && !algorithm->keeps_order) || !algorithm->applies(comm, shape))
         return false;
-    return algorithm->scratch == NULL || is_reduction(algorithm->collective) ||
+    return algorithm->scratch == NULL || collective_reduces(algorithm->collective) ||
            algorithm->scratch(comm, shape) <= most_of(comm);
 }
 
@@ -39,10 +37,75 @@ static int64_t piece_of(const struct algorithm *algorithm, const struct coll_com
     return (each + unit - 1) / unit * unit;
 }
 
+/* Of blocks that are cut at so many bytes, all together. */
+static int64_t sum_of(const struct call *call, int ranks, int64_t each)
+{
+    int64_t sum = 0;
+    for (int rank = 0; rank < ranks; rank++)
+        sum += call->send_bytes[rank] < each ? call->send_bytes[rank] : each;
+    return sum;
+}
+
+/* Bytes of each block that go at once: of no block more than piece_most, so that there is room for it beside the vector where
+   that is in place; and of all together so many that the algorithm takes no more than that. */
+static int64_t cut_of(const struct algorithm *algorithm, const struct coll_comm *comm, const struct call *call)
+{
+    const int64_t element = call->reduction.element, unit = 64 * element, all = sum_of(call, comm->ranks, INT64_MAX);
+    const struct shape shape = {.bytes = call->bytes, .element = element, .commutative = call->reduction.commutative};
+    int64_t takes = algorithm->scratch == NULL ? 0 : algorithm->scratch(comm, &shape), least = element, most = piece_most;
+    if (takes > piece_most) {
+        const int64_t room = (int64_t)((double)all * ((double)piece_most / (double)takes));
+        while (most - least > element) {
+            int64_t middle = least + (most - least) / 2;
+            if (sum_of(call, comm->ranks, middle) > room)
+                most = middle;
+            else
+                least = middle;
+        }
+        most = least;
+    }
+    return most > unit ? most / unit * unit : most / element * element;
+}
+
+/* A vector of which every rank gets a block, in pieces of each. What a piece leaves at the begin of a vector in place lies over
+   what went before: bytes of earlier pieces, of whatever block. */
+static int run_blocks(const struct algorithm *algorithm, struct coll_comm *comm, const struct call *call, int64_t segment)
+{
+    const size_t ranks = (size_t)comm->ranks;
+    const bool in_place = call->receive == call->send;
+    const int64_t each = cut_of(algorithm, comm, call), own = call->send_bytes[comm->rank];
+    int64_t longest = 0;
+    for (size_t rank = 0; rank < ranks; rank++)
+        longest = call->send_bytes[rank] > longest ? call->send_bytes[rank] : longest;
+    if (longest <= each && !in_place)
+        return algorithm->run(comm, call, segment);
+    int64_t *bytes = malloc(2 * ranks * sizeof *bytes), *at = bytes + ranks;
+    char *room = in_place ? coll_scratch(comm, SCRATCH_MORE, (own < each ? own : each) + 1) : NULL;
+    int error = bytes == NULL || (in_place && room == NULL) ? MPI_ERR_NO_MEM : MPI_SUCCESS;
+    for (int64_t from = 0; from < longest && error == MPI_SUCCESS; from += each) {
+        struct call piece = *call;
+        for (size_t rank = 0; rank < ranks; rank++) {
+            int64_t left = call->send_bytes[rank] - from;
+            bytes[rank] = left < 0 ? 0 : left < each ? left : each;
+            at[rank] = call->send_at[rank] + from;
+        }
+        piece.send_bytes = bytes, piece.send_at = at;
+        piece.bytes = call->collective == COLL_REDUCE_SCATTER ? sum_of(&piece, comm->ranks, each) : bytes[0];
+        piece.receive = in_place ? room : (char *)call->receive + from;
+        error = algorithm->run(comm, &piece, segment);
+        if (in_place && error == MPI_SUCCESS && bytes[comm->rank] > 0)
+            memcpy((char *)call->receive + from, room, (size_t)bytes[comm->rank]);
+    }
+    free(bytes);
+    return error;
+}
+
 int algorithm_run(const struct algorithm *algorithm, struct coll_comm *comm, const struct call *call, int64_t segment)
 {
     segment = segment != 0 ? segment : algorithm->segment;
-    int64_t each = is_reduction(call->collective) ? piece_of(algorithm, comm, call) : call->count;
+    if (collective_scatters_sum(call->collective))
+        return run_blocks(algorithm, comm, call, segment);
+    int64_t each = collective_reduces(call->collective) ? piece_of(algorithm, comm, call) : call->count;
     if (each == call->count)
         return algorithm->run(comm, call, segment);
     int error = MPI_SUCCESS;

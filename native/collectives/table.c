@@ -14,7 +14,8 @@ static const struct algorithm *const table[] = {
 #undef ALGORITHM
 
 const char *const collective_names[COLLECTIVES] = {"allgather", "allgatherv", "allreduce", "alltoall", "alltoallv",
-                                                   "barrier",   "bcast",      "gather",    "reduce",   "scatter"};
+                                                   "barrier",   "bcast",      "gather",    "reduce",   "reduce_scatter",
+                                                   "reduce_scatter_block", "scatter"};
 
 const struct algorithm *algorithm_at(int index)
 {

@@ -176,8 +176,7 @@ void choice_from_costs(struct choice *choice, const struct coll_comm *comm, enum
             continue;
         }
         const struct implementation *one = quickest(comm, collective, &shape);
-        const struct implementation *other =
-            collective == COLL_ALLREDUCE || collective == COLL_REDUCE ? quickest(comm, collective, &other_shape) : one;
+        const struct implementation *other = collective_reduces(collective) ? quickest(comm, collective, &other_shape) : one;
         /* What serves up to some size may not serve the range to its end. */
         shape.bytes = end;
         add(&range, one);

@@ -253,3 +253,44 @@ bool device_scatter(const void *send, MPI_Count send_count, MPI_Datatype send_ty
         dispatch_scatter(in.use, send_count, send_type, out.use, count, type, root, comm, &failed);
     return end(&in, &out, failed, *comm, error);
 }
+
+bool device_reduce_scatter(const void *send, void *receive, struct dispatch_vector given, MPI_Datatype type, MPI_Op op,
+                           MPI_Comm *comm, int *error)
+{
+    begin();
+    bool served = dispatch_reduce_scatter(send, receive, given, type, op, comm, error);
+    struct copy in, out;
+    int64_t all = 0, own = 0;
+    int rank = 0;
+    if (!again(served))
+        return served;
+    PMPI_Comm_rank(*comm, &rank);
+    for (int i = 0; i < ranks_of(*comm); i++) {
+        int64_t count = given.counts != NULL ? given.counts[i] : (int64_t)given.long_counts[i];
+        all += count;
+        own = i == rank ? count : own;
+    }
+    int failed = take(&in, send, 0, send == MPI_IN_PLACE ? 0 : all, type, *comm);
+    int other = take(&out, receive, 0, send == MPI_IN_PLACE ? all : own, type, *comm);
+    failed = failed != MPI_SUCCESS ? failed : other;
+    if (failed == MPI_SUCCESS)
+        dispatch_reduce_scatter(in.use, out.use, given, type, op, comm, &failed);
+    return end(&in, &out, failed, *comm, error);
+}
+
+bool device_reduce_scatter_block(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                                 MPI_Comm *comm, int *error)
+{
+    begin();
+    bool served = dispatch_reduce_scatter_block(send, receive, count, type, op, comm, error);
+    struct copy in, out;
+    if (!again(served))
+        return served;
+    const MPI_Count all = count * ranks_of(*comm);
+    int failed = take(&in, send, 0, send == MPI_IN_PLACE ? 0 : all, type, *comm);
+    int other = take(&out, receive, 0, send == MPI_IN_PLACE ? all : count, type, *comm);
+    failed = failed != MPI_SUCCESS ? failed : other;
+    if (failed == MPI_SUCCESS)
+        dispatch_reduce_scatter_block(in.use, out.use, count, type, op, comm, &failed);
+    return end(&in, &out, failed, *comm, error);
+}

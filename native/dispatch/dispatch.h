@@ -20,7 +20,7 @@ extern unsigned char dispatch_below;
 void dispatch_start(void);  /* after MPI_Init; collective, once agree_start() said yes */
 void dispatch_finish(void); /* before MPI_Finalize; collective */
 
-/* Counts and displacements by rank, of either width. */
+/* Counts and displacements by rank, of either width; of reduce_scatter counts alone. */
 struct dispatch_vector {
     const int *counts, *at;
     const MPI_Count *long_counts;
@@ -53,6 +53,10 @@ bool dispatch_alltoallv(const void *send, struct dispatch_vector send_blocks, MP
                         struct dispatch_vector blocks, MPI_Datatype type, MPI_Comm *comm, int *error);
 bool dispatch_gather(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
                      MPI_Datatype type, int root, MPI_Comm *comm, int *error);
+bool dispatch_reduce_scatter(const void *send, void *receive, struct dispatch_vector given, MPI_Datatype type, MPI_Op op,
+                             MPI_Comm *comm, int *error);
+bool dispatch_reduce_scatter_block(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                                   MPI_Comm *comm, int *error);
 bool dispatch_scatter(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
                       MPI_Datatype type, int root, MPI_Comm *comm, int *error);
 

@@ -23,7 +23,7 @@ enum reduction_order ordered_order(void)
 
 bool ordered_keeps(enum collective collective)
 {
-    return ordered_order() != ORDER_FREE && (collective == COLL_REDUCE || collective == COLL_ALLREDUCE);
+    return ordered_order() != ORDER_FREE && collective_reduces(collective);
 }
 
 /* One call, by pieces of its vector. `root` < 0: everybody gets the result. Elements go as bytes: with types that have gaps

@@ -7,7 +7,7 @@
  *     ranks      also when the same numbers come from more or fewer ranks: sums of floating-point numbers, real and
  *                complex, are rounded once (exact.h); all else as `placement`
  *
- * With the last two every reduce and allreduce within a group is served here: by an algorithm of ours that keeps the
+ * With the last two reduce_scatter is left to the MPI library, and every reduce and allreduce within a group is served here: by an algorithm of ours that keeps the
  * order or, where none applies, by the MPI library's gathers and a loop. */
 #ifndef UNISONO_ORDERED_H
 #define UNISONO_ORDERED_H
@@ -15,7 +15,8 @@
 #include "dispatch.h"
 #include "collectives.h"
 
-/* Which order reductions keep, and whether this collective is one of those that do. */
+/* Which order reductions keep, and whether only what keeps it may serve this collective: of reduce_scatter(_block) nothing of
+ * ours does yet. */
 enum reduction_order ordered_order(void);
 bool ordered_keeps(enum collective collective);
 

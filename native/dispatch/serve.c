@@ -103,7 +103,7 @@ const struct implementation *serve_choose(struct state *state, const struct call
     bool sized = call->collective != COLL_BARRIER && call->collective != COLL_ALLTOALLV;
     if (call->bytes < 0)
         return NULL;
-    bool reduces = call->collective == COLL_REDUCE || call->collective == COLL_ALLREDUCE;
+    bool reduces = collective_reduces(call->collective);
     const struct shape shape = {.bytes = call->bytes,
                                 .element = reduces ? call->reduction.element : 0,
                                 .commutative = reduces ? call->reduction.commutative : true,

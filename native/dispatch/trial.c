@@ -27,11 +27,20 @@ static const double alike = 1.25;
 static struct trial found; /* all 0 before */
 
 static const enum collective tried[] = {COLL_BCAST, COLL_ALLREDUCE, COLL_REDUCE, COLL_ALLTOALL, COLL_ALLGATHER,
-                                       COLL_GATHER, COLL_SCATTER};
+                                       COLL_GATHER, COLL_SCATTER, COLL_REDUCE_SCATTER_BLOCK, COLL_REDUCE_SCATTER};
 enum { TRIED = sizeof tried / sizeof *tried };
+
+/* What is sent and received, and the blocks of a reduce_scatter: elements for the MPI library, bytes and places for ours; by
+ * rank. */
+struct trial_room {
+    void *send, *receive;
+    int *counts;
+    int64_t *bytes, *at;
+};
 
 /* One collective at one size. */
 struct task {
+    const struct trial_room *room;
     struct shape shape;
     struct call call;
     int count, calls;
@@ -55,7 +64,7 @@ static bool is_rooted(enum collective collective)
 /* Whether the MPI library's own is tried beside ours: the last of a task. */
 static bool has_rival(enum collective collective)
 {
-    return is_rooted(collective);
+    return is_rooted(collective) || collective_scatters_sum(collective);
 }
 
 static int rival_of(enum collective collective)
@@ -63,13 +72,18 @@ static int rival_of(enum collective collective)
     return TRIAL_ALGORITHMS - COLLECTIVES + (int)collective;
 }
 
-static void run_rival(const struct call *call, MPI_Comm comm)
+static void run_rival(const struct task *task, MPI_Comm comm)
 {
-    int bytes = (int)call->bytes;
+    const struct call *call = &task->call;
+    const int bytes = (int)call->bytes, count = (int)(call->bytes / (int64_t)sizeof(double));
     if (call->collective == COLL_GATHER)
         PMPI_Gather(call->send, bytes, MPI_BYTE, call->receive, bytes, MPI_BYTE, call->root, comm);
-    else
+    else if (call->collective == COLL_SCATTER)
         PMPI_Scatter(call->send, bytes, MPI_BYTE, call->receive, bytes, MPI_BYTE, call->root, comm);
+    else if (call->collective == COLL_REDUCE_SCATTER)
+        PMPI_Reduce_scatter(call->send, call->receive, task->room->counts, MPI_DOUBLE, MPI_SUM, comm);
+    else
+        PMPI_Reduce_scatter_block(call->send, call->receive, count, MPI_DOUBLE, MPI_SUM, comm);
 }
 
 static int64_t room_bytes(const struct coll_comm *comm)
@@ -87,16 +101,18 @@ static void add(struct task *task, int index)
 
 /* False: too long for the buffers, or there is no choice. */
 static bool set_up(struct task *task, const struct coll_comm *comm, enum collective collective, int64_t bytes,
-                   void *send, void *receive)
+                   const struct trial_room *room)
 {
+    const bool sums = collective_scatters_sum(collective);
     const int64_t element = sizeof(double);
     double least = 0;
-    if (bytes * (has_vector(collective) || is_rooted(collective) ? comm->ranks : 1) > room_bytes(comm))
+    if (bytes * (has_vector(collective) || is_rooted(collective) || collective == COLL_REDUCE_SCATTER_BLOCK ? comm->ranks : 1) > room_bytes(comm))
         return false;
-    *task = (struct task){.shape = {.bytes = bytes, .element = element, .commutative = true}};
-    task->call = (struct call){.collective = collective, .bytes = bytes, .send = send, .receive = receive};
+    *task = (struct task){.room = room, .shape = {.bytes = bytes, .element = element, .commutative = true}};
+    task->call = (struct call){.collective = collective, .bytes = bytes, .send = room->send, .receive = room->receive,
+                               .send_bytes = room->bytes, .send_at = room->at};
     task->calls = bytes <= SHORT ? CALLS_SHORT : 1;
-    if (collective == COLL_ALLREDUCE || collective == COLL_REDUCE) {
+    if (collective_reduces(collective)) {
         if (!reduction_set(&task->call.reduction, MPI_DOUBLE, MPI_SUM))
             return false;
         task->call.count = bytes / element;
@@ -105,6 +121,13 @@ static bool set_up(struct task *task, const struct coll_comm *comm, enum collect
     }
     if (comm->rank != 0 && collective == COLL_GATHER)
         task->call.receive = NULL;
+    for (int rank = 0; rank < comm->ranks && sums; rank++) {
+        int64_t whole = collective == COLL_REDUCE_SCATTER ? bytes / element / comm->ranks : bytes / element;
+        whole += rank == 0 && collective == COLL_REDUCE_SCATTER ? bytes / element % comm->ranks : 0;
+        room->counts[rank] = (int)whole;
+        room->bytes[rank] = whole * element;
+        room->at[rank] = rank == 0 ? 0 : room->at[rank - 1] + room->bytes[rank - 1];
+    }
     if (comm->rank != 0 && collective == COLL_SCATTER)
         task->call.send = NULL;
     for (int pass = 0; pass < 2; pass++)
@@ -129,7 +152,7 @@ static void run_once(const struct task *task, int which, struct coll_comm *comm)
     const int index = task->algorithm[which];
     int error = MPI_SUCCESS;
     if (index == rival_of(task->call.collective))
-        run_rival(&task->call, comm->comm);
+        run_rival(task, comm->comm);
     else
         error = algorithm_run(algorithm_at(index), comm, &task->call, 0);
     if (error != MPI_SUCCESS)
@@ -222,12 +245,12 @@ static bool has_time(const struct coll_comm *comm, double begun)
 }
 
 /* Memory that is shared is slow at the first touch, and there is the more of it the longer messages are. */
-static void warm_up(struct coll_comm *comm, void *send, void *receive, double begun)
+static void warm_up(struct coll_comm *comm, const struct trial_room *room, double begun)
 {
     for (int i = 0; i < TRIED; i++) {
         struct task task;
         int size = TRIAL_SIZES - 1;
-        while (size > 0 && !set_up(&task, comm, tried[i], sizes[size], send, receive))
+        while (size > 0 && !set_up(&task, comm, tried[i], sizes[size], room))
             size--;
         for (int k = 0; size > 0 && k < task.count && has_time(comm, begun); k++)
             if (still_applies(&task, k, comm))
@@ -236,16 +259,16 @@ static void warm_up(struct coll_comm *comm, void *send, void *receive, double be
 }
 
 /* Whether most of it could be told. */
-static bool try_all(struct coll_comm *comm, void *send, void *receive)
+static bool try_all(struct coll_comm *comm, const struct trial_room *room)
 {
     double begun = PMPI_Wtime();
     int asked = 0, answered = 0;
-    warm_up(comm, send, receive, begun);
+    warm_up(comm, room, begun);
     for (int size = 0; size < TRIAL_SIZES; size++)
         for (int i = 0; i < TRIED; i++) {
             struct task task;
             bool told = false;
-            if (!set_up(&task, comm, tried[i], sizes[size], send, receive))
+            if (!set_up(&task, comm, tried[i], sizes[size], room))
                 continue;
             asked++;
             for (int attempt = 0; attempt < ATTEMPTS && !told && has_time(comm, begun); attempt++) {
@@ -297,10 +320,16 @@ bool trial_start(struct coll_comm *world)
         return false;
     bool good = true;
     if (!known) {
-        void *send = room_of(room_bytes(world)), *receive = room_of(room_bytes(world));
-        bool told = on_all(world, send != NULL && receive != NULL && has_scratch(world)) && try_all(world, send, receive);
-        free(send);
-        free(receive);
+        const size_t ranks = (size_t)world->ranks;
+        struct trial_room room = {.send = room_of(room_bytes(world)), .receive = room_of(room_bytes(world)),
+                                  .counts = malloc(ranks * sizeof(int)), .bytes = malloc(2 * ranks * sizeof(int64_t))};
+        const bool all = room.send != NULL && room.receive != NULL && room.counts != NULL && room.bytes != NULL;
+        room.at = room.bytes + ranks;
+        bool told = on_all(world, all && has_scratch(world)) && try_all(world, &room);
+        free(room.send);
+        free(room.receive);
+        free(room.counts);
+        free(room.bytes);
         coll_scratch_trim(world);
         good = on_all(world, !failure_known(world->fabric.failure));
         if (!good)

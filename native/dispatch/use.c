@@ -80,7 +80,7 @@ SYMBOL int unisono_algorithm(MPI_Comm comm, int index, struct unisono_algorithm 
     if (algorithm == NULL)
         return 1;
     *answer = (struct unisono_algorithm){.collective = collective_names[algorithm->collective],
-                                         .name = strchr(algorithm->name, '_') + 1,
+                                         .name = algorithm->name + strlen(collective_names[algorithm->collective]) + 1,
                                          .meaning = algorithm->meaning,
                                          .reference = algorithm->reference,
                                          .segment = algorithm->segment};

@@ -129,8 +129,9 @@ def dispatched(function: Function) -> str:
     vector = f"dispatch_vector{'_c' if function.name.endswith('_c') else ''}"
     words = []
     for i, parameter in enumerate(parameters):
-        if parameter.array:  # counts, followed by displacements
-            words += [f"{vector}({a[i]}, {a[i + 1]})"] if not parameters[i - 1].array else []
+        if parameter.array:  # counts, followed by displacements, but in Reduce_scatter
+            places = a[i + 1] if parameters[i + 1].array else "NULL"
+            words += [f"{vector}({a[i]}, {places})"] if not parameters[i - 1].array else []
         else:
             words.append("&used" if parameter.type == "MPI_Comm" else a[i])
     buffers = [name for name, p in zip(a, parameters, strict=True) if p.type in ("void *", "const void *")]

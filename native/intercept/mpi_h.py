@@ -20,6 +20,8 @@ SERVED = (
     "Bcast",
     "Gather",
     "Reduce",
+    "Reduce_scatter",
+    "Reduce_scatter_block",
     "Scatter",
 )
 """What native/dispatch serves."""

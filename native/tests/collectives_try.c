@@ -35,6 +35,8 @@ struct data {
 static int64_t block(enum collective collective, int64_t bytes, int from, int to)
 {
     int64_t varied = bytes / 2 + bytes * ((from + 2 * to) % ranks) / ranks;
+    if (collective == COLL_REDUCE_SCATTER)
+        return (bytes / 2 + bytes * to / ranks) / 8 * 8;
     return collective == COLL_ALLTOALLV ? varied : collective == COLL_ALLGATHERV ? bytes / 2 + bytes * from / ranks
                                                                                  : bytes;
 }
@@ -60,10 +62,11 @@ static void arrange(struct data *data, struct call *call, int64_t bytes)
         v[1][i] = out, v[3][i] = in;
         out += v[0][i], in += v[2][i];
         for (int k = 0; k < 4; k++)
-            data->int_counts[k * ranks + i] = (int)v[k][i];
+            data->int_counts[k * ranks + i] = (int)(v[k][i] / (call->collective == COLL_REDUCE_SCATTER ? 8 : 1));
     }
     call->send_bytes = v[0], call->send_at = v[1], call->receive_bytes = v[2], call->receive_at = v[3];
-    call->bytes = call->collective == COLL_ALLGATHERV ? (in + ranks - 1) / ranks
+    call->bytes = call->collective == COLL_ALLGATHERV       ? (in + ranks - 1) / ranks
+                  : call->collective == COLL_REDUCE_SCATTER ? out
                   : call->collective == COLL_ALLTOALLV || call->collective == COLL_BARRIER ? 0
                                                                                            : bytes;
 }
@@ -97,6 +100,12 @@ static void library(const struct data *data, const struct call *call, char *rece
         PMPI_Alltoallv(call->send, v, v + ranks, MPI_BYTE, receive, v + 2 * ranks, v + 3 * ranks, MPI_BYTE,
                        MPI_COMM_WORLD);
         break;
+    case COLL_REDUCE_SCATTER:
+        PMPI_Reduce_scatter(call->send, receive, v, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        break;
+    case COLL_REDUCE_SCATTER_BLOCK:
+        PMPI_Reduce_scatter_block(call->send, receive, number, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        break;
     default: PMPI_Barrier(MPI_COMM_WORLD);
     }
 }
@@ -128,7 +137,7 @@ static int is_right(struct coll_comm *comm, const struct candidate *candidate, s
     int good = 1, all;
     int rounds = call->bytes > most_checked || seconds_each <= 0 ? 2 : 6;
     for (int round = 0; round < rounds; round++) {
-        int is_number = call->collective == COLL_ALLREDUCE || call->collective == COLL_REDUCE;
+        int is_number = collective_reduces(call->collective);
         call->root = ((round % 2 ? -1 - round / 2 : round / 2) + 6 * ranks) % ranks; /* first, last, second ... */
         fill(data->send, data->room, (unsigned)(rank * 3 + round), is_number);
         fill(data->receive, data->room, (unsigned)(rank + 100 + round), 0);
@@ -198,7 +207,7 @@ static int try(struct coll_comm *comm, enum collective collective, const struct 
     struct call call = {.collective = collective};
     data.counts = calloc(4 * (size_t)ranks, sizeof *data.counts);
     data.int_counts = calloc(4 * (size_t)ranks, sizeof *data.int_counts);
-    bytes = collective == COLL_ALLREDUCE || collective == COLL_REDUCE ? (bytes + 7) / 8 * 8 : bytes;
+    bytes = collective_reduces(collective) ? (bytes + 7) / 8 * 8 : bytes;
     arrange(&data, &call, bytes);
     data.room = ((size_t)(2 * bytes) * (size_t)ranks + 4096) / 4096 * 4096;
     data.send = aligned_alloc(4096, data.room);
@@ -208,7 +217,7 @@ static int try(struct coll_comm *comm, enum collective collective, const struct 
     call.receive = data.receive;
     call.count = bytes / 8;
     reduction_set(&call.reduction, MPI_DOUBLE, MPI_SUM);
-    struct shape shape = {call.bytes, call.reduction.element, true, 0};
+    struct shape shape = {.bytes = call.bytes, .element = call.reduction.element, .commutative = true};
     struct candidate apply[MOST_CANDIDATES];
     double microseconds[MOST_CANDIDATES + 1] = {0};
     int right[MOST_CANDIDATES], applied = 0, wrong = 0;

@@ -98,6 +98,26 @@ static void halves_are_what_partners_need(void)
         }
 }
 
+/* Whoever has a number answers for the members up to the next number's first, and in the end for these alone. */
+static void halving_from_afar_ends_at_home(void)
+{
+    for (int size = 1; size <= MOST; size++) {
+        int power = power_below(size);
+        CHECK(folded_first(size, 0) == 0 && folded_first(size, power) == size);
+        for (int number = 0; number < power; number++) {
+            struct span kept = {0, power};
+            CHECK(folded_first(size, number) == unfold(size, number));
+            for (int bit = power / 2; bit > 0; bit /= 2) {
+                struct span mine = halves_kept(number, bit), theirs = halves_kept(number ^ bit, bit);
+                CHECK(mine.from <= number && number < mine.to && mine.to - mine.from == bit);
+                CHECK(mine.from < theirs.from ? mine.from == kept.from && mine.to == theirs.from && theirs.to == kept.to
+                                              : theirs.from == kept.from && theirs.to == mine.from && mine.to == kept.to);
+                kept = mine;
+            }
+        }
+    }
+}
+
 static void parts_are_nearly_equal(void)
 {
     for (int64_t count = 0; count < 40; count++)
@@ -163,6 +183,7 @@ int main(void)
     folding_keeps_order();
     doubling_combines_neighbours();
     halves_are_what_partners_need();
+    halving_from_afar_ends_at_home();
     parts_are_nearly_equal();
     ring_combines_and_hands_out();
     bruck_brings_blocks_home();

@@ -20,6 +20,7 @@ COLLECTIVES: dict[str, str] = {
     "alltoallv": N_("what each rank sends to each other on average (per pair)"),
     "gather": N_("what each rank contributes (per pair)"),
     "scatter": N_("what each rank receives (per pair)"),
+    "reduce_scatter": N_("the whole vector"),
     "reduce_scatter_block": N_("what each rank receives (per pair)"),
     "barrier": N_("none (0)"),
     "pingpong": N_("one message between rank 0 and the farthest rank"),
@@ -192,6 +193,8 @@ DISPATCHED = (
     "bcast",
     "gather",
     "reduce",
+    "reduce_scatter",
+    "reduce_scatter_block",
     "scatter",
 )
 """The collectives that our library can give to whatever its rules name (native/collectives/table.c)."""

@@ -28,6 +28,8 @@ WAYS = {
     "bcast": ("inline", "cells", "pull"),
     "gather": ("inline", "cells", "push"),
     "reduce": ("cells", "slices"),
+    "reduce_scatter": ("inline", "cells", "pull"),
+    "reduce_scatter_block": ("inline", "cells", "pull"),
     "scatter": ("inline", "cells", "pull"),
 }
 SERVED = {f"{collective}_{way}" for collective, ways in WAYS.items() for way in ways}

@@ -33,6 +33,8 @@ OVER_NODES = (
     "reduce_chain",
     "gather_leader",
     "scatter_direct",
+    "reduce_scatter_lanes",
+    "reduce_scatter_block_lanes",
 )
 
 
@@ -58,6 +60,7 @@ def _check(said: str, some: tuple[str, ...]) -> None:
                 "alltoall_nodes",
                 "alltoallv_direct",
                 "scatter_leader",
+                "reduce_scatter_leader",
             ),
         ),
         (
@@ -70,6 +73,7 @@ def _check(said: str, some: tuple[str, ...]) -> None:
                 "alltoallv_nodes",
                 "reduce_leader",
                 "gather_direct",
+                "reduce_scatter_block_leader",
             ),
         ),
         (3, "1", ("bcast_ring", "allgatherv_lanes", "alltoall_leader")),

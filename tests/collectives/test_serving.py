@@ -22,8 +22,11 @@ def tools(request: pytest.FixtureRequest) -> Toolchain:
     return toolchain(request.param)
 
 
-NOT_BY_COSTS = {"UNISONO_FORCE": "gather=unisono/cells,scatter=unisono/inline"}
-"""Where ranks share CPUs nothing is known of the MPI's own gather and scatter, which serve then."""
+NOT_BY_COSTS = {
+    "UNISONO_FORCE": "gather=unisono/cells,scatter=unisono/inline,"
+    "reduce_scatter=unisono/cells,reduce_scatter_block=unisono/cells"
+}
+"""Where ranks share CPUs nothing is known of the MPI's own of these, which serve then."""
 
 
 def _served(said: str) -> dict[tuple[str, str], int]:

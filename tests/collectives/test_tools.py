@@ -136,7 +136,9 @@ def test_fortran(before: bool, tmp_path: Path) -> None:
     tool = compiled(tools, tmp_path, str(PROGRAMS / "tool.c"), "-O2", "-shared", "-fPIC", name="tool.so")
     both = [str(tool), str(tools.library)]
     preload = {"LD_PRELOAD": ":".join(both if before else reversed(both))}
-    preload["UNISONO_FORCE"] = "gather=unisono/cells,scatter=unisono/inline"
+    preload["UNISONO_FORCE"] = (
+        "gather=unisono/cells,scatter=unisono/inline,reduce_scatter=unisono/cells,reduce_scatter_block=unisono/pull"
+    )
     ran = run(tools, tmp_path, program, ranks=3, env=SERVE | preload)
     assert ran.status == 0 and "right" in ran.out.split(), ran.out + ran.error
     saw = _saw(ran.out)["allreduce"]

@@ -56,7 +56,7 @@ def test_what_needs_a_launch_of_its_own_is_not_composed() -> None:
 
 
 def test_collectives_the_library_leaves_alone_have_only_tuneds_rules() -> None:
-    untouched = Case("reduce_scatter_block", 1, 8)
+    untouched = Case("halo26", 1, 8)
     assert calls_of(table(untouched), LIBRARY) == [RING]
     assert LIBRARY not in launches_of([table(untouched)])
 

@@ -94,7 +94,8 @@ def test_an_older_open_mpi_is_told_to_look_at_forced_algorithms() -> None:
     assert plan_words(composed(), COMPOSED, machine("5.0.11")).mca == {}
 
 
-def test_collectives_our_library_does_not_know_stay_with_tuned() -> None:
+def test_collectives_our_library_does_not_know_stay_with_tuned(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("unisono.export.serving.DISPATCHED", ("allreduce",))
     other = rule("reduce_scatter_block", 0, None, tuned("butterfly"))
     both = with_library(other, rule("allreduce", 0, None, ours("slices")))
     words = plan_words(tuning(both, plan()), both, machine())

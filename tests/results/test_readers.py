@@ -42,7 +42,8 @@ def test_imb_as_intel_mpi_printed_it() -> None:
     assert {row.repetitions for row in found.rows} == {100}
     assert by_case["bcast", 16384].seconds[0] == pytest.approx(2.69e-6)  # t_max, not the average 1.91
     assert ("allreduce", 0) not in by_case  # a call without data is no message size
-    assert any("PingPong, Reduce_scatter" in note for note in found.notes)
+    assert by_case["reduce_scatter", 1024].seconds[0] == pytest.approx(0.87e-6)
+    assert any(note.endswith(": PingPong.") for note in found.notes)
 
 
 def test_osu_with_other_lines_and_a_cut_end() -> None:

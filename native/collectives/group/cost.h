@@ -47,6 +47,15 @@ static inline double cost_wait(const struct coll_comm *comm)
     return comm->crowded ? 1.5e-6 : 0;
 }
 
+/* Of a reduce_scatter, whose size is that of the vector, what it costs where all blocks are alike. */
+static inline double cost_of_block(const struct coll_comm *comm, const struct shape *shape,
+                                   double (*cost)(const struct coll_comm *comm, const struct shape *shape))
+{
+    struct shape block = *shape;
+    block.bytes = (shape->bytes + comm->ranks - 1) / comm->ranks;
+    return cost(comm, &block);
+}
+
 /* Of what a rank sends to all others, the share that leaves the node. On one node alone all messages go through its
  * memory, which is not free either. */
 static inline double cost_away(const struct coll_comm *comm)

@@ -161,5 +161,15 @@ int group_combine(const struct group *group, const void *vectors, void *result, 
    the own part of `send`. */
 int group_reduce_scatter_linear(const struct group *group, const void *send, void *receive, const int64_t *at,
                                 const struct reduction *reduction);
+/* The same for blocks that lie anywhere in `send`. By size and operation one of the two below. */
+int group_reduce_scatter(const struct group *group, const void *send, void *receive, const struct blocks *blocks,
+                         const struct reduction *reduction);
+/* A message a pair, in order. */
+int group_reduce_scatter_pairwise(const struct group *group, const void *send, void *receive, const struct blocks *blocks,
+                                  const struct reduction *reduction);
+/* ceil(log2 size) messages, for commutative operations; `receive` apart from `send`. */
+int group_reduce_scatter_halving(const struct group *group, const void *send, void *receive, const struct blocks *blocks,
+                                 const struct reduction *reduction);
+enum { REDUCE_SCATTER_HALVES = 4096 }; /* bytes of a block, up to which the first prefers halving */
 
 #endif

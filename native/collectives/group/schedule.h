@@ -57,9 +57,23 @@ static inline int unfold(int size, int number)
     return number < extra ? 2 * number : number + extra;
 }
 
+/* The first of the members for which this number answers; the last of them is the one before the next number's first. */
+static inline int folded_first(int size, int number)
+{
+    int extra = size - power_below(size);
+    return number < extra ? 2 * number : number + extra;
+}
+
 struct span {
     int64_t from, to;
 };
+
+/* Recursive halving with the farthest first: the numbers whose blocks a number still has after the exchange with
+   number ^ bit. */
+static inline struct span halves_kept(int number, int bit)
+{
+    return (struct span){number & ~(bit - 1), (number & ~(bit - 1)) + bit};
+}
 
 /* Recursive halving: what is left of a vector of `count` for this number after exchanges with number ^ 1, ^ 2, ... below
    `power`. */

@@ -7,10 +7,11 @@
 
 #include "data.h"
 
-enum { SLACK = 512, WIDEST = 64 /* bytes of a vector */ };
+enum { SLACK = 512, WIDEST = 64 /* bytes of a vector */, RANKS_MOST = 1024 };
 
-/* MPICH 4.0.2 crashes in a reduction in place of some length whose root is not 0, and on a single rank its allgatherv
- * does not look at displacements. */
+/* MPICH 4.0.2 crashes in a reduction in place of some length whose root is not 0, its reduce_scatter_block writes beyond its
+ * memory where elements have gaps and the operation keeps their order, and on a single rank its allgatherv does not look at
+ * displacements. */
 #ifdef MPICH
 enum { IS_MPICH = 1 };
 #else
@@ -25,7 +26,8 @@ enum { IS_MPICH = 0 };
 #endif
 
 const char *const call_names[NAMES] = {"allgather", "allgatherv", "allreduce", "alltoall", "alltoallv",
-                                       "barrier",   "bcast",      "gather",    "reduce",   "scatter"};
+                                       "barrier",   "bcast",      "gather",    "reduce",   "reduce_scatter",
+                                       "reduce_scatter_block", "scatter"};
 
 /* Two equal buffers with room around them, one for each way. */
 struct pair {
@@ -234,6 +236,65 @@ static bool try_blocks(struct trial *trial, bool gathers)
     return good;
 }
 
+static int scatter_sum(const struct trial *trial, bool alike, bool tested, const void *from, void *to, const int *counts,
+                       const struct combination *what)
+{
+    if (alike && tested)
+        return TESTED(Reduce_scatter_block, from, to, counts[0], what->type, what->op, trial->comm);
+    if (alike)
+        return PMPI_Reduce_scatter_block(from, to, counts[0], what->type, what->op, trial->comm);
+    if (!tested)
+        return PMPI_Reduce_scatter(from, to, counts, what->type, what->op, trial->comm);
+#if MPI_VERSION >= 4
+    MPI_Count wide[RANKS_MOST];
+    for (int i = 0; i < trial->ranks; i++)
+        wide[i] = counts[i];
+    if (trial->large)
+        return MPI_Reduce_scatter_c(from, to, wide, what->type, what->op, trial->comm);
+#endif
+    return MPI_Reduce_scatter(from, to, counts, what->type, what->op, trial->comm);
+}
+
+/* reduce_scatter and, where all blocks are alike, reduce_scatter_block. In place what is behind the own block may be
+   anything afterwards: the MPI libraries leave there what they like. */
+static bool try_scattered(struct trial *trial, bool alike)
+{
+    struct combination what = data_combination(&trial->shared);
+    int most = draw_count(trial) / (trial->ranks > 2 ? 2 : 1), error[2];
+    bool in_place = random_one_in(&trial->shared, 3);
+    if (IS_MPICH && alike && what.bytes == 24)
+        return true;
+    int *counts = malloc((size_t)trial->ranks * sizeof *counts);
+    size_t all = 0;
+    for (int i = 0; i < trial->ranks; i++) {
+        counts[i] = alike ? most : random_one_in(&trial->shared, 4) ? 0 : random_below(&trial->shared, most + 1);
+        all += (size_t)counts[i];
+    }
+    const size_t own = (size_t)counts[trial->rank], bytes = (in_place ? all : own) * (size_t)what.bytes;
+    struct pair send = make(&trial->own, all * (size_t)what.bytes), receive = make(&trial->own, bytes);
+    data_fill_numbers(&trial->own, &what, inside(in_place ? &receive : &send, 0), all);
+    memcpy(receive.memory[1], receive.memory[0], receive.bytes);
+    trial->tally->of[DRAWN_IN_PLACE] += in_place;
+    trial->tally->of[DRAWN_OWN_OPERATIONS] += what.function;
+    trial->tally->of[DRAWN_QUAD] += what.kind == 'q';
+    trial->tally->of[DRAWN_VECTORS] += what.kind == 'v';
+    say(trial, "%zu of %zu, %s%s", own, all, what.name, in_place ? ", in place" : "");
+    long long size = (long long)((alike ? own : all) * (size_t)what.bytes);
+    bool ours = what.kind == 'v' && trial->applies(trial->comm, call_names[trial->which], size, what.bytes) == 1;
+    for (int way = 0; way < 2; way++) {
+        data_promise(way == 0 && ours ? what.bytes : 16);
+        error[way] = scatter_sum(trial, alike, way == 0, in_place ? MPI_IN_PLACE : inside(&send, 0), inside(&receive, way),
+                                 counts, &what);
+    }
+    bool good = error[0] == error[1] && data_kept_promise() && memcmp(receive.memory[0], receive.memory[1], SLACK) == 0 &&
+                memcmp(inside(&receive, 0) + bytes, inside(&receive, 1) + bytes, SLACK) == 0 &&
+                data_same(&what, inside(&receive, 0), inside(&receive, 1), own);
+    discard(&send);
+    discard(&receive);
+    free(counts);
+    return good;
+}
+
 /* Messages between the root and everybody, its own block included, which nobody sends where it is in place. */
 static void exchange_with_root(const struct trial *trial, int root, bool gathers, bool in_place, char *all,
                                const struct layout_way *all_way, char *own, const struct layout_way *own_way, int count)
@@ -303,8 +364,6 @@ static int64_t arrange(struct random *random, int ranks, const int *units, const
 }
 
 #if MPI_VERSION >= 4
-enum { RANKS_MOST = 1024 };
-
 static void widen(int ranks, const int *counts, const int *at, MPI_Count *wide, MPI_Aint *wide_at)
 {
     for (int i = 0; counts != NULL && i < ranks; i++)
@@ -429,6 +488,8 @@ static bool run(struct trial *trial)
     case 6: return try_bcast(trial);
     case 7: return try_rooted(trial, true);
     case 8: return try_reduction(trial, false);
+    case 9: return try_scattered(trial, false);
+    case 10: return try_scattered(trial, true);
     default: return try_rooted(trial, false);
     }
 }

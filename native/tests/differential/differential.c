@@ -135,12 +135,12 @@ static bool run_case(struct runner *runner, uint64_t number)
     PMPI_Comm_rank(trial.comm, &trial.rank);
     PMPI_Comm_size(trial.comm, &trial.ranks);
     draw_implementation(&trial, word);
-    use(trial.comm, call_names[trial.which], word);
+    bool taken = use(trial.comm, call_names[trial.which], word) == 0 || only_implementation != NULL;
     runner->tally.of[DRAWN_BY_OURS] += word[0] != '\0';
     if (returns)
         manners_draw(&trial);
     bool good = !mistaken || manners_mistake(&trial);
-    good = run(&trial, with_message) && good; /* in any case: the others are in it */
+    good = run(&trial, with_message) && good && taken; /* in any case: the others are in it */
     if (returns)
         manners_restore(&trial);
     if (!good)

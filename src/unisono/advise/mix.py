@@ -38,7 +38,9 @@ OUTSIDE = 0.3
 MEASURED = (COLLECTIVE, MESSAGES)
 """What a study can measure."""
 
-_ALL_TO_ALL = frozenset({"allreduce", "allgather", "allgatherv", "alltoall", "alltoallv", "reduce_scatter_block"})
+_ALL_TO_ALL = frozenset(
+    {"allreduce", "allgather", "allgatherv", "alltoall", "alltoallv", "reduce_scatter", "reduce_scatter_block"}
+)
 """No rank can leave before the last has come, so the rank that spends least in it bounds the transfer."""
 
 _MESSAGE_CALLS = frozenset(

@@ -10,8 +10,8 @@ from unisono.errors import UserError
 from unisono.language import _
 from unisono.model import WITHOUT_SIZE
 
-_VECTOR = ("allreduce", "reduce", "bcast", "allgatherv")
-"""type x count; allgatherv: the mean contribution, total / ranks."""
+_VECTOR = ("allreduce", "reduce", "reduce_scatter", "bcast", "allgatherv")
+"""type x count; reduce_scatter: of the whole vector; allgatherv: the mean contribution, total / ranks."""
 
 _TIMES_RANKS = ("allgather", "alltoall", "gather", "scatter", "reduce_scatter_block")
 """type x count x ranks."""

@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from unisono.measure.protocol import Limits, Rate
 
 _NS = 1e-9
-_ALL_HEAR_ALL = ("allreduce", "allgather", "allgatherv", "alltoall", "alltoallv", "reduce_scatter_block", "barrier")
+_ALL_HEAR_ALL = (
+    *("allreduce", "allgather", "allgatherv", "alltoall", "alltoallv"),
+    *("reduce_scatter", "reduce_scatter_block", "barrier"),
+)
 
 
 def floor(limits: Limits, collective: str, nodes: int, ppn: int, size: int) -> float | None:
@@ -16,7 +19,7 @@ def floor(limits: Limits, collective: str, nodes: int, ppn: int, size: int) -> f
     The larger of three bounds, q = ppn ranks on each of N nodes, n bytes of a vector, m bytes a pair:
 
     - **Latency.** Where every rank's result depends on every rank's data (allreduce, allgather(v), alltoall(v),
-      reduce_scatter_block, barrier): the time for all ranks of a node to hear of all by flags in shared memory.
+      reduce_scatter(_block), barrier): the time for all ranks of a node to hear of all by flags in shared memory.
       Elsewhere: one flag between the two closest cores. Over several nodes at least one message between nodes.
     - **One copy, all cores, both directions.** Each byte is copied once, from the memory it lies in to the memory it is
       wanted in; all cores of the ranks share that work evenly, whoever sends or receives (the sender may write while
@@ -27,6 +30,7 @@ def floor(limits: Limits, collective: str, nodes: int, ppn: int, size: int) -> f
       | bcast | (q - 1) n |
       | reduce | n + (q - 2) n / 3 |
       | allreduce | (q - 1) n more than a reduce |
+      | reduce_scatter | n + (q - 2) n / 3 |
       | reduce_scatter_block | q (m + (q - 2) m / 3) |
       | allgather(v), alltoall(v) | q (q - 1) m |
       | gather, scatter | (q - 1) m |
@@ -37,9 +41,9 @@ def floor(limits: Limits, collective: str, nodes: int, ppn: int, size: int) -> f
       lines it writes, and writes those). A collective over several nodes does at least this within a node, except a
       pingpong, whose ends are then on different nodes.
     - **Link**, bytes through one node's connection in one direction, at the best rate measured between two nodes:
-      bcast and reduce n, allreduce 2 n (N - 1) / N, allgather(v) and gather and scatter and reduce_scatter_block
-      (N - 1) q m, alltoall(v) q q (N - 1) m, pingpong m (Thakur, Rabenseifner, Gropp, IJHPCA 19, 2005; Chan et al.,
-      CCPE 19, 2007, bandwidth terms).
+      bcast and reduce n, allreduce 2 n (N - 1) / N, reduce_scatter n (N - 1) / N, allgather(v) and gather and scatter
+      and reduce_scatter_block (N - 1) q m, alltoall(v) q q (N - 1) m, pingpong m (Thakur, Rabenseifner, Gropp, IJHPCA
+      19, 2005; Chan et al., CCPE 19, 2007, bandwidth terms).
 
     Rates are the best of what the cores were seen to do (copying with memcpy and with the processor's own move,
     pulling, pushing, half of each), so the bound holds as far as no copy is quicker than all of these.
@@ -80,6 +84,7 @@ def _copied(collective: str, q: int, n: int) -> float:
         "reduce": reduced,
         "allreduce": reduced + (q - 1) * n,
         "allreduce5": reduced + (q - 1) * n,
+        "reduce_scatter": reduced,
         "reduce_scatter_block": q * reduced,
         "gather": (q - 1) * n,
         "scatter": (q - 1) * n,
@@ -95,6 +100,7 @@ def _link_volume(collective: str, nodes: int, ppn: int, size: int) -> float:
         "bcast": float(size),
         "reduce": float(size),
         "allreduce": 2 * size * (nodes - 1) / nodes,
+        "reduce_scatter": size * (nodes - 1) / nodes,
         "alltoall": float(ppn * ppn * (nodes - 1) * size),
         "alltoallv": float(ppn * ppn * (nodes - 1) * size),
         "pingpong": float(size),

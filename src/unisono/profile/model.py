@@ -196,7 +196,7 @@ class Profile:
 def collective_of(function: str) -> str | None:
     """The collective a function is one of ("MPI_Ialltoall", "MPI_Alltoall_init" -> "alltoall"); None: it is none.
 
-    Neighbourhood collectives, scans and reduce_scatter are not measured by Unisono, so they are none either.
+    Neighbourhood collectives and scans are not measured by Unisono, so they are none either.
     """
     name = function.removeprefix("MPI_").removesuffix("_c").removesuffix("_init").lower()
     for candidate in (name, name.removeprefix("i")):

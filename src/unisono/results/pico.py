@@ -33,7 +33,7 @@ _ARCHIVE_MOST = 1 << 30
 _FILE = re.compile(
     r"(?:.*/)?([0-9]{1,9})/([0-9]{1,18})_(\w+?)(?:_(?:int|int8|int16|int32|int64|float|double|char))?\.csv"
 )
-_BLOCKS = ("allgather", "alltoall", "gather", "scatter", "reduce_scatter")
+_BLOCKS = ("allgather", "alltoall", "gather", "scatter")
 """Collectives in which the element count is of the longer buffer, which holds a block of each rank."""
 _FAMILIES = {"OMPI": "openmpi", "MPICH": "mpich"}
 
@@ -92,7 +92,7 @@ def timings(path: Path, found: Found, *, gpu: bool = False) -> Iterator[Timing]:
         elements = int(match[2])
         ranks = test.nodes * test.ppn
         blocks = test.collective in _BLOCKS
-        if test.gpu != gpu or (blocks and elements % ranks):
+        if test.gpu != gpu or ((blocks or test.collective == "reduce_scatter") and elements % ranks):
             found.note(
                 N_(
                     "Measurements with buffers of GPUs, and vectors that do not divide into a block for each "

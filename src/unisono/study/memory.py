@@ -23,6 +23,7 @@ def bytes_per_node(case: Case, size: int) -> int:
         "allgatherv": (ranks + 1) * size,
         "alltoall": 2 * ranks * size,
         "alltoallv": 2 * ranks * size,
+        "reduce_scatter": size + size // ranks,
         "reduce_scatter_block": (ranks + 1) * size,
         # The root alone holds everybody's blocks.
         "gather": size + ranks * size // local,

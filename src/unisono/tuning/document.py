@@ -40,8 +40,8 @@ _HEAD = """\
 #                the ranks), call by call: coll = "unisono" is one of our algorithms, any other coll one of the MPI's.
 # gain           time of the default / time with this: above 1 is faster. low..high is the confidence interval.
 # joint          the same for several collectives together, weighted so; judged by launch, hence narrower than theirs.
-# sizes          message sizes as IMB counts them: per pair for alltoall, allgather, gather and scatter, the whole
-#                vector for allreduce, reduce and bcast.
+# sizes          message sizes as IMB counts them: per pair for alltoall, allgather, gather, scatter and
+#                reduce_scatter_block, the whole vector for allreduce, reduce, reduce_scatter and bcast.
 #
 # [[proof]]      default against tuned on fresh launches, which the decision had not seen: the figures to believe.
 #

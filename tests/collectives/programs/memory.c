@@ -1,7 +1,7 @@
 /* Long messages, and what they leave: `memory HOW MIB`; printed is by how many MiB the most that a rank ever had has grown by
  * then, and how much of that it still has. Wrong data is status 1. HOW:
  *
- *     r   MPI_Allreduce
+ *     r   MPI_Allreduce; s: MPI_Reduce_scatter in place, of which the first rank gets three quarters
  *     a   MPI_Alltoall in place; g: elements of 12 bytes, and a gap behind each, on the last rank; G: on all ranks
  *     n   MPI_Alltoall, elements with gaps on the last rank; N: elements longer than a piece
  *     v   MPI_Alltoallv in place, blocks of several lengths; w: with gaps on the last rank; x: not in place, with gaps there;
@@ -90,6 +90,14 @@ int main(int argc, char **argv)
         MPI_Allreduce(data, result, count, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
         for (int i = 0; i < count; i++)
             wrong += result[i] != ranks * (i % 1000) + ranks * (ranks - 1) / 2;
+    } else if (argv[1][0] == 's') {
+        int *counts = calloc((size_t)ranks, sizeof *counts), from = 0;
+        counts[0] = count / 4 * 3, counts[ranks - 1] += count - count / 4 * 3;
+        from = rank == ranks - 1 ? counts[0] : 0;
+        MPI_Reduce_scatter(MPI_IN_PLACE, data, counts, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        for (int i = 0; i < counts[rank]; i++)
+            wrong += data[i] != ranks * ((from + i) % 1000) + ranks * (ranks - 1) / 2;
+        free(counts);
     } else
         wrong = exchange(argv[1][0], rank, ranks, data, result, count / 2);
     long peak = mebibytes("VmHWM") - before, left = mebibytes("VmRSS") - before;

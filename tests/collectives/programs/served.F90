@@ -54,6 +54,14 @@ program served
     else
       call MPI_Reduce(b, a, 10, MPI_INTEGER, MPI_SUM, 1, copy, ierr)
     end if
+    a = (/(rank + i, i=1, 64)/)
+    b = -1
+    call MPI_Reduce_scatter_block(a, b, 2, MPI_INTEGER, MPI_SUM, copy, ierr)
+    call expect(b(1) == total + ranks*(2*rank + 1) .and. b(2) == b(1) + ranks .and. b(3) == -1, 'reduce_scatter_block')
+    counts = 3
+    counts(1) = 0
+    call MPI_Reduce_scatter(MPI_IN_PLACE, a, counts, MPI_INTEGER, MPI_SUM, copy, ierr)
+    if (rank > 0) call expect(a(1) == total + ranks*(3*rank - 2) .and. a(3) == a(1) + 2*ranks, 'reduce_scatter in place')
     a = -1
     a(rank + 1) = rank
     call MPI_Allgather(MPI_IN_PLACE, 0, MPI_INTEGER, a, 1, MPI_INTEGER, copy, ierr)
