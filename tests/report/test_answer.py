@@ -72,6 +72,16 @@ def test_a_default_kept_for_lack_of_launches_does_not_claim_to_be_the_best(decis
     assert answer.sentence == "the default is kept: too few launches worked to know of anything better"
 
 
+def test_reproducible_sums_are_our_librarys_though_no_rule_is_set() -> None:
+    plan = Plan(1, 2, Setting(), {"allreduce": Interval(1.0, 0.99, 1.01)}, ())
+    case = Case("allreduce", 1, 2)
+    proven = {case: proof.Proven(case, Interval(1.9, 1.8, 2.0), 15, "faster", ())}
+    (answer,) = headline.answers(decision_with(plan), proven, "ranks")
+    assert answer.sentence.startswith("our library with reproducible sums (ranks) makes allreduce 1.90× (")
+    (unproven,) = headline.answers(decision_with(plan), {}, "ranks")
+    assert "our library" not in unproven.sentence
+
+
 def test_several_ranks_give_several_answers_and_a_headline_over_them() -> None:
     plans = [decided(Setting({"pml": "ob1"}), {"bcast": FASTER}), decided(Setting(), {"bcast": SAME}, 1, ppn=8)]
     found = headline.answers(decision_with(*plans), {})

@@ -172,6 +172,11 @@ def test_nothing_sticks_out_sideways(opened: Chrome, width: int) -> None:
             ".map((e) => e.outerHTML.slice(0, 80))"
         )
         assert opened.execute_script(beyond, width) == []
+        cut = (
+            "return [...document.querySelectorAll('.scroll')].filter((e) => e.scrollWidth > e.clientWidth + 1)"
+            ".map((e) => e.outerHTML.slice(0, 80))"
+        )
+        assert opened.execute_script(cut) == []
     finally:
         opened.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 

@@ -34,20 +34,25 @@ class Answer:
         return _("{sentence}.").format(sentence=self.sentence)
 
 
-def answers(decision: Decision, proven: Mapping[Case, Proven]) -> list[Answer]:
-    """One sentence per (nodes, ppn). Gains are the verification's where it has them for every collective of a plan."""
+def answers(decision: Decision, proven: Mapping[Case, Proven], reproducible: str | None = None) -> list[Answer]:
+    """One sentence per (nodes, ppn). Gains are the verification's where it has them for every collective of a plan.
+    `reproducible`: what sums do not depend on, in every launch but the verification's of the default."""
     found = []
     for (nodes, ppn), plan in chosen_plans(decision).items():
         cases = {name: Case(name, nodes, ppn) for name in plan.gain}
         fresh = {name: proven[case].gain for name, case in cases.items() if case in proven and proven[case].launches}
         gains = fresh if fresh and len(fresh) == len(plan.gain) else dict(plan.gain)
-        found.append(Answer(nodes, ppn, sentence(plan, gains, decision), gains, gains is fresh))
+        kept = reproducible if gains is fresh else None
+        found.append(Answer(nodes, ppn, sentence(plan, gains, decision, kept), gains, gains is fresh))
     return found
 
 
-def sentence(plan: Plan, gains: Mapping[str, Interval], decision: Decision) -> str:
+def sentence(plan: Plan, gains: Mapping[str, Interval], decision: Decision, reproducible: str | None = None) -> str:
     """Such as "UCX_RNDV_THRESH=16kb with 14 algorithm rules makes allreduce 1.21× (1.15–1.28) faster"."""
     what = _what(plan)
+    if reproducible is not None:
+        ours = _("our library with reproducible sums ({level})").format(level=reproducible)
+        what = _("{what} and {ours}").format(what=what, ours=ours) if what else ours
     if not what:
         return _kept(plan, decision)
     faster = sorted((c for c in gains if verdict(gains[c]) == "faster"), key=lambda c: -gains[c].mid)
@@ -55,7 +60,7 @@ def sentence(plan: Plan, gains: Mapping[str, Interval], decision: Decision) -> s
     untold = sorted(c for c in gains if verdict(gains[c]) == "not told")
     same = sorted(set(gains) - set(faster) - set(slower) - set(untold))
     parts = []
-    several = not plan.launch and rule_count(plan) > 1
+    several = (reproducible is not None and bool(_what(plan))) or (not plan.launch and rule_count(plan) > 1)
 
     def made(those: str, sentence: str, of_several: str) -> str:
         return (of_several if several else sentence).format(what=what, those=those)

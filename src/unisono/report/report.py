@@ -52,7 +52,7 @@ def content(
     """Every value of the template."""
     views = case_views(study, decision)
     proven = proof.proven(verification)
-    answers = headline.answers(decision, proven)
+    answers = headline.answers(decision, proven, study.reproducible)
     failed, left = conditions.failures(study)
     return {
         "study": study,

@@ -309,6 +309,21 @@
     themed();
   });
 
+  /* On a narrow page a table's row is a list: each value with the head of its column. */
+  document.querySelectorAll(".scroll table").forEach((table) => {
+    const heads = [...table.querySelectorAll("thead tr:last-child th")];
+    if (!heads.length || heads.some((head) => head.colSpan > 1)) return;
+    const words = heads.map((head) => (head.querySelector("svg") ? "" : head.textContent.trim()));
+    table.classList.add("list");
+    table.querySelectorAll("tbody tr").forEach((row) => {
+      let column = 0;
+      for (const cell of row.cells) {
+        if (cell.tagName === "TD" && words[column]) cell.dataset.head = words[column];
+        column += cell.colSpan;
+      }
+    });
+  });
+
   /* Copy a command. */
   document.querySelectorAll("pre button").forEach((button) => button.addEventListener("click", () => {
     const text = button.parentElement.querySelector("code").textContent;
