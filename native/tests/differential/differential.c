@@ -135,7 +135,7 @@ static bool run_case(struct runner *runner, uint64_t number)
     PMPI_Comm_rank(trial.comm, &trial.rank);
     PMPI_Comm_size(trial.comm, &trial.ranks);
     draw_implementation(&trial, word);
-    bool taken = use(trial.comm, call_names[trial.which], word) == 0 || only_implementation != NULL;
+    bool taken = use(trial.comm, call_names[trial.which], word) == 0 || word[0] == '\0' || only_implementation != NULL;
     runner->tally.of[DRAWN_BY_OURS] += word[0] != '\0';
     if (returns)
         manners_draw(&trial);
