@@ -112,6 +112,21 @@ def import_results(
     command(files, output, machine=machine, nodes=nodes, ppn=ppn, name=name)
 
 
+def extrapolate(
+    studies: Annotated[list[Path], typer.Argument(metavar="STUDY.db...", help="Studies of one machine over nodes.")],
+    nodes: Annotated[str, typer.Option(metavar="8,16,64", help="Predict for these numbers of nodes.")],
+    ppn: Annotated[
+        int | None, typer.Option(help="Predict for this number of ranks per node only; it must have been measured.")
+    ] = None,
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The directory for all outputs.")] = OUT,
+    json: Json = False,
+) -> None:
+    """Predict what to use on numbers of nodes that were not measured, and say how sure that is."""
+    from unisono.commands.extrapolating import extrapolate as command
+
+    command(studies, output, nodes=nodes, ppn=ppn, json=json)
+
+
 def compare(
     studies: Annotated[list[Path] | None, typer.Argument(metavar="[A.db B.db ...]")] = None,
     output: Annotated[
@@ -174,6 +189,7 @@ def add_to(app: typer.Typer) -> None:
         name="import-results",
         epilog="Example: unisono import-results default.txt coll=tuned,algorithm=ring@ring.txt --nodes 4 -o imported",
     )(import_results)
+    app.command(epilog="Example: unisono extrapolate unisono-out/study.db --nodes 8,16,64 -o predicted")(extrapolate)
     app.command(
         epilog="Example: unisono compare nps1/study.db nps4/study.db -o comparison.html, or: unisono compare --mpis all"
     )(compare)

@@ -48,7 +48,7 @@ def machine(counts: Iterable[int], noise: float = 0.0, seed: int = 1) -> dict[Se
 
 
 def test_a_machine_that_follows_the_model_is_predicted() -> None:
-    models = fit("allreduce", machine([2, 4, 8, 16]))
+    models = fit("allreduce", machine([2, 4, 8]))
     assert models[ODD].growth.starts == "ranks", "chosen by what predicts, where no name tells"
     for setting, growth in ((DOUBLING, TREE), (AROUND, RING)):
         for nodes in (3, 64, 1024):
@@ -79,14 +79,14 @@ def _without_default(counts: list[int]) -> dict[Setting, list[Point]]:
 
 def test_intervals_hold_what_they_say() -> None:
     inside = []
-    for seed in range(6):
+    for seed in range(4):
         models = fit("allreduce", machine([2, 4, 8], noise=0.1, seed=10 * seed))
         for setting, growth in ((DOUBLING, TREE), (AROUND, RING)):
             for size in SIZES[3:]:
                 if forecast := models[setting].forecast(size, 32, 2):
                     low, high = forecast.interval()
                     inside.append(low <= truth(growth, size, 32) <= high)
-    assert len(inside) > 70
+    assert len(inside) > 40
     assert sum(inside) / len(inside) >= 0.9
 
 
@@ -114,7 +114,7 @@ def test_a_close_call_is_said_to_be_one_and_keeps_the_default() -> None:
 
 
 def test_nothing_is_to_be_decided_where_all_is_sure() -> None:
-    models = fit("allreduce", machine([2, 4, 8, 16]))
+    models = fit("allreduce", machine([2, 4, 8]))
     found = [pick(models, Case("allreduce", 32, 2), size) for size in (SIZES[1], SIZES[2])]
     assert deciding([one for one in found if one is not None and one.is_sure]) == []
     assert all(one is not None and one.is_sure for one in found)

@@ -25,7 +25,7 @@ from unisono.machine.version import at_least
 from unisono.model import MPICH
 from unisono.parameters.spelling import require_mpi
 from unisono.profile.diagnose import mismatch, program_of
-from unisono.tuning.choice import choose, nearest_case, unmeasured
+from unisono.tuning.choice import choose, foretold, nearest_case, unmeasured
 from unisono.tuning.model import PlanModel, Tuning
 from unisono.tuning.stale import stale
 from unisono.tuning.words import SIMULATED
@@ -129,13 +129,19 @@ def resolve(
     if case != (job.nodes, job.ppn):
         notes.append(unmeasured(tuning, case, job.nodes, job.ppn))
     applied = apply_plan(tuning, choose(tuning, *case, weights), machine)
+    if applied.plan.predicted:
+        notes.append(foretold(tuning, applied.plan))
     if hydra:
         line = hydra_with_setting(argv, applied.plan.launch, machine, environment)
     else:
         line = with_setting(argv, applied.plan.launch, machine, applied.extra_mca, env)
     line = applied.serving(line, machine, environment, progress)
     if applied.is_default and not applied.notes:
-        notes.append(N_("the default is the best setting that was measured for this; nothing is added"))
+        notes.append(
+            N_("no setting is trusted to be faster than the default here; nothing is added")
+            if applied.plan.predicted
+            else N_("the default is the best setting that was measured for this; nothing is added")
+        )
     if tuning.simulated:
         notes.append(N_("this tuning is {simulated}; unisono verify proves it here").format(simulated=SIMULATED))
     stale_notes = [

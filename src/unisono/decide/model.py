@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from unisono.model import Case, Setting
+
+Basis = Literal["measured", "predicted"]
+"""What a plan with its rules rests on: measurements of its own ranks, or those of other numbers of nodes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +48,10 @@ class Rule:
     call: Setting
     gain: Interval
     sizes: tuple[int, ...]
-    """The measured sizes that support it."""
+    """The measured sizes that support it; of a predicted rule, those it was predicted at."""
     launches: int
+    sure: float | None = None
+    """Of a predicted rule: the probability that nothing is faster by more than a little (unisono.extrapolate)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +76,7 @@ class Plan:
     rules: tuple[Rule, ...]
     joint: Joint | None = None
     """None: a single collective counts, or this plan was not measured for all that do."""
+    basis: Basis = "measured"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from unisono.machine.model import Machine, mpi_name
 from unisono.model import MPICH
 from unisono.parameters.spelling import require_mpi
 from unisono.reading import open_regular
-from unisono.tuning.choice import without_library
+from unisono.tuning.choice import foretold, without_library
 from unisono.tuning.model import PlanModel, Tuning
 from unisono.writing import write
 
@@ -129,6 +129,8 @@ def exportable(
 def caveats(tuning: Tuning, plan: PlanModel, machine: Machine) -> list[str]:
     """What the exported files cannot do; one sentence each. The files say the same in their comments."""
     notes = list(plan_words(tuning, plan, machine).notes)
+    if plan.predicted:
+        notes.append(foretold(tuning, plan))
     if tuning.study.reproducible:
         notes.append(
             N_(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from unisono.tuning.choice import foretold
 from unisono.tuning.model import PlanModel, Tuning
 
 MADE_BY = "# Made by unisono"
@@ -12,12 +13,15 @@ def provenance(tuning: Tuning, plan: PlanModel) -> list[str]:
     """Comment lines, without comment signs. Dates are the tuning's, so that exporting twice gives the same files."""
     study = tuning.study
     gains = ", ".join(f"{name} {gain}" for name, gain in plan.gain.items())
+    basis = "Predicted" if plan.predicted else "Simulated" if tuning.simulated else "Measured"
     lines = [
         f"Made by {tuning.made_by} from the tuning {tuning.name!r} of {tuning.created}",
         f"(study {study.name!r}, method {study.method}, id {study.id}).",
         f"Plan: {plan.nodes} x {plan.ppn} ranks, launch setting: {plan.launch}.",
-        f"{'Simulated' if tuning.simulated else 'Measured'} gain over the default: {gains}.",
+        f"{basis} gain over the default: {gains}.",
     ]
+    if plan.predicted:
+        lines.append(f"{foretold(tuning, plan)}.")
     if tuning.simulated:
         lines.append("SIMULATED: nothing of this was measured on any machine.")
     if tuning.conditions.oversubscribed:

@@ -23,6 +23,8 @@ CONTENDER = 0.05
 DRAWS = 4000
 SEED = 20
 CONFIDENCE = 0.95
+MOST = 20.0
+"""Ends of an interval go no further (log): what is that unknown needs no figure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,9 @@ class Pick:
     """What has the least regret to expect, trusted or not."""
     seconds: Forecast
     gain: Interval
-    """default / pick, with CONFIDENCE; 1 for the default itself."""
+    """The reference's time / the pick's, with CONFIDENCE; 1 for the reference itself."""
+    trusted: float
+    """The gain that is reached with probability TRUSTED."""
     sure: float
     """Probability that the pick takes at most WITHIN longer than the best."""
     contenders: tuple[Setting, ...]
@@ -57,15 +61,22 @@ class Launch:
     settings: tuple[Setting, ...]
 
 
-def pick(models: Mapping[Setting, Model], case: Case, size: int, kept: Setting = DEFAULT) -> Pick | None:
-    """What to use; `kept` where nothing else is surely faster. None where that cannot be predicted: then there is
-    nothing to compare with."""
+def pick(
+    models: Mapping[Setting, Model],
+    case: Case,
+    size: int,
+    kept: Setting = DEFAULT,
+    reference: Model | None = None,
+) -> Pick | None:
+    """What to use; `kept` where nothing else is surely faster. Gains are over the `reference` (none: over `kept`). None
+    where either cannot be predicted: then there is nothing to compare with."""
     forecasts = {
         setting: forecast
         for setting, model in sorted(models.items())
         if (forecast := model.forecast(size, case.nodes, case.ppn)) is not None
     }
-    if kept not in forecasts:
+    against = forecasts.get(kept) if reference is None else reference.forecast(size, case.nodes, case.ppn)
+    if kept not in forecasts or against is None:
         return None
     settings = list(forecasts)
     logs = _drawn([forecasts[setting] for setting in settings])
@@ -79,13 +90,15 @@ def pick(models: Mapping[Setting, Model], case: Case, size: int, kept: Setting =
             break
     first = np.bincount(logs.argmin(axis=0), minlength=len(settings)) / logs.shape[1]
     contenders = [n for n in np.argsort(-first, kind="stable") if first[n] >= CONTENDER]
+    gain, trusted = _gain(against, forecasts[settings[chosen]])
     return Pick(
         case,
         size,
         settings[chosen],
         settings[int(by_regret[0])],
         forecasts[settings[chosen]],
-        _gain(forecasts[kept], forecasts[settings[chosen]], logs[default] - logs[chosen], same=chosen == default),
+        gain,
+        trusted,
         float(np.mean(logs[chosen] <= best + math.log1p(WITHIN))),
         tuple(settings[n] for n in contenders),
     )
@@ -100,15 +113,15 @@ def _drawn(forecasts: list[Forecast]) -> np.ndarray[tuple[int, int], np.dtype[np
     return np.array(rows)
 
 
-def _gain(
-    default: Forecast, chosen: Forecast, logs: np.ndarray[tuple[int], np.dtype[np.float64]], *, same: bool
-) -> Interval:
-    if same:
-        return Interval(1.0, 1.0, 1.0)
-    low, high = np.quantile(logs, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-    mid = math.log(default.seconds / chosen.seconds)
-    low, high = (math.exp(max(-20.0, min(20.0, float(end)))) for end in (min(low, mid), max(high, mid)))
-    return Interval(math.exp(mid), low, high)
+def _gain(reference: Forecast, chosen: Forecast) -> tuple[Interval, float]:
+    """The ratio with its interval, and what of it is reached with probability TRUSTED."""
+    if reference == chosen:
+        return Interval(1.0, 1.0, 1.0), 1.0
+    above, below = _drawn([reference, chosen])
+    low, trusted, high = np.quantile(above - below, [(1 - CONFIDENCE) / 2, 1 - TRUSTED, (1 + CONFIDENCE) / 2])
+    mid = math.log(reference.seconds / chosen.seconds)
+    low, high = max(-MOST, min(low, mid)), min(MOST, max(high, mid))
+    return Interval(math.exp(mid), math.exp(low), math.exp(high)), math.exp(max(-MOST, trusted))
 
 
 def deciding(picks: list[Pick]) -> list[Launch]:

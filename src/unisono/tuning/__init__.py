@@ -4,7 +4,7 @@ Everything left of it measures; everything right of it (export, run, verify, rep
 """
 
 from unisono.tuning.build import from_decision
-from unisono.tuning.choice import Lookup, choose, lookup, measured_cases
+from unisono.tuning.choice import Lookup, cases_of, choose, lookup
 from unisono.tuning.document import read, render, write
 from unisono.tuning.model import Gain, LayoutModel, PlanModel, RuleModel, Tuning
 from unisono.tuning.stale import stale
@@ -16,10 +16,10 @@ __all__ = [
     "PlanModel",
     "RuleModel",
     "Tuning",
+    "cases_of",
     "choose",
     "from_decision",
     "lookup",
-    "measured_cases",
     "read",
     "render",
     "stale",

@@ -6,7 +6,7 @@ import math
 
 from unisono import __version__
 from unisono.decide.joint import counted
-from unisono.decide.model import Decision, Finding, Interval, Plan, Rule
+from unisono.decide.model import Basis, Decision, Finding, Interval, Plan, Rule
 from unisono.errors import LaunchError
 from unisono.machine.fingerprint import fingerprint
 from unisono.machine.model import Machine
@@ -105,11 +105,12 @@ def _plan(plan: Plan) -> PlanModel:
         launch=plan.launch,
         gain={name: _gain(gain) for name, gain in plan.gain.items()},
         joint=JointModel(gain=_gain(plan.joint.gain), weights=dict(plan.joint.weights)) if plan.joint else None,
-        rule=tuple(_rule(rule) for rule in plan.rules),
+        basis=plan.basis,
+        rule=tuple(_rule(rule, plan.basis) for rule in plan.rules),
     )
 
 
-def _rule(rule: Rule) -> RuleModel:
+def _rule(rule: Rule, basis: Basis) -> RuleModel:
     return RuleModel(
         collective=rule.case.collective,
         first=rule.first,
@@ -118,6 +119,8 @@ def _rule(rule: Rule) -> RuleModel:
         gain=_gain(rule.gain),
         sizes=rule.sizes,
         launches=rule.launches,
+        basis=basis,
+        sure=None if rule.sure is None else _round(rule.sure),
     )
 
 

@@ -37,8 +37,8 @@ class Lookup:
         return not self.notes
 
     @property
-    def measured(self) -> bool:
-        """Whether the plan is of these very ranks."""
+    def of_these_ranks(self) -> bool:
+        """Whether the plan is of these very ranks, measured or predicted."""
         return (self.nodes, self.ppn) == (self.plan.nodes, self.plan.ppn)
 
     @property
@@ -48,9 +48,9 @@ class Lookup:
 
     @property
     def gain(self) -> Gain | None:
-        """The rule's where there is one, else the plan's for this collective over all sizes; None for ranks that were
-        not measured."""
-        if not self.measured:
+        """The rule's where there is one, else the plan's for this collective over all sizes; None for ranks that
+        have no plan."""
+        if not self.of_these_ranks:
             return None
         return self.rule.gain if self.rule else self.plan.gain[self.collective]
 
@@ -66,13 +66,15 @@ class Lookup:
             "call": dict(self.rule.call) if self.rule else {},
             "range": self.rule.range_text() if self.rule else None,
             "gain": json.loads(self.gain.model_dump_json()) if self.gain else None,  # an open end is null
+            "basis": self.plan.basis,
+            "sure": self.rule.sure if self.rule else None,
             "exact": self.exact,
             "simulated": self.simulated,
             "notes": list(self.notes),
         }
 
 
-def measured_cases(tuning: Tuning) -> str:
+def cases_of(tuning: Tuning) -> str:
     """ "1 x 8, 1 x 36": the (nodes x ppn) a tuning has plans for."""
     return ", ".join(f"{nodes} x {ppn}" for nodes, ppn in tuning.cases())
 
@@ -94,7 +96,7 @@ def choose(
             if library
             else _("{name}: has no plan without our library for {nodes} x {ppn} ranks; it has {cases}")
         )
-        raise UserError(sentence.format(name=tuning.name, nodes=nodes, ppn=ppn, cases=measured_cases(tuning)))
+        raise UserError(sentence.format(name=tuning.name, nodes=nodes, ppn=ppn, cases=cases_of(tuning)))
     used = dict(tuning.weights if weights is None else weights)
     for name, weight in used.items():
         if name not in tuning.collectives():
@@ -156,9 +158,10 @@ def lookup(
         away = (unmeasured(tuning, case, nodes, ppn),)
         return Lookup(collective, nodes, ppn, size, plan, None, away, tuning.simulated)
     notes = [unmeasured(tuning, case, nodes, ppn)] if case != (nodes, ppn) else []
+    notes += [foretold(tuning, plan)] if plan.predicted else []
     rule = plan.rule_at(collective, size)
     measured = sorted(size for rule in plan.rules_for(collective) for size in rule.sizes)
-    if measured and not measured[0] <= size <= measured[-1]:
+    if not plan.predicted and measured and not measured[0] <= size <= measured[-1]:
         above = size > measured[-1]
         sentence = (
             N_("{size} is outside what was measured: nothing above {end} was")
@@ -184,11 +187,23 @@ def unmeasured(tuning: Tuning, case: tuple[int, int], nodes: int, ppn: int) -> s
         "{nodes} x {ppn} ranks were not measured: the launch setting is that of {near_nodes} x {near_ppn}, the nearest "
         "that was (measured, nodes x ranks a node: {cases}); rules by message size apply to communicators of measured "
         "sizes only, others are left to the MPI"
-    ).format(nodes=nodes, ppn=ppn, near_nodes=case[0], near_ppn=case[1], cases=measured_cases(tuning))
+    ).format(nodes=nodes, ppn=ppn, near_nodes=case[0], near_ppn=case[1], cases=_without_predicted(tuning))
+
+
+def foretold(tuning: Tuning, plan: PlanModel) -> str:
+    """What a predicted plan rests on, in the words of every command; a study keeps it."""
+    return N_(
+        "{nodes} x {ppn} ranks were not measured: what they get is predicted from those that were (nodes x ranks a "
+        "node: {cases})"
+    ).format(nodes=plan.nodes, ppn=plan.ppn, cases=_without_predicted(tuning))
+
+
+def _without_predicted(tuning: Tuning) -> str:
+    return ", ".join(f"{nodes} x {ppn}" for nodes, ppn in tuning.measured_cases())
 
 
 def nearest_case(tuning: Tuning, nodes: int, ppn: int) -> tuple[int, int]:
-    """The measured (nodes, ppn) most like the one asked for, by powers of two.
+    """The (nodes, ppn) asked for where it has plans, else the measured one most like it, by powers of two.
 
     The number of nodes weighs double, and one node against several double again: they are different machines to a
     collective.
@@ -199,4 +214,6 @@ def nearest_case(tuning: Tuning, nodes: int, ppn: int) -> tuple[int, int]:
         by_ppn = abs(math.log2(case[1] / ppn))
         return (2 * by_nodes + by_ppn + (2 if (case[0] == 1) != (nodes == 1) else 0), *case)
 
-    return min(tuning.cases(), key=distance)
+    if (nodes, ppn) in tuning.cases():
+        return nodes, ppn
+    return min(tuning.measured_cases() or tuning.cases(), key=distance)

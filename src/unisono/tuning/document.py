@@ -10,6 +10,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from unisono import writing
+from unisono.decide.model import Basis
 from unisono.errors import UserError
 from unisono.language import _, translated
 from unisono.reading import read_text
@@ -39,6 +40,8 @@ _HEAD = """\
 # preload        with preload = "unisono" in its launch a plan is carried out by our library (`unisono run` puts it into
 #                the ranks), call by call: coll = "unisono" is one of our algorithms, any other coll one of the MPI's.
 # gain           time of the default / time with this: above 1 is faster. low..high is the confidence interval.
+# basis          "predicted": not measured, but foretold from other numbers of nodes; without it: measured. `sure` is
+#                the probability that nothing is more than 5 % faster than a predicted rule.
 # joint          the same for several collectives together, weighted so; judged by launch, hence narrower than theirs.
 # sizes          message sizes as IMB counts them: per pair for alltoall, allgather, gather, scatter and
 #                reduce_scatter_block, the whole vector for allreduce, reduce, reduce_scatter and bcast.
@@ -156,6 +159,7 @@ def _plan(plan: PlanModel) -> list[str]:
         f"ppn = {plan.ppn}",
         f"launch = {_table(plan.launch)}",
         *([f"joint = {_joint(plan.joint)}"] if plan.joint else []),
+        *_basis(plan.basis),
         "[plan.gain]",
         *(f"{_key(name)} = {_gain(gain)}" for name, gain in plan.gain.items()),
     ]
@@ -177,7 +181,14 @@ def _rule(rule: RuleModel) -> list[str]:
         f"  gain = {_gain(rule.gain)}",
         f"  sizes = {_list(_text(format_size(size)) for size in rule.sizes)}",
         f"  launches = {rule.launches}",
+        *(f"  {line}" for line in _basis(rule.basis)),
+        *([f"  sure = {rule.sure!r}"] if rule.sure is not None else []),
     ]
+
+
+def _basis(basis: Basis) -> list[str]:
+    """Nothing for what was measured, as everything is where nothing is said."""
+    return [] if basis == "measured" else [f"basis = {_text(basis)}"]
 
 
 def _layout(layout: LayoutModel) -> list[str]:

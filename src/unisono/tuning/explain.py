@@ -83,6 +83,8 @@ class Explanation:
         elif not rule.call and found.plan.launch.is_default:
             nothing = _("Nothing that was measured is faster than the default by more than {margin:.0%} for sure.")
             said = [nothing.format(margin=self.margin)]
+        elif rule.basis == "predicted":
+            said = [_predicted(rule, share)]
         else:
             sizes = ", ".join(format_size(size) for size in rule.sizes)
             said = [
@@ -180,7 +182,7 @@ class Explanation:
             call = self.without.rule.call if self.without.rule else Setting()
             sentence = (
                 _("Without our library: {use}, {times} (export --format openmpi, ucx, shell or mpirun).")
-                if self.without.measured
+                if self.without.of_these_ranks
                 else _("Without our library: {use} (export --format openmpi, ucx, shell or mpirun).")
             )
             times = _times(_gain_at(self.without.plan, self.without.collective, self.without.size))
@@ -219,7 +221,7 @@ def explain(
     alone = lookup(tuning, collective, nodes, ppn, size)
     others = [
         other
-        for plan in (tuning.plans_for(found.plan.nodes, found.plan.ppn) if found.measured else ())
+        for plan in (tuning.plans_for(found.plan.nodes, found.plan.ppn) if found.of_these_ranks else ())
         if plan is not found.plan and (other := _other(plan, collective, size)) is not None
     ]
     without = None
@@ -251,6 +253,13 @@ def _gain_at(plan: PlanModel, collective: str, size: int) -> Gain:
     if rule is None and plan.launch.without(PRELOAD).is_default:
         return Gain(mid=1, low=1, high=1)
     return rule.gain if rule else plan.gain[collective]
+
+
+def _predicted(rule: RuleModel, share: str) -> str:
+    return _(
+        "For this range, {range}, it is predicted to take {times} ({share} interval); that nothing is faster by more "
+        "than 5% has a probability of {sure:.0%}."
+    ).format(range=words.sizes(rule.first, rule.last), times=_times(rule.gain), share=share, sure=rule.sure or 0.0)
 
 
 def _under(use: str, launch: Setting) -> str:

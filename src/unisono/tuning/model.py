@@ -19,7 +19,7 @@ from pydantic import (
     model_validator,
 )
 
-from unisono.decide.model import Interval, Joint, Plan, Rule
+from unisono.decide.model import Basis, Interval, Joint, Plan, Rule
 from unisono.language import _, ngettext
 from unisono.launch.layouts import Layout
 from unisono.machine.model import mpi_name
@@ -115,8 +115,12 @@ class RuleModel(_Part):
     any other a component, coll/tuned with or without an algorithm."""
     gain: Gain
     sizes: tuple[Size, ...] = ()
-    """The measured sizes that support it."""
+    """The measured sizes that support it; of a predicted rule, those it was predicted at."""
     launches: Annotated[int, Field(ge=0)] = 0
+    basis: Basis = "measured"
+    sure: Annotated[float, Field(ge=0, le=1)] | None = None
+    """Of a predicted rule: how probable it is that nothing is faster by more than 5 %, at the least sure of its
+    sizes."""
 
     @field_validator("call")
     @classmethod
@@ -178,6 +182,8 @@ class PlanModel(_Part):
     gain: dict[Collective, Gain]
     """Collective -> geometric mean over its sizes, rules applied."""
     joint: JointModel | None = None
+    basis: Basis = "measured"
+    """"predicted": from other numbers of nodes (unisono.extrapolate)."""
     rule: tuple[RuleModel, ...] = ()
 
     @field_validator("launch")
@@ -219,6 +225,17 @@ class PlanModel(_Part):
         return self
 
     @model_validator(mode="after")
+    def _one_basis(self) -> PlanModel:
+        for rule in self.rule:
+            if rule.basis != self.basis:
+                raise ValueError(
+                    _("basis: a rule for {collective} is {rule}, its plan is {plan}").format(
+                        collective=rule.collective, rule=rule.basis, plan=self.basis
+                    )
+                )
+        return self
+
+    @model_validator(mode="after")
     def _joint_of_its_own(self) -> PlanModel:
         for name in self.joint.weights if self.joint else ():
             if name not in self.gain:
@@ -241,6 +258,10 @@ class PlanModel(_Part):
     @property
     def ranks(self) -> int:
         return self.nodes * self.ppn
+
+    @property
+    def predicted(self) -> bool:
+        return self.basis == "predicted"
 
     @property
     def needs_library(self) -> bool:
@@ -270,12 +291,14 @@ class PlanModel(_Part):
                     gain=Interval(rule.gain.mid, rule.gain.low, rule.gain.high),
                     sizes=rule.sizes,
                     launches=rule.launches,
+                    sure=rule.sure,
                 )
                 for rule in self.rule
             ),
             joint=Joint(dict(joint.weights), Interval(joint.gain.mid, joint.gain.low, joint.gain.high))
             if joint
             else None,
+            basis=self.basis,
         )
 
     def __str__(self) -> str:
@@ -468,6 +491,10 @@ class Tuning(_Part):
     def cases(self) -> list[tuple[int, int]]:
         """The (nodes, ppn) it has plans for, in order."""
         return list(dict.fromkeys((plan.nodes, plan.ppn) for plan in self.plan))
+
+    def measured_cases(self) -> list[tuple[int, int]]:
+        """Those of them that were measured."""
+        return list(dict.fromkeys((plan.nodes, plan.ppn) for plan in self.plan if not plan.predicted))
 
     def plans_for(self, nodes: int, ppn: int) -> Iterator[PlanModel]:
         return (plan for plan in self.plan if (plan.nodes, plan.ppn) == (nodes, ppn))

@@ -10,7 +10,7 @@ from unisono.language import _, translated
 from unisono.sizes import format_size
 from unisono.tuning import words
 from unisono.tuning.choice import choose, without_library
-from unisono.tuning.model import Gain, PlanModel, Tuning
+from unisono.tuning.model import Gain, PlanModel, RuleModel, Tuning
 
 
 def show(tuning: Tuning, *, proven: bool = False) -> Group:
@@ -74,7 +74,12 @@ def _about(tuning: Tuning) -> Table:
 
 
 def _plans(tuning: Tuning, nodes: int, ppn: int, best: PlanModel) -> Table:
-    table = Table(title=_("Launch settings, {nodes} x {ppn} ranks").format(nodes=nodes, ppn=ppn), title_justify="left")
+    title = (
+        _("Launch setting predicted for {nodes} x {ppn} ranks, which were not measured")
+        if best.predicted
+        else _("Launch settings, {nodes} x {ppn} ranks")
+    )
+    table = Table(title=title.format(nodes=nodes, ppn=ppn), title_justify="left")
     table.add_column("")
     table.add_column(_("setting"), overflow="fold")
     collectives = [name for name in tuning.collectives() if any(name in p.gain for p in tuning.plans_for(nodes, ppn))]
@@ -108,16 +113,33 @@ def _rules(tuning: Tuning, plan: PlanModel) -> Table:
         table.add_column(name)
     table.add_column(_("use"), overflow="fold")
     table.add_column(_("gain"), justify="right")
-    table.add_column(_("simulated at") if tuning.simulated else _("measured at"), overflow="fold")
+    at = _("simulated at") if tuning.simulated else _("measured at")
+    table.add_column(_("predicted at") if plan.predicted else at, overflow="fold")
+    if plan.predicted:
+        table.add_column(_("sure"), justify="right")
+        table.caption = _("sure: the probability that nothing is more than 5% faster")
+        table.caption_justify = "left"
     last = ""
     for rule in plan.rule:
         name = rule.collective if rule.collective != last else ""
         last = rule.collective
         measured = ", ".join(map(format_size, rule.sizes))
-        table.add_row(name, words.sizes(rule.first, rule.last), Text(words.use(rule.call)), _gain(rule.gain), measured)
+        table.add_row(
+            name,
+            words.sizes(rule.first, rule.last),
+            Text(words.use(rule.call)),
+            _gain(rule.gain),
+            measured,
+            *_sure(rule),
+        )
     if not plan.rule:
         table.add_row(_("all"), _("all sizes"), words.by_itself(), "", "")
     return table
+
+
+def _sure(rule: RuleModel) -> list[str]:
+    """Of a predicted rule: its last column."""
+    return [] if rule.basis == "measured" else ["-" if rule.sure is None else f"{rule.sure:.0%}"]
 
 
 def _proof(tuning: Tuning) -> Table:

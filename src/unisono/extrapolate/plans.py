@@ -1,0 +1,241 @@
+"""Predicted plans: from a decision on some numbers of nodes, what to use on others."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from statistics import fmean
+
+from unisono.decide.model import Decision, Finding, Interval, Plan, Rule
+from unisono.decide.select import boundary
+from unisono.errors import UserError
+from unisono.extrapolate.fit import Model, Point, fit
+from unisono.extrapolate.pick import Launch, Pick, deciding, pick
+from unisono.language import N_, _
+from unisono.model import (
+    CALL_SCOPE,
+    DEFAULT,
+    DISPATCHED,
+    MICROBENCHMARKS,
+    PRELOAD,
+    WITHOUT_SIZE,
+    Case,
+    Setting,
+    as_measured,
+    call_part,
+    launch_part,
+)
+from unisono.sizes import format_size
+
+_TIE = 0.01
+"""Plans whose mean log gains differ by less are equally good."""
+
+
+@dataclass(frozen=True, slots=True)
+class Predicted:
+    plans: tuple[Plan, ...]
+    """One for each (nodes, ppn) asked for that was not measured."""
+    launches: tuple[Launch, ...]
+    """What would decide where the plans are not sure."""
+
+    def findings(self) -> list[Finding]:
+        return [
+            Finding("not told", launch.case, "", "", _sentence(launch), launch.sizes[0], launch.sizes[-1])
+            for launch in self.launches
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """One collective over nodes, for one number of ranks a node."""
+
+    models: Mapping[Setting, Model]
+    sizes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """What one launch setting promises."""
+
+    plan: Plan
+    picks: tuple[Pick, ...]
+
+    @property
+    def gain(self) -> float:
+        return _mean([math.log(gain.mid) for gain in self.plan.gain.values()])
+
+    @property
+    def trusted(self) -> float:
+        """The mean log gain that is reached as probably as one call's setting must be faster."""
+        return _mean([math.log(one.trusted) for one in self.picks])
+
+
+def extrapolate(decision: Decision, counts: Iterable[int], ppn: int | None, scope: Sequence[str]) -> Predicted:
+    """Plans for `counts` nodes of `ppn` ranks (None: every number of ranks a node that was measured over nodes).
+
+    `scope`: the call-scope parameters that were switched inside launches. What was measured is not predicted. One node
+    tells nothing of a network, so it is left out. Raises UserError where nothing was measured on two nodes or more
+    with so many ranks a node.
+    """
+    over_nodes = {(e.case.nodes, e.case.ppn) for e in decision.estimates if e.case.nodes > 1}
+    if not over_nodes:
+        raise UserError(
+            _(
+                "nothing was measured on two nodes or more, and one node tells nothing of a network: tune on 2 and 4 "
+                "nodes first"
+            )
+        )
+    known = sorted({per_node for _nodes, per_node in over_nodes})
+    if ppn is not None and ppn not in known:
+        sentence = _("--ppn {ppn}: nothing was measured over nodes with it, only with {known} ranks a node")
+        raise UserError(sentence.format(ppn=ppn, known=", ".join(map(str, known))))
+    plans: list[Plan] = []
+    picks: list[Pick] = []
+    for per_node in known if ppn is None else [ppn]:
+        collectives = _known(decision, per_node)
+        for nodes in sorted(set(counts)):
+            if nodes > 1 and (nodes, per_node) not in over_nodes and collectives:
+                best = _best(decision, collectives, nodes, per_node, scope)
+                if not best.plan.gain:
+                    continue  # no message size at which anything is known
+                plans.append(best.plan)
+                picks += best.picks
+    return Predicted(tuple(plans), tuple(deciding(picks)))
+
+
+def _known(decision: Decision, ppn: int) -> dict[str, _Known]:
+    points: dict[str, dict[Setting, list[Point]]] = defaultdict(lambda: defaultdict(list))
+    for one in decision.estimates:
+        case = one.case
+        if case.nodes > 1 and case.ppn == ppn and case.collective not in MICROBENCHMARKS and one.time.mid > 0:
+            points[case.collective][one.setting].append(Point(case.nodes, ppn, one.size, one.time.mid))
+    found = {}
+    for collective, settings in points.items():
+        models = fit(collective, settings)
+        if DEFAULT in models:
+            sizes = tuple(sorted({point.size for point in settings[DEFAULT]}))
+            found[collective] = _Known(models, sizes)
+    return found
+
+
+def _best(
+    decision: Decision, collectives: Mapping[str, _Known], nodes: int, ppn: int, scope: Sequence[str]
+) -> _Candidate:
+    """The launch setting that promises most of those that are trusted, the default's among them."""
+    best = _candidate(collectives, DEFAULT, nodes, ppn, scope)
+    wanted = set(best.plan.gain)
+    for launch in sorted({plan.launch for plan in decision.plans if plan.launch}):
+        one = _candidate(collectives, launch, nodes, ppn, scope)
+        # Under the default's own launch setting our library serves only calls that are trusted one by one.
+        trusted = as_measured(launch) == DEFAULT or one.trusted > math.log1p(decision.margin)
+        if trusted and set(one.plan.gain) == wanted and one.gain > best.gain + _TIE:
+            best = one
+    return best
+
+
+def _candidate(
+    collectives: Mapping[str, _Known],
+    launch: Setting,
+    nodes: int,
+    ppn: int,
+    scope: Sequence[str],
+) -> _Candidate:
+    base = as_measured(launch)
+    gains: dict[str, Interval] = {}
+    rules: list[Rule] = []
+    picks: list[Pick] = []
+    for collective, known in collectives.items():
+        usable = _usable(known.models, collective, launch, scope)
+        found = _picks(usable, Case(collective, nodes, ppn), known, base)
+        if collective in WITHOUT_SIZE and len({one.setting for one in found}) > 1:
+            found = _picks(_only(usable, base), Case(collective, nodes, ppn), known, base)
+        if found:
+            gains[collective] = _over(found)
+            rules += _rules(found, base)
+            picks += found
+    return _Candidate(Plan(nodes, ppn, launch, gains, tuple(rules), basis="predicted"), tuple(picks))
+
+
+def _only(models: Mapping[Setting, Model], setting: Setting) -> dict[Setting, Model]:
+    return {one: model for one, model in models.items() if one == setting}
+
+
+def _picks(models: Mapping[Setting, Model], case: Case, known: _Known, base: Setting) -> list[Pick]:
+    every = (pick(models, case, size, base, known.models[DEFAULT]) for size in known.sizes)
+    return [one for one in every if one is not None]
+
+
+def _usable(
+    models: Mapping[Setting, Model], collective: str, launch: Setting, scope: Sequence[str]
+) -> dict[Setting, Model]:
+    """What a plan's rules may name, as for measured plans (decide.plans): whatever was switched inside the launches
+    where our library carries it out; algorithms of coll/tuned where that serves; else the launch setting alone."""
+    base = as_measured(launch)
+    if PRELOAD in launch and collective in DISPATCHED:
+        return {setting: model for setting, model in models.items() if launch_part(setting, scope) == base}
+    forced = base | {"coll": "tuned"}
+    # Where it serves anyway, asking for it is folded into asking for nothing, and was never measured.
+    serves = base == forced or ("coll" not in base and forced not in models)
+    return {
+        setting: model
+        for setting, model in models.items()
+        if setting == base or (serves and "algorithm" in setting and setting.without("algorithm", "segment") == forced)
+    }
+
+
+def _over(picks: Sequence[Pick]) -> Interval:
+    """The geometric mean of gains. Their errors are not independent, so a mean of bounds bounds it."""
+    ends = ([math.log(getattr(one.gain, end)) for one in picks] for end in ("mid", "low", "high"))
+    return Interval(*(math.exp(_mean(values)) for values in ends))
+
+
+def _mean(values: Sequence[float]) -> float:
+    return fmean(values) if values else 0.0
+
+
+def _rules(picks: Sequence[Pick], base: Setting) -> list[Rule]:
+    """Neighbouring sizes with one setting are one rule; beyond the first and the last size nothing is claimed."""
+    found = []
+    start = 0
+    for setting, group in groupby(picks, key=lambda one: one.setting):
+        run = list(group)
+        end = start + len(run)
+        if setting != base:
+            case = run[0].case
+            first = boundary(picks[start - 1].size, run[0].size) if start else run[0].size
+            last: int | None = boundary(run[-1].size, picks[end].size) - 1 if end < len(picks) else run[-1].size
+            if case.collective in WITHOUT_SIZE:
+                first, last = 0, None
+            found.append(
+                Rule(
+                    case,
+                    first,
+                    last,
+                    call_part(setting, CALL_SCOPE),
+                    _over(run),
+                    tuple(one.size for one in run),
+                    0,
+                    min(one.sure for one in run),
+                )
+            )
+        start = end
+    return found
+
+
+def _sentence(launch: Launch) -> str:
+    case = launch.case
+    return N_(
+        "{case}: the prediction is not sure at {sizes}; one launch there with {settings} would decide it: unisono tune "
+        "--nodes {nodes} --ppn {ppn} --collective {collective} {words}"
+    ).format(
+        case=case,
+        sizes=", ".join(map(format_size, launch.sizes)),
+        settings="; ".join(map(str, launch.settings)),
+        nodes=case.nodes,
+        ppn=case.ppn,
+        collective=case.collective,
+        words=" ".join(f"--size {format_size(size).replace(' ', '')}" for size in launch.sizes),
+    )

@@ -1,0 +1,106 @@
+"""`unisono extrapolate`, and that every reader of its tuning says what is predicted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from tests.extrapolate.test_extrapolate import truth
+from tests.tuning.samples import machine
+from unisono.advise.apply import apply
+from unisono.commands.extrapolating import extrapolate
+from unisono.commands.importing import import_results
+from unisono.errors import UserError
+from unisono.export import caveats
+from unisono.export.provenance import provenance
+from unisono.extrapolate.terms import RING, TREE
+from unisono.tuning import read
+from unisono.tuning.document import parse, render
+from unisono.tuning.explain import explain
+from unisono.tuning.show import show
+
+PREDICTED = (
+    "8 x 2 ranks were not measured: what they get is predicted from those that were (nodes x ranks a node: 2 x 2"
+)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The directory of a tuning for 8 nodes, predicted from 2 and 4; as PICO would have measured a made-up machine."""
+    folder = tmp_path_factory.mktemp("extrapolated")
+    head = "timestamp,test_id,nnodes,tasks_per_node,collective_type,mpi_lib,mpi_lib_version,gpu_awareness\n"
+    lines = [f"S{nodes},0,{nodes},2,ALLREDUCE,OMPI,5.0.11,no\n" for nodes in (2, 4)]
+    (folder / "mine_metadata.csv").write_text(head + "".join(lines))
+    for nodes in (2, 4):
+        job = folder / "mine" / f"S{nodes}" / "0"
+        job.mkdir(parents=True)
+        for name, growth, factor in (("default", TREE, 3.0), ("recursive_doubling", TREE, 1.0), ("ring", RING, 1.0)):
+            for elements in (16, 1024, 65536, 1 << 20):
+                nanoseconds = factor * truth(growth, 4 * elements, nodes) * 1e9
+                rows = "".join(f"{round(nanoseconds) + n}\n" for n in range(10))
+                (job / f"{elements}_{name}_ompi_int32.csv").write_text("highest\n" + rows)
+    jobs = [str(folder / "mine" / f"S{nodes}") for nodes in (2, 4)]
+    import_results(jobs, folder / "study", machine=None, nodes=None, ppn=None, name="mine")
+    extrapolate([folder / "study" / "study.db"], folder / "out", nodes="4,8", ppn=None, json=False)
+    return folder
+
+
+def test_the_tuning_has_both_and_reads_back(made: Path) -> None:
+    tuning = read(made / "out" / "tuning.toml")
+    assert tuning.measured_cases() == [(2, 2), (4, 2)]
+    assert tuning.cases() == [(2, 2), (4, 2), (8, 2)]
+    (plan,) = tuning.plans_for(8, 2)
+    assert plan.predicted
+    assert {rule.basis for rule in plan.rule} == {"predicted"}
+    assert all(rule.sure is not None for rule in plan.rule)
+    assert parse(render(tuning), "again") == tuning
+    assert 'basis = "predicted"' in (made / "out" / "report.html").read_text().replace("&#34;", '"')
+    broken = render(tuning).replace('  basis = "predicted"\n', "", 1)
+    with pytest.raises(UserError, match="a rule for allreduce is measured, its plan is predicted"):
+        parse(broken, "broken")
+
+
+def test_a_tuning_without_predictions_reads_as_before(made: Path) -> None:
+    text = (made / "study" / "tuning.toml").read_text()
+    assert "basis =" not in text
+    assert "sure =" not in text
+    assert not any(plan.predicted for plan in read(made / "study" / "tuning.toml").plan)
+
+
+def test_everyone_says_what_is_predicted(made: Path) -> None:
+    tuning = read(made / "out" / "tuning.toml")
+    (plan,) = tuning.plans_for(8, 2)
+    explained = explain(tuning, "allreduce", 8, 2, 65536)
+    assert explained.found.as_dict()["basis"] == "predicted"
+    assert explained.found.as_dict()["sure"] is not None
+    assert any(PREDICTED in note for note in explained.found.notes)
+    assert any("it is predicted to take" in sentence for sentence in explained.sentences())
+    with (console := Console(width=120)).capture() as captured:
+        console.print(show(tuning))
+    assert "predicted for 8 x 2 ranks, which were not measured" in " ".join(captured.get().split())
+    assert "predicted at" in captured.get()
+    here = machine(cpus=2, nodes=8)
+    assert any(PREDICTED in line for line in provenance(tuning, plan))
+    assert any(PREDICTED in note for note in caveats(tuning, plan, here))
+    hosts = ",".join(f"n{n}:2" for n in range(8))
+    run = apply(tuning, ["mpirun", "--host", hosts, "-n", "16", "./app"], here, env={})
+    assert len([note for note in run.notes if PREDICTED in note]) == 1
+    assert not any("the launch setting is that of" in note for note in run.notes)
+    measured = explain(tuning, "allreduce", 4, 2, 65536).found
+    assert measured.as_dict()["basis"] == "measured"
+    assert not measured.notes
+
+
+def test_a_number_that_is_neither_goes_by_the_nearest_measured(made: Path) -> None:
+    found = explain(read(made / "out" / "tuning.toml"), "allreduce", 9, 2, 65536).found
+    assert (found.plan.nodes, found.plan.predicted) == (4, False)
+
+
+@pytest.mark.parametrize(("nodes", "says"), [("many", "'many'"), ("0", "'0'"), ("8,,16", "''")])
+def test_nonsense_is_refused_before_anything_is_written(made: Path, nodes: str, says: str) -> None:
+    with pytest.raises(UserError, match="--nodes") as refused:
+        extrapolate([made / "study" / "study.db"], made / "refused", nodes=nodes, ppn=None, json=False)
+    assert says in str(refused.value)
+    assert not (made / "refused").exists()

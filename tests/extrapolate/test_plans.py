@@ -1,0 +1,95 @@
+"""Predicted plans: what rules may name, when a launch setting is trusted, and what is said where nothing is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from tests.extrapolate.test_extrapolate import AROUND, DOUBLING, SIZES, truth
+from unisono.decide.model import Decision, Estimate, Interval, Plan
+from unisono.errors import UserError
+from unisono.extrapolate.plans import Predicted, extrapolate
+from unisono.extrapolate.terms import HALVES, RING, TREE, Growth
+from unisono.model import CALL_SCOPE, DEFAULT, Case, Setting
+from unisono.sizes import parse_size
+
+OURS = Setting({"coll": "unisono", "algorithm": "halves"})
+PRELOADED = Setting({"preload": "unisono"})
+UCX = Setting({"UCX_TLS": "rc"})
+ONE = Interval(1.0, 1.0, 1.0)
+
+Curves = Mapping[Setting, tuple[Growth, float]]
+
+
+def decision(curves: Curves, counts: tuple[int, ...], launches: tuple[Setting, ...] = (DEFAULT,)) -> Decision:
+    """As if each setting had been measured, exactly and once."""
+    estimates = [
+        Estimate(
+            Case("allreduce", n, 2), size, setting, 3, Interval(s := factor * truth(growth, size, n), s, s), ONE, False
+        )
+        for setting, (growth, factor) in curves.items()
+        for n in counts
+        for size in SIZES
+    ]
+    plans = tuple(Plan(n, 2, launch, {"allreduce": ONE}, ()) for n in counts for launch in launches)
+    return Decision("race", 0.03, 0.95, "median", tuple(estimates), plans, ())
+
+
+def predicted(curves: Curves, *launches: Setting, to: int = 32) -> Predicted:
+    return extrapolate(decision(curves, (1, 2, 4, 8), (DEFAULT, *launches)), [to], None, CALL_SCOPE)
+
+
+SLOW_DEFAULT = {DEFAULT: (TREE, 2.0), DOUBLING: (TREE, 1.0), AROUND: (RING, 1.0)}
+
+
+def test_rules_follow_the_fastest_over_the_sizes() -> None:
+    (plan,) = predicted(SLOW_DEFAULT).plans
+    assert (plan.nodes, plan.ppn, plan.launch, plan.basis) == (32, 2, DEFAULT, "predicted")
+    assert [rule.call for rule in plan.rules] == [DOUBLING, AROUND]
+    small, large = plan.rules
+    assert small.last is not None
+    assert large.first == small.last + 1
+    assert large.last is not None, "nothing is claimed above what is known"
+    assert all(rule.gain.low > 1 and rule.sure is not None and rule.sure > 0.5 for rule in plan.rules)
+    assert plan.gain["allreduce"].low > 1
+
+
+def test_only_what_the_plan_can_carry_out_is_named() -> None:
+    own = {**SLOW_DEFAULT, OURS: (HALVES, 0.2)}
+    (plain,) = predicted(own).plans
+    assert all(rule.call.get("coll") == "tuned" for rule in plain.rules)
+    (plan,) = predicted(own, PRELOADED).plans
+    assert plan.launch == PRELOADED
+    assert OURS in [rule.call for rule in plan.rules]
+    asked_for = {**SLOW_DEFAULT, Setting({"coll": "tuned"}): (TREE, 2.0)}
+    (plan,) = predicted(asked_for).plans
+    assert plan.rules == (), "another component serves by itself, so algorithms of coll/tuned have no effect"
+
+
+@pytest.mark.parametrize(("factor", "taken"), [(0.98, False), (0.4, True)])
+def test_a_launch_setting_is_taken_when_it_is_trusted(factor: float, taken: bool) -> None:
+    (plan,) = predicted({DEFAULT: (TREE, 1.0), UCX: (TREE, factor)}, UCX).plans
+    assert (plan.launch == UCX) == taken
+    assert plan.gain["allreduce"].mid == pytest.approx(1 / factor if taken else 1.0, rel=0.02)
+
+
+def test_where_it_is_not_sure_one_launch_is_named_that_tune_understands() -> None:
+    found = predicted({DEFAULT: (TREE, 1.0), DOUBLING: (TREE, 1.06)}, to=64)
+    (plan,) = found.plans
+    assert plan.rules == ()
+    (finding,) = found.findings()
+    assert "unisono tune --nodes 64 --ppn 2 --collective allreduce --size " in finding.text
+    words = finding.text.split()
+    named = [parse_size(words[n + 1], "--size") for n, word in enumerate(words) if word == "--size"]
+    assert named == list(found.launches[0].sizes)
+    assert found.launches[0].settings == (DEFAULT, DOUBLING)
+
+
+def test_measured_counts_and_one_node_are_not_predicted() -> None:
+    known = decision(SLOW_DEFAULT, (1, 2, 4))
+    assert extrapolate(known, [1, 2, 4], None, CALL_SCOPE).plans == ()
+    with pytest.raises(UserError, match="one node tells nothing of a network"):
+        extrapolate(decision(SLOW_DEFAULT, (1,)), [8], None, CALL_SCOPE)
+    with pytest.raises(UserError, match="--ppn 4: nothing was measured over nodes with it, only with 2"):
+        extrapolate(known, [8], 4, CALL_SCOPE)
