@@ -23,9 +23,10 @@ MACHINES = [
     (FX10.resized((3, 2, 2)), 3, True),
     (FX10.resized((6, 3)), 2, False),
     (FAT_TREE.resized((16,)), 1, True),
+    (FAT_TREE.resized((1,)), 5, True),
 ]
 """Platform, processes a node, whether these share memory."""
-NAMES = ["torus 3x2x2 x 3", "torus 6x3 x 2", "fat tree 16 x 1"]
+NAMES = ["torus 3x2x2 x 3", "torus 6x3 x 2", "fat tree 16 x 1", "one node x 5"]
 
 
 def test_copies_take_their_time(tmp_path: Path) -> None:
@@ -71,7 +72,7 @@ def test_every_algorithm_is_right(platform: Platform, ppn: int, shared: bool, co
     if platform.kind == "torus" and collective == "alltoall":
         assert {"simple_spread", "double_spread", "node_spread", "dimensions"} <= served
     if platform.kind == "fat tree" and collective in ("allgather", "bcast"):
-        assert served & {"doubling", "flat_doubling"}
+        assert served & {"doubling", "flat_doubling", "cells"}
     if platform.kind == "torus" and collective == "bcast":
         assert {"links", "links_single", "tree3d", "tree3d_single"} <= served
 
