@@ -47,7 +47,13 @@ def tune(
         ),
     ] = None,
     submit: Annotated[
-        str | None, typer.Option(metavar="slurm", help="Measure in jobs of this batch system, and follow them.")
+        str | None, typer.Option(metavar="slurm|pbs", help="Measure in jobs of this batch system, and follow them.")
+    ] = None,
+    submit_options: Annotated[
+        str | None,
+        typer.Option(
+            metavar="'-q large -A me'", help="With --submit: more options for sbatch or qsub, such as the queue."
+        ),
     ] = None,
     time: Annotated[str | None, typer.Option(metavar="1h", help="With --submit: the time limit of each job.")] = None,
     reproducible: Reproducible = None,
@@ -83,6 +89,7 @@ def tune(
         benchmark=benchmark,
         benchmark_program=benchmark_program,
         submit=submit,
+        submit_options=submit_options,
         time=time,
         reproducible=reproducible,
     )

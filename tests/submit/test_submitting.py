@@ -31,13 +31,15 @@ class Recorded:
     def __init__(self, studies: Path) -> None:
         self.studies = studies
         self.jobs: list[str] = []
+        self.options: list[list[str]] = []
         self.killed = False
         self.ended: dict[str, bool] = {}
 
     def script(self, request: Request) -> str:
         return Slurm().script(request)
 
-    def submit(self, script: Path) -> str:
+    def submit(self, script: Path, options: Sequence[str]) -> str:
+        self.options.append(list(options))
         name = next(line for line in script.read_text().splitlines() if "--job-name=" in line).partition("=")[2]
         self.jobs.append(name)
         folder = script.parent.name
@@ -120,7 +122,8 @@ def test_a_dry_run_shows_scripts_and_leaves_nothing(
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"submit": "pbs"}, "known are slurm"),
+        ({"submit": "lsf"}, "known are slurm, pbs"),
+        ({"submit_options": "-q 'open"}, "--submit-options .*No closing quotation"),
         ({"time": None}, "for example --time 1h"),
         ({"time": "1s"}, "at least 2m"),
         ({"nodes": "2,x"}, "--nodes"),
@@ -134,6 +137,16 @@ def test_what_cannot_be_is_said_before_anything_is_submitted(
     with pytest.raises(UserError, match=said):
         submit(wishes(tmp_path / "out", **given))
     assert batch.jobs == []
+
+
+def test_the_users_own_options_are_kept_for_later_jobs(batch: Recorded, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    batch.ended["nodes-4"] = False
+    assert submit(wishes(out, submit_options="-A 'my project'")) == UNDECIDED
+    with pytest.raises(UserError, match="continue them with --submit slurm"):
+        submit(wishes(out, **{**AGAIN, "submit": "pbs"}))
+    submit(wishes(out, **AGAIN))
+    assert batch.options == [["-A", "my project"]] * 3
 
 
 def test_two_do_not_submit_from_one_directory(batch: Recorded, tmp_path: Path) -> None:

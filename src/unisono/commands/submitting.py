@@ -6,6 +6,7 @@ Nothing here is needed for the jobs to go on: whoever follows them may leave, or
 from __future__ import annotations
 
 import secrets
+import shlex
 import sys
 import time
 from collections.abc import Sequence
@@ -28,11 +29,12 @@ from unisono.study.merge import merge
 from unisono.study.store import Store
 from unisono.submit import kept
 from unisono.submit.kept import Kept, KeptJob
+from unisono.submit.pbs import Pbs
 from unisono.submit.scheduler import Request, Scheduler, Seen
 from unisono.submit.slurm import Slurm
 from unisono.writing import write
 
-SCHEDULERS: dict[str, Scheduler] = {"slurm": Slurm()}
+SCHEDULERS: dict[str, Scheduler] = {"slurm": Slurm(), "pbs": Pbs()}
 UNDECIDED = 3
 _FIRST_LOOK, _LAST_LOOK = 1.0, 30.0
 """Seconds between two looks at the jobs, ever longer: squeue costs its daemon time that all users share."""
@@ -55,8 +57,16 @@ def submit(wishes: Wishes) -> int:
                 "{path}: its jobs were asked for in other words; continue them without {said}, or choose another -o DIR"
             ).format(path=kept.place(directory), said=said)
         )
+    if continued and jobs.scheduler != scheduler.name:
+        raise UserError(
+            _("{path}: its jobs are of {scheduler}: continue them with --submit {scheduler}").format(
+                path=kept.place(directory), scheduler=jobs.scheduler
+            )
+        )
     if wishes.time is not None and continued:
         jobs = jobs.model_copy(update={"seconds": _seconds(wishes.time)})
+    if wishes.submit_options is not None and continued:
+        jobs = jobs.model_copy(update={"options": _options(wishes.submit_options)})
     if wishes.dry_run:
         return _show(scheduler, jobs, directory)
     if not continued and kept.place(directory).exists():
@@ -88,6 +98,17 @@ def _scheduler(name: str) -> Scheduler:
     return SCHEDULERS[name]
 
 
+def _options(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise UserError(
+            _("--submit-options {text!r}: {error}; write for example '--partition=debug -A myproject'").format(
+                text=text[:80], error=error
+            )
+        ) from error
+
+
 def _seconds(text: str) -> float:
     seconds = parse_duration(text, "--time")
     if seconds < _SHORTEST:
@@ -111,6 +132,7 @@ def _begun(wishes: Wishes, scheduler: Scheduler) -> Kept:
         scheduler=scheduler.name,
         seconds=_seconds(wishes.time),
         words=_words(wishes),
+        options=_options(wishes.submit_options or ""),
         jobs=[KeptJob(nodes=n, name=f"unisono-{token}-{n}-1") for n in counts or study.cases.nodes],
     )
 
@@ -136,7 +158,7 @@ def _words(wishes: Wishes) -> list[str]:
     return words + ([] if wishes.verify else ["--no-verify"])
 
 
-_OF_EVERY_COMMAND = ("output", "resume", "force", "dry_run", "json", "submit", "time", "verify")
+_OF_EVERY_COMMAND = ("output", "resume", "force", "dry_run", "json", "submit", "submit_options", "time", "verify")
 
 
 _OPTIONS = {"collectives": "--collective", "sizes": "--size", "study": "STUDY"}
@@ -195,7 +217,7 @@ def _submitted(scheduler: Scheduler, jobs: Kept, directory: Path) -> Kept:
         jobs.jobs[at] = job
         kept.keep(directory, jobs)
         script = write(directory / job.folder / "job.sh", scheduler.script(_request(jobs, job, directory)))
-        jobs.jobs[at] = job.model_copy(update={"id": scheduler.submit(script)})
+        jobs.jobs[at] = job.model_copy(update={"id": scheduler.submit(script, jobs.options)})
         kept.keep(directory, jobs)
         err().print(
             _("{nodes} nodes: submitted as job {id}").format(nodes=job.nodes, id=jobs.jobs[at].id), markup=False

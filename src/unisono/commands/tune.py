@@ -68,6 +68,7 @@ class Wishes:
     submit: str | None = None
     time: str | None = None
     reproducible: str | None = None
+    submit_options: str | None = None
 
 
 def tune(wishes: Wishes) -> int:
@@ -85,6 +86,8 @@ def tune(wishes: Wishes) -> int:
         from unisono.commands.submitting import submit
 
         return submit(wishes)
+    if wishes.submit_options is not None:
+        raise UserError(_("--submit-options is for a batch system: say which, as in --submit slurm"))
     if wishes.time is not None:
         raise UserError(_("--time is how long each job may take: say where to submit it, as in --submit slurm"))
     if wishes.dry_run:

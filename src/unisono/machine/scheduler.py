@@ -48,7 +48,7 @@ def seconds_left(environment: Mapping[str, str], now: float | None = None) -> fl
     """Until the job that we are in ends; None outside a job, and where its batch system does not say."""
     id = environment.get("SLURM_JOB_ID", "")
     if not id.isdecimal():
-        return None
+        return _left_of_pbs(environment.get("PBS_JOBID", ""))
     end = environment.get("SLURM_JOB_END_TIME", "")
     if end.isdecimal():  # Slurm 23.02 and later
         return max(0.0, float(end) - (time.time() if now is None else now))
@@ -56,8 +56,18 @@ def seconds_left(environment: Mapping[str, str], now: float | None = None) -> fl
     return parse_left(answer.out) if answer.ok else None
 
 
+def _left_of_pbs(id: str) -> float | None:
+    """By `qstat -f`, of PBS Professional and of Torque: what was asked for less what was used."""
+    if not re.fullmatch(r"\d+(\[\d*\])?(\.[\w.-]+)?", id, re.ASCII):
+        return None
+    answer = ask(["qstat", "-f", id], timeout=10.0)
+    found = dict(re.findall(r"^\s*(Resource_List|resources_used)\.walltime = (\S+)$", answer.out, re.MULTILINE))
+    asked = parse_left(found.get("Resource_List", ""))
+    return None if asked is None else max(0.0, asked - (parse_left(found.get("resources_used", "")) or 0.0))
+
+
 def parse_left(text: str) -> float | None:
-    """Seconds of Slurm's "1-02:03:04", "02:03:04" or "3:04"; None for what is not a time (UNLIMITED)."""
+    """Seconds of Slurm's "1-02:03:04", "02:03:04" or "3:04", PBS's "36:00:00"; None for what is no time (UNLIMITED)."""
     match = re.fullmatch(r"(?:(?:(\d{1,6})-)?(\d{1,6}):)?(\d{1,6}):(\d{1,6})", text.strip(), re.ASCII)
     if match is None:
         return None

@@ -10,6 +10,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from unisono.language import _
 
@@ -29,7 +30,9 @@ class Answer:
         return self.status == 0
 
 
-def ask(argv: Sequence[str], timeout: float = 10.0, env: Mapping[str, str] | None = None) -> Answer:
+def ask(
+    argv: Sequence[str], timeout: float = 10.0, env: Mapping[str, str] | None = None, cwd: Path | None = None
+) -> Answer:
     """Run a program with no input and return what it said. `env` is added to this process's environment.
 
     It gets a session of its own, and at the deadline all of it is killed: a wrapper script may have children.
@@ -41,6 +44,7 @@ def ask(argv: Sequence[str], timeout: float = 10.0, env: Mapping[str, str] | Non
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env={**os.environ, **(env or {})},
+            cwd=cwd,
             start_new_session=True,
         )
     except OSError as error:

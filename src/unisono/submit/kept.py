@@ -44,6 +44,8 @@ class Kept(_Part):
     """Asked for each job."""
     words: list[str]
     """Of unisono tune, behind -o and --nodes: what every job measures."""
+    options: list[str] = []
+    """The user's own for the batch system's command: queue, account ..."""
     jobs: list[KeptJob]
     """The latest of each number of nodes."""
 

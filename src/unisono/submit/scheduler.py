@@ -41,8 +41,9 @@ class Scheduler(Protocol):
         """The job script, which can also be submitted by hand."""
         ...
 
-    def submit(self, script: Path) -> str:
-        """The new job's id; its working directory is the script's. Raises UserError where it is refused."""
+    def submit(self, script: Path, options: Sequence[str]) -> str:
+        """The new job's id; its working directory is the script's. `options`: the user's own, for its command. Raises
+        UserError where it is refused."""
         ...
 
     def find(self, name: str) -> str | None:

@@ -51,10 +51,10 @@ class Slurm:
             ]
         )
 
-    def submit(self, script: Path) -> str:
-        answer = ask(
-            ["sbatch", "--parsable", f"--chdir={script.parent.resolve()}", str(script.resolve())], timeout=_TIMEOUT
-        )
+    def submit(self, script: Path, options: Sequence[str]) -> str:
+        folder = script.parent.resolve()
+        argv = ["sbatch", "--parsable", *options, f"--chdir={folder}", str(script.resolve())]
+        answer = ask(argv, timeout=_TIMEOUT)
         found = re.match(r"(\d+)(?:;|$)", answer.out.strip(), re.ASCII)
         if not answer.ok or found is None:
             said = (answer.error or answer.out).strip().splitlines() or [_("nothing")]
