@@ -120,15 +120,18 @@ def test_an_edited_modulefile_is_noticed_and_one_broken_by_hand_is_refused(tmp_p
 def test_every_launcher_says_its_version_as_scripts_look_for_it() -> None:
     import re
 
-    from unisono.export.version_words import _PATTERNS
+    from unisono.mpi import FAMILIES, family
 
     said = {
         "openmpi": ["mpirun (Open MPI) 5.0.11", "mpirun.openmpi (OpenRTE) 5.0.11"],
         "mpich": ["HYDRA build details:\n    Version:                                 5.0.11\n    Release Date: x"],
+        "intel": [
+            "Intel(R) MPI Library for Linux* OS, Version 5.0.11 Build 20260626 (id: b44796a)\nCopyright 2003-2026"
+        ],
     }
-    assert sorted(said) == sorted(_PATTERNS)
-    for family, answers in said.items():
-        _lua, regexp, sed = _PATTERNS[family]
+    assert sorted(said) == sorted(one.FAMILY for one in FAMILIES)
+    for name, answers in said.items():
+        regexp, sed = family(name).VERSION_IN_TCL, family(name).VERSION_IN_SED
         for answer in answers:
             match = re.search(regexp, answer)
             assert match is not None and match[1] == "5.0.11", answer

@@ -178,8 +178,8 @@ def test_a_given_mpirun_that_is_not_there(nowhere: Path) -> None:
 
 
 def test_other_families_are_refused_by_name(nowhere: Path) -> None:
-    _program(nowhere / "bin/mpirun", "echo 'Intel(R) MPI Library for Linux* OS, Version 2021.11 Build 20231005'")
-    with pytest.raises(UserError, match=r"is Intel MPI 2021\.11; Unisono drives Open MPI and MPICH only"):
+    _program(nowhere / "bin/mpirun", "echo 'MVAPICH Version: 3.0'")
+    with pytest.raises(UserError, match=r"is MVAPICH 3\.0; Unisono drives Open MPI, MPICH and Intel MPI"):
         mpi.describe_mpi()
 
 

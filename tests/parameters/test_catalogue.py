@@ -92,8 +92,8 @@ def test_what_the_documents_sweep_is_there() -> None:
 
 
 def test_a_family_without_a_catalogue() -> None:
-    with pytest.raises(UserError, match="no catalogue of parameters for 'intel'"):
-        catalogue.load("intel")
+    with pytest.raises(UserError, match="no catalogue of parameters for 'spectrum'"):
+        catalogue.load("spectrum")
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from unisono import mpi as families
 from unisono.commands.userline import mpirun_of
 from unisono.errors import UserError
 from unisono.language import N_
@@ -17,8 +18,6 @@ from unisono.tuning.model import MpiPart, Tuning
 
 _BARE = ("mpirun", "mpiexec")
 """Names that say nothing of which MPI is meant."""
-_NUMBERS = {"openmpi": "40", "mpich": "12"}
-"""Of the families' main library (profile.diagnose)."""
 
 
 def launcher(given: str | None, kept: Mpi | MpiPart | None) -> str | None:
@@ -86,7 +85,7 @@ def _belongs(words: Sequence[str], here: str, kept: MpiPart) -> bool:
     from unisono.profile.diagnose import library_of, program_of
 
     library = library_of(program_of(words, launcher_of(words)))
-    if library is None or library[0] != _NUMBERS.get(kept.family):
+    if library is None or not families.known(kept.family) or library[0] != families.family(kept.family).LIBRARY:
         return False
     theirs, ours = (_depth(library[1], mpirun) for mpirun in (here, kept.mpirun))
     return ours >= theirs

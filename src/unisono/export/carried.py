@@ -52,7 +52,11 @@ def _mpich(content: Content) -> Carried:
     return Carried({**names, **content.words.env}, files, found.notes)
 
 
-_BY_FAMILY = {"openmpi": _openmpi, "mpich": _mpich}
+def _intel(content: Content) -> Carried:
+    return Carried(dict(content.words.env))
+
+
+_BY_FAMILY = {"openmpi": _openmpi, "mpich": _mpich, "intel": _intel}
 
 
 def rules_name(content: Content) -> str:

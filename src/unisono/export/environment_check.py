@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from unisono.export.content import Content
 from unisono.export.handed import Handed
+from unisono.export.intel_check import check_intel
 from unisono.export.mpich_check import check_mpich
 from unisono.export.openmpi_check import check_handed
 from unisono.export.seen import Item
 
-_BY_FAMILY = {"openmpi": check_handed, "mpich": check_mpich}
+_BY_FAMILY = {"openmpi": check_handed, "mpich": check_mpich, "intel": check_intel}
 
 
 def check_environment(content: Content, files: Handed, deadline: float) -> tuple[list[Item], list[str]]:

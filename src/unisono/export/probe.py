@@ -20,6 +20,7 @@ from unisono.launch.process import Finished, run
 from unisono.library.build import native_source
 from unisono.machine import tools
 from unisono.machine.model import Machine
+from unisono.mpi.intel import compiler_environment
 
 _MARK = "@P "
 
@@ -146,8 +147,11 @@ def probe_program(machine: Machine) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix="build-", dir=folder) as build:
             made = Path(build) / program.name
+            env = {**os.environ, **compiler_environment(compiler)}
             words = [compiler, "-std=c11", "-O1", str(source), "-o", str(made), "-ldl"]
-            done = subprocess.run(words, capture_output=True, text=True, errors="replace", timeout=120, check=False)
+            done = subprocess.run(
+                words, capture_output=True, text=True, errors="replace", timeout=120, check=False, env=env
+            )
             if done.returncode != 0:
                 last = (
                     done.stderr.strip().splitlines()

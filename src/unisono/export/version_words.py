@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from unisono.machine.model import Mpi
+from unisono.mpi import family
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,23 +21,10 @@ class Asking:
     """A basic regular expression up to the version, for `sed -n 's/.../\\1/p'`."""
 
 
-_PATTERNS = {
-    "openmpi": (
-        r"%(Open[ %a]*%)%s+v?(%S+)",
-        r"\(Open[ A-Za-z]*\)\s+v?(\S+)",
-        r".*(Open[ A-Za-z]*) *v\{0,1\}\([^ ]*\).*",
-    ),
-    "mpich": (
-        r"HYDRA build details:%s+Version:%s+(%S+)",
-        r"HYDRA build details:\s+Version:\s+(\S+)",
-        r" *Version: *\([^ ]*\).*",
-    ),
-}
-
-
 def asking(mpi: Mpi) -> Asking:
     """The launcher by the name it had when it was measured (mpirun, mpiexec, Debian's mpirun.mpich)."""
-    return Asking(Path(mpi.mpirun).name, *_PATTERNS[mpi.family])
+    one = family(mpi.family)
+    return Asking(Path(mpi.mpirun).name, one.VERSION_IN_LUA, one.VERSION_IN_TCL, one.VERSION_IN_SED)
 
 
 def measured_with(mpi: Mpi) -> str:

@@ -23,6 +23,7 @@ from unisono.launch.rewrite import PLACING
 from unisono.launch.userline import parse
 from unisono.machine.model import Machine
 from unisono.model import Setting
+from unisono.mpi import mpich
 from unisono.parameters.spelling import require_mpi
 from unisono.tuning.model import LayoutModel, Tuning
 
@@ -107,9 +108,10 @@ def with_layout(tuning: Tuning, argv: Sequence[str], machine: Machine, env: Mapp
         if env.get(name, value) != value
     ]
     placed = _placed(layout, here, machine, notes)
+    mpi = machine.mpi.family if machine.mpi is not None else mpich.FAMILY
     words = {
         "openmpi": [*binding(kind, here), *exports(kind, environment), "-n", str(ranks)],
-        "hydra": [*binding(kind, here), *exports(kind, environment), "-n", str(ranks)],
+        "hydra": [*binding(kind, here, mpi), *exports(kind, environment), "-n", str(ranks)],
         "srun": [*binding(kind, here), "--ntasks", str(ranks)],
     }[kind]
     filled = fill([*kept, *placed, *program], nodes, here)

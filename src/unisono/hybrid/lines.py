@@ -13,6 +13,7 @@ from unisono.language import _
 from unisono.launch.command import Command, command
 from unisono.launch.layouts import Layout
 from unisono.machine.model import Machine
+from unisono.mpi import family, mpich
 from unisono.parameters.spelling import require_mpi
 
 _LAUNCHERS = ("mpirun", "mpiexec", "orterun", "prterun", "srun", "aprun")
@@ -20,15 +21,15 @@ _FIELDS = ("ranks", "threads", "processes", "nodes")
 _FIELD = re.compile(r"\{(\w*)\}")
 
 
-def binding(launcher: str, layout: Layout) -> list[str]:
+def binding(launcher: str, layout: Layout, mpi: str = mpich.FAMILY) -> list[str]:
     """Words that give each of a layout's processes its threads' cores, next to one another.
 
-    `launcher`: "openmpi" (4 and 5 alike), "hydra" (MPICH, Intel MPI) or "srun".
+    `launcher`: "openmpi" (4 and 5 alike), "hydra" (that of the MPI `mpi`) or "srun".
     """
     if launcher == "openmpi":
         return ["--map-by", f"ppr:{layout.processes}:node:PE={layout.threads}", "--bind-to", "core"]
     if launcher == "hydra":
-        return ["-ppn", str(layout.processes), "-bind-to", f"core:{layout.threads}"]
+        return ["-ppn", str(layout.processes), *family(mpi).threads_binding(layout.threads)]
     if launcher == "srun":
         return [
             *("--ntasks-per-node", str(layout.processes), "--cpus-per-task", str(layout.threads)),
@@ -58,7 +59,7 @@ def line(machine: Machine, variant: Variant, program: Sequence[str]) -> Command:
     launcher = "hydra" if require_mpi(machine).is_hydra else "openmpi"
     argv = [
         made.argv[0],
-        *binding(launcher, layout),
+        *binding(launcher, layout, require_mpi(machine).family),
         *exports(launcher, threads_environment(layout)),
         *made.argv[1:],
     ]

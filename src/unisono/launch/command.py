@@ -11,6 +11,7 @@ from unisono.launch.base import base_words
 from unisono.launch.placement import Placement, place
 from unisono.machine.model import Machine
 from unisono.model import Setting
+from unisono.mpi import family, openmpi
 from unisono.parameters.spelling import LaunchWords, component_words, launch_words, require_mpi
 
 
@@ -69,12 +70,12 @@ def command(
 
 
 def _hydra(machine: Machine, placement: Placement, env: Mapping[str, str], program: Sequence[str]) -> Command:
-    """The same for MPICH's launcher."""
+    """The same for the launcher of MPICH and Intel MPI."""
     mpi = require_mpi(machine)
     hosts = [node.host for node in machine.nodes[: placement.nodes]]
     elsewhere = len(machine.nodes) > 1 or hosts[0] not in ("localhost", machine.name)
     argv = [mpi.mpirun, "-n", str(placement.nodes * placement.ppn)]
-    argv += ["-hosts", ",".join(f"{host}:{placement.ppn}" for host in hosts)] if elsewhere else []
+    argv += family(mpi.family).hosts(hosts, placement.ppn) if elsewhere else []
     argv += placement.arguments(mpi, hosts)
     argv += [word for name, value in env.items() for word in ("-genv", name, value)]
     return Command([*argv, *program], {}, placement, overridden(machine.environment, {}, env))
@@ -112,4 +113,4 @@ def _hosts(machine: Machine, placement: Placement) -> list[str]:
         if not placement.smt_siblings or placement.policy is None:
             return []
         hosts = ["localhost"]
-    return ["--host", ",".join(f"{host}:{placement.ppn}" for host in hosts)]
+    return openmpi.hosts(hosts, placement.ppn)

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from unisono import mpi as families
 from unisono.errors import UserError
 from unisono.language import _
 from unisono.launch.slots import cores, domains
@@ -187,16 +188,9 @@ def _hosts(line: UserLine, machine: Machine, env: Mapping[str, str]) -> list[tup
     return [(machine.nodes[0].host, machine.nodes[0].slots)]
 
 
-_DEFAULT_HOSTFILES = {
-    "openmpi": ("PRTE_MCA_prte_default_hostfile", "OMPI_MCA_orte_default_hostfile"),
-    "mpich": ("HYDRA_HOST_FILE",),
-    "intel": ("I_MPI_HYDRA_HOST_FILE", "HYDRA_HOST_FILE"),
-}
-"""By family: who names its hosts where neither the command line nor a scheduler does."""
-
-
 def _by_default(machine: Machine, env: Mapping[str, str]) -> dict[str, int | None]:
-    names = _DEFAULT_HOSTFILES.get(machine.mpi.family, ()) if machine.mpi is not None else ()
+    name = machine.mpi.family if machine.mpi is not None else ""
+    names = families.family(name).HOST_FILES if families.known(name) else ()
     return next((_read_hostfile(env[name]) for name in names if env.get(name)), {})
 
 

@@ -24,6 +24,7 @@ from unisono.errors import UserError
 from unisono.language import _
 from unisono.machine.model import Mpi
 from unisono.machine.version import at_least
+from unisono.mpi import family
 from unisono.writing import write
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ _OBJECT_4 = {"l3": "l3cache", "numa": "numa", "socket": "socket", "node": "node"
 def words(placement: Placement, mpi: Mpi, hosts: Sequence[str]) -> list[str]:
     """See Placement.arguments."""
     if mpi.is_hydra:
-        return _hydra(placement)
+        return _hydra(placement, mpi)
     five = at_least(mpi.version, "5")
     if placement.oversubscribed:
         return _oversubscribed(placement, five)
@@ -45,13 +46,17 @@ def words(placement: Placement, mpi: Mpi, hosts: Sequence[str]) -> list[str]:
     return _five(placement) if five else _four(placement, mpi, hosts)
 
 
-def _hydra(placement: Placement) -> list[str]:
+def _hydra(placement: Placement, mpi: Mpi) -> list[str]:
     """Rank i of every node on the i-th entry; the same list serves all nodes."""
     if placement.policy is None or placement.oversubscribed:
         return []
     if (placement.policy.order, placement.policy.level) == ("cyclic", "node") and placement.nodes > 1:
-        raise UserError(_("placement=cyclic:node: MPICH's launcher has no words for it that also bind the ranks"))
-    return ["-bind-to", "user:" + ",".join("+".join(map(str, slot.cpus)) for slot in placement.slots)]
+        raise UserError(
+            _("placement=cyclic:node: {name}'s launcher has no words for it that also bind the ranks").format(
+                name=mpi.name
+            )
+        )
+    return family(mpi.family).binding([slot.cpus for slot in placement.slots])
 
 
 def _oversubscribed(placement: Placement, five: bool) -> list[str]:

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from unisono import mpi as families
 from unisono.errors import UserError
 from unisono.language import N_, _
 from unisono.launch.userline import parse
@@ -59,7 +60,7 @@ def launcher_of(argv: Sequence[str]) -> Launcher:
             return Launcher("srun", at)
         answer = ask([found, "--version"])
         family, *_version = parse_version(answer.out + answer.error)
-        if family in ("mpich", "intel", "mvapich"):
+        if family == "mvapich" or (families.known(family) and families.family(family).LAUNCHER == "hydra"):
             return Launcher("hydra", at, found)
         # By the name mpirun.openmpi (Debian) Open MPI 4 calls itself OpenRTE.
         if family in ("openmpi", "spectrum") or "(OpenRTE)" in answer.out:

@@ -17,6 +17,7 @@ from pathlib import Path
 import unisono
 from unisono.errors import UserError
 from unisono.language import _
+from unisono.mpi.intel import compiler_environment
 
 PROGRAM_NAME = "unisono-bench"
 _COMPILERS = ("cc", "gcc", "clang", "icx", "icc", "nvc")
@@ -143,7 +144,15 @@ def _key(mpicc: str, source: Path, target: Target = BENCH) -> str:
 
 def _said(argv: list[str]) -> str:
     try:
-        done = subprocess.run(argv, capture_output=True, text=True, errors="replace", timeout=60, check=False)
+        done = subprocess.run(
+            argv,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=60,
+            check=False,
+            env={**os.environ, **compiler_environment(argv[0])},
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise UserError(_("{argv} cannot be run: {error}").format(argv=argv[0], error=error)) from error
     return done.stdout
@@ -181,6 +190,7 @@ def _step(argv: list[str], mpicc: str, target: Target) -> None:
             errors="replace",
             timeout=_BUILD_SECONDS,
             check=False,
+            env={**os.environ, **compiler_environment(shutil.which(mpicc) or mpicc)},
         )
     except subprocess.TimeoutExpired as error:
         raise UserError(

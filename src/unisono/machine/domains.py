@@ -23,10 +23,15 @@ def described(machine: Machine) -> str:
         return there
     if domains == 1:
         return _("{there}: a node is one domain to our collectives").format(there=there)
-    if mpi.is_hydra:
+    if not mpi.binds:
         return _(
             "{there}; {name} by itself binds no ranks: some ranks are not bound within one, so "
             "that a node is one domain to our collectives; pass -bind-to numa (or core) for all"
+        ).format(there=there, name=mpi.name)
+    if mpi.is_hydra:
+        return _(
+            "{there}; {name} by itself gives each rank its share of the cores, which lies within one where there are "
+            "at least as many ranks as domains: UNISONO_VERBOSE=1 in a run tells how many are seen"
         ).format(there=there, name=mpi.name)
     if binding_is_set(machine):
         return _(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from unisono import mpi as families
+
 
 class _Model(BaseModel):
     model_config = ConfigDict(extra="forbid")
@@ -39,12 +41,12 @@ class Node(_Model):
 
 def mpi_name(family: str) -> str:
     """For people."""
-    return {"openmpi": "Open MPI", "mpich": "MPICH"}.get(family, family)
+    return families.family(family).NAME if families.known(family) else family
 
 
 class Mpi(_Model):
     family: str
-    """"openmpi" or "mpich"; others are recognised by name and refused with a reason."""
+    """One of unisono.mpi; others are recognised by name and refused with a reason."""
     version: str
     mpirun: str
     mpicc: str | None = None
@@ -67,7 +69,12 @@ class Mpi(_Model):
     @property
     def is_hydra(self) -> bool:
         """Whether Hydra starts the ranks, which knows no MCA parameters."""
-        return self.family == "mpich"
+        return families.known(self.family) and families.family(self.family).LAUNCHER == "hydra"
+
+    @property
+    def binds(self) -> bool:
+        """Whether the launcher binds ranks by itself."""
+        return not families.known(self.family) or families.family(self.family).BINDS
 
 
 class Device(_Model):

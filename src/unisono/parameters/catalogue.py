@@ -10,16 +10,13 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from unisono import mpi
 from unisono.errors import UserError
 from unisono.language import _
 from unisono.parameters.model import Component, Parameter
 from unisono.toml import explain_validation, read_toml
 
-_FILES = {
-    "openmpi": ("openmpi", "ucx", "placement", "unisono", "boot"),
-    "mpich": ("mpich", "ucx", "placement", "unisono", "boot"),
-}
-
+_FILES = {one.FAMILY: one.CATALOGUE for one in mpi.FAMILIES}
 
 FAMILIES = tuple(_FILES)
 

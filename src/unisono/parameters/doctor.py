@@ -119,7 +119,7 @@ def _mpi_rows(machine: Machine) -> list[tuple[str, str]]:
         (_("Compiler"), mpi.mpicc or _("no mpicc beside mpirun: the benchmark cannot be built; name one with --mpicc")),
     ]
     if mpi.is_hydra:
-        return always + _mpich_rows(mpi)
+        return always + (_mpich_rows(mpi) if "netmod" in mpi.components else _intel_rows(mpi))
     return [
         *always,
         (
@@ -141,6 +141,20 @@ def _mpich_rows(mpi: Mpi) -> list[tuple[str, str]]:
         ),
         (_("Collectives"), _("{mpi}'s own, chosen by itself; ours beside them").format(mpi=mpi.name)),
         (_("In one launch"), _("our algorithms can be switched without a new mpirun")),
+    ]
+
+
+def _intel_rows(mpi: Mpi) -> list[tuple[str, str]]:
+    return [
+        (_("Point to point"), _("within a node its own shared memory; between nodes: libfabric")),
+        (
+            _("Collectives"),
+            _("{mpi}'s own presets, chosen by itself or by variables; ours beside them").format(mpi=mpi.name),
+        ),
+        (
+            _("In one launch"),
+            _("our algorithms can be switched without a new mpirun; its presets are read at its start"),
+        ),
     ]
 
 

@@ -176,6 +176,10 @@ def _without_effect(setting: Setting, here: _Here) -> _Folded:
         if name in ("coll", "algorithm", "segment", "placement", "pml"):
             continue
         parameter = require_known(name, here.machine)
+        if parameter.serves and here.collective is not None and here.collective not in parameter.serves:
+            return setting.without(name), N_("{name} has no effect on {collective}: measured once, without it.").format(
+                name=name, collective=here.collective
+            )
         for need in parameter.needs:
             reason = _ineffective(need, setting, here)
             if reason:

@@ -48,6 +48,8 @@ class Parameter(_Model):
     default: str | None = None
     """What not setting it amounts to, where that is one fixed value."""
     needs: tuple[str, ...] = ()
+    serves: tuple[str, ...] = ()
+    """The collectives that it concerns; empty: all."""
     remedy: str = ""
     """What would make it available, where that is particular to this parameter."""
     spelled: tuple[Spelled, ...] = ()

@@ -14,7 +14,7 @@ from unisono.model import CALL_SCOPE, PRELOAD, Setting, call_part, is_ours
 from unisono.parameters import catalogue
 from unisono.parameters.defaults import has_fast_network
 
-ENVIRONMENT = ("UCX_", "MPI_UCX_", "UCC_", "HCOLL_", "SHARP_", "FI_", "MPIR_CVAR_")
+ENVIRONMENT = ("UCX_", "MPI_UCX_", "UCC_", "HCOLL_", "SHARP_", "FI_", "MPIR_CVAR_", "I_MPI_")
 """Parameters of these names are environment variables; every other name is an MCA parameter."""
 
 WITHIN_A_LAUNCH = "5.0.6"

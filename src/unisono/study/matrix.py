@@ -148,7 +148,7 @@ def _tuned_serves(setting: Setting, machine: Machine, case: Case) -> bool:
 def _unbound(study: Study, machine: Machine) -> list[str]:
     """What to write for our algorithms that need ranks bound within domains, where nothing binds any."""
     mpi, domains = machine.mpi, len(machine.numa_nodes)
-    if mpi is None or not mpi.is_hydra or domains == 1 or "placement" in study.parameters:
+    if mpi is None or mpi.binds or domains == 1 or "placement" in study.parameters:
         return []
     return [
         N_(
@@ -167,7 +167,7 @@ def _of_this_mpi(study: Study, machine: Machine, notes: dict[str, None]) -> Stud
     foreign: list[str] = []
     for family in catalogue.FAMILIES:
         there = catalogue.load(family)
-        theirs = [name for name in study.parameters if name not in here and name in there]
+        theirs = [name for name in study.parameters if name not in [*here, *foreign] and name in there]
         sentence = N_("{names} is {family}'s: left out with {mpi}.")
         if len(theirs) > 1:
             sentence = N_("{names} are {family}'s: left out with {mpi}.")
@@ -229,7 +229,10 @@ def _combinations(study: Study, machine: Machine, collective: str, ours: Sequenc
     at_launch = {name: values for name, values in study.parameters.items() if name not in CALL_SCOPE}
     listed = {name: _values(name, values, machine, collective) for name, values in at_launch.items()}
     # "all" of a parameter that cannot be varied here is nothing, and must not take everything else with it.
-    chosen = {name: values for name, values in listed.items() if values}
+    known = {name: require_known(name, machine).serves for name in listed}
+    chosen = {
+        name: values for name, values in listed.items() if values and collective in (known[name] or (collective,))
+    }
     inside = [*_call_settings(study, machine, collective), *_own_settings(study, ours)]
     together = len(inside) * prod(map(len, chosen.values()))
     if together > _COMBINATIONS_MOST:

@@ -16,7 +16,7 @@ from unisono.reading import read_text
 
 NAME = "module"
 LABEL = N_("a modulefile for Lmod (Lua) and Environment Modules (Tcl), which refuses another version of the MPI")
-FAMILIES: tuple[str, ...] = ("openmpi", "mpich")
+FAMILIES: tuple[str, ...] = ("openmpi", "mpich", "intel")
 LUA = "unisono-tuning.lua"
 TCL = "unisono-tuning"
 FILES: tuple[str, ...] = (*CARRIED_FILES, LUA, TCL)

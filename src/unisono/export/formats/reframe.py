@@ -11,7 +11,7 @@ from unisono.language import N_, _
 
 NAME = "reframe"
 LABEL = N_("reference times for ReFrame, with bounds from how launches of the study differ")
-FAMILIES: tuple[str, ...] = ("openmpi", "mpich")
+FAMILIES: tuple[str, ...] = ("openmpi", "mpich", "intel")
 REFERENCE = "unisono_reference.py"
 FILES: tuple[str, ...] = (REFERENCE,)
 BY_TUNE = False

@@ -14,7 +14,7 @@ from unisono.library.recorder import LIBRARY_NAME
 
 NAME = "rules"
 LABEL = N_("the rules of our own library, which unisono run preloads")
-FAMILIES: tuple[str, ...] = ("openmpi", "mpich")
+FAMILIES: tuple[str, ...] = ("openmpi", "mpich", "intel")
 FILES: tuple[str, ...] = (SERVING,)
 BY_TUNE = True
 TAKES_LIBRARY = True

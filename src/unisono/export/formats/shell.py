@@ -13,7 +13,7 @@ from unisono.reading import read_text
 
 NAME = "shell"
 LABEL = N_("a script to be sourced by a POSIX shell, with a way back")
-FAMILIES: tuple[str, ...] = ("openmpi", "mpich")
+FAMILIES: tuple[str, ...] = ("openmpi", "mpich", "intel")
 SHELL = "env.sh"
 FILES: tuple[str, ...] = (*CARRIED_FILES, SHELL)
 BY_TUNE = True

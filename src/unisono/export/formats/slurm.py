@@ -15,7 +15,7 @@ from unisono.reading import read_text
 
 NAME = "slurm"
 LABEL = N_("lines for a Slurm batch script, and a TaskProlog: srun's tasks get the tuning")
-FAMILIES: tuple[str, ...] = ("openmpi", "mpich")
+FAMILIES: tuple[str, ...] = ("openmpi", "mpich", "intel")
 SNIPPET = "slurm.sh"
 PROLOG = "slurm-task-prolog.sh"
 FILES: tuple[str, ...] = (*CARRIED_FILES, SNIPPET, PROLOG)

@@ -1,0 +1,47 @@
+"""Intel MPI 2021: MPICH's options in a launcher that leaves -bind-to unread, and binds as variables say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+FAMILY = "intel"
+NAME = "Intel MPI"
+BANNERS: tuple[re.Pattern[str], ...] = (re.compile(r"Intel\(R\) MPI Library[^,\n]*, Version\s+(\d+(?:\.\d+)*)"),)
+LAUNCHER: Literal["openmpi", "hydra"] = "hydra"
+BINDS = True
+HOST_FILES: tuple[str, ...] = ("I_MPI_HYDRA_HOST_FILE", "HYDRA_HOST_FILE")
+CATALOGUE: tuple[str, ...] = ("intel", "placement", "unisono", "boot")
+"""Without UCX: its messages go through libfabric."""
+LIBRARY = "12"
+VERSION_IN_LUA = r"Intel%(R%) MPI Library[^,]*, Version%s+([%d.]+)"
+VERSION_IN_TCL = r"Intel\(R\) MPI Library[^,]*, Version\s+([0-9.]+)"
+VERSION_IN_SED = r"Intel(R) MPI Library[^,]*, Version *\([0-9.]*\).*"
+
+
+def binding(cpus: Sequence[Sequence[int]]) -> list[str]:
+    """A mask for each rank. Without 0x in front of each mask 2021.18 says so and binds as it likes."""
+    masks = ",".join(f"{sum(1 << cpu for cpu in each):#x}" for each in cpus)
+    return ["-genv", "I_MPI_PIN_DOMAIN", f"[{masks}]"]
+
+
+def hosts(names: Sequence[str], ppn: int) -> list[str]:
+    """Within a job its launcher keeps to the scheduler's ranks a node, unless it is told not to."""
+    respect = ["-genv", "I_MPI_JOB_RESPECT_PROCESS_PLACEMENT", "off"]
+    return [*respect, "-hosts", ",".join(names), "-ppn", str(ppn)]
+
+
+def threads_binding(threads: int) -> list[str]:
+    """With the core as cell, a domain's size counts cores and not their hardware threads."""
+    words = {"I_MPI_PIN_CELL": "core", "I_MPI_PIN_DOMAIN": str(threads), "I_MPI_PIN_ORDER": "compact"}
+    return [word for name, value in words.items() for word in ("-genv", name, value)]
+
+
+def compiler_environment(mpicc: str) -> dict[str, str]:
+    """What its compiler wrappers need to find their installation, wherever that was moved to (the packages of PyPI);
+    nothing for another MPI's mpicc."""
+    folder = Path(mpicc).parent
+    root = folder.parent
+    return {"I_MPI_ROOT": str(root)} if (folder / "mpigcc").is_file() and (root / "include" / "mpi.h").is_file() else {}
