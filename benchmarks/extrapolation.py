@@ -1,10 +1,13 @@
 """Picks for numbers of nodes that were not fitted, judged by what was measured there.
 
     python benchmarks/extrapolation.py PICO/mare_nostrum
+    python benchmarks/extrapolation.py --fit SMALL.db [...] --judge LARGE.db [...]
 
 The argument is a system's directory as PICO (HLC-Lab/pico, MIT) publishes it, as for benchmarks/published.py. Models
 are fitted to smaller numbers of nodes and predict a larger one: from the one below it, from all below it, and from
-those up to 16. Nothing of what is judged was seen.
+those up to 16. With --fit and --judge, studies (of `unisono tune`, on a virtual cluster or a real one, or of `unisono
+simulate tune`) are fitted, and predict what other studies of the same machine found. Nothing of what is judged was
+seen.
 
 Regret is the time of a pick over that of the best measured setting, geometric mean over message sizes. The best is
 chosen by the very numbers it is judged by, which flatters it a little. "kept" is the regret without predictions: the
@@ -29,12 +32,14 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from unisono.advise.measuring import merged
 from unisono.errors import UserError
 from unisono.extrapolate.fit import Point, fit
 from unisono.extrapolate.pick import WITHIN, pick
 from unisono.model import DEFAULT, Case, Setting
 from unisono.results.model import Found
 from unisono.results.pico import is_job, setting_of, timings
+from unisono.search.verdict import decide_study
 
 Measured = dict[Setting, list[Point]]
 Kind = tuple[str, int, str]
@@ -62,6 +67,32 @@ def load(system: Path) -> dict[Kind, Measured]:
             except UserError as error:
                 print(f"left out: {error}", file=sys.stderr)
     return found
+
+
+def of_studies(paths: Sequence[Path]) -> dict[Kind, Measured]:
+    """What the studies estimate, for more than one node. One node tells nothing of a network."""
+    found: dict[Kind, Measured] = defaultdict(lambda: defaultdict(list))
+    for one in decide_study(merged(paths)).estimates:
+        case = one.case
+        if case.nodes > 1:
+            point = Point(case.nodes, case.ppn, one.size, one.time.mid)
+            found[case.collective, case.ppn, "CPU"][one.setting].append(point)
+    return found
+
+
+def between(fitted: Sequence[Path], judges: Sequence[Path]) -> list[dict[str, object]]:
+    """Every number of nodes of the judging studies, predicted from all of those fitted."""
+    known, truth = of_studies(fitted), of_studies(judges)
+    rows = []
+    for kind in sorted(known.keys() & truth.keys()):
+        counts = sorted({point.nodes for points in known[kind].values() for point in points})
+        targets = {point.nodes for points in truth[kind].values() for point in points} - set(counts)
+        both = {
+            setting: [*points, *(p for p in truth[kind].get(setting, []) if p.nodes in targets)]
+            for setting, points in known[kind].items()
+        }
+        rows += [judged(kind, both, counts, target) for target in sorted(targets)]
+    return rows
 
 
 def judged(
@@ -175,18 +206,26 @@ def show(rows: Sequence[Mapping[str, object]]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("system", type=Path, metavar="SYSTEM", help="a system's directory, jobs in it")
+    parser.add_argument("system", type=Path, nargs="?", metavar="SYSTEM", help="a system's directory, jobs in it")
+    parser.add_argument("--fit", type=Path, nargs="+", metavar="STUDY.db", help="studies of smaller numbers of nodes")
+    parser.add_argument("--judge", type=Path, nargs="+", metavar="STUDY.db", help="studies of larger ones")
     options = parser.parse_args()
-    try:
-        data = load(options.system)
-    except OSError as error:
-        sys.exit(f"{options.system}: {error.strerror}")
-    rows = every(data)
+    if (options.system is None) == (options.fit is None) or (options.fit is None) != (options.judge is None):
+        parser.error("name a system's directory, or studies with --fit and --judge")
+    if options.system is None:
+        rows = between(options.fit, options.judge)
+        source = "the studies"
+    else:
+        try:
+            rows = every(load(options.system))
+        except OSError as error:
+            sys.exit(f"{options.system}: {error.strerror}")
+        source = str(options.system)
     if not rows:
-        sys.exit(f"{options.system}: nothing was measured on two numbers of nodes")
+        sys.exit(f"{source}: nothing was measured on two numbers of nodes")
     show(rows)
     summary: dict[str, object] = {"goal": GOAL, "rows": rows}
-    for where in ("CPU", "GPU"):
+    for where in sorted({str(row["buffers"]) for row in rows}):
         mine = [row for row in rows if row["buffers"] == where]
         for column in ("kept", "predicted", "used"):
             summary[f"{where} {column}"] = mean_ratio(float(str(row[column])) for row in mine)
