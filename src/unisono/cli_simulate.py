@@ -27,7 +27,13 @@ def platforms(json: Json = False) -> None:
 
 @simulate.command(epilog="Example: unisono simulate tune --platform fx10 --nodes 64 --ppn 4 --collective bcast -o fx10")
 def tune(
-    platform: Annotated[str, typer.Option(metavar="NAME|FILE", help="The machine: see unisono simulate platforms.")],
+    platform: Annotated[
+        str | None, typer.Option(metavar="NAME|FILE", help="The machine: see unisono simulate platforms.")
+    ] = None,
+    from_: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="STUDY.db", help="Instead: a machine fitted to what this study measured."),
+    ] = None,
     nodes: Annotated[
         str | None, typer.Option(metavar="16,64", help="Numbers of nodes. Default: the machine's.")
     ] = None,
@@ -54,6 +60,7 @@ def tune(
 
     wishes = Wishes(
         platform=platform,
+        study=from_,
         nodes=nodes,
         ppn=ppn,
         output=output,

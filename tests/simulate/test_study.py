@@ -109,6 +109,7 @@ def test_a_study_is_continued_as_it_was_begun(tmp_path: Path) -> None:
 
 WISHES = Wishes(
     platform="fx10",
+    study=None,
     nodes="4",
     ppn=2,
     output=Path("here"),

@@ -12,11 +12,14 @@ from unisono.language import _
 from unisono.model import Case, Setting
 from unisono.numbers import whole_number
 from unisono.simulate.build import unavailable
-from unisono.simulate.files import platform
+from unisono.simulate.files import platform, text
+from unisono.simulate.fit import fit
+from unisono.simulate.platforms import Platform
 from unisono.simulate.study import COLLECTIVES, RANKS_MOST, SELECTORS, Wanted, begin, fill, resume
 from unisono.sizes import format_size, parse_size
 from unisono.study.config import parse_duration
 from unisono.study.files import Outputs
+from unisono.writing import write as write_file
 
 _COLLECTIVES = ("allgather", "allreduce", "alltoall", "bcast")
 _SIZES = ("8", "256", "8K", "256K")
@@ -26,7 +29,9 @@ _SIZES = ("8", "256", "8K", "256K")
 class Wishes:
     """The command line, as given; None and [] where nothing was said."""
 
-    platform: str
+    platform: str | None
+    study: Path | None
+    """To which a platform is fitted."""
     nodes: str | None
     ppn: int | None
     output: Path
@@ -46,9 +51,17 @@ def simulate_tune(wishes: Wishes) -> int:
     from unisono.tuning import from_decision, write
     from unisono.tuning.show import show
 
-    wanted = _wanted(wishes)
-    if reason := unavailable():
-        raise UserError(reason)
+    if (wishes.platform is None) == (wishes.study is None):
+        raise UserError(_("say which machine: --platform NAME, or --from STUDY.db, one of them"))
+    if wishes.study is None:
+        assert wishes.platform is not None
+        wanted = _wanted(wishes, platform(wishes.platform))
+        if reason := unavailable():
+            raise UserError(reason)
+    else:
+        if reason := unavailable():
+            raise UserError(reason)
+        wanted = _wanted(wishes, _fitted(wishes.study, wishes.output / "platform.toml", wishes.resume))
     outputs = Outputs(wishes.output)
     there = wishes.resume and outputs.study.exists()
     total = sum(len(wanted.settings(case.collective)) for case in wanted.cases)
@@ -77,9 +90,21 @@ def simulate_tune(wishes: Wishes) -> int:
     return 0
 
 
-def _wanted(wishes: Wishes) -> Wanted:
+def _fitted(study: Path, path: Path, again: bool) -> Platform:
+    """The platform of a study, kept in a file that is taken up `again`."""
+    if again and path.exists():
+        return platform(str(path))
+    found = fit(study, lambda sentence: err().print(f"  {sentence}", markup=False))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_file(path, text(found.platform))
+    err().print(_("Platform: {path}").format(path=path), markup=False)
+    for error in found.errors:
+        err().print(f"  {error}", markup=False)
+    return platform(str(path))
+
+
+def _wanted(wishes: Wishes, found: Platform) -> Wanted:
     """What the command line asks for. Raises UserError."""
-    found = platform(wishes.platform)
     for name in wishes.collectives:
         if name not in COLLECTIVES:
             raise UserError(

@@ -70,6 +70,12 @@ class Wanted:
                             "alltoall counts what a torus's links carry instead"
                         ).format(collective=name, ranks=ranks, messages=ranks * (ranks - 1), most=FLAT_MOST)
                     )
+        if max(self.nodes) > 1 and self.platform.bandwidth.source.startswith("none"):
+            raise UserError(
+                _("--nodes {nodes}: of {name} nothing is known between nodes ({why})").format(
+                    nodes=max(self.nodes), name=self.platform.name, why=self.platform.bandwidth.source
+                )
+            )
         if self.ppn > self.platform.cores:
             raise UserError(
                 _("--ppn {ppn}: {name} has nodes of {cores} cores").format(
