@@ -167,4 +167,5 @@ def test_growths_that_names_tell(collective: str, algorithm: str, growth: Growth
 def test_sizes_are_counted_as_everywhere() -> None:
     assert total_of("alltoall", 8, 64) == 512
     assert total_of("allreduce", 8, 64) == 8
+    assert total_of("reduce_scatter", 512, 64) == total_of("reduce_scatter_block", 8, 64)
     assert RING.message_of("alltoall", 8, 64) == 8

@@ -17,7 +17,6 @@ BLOCKS = (
     "alltoallv",
     "gather",
     "scatter",
-    "reduce_scatter",
     "reduce_scatter_block",
 )
 """Collectives whose message size is that of a pair: every rank has P of them."""
