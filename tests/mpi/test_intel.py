@@ -19,6 +19,7 @@ from unisono.machine.mpi import describe_mpi
 from unisono.model import Setting
 from unisono.mpi import FAMILIES, intel
 from unisono.parameters import catalogue
+from unisono.parameters.doctor import software_rows
 from unisono.parameters.folding import fold
 
 PROGRAM = """
@@ -120,3 +121,9 @@ def test_what_it_says_of_its_variables_is_believed() -> None:
         "I_MPI_NONE": ("unknown", False),
         "FI_PROVIDER": ("cannot be seen", None),
     }
+
+
+def test_doctor_says_nothing_of_a_permission_that_only_open_mpis_launcher_wants() -> None:
+    as_root = {"root_user": True}
+    assert "User" not in dict(software_rows(described().model_copy(update=as_root)))
+    assert "User" in dict(software_rows(machine().model_copy(update=as_root)))

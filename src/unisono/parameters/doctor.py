@@ -86,7 +86,7 @@ def software_rows(machine: Machine) -> list[tuple[str, str]]:
             else _("no MPI or UCX setting"),
         )
     )
-    if machine.root_user:
+    if machine.root_user and not (machine.mpi and machine.mpi.is_hydra):
         rows.append((_("User"), _("root: mpirun is told to allow it")))
     return rows
 
