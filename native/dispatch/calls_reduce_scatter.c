@@ -1,6 +1,7 @@
 /* Reduce_scatter and Reduce_scatter_block; see calls.c. Counts are the same on all ranks, so nothing has to be agreed on.
  * Whether the vector is in place is each rank's own affair: all go in the same pieces (../collectives/run.c). */
 #include "dispatch.h"
+#include "ordered.h"
 #include "serve.h"
 #include "vectors.h"
 
@@ -42,12 +43,17 @@ static bool scatter(enum collective collective, const void *send, void *receive,
 bool dispatch_reduce_scatter(const void *send, void *receive, struct dispatch_vector given, MPI_Datatype type, MPI_Op op,
                              MPI_Comm *comm, int *error)
 {
-    return (given.counts != NULL || given.long_counts != NULL) &&
-           scatter(COLL_REDUCE_SCATTER, send, receive, &given, 0, type, op, comm, error);
+    if (given.counts == NULL && given.long_counts == NULL)
+        return false;
+    if (ordered_order() != ORDER_FREE)
+        return ordered_reduce_scatter(send, receive, &given, 0, type, op, *comm, error);
+    return scatter(COLL_REDUCE_SCATTER, send, receive, &given, 0, type, op, comm, error);
 }
 
 bool dispatch_reduce_scatter_block(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op,
                                    MPI_Comm *comm, int *error)
 {
+    if (ordered_order() != ORDER_FREE)
+        return ordered_reduce_scatter(send, receive, NULL, count, type, op, *comm, error);
     return scatter(COLL_REDUCE_SCATTER_BLOCK, send, receive, NULL, count, type, op, comm, error);
 }

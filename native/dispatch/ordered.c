@@ -10,6 +10,7 @@
 #include "job.h"
 #include "pack.h"
 #include "reduction.h"
+#include "vectors.h"
 
 /* Bytes that all ranks' elements of a piece may take together. */
 static const int64_t piece_most = INT64_C(16) << 20;
@@ -43,6 +44,10 @@ struct ordered {
     char *own, *all;            /* a piece: this rank's, packed, and all ranks', one after the other */
     char *left, *right;         /* where the operation needs elements laid out by the type */
     const void **of;            /* all ranks' */
+    const struct dispatch_vector *blocks; /* reduce_scatter; NULL: all have `block` elements */
+    int64_t block;
+    bool scatters;
+    int *vectors; /* four of `ranks`, for an alltoallv */
 };
 
 static int gather(const struct ordered *call, int64_t at, int count)
@@ -84,6 +89,37 @@ static int combine(struct ordered *call, int64_t at, int count)
     return error != MPI_SUCCESS ? error : unpack(call->all, to, count, call->type, &call->layout, call->comm);
 }
 
+static int64_t block_of(const struct ordered *call, int rank)
+{
+    return call->blocks != NULL ? vectors_count(&(struct blocks){.given = call->blocks}, rank) : call->block;
+}
+
+/* Of every rank's block the elements from `done` on, at most `most`, to that rank, which combines them. In place the result
+ * replaces only what has been sent: it lies before element `done` + its own number of every block. */
+static int scatter(struct ordered *call, int64_t done, int most)
+{
+    int *out = call->vectors, *out_at = out + call->ranks, *in = out_at + call->ranks, *in_at = in + call->ranks;
+    const int64_t size = call->layout.size, left = block_of(call, call->rank) - done;
+    const int mine = left < 0 ? 0 : left < most ? (int)left : most;
+    int64_t start = 0;
+    for (int rank = 0; rank < call->ranks; start += block_of(call, rank++)) {
+        int64_t theirs = block_of(call, rank) - done;
+        const int now = theirs < 0 ? 0 : theirs < most ? (int)theirs : most;
+        char *to = call->own + rank * most * size;
+        out[rank] = (int)(now * size);
+        out_at[rank] = (int)(rank * most * size);
+        in[rank] = (int)(mine * size);
+        in_at[rank] = (int)(rank * mine * size);
+        if (now == 0)
+            continue;
+        int error = pack(call->send + (start + done) * call->layout.extent, now, call->type, &call->layout, to, call->comm);
+        if (error != MPI_SUCCESS)
+            return error;
+    }
+    int error = PMPI_Alltoallv(call->own, out, out_at, MPI_BYTE, call->all, in, in_at, MPI_BYTE, call->comm);
+    return error != MPI_SUCCESS || mine == 0 ? error : combine(call, done, mine);
+}
+
 /* Elements at a time: the same number on all ranks. */
 static int piece_of(const struct ordered *call, int64_t count)
 {
@@ -96,8 +132,10 @@ static bool take_room(struct ordered *call, int most)
 {
     const size_t bytes = (size_t)(most * call->layout.size), laid_out = (size_t)((most - 1) * call->layout.extent + call->span);
     bool good = true;
-    if (!call->layout.contiguous)
-        good = (call->own = malloc(bytes)) != NULL;
+    if (!call->layout.contiguous || call->scatters)
+        good = (call->own = malloc(bytes * (call->scatters ? (size_t)call->ranks : 1))) != NULL;
+    if (call->scatters)
+        good = (call->vectors = malloc(4 * (size_t)call->ranks * sizeof *call->vectors)) != NULL && good;
     if (call->gets)
         good = (call->all = malloc((size_t)call->ranks * bytes)) != NULL && good;
     if (call->gets && call->is_plain)
@@ -111,7 +149,7 @@ static bool take_room(struct ordered *call, int most)
 static void end_program(const struct ordered *call)
 {
     fprintf(stderr, "unisono: rank %d has no memory left for a reproducible %s, and the other ranks would wait for it: the "
-                    "program ends here\n", call->rank, call->root < 0 ? "allreduce" : "reduce");
+                    "program ends here\n", call->rank, call->scatters ? "reduce_scatter" : call->root < 0 ? "allreduce" : "reduce");
     failure_end_job(EXIT_FAILURE);
     abort();
 }
@@ -124,10 +162,15 @@ static int run(struct ordered *call, int64_t count)
         end_program(call);
     for (int64_t at = 0; at < count && error == MPI_SUCCESS; at += most) {
         int now = count - at < most ? (int)(count - at) : most;
+        if (call->scatters) {
+            error = scatter(call, at, now);
+            continue;
+        }
         error = gather(call, at, now);
         if (error == MPI_SUCCESS && call->gets)
             error = combine(call, at, now);
     }
+    free(call->vectors);
     free(call->own);
     free(call->all);
     free(call->of);
@@ -149,7 +192,7 @@ static bool understand(struct ordered *call, MPI_Count count)
         return false;
     PMPI_Comm_size(call->comm, &call->ranks);
     PMPI_Comm_rank(call->comm, &call->rank);
-    if (call->ranks == 1 || call->root >= call->ranks ||
+    if (call->ranks == 1 || call->root >= call->ranks || call->layout.size > INT_MAX / call->ranks ||
         PMPI_Type_get_true_extent(call->type, &call->low, &extent) != MPI_SUCCESS)
         return false;
     call->span = extent;
@@ -186,4 +229,28 @@ bool ordered_allreduce(const void *send, void *receive, MPI_Count count, MPI_Dat
     struct ordered call = {.send = send == MPI_IN_PLACE ? receive : send, .receive = receive, .type = type, .op = op,
                            .comm = comm, .root = -1};
     return serve(&call, count, error);
+}
+
+static bool serve_scatter(struct ordered *call, int *error)
+{
+    int64_t longest = 0;
+    int ranks = 0;
+    if (call->comm == MPI_COMM_NULL || ordered_order() == ORDER_FREE || call->receive == MPI_IN_PLACE)
+        return false;
+    PMPI_Comm_size(call->comm, &ranks);
+    for (int rank = 0; rank < ranks; rank++) {
+        int64_t count = block_of(call, rank);
+        if (count < 0)
+            return false;
+        longest = count > longest ? count : longest;
+    }
+    return serve(call, longest, error);
+}
+
+bool ordered_reduce_scatter(const void *send, void *receive, const struct dispatch_vector *blocks, MPI_Count block,
+                            MPI_Datatype type, MPI_Op op, MPI_Comm comm, int *error)
+{
+    struct ordered call = {.send = send == MPI_IN_PLACE ? receive : send, .receive = receive, .type = type, .op = op,
+                           .comm = comm, .root = -1, .blocks = blocks, .block = block, .scatters = true};
+    return serve_scatter(&call, error);
 }

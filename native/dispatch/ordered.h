@@ -26,5 +26,8 @@ bool ordered_reduce(const void *send, void *receive, MPI_Count count, MPI_Dataty
                     int *error);
 bool ordered_allreduce(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                        int *error);
+/* `blocks` NULL: `block` elements for every rank. */
+bool ordered_reduce_scatter(const void *send, void *receive, const struct dispatch_vector *blocks, MPI_Count block,
+                            MPI_Datatype type, MPI_Op op, MPI_Comm comm, int *error);
 
 #endif

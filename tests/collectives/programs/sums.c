@@ -107,7 +107,8 @@ static uint64_t digest(enum kind kind, const unsigned char *data, int64_t count)
     return made;
 }
 
-static uint64_t folded(enum kind kind, int64_t count)
+/* What should come of a vector. */
+static unsigned char *folded(enum kind kind, int64_t count)
 {
     unsigned char *left = malloc((size_t)count * what[kind].size + 64), *right = malloc((size_t)count * what[kind].size + 64);
     fill(kind, left, 0, count);
@@ -118,17 +119,49 @@ static uint64_t folded(enum kind kind, int64_t count)
         left = right;
         right = other;
     }
-    uint64_t made = digest(kind, left, count);
-    free(left);
     free(right);
-    return made;
+    return left;
+}
+
+/* The same vector, a longer block for the last ranks: every rank sees its own. All ranks' digests as one. */
+static uint64_t scattered(enum kind kind, int64_t count, int in_place, int even)
+{
+    int *counts = malloc((size_t)ranks * sizeof *counts), mine = 0;
+    int64_t total = 0;
+    unsigned char *send = malloc((size_t)(count + ranks) * what[kind].size * 2), *receive = send;
+    for (int i = 0; i < ranks; i++) {
+        counts[i] = even ? (int)(count / ranks) : (int)(count / ranks) + (i > ranks / 2);
+        mine = i == rank ? counts[i] : mine;
+        total += counts[i];
+    }
+    fill(kind, send, rank, total);
+    if (!in_place)
+        receive += (size_t)(count + ranks) * what[kind].size;
+    if (even)
+        MPI_Reduce_scatter_block(in_place ? MPI_IN_PLACE : send, receive, mine, what[kind].type, what[kind].op, MPI_COMM_WORLD);
+    else
+        MPI_Reduce_scatter(in_place ? MPI_IN_PLACE : send, receive, counts, what[kind].type, what[kind].op, MPI_COMM_WORLD);
+    uint64_t made = digest(kind, receive, mine), *all = malloc((size_t)ranks * sizeof *all), expected = 7;
+    MPI_Gather(&made, 1, MPI_UINT64_T, all, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    if (rank == 0 && fold) {
+        unsigned char *whole = folded(kind, total), *at = whole;
+        for (int i = 0; i < ranks; at += (size_t)counts[i++] * what[kind].size)
+            wrong = wrong || digest(kind, at, counts[i]) != all[i];
+        free(whole);
+    }
+    for (int i = 0; i < ranks && rank == 0; i++)
+        expected = (expected ^ all[i]) * UINT64_C(0x100000001b3);
+    free(counts);
+    free(send);
+    free(all);
+    return expected;
 }
 
 static void try(enum kind kind, int64_t count)
 {
     size_t bytes = (size_t)count * what[kind].size;
     unsigned char *send = malloc(bytes), *receive = malloc(bytes);
-    uint64_t made[4];
+    uint64_t made[8];
     for (int way = 0; way < 4; way++) {
         int root = way < 2 ? 0 : ranks - 1;
         fill(kind, send, rank, count);
@@ -143,10 +176,15 @@ static void try(enum kind kind, int64_t count)
         MPI_Bcast(&made[way], 1, MPI_UINT64_T, root, MPI_COMM_WORLD);
         wrong = wrong || (way < 2 && digest(kind, receive, count) != made[way]);
     }
+    for (int way = 4; way < 8; way++)
+        made[way] = scattered(kind, count, way % 2, way < 6);
     if (rank == 0) {
-        wrong = wrong || (fold && (folded(kind, count) != made[0] || made[0] != made[1] || made[0] != made[2] || made[0] != made[3]));
+        unsigned char *whole = folded(kind, count);
+        uint64_t expected = digest(kind, whole, count);
+        wrong = wrong || (fold && (expected != made[0] || made[0] != made[1] || made[0] != made[2] || made[0] != made[3]));
+        free(whole);
         printf("%s %" PRId64, names[kind], count);
-        for (int way = 0; way < 4; way++)
+        for (int way = 0; way < 8; way++)
             printf(" %016" PRIx64, made[way]);
         printf("\n");
     }
