@@ -19,7 +19,7 @@ struct operation {
     size_t bytes;      /* the message size, by the collective's own convention */
     size_t send_bytes; /* what this rank's buffers hold */
     size_t receive_bytes;
-    int *counts, *offsets;       /* allgatherv, alltoallv and reduce_scatter; partners of exchange and halo26 */
+    int *counts, *offsets;       /* allgatherv, alltoallv, gatherv, scatterv and reduce_scatter; partners of exchange and halo26 */
     const struct partners *partners; /* exchange */
     struct reduction *reduction; /* allreduce, reduce, reduce_scatter(_block) */
 };

@@ -22,10 +22,12 @@ enum collective {
     COLL_BARRIER,
     COLL_BCAST,
     COLL_GATHER,
+    COLL_GATHERV,
     COLL_REDUCE,
     COLL_REDUCE_SCATTER,
     COLL_REDUCE_SCATTER_BLOCK,
     COLL_SCATTER,
+    COLL_SCATTERV,
     COLLECTIVES
 };
 
@@ -41,6 +43,13 @@ enum reduction_order { ORDER_FREE, ORDER_RANKS, ORDER_EXACT };
 static inline bool collective_scatters_sum(enum collective collective)
 {
     return collective == COLL_REDUCE_SCATTER || collective == COLL_REDUCE_SCATTER_BLOCK;
+}
+
+/* Whether ranks agree on no size: their arguments are each rank's own. */
+static inline bool collective_has_no_size(enum collective collective)
+{
+    return collective == COLL_BARRIER || collective == COLL_ALLTOALLV || collective == COLL_GATHERV ||
+           collective == COLL_SCATTERV;
 }
 
 /* Whether elements are combined. */
@@ -68,11 +77,12 @@ struct reduction {
 /* One call. Sizes are bytes. What the others' arguments may differ in is said; all else is the same on every rank. */
 struct call {
     enum collective collective;
-    int root;      /* bcast, gather, reduce, scatter */
+    int root;      /* bcast, gather(v), reduce, scatter(v) */
     int64_t bytes; /* the message size as IMB counts it: the vector of bcast, reduce, allreduce; what one rank
                       contributes to allgather and gather; what one rank has for one other in alltoall and scatter; what
                       one rank gets of reduce_scatter_block; of reduce_scatter the whole vector; of allgatherv
-                      the total over all ranks divided by the ranks, rounded up; 0 for alltoallv and barrier */
+                      the total over all ranks divided by the ranks, rounded up; 0 for alltoallv, gatherv, scatterv and
+                      barrier */
 
     /* Data goes from `send` to `receive`, both contiguous. They overlap only where said:
        bcast      `receive` is the buffer on all ranks, on the root what is sent; `send` is not used.
@@ -81,17 +91,18 @@ struct call {
        allgather  `send` may be this rank's own place in `receive`; so in allgatherv.
        alltoall   never; so in alltoallv.
        reduce_scatter(_block)  they may be equal; not where an algorithm sees them (run.c).
-       gather     `receive` counts on the root alone, elsewhere it is NULL; its `send` may be its own place in it.
-       scatter    `send` counts on the root alone, elsewhere it is NULL; its `receive` may be its own place in it. */
+       gather(v)  `receive` counts on the root alone, elsewhere it is NULL; its `send` may be its own place in it.
+       scatter(v) `send` counts on the root alone, elsewhere it is NULL; its `receive` may be its own place in it. */
     const void *send;
     void *receive;
 
     /* allgatherv: receive_*, of `ranks` entries, are the same everywhere, and so are reduce_scatter(_block)'s send_*: the
        block of each rank, one after the other, with gaps where the call is a piece of another. alltoallv: all four are a
-       rank's own. */
+       rank's own. gatherv's receive_* and scatterv's send_* are known to the root alone. */
     const int64_t *send_bytes, *send_at; /* by rank: how many bytes, where in `send` */
     const int64_t *receive_bytes, *receive_at;
 
+    int64_t own;   /* bytes of this rank's block; gatherv, scatterv: known to it and to the root. In place: 0, in the root's table too */
     int64_t count; /* elements; reduce, allreduce */
     struct reduction reduction; /* of all that combine */
 };

@@ -13,9 +13,9 @@ static const struct algorithm *const table[] = {
 };
 #undef ALGORITHM
 
-const char *const collective_names[COLLECTIVES] = {"allgather", "allgatherv", "allreduce", "alltoall", "alltoallv",
-                                                   "barrier",   "bcast",      "gather",    "reduce",   "reduce_scatter",
-                                                   "reduce_scatter_block", "scatter"};
+const char *const collective_names[COLLECTIVES] = {
+    "allgather", "allgatherv", "allreduce", "alltoall",       "alltoallv",            "barrier", "bcast",
+    "gather",    "gatherv",    "reduce",    "reduce_scatter", "reduce_scatter_block", "scatter", "scatterv"};
 
 const struct algorithm *algorithm_at(int index)
 {

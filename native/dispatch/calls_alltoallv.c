@@ -92,27 +92,12 @@ static int move(const struct state *state, const struct side *side, int64_t from
     return failed;
 }
 
-/* Whether ranks agree at this call: each counts the calls, and all count alike. */
-static bool is_turn(struct device_watch *watch)
-{
-    watch->next = watch->next == 0 ? 1 : watch->next;
-    if (watch->found)
-        return true;
-    if (++watch->calls < watch->next)
-        return false;
-    if (watch->next == DEVICE_RARELY)
-        watch->calls = 0;
-    else
-        watch->next = (uint16_t)(2 * watch->next);
-    return true;
-}
-
 /* Over several nodes, whether the call goes in pieces. */
 static bool is_cut(struct state *state, const struct algorithm *algorithm, const struct side *out, const struct side *in,
                    bool in_place)
 {
     bool always = in_place || algorithm->collects != NULL;
-    if (!always && !is_turn(&state->gaps))
+    if (!always && !serve_turn(&state->gaps))
         return false;
     int64_t packed = (out->packs ? out->total : 0) + (in->packs ? in->total : 0);
     bool much = packed > SERVE_WINDOW ||

@@ -77,5 +77,9 @@ bool device_reduce_scatter_block(const void *send, void *receive, MPI_Count coun
                                  MPI_Comm *comm, int *error);
 bool device_scatter(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
                     MPI_Datatype type, int root, MPI_Comm *comm, int *error);
+bool device_gatherv(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
+                    struct dispatch_vector given, MPI_Datatype type, int root, MPI_Comm *comm, int *error);
+bool device_scatterv(const void *send, struct dispatch_vector given, MPI_Datatype send_type, void *receive,
+                     MPI_Count count, MPI_Datatype type, int root, MPI_Comm *comm, int *error);
 
 #endif

@@ -294,3 +294,45 @@ bool device_reduce_scatter_block(const void *send, void *receive, MPI_Count coun
         dispatch_reduce_scatter_block(in.use, out.use, count, type, op, comm, &failed);
     return end(&in, &out, failed, *comm, error);
 }
+
+bool device_gatherv(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
+                    struct dispatch_vector given, MPI_Datatype type, int root, MPI_Comm *comm, int *error)
+{
+    begin();
+    bool served = dispatch_gatherv(send, send_count, send_type, receive, given, type, root, comm, error);
+    struct copy in, out;
+    int64_t first = 0, last = 0;
+    int rank = 0;
+    if (!again(served))
+        return served;
+    PMPI_Comm_rank(*comm, &rank);
+    if (rank == root)
+        bounds(given, *comm, &first, &last);
+    int failed = take(&in, send, 0, send == MPI_IN_PLACE ? 0 : send_count, send_type, *comm);
+    int other = take(&out, receive, first, last, type, *comm);
+    failed = failed != MPI_SUCCESS ? failed : other;
+    if (failed == MPI_SUCCESS)
+        dispatch_gatherv(in.use, send_count, send_type, out.use, given, type, root, comm, &failed);
+    return end(&in, &out, failed, *comm, error);
+}
+
+bool device_scatterv(const void *send, struct dispatch_vector given, MPI_Datatype send_type, void *receive, MPI_Count count,
+                     MPI_Datatype type, int root, MPI_Comm *comm, int *error)
+{
+    begin();
+    bool served = dispatch_scatterv(send, given, send_type, receive, count, type, root, comm, error);
+    struct copy in, out;
+    int64_t first = 0, last = 0;
+    int rank = 0;
+    if (!again(served))
+        return served;
+    PMPI_Comm_rank(*comm, &rank);
+    if (rank == root)
+        bounds(given, *comm, &first, &last);
+    int failed = take(&in, send, first, last, send_type, *comm);
+    int other = take(&out, receive, 0, receive == MPI_IN_PLACE ? 0 : count, type, *comm);
+    failed = failed != MPI_SUCCESS ? failed : other;
+    if (failed == MPI_SUCCESS)
+        dispatch_scatterv(in.use, given, send_type, out.use, count, type, root, comm, &failed);
+    return end(&in, &out, failed, *comm, error);
+}

@@ -59,6 +59,10 @@ bool dispatch_reduce_scatter_block(const void *send, void *receive, MPI_Count co
                                    MPI_Comm *comm, int *error);
 bool dispatch_scatter(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
                       MPI_Datatype type, int root, MPI_Comm *comm, int *error);
+bool dispatch_gatherv(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
+                      struct dispatch_vector given, MPI_Datatype type, int root, MPI_Comm *comm, int *error);
+bool dispatch_scatterv(const void *send, struct dispatch_vector given, MPI_Datatype send_type, void *receive,
+                       MPI_Count count, MPI_Datatype type, int root, MPI_Comm *comm, int *error);
 
 /* Whether this thread's calls are left to the MPI library: while a communicator ends, what is kept with it may be gone
  * before the program's callbacks for its attributes have run. What it was before. */

@@ -74,6 +74,20 @@ int64_t serve_most(struct state *state, int64_t mine)
     return most;
 }
 
+bool serve_turn(struct device_watch *watch)
+{
+    watch->next = watch->next == 0 ? 1 : watch->next;
+    if (watch->found)
+        return true;
+    if (++watch->calls < watch->next)
+        return false;
+    if (watch->next == DEVICE_RARELY)
+        watch->calls = 0;
+    else
+        watch->next = (uint16_t)(2 * watch->next);
+    return true;
+}
+
 /* Whether this call is not ours to serve because of a device's memory (device.h). */
 static inline bool is_for_device(struct state *state, const struct call *call)
 {
@@ -100,7 +114,7 @@ static inline bool is_for_device(struct state *state, const struct call *call)
 
 const struct implementation *serve_choose(struct state *state, const struct call *call, bool possible, MPI_Comm *comm)
 {
-    bool sized = call->collective != COLL_BARRIER && call->collective != COLL_ALLTOALLV;
+    bool sized = !collective_has_no_size(call->collective);
     if (call->bytes < 0)
         return NULL;
     bool reduces = collective_reduces(call->collective);

@@ -29,6 +29,10 @@ enum packing serve_packing(struct state *state, const struct call *call, int64_t
  * have ended: hence not MPI_Allreduce, in which the others would wait for ever. Only where the call is ours. */
 int64_t serve_most(struct state *state, int64_t mine);
 
+/* Whether ranks agree at this call: each counts the calls, and all count alike. At the first, the second, the fourth ..., and at
+ * every one once something was found. */
+bool serve_turn(struct device_watch *watch);
+
 /* How to combine; false when ours cannot. */
 bool serve_reduction(struct state *state, struct reduction *reduction, MPI_Datatype type, MPI_Op op,
                      const struct layout *layout);

@@ -50,6 +50,7 @@ struct state {
     enum packing packing;   /* of the last call about which ranks have agreed (serve_packing) */
     struct device_watch device[COLLECTIVES][DEVICE_BINS];
     struct device_watch gaps; /* over several nodes: whether a rank of an alltoallv packs more than SERVE_WINDOW */
+    struct device_watch rooted_gaps; /* the same of a gatherv or scatterv */
     int copies;
     struct copy copy[COPIES_MOST];
     struct reduction reduction; /* the last one; combine is NULL before */

@@ -12,7 +12,7 @@
 /* From one to the next the time of a call grows about as the size; in between, factors are interpolated. */
 static const int64_t sizes[TRIAL_SIZES] = {8, 64, 512, 4 << 10, 32 << 10, 128 << 10, 512 << 10, 2 << 20};
 
-static const int64_t usual_block = 128 << 10; /* of alltoallv */
+static const int64_t usual_block = 128 << 10; /* of alltoallv, gatherv and scatterv */
 /* Bytes of each of the two buffers; of all ranks of the node, for one of the two. */
 static const int64_t room_most = 8 << 20, room_least = 1 << 20, node_most = 256 << 20;
 static const double seconds_most = 0.12;      /* of all together, looked at between two sizes of a collective */
@@ -27,14 +27,15 @@ static const double alike = 1.25;
 static struct trial found; /* all 0 before */
 
 static const enum collective tried[] = {COLL_BCAST, COLL_ALLREDUCE, COLL_REDUCE, COLL_ALLTOALL, COLL_ALLGATHER,
-                                       COLL_GATHER, COLL_SCATTER, COLL_REDUCE_SCATTER_BLOCK, COLL_REDUCE_SCATTER};
+                                       COLL_GATHER, COLL_SCATTER, COLL_REDUCE_SCATTER_BLOCK, COLL_REDUCE_SCATTER,
+                                       COLL_GATHERV, COLL_SCATTERV};
 enum { TRIED = sizeof tried / sizeof *tried };
 
-/* What is sent and received, and the blocks of a reduce_scatter: elements for the MPI library, bytes and places for ours; by
- * rank. */
+/* What is sent and received, and the blocks of a reduce_scatter, gatherv or scatterv: elements for the MPI library, bytes and
+ * places for ours; by rank. */
 struct trial_room {
     void *send, *receive;
-    int *counts;
+    int *counts, *places;
     int64_t *bytes, *at;
 };
 
@@ -58,7 +59,7 @@ static bool has_vector(enum collective collective)
 
 static bool is_rooted(enum collective collective)
 {
-    return collective == COLL_GATHER || collective == COLL_SCATTER;
+    return collective == COLL_GATHER || collective == COLL_SCATTER || collective == COLL_GATHERV || collective == COLL_SCATTERV;
 }
 
 /* Whether the MPI library's own is tried beside ours: the last of a task. */
@@ -80,6 +81,12 @@ static void run_rival(const struct task *task, MPI_Comm comm)
         PMPI_Gather(call->send, bytes, MPI_BYTE, call->receive, bytes, MPI_BYTE, call->root, comm);
     else if (call->collective == COLL_SCATTER)
         PMPI_Scatter(call->send, bytes, MPI_BYTE, call->receive, bytes, MPI_BYTE, call->root, comm);
+    else if (call->collective == COLL_GATHERV)
+        PMPI_Gatherv(call->send, (int)call->own, MPI_BYTE, call->receive, task->room->counts, task->room->places, MPI_BYTE,
+                     call->root, comm);
+    else if (call->collective == COLL_SCATTERV)
+        PMPI_Scatterv(call->send, task->room->counts, task->room->places, MPI_BYTE, call->receive, (int)call->own, MPI_BYTE,
+                      call->root, comm);
     else if (call->collective == COLL_REDUCE_SCATTER)
         PMPI_Reduce_scatter(call->send, call->receive, task->room->counts, MPI_DOUBLE, MPI_SUM, comm);
     else
@@ -105,12 +112,16 @@ static bool set_up(struct task *task, const struct coll_comm *comm, enum collect
 {
     const bool sums = collective_scatters_sum(collective);
     const int64_t element = sizeof(double);
+    const bool no_size = collective_has_no_size(collective);
     double least = 0;
+    if (no_size && bytes != usual_block)
+        return false;
     if (bytes * (has_vector(collective) || is_rooted(collective) || collective == COLL_REDUCE_SCATTER_BLOCK ? comm->ranks : 1) > room_bytes(comm))
         return false;
-    *task = (struct task){.room = room, .shape = {.bytes = bytes, .element = element, .commutative = true}};
-    task->call = (struct call){.collective = collective, .bytes = bytes, .send = room->send, .receive = room->receive,
-                               .send_bytes = room->bytes, .send_at = room->at};
+    *task = (struct task){.room = room, .shape = {.bytes = no_size ? 0 : bytes, .element = element, .commutative = true}};
+    task->call = (struct call){.collective = collective, .bytes = no_size ? 0 : bytes, .own = bytes, .send = room->send, .receive = room->receive,
+                               .send_bytes = room->bytes, .send_at = room->at,
+                               .receive_bytes = room->bytes, .receive_at = room->at};
     task->calls = bytes <= SHORT ? CALLS_SHORT : 1;
     if (collective_reduces(collective)) {
         if (!reduction_set(&task->call.reduction, MPI_DOUBLE, MPI_SUM))
@@ -119,8 +130,14 @@ static bool set_up(struct task *task, const struct coll_comm *comm, enum collect
         if (collective == COLL_REDUCE && comm->rank != 0)
             task->call.receive = NULL;
     }
-    if (comm->rank != 0 && collective == COLL_GATHER)
+    if (comm->rank != 0 && (collective == COLL_GATHER || collective == COLL_GATHERV))
         task->call.receive = NULL;
+    for (int rank = 0; rank < comm->ranks && no_size; rank++) {
+        room->counts[rank] = (int)bytes;
+        room->bytes[rank] = bytes;
+        room->at[rank] = rank * bytes;
+        room->places[rank] = (int)room->at[rank];
+    }
     for (int rank = 0; rank < comm->ranks && sums; rank++) {
         int64_t whole = collective == COLL_REDUCE_SCATTER ? bytes / element / comm->ranks : bytes / element;
         whole += rank == 0 && collective == COLL_REDUCE_SCATTER ? bytes / element % comm->ranks : 0;
@@ -128,7 +145,7 @@ static bool set_up(struct task *task, const struct coll_comm *comm, enum collect
         room->bytes[rank] = whole * element;
         room->at[rank] = rank == 0 ? 0 : room->at[rank - 1] + room->bytes[rank - 1];
     }
-    if (comm->rank != 0 && collective == COLL_SCATTER)
+    if (comm->rank != 0 && (collective == COLL_SCATTER || collective == COLL_SCATTERV))
         task->call.send = NULL;
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < TRIAL_ALGORITHMS && algorithm_at(i) != NULL; i++) {
@@ -322,8 +339,9 @@ bool trial_start(struct coll_comm *world)
     if (!known) {
         const size_t ranks = (size_t)world->ranks;
         struct trial_room room = {.send = room_of(room_bytes(world)), .receive = room_of(room_bytes(world)),
-                                  .counts = malloc(ranks * sizeof(int)), .bytes = malloc(2 * ranks * sizeof(int64_t))};
+                                  .counts = malloc(2 * ranks * sizeof(int)), .bytes = malloc(2 * ranks * sizeof(int64_t))};
         const bool all = room.send != NULL && room.receive != NULL && room.counts != NULL && room.bytes != NULL;
+        room.places = room.counts + ranks;
         room.at = room.bytes + ranks;
         bool told = on_all(world, all && has_scratch(world)) && try_all(world, &room);
         free(room.send);

@@ -43,7 +43,7 @@ static bool any_other(const struct implementation *one, int bin)
 static void print_run(const struct implementation *one, int64_t least, int64_t most, uint64_t calls)
 {
     char sizes[64];
-    if (one->collective == COLL_BARRIER || one->collective == COLL_ALLTOALLV)
+    if (collective_has_no_size(one->collective))
         snprintf(sizes, sizeof sizes, "any");
     else if (least == most)
         snprintf(sizes, sizeof sizes, "%" PRId64, least);

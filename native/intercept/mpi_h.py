@@ -19,10 +19,12 @@ SERVED = (
     "Barrier",
     "Bcast",
     "Gather",
+    "Gatherv",
     "Reduce",
     "Reduce_scatter",
     "Reduce_scatter_block",
     "Scatter",
+    "Scatterv",
 )
 """What native/dispatch serves."""
 

@@ -26,7 +26,7 @@ struct job {
     bool check;
     char *send, *receive, *expected;
     size_t room;
-    int64_t *counts; /* of alltoallv, allgatherv and reduce_scatter(_block) */
+    int64_t *counts; /* of alltoallv, allgatherv, gatherv, scatterv and reduce_scatter(_block) */
     int *int_counts; /* the same as int: four times `ranks` */
 };
 
@@ -35,6 +35,8 @@ static int64_t block(const struct job *job, int64_t bytes, int from, int to)
 {
     if (collective_scatters_sum(job->call.collective)) /* whole elements */
         return (job->check && job->call.collective == COLL_REDUCE_SCATTER ? to % 5 * bytes / 2 : bytes) / 8 * 8;
+    if (job->check && (job->call.collective == COLL_GATHERV || job->call.collective == COLL_SCATTERV))
+        return (job->call.collective == COLL_GATHERV ? from : to) * 7 % 5 * bytes / 2;
     if (!job->check || (job->call.collective != COLL_ALLTOALLV && job->call.collective != COLL_ALLGATHERV))
         return bytes;
     return (from * 7 + (job->call.collective == COLL_ALLTOALLV ? to * 3 : 0)) % 5 * bytes / 2;
@@ -71,7 +73,8 @@ static void arrange(struct job *job, int64_t bytes)
     job->room = (size_t)(many ? (out > in ? out : in) : bytes) + 64;
     call->bytes = call->collective == COLL_ALLGATHERV ? (in + job->ranks - 1) / job->ranks
                   : call->collective == COLL_REDUCE_SCATTER ? out
-                  : call->collective == COLL_ALLTOALLV || call->collective == COLL_BARRIER ? 0 : bytes;
+                  : collective_has_no_size(call->collective) ? 0 : bytes;
+    call->own = block(job, bytes, job->rank, job->rank);
     call->count = bytes / (int64_t)sizeof(double);
 }
 
@@ -105,6 +108,12 @@ static void simulators_own(const struct job *job, char *receive)
         break;
     case COLL_ALLTOALLV:
         MPI_Alltoallv(send, v, v + n, MPI_BYTE, receive, v + 2 * n, v + 3 * n, MPI_BYTE, MPI_COMM_WORLD);
+        break;
+    case COLL_GATHERV:
+        MPI_Gatherv(send, (int)call->own, MPI_BYTE, receive, v + 2 * n, v + 3 * n, MPI_BYTE, call->root, MPI_COMM_WORLD);
+        break;
+    case COLL_SCATTERV:
+        MPI_Scatterv(send, v, v + n, MPI_BYTE, receive, (int)call->own, MPI_BYTE, call->root, MPI_COMM_WORLD);
         break;
     case COLL_REDUCE_SCATTER:
         if (job->check)
@@ -242,7 +251,9 @@ int main(int argc, char **argv)
     }
     memory_set(strtod(argv[3], NULL));
     job.call.collective = collective;
-    if (collective == COLL_ALLTOALLV || collective == COLL_ALLGATHERV || collective_scatters_sum(collective)) { /* thousands of ranks have thousands each */
+    const bool is_barrier = collective == COLL_BARRIER;
+    if (collective == COLL_ALLGATHERV || collective_scatters_sum(collective) ||
+        (collective_has_no_size(collective) && !is_barrier)) { /* thousands of ranks have thousands each */
         job.counts = calloc(4 * (size_t)job.ranks, sizeof *job.counts);
         job.int_counts = calloc(4 * (size_t)job.ranks, sizeof *job.int_counts);
     }

@@ -183,7 +183,7 @@ static int64_t call_most(const char **name)
             enum collective collective = algorithm->collective;
             bool by_rank = collective == COLL_ALLGATHER || collective == COLL_ALLTOALL || collective == COLL_GATHER ||
                            collective == COLL_SCATTER || collective_scatters_sum(collective);
-            bool vector = collective == COLL_ALLGATHERV || collective == COLL_ALLTOALLV;
+            bool vector = collective == COLL_ALLGATHERV || collective_has_no_size(collective);
             struct call call = {.collective = collective, .send = send, .receive = receive, .count = sizes[k] / 8,
                                 .bytes = vector ? 0 : sizes[k], .reduction = {.element = 8, .combine = nothing}};
             call.reduction.commutative = true;

@@ -35,6 +35,8 @@ struct data {
 static int64_t block(enum collective collective, int64_t bytes, int from, int to)
 {
     int64_t varied = bytes / 2 + bytes * ((from + 2 * to) % ranks) / ranks;
+    if (collective == COLL_GATHERV || collective == COLL_SCATTERV) /* of the rank that is not the root */
+        return bytes / 2 + bytes * (collective == COLL_GATHERV ? from : to) / ranks;
     if (collective == COLL_REDUCE_SCATTER)
         return (bytes / 2 + bytes * to / ranks) / 8 * 8;
     return collective == COLL_ALLTOALLV ? varied : collective == COLL_ALLGATHERV ? bytes / 2 + bytes * from / ranks
@@ -65,9 +67,10 @@ static void arrange(struct data *data, struct call *call, int64_t bytes)
             data->int_counts[k * ranks + i] = (int)(v[k][i] / (call->collective == COLL_REDUCE_SCATTER ? 8 : 1));
     }
     call->send_bytes = v[0], call->send_at = v[1], call->receive_bytes = v[2], call->receive_at = v[3];
+    call->own = block(call->collective, bytes, rank, rank);
     call->bytes = call->collective == COLL_ALLGATHERV       ? (in + ranks - 1) / ranks
                   : call->collective == COLL_REDUCE_SCATTER ? out
-                  : call->collective == COLL_ALLTOALLV || call->collective == COLL_BARRIER ? 0
+                  : collective_has_no_size(call->collective) ? 0
                                                                                            : bytes;
 }
 
@@ -99,6 +102,13 @@ static void library(const struct data *data, const struct call *call, char *rece
     case COLL_ALLTOALLV:
         PMPI_Alltoallv(call->send, v, v + ranks, MPI_BYTE, receive, v + 2 * ranks, v + 3 * ranks, MPI_BYTE,
                        MPI_COMM_WORLD);
+        break;
+    case COLL_GATHERV:
+        PMPI_Gatherv(call->send, (int)call->own, MPI_BYTE, receive, v + 2 * ranks, v + 3 * ranks, MPI_BYTE, call->root,
+                     MPI_COMM_WORLD);
+        break;
+    case COLL_SCATTERV:
+        PMPI_Scatterv(call->send, v, v + ranks, MPI_BYTE, receive, (int)call->own, MPI_BYTE, call->root, MPI_COMM_WORLD);
         break;
     case COLL_REDUCE_SCATTER:
         PMPI_Reduce_scatter(call->send, receive, v, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);

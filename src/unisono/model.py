@@ -19,7 +19,9 @@ COLLECTIVES: dict[str, str] = {
     "alltoall": N_("what each rank sends to each other (per pair)"),
     "alltoallv": N_("what each rank sends to each other on average (per pair)"),
     "gather": N_("what each rank contributes (per pair)"),
+    "gatherv": N_("what each rank contributes on average (per pair)"),
     "scatter": N_("what each rank receives (per pair)"),
+    "scatterv": N_("what each rank receives on average (per pair)"),
     "reduce_scatter": N_("the whole vector"),
     "reduce_scatter_block": N_("what each rank receives (per pair)"),
     "barrier": N_("none (0)"),
@@ -192,10 +194,12 @@ DISPATCHED = (
     "barrier",
     "bcast",
     "gather",
+    "gatherv",
     "reduce",
     "reduce_scatter",
     "reduce_scatter_block",
     "scatter",
+    "scatterv",
 )
 """The collectives that our library can give to whatever its rules name (native/collectives/table.c)."""
 
@@ -211,7 +215,7 @@ REPRODUCIBLE_VARIABLE = "UNISONO_REPRODUCIBLE"
 REDUCTIONS = ("allreduce", "reduce")
 """The collectives that our library then serves itself."""
 
-WITHOUT_SIZE = ("alltoallv", "barrier")
+WITHOUT_SIZE = ("alltoallv", "barrier", "gatherv", "scatterv")
 """Collectives whose ranks know no size that all of them agree on: whoever chooses call by call has one rule for all."""
 
 

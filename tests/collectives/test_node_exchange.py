@@ -27,10 +27,12 @@ WAYS = {
     "barrier": ("flags",),
     "bcast": ("inline", "cells", "pull"),
     "gather": ("inline", "cells", "push"),
+    "gatherv": ("cells", "pull"),
     "reduce": ("cells", "slices"),
     "reduce_scatter": ("inline", "cells", "pull"),
     "reduce_scatter_block": ("inline", "cells", "pull"),
     "scatter": ("inline", "cells", "pull"),
+    "scatterv": ("cells", "pull"),
 }
 SERVED = {f"{collective}_{way}" for collective, ways in WAYS.items() for way in ways}
 

@@ -33,6 +33,8 @@ OVER_NODES = (
     "reduce_chain",
     "gather_leader",
     "scatter_direct",
+    "gatherv_direct",
+    "scatterv_direct",
     "reduce_scatter_lanes",
     "reduce_scatter_block_lanes",
 )

@@ -137,7 +137,8 @@ def test_fortran(before: bool, tmp_path: Path) -> None:
     both = [str(tool), str(tools.library)]
     preload = {"LD_PRELOAD": ":".join(both if before else reversed(both))}
     preload["UNISONO_FORCE"] = (
-        "gather=unisono/cells,scatter=unisono/inline,reduce_scatter=unisono/cells,reduce_scatter_block=unisono/pull"
+        "gather=unisono/cells,scatter=unisono/inline,gatherv=unisono/pull,scatterv=unisono/cells,"
+        "reduce_scatter=unisono/cells,reduce_scatter_block=unisono/pull"
     )
     ran = run(tools, tmp_path, program, ranks=3, env=SERVE | preload)
     assert ran.status == 0 and "right" in ran.out.split(), ran.out + ran.error

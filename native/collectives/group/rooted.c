@@ -67,12 +67,12 @@ static int start_some(struct rooted_others *others, struct coll_comm *comm, cons
         MPI_Request *request = &others->request[others->started];
         if (topology->node_of[rank] == topology->node)
             continue;
-        if (call->collective == COLL_SCATTER)
-            error = fabric_start_send(&comm->fabric, (const char *)call->send + rank * call->bytes, call->bytes, rank,
-                                      FABRIC_DATA, request);
+        if (call->collective == COLL_SCATTER || call->collective == COLL_SCATTERV)
+            error = fabric_start_send(&comm->fabric, (const char *)call->send + rooted_at(call, rank),
+                                      rooted_bytes(call, rank), rank, FABRIC_DATA, request);
         else
-            error = fabric_start_receive(&comm->fabric, (char *)call->receive + rank * call->bytes, call->bytes, rank,
-                                         FABRIC_DATA, request);
+            error = fabric_start_receive(&comm->fabric, (char *)call->receive + rooted_at(call, rank),
+                                         rooted_bytes(call, rank), rank, FABRIC_DATA, request);
         others->started += error == MPI_SUCCESS;
     }
     return error;
@@ -89,8 +89,10 @@ int rooted_start(struct rooted_others *others, struct coll_comm *comm, const str
         return MPI_ERR_NO_MEM;
     others->at = others->bytes + locals;
     for (int local = 0; local < topology->locals; local++) {
-        others->bytes[local] = call->bytes;
-        others->at[local] = topology_rank(topology, topology->node, local) * call->bytes;
+        int rank = topology_rank(topology, topology->node, local);
+        bool known = !collective_has_no_size(call->collective) || comm->rank == call->root;
+        others->bytes[local] = known ? rooted_bytes(call, rank) : local == topology->local ? call->own : 0;
+        others->at[local] = known ? rooted_at(call, rank) : 0;
     }
     return start_some(others, comm, call);
 }

@@ -35,6 +35,21 @@ struct rooted_others {
     MPI_Request request[ROOTED_MESSAGES];
 };
 
+/* What the root has of, or for, a rank. */
+static inline int64_t rooted_bytes(const struct call *call, int rank)
+{
+    return call->collective == COLL_GATHERV    ? call->receive_bytes[rank]
+           : call->collective == COLL_SCATTERV ? call->send_bytes[rank]
+                                               : call->bytes;
+}
+
+static inline int64_t rooted_at(const struct call *call, int rank)
+{
+    return call->collective == COLL_GATHERV    ? call->receive_at[rank]
+           : call->collective == COLL_SCATTERV ? call->send_at[rank]
+                                               : rank * call->bytes;
+}
+
 /* On all ranks of the root's node; messages are the root's alone. MPI error codes. */
 int rooted_start(struct rooted_others *others, struct coll_comm *comm, const struct call *call);
 /* The rest of them; `error` is what happened before. */

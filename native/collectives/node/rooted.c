@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "alltoall.h"
 #include "exchange.h"
 #include "messages.h"
 #include "node.h"
@@ -57,6 +58,26 @@ int node_gather_cells(struct coll_comm *comm, int root, const void *send, void *
 int node_scatter_cells(struct coll_comm *comm, int root, const void *send, void *receive, int64_t each)
 {
     return scatter(comm, root, send, receive, each, NULL, NULL, INT64_MAX);
+}
+
+int node_gatherv(struct coll_comm *comm, int root, const void *send, int64_t own, void *receive, const int64_t *bytes,
+                 const int64_t *at, bool pulls)
+{
+    const bool is_root = comm->node->rank == root;
+    if (!pairs_ready(comm))
+        return messages_gather(comm, root, send, receive, own, is_root ? bytes : NULL, is_root ? at : NULL);
+    const struct flow all = {-1, 0, bytes, at}, mine = {root, own, NULL, NULL};
+    return exchange(comm, send, &mine, receive, is_root ? &all : &nothing, pulls ? PULL_FROM : INT64_MAX);
+}
+
+int node_scatterv(struct coll_comm *comm, int root, const void *send, const int64_t *bytes, const int64_t *at,
+                  void *receive, int64_t own, bool pulls)
+{
+    const bool is_root = comm->node->rank == root;
+    if (!pairs_ready(comm))
+        return messages_scatter(comm, root, send, receive, own, is_root ? bytes : NULL, is_root ? at : NULL);
+    const struct flow all = {-1, 0, bytes, at}, mine = {root, own, NULL, NULL};
+    return exchange(comm, send, is_root ? &all : &nothing, receive, &mine, pulls ? PULL_FROM : INT64_MAX);
 }
 
 static void copy_own(char *to, const char *from, int64_t bytes)

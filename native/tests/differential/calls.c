@@ -25,9 +25,9 @@ enum { IS_MPICH = 0 };
 #define TESTED(name, ...) MPI_##name(__VA_ARGS__)
 #endif
 
-const char *const call_names[NAMES] = {"allgather", "allgatherv", "allreduce", "alltoall", "alltoallv",
-                                       "barrier",   "bcast",      "gather",    "reduce",   "reduce_scatter",
-                                       "reduce_scatter_block", "scatter"};
+const char *const call_names[NAMES] = {"allgather",      "allgatherv",           "allreduce", "alltoall", "alltoallv",
+                                       "barrier",        "bcast",                "gather",    "gatherv",  "reduce",
+                                       "reduce_scatter", "reduce_scatter_block", "scatter",   "scatterv"};
 
 /* Two equal buffers with room around them, one for each way. */
 struct pair {
@@ -476,6 +476,77 @@ static bool try_alltoallv(struct trial *trial)
     return good;
 }
 
+/* Messages between the root and everybody, as exchange_with_root() has them. */
+static void exchange_blocks(const struct trial *trial, int root, bool gathers, bool in_place, char *all, const int *counts,
+                            const int *at, MPI_Datatype all_type, char *own, int some, MPI_Datatype type)
+{
+    MPI_Count low, extent = 0;
+    MPI_Request *requests = malloc(((size_t)trial->ranks + 1) * sizeof *requests), *next = requests;
+    if (trial->rank == root)
+        PMPI_Type_get_extent_x(all_type, &low, &extent);
+    for (int i = 0; i < trial->ranks && trial->rank == root; i++) {
+        char *block = all + at[i] * extent;
+        if (i != root || !in_place)
+            gathers ? PMPI_Irecv(block, counts[i], all_type, i, 9, trial->comm, next++)
+                    : PMPI_Isend(block, counts[i], all_type, i, 9, trial->comm, next++);
+    }
+    if (!in_place)
+        gathers ? PMPI_Isend(own, some, type, root, 9, trial->comm, next++)
+                : PMPI_Irecv(own, some, type, root, 9, trial->comm, next++);
+    while (next > requests)
+        PMPI_Wait(--next, MPI_STATUS_IGNORE);
+    free(requests);
+}
+
+static int call_rooted_v(const struct trial *trial, bool gathers, void *one, int some, MPI_Datatype type, void *many,
+                         const int *counts, const int *at, MPI_Datatype types, int root)
+{
+#if MPI_VERSION >= 4
+    MPI_Count wide[RANKS_MOST];
+    MPI_Aint wide_at[RANKS_MOST];
+    widen(trial->ranks, counts, at, wide, wide_at);
+    if (trial->large && gathers)
+        return MPI_Gatherv_c(one, some, type, many, wide, wide_at, types, root, trial->comm);
+    if (trial->large)
+        return MPI_Scatterv_c(many, wide, wide_at, types, one, some, type, root, trial->comm);
+#endif
+    return gathers ? MPI_Gatherv(one, some, type, many, counts, at, types, root, trial->comm)
+                   : MPI_Scatterv(many, counts, at, types, one, some, type, root, trial->comm);
+}
+
+/* gatherv and scatterv: every rank draws the length of its block by itself, and the root draws what they have drawn.
+   Elsewhere than on the root, what counts there alone is nonsense. */
+static bool try_rooted_v(struct trial *trial, bool gathers)
+{
+    struct plain base = data_plain(&trial->shared);
+    int ranks = trial->ranks, unit = 1 + random_below(&trial->shared, 4), most = draw_count(trial) / 2 + 1;
+    int root = random_below(&trial->shared, ranks);
+    bool is_root = trial->rank == root, in_place = random_one_in(&trial->shared, 3) && is_root;
+    int *units = malloc(3 * (size_t)ranks * sizeof *units), *counts = units + ranks, *at = counts + ranks;
+    for (int i = 0; i < ranks; i++)
+        units[i] = random_one_in(&trial->shared, 5) ? 0 : random_below(&trial->shared, most);
+    struct layout_way whole = data_layout(&trial->own, base.type, unit), part = data_layout(&trial->own, base.type, unit);
+    int64_t room = arrange(&trial->own, ranks, units, &whole, counts, at);
+    struct pair all = make_anywhere(trial, is_root ? span(&whole, room) : 0);
+    struct pair own = make_anywhere(trial, span(&part, units[trial->rank]));
+    void *one = in_place ? MPI_IN_PLACE : inside(&own, 0), *many = is_root ? inside(&all, 0) : NULL;
+    int some = units[trial->rank] * part.factor;
+    MPI_Datatype type = in_place ? MPI_DATATYPE_NULL : part.type, types = is_root ? whole.type : MPI_DATATYPE_NULL;
+    trial->tally->of[DRAWN_IN_PLACE] += in_place;
+    say(trial, "up to %d x %d %s, root %d, here %s and %s%s", most - 1, unit, base.name, root, whole.name, part.name,
+        in_place ? ", in place" : "");
+    int error = call_rooted_v(trial, gathers, one, in_place ? 0 : some, type, many, is_root ? counts : NULL,
+                              is_root ? at : NULL, types, root);
+    exchange_blocks(trial, root, gathers, in_place, inside(&all, 1), counts, at, whole.type, inside(&own, 1), some, part.type);
+    bool good = error == MPI_SUCCESS && same(&all) && same(&own);
+    discard(&all);
+    discard(&own);
+    data_layout_free(&whole);
+    data_layout_free(&part);
+    free(units);
+    return good;
+}
+
 static bool run(struct trial *trial)
 {
     switch (trial->which) {
@@ -487,10 +558,12 @@ static bool run(struct trial *trial)
     case 5: return try_barrier(trial);
     case 6: return try_bcast(trial);
     case 7: return try_rooted(trial, true);
-    case 8: return try_reduction(trial, false);
-    case 9: return try_scattered(trial, false);
-    case 10: return try_scattered(trial, true);
-    default: return try_rooted(trial, false);
+    case 8: return try_rooted_v(trial, true);
+    case 9: return try_reduction(trial, false);
+    case 10: return try_scattered(trial, false);
+    case 11: return try_scattered(trial, true);
+    case 12: return try_rooted(trial, false);
+    default: return try_rooted_v(trial, false);
     }
 }
 

@@ -16,6 +16,9 @@ _VECTOR = ("allreduce", "reduce", "reduce_scatter", "bcast", "allgatherv")
 _TIMES_RANKS = ("allgather", "alltoall", "gather", "scatter", "reduce_scatter_block")
 """type x count x ranks."""
 
+_ALL_ALIKE = ("alltoallv", "barrier")
+"""One rule for all sizes."""
+
 ROOT_DISAGREES = ("gather", "scatter")
 """The size comes from the send arguments, which are not significant on every rank (gather with MPI_IN_PLACE at the
 root, scatter elsewhere than the root). Two ranks could pick two algorithms and hang, so one rule has to serve all."""
@@ -25,7 +28,7 @@ ONE_RULE = (*WITHOUT_SIZE, *ROOT_DISAGREES)
 
 def message_bytes(collective: str, size: int, ranks: int) -> int:
     """What coll/tuned compares with a rule's bytes, for a message size as IMB counts it. UserError: no such rules."""
-    if collective in WITHOUT_SIZE:
+    if collective in _ALL_ALIKE:
         return 0
     if collective in _VECTOR:
         return size
@@ -35,4 +38,4 @@ def message_bytes(collective: str, size: int, ranks: int) -> int:
 
 
 def has_rules(collective: str) -> bool:
-    return collective in (*WITHOUT_SIZE, *_VECTOR, *_TIMES_RANKS)
+    return collective in (*_ALL_ALIKE, *_VECTOR, *_TIMES_RANKS)

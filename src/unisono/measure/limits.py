@@ -33,7 +33,7 @@ def floor(limits: Limits, collective: str, nodes: int, ppn: int, size: int) -> f
       | reduce_scatter | n + (q - 2) n / 3 |
       | reduce_scatter_block | q (m + (q - 2) m / 3) |
       | allgather(v), alltoall(v) | q (q - 1) m |
-      | gather, scatter | (q - 1) m |
+      | gather(v), scatter(v) | (q - 1) m |
       | pingpong, halo26, exchange (at least one neighbour) | m |
 
       A reduction has to read each of q contributions to an element but one from another rank, and to write one result:
@@ -41,7 +41,7 @@ def floor(limits: Limits, collective: str, nodes: int, ppn: int, size: int) -> f
       lines it writes, and writes those). A collective over several nodes does at least this within a node, except a
       pingpong, whose ends are then on different nodes.
     - **Link**, bytes through one node's connection in one direction, at the best rate measured between two nodes:
-      bcast and reduce n, allreduce 2 n (N - 1) / N, reduce_scatter n (N - 1) / N, allgather(v) and gather and scatter
+      bcast and reduce n, allreduce 2 n (N - 1) / N, reduce_scatter n (N - 1) / N, allgather(v), gather(v), scatter(v)
       and reduce_scatter_block (N - 1) q m, alltoall(v) q q (N - 1) m, pingpong m (Thakur, Rabenseifner, Gropp, IJHPCA
       19, 2005; Chan et al., CCPE 19, 2007, bandwidth terms).
 
@@ -86,8 +86,7 @@ def _copied(collective: str, q: int, n: int) -> float:
         "allreduce5": reduced + (q - 1) * n,
         "reduce_scatter": reduced,
         "reduce_scatter_block": q * reduced,
-        "gather": (q - 1) * n,
-        "scatter": (q - 1) * n,
+        **dict.fromkeys(("gather", "gatherv", "scatter", "scatterv"), (q - 1) * n),
         "pingpong": n,
         "halo26": n,
         "exchange": n,

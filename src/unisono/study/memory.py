@@ -26,8 +26,7 @@ def bytes_per_node(case: Case, size: int) -> int:
         "reduce_scatter": size + size // ranks,
         "reduce_scatter_block": (ranks + 1) * size,
         # The root alone holds everybody's blocks.
-        "gather": size + ranks * size // local,
-        "scatter": size + ranks * size // local,
+        **dict.fromkeys(("gather", "gatherv", "scatter", "scatterv"), size + ranks * size // local),
         "barrier": 0,
         "pingpong": 2 * size,
         "allreduce5": 10 * size,

@@ -89,6 +89,23 @@ program served
       call MPI_Scatter(a, 1, MPI_INTEGER, b, 1, MPI_INTEGER, 1, copy, ierr)
       call expect(b(1) == 100 + rank .and. b(2) == -1, 'scatter')
     end if
+    counts = (/(i + 1, i=0, 7)/)
+    displs = (/(8*i, i=0, 7)/)
+    a = -1
+    b = (/(100*rank + i, i=0, 63)/)
+    if (rank == 1) a(9:10) = 7
+    if (rank == 1) then
+      call MPI_Gatherv(MPI_IN_PLACE, 0, MPI_INTEGER, a, counts, displs, MPI_INTEGER, 1, copy, ierr)
+      call expect(a(1) == 0 .and. a(2) == -1 .and. a(9) == 7 .and. a(17) == 200 .and. a(19) == 202 .and. a(20) == -1, 'gatherv')
+    else
+      call MPI_Gatherv(b, rank + 1, MPI_INTEGER, a, counts, displs, MPI_INTEGER, 1, copy, ierr)
+      call expect(a(1) == -1, 'gatherv elsewhere')
+    end if
+    a = -1
+    call MPI_Scatterv(b, counts, displs, MPI_INTEGER, a, rank + 1, MPI_INTEGER, 1, copy, ierr)
+    call expect(a(1) == 100 + 8*rank .and. a(rank + 1) == 100 + 9*rank .and. a(rank + 2) == -1, 'scatterv')
+    counts = 1
+    displs = (/(2*i, i=0, 7)/)
     a = (/(100*rank + i, i=0, 63)/)
     call MPI_Alltoall(MPI_IN_PLACE, 0, MPI_INTEGER, a, 1, MPI_INTEGER, copy, ierr)
     call expect(all_equal(a(1:ranks), (/(100*i + rank, i=0, ranks - 1)/)), 'alltoall in place')
