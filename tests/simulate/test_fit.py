@@ -77,6 +77,18 @@ def test_the_error_is_stated_with_the_study(tmp_path: Path, capsys: pytest.Captu
         simulate_tune(replace(wishes, nodes="2", output=tmp_path / "two"))
 
 
+def test_who_interrupts_a_fit_leaves_no_simulation_running(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    ended: list[bool] = []
+    monkeypatch.setattr("unisono.simulate.run.Run.results", interrupted)
+    monkeypatch.setattr("unisono.simulate.fit.end_running", lambda: ended.append(True))
+    with pytest.raises(KeyboardInterrupt):
+        simulated(TRUE, {(Case("bcast", 1, 2), DEFAULT): SIZES})
+    assert ended
+
+
 def test_what_a_platform_cannot_be_fitted_to(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="say which machine: --platform NAME, or --from"):
         simulate_tune(Wishes(study=None, output=tmp_path, **ASKED))  # type: ignore[arg-type]

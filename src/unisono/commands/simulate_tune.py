@@ -94,7 +94,8 @@ def _fitted(study: Path, path: Path, again: bool) -> Platform:
     """The platform of a study, kept in a file that is taken up `again`."""
     if again and path.exists():
         return platform(str(path))
-    found = fit(study, lambda sentence: err().print(f"  {sentence}", markup=False))
+    with terminated_like_interrupted():
+        found = fit(study, lambda sentence: err().print(f"  {sentence}", markup=False))
     path.parent.mkdir(parents=True, exist_ok=True)
     write_file(path, text(found.platform))
     err().print(_("Platform: {path}").format(path=path), markup=False)

@@ -21,7 +21,7 @@ from unisono.errors import LaunchError, UserError
 from unisono.language import _
 from unisono.model import SIMULATED, Case, Setting, is_ours
 from unisono.simulate.platforms import Number, Platform
-from unisono.simulate.run import Run
+from unisono.simulate.run import Run, end_running
 from unisono.simulate.study import COLLECTIVES
 from unisono.study.data import StudyData
 from unisono.study.store import Store
@@ -235,7 +235,12 @@ def simulated(platform: Platform, wanted: Mapping[Key, Mapping[int, float]]) -> 
         return {r.size: r.outcome for r in results if isinstance(r.outcome, float) and r.outcome > 0}
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return dict(zip(wanted, pool.map(one, wanted), strict=True))
+        try:
+            return dict(zip(wanted, pool.map(one, wanted), strict=True))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            end_running()
+            raise
 
 
 def _errors(platform: Platform, measured: Times) -> tuple[Error, ...]:
