@@ -7,8 +7,9 @@
  *     ranks      also when the same numbers come from more or fewer ranks: sums of floating-point numbers, real and
  *                complex, are rounded once (exact.h); all else as `placement`
  *
- * With the last two reduce_scatter is left to the MPI library, and every reduce and allreduce within a group is served here: by an algorithm of ours that keeps the
- * order or, where none applies, by the MPI library's gathers and a loop. */
+ * With the last two every reduce, allreduce and reduce_scatter within a group is served here: by an algorithm of ours
+ * that keeps the order or, where none applies and for reduce_scatter, by gathers or an alltoallv of the MPI library and
+ * a loop. */
 #ifndef UNISONO_ORDERED_H
 #define UNISONO_ORDERED_H
 
