@@ -37,7 +37,8 @@ from unisono.study.engine import Engine, Item, Task
 from unisono.study.matrix import CaseMatrix, Matrix
 from unisono.study.ours import prepare
 from unisono.study.store import Store
-from unisono.tuning.model import Gain, PlanModel, StudyPart, Tuning
+from unisono.tuning.model import StudyPart, Tuning
+from unisono.tuning.plans import Gain, PlanModel
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 METRIC = re.compile(r"Time in seconds = *([0-9.]+)")

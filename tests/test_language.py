@@ -26,7 +26,8 @@ from unisono.language import translated
 from unisono.model import DEFAULT, Case, Setting
 from unisono.tuning import words
 from unisono.tuning.document import write
-from unisono.tuning.model import FindingModel, Gain, RuleModel
+from unisono.tuning.model import FindingModel
+from unisono.tuning.plans import Gain, RuleModel
 
 ROOT = Path(__file__).parents[1]
 UNISONO = [str(Path(sys.executable).parent / "unisono")]

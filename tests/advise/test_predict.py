@@ -27,7 +27,8 @@ from unisono.advise.predict import (
 from unisono.decide.model import Interval
 from unisono.model import DEFAULT, Case, Setting
 from unisono.profile.model import PAIR
-from unisono.tuning.model import Gain, Tuning
+from unisono.tuning.model import Tuning
+from unisono.tuning.plans import Gain
 
 CASE = Case("alltoall", 1, 4)
 FAST = Setting({"pml": "fast"})

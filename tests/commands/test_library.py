@@ -21,7 +21,7 @@ from unisono.study.begin import stored_candidates
 from unisono.study.ours import from_text
 from unisono.study.store import Store
 from unisono.tuning import read, write
-from unisono.tuning.model import PlanModel
+from unisono.tuning.plans import PlanModel
 
 pytestmark = pytest.mark.mpi
 

@@ -6,7 +6,7 @@ from tests.tuning.samples import machine, plan, rule, tuned
 from unisono.export.calls import Point, rule_points, watched
 from unisono.export.compiled import compile_rules
 from unisono.export.rules import MessageRule, entries, write
-from unisono.tuning.model import PlanModel
+from unisono.tuning.plans import PlanModel
 
 
 def points(one: PlanModel, *others: PlanModel) -> list[Point]:

@@ -10,7 +10,7 @@ from unisono.export.compiled import compile_rules, plans_under
 from unisono.export.message_bytes import message_bytes
 from unisono.export.rules import CollectiveRules, MessageRule
 from unisono.machine.model import Mpi
-from unisono.tuning.model import PlanModel
+from unisono.tuning.plans import PlanModel
 
 
 def mpi() -> Mpi:

@@ -19,7 +19,7 @@ from unisono.export.mpich_selection import compile_selection
 from unisono.export.mpich_tables import Tables, Tree, algorithm_name, tables_of
 from unisono.machine.describe import describe
 from unisono.machine.model import Machine, Mpi
-from unisono.tuning.model import PlanModel, RuleModel
+from unisono.tuning.plans import PlanModel, RuleModel
 
 SYSTEM = Path("/usr/bin/mpiexec.mpich")
 NAMES = {

@@ -13,7 +13,8 @@ from unisono.export.serving import compile_serving
 from unisono.export.words import plan_words
 from unisono.machine.model import Mpi
 from unisono.parameters.spelling import require_mpi
-from unisono.tuning.model import Costs, PlanModel, RuleModel, Tuning
+from unisono.tuning.model import Costs, Tuning
+from unisono.tuning.plans import PlanModel, RuleModel
 
 LIBRARY = {"preload": "unisono"}
 

@@ -26,7 +26,8 @@ from unisono.profile.file import save
 from unisono.study.ours import Candidates, as_text
 from unisono.study.store import Statistics, Store
 from unisono.tuning.document import write
-from unisono.tuning.model import Gain, LayoutModel
+from unisono.tuning.model import LayoutModel
+from unisono.tuning.plans import Gain
 
 STUDY = """
 [study]

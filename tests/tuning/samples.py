@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from unisono.machine.model import Cpu, Device, Machine, Mpi, Node
 from unisono.model import Setting
-from unisono.tuning.model import Conditions, FindingModel, Gain, PlanModel, RuleModel, StudyPart, Tuning
+from unisono.tuning.model import Conditions, FindingModel, StudyPart, Tuning
+from unisono.tuning.plans import Gain, PlanModel, RuleModel
 
 ALGORITHMS = {
     "allreduce": {"ignore": 0, "recursive_doubling": 3, "ring": 4, "segmented_ring": 5},

@@ -13,7 +13,7 @@ from unisono.errors import UserError
 from unisono.model import Setting
 from unisono.tuning import choose, lookup
 from unisono.tuning.choice import nearest_case
-from unisono.tuning.model import Gain, JointModel, PlanModel
+from unisono.tuning.plans import Gain, JointModel, PlanModel
 
 
 def test_the_choice_follows_the_weights() -> None:

@@ -33,7 +33,8 @@ from unisono.errors import UserError
 from unisono.language import N_, _, translated
 from unisono.model import DEFAULT
 from unisono.tuning.choice import choose, nearest_case
-from unisono.tuning.model import PlanModel, Tuning
+from unisono.tuning.model import Tuning
+from unisono.tuning.plans import PlanModel
 
 TIE = 0.002
 """Plans whose savings differ by less of the program's time are equally good; the simplest is taken."""

@@ -26,7 +26,8 @@ from unisono.model import MPICH
 from unisono.parameters.spelling import require_mpi
 from unisono.profile.diagnose import mismatch, program_of
 from unisono.tuning.choice import choose, foretold, nearest_case, unmeasured
-from unisono.tuning.model import PlanModel, Tuning
+from unisono.tuning.model import Tuning
+from unisono.tuning.plans import PlanModel
 from unisono.tuning.stale import stale
 from unisono.tuning.words import SIMULATED
 from unisono.writing import write

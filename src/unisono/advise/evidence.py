@@ -22,7 +22,8 @@ from unisono.decide.statistics import contrasts
 from unisono.decide.table import Table, filled, tables
 from unisono.model import DEFAULT, PRELOAD, USUAL, Case, Condition, Setting
 from unisono.study.data import StudyData
-from unisono.tuning.model import Gain, PlanModel, RuleModel, Tuning
+from unisono.tuning.model import Tuning
+from unisono.tuning.plans import Gain, PlanModel, RuleModel
 
 CONFIDENCE = 0.9
 """Of each interval taken from a study, by itself: a trial follows, so luck among several settings costs no more than

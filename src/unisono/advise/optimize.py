@@ -33,7 +33,8 @@ from unisono.model import DEFAULT, Case, Condition, Setting
 from unisono.profile.file import load, save
 from unisono.profile.model import Profile
 from unisono.tuning import read, write
-from unisono.tuning.model import Gain, Tuning
+from unisono.tuning.model import Tuning
+from unisono.tuning.plans import Gain
 
 MOST_ROUNDS = 4
 MOST_TRIALS = 3

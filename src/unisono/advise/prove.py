@@ -31,7 +31,8 @@ from unisono.measure.steady import Steady
 from unisono.model import DEFAULT, REDUCTIONS, USUAL, Condition, Setting
 from unisono.sizes import format_size
 from unisono.tuning.choice import choose
-from unisono.tuning.model import PlanModel, Tuning
+from unisono.tuning.model import Tuning
+from unisono.tuning.plans import PlanModel
 
 _GIVE_UP = 2
 """Failed launches of one side after which a case is given up."""

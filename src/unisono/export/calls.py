@@ -10,7 +10,7 @@ from unisono.export.rules import Entry, MessageRule, RulesFile
 from unisono.language import _
 from unisono.sizes import format_size
 from unisono.tuning import words
-from unisono.tuning.model import PlanModel, RuleModel
+from unisono.tuning.plans import PlanModel, RuleModel
 
 _OWN_CHOICE = MessageRule(0, 0)
 

@@ -17,7 +17,8 @@ from unisono.export.formats import named
 from unisono.export.seen import Item
 from unisono.language import _, translated
 from unisono.machine.model import Machine
-from unisono.tuning.model import PlanModel, Tuning
+from unisono.tuning.model import Tuning
+from unisono.tuning.plans import PlanModel
 
 
 @dataclass(frozen=True, slots=True)

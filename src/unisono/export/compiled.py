@@ -10,7 +10,8 @@ from unisono.export.rules import COLLECTIVE_IDS, CollectiveRules, CommRules, Mes
 from unisono.language import N_, _
 from unisono.machine.model import Mpi
 from unisono.model import WITHOUT_SIZE
-from unisono.tuning.model import PlanModel, RuleModel, Tuning
+from unisono.tuning.model import Tuning
+from unisono.tuning.plans import PlanModel, RuleModel
 
 _FIXED = MessageRule(0, 0)
 """What MPI does by itself, from 0 bytes on."""

@@ -13,7 +13,8 @@ from unisono.language import _
 from unisono.machine.model import Machine, Mpi
 from unisono.parameters.spelling import require_mpi
 from unisono.study.data import StudyData
-from unisono.tuning.model import PlanModel, Tuning
+from unisono.tuning.model import Tuning
+from unisono.tuning.plans import PlanModel
 
 OpenStudy = Callable[[], StudyData]
 """Reads a study; raises UserError where it is not there. Few formats need it, so it is read when one asks."""

@@ -18,7 +18,8 @@ from unisono.model import MPICH
 from unisono.parameters.spelling import require_mpi
 from unisono.reading import open_regular
 from unisono.tuning.choice import foretold, without_library
-from unisono.tuning.model import PlanModel, Tuning
+from unisono.tuning.model import Tuning
+from unisono.tuning.plans import PlanModel
 from unisono.writing import write
 
 OURS = rules.NAME

@@ -11,7 +11,7 @@ from unisono.launch.command import Command, command
 from unisono.machine.model import Machine
 from unisono.model import DEFAULT
 from unisono.parameters.spelling import require_mpi
-from unisono.tuning.model import PlanModel
+from unisono.tuning.plans import PlanModel
 
 
 @dataclass(frozen=True, slots=True)

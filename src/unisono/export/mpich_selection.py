@@ -9,7 +9,7 @@ from unisono.export.message_bytes import ONE_RULE
 from unisono.export.mpich_tables import Tables, Tree, algorithm_name
 from unisono.language import N_
 from unisono.model import MPICH
-from unisono.tuning.model import PlanModel, RuleModel
+from unisono.tuning.plans import PlanModel, RuleModel
 
 _LARGEST = (1 << 31) - 1
 """A threshold is a C int."""

@@ -28,7 +28,7 @@ from unisono.launch.command import Command
 from unisono.machine.model import Machine
 from unisono.parameters.selected import VERBOSE, parse
 from unisono.reading import read_text
-from unisono.tuning.model import PlanModel
+from unisono.tuning.plans import PlanModel
 
 
 def check_handed(content: Content, files: Handed, deadline: float) -> tuple[list[Item], list[str]]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from unisono.tuning.choice import foretold
-from unisono.tuning.model import PlanModel, Tuning
+from unisono.tuning.model import Tuning
+from unisono.tuning.plans import PlanModel
 
 MADE_BY = "# Made by unisono"
 """How the comments of an exported file begin."""

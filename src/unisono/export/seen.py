@@ -18,7 +18,7 @@ from unisono.launch.placement import check as placement_check
 from unisono.launch.placement import place
 from unisono.machine.model import Machine
 from unisono.sizes import format_size, parse_size
-from unisono.tuning.model import PlanModel
+from unisono.tuning.plans import PlanModel
 
 OWN_CHOICE = N_("the MPI's own choice")
 

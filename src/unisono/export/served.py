@@ -25,7 +25,7 @@ from unisono.model import WITHOUT_SIZE
 from unisono.parameters.spelling import require_mpi
 from unisono.reading import read_text
 from unisono.sizes import format_size
-from unisono.tuning.model import PlanModel
+from unisono.tuning.plans import PlanModel
 
 SERVING = "unisono-rules.conf"
 

@@ -11,7 +11,8 @@ from unisono.machine.model import Mpi
 from unisono.machine.version import at_least
 from unisono.model import DISPATCHED, WITHOUT_SIZE, is_ours
 from unisono.parameters.spelling import implementation
-from unisono.tuning.model import PlanModel, RuleModel, Tuning
+from unisono.tuning.model import Tuning
+from unisono.tuning.plans import PlanModel, RuleModel
 
 USUAL = {"node_latency": 2e-7, "node_byte": 1.25e-10, "fabric_latency": 2e-6, "fabric_byte": 1e-10}
 """Stands in for costs that were not measured, such as those between nodes on one node, where they do not matter: what

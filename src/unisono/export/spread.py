@@ -11,7 +11,7 @@ import scipy
 
 from unisono.model import USUAL, Case, Setting, as_measured
 from unisono.study.data import StudyData
-from unisono.tuning.model import PlanModel
+from unisono.tuning.plans import PlanModel
 
 INSIDE = 0.99
 """Of later launches of the same, the part that one bound is meant to hold."""

@@ -15,7 +15,8 @@ from unisono.launch.command import launch_scope_words
 from unisono.machine.model import Machine, Mpi
 from unisono.machine.version import at_least
 from unisono.parameters.spelling import require_mpi, sweep_words
-from unisono.tuning.model import PlanModel, Tuning
+from unisono.tuning.model import Tuning
+from unisono.tuning.plans import PlanModel
 
 RULES_FILE = "coll_tuned_dynamic_rules_filename"
 """The MCA parameter that names coll/tuned's rules file."""

@@ -14,7 +14,7 @@ from unisono.machine.model import Machine
 from unisono.model import Setting
 from unisono.sizes import format_size, parse_size
 from unisono.toml import explain_validation, read_toml
-from unisono.tuning.model import Collective, Count, SettingField
+from unisono.tuning.plans import Collective, Count, SettingField
 
 _FILES = ("bm-standard-e5-192", "bm-optimized3-36", "npb-ft-optimized3-36")
 

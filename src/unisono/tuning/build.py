@@ -12,20 +12,8 @@ from unisono.machine.fingerprint import fingerprint
 from unisono.machine.model import Machine
 from unisono.measure.protocol import parse_limits
 from unisono.study.data import StudyData
-from unisono.tuning.model import (
-    FORMAT,
-    VERSION,
-    Conditions,
-    Costs,
-    FindingModel,
-    Gain,
-    JointModel,
-    MpiPart,
-    PlanModel,
-    RuleModel,
-    StudyPart,
-    Tuning,
-)
+from unisono.tuning.model import FORMAT, VERSION, Conditions, Costs, FindingModel, MpiPart, StudyPart, Tuning
+from unisono.tuning.plans import Gain, JointModel, PlanModel, RuleModel
 
 
 def from_decision(decision: Decision, study: StudyData) -> Tuning:

@@ -12,7 +12,8 @@ from unisono.errors import UserError
 from unisono.language import N_, _
 from unisono.model import Setting
 from unisono.sizes import format_size
-from unisono.tuning.model import Gain, PlanModel, RuleModel, Tuning
+from unisono.tuning.model import Tuning
+from unisono.tuning.plans import Gain, PlanModel, RuleModel
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,19 +16,8 @@ from unisono.language import _, translated
 from unisono.reading import read_text
 from unisono.sizes import format_size
 from unisono.toml import parse_toml
-from unisono.tuning.model import (
-    FORMAT,
-    VERSION,
-    FindingModel,
-    Gain,
-    JointModel,
-    LayoutModel,
-    MpiPart,
-    PlanModel,
-    ProofModel,
-    RuleModel,
-    Tuning,
-)
+from unisono.tuning.model import FORMAT, VERSION, FindingModel, LayoutModel, MpiPart, ProofModel, Tuning
+from unisono.tuning.plans import Gain, JointModel, PlanModel, RuleModel
 
 _HEAD = """\
 # A Unisono tuning: what to set so that this MPI communicates fastest on this machine, and the evidence for it.

@@ -13,7 +13,8 @@ from unisono.parameters.spelling import implementation
 from unisono.sizes import format_size
 from unisono.tuning import words
 from unisono.tuning.choice import Lookup, lookup, rules_apply, without_library
-from unisono.tuning.model import Gain, PlanModel, RuleModel, Tuning
+from unisono.tuning.model import Tuning
+from unisono.tuning.plans import Gain, PlanModel, RuleModel
 
 
 @dataclass(frozen=True, slots=True)
