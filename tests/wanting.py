@@ -36,6 +36,7 @@ WANTS = (
     Want("MPICH's own tests", r"UNISONO_MPICH_TESTS", otherwise="set UNISONO_MPICH_TESTS to test/mpi/coll of MPICH"),
     Want("samples of Score-P", r"UNISONO_SAMPLE_CUBEX", otherwise="set UNISONO_SAMPLE_CUBEX to a folder with them"),
     Want("PETSc", r"PETSc", "petsc-dev"),
+    Want("Intel MPI beside this Python", r"impi-(rt|devel)", otherwise="make nightly, which brings it"),
     Want("MPICH", r"(?i)mpich", "mpich libmpich-dev"),
     Want(
         "Open MPI beside this Python",

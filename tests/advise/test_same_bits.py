@@ -42,7 +42,7 @@ def _reproducible(level: Level) -> Tuning:
 
 
 def test_sums_of_launches_whose_ranks_are_elsewhere(system: Machine) -> None:
-    """By our library the same bits; by the MPI as it is, told not to be ours, other ones: else nothing is shown."""
+    """Two nodes are pretended, and one launch has a rank fewer, whose numbers are zeros in the others."""
     points = [("allreduce", 64), ("reduce", 100000), ("bcast", 8)]
     made = _reproducible("ranks")
     applied = apply_plan(made, made.plan[0], system)

@@ -97,7 +97,7 @@ def submit(name, nodes, *argv):
     script = pathlib.Path("it's $(a) place", name, "job.sh")
     script.parent.mkdir(parents=True)
     script.write_text(slurm.script(Request(name, nodes, 120, argv)))
-    return slurm.submit(script)
+    return slurm.submit(script, [])
 long = submit("unisono-00000000-2-1", 2, "sleep", "60")
 queued = submit("unisono-00000000-1-1", 1, "true")
 print(until(long, "running").word, slurm.look([queued])[queued].state, slurm.find("unisono-00000000-2-1") == long)
