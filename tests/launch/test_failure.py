@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unisono.launch.failure import explain, is_lost, is_shared
+from unisono.launch.failure import explain, is_lost, is_shared, over
 
 RECORDED = Path(__file__).parent / "stderr"
 """What mpirun of each version wrote, as <case>.<exit status>.txt: real runs of a small MPI program."""
@@ -98,3 +98,15 @@ def test_mpirun_that_stumbles_over_itself_has_declined() -> None:
     """Seen on 5.0.11 about once in a thousand launches; the next one works."""
     error = explain(213, "The PMIx server's listener thread failed to start. We cannot\ncontinue.\n")
     assert str(error) == "refused: mpirun could not start its own PMIx server"
+
+
+def test_a_launch_is_over_once_a_node_is_lost_though_mpirun_stays() -> None:
+    said = (
+        "ORTE has lost communication with a remote daemon.\n\n  HNP daemon   : [[1203,0],0] on node login\n"
+        "  Remote daemon: [[1203,0],2] on node n1\n\nThis is usually due to a failure of the TCP network\n"
+    )
+    found = over(said)
+    assert found is not None
+    assert (found.status, found.reason) == ("crashed", "node n1 was lost")
+    assert is_lost(found.reason)
+    assert over("a program's own words\n") is None

@@ -144,6 +144,12 @@ def refusal(stderr: str) -> LaunchError | None:
     return next((LaunchError("refused", text) for pattern in _REFUSALS if (text := _fill(pattern, stderr))), None)
 
 
+def over(stderr: str) -> LaunchError | None:
+    """Why a launch is over though its mpirun stays: it declined, or has lost a node (4.1.4 often stays on then)."""
+    lost = _LOST.search(stderr)
+    return refusal(stderr) or (LaunchError("crashed", _LOST_NODE.format(match=lost[1])) if lost else None)
+
+
 def is_shared(reason: str) -> bool:
     """Whether this reason of a failed launch is about the nodes or the job, so that no setting is to blame for it."""
     return any(regex.fullmatch(reason) for regex in _SHARED)

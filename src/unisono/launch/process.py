@@ -18,7 +18,7 @@ from types import TracebackType
 from unisono.errors import LaunchError
 from unisono.language import N_
 from unisono.launch import left, tree
-from unisono.launch.failure import STUMBLES, explain, refusal, stumbled
+from unisono.launch.failure import STUMBLES, explain, over, stumbled
 
 _STDERR_KEPT = 64 * 1024
 _STDOUT_KEPT = 64 << 20
@@ -187,14 +187,14 @@ class Process:
                 return False
             if left <= 0:
                 raise self._hung(deadline)
-            if declined < left and refusal(self.stderr):
+            if declined < left and over(self.stderr):
                 end = time.monotonic() + declined
 
     def _hung(self, deadline: float) -> LaunchError:
         self.kill()
-        # When ranks gave up in MPI_Init and mpirun stayed, what they said is the reason.
-        if declined := refusal(self.stderr):
-            return declined
+        # When ranks gave up in MPI_Init, or a node was lost, and mpirun stayed, what was said is the reason.
+        if known := over(self.stderr):
+            return known
         last = self.stderr.strip().splitlines()[-1:]
         said = N_("; its last words: {line}").format(line=last[0].strip()[:200]) if last else ""
         return LaunchError(
