@@ -47,7 +47,8 @@ def tune(
         ),
     ] = None,
     submit: Annotated[
-        str | None, typer.Option(metavar="slurm|pbs", help="Measure in jobs of this batch system, and follow them.")
+        str | None,
+        typer.Option(metavar="slurm|pbs|flux", help="Measure in jobs of this batch system, and follow them."),
     ] = None,
     submit_options: Annotated[
         str | None,

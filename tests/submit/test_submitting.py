@@ -122,7 +122,7 @@ def test_a_dry_run_shows_scripts_and_leaves_nothing(
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"submit": "lsf"}, "known are slurm, pbs"),
+        ({"submit": "lsf"}, "known are slurm, pbs, flux"),
         ({"submit_options": "-q 'open"}, "--submit-options .*No closing quotation"),
         ({"time": None}, "for example --time 1h"),
         ({"time": "1s"}, "at least 2m"),

@@ -28,13 +28,14 @@ from unisono.study.files import Outputs
 from unisono.study.merge import merge
 from unisono.study.store import Store
 from unisono.submit import kept
+from unisono.submit.flux import Flux
 from unisono.submit.kept import Kept, KeptJob
 from unisono.submit.pbs import Pbs
 from unisono.submit.scheduler import Request, Scheduler, Seen
 from unisono.submit.slurm import Slurm
 from unisono.writing import write
 
-SCHEDULERS: dict[str, Scheduler] = {"slurm": Slurm(), "pbs": Pbs()}
+SCHEDULERS: dict[str, Scheduler] = {"slurm": Slurm(), "pbs": Pbs(), "flux": Flux()}
 UNDECIDED = 3
 _FIRST_LOOK, _LAST_LOOK = 1.0, 30.0
 """Seconds between two looks at the jobs, ever longer: squeue costs its daemon time that all users share."""

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from unisono.errors import UserError
 from unisono.machine.model import Node
+from unisono.machine.tools import ask
 from unisono.reading import read_text
 
 _GROUP = re.compile(r"\[([^\]]*)\]")
@@ -24,7 +25,8 @@ _GROUPS_MOST = 8
 def job_nodes(environment: Mapping[str, str]) -> list[Node]:
     """The job's nodes in its order with the CPUs it has on each; empty outside a job, or when it does not say.
 
-    Slurm: SLURM_JOB_NODELIST and slurm_slots. PBS: PBS_NODEFILE, a line a slot. LSF: LSB_MCPU_HOSTS.
+    Slurm: SLURM_JOB_NODELIST and slurm_slots. PBS: PBS_NODEFILE, a line a slot. LSF: LSB_MCPU_HOSTS. Flux tells a batch
+    script nothing by variables, and is asked.
     """
     if "SLURM_JOB_NODELIST" in environment:
         names = expand_nodelist(environment["SLURM_JOB_NODELIST"])
@@ -38,9 +40,25 @@ def job_nodes(environment: Mapping[str, str]) -> list[Node]:
         except UserError:
             return []
         return [Node(host=name, slots=count) for name, count in Counter(lines).items()]
+    if in_flux_batch(environment):
+        return _of_flux(ask(["flux", "resource", "list", "-n", "-s", "all", "-o", "{nodelist} {nnodes} {ncores}"]).out)
     words = environment.get("LSB_MCPU_HOSTS", "").split()
     pairs = zip(words[::2], words[1::2], strict=False)
     return [Node(host=name, slots=int(count)) for name, count in pairs if _NUMBER.fullmatch(count)]
+
+
+def in_flux_batch(environment: Mapping[str, str]) -> bool:
+    """In the script of `flux batch` or the shell of `flux alloc`; a task within it has FLUX_JOB_ID, too."""
+    return "FLUX_ENCLOSING_ID" in environment and "FLUX_JOB_ID" not in environment
+
+
+def _of_flux(text: str) -> list[Node]:
+    """Of "n[0-1] 2 72": all cores of whole nodes; [] for anything else."""
+    match = re.fullmatch(r"(\S+) ([0-9]{1,9}) ([0-9]{1,9})", text.strip())
+    names = expand_nodelist(match[1]) if match else []
+    if match is None or len(names) != int(match[2]):
+        return []
+    return [Node(host=name, slots=max(1, int(match[3]) // len(names))) for name in names]
 
 
 def slurm_slots(environment: Mapping[str, str]) -> list[int]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from unisono.language import N_
+from unisono.machine.hosts import in_flux_batch
 from unisono.machine.model import Scheduler
 from unisono.machine.tools import ask
 
@@ -25,6 +26,7 @@ class _Kind:
 _KINDS = (
     _Kind("slurm", "sinfo", ("sinfo", "--version"), "SLURM_JOB_ID"),
     _Kind("flux", "flux", ("flux", "--version"), "FLUX_JOB_ID"),
+    _Kind("flux", "flux", ("flux", "--version"), "FLUX_ENCLOSING_ID"),
     _Kind("lsf", "bsub", ("lsid", "-V"), "LSB_JOBID"),
     _Kind("pbs", "qsub", ("qstat", "--version"), "PBS_JOBID"),
 )
@@ -48,12 +50,19 @@ def seconds_left(environment: Mapping[str, str], now: float | None = None) -> fl
     """Until the job that we are in ends; None outside a job, and where its batch system does not say."""
     id = environment.get("SLURM_JOB_ID", "")
     if not id.isdecimal():
-        return _left_of_pbs(environment.get("PBS_JOBID", ""))
+        return _left_of_flux() if in_flux_batch(environment) else _left_of_pbs(environment.get("PBS_JOBID", ""))
     end = environment.get("SLURM_JOB_END_TIME", "")
     if end.isdecimal():  # Slurm 23.02 and later
         return max(0.0, float(end) - (time.time() if now is None else now))
     answer = ask(["squeue", "--noheader", f"--jobs={id}", "--format=%L"], timeout=10.0)
     return parse_left(answer.out) if answer.ok else None
+
+
+def _left_of_flux() -> float | None:
+    """Whole seconds; what has no limit has 2**32 - 1 of them, or more."""
+    answer = ask(["flux", "job", "timeleft"], timeout=10.0)
+    match = re.fullmatch(r"[0-9]+", answer.out.strip()) if answer.ok else None
+    return float(match[0]) if match and int(match[0]) < 2**32 - 1 else None
 
 
 def _left_of_pbs(id: str) -> float | None:
