@@ -34,7 +34,7 @@ from rich.table import Table
 
 from unisono.advise.measuring import merged
 from unisono.errors import UserError
-from unisono.extrapolate.fit import Point, fit
+from unisono.extrapolate.fit import Point, fit, point_of
 from unisono.extrapolate.pick import WITHIN, pick
 from unisono.model import DEFAULT, Case, Setting
 from unisono.results.model import Found
@@ -75,8 +75,7 @@ def of_studies(paths: Sequence[Path]) -> dict[Kind, Measured]:
     for one in decide_study(merged(paths)).estimates:
         case = one.case
         if case.nodes > 1:
-            point = Point(case.nodes, case.ppn, one.size, one.time.mid)
-            found[case.collective, case.ppn, "CPU"][one.setting].append(point)
+            found[case.collective, case.ppn, "CPU"][one.setting].append(point_of(one))
     return found
 
 

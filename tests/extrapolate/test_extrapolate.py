@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterable
+from dataclasses import replace
 
 import pytest
 
-from unisono.extrapolate.fit import FLOOR, Point, fit
+from unisono.decide.model import Estimate, Interval
+from unisono.extrapolate.fit import ASSUMED_OWN, FLOOR, Point, fit, point_of
 from unisono.extrapolate.pick import SURE, deciding, pick
 from unisono.extrapolate.terms import HALVES, RING, TREE, Growth, known, total_of
 from unisono.model import DEFAULT, Case, Setting
@@ -18,6 +20,8 @@ DOUBLING = Setting({"coll": "tuned", "algorithm": "recursive_doubling"})
 AROUND = Setting({"coll": "tuned", "algorithm": "ring"})
 ODD = Setting({"coll": "tuned", "algorithm": "of_no_known_name"})
 START, BYTE = 2e-6, 1e-10
+MANY = [2, 4, 8, 16, 32]
+"""Numbers of nodes that tell how well models predict; two or three tell little."""
 
 
 def truth(growth: Growth, size: int, nodes: int, ppn: int = 2, collective: str = "allreduce") -> float:
@@ -63,11 +67,11 @@ def test_a_machine_that_follows_the_model_is_predicted() -> None:
 
 
 def test_the_order_of_two_algorithms_turns_where_it_does_in_truth() -> None:
-    models = fit("allreduce", {DEFAULT: points(TREE, [2, 4, 8], factor=2.0), **_without_default([2, 4, 8])})
+    models = fit("allreduce", {DEFAULT: points(TREE, MANY, factor=2.0), **_without_default(MANY)})
     for size in (SIZES[1], SIZES[-1]):
-        found = pick(models, Case("allreduce", 32, 2), size)
+        found = pick(models, Case("allreduce", 64, 2), size)
         assert found is not None
-        fastest = min((DOUBLING, AROUND), key=lambda s: truth(TREE if s == DOUBLING else RING, size, 32))
+        fastest = min((DOUBLING, AROUND), key=lambda s: truth(TREE if s == DOUBLING else RING, size, 64))
         assert found.setting == fastest
         assert found.gain.low > 1
         assert found.is_sure
@@ -94,7 +98,7 @@ def test_what_grows_otherwise_than_before_widens_the_interval() -> None:
     strange = [Point(p.nodes, p.ppn, p.size, p.seconds * (3 if p.nodes == 8 else 1)) for p in points(TREE, [2, 4, 8])]
     usual = fit("allreduce", {DEFAULT: points(TREE, [2, 4, 8]), DOUBLING: points(TREE, [2, 4, 8])})
     models = fit("allreduce", {DEFAULT: points(TREE, [2, 4, 8]), DOUBLING: strange})
-    assert models[DOUBLING].by_doubling > 10 * usual[DOUBLING].by_doubling
+    assert models[DOUBLING].by_doubling > 2 * usual[DOUBLING].by_doubling
 
 
 def test_a_close_call_is_said_to_be_one_and_keeps_the_default() -> None:
@@ -114,8 +118,8 @@ def test_a_close_call_is_said_to_be_one_and_keeps_the_default() -> None:
 
 
 def test_nothing_is_to_be_decided_where_all_is_sure() -> None:
-    models = fit("allreduce", machine([2, 4, 8]))
-    found = [pick(models, Case("allreduce", 32, 2), size) for size in (SIZES[1], SIZES[2])]
+    models = fit("allreduce", machine(MANY))
+    found = [pick(models, Case("allreduce", 64, 2), size) for size in (SIZES[1], SIZES[2])]
     assert deciding([one for one in found if one is not None and one.is_sure]) == []
     assert all(one is not None and one.is_sure for one in found)
 
@@ -169,3 +173,42 @@ def test_sizes_are_counted_as_everywhere() -> None:
     assert total_of("allreduce", 8, 64) == 8
     assert total_of("reduce_scatter", 512, 64) == total_of("reduce_scatter_block", 8, 64)
     assert RING.message_of("alltoall", 8, 64) == 8
+
+
+def replaced(noise: float, said: float) -> float:
+    """How often a default that is as fast as all others is replaced, from 2 and 4 nodes that were measured with so much
+    noise (log) and say to have so much."""
+    found = []
+    for seed in range(6):
+        settings = [DEFAULT, *(Setting({"coll": "tuned", "algorithm": f"tree_{n}"}) for n in range(5))]
+        measured = {
+            setting: [replace(point, noise=said) for point in points(TREE, [2, 4], noise, 10 * seed + n)]
+            for n, setting in enumerate(settings)
+        }
+        models = fit("allreduce", measured)
+        picks = (pick(models, Case("allreduce", 8, 2), size) for size in SIZES[::3])
+        found += [one.setting != DEFAULT for one in picks if one is not None]
+    assert len(found) == 24
+    return sum(found) / len(found)
+
+
+def test_two_noisy_counts_keep_a_default_that_is_no_slower() -> None:
+    assert replaced(0.3, 0.3) < 0.2 < replaced(0.3, 0.0), "what is not said to be noise looks like a gain"
+
+
+def test_the_default_may_become_another_algorithm() -> None:
+    models = fit("allreduce", machine([2, 4]))
+    assert models[DEFAULT].own > 1.2 * models[AROUND].own
+    assert models[AROUND].own > 0.2, "one step tells little, however well it fits"
+    models = fit("allreduce", machine(MANY))
+    assert models[AROUND].own < 0.2
+    assert models[AROUND].dof == 8
+
+
+def test_the_noise_of_an_estimate_is_kept() -> None:
+    case = Case("allreduce", 4, 2)
+    one = Estimate(case, 8, DEFAULT, 3, Interval(2e-6, 1e-6, 4e-6), Interval(1, 1, 1), significant=False)
+    assert replace(point_of(one), noise=0.0) == Point(4, 2, 8, 2e-6)
+    assert point_of(one).noise == pytest.approx(math.log(4) / 4)
+    assert point_of(replace(one, time=Interval(2e-6, 2e-6, 2e-6))).noise == 0
+    assert point_of(replace(one, time=Interval(2e-6, 0.0, math.inf))).noise == ASSUMED_OWN

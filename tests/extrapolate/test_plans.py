@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from tests.extrapolate.test_extrapolate import AROUND, DOUBLING, SIZES, truth
+from tests.extrapolate.test_extrapolate import AROUND, DOUBLING, MANY, SIZES, truth
 from unisono.decide.model import Decision, Estimate, Interval, Plan
 from unisono.errors import UserError
 from unisono.extrapolate.plans import Predicted, extrapolate
@@ -44,8 +44,9 @@ SLOW_DEFAULT = {DEFAULT: (TREE, 2.0), DOUBLING: (TREE, 1.0), AROUND: (RING, 1.0)
 
 
 def test_rules_follow_the_fastest_over_the_sizes() -> None:
-    (plan,) = predicted(SLOW_DEFAULT).plans
-    assert (plan.nodes, plan.ppn, plan.launch, plan.basis) == (32, 2, DEFAULT, "predicted")
+    measured = decision(SLOW_DEFAULT, (1, *MANY))
+    (plan,) = extrapolate(measured, [64], None, CALL_SCOPE).plans
+    assert (plan.nodes, plan.ppn, plan.launch, plan.basis) == (64, 2, DEFAULT, "predicted")
     assert [rule.call for rule in plan.rules] == [DOUBLING, AROUND]
     small, large = plan.rules
     assert small.last is not None

@@ -8,7 +8,11 @@ sent.
 How wrong that is, is told by the counts that were measured: each is predicted from those below it, the growth being
 chosen without it too, and the error taken by doubling. What all settings have in common of it (the network was slower
 than it should have been) does not change their order, so the rest of a setting's own is kept beside it. From a single
-count nothing can be told: the spread is then assumed, and wide.
+count nothing can be told: the spread is then assumed, and wide. Two counts are one step, whatever the number of
+settings and sizes: what is assumed keeps its weight beside so few steps.
+
+The default is a table of algorithms by ranks and size, so that it may become another algorithm at the next count, and
+a faster one. Nothing that grows by a law says how probable that is: its errors are never judged by those of the others.
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from unisono.decide.model import Estimate
 from unisono.extrapolate.terms import EVERY, Growth, known, total_of
 from unisono.model import DEFAULT, Setting
 
@@ -29,6 +34,8 @@ either way at 95 %."""
 ASSUMED_OWN = 0.25
 """The same without what all settings have in common, half of the variance."""
 ASSUMED_DOF = 4.0
+ASSUMED_STEPS = 2.0
+"""What is assumed counts like so many steps from one number of nodes to the next."""
 FLOOR = 0.03
 """Least standard deviation (log) by doubling: counts that fit by luck do not make a prediction perfect."""
 NEAREST = 0.25
@@ -47,10 +54,21 @@ class Point:
     ppn: int
     size: int
     seconds: float
+    noise: float = 0.0
+    """Standard deviation of its logarithm from one set of launches to another; 0 for what is exact."""
 
     @property
     def ranks(self) -> int:
         return self.nodes * self.ppn
+
+
+def point_of(estimate: Estimate) -> Point:
+    """Half an interval of 95 % is two standard deviations, or more with few launches;
+    where the launches tell nothing of their noise, it is assumed to be wide."""
+    case, time = estimate.case, estimate.time
+    is_known = time.low > 0 and math.isfinite(time.high)
+    noise = (math.log(time.high) - math.log(time.low)) / 4 if is_known else ASSUMED_OWN
+    return Point(case.nodes, case.ppn, estimate.size, time.mid, noise)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +81,8 @@ class Forecast:
     own: float
     """The same without what is in common with all settings of the collective."""
     dof: float
+    noise: float = 0.0
+    """What of it is noise of what was measured."""
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
         """Seconds, low and high."""
@@ -101,9 +121,11 @@ class Model:
         order = np.argsort(at)
         left = [math.log(here[n].seconds / self._bare(here[n])) for n in order]
         rest = float(np.interp(message, [at[n] for n in order], left))
+        noise = float(np.interp(message, [at[n] for n in order], [here[n].noise for n in order]))
         seconds = self._bare(Point(nodes, ppn, size, 1.0)) * math.exp(rest)
         far = max(distance, NEAREST) if distance else 0.0
-        return Forecast(seconds, max(FLOOR, self.by_doubling * far), max(FLOOR, self.own * far), self.dof)
+        spread, own = (max(FLOOR, math.hypot(one * far, noise)) for one in (self.by_doubling, self.own))
+        return Forecast(seconds, spread, own, self.dof, noise)
 
     def _bare(self, point: Point) -> float:
         return max(float(np.dot(columns(self.collective, self.growth, point), self.terms)), 1e-12)
@@ -139,13 +161,13 @@ def fit(collective: str, measured: Mapping[Setting, Iterable[Point]]) -> dict[Se
     all_points = {setting: points for setting, points in all_points.items() if len({p.size for p in points}) > 1}
     errors = {setting: _onward(collective, setting, points) for setting, points in all_points.items()}
     own = _without_common(errors)
-    steps = sum(len(error) for error in errors.values())
-    dof = float(min(30, max(1, steps - 1))) if steps else ASSUMED_DOF
+    # Settings at one step are no witnesses of the next: only steps are counted.
+    dof = ASSUMED_DOF + len({count for error in errors.values() for count in error})
     return {
         setting: replace(
             fit_one(collective, _growth(collective, setting, points), points),
             by_doubling=_spread(errors, setting, ASSUMED),
-            own=_spread(own, setting, ASSUMED_OWN),
+            own=_spread(own, setting, ASSUMED if setting == DEFAULT else ASSUMED_OWN),
             dof=dof,
         )
         for setting, points in all_points.items()
@@ -153,13 +175,16 @@ def fit(collective: str, measured: Mapping[Setting, Iterable[Point]]) -> dict[Se
 
 
 def _spread(errors: Mapping[Setting, Errors], setting: Setting, assumed: float) -> float:
-    """Root mean square, moderated with that of all settings; a number of nodes counts once, whatever its sizes."""
+    """Root mean square, moderated with that of all settings and with what is assumed; a number of nodes counts once,
+    whatever its sizes and settings. The default's is moderated with what is assumed alone."""
     squares = {s: [float(np.mean(np.square(list(one.values())))) for one in e.values()] for s, e in errors.items()}
-    every = [square for found in squares.values() for square in found]
-    if not every:
-        return assumed
-    mine = squares[setting]
-    return max(FLOOR, math.sqrt((sum(mine) + PRIOR * float(np.mean(every))) / (len(mine) + PRIOR)))
+    mine, others = squares[setting], [square for s, found in squares.items() if s != DEFAULT for square in found]
+    if setting != DEFAULT and others:
+        mean = (sum(mine) + PRIOR * float(np.mean(others))) / (len(mine) + PRIOR)
+    else:
+        mean = float(np.mean(mine)) if mine else 0.0
+    steps = len({count for error in errors.values() for count in error}) if setting != DEFAULT else len(mine)
+    return max(FLOOR, math.sqrt((steps * mean + ASSUMED_STEPS * assumed**2) / (steps + ASSUMED_STEPS)))
 
 
 def _without_common(errors: Mapping[Setting, Errors]) -> dict[Setting, Errors]:

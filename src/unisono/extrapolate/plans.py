@@ -12,7 +12,7 @@ from statistics import fmean
 from unisono.decide.model import Decision, Finding, Interval, Plan, Rule
 from unisono.decide.select import boundary
 from unisono.errors import UserError
-from unisono.extrapolate.fit import Model, Point, fit
+from unisono.extrapolate.fit import Model, Point, fit, point_of
 from unisono.extrapolate.pick import Launch, Pick, deciding, pick
 from unisono.language import N_, _
 from unisono.model import (
@@ -111,7 +111,7 @@ def _known(decision: Decision, ppn: int) -> dict[str, _Known]:
     for one in decision.estimates:
         case = one.case
         if case.nodes > 1 and case.ppn == ppn and case.collective not in MICROBENCHMARKS and one.time.mid > 0:
-            points[case.collective][one.setting].append(Point(case.nodes, ppn, one.size, one.time.mid))
+            points[case.collective][one.setting].append(point_of(one))
     found = {}
     for collective, settings in points.items():
         models = fit(collective, settings)
