@@ -62,6 +62,16 @@ def test_the_tuning_has_both_and_reads_back(made: Path) -> None:
         parse(broken, "broken")
 
 
+def test_the_report_says_what_is_predicted_and_how_sure(made: Path) -> None:
+    page = (made / "out" / "report.html").read_text()
+    section = page[page.index('<section id="predictions">') : page.index('<section id="findings">')]
+    assert "8 nodes × 2 ranks" in section
+    assert "4 nodes" not in section, "what was measured is not predicted"
+    assert section.count("<code>tuned/recursive_doubling</code>") == 1
+    assert "All of it is sure." in section
+    assert 'id="predictions"' not in (made / "study" / "report.html").read_text()
+
+
 def test_a_tuning_without_predictions_reads_as_before(made: Path) -> None:
     text = (made / "study" / "tuning.toml").read_text()
     assert "basis =" not in text

@@ -12,6 +12,7 @@ from unisono.errors import UserError
 from unisono.extrapolate.plans import Predicted, extrapolate
 from unisono.extrapolate.terms import HALVES, RING, TREE, Growth
 from unisono.model import CALL_SCOPE, DEFAULT, Case, Setting
+from unisono.report.predictions import predictions
 from unisono.sizes import parse_size
 
 OURS = Setting({"coll": "unisono", "algorithm": "halves"})
@@ -94,3 +95,14 @@ def test_measured_counts_and_one_node_are_not_predicted() -> None:
         extrapolate(decision(SLOW_DEFAULT, (1,)), [8], None, CALL_SCOPE)
     with pytest.raises(UserError, match="--ppn 4: nothing was measured over nodes with it, only with 2"):
         extrapolate(known, [8], 4, CALL_SCOPE)
+
+
+def test_the_report_tells_what_is_not_sure_and_what_would_decide_it() -> None:
+    (shape,) = predictions(predicted({DEFAULT: (TREE, 1.1), DOUBLING: (TREE, 1.0), AROUND: (RING, 1.0)}, to=64))
+    assert (shape["title"], shape["launch"]) == ("64 nodes × 2 ranks", "")
+    unsure = [row for row in shape["rows"] if not row["is_sure"]]
+    assert unsure
+    assert all(row["others"] for row in unsure), "what may be faster is named"
+    (command,) = shape["commands"]
+    assert command.startswith("unisono tune --nodes 64 --ppn 2 --collective allreduce --size ")
+    assert predictions(None) == []

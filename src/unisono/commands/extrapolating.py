@@ -36,7 +36,7 @@ def extrapolate(studies: Sequence[Path], output: Path, *, nodes: str, ppn: int |
     files = Outputs(output)
     tuning = _with_its_proof(keeping_layouts(from_decision(decision, data), files.tuning), files.tuning)
     write(tuning, files.tuning)
-    write_report(data, replace(measured, findings=decision.findings), files.report, tuning=tuning, verification=None)
+    write_report(data, measured, files.report, tuning=tuning, verification=None, predicted=predicted)
     if json:
         print_json(json_module.loads(tuning.model_dump_json(by_alias=True)))
         return

@@ -40,6 +40,8 @@ class Predicted:
     """One for each (nodes, ppn) asked for that was not measured."""
     launches: tuple[Launch, ...]
     """What would decide where the plans are not sure."""
+    picks: tuple[Pick, ...] = ()
+    """What the plans rest on, in their order: one for each case and message size."""
 
     def findings(self) -> list[Finding]:
         return [
@@ -103,7 +105,7 @@ def extrapolate(decision: Decision, counts: Iterable[int], ppn: int | None, scop
                     continue  # no message size at which anything is known
                 plans.append(best.plan)
                 picks += best.picks
-    return Predicted(tuple(plans), tuple(deciding(picks)))
+    return Predicted(tuple(plans), tuple(deciding(picks)), tuple(picks))
 
 
 def _known(decision: Decision, ppn: int) -> dict[str, _Known]:
@@ -153,7 +155,7 @@ def _candidate(
         if collective in WITHOUT_SIZE and len({one.setting for one in found}) > 1:
             found = _picks(_only(usable, base), Case(collective, nodes, ppn), known, base)
         if found:
-            gains[collective] = _over(found)
+            gains[collective] = over(found)
             rules += _rules(found, base)
             picks += found
     return _Candidate(Plan(nodes, ppn, launch, gains, tuple(rules), basis="predicted"), tuple(picks))
@@ -186,7 +188,7 @@ def _usable(
     }
 
 
-def _over(picks: Sequence[Pick]) -> Interval:
+def over(picks: Sequence[Pick]) -> Interval:
     """The geometric mean of gains. Their errors are not independent, so a mean of bounds bounds it."""
     ends = ([math.log(getattr(one.gain, end)) for one in picks] for end in ("mid", "low", "high"))
     return Interval(*(math.exp(_mean(values)) for values in ends))
@@ -215,7 +217,7 @@ def _rules(picks: Sequence[Pick], base: Setting) -> list[Rule]:
                     first,
                     last,
                     call_part(setting, CALL_SCOPE),
-                    _over(run),
+                    over(run),
                     tuple(one.size for one in run),
                     0,
                     min(one.sure for one in run),
@@ -226,16 +228,18 @@ def _rules(picks: Sequence[Pick], base: Setting) -> list[Rule]:
 
 
 def _sentence(launch: Launch) -> str:
-    case = launch.case
     return N_(
-        "{case}: the prediction is not sure at {sizes}; one launch there with {settings} would decide it: unisono tune "
-        "--nodes {nodes} --ppn {ppn} --collective {collective} {words}"
+        "{case}: the prediction is not sure at {sizes}; one launch there with {settings} would decide it: {command}"
     ).format(
-        case=case,
+        case=launch.case,
         sizes=", ".join(map(format_size, launch.sizes)),
         settings="; ".join(map(str, launch.settings)),
-        nodes=case.nodes,
-        ppn=case.ppn,
-        collective=case.collective,
-        words=" ".join(f"--size {format_size(size).replace(' ', '')}" for size in launch.sizes),
+        command=to_decide(launch),
     )
+
+
+def to_decide(launch: Launch) -> str:
+    """The command that measures it."""
+    case = launch.case
+    sizes = " ".join(f"--size {format_size(size).replace(' ', '')}" for size in launch.sizes)
+    return f"unisono tune --nodes {case.nodes} --ppn {case.ppn} --collective {case.collective} {sizes}"

@@ -8,6 +8,7 @@ from typing import Any
 
 from unisono.decide.compare import Comparison
 from unisono.decide.model import Decision
+from unisono.extrapolate.plans import Predicted
 from unisono.language import translated
 from unisono.model import SIMULATED
 from unisono.report import comparison as comparing
@@ -15,6 +16,7 @@ from unisono.report import conditions, headline, page, proof, sections
 from unisono.report.drift import drift, sentence
 from unisono.report.figures_timeline import statuses, timeline
 from unisono.report.finding_list import finding_groups
+from unisono.report.predictions import predictions
 from unisono.report.topology import draw
 from unisono.report.view import case_views
 from unisono.study.data import StudyData
@@ -29,13 +31,16 @@ def write_report(
     *,
     tuning: Tuning | None = None,
     verification: Mapping[str, Any] | None = None,
+    predicted: Predicted | None = None,
 ) -> Path:
     """Write the report to `path` and return it.
 
     `tuning` is shown as the document it is written as; `verification` is what proving the decision on fresh launches
-    found (its form: proof.py). Raises UserError when the file cannot be written.
+    found (its form: proof.py); `predicted`: for numbers of nodes that were not measured. Raises UserError when the file
+    cannot be written.
     """
-    return write(path, page.render("report.html.j2", content(study, decision, tuning, verification)))
+    values = {**content(study, decision, tuning, verification), "predictions": predictions(predicted)}
+    return write(path, page.render("report.html.j2", values))
 
 
 def write_comparison_report(comparison: Comparison, studies: Sequence[StudyData], path: Path) -> Path:
