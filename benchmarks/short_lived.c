@@ -7,7 +7,7 @@
 
 enum { TOGETHER = 4, KINDS = 2 };
 
-static const int lives[] = {1, 2, 5, 8, 10, 20, 50, 200};
+static const int lives[] = {1, 2, 5, 10, 20, 33, 50, 65, 100, 200, 400};
 static const char *const kinds[KINDS] = {"dup", "reversed"};
 static char room[4096];
 

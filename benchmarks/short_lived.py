@@ -3,7 +3,7 @@
     python benchmarks/short_lived.py [--launches 3] [--rounds 100] [--mpirun PATH]
 
 Copies of MPI_COMM_WORLD, whose ranks have a private communicator already, and communicators of the same ranks the other
-way round, which have none. Each makes 1 to 200 allreduces of 4 B and bcasts of 4 KiB in turn; one process has both, by
+way round, which have none. Each makes 1 to 400 allreduces of 4 B and bcasts of 4 KiB in turn; one process has both, by
 the MPI library (PMPI) and with libunisono before it (MPI), in turn. Prints microseconds of a communicator, from making
 it to freeing it, medians of the slowest rank, and the ratio. The last line is one JSON object.
 """

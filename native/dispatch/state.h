@@ -16,7 +16,7 @@
 enum {
     COPIES_MOST = 16,
     CALLS_BEFORE = 3, /* with UNISONO_PATIENCE=0, the call at which a communicator that is not MPI_COMM_WORLD is looked at */
-    LOOK_FIRST = 32,
+    LOOK_FIRST = 64,
     LOOK_AGAIN = 4,
 };
 
