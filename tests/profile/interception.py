@@ -116,7 +116,8 @@ def run(
     record: bool = True,
     name: str = "profile",
 ) -> Ran:
-    """The program to its end, in `folder`; `ranks` 0: by itself, without mpirun."""
+    """The program to its end, in `folder`; `ranks` 0: by itself, without mpirun. Open MPI 5 leaves 16 MiB in /dev/shm
+    behind every such program, with our library and without, unless it is told to send to itself alone."""
     prefix = folder / name
     variables = {"UNISONO_PROFILE": str(prefix)} if record else {}
     if preload:
@@ -125,7 +126,7 @@ def run(
     argv = [*(tools.launch(ranks, variables) if ranks else []), str(program), *arguments]
     root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "PRTE_ALLOW_RUN_AS_ROOT": "1",
             "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}  # fmt: skip
-    environment = {**os.environ, **root, **(variables if not ranks else {})}
+    environment = {**os.environ, **root, **({"OMPI_MCA_btl": "self", **variables} if not ranks else {})}
     done = launched(argv, cwd=folder, env=environment, timeout=_SECONDS)
     return Ran(done.returncode, done.stdout, done.stderr, prefix)
 

@@ -31,6 +31,27 @@ def scroll_through(browser: Chrome) -> None:
         y += 700
 
 
+def sideways(browser: Chrome, width: int) -> list[str]:
+    """What a window of this width does not show: what lies beyond its edge, and what is cut and has to be scrolled."""
+    metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    try:
+        browser.execute_script("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+        scroll_through(browser)
+        found: list[str] = browser.execute_script(
+            "const said = (e) => e.outerHTML.slice(0, 80);"
+            "const beyond = (e) => !e.closest('.scroll, .tree, svg, .plot, .map-head') && !e.classList.contains('sr')"
+            " && e.getBoundingClientRect().right > arguments[0] + 1;"
+            "const cut = (e) => e.scrollWidth > e.clientWidth + 1;"
+            "return [...document.querySelectorAll('main *')].filter(beyond)"
+            ".concat([...document.querySelectorAll('html, .scroll')].filter(cut)).map(said)",
+            width,
+        )
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    return found
+
+
 def console(browser: Chrome) -> list[Any]:
     """What was said since the last time."""
     driver: Any = browser

@@ -12,7 +12,7 @@ from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from tests.report.browsing import DRAWN, console, open_page, requests, scroll_through, wait_for
+from tests.report.browsing import DRAWN, console, open_page, requests, scroll_through, sideways, wait_for
 from unisono.decide.model import Decision
 from unisono.report.report import write_report
 from unisono.study.data import StudyData
@@ -160,25 +160,7 @@ def test_prints_light_what_is_open_on_six_pages_at_most(opened: Chrome) -> None:
 
 @pytest.mark.parametrize("width", [1280, 800, 420])
 def test_nothing_sticks_out_sideways(opened: Chrome, width: int) -> None:
-    metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-    opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-    try:
-        opened.execute_script("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
-        scroll_through(opened)
-        assert opened.execute_script("return document.documentElement.scrollWidth") <= width
-        beyond = (
-            "return [...document.querySelectorAll('main *')].filter((e) => !e.closest('.scroll, svg, .plot, .map-head')"
-            " && !e.classList.contains('sr') && e.getBoundingClientRect().right > arguments[0] + 1)"
-            ".map((e) => e.outerHTML.slice(0, 80))"
-        )
-        assert opened.execute_script(beyond, width) == []
-        cut = (
-            "return [...document.querySelectorAll('.scroll')].filter((e) => e.scrollWidth > e.clientWidth + 1)"
-            ".map((e) => e.outerHTML.slice(0, 80))"
-        )
-        assert opened.execute_script(cut) == []
-    finally:
-        opened.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert sideways(opened, width) == []
 
 
 def test_a_link_to_a_case_opens_it(browser: Chrome, page: Path) -> None:

@@ -48,5 +48,5 @@ def test_pages_of_a_few_bars_carry_no_library(tmp_path: Path) -> None:
         text = page.read_text("utf-8")
         assert len(text.encode()) < SMALL
         assert 'id="library"' not in text
-        assert text.count('<svg class="chart"') >= charts
+        assert text.count('<svg class="chart wide"') >= charts
         assert text.count("<title>") > 4, "what is pointed at says its numbers"

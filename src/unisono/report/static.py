@@ -20,6 +20,8 @@ from unisono.report.axes import Figure
 from unisono.report.marks import DASHES, shape
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52.0, 14.0, 10.0, 40.0
+_NARROW = 390
+"""Pixels: what a page of 420 pixels has between its margins."""
 _LETTER = 6.3
 """About how wide a letter of a tick is, in pixels; a Japanese character is as wide as two."""
 
@@ -46,10 +48,10 @@ class _Axis:
             self.ticks = [(value, f"{value:g}") for value in _round(self._low, self._high, most)]
         self.ticks = [tick for tick in self.ticks if self._low <= self._scaled(tick[0]) <= self._high]
 
-    def from_zero(self) -> _Axis:
+    def from_zero(self, most: int) -> _Axis:
         """Bars begin at 0."""
         self._low = 0.0
-        self.ticks = [(value, f"{value:g}") for value in _round(0.0, self._high, 6)]
+        self.ticks = [(value, f"{value:g}") for value in _round(0.0, self._high, most)]
         return self
 
     def _scaled(self, value: float) -> float:
@@ -74,7 +76,14 @@ def _round(low: float, high: float, most: int) -> list[float]:
 
 
 def drawn(figure: Figure, name: str, width: int = 640) -> Markup:
-    """The chart; `name` says what it is to those who do not see it."""
+    """The chart, drawn once for wide pages and once for narrow ones, of which the page shows one; `name` says what it
+    is to those who do not see it."""
+    return Markup('<div class="drawn">{}{}</div>').format(
+        _chart(figure, name, width, "chart wide"), _chart(figure, name, _NARROW, "chart narrow")
+    )
+
+
+def _chart(figure: Figure, name: str, width: int, css: str) -> Markup:
     data, layout = figure["data"], figure["layout"]
     height = float(layout["height"])
     bars = any(trace["type"] == "bar" for trace in data)
@@ -84,19 +93,18 @@ def drawn(figure: Figure, name: str, width: int = 640) -> Markup:
         left = 14 + _LETTER * max(cell_len(html.unescape(y)) for trace in data for y in trace["y"])
     xs = _totals(data) if bars else [x for trace in data for x in trace["x"]]
     ys = [y for trace in data for y in trace["y"]] + [line["y0"] for line in lines]
-    x = _Axis(layout["xaxis"], xs, left, width - _RIGHT, 7)
+    x = _Axis(layout["xaxis"], xs, left, width - _RIGHT, max(2, min(7, int((width - left) / 60))))
     y = _Axis(layout["yaxis"], ys, height - _BOTTOM, _TOP, max(2, int(height / 45)))
     if bars:
-        x = x.from_zero()
+        x = x.from_zero(max(2, min(6, int((width - left) / 60))))
     parts = [_grid(x, y, left, width, height, bars)]
     for line in lines:
         at = y.at(line["y0"])
         parts.append(Markup('<line class="one" x1="{}" x2="{}" y1="{}" y2="{}"/>').format(left, width - _RIGHT, at, at))
     parts += _bars(data, x, y) if bars else [_curve(trace, x, y) for trace in data]
     return Markup(
-        '<div class="scroll"><svg class="chart" viewBox="0 0 {0} {1:g}" width="{0}" height="{1:g}" role="img"'
-        ' aria-label="{2}">{3}</svg></div>'
-    ).format(width, height, name, Markup("").join(parts))
+        '<svg class="{4}" viewBox="0 0 {0} {1:g}" width="{0}" height="{1:g}" role="img" aria-label="{2}">{3}</svg>'
+    ).format(width, height, name, Markup("").join(parts), css)
 
 
 def _totals(data: Sequence[Figure]) -> list[float]:

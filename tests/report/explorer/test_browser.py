@@ -11,7 +11,7 @@ from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from tests.report.browsing import console, requests, wait_for
+from tests.report.browsing import console, requests, sideways, wait_for
 from tests.report.explorer.conftest import open_explorer
 from tests.report.explorer.reading import ROWS, choose_metric, press, rows, selected
 from unisono.profile.hot import hot_spots
@@ -318,6 +318,8 @@ def test_theme_and_narrow_windows(opened: Chrome) -> None:
             panes = "return getComputedStyle(document.querySelector('.panes')).gridTemplateColumns.split(' ').length"
             wait_for(opened, panes, columns.__eq__)
             wait_for(opened, "return document.documentElement.scrollWidth - innerWidth", lambda n: n <= 0)
+        assert sideways(opened, 800) == []
+        assert sideways(opened, 420) == []
         paper = "return getComputedStyle(document.querySelector('#call .row .value')).backgroundColor"
         light = opened.execute_script(paper)
         opened.find_element(By.ID, "theme").click()

@@ -90,11 +90,12 @@
   function table(place, sizes, mode) {
     const [field] = MODES[mode], rows = [...sizes].sort((a, b) => b[field] - a[field]).slice(0, 12);
     const all = sizes.reduce((total, one) => total + one[field], 0), waits = sizes.some((one) => one.waiting > 0);
-    const cell = (text) => el("td", { class: "n" }, text);
-    place.replaceChildren(el("table", {},
-      el("thead", {}, el("tr", {}, ...[_("message size"), _("calls"), _("bytes"), _("time"), _("time per call"), ...(waits ? [_("waiting")] : []), SHARE[mode]].map((text) => el("th", { class: "n" }, text)))),
-      el("tbody", {}, ...rows.map((one) => el("tr", {}, cell(sizeWords(one)), cell(format.count(one.calls)), cell(format.bytes(one.bytes)),
-        cell(format.seconds(one.time)), cell(one.calls ? format.seconds(one.time / one.calls) : "–"), ...(waits ? [cell(format.percent(one.waiting / one.time))] : []), cell(format.percent(one[field] / all)))))));
+    const heads = [_("message size"), _("calls"), _("bytes"), _("time"), _("time per call"), ...(waits ? [_("waiting")] : []), SHARE[mode]];
+    const line = (texts) => el("tr", {}, ...texts.map((text, column) => el("td", { class: "n", "data-head": heads[column] }, text)));
+    place.replaceChildren(el("table", { class: "list" },
+      el("thead", {}, el("tr", {}, ...heads.map((text) => el("th", { class: "n" }, text)))),
+      el("tbody", {}, ...rows.map((one) => line([sizeWords(one), format.count(one.calls), format.bytes(one.bytes), format.seconds(one.time),
+        one.calls ? format.seconds(one.time / one.calls) : "–", ...(waits ? [format.percent(one.waiting / one.time)] : []), format.percent(one[field] / all)])))));
     if (sizes.length > rows.length) place.append(el("p", { class: "note" }, _("The weightiest {count} of {all} sizes.", { count: rows.length, all: sizes.length })));
   }
   explorer.sizes = { MEAN, RANGE, words: sizeWords, messages, communicators, histogram, table };

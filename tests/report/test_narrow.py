@@ -1,0 +1,61 @@
+"""Every kind of page is read on a telephone, too. Reports and profiles are asked beside their other tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from selenium.webdriver import Chrome
+
+from tests.advise.made_world import Fake
+from tests.fabric.made_up import Ails, made_up
+from tests.hybrid.made import all_of, machine
+from tests.hybrid.made import study as hybrid_study
+from tests.report.browsing import sideways
+from tests.report.test_comparison import boot
+from unisono.advise.story import read_story
+from unisono.decide.compare import compare
+from unisono.hybrid.compare import compare as compare_hybrid
+from unisono.hybrid.study import HybridStudy
+from unisono.report.fabric import write_fabric_report
+from unisono.report.hybrid import write_hybrid_report
+from unisono.report.hybrid_comparison import write_hybrid_comparison
+from unisono.report.report import write_comparison_report
+from unisono.report.story import write_story
+
+pytestmark = pytest.mark.browser
+
+
+def _hybrid(name: str, times: tuple[float, ...]) -> HybridStudy:
+    on = machine(4, name=name)
+    return hybrid_study(dict(zip(all_of(on, "1x1,1x2,1x4,2x2"), times, strict=True)), on)
+
+
+def _story(path: Path) -> Path:
+    fake = Fake(path.parent)
+    return write_story(read_story(fake.optimize(), fake.files), path)
+
+
+def _comparison(path: Path) -> Path:
+    studies = [boot(domains, speed, domains) for domains, speed in ((1, 1.0), (4, 1.25), (2, 0.8))]
+    return write_comparison_report(compare(*studies), studies, path)
+
+
+def _layouts(path: Path) -> Path:
+    return write_hybrid_report(_hybrid("t2k", (1.0, 2.0, 4.0, 0.9)), path)
+
+
+def _compared_layouts(path: Path) -> Path:
+    studies = [_hybrid("t2k", (1.0, 2.0, 4.0, 0.9)), _hybrid("xt4", (0.5, 1.25, 2.0, 0.6))]
+    return write_hybrid_comparison(compare_hybrid(studies), studies, path)
+
+
+def _fabric(path: Path) -> Path:
+    return write_fabric_report(made_up(12, 0, Ails(slower={1: 2.0})), path)
+
+
+@pytest.mark.parametrize("made", [_story, _comparison, _layouts, _compared_layouts, _fabric])
+def test_nothing_is_cut(browser: Chrome, tmp_path: Path, made: Callable[[Path], Path]) -> None:
+    browser.get(made(tmp_path / "page.html").as_uri())
+    assert {width: sideways(browser, width) for width in (800, 420)} == {800: [], 420: []}
