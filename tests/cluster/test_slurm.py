@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -124,6 +125,16 @@ def test_the_adapter_submits_sees_and_finds_real_jobs(shell: Shell, tmp_path: Pa
     assert ended == "CANCELLED COMPLETED ended"
     assert told == str(["$(x) 'y", "a\\nb"])
     assert refused.startswith("sbatch: refused the job (it said: ")
+
+
+def test_in_salloc_the_nodes_are_described_and_not_the_login_host(shell: Shell, embedded: Machine) -> None:
+    assert embedded.mpi is not None
+    doctor = f"{sys.executable} -m unisono.cli doctor --json --mpirun {embedded.mpi.mpirun}"
+    done = shell(f"salloc --nodes 2 --exclusive {doctor}")
+    assert done.returncode == 0, done.stderr
+    machine = json.loads(done.stdout)["machine"]
+    assert machine["name"] == "n0", "the shell of salloc is on the login host"
+    assert machine["nodes"] == [{"host": "n0", "slots": 2}, {"host": "n1", "slots": 2}]
 
 
 @pytest.mark.nightly

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from unisono.errors import UserError
 from unisono.language import _
 from unisono.machine.devices import read_devices
+from unisono.machine.elsewhere import described_on, first_node
 from unisono.machine.environment import read_environment
 from unisono.machine.files import ROOT
 from unisono.machine.host import read_host
@@ -31,10 +32,17 @@ def describe(mpirun: str | None = None, mpicc: str | None = None, hosts: list[No
     """Everything about this machine and its MPI.
 
     `mpirun` and `mpicc` name the MPI to use (see machine.mpi.find_mpirun for the order of discovery); `hosts` the
-    nodes a launch may use; when None those of the batch job we are in, else this host with a slot a core.
-    Raises UserError when there is no MPI to drive. Takes half a second to a second, for asking MPI and UCX.
+    nodes a launch may use; when None those of the batch job we are in, else this host with a slot a core. On a host
+    that is no node of our job, the job's first node is described. Raises UserError when there is no MPI to drive, or
+    that node cannot be asked. Takes half a second to a second, for asking MPI and UCX.
     """
     mpi = describe_mpi(mpirun, mpicc)
+    if node := first_node(os.environ):
+        there = from_document(described_on(node, mpi.mpirun, mpi.mpicc), node)
+        # A step counts the slots of its own tasks.
+        nodes = hosts or job_nodes(os.environ)
+        update = {"nodes": nodes, "mpi": mpi, "environment": read_environment(os.environ)}
+        return there.model_copy(update=update)
     return read_machine(ROOT, os.environ, mpi, read_ucx(mpi), hosts=hosts, affinity=os.sched_getaffinity(0))
 
 
