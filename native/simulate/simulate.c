@@ -257,12 +257,16 @@ int main(int argc, char **argv)
         job.counts = calloc(4 * (size_t)job.ranks, sizeof *job.counts);
         job.int_counts = calloc(4 * (size_t)job.ranks, sizeof *job.int_counts);
     }
-    if (topology_start() != MPI_SUCCESS || coll_comm_create(MPI_COMM_WORLD, &job.comm) != MPI_SUCCESS)
-        PMPI_Abort(MPI_COMM_WORLD, 2);
-    struct costs *costs = &job.comm->costs;
-    costs->node_latency = strtod(argv[3], NULL) > 0 ? strtod(argv[3], NULL) : costs->node_latency;
-    costs->node_byte = strtod(argv[2], NULL) > 0 ? 1 / strtod(argv[2], NULL) : costs->node_byte;
-    costs->fabric_latency = strtod(argv[4], NULL), costs->fabric_byte = 1 / strtod(argv[5], NULL);
+    /* The simulator's own algorithms need no communicators of ours. With thousands of ranks these take far longer to
+     * make by them than by cheap ones (unisono.simulate.run). */
+    if (job.check || strcmp(argv[7], "smpi") != 0) {
+        if (topology_start() != MPI_SUCCESS || coll_comm_create(MPI_COMM_WORLD, &job.comm) != MPI_SUCCESS)
+            PMPI_Abort(MPI_COMM_WORLD, 2);
+        struct costs *costs = &job.comm->costs;
+        costs->node_latency = strtod(argv[3], NULL) > 0 ? strtod(argv[3], NULL) : costs->node_latency;
+        costs->node_byte = strtod(argv[2], NULL) > 0 ? 1 / strtod(argv[2], NULL) : costs->node_byte;
+        costs->fabric_latency = strtod(argv[4], NULL), costs->fabric_byte = 1 / strtod(argv[5], NULL);
+    }
     for (int k = 8; k < argc; k++) {
         if (!job.check && listed(argv[7], "smpi"))
             try(&job, NULL, strtoll(argv[k], NULL, 10));
@@ -275,7 +279,8 @@ int main(int argc, char **argv)
     }
     /* Ranks share the static variables that these free. */
     PMPI_Barrier(MPI_COMM_WORLD);
-    coll_comm_free(job.comm);
+    if (job.comm != NULL)
+        coll_comm_free(job.comm);
     free(job.counts), free(job.int_counts);
     MPI_Finalize();
     return 0;

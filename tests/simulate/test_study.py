@@ -17,12 +17,13 @@ from unisono.commands.explaining import explain
 from unisono.commands.reading import lookup
 from unisono.commands.simulate_tune import Wishes, simulate_tune
 from unisono.decide.decide import decide
-from unisono.errors import UserError
+from unisono.errors import LaunchError, UserError
 from unisono.export.provenance import provenance
 from unisono.model import DEFAULT, EXACT, SIMULATED, Case, Sample, Setting
 from unisono.simulate.build import unavailable
 from unisono.simulate.files import platform
-from unisono.simulate.study import Wanted, begin, ours, resume
+from unisono.simulate.run import Result, Run
+from unisono.simulate.study import Wanted, begin, fill, ours, resume
 from unisono.study.store import Store
 from unisono.tuning import read
 
@@ -155,6 +156,38 @@ def test_a_simulated_study_from_the_command_to_what_reads_it(
     assert "simulated at" in explained and "interval" not in explained and "measured at" not in explained
     with pytest.raises(UserError, match="is simulated; advice is made from what was measured"):
         evidence(read(path), path, [])
+
+
+@pytest.mark.parametrize("status", ["hung", "crashed"])
+def test_what_ran_into_its_deadline_is_tried_again_and_what_failed_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: str
+) -> None:
+    asked: list[tuple[str, float]] = []
+
+    def results(run: Run, deadline: float) -> list[Result]:
+        (algorithm,) = run.algorithms
+        asked.append((algorithm, deadline))
+        if algorithm == "ring" and deadline < 60:
+            raise LaunchError(status, "as told")
+        found = [Result(run.collective, algorithm, size, 1e-6 * size) for size in run.sizes]
+        return found[: 1 if algorithm == "smpi" and deadline < 60 else None]
+
+    monkeypatch.setattr(Run, "results", results)
+    monkeypatch.setattr("unisono.simulate.study.simulator", lambda: None)
+    path = tmp_path / "study.db"
+    with begin(path, replace(WANTED, deadline=5.0)) as store:
+        fill(store, replace(WANTED, deadline=5.0), lambda *_: None)
+        assert {(r.setting, r.size) for r in store.refusals()} == {(DEFAULT, 1024), (RING, 8), (RING, 1024)}
+    with resume(path, WANTED) as store:
+        asked.clear()
+        fill(store, WANTED, lambda *_: None)
+        again = {("smpi", 60.0), ("ring", 60.0)} if status == "hung" else {("smpi", 60.0)}
+        assert set(asked) == again
+        left = {r.setting for r in store.refusals()}
+        assert left == (set() if status == "hung" else {RING}), "what was simulated after all is refused no more"
+        asked.clear()
+        fill(store, WANTED, lambda *_: None)
+        assert asked == [], "nothing is simulated twice"
 
 
 def test_what_applies_or_writes_a_simulated_tuning_says_so() -> None:

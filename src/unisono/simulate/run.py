@@ -82,7 +82,8 @@ class Run:
     """Copies and combining cost nothing, as SimGrid charges nothing for those of its own algorithms."""
 
     def argv(self, folder: Path) -> list[str]:
-        setup = {collective: name for collective, name in _CHEAP.items() if collective != self.collective or self.check}
+        # The simulator's own algorithms take part under "smpi" only, where no communicators are made first.
+        setup = {c: name for c, name in _CHEAP.items() if c != self.collective or self.check or not self._is_its_own}
         chosen = [f"--cfg=smpi/{collective}:{name}" for collective, name in {**setup, **(self.smpi or {})}.items()]
         ranks = self.platform.nodes * self.ppn
         where = ["-np", str(ranks), "-platform", str(folder / "platform.xml"), "-hostfile", str(folder / "hosts")]
@@ -92,6 +93,10 @@ class Run:
         what = ["check" if self.check else "time", rate, flag, *fabric, self.collective, ",".join(self.algorithms)]
         options = [*OPTIONS, *self.platform.options()]
         return ["smpirun", *where, *options, f"--cfg=smpi/coll-selector:{self.selector}", *chosen, *what]
+
+    @property
+    def _is_its_own(self) -> bool:
+        return "smpi" in self.algorithms
 
     def results(self, deadline: float = 300.0) -> list[Result]:
         """What was printed before the deadline; in seconds of ours.

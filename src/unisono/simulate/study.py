@@ -35,6 +35,8 @@ FLAT_MOST = 2048
 """Ranks of an alltoall: beyond, the messages of the default alone, one for each pair of ranks, are too many."""
 _APART = "simulated apart"
 """Kept with a study: which algorithms do not apply to its ranks."""
+_LATE = re.compile(r"not simulated within \S+ s|said nothing within \S+ s")
+"""Why something was left out that more time would give; the second form is that of earlier studies."""
 _DEFAULT = "smpi"
 """What native/simulate calls the simulator's own."""
 
@@ -223,8 +225,11 @@ def fill(store: Store, wanted: Wanted, progress: Progress) -> None:
 
 def _case(store: Store, wanted: Wanted, case: Case, progress: Progress) -> None:
     done = {s.setting for s in store.samples() if s.case == case}
-    launches = {row.id for row in store.launches() if (row.nodes, row.ppn) == (case.nodes, case.ppn)}
-    done |= {r.setting for r in store.refusals() if r.collective == case.collective and r.launch in launches}
+    launches = _launches(store, case)
+    refused = [r for r in store.refusals() if r.collective == case.collective and r.launch in launches]
+    done |= {r.setting for r in refused}
+    # What ran into its deadline may end with a longer one, or on a machine with less to do.
+    done -= {r.setting for r in refused if _LATE.search(r.reason)}
     done |= {Setting.from_key(key) for key in _apart(store, case)}
     todo = [setting for setting in wanted.settings(case.collective) if setting not in done]
     if not todo:
@@ -249,6 +254,10 @@ def _case(store: Store, wanted: Wanted, case: Case, progress: Progress) -> None:
         status, reason = "done", ""
     finally:
         store.end_launch(launch, status, reason, time.monotonic() - began)
+
+
+def _launches(store: Store, case: Case) -> set[int]:
+    return {row.id for row in store.launches() if (row.nodes, row.ppn) == (case.nodes, case.ppn)}
 
 
 def _apart(store: Store, case: Case) -> list[str]:
@@ -283,9 +292,11 @@ def _keep(
     store: Store, wanted: Wanted, launch: int, case: Case, setting: Setting, outcome: Outcome, progress: Progress
 ) -> None:
     results, error, seconds = outcome
-    reason = str(error) if error else N_("not simulated within {deadline:g} s").format(deadline=wanted.deadline)
+    late = N_("not simulated within {deadline:g} s").format(deadline=wanted.deadline)
+    reason = late if error is None or error.status == "hung" else str(error)
     found = {result.size: result.outcome for result in results}
     with store.together():
+        store.forget_refusals(_launches(store, case), case.collective, setting)
         for size in wanted.sizes_of(case.collective):
             if size not in found:
                 store.add_refusal(launch, case.collective, size, setting, reason)

@@ -13,7 +13,7 @@ import json
 import sqlite3
 import uuid
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import astuple, dataclass, fields
 from datetime import datetime, timezone
 from pathlib import Path
@@ -229,6 +229,13 @@ class Store:
         self._write(
             "INSERT OR REPLACE INTO refusal VALUES (?,?,?,?,?)", (launch, collective, size, setting.key, reason)
         )
+
+    def forget_refusals(self, launches: Iterable[int], collective: str, setting: Setting) -> None:
+        """What these launches declined is about to be tried again."""
+        for launch in launches:
+            self._write(
+                "DELETE FROM refusal WHERE launch=? AND collective=? AND setting=?", (launch, collective, setting.key)
+            )
 
     def add_limits(self, nodes: int, ppn: int, launch: int, value: Mapping[str, Any]) -> None:
         self._write("INSERT INTO limits VALUES (?,?,?,?)", (nodes, ppn, launch, json.dumps(value)))
