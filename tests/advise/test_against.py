@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
+
+import numpy as np
 
 from tests.advise.made import Call, profile
 from tests.advise.test_predict import CASE, PLANS, SIZES
@@ -13,6 +16,7 @@ from unisono.advise.against import Against, against
 from unisono.advise.evidence import StudyEvidence
 from unisono.advise.mix import mix_of
 from unisono.model import Case, Setting
+from unisono.profile.model import PAIR
 
 BENCHMARK = 84e-6
 """Seconds of a call of any size."""
@@ -78,3 +82,14 @@ def test_the_advice_says_so() -> None:
     (kept,) = document["against_benchmark"]
     assert kept["spot"] == "Alltoall from main" and kept["call"] > 100 * kept["benchmark"]
     assert kept["likely"] and said == advice.against[0].sentence
+
+
+def test_a_message_of_15_ms_against_an_exchange_of_84_us() -> None:
+    case = Case("exchange", 1, 4)
+    made = profile([Call("MPI_Send", size=1 << 14, calls=200, time=4.0, waiting=1.0)])
+    mix = mix_of(replace(made, pairs=np.array([(0, 1, 50, 1), (1, 0, 50, 1)], PAIR)))
+    data = study(lambda *_: BENCHMARK, [], cases=[case], sizes=SIZES, launches=4, noise=Noise(0.01, 0, 0.003))
+    known = [replace(sample, condition=mix.condition(case)) for sample in data]
+    (found,) = against(mix, [StudyEvidence(study_data(known), PLANS)])
+    assert "Send from main takes 15 ms a call without waiting, the benchmark 84" in found.sentence
+    assert "unisono advise --study" not in found.sentence  # which replays collectives alone

@@ -38,7 +38,7 @@ def test_a_gain_is_found_proven_and_kept(tmp_path: Path) -> None:
     assert (first.accepted, second.accepted, journal.finished) == (True, False, True)
     assert [(t.launch, t.verdict) for t in first.trials] == [(dict(UCX), "faster")]
     assert second.trials == []
-    assert "promises" in second.ended
+    assert "no setting saves" in second.ended
     # the second round finds everything measured already
     assert fake.log == ["profile", "measure alltoall, 1 x 4 ranks", "profile"]
     assert [plan.launch for plan in read(fake.files.tuning).plan] == [UCX]
@@ -58,6 +58,19 @@ def test_nothing_to_gain_is_said_plainly(tmp_path: Path) -> None:
     (plan,) = read(fake.files.tuning).plan
     assert (plan.launch, plan.rule) == (DEFAULT, ())
     assert read_story(journal, fake.files).headline.startswith("Nothing is to be gained: the program stays as it is")
+
+
+def test_calls_unlike_the_benchmarks_are_tried_before_a_no(tmp_path: Path) -> None:
+    """The benchmark sees no difference, and its calls take a thousandth of the program's: only the program can say."""
+    call = Call("MPI_Alltoall", ("main", "transpose"), size=1 << 16, calls=10, time=4.0, waiting=0.2)
+    fake = Fake(tmp_path, measured=1.0, calls=(call,))
+    journal = fake.optimize()
+    assert journal.rounds[0].accepted and "the benchmark" in read_story(journal, fake.files).markdown()
+    (tmp_path / "no").mkdir()
+    fake = Fake(tmp_path / "no", measured=1.0, real=1.0, calls=(call,))
+    journal = fake.optimize()
+    assert [trial.verdict for trial in journal.rounds[0].trials] == ["no difference"]
+    assert "Nothing is to be gained" in read_story(journal, fake.files).markdown()
 
 
 def test_a_trial_in_doubt_goes_on(tmp_path: Path) -> None:
@@ -161,7 +174,7 @@ def test_a_finished_one_is_only_told_again(tmp_path: Path, capsys: pytest.Captur
     assert fake.files.story.read_text().startswith("# ")
     page = fake.files.story.with_suffix(".html").read_text("utf-8")
     assert "What was tried" in page and "<table>" in page
-    assert page.count('<svg class="chart"') >= 1, "every run of every trial"
+    assert page.count('<svg class="chart wide"') >= 1, "every run of every trial"
     assert 'id="library"' not in page and len(page.encode()) < 500_000
 
 

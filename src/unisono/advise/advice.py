@@ -84,11 +84,19 @@ class Advice:
         return [*([self.chosen] if self.chosen else []), *likely]
 
     @property
-    def _others(self) -> list[Prediction]:
+    def others(self) -> list[Prediction]:
         """What would be a change: another launch setting, or rules under the same."""
         same = self.now or DEFAULT
         plans = {plan.launch: plan for plan in self.tuning.plans_for(*self.case)}
         return [p for p in self.predictions if p.launch != same or (self.now is None and plans[p.launch].rule)]
+
+    @property
+    def unlike(self) -> float:
+        """Part of the program's time in calls that take far longer than in the benchmark, for no reason found: what
+        settings gain there says little of them."""
+        return math.fsum(
+            self.mix.share(one.spot.time) for one in self.against if isinstance(one, Against) and not one.explained
+        )
 
     @property
     def headline(self) -> str:
@@ -98,12 +106,12 @@ class Advice:
             return _("{spot}; this tuning should save {saving} of the whole.").format(
                 spot=spot, saving=percent_range(self.chosen.saving)
             )
-        if not any(found.effect for prediction in self._others for found in prediction.spots):
+        if not any(found.effect for prediction in self.others for found in prediction.spots):
             return _("{spot}. This tuning has no measurement of what this program does: measure it first.").format(
                 spot=spot
             )
         if not self.candidates:
-            if open_ := [p for p in self._others if not p.predictable]:
+            if open_ := [p for p in self.others if not p.predictable]:
                 said = _(
                     "{spot}. What {count} launch settings would save is not predictable from what was measured "
                     "({reason}): measure that, or try it."
@@ -190,7 +198,7 @@ class Advice:
                     "but only roughly."
                 )
             out.append(said.format(share=percent(share)))
-        assumed = max((p.assumed for p in self._others if p.predictable), default=0.0)
+        assumed = max((p.assumed for p in self.others if p.predictable), default=0.0)
         if assumed >= WORTH:
             out.append(
                 _(
@@ -205,7 +213,7 @@ class Advice:
                     missing=percent(missing)
                 )
             )
-        few = {found.spot for p in self._others for found in p.spots if TOO_FEW in found.unknown}
+        few = {found.spot for p in self.others for found in p.spots if TOO_FEW in found.unknown}
         share = self.mix.share(math.fsum(spot.time for spot in few))
         if share >= WORTH:
             out.append(

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from unisono.advise.evidence import Evidence, Now
-from unisono.advise.mix import COLLECTIVE, Mix, Spot
+from unisono.advise.mix import COLLECTIVE, MESSAGES, Mix, Spot
 from unisono.advise.predict import best_source, outside
 from unisono.advise.replayed import FAR, Replays, arrival, cold_of
 from unisono.display import seconds
@@ -127,16 +127,19 @@ def against(
     worth: float = WORTH,
 ) -> list[Against | Late]:
     """The hot spots that take far longer than the benchmark, most time first; collectives that a study measured or that
-    were replayed. Calls that take less than `worth` of the program's time are left out."""
+    were replayed, and point-to-point calls, each against a whole exchange of the benchmark's. Calls that take less than
+    `worth` of the program's time are left out."""
     known = replayed or Replays()
     found: list[Against | Late] = []
     for spot in mix.spots:
-        if spot.kind != COLLECTIVE or spot.case is None or spot.case.ranks < 2 or mix.share(spot.time) < worth:
+        if spot.kind not in (COLLECTIVE, MESSAGES) or spot.case is None or spot.case.ranks < 2:
+            continue
+        if mix.share(spot.time) < worth:
             continue
         late = _late(spot, known)
         if late is not None:
             found.append(late)
-        warm = [source for source in evidences if source.condition(spot.case) == USUAL]
+        warm = [source for source in evidences if replace(source.condition(spot.case), partners=(), step=()) == USUAL]
         source = best_source(spot.case, mix, warm)
         call, benchmark = known.program(spot)[0], known.call(spot, USUAL)
         unknown = math.isnan(call) or math.isnan(benchmark)
@@ -260,6 +263,8 @@ def _reasons(
     most = max(_memory(spot, use.size) for use in spot.uses)
     if replayed:
         pass
+    elif benchmark + most >= call / 2 and spot.kind == MESSAGES:
+        likely.append(_("cold buffers, or memory that all ranks use at once (of messages that is not replayed)"))
     elif benchmark + most >= call / 2:
         likely.append(_("cold buffers, or memory that all ranks use at once (unisono advise --study replays that)"))
     else:

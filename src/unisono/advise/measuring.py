@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from unisono.advise.evidence import Evidence, StudyEvidence, TuningEvidence
 from unisono.decide.disqualify import NO_FAULT, disqualify
 from unisono.decide.plans import build, launches_of
 from unisono.decide.table import Table, tables
@@ -163,6 +164,15 @@ def merged(paths: Sequence[Path]) -> StudyData:
     if whole is None:
         raise UserError(_("there is no study to read"))
     return whole
+
+
+def known(paths: Sequence[Path]) -> tuple[Tuning, list[Evidence]] | None:
+    """What these studies decide together, and what they know; None while there is nothing."""
+    data = merged(paths) if paths else None
+    if data is None or not data.samples:
+        return None
+    tuning = tuning_of(data)
+    return tuning, [StudyEvidence(data, tuning), TuningEvidence(tuning)]
 
 
 def tuning_of(data: StudyData) -> Tuning:

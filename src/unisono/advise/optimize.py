@@ -14,15 +14,15 @@ from pathlib import Path
 
 from unisono.advise.advice import Advice, advise, cut_to
 from unisono.advise.apply import resolve
-from unisono.advise.evidence import Evidence, Now, StudyEvidence, TuningEvidence
+from unisono.advise.evidence import Evidence, Now
 from unisono.advise.gaps import gaps
 from unisono.advise.journal import Files, Journal, Round, Trial
-from unisono.advise.measuring import Wanted, merged, tuning_of
+from unisono.advise.measuring import Wanted, known
 from unisono.advise.mix import MEASURED, Mix, mix_of
 from unisono.advise.paired import LEAST_PAIRS
 from unisono.advise.replayed import Replays, Subject, matching, replaying, replays, subjects
 from unisono.advise.runs import Metric
-from unisono.advise.trials import LEAST_SAVING, WORTHWHILE, may_gain, most, opened, prove
+from unisono.advise.trials import LEAST_SAVING, WORTHWHILE, may_gain, most, opened, prove, worth_a_trial
 from unisono.advise.verify import timed_run
 from unisono.display import percent
 from unisono.errors import UserError
@@ -104,9 +104,9 @@ class Optimizer:
         finally:
             if self.journal.rounds and self.journal.rounds[0].as_is:
                 self._keep()
-        known = self._known(self.journal.rounds)
-        if known is not None and not self.accepted:
-            write(unchanged(known[0]), self.files.tuning)
+        found = self._known(self.journal.rounds)
+        if found is not None and not self.accepted:
+            write(unchanged(found[0]), self.files.tuning)
 
     @property
     def left(self) -> float:
@@ -252,8 +252,8 @@ class Optimizer:
 
     def _measure(self, number: int, round: Round, mix: Mix) -> None:
         """What of the mix no study of this optimization has measured yet."""
-        known = self._known(self.journal.rounds[: number - 1])
-        wanted: Wanted = {gap.case: gap.sizes for gap in gaps(mix, known[1] if known else [])}
+        before = self._known(self.journal.rounds[: number - 1])
+        wanted: Wanted = {gap.case: gap.sizes for gap in gaps(mix, before[1] if before else [])}
         seconds = (self.left - 2 * 2 * self.journal.pairs * self.journal.launch_seconds) * _MEASURING
         if seconds < _GOOD_MEASURING:  # rather fewer pairs, or one trial, than none because nothing was measured
             seconds = max(seconds, min(self.left - self._one_trial, _GOOD_MEASURING))
@@ -277,17 +277,11 @@ class Optimizer:
         return [path for path in (self.files.directory / name for name in names) if path.is_file()]
 
     def _known(self, rounds: Sequence[Round]) -> tuple[Tuning, list[Evidence]] | None:
-        """What the studies of these rounds decide together, and what they know; None while there is nothing."""
-        paths = self._studies(rounds)
-        data = merged(paths) if paths else None
-        if data is None or not data.samples:
-            return None
-        tuning = tuning_of(data)
-        return tuning, [StudyEvidence(data, tuning), TuningEvidence(tuning)]
+        return known(self._studies(rounds))
 
     def _advice(self, mix: Mix) -> Advice | None:
-        known = self._known(self.journal.rounds)
-        return None if known is None else advise(mix, *known, now=self._now(), replayed=self._replays)
+        found = self._known(self.journal.rounds)
+        return None if found is None else advise(mix, *found, now=self._now(), replayed=self._replays)
 
     def _now(self) -> Now:
         return Setting(self.accepted[-1].trials[-1].launch) if self.accepted else None
@@ -301,8 +295,7 @@ class Optimizer:
 
     def _try(self, number: int, round: Round, line: Command, advice: Advice) -> None:
         tried = {Setting(trial.launch) for trial in round.trials if trial.verdict}
-        candidates = [p for p in advice.candidates if p.saving.mid >= LEAST_SAVING and p.launch != self._now()]
-        for prediction in candidates[:MOST_TRIALS]:
+        for prediction in worth_a_trial(advice)[:MOST_TRIALS]:
             if prediction.launch in tried:
                 continue
             cut = cut_to(advice.tuning, advice.case, prediction)
@@ -355,7 +348,9 @@ class Optimizer:
             )
         else:
             round.outcome = "nothing"
-            round.ended = N_("Nothing that was measured promises a gain that could be told from noise.")
+            round.ended = N_("By what was measured, no setting saves {worthwhile} of its time or more.").format(
+                worthwhile=percent(WORTHWHILE)
+            )
 
     def _prove(self, trial: Trial, line: Command, tuned: Command, setting: Setting) -> None:
         prove(

@@ -10,6 +10,7 @@ from typing import Any
 from unisono.advise.against import against
 from unisono.advise.changes import Changes, changes
 from unisono.advise.journal import Files, Journal, Outcome, Trial
+from unisono.advise.measuring import known
 from unisono.advise.mix import Mix, mix_of, outside_sentence
 from unisono.advise.paired import trimmed_mean
 from unisono.advise.replayed import replays
@@ -101,9 +102,13 @@ class Story:
     @property
     def against(self) -> list[str]:
         """Of calls that take far longer than the benchmark's, and what explains it where that was found out."""
-        if not self.profiles or not self.files.replayed.is_file():
+        if not self.profiles:
             return []
-        return [found.sentence for found in against(mix_of(self.profiles[0]), [], None, replays([self.files.replayed]))]
+        replayed = replays([self.files.replayed]) if self.files.replayed.is_file() else None
+        measured = [self.files.directory / name for name in self.journal.rounds[0].studies]
+        found = known([path for path in measured if path.is_file()])
+        evidences = found[1] if found is not None else []
+        return [one.sentence for one in against(mix_of(self.profiles[0]), evidences, None, replayed)]
 
     @property
     def command(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from unisono.advise.advice import Advice
 from unisono.advise.journal import Round, Trial
 from unisono.advise.predict import Prediction
 from unisono.advise.runs import Run, Verification
@@ -21,6 +22,16 @@ LEAST_SAVING = 0.003
 """Of the program's time: less cannot be told from noise by a handful of runs."""
 WORTHWHILE = 0.03
 """A gain that would be welcome: a trial that does not exclude it is no proof that there is none."""
+UNLIKE = 0.05
+"""Of the program's time: where more of it is in calls that are not like the benchmark's, predictions say little."""
+
+
+def worth_a_trial(advice: Advice) -> list[Prediction]:
+    """What is likely to save; behind it what may save as much as would be welcome, or anything at all where the
+    benchmark's calls are not like the program's: only the program can say."""
+    likely = [p for p in advice.candidates if p.saving.mid >= LEAST_SAVING and p.launch != advice.now]
+    least = 0.0 if advice.unlike > UNLIKE else WORTHWHILE
+    return likely + [p for p in advice.others if p not in likely and p.saving.high > least]
 
 
 def prove(

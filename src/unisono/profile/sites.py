@@ -24,7 +24,8 @@ def _site(chain: list[Frame], others: Sequence[list[Frame]]) -> str:
     for depth, frame in enumerate(chain):
         differing = [other for other in left if depth >= len(other) or other[depth] != frame]
         if differing:
-            words.append(_where(frame))
+            alike = any(depth < len(other) and _where(other[depth]) == _where(frame) for other in differing)
+            words.append(_where(frame) + (f" {_offset(frame)}" if alike and frame.line else ""))
             left = [other for other in left if other not in differing]
         if not left:
             break
@@ -32,6 +33,10 @@ def _site(chain: list[Frame], others: Sequence[list[Frame]]) -> str:
 
 
 def _where(frame: Frame) -> str:
-    offset = f"{frame.module or '?'}+{frame.offset:#x}" if frame.offset >= 0 else ""
-    place = frame.place if frame.line else offset
+    place = frame.place if frame.line else _offset(frame)
     return f"{frame.label} {place}" if place and place != frame.label else frame.label
+
+
+def _offset(frame: Frame) -> str:
+    """What tells calls apart that a compiler gives the same line."""
+    return f"{frame.module or '?'}+{frame.offset:#x}" if frame.offset >= 0 else ""
