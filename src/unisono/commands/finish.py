@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from unisono.commands.console import err
 from unisono.decide.model import Decision
 from unisono.errors import UserError
 from unisono.export import FORMATS, OURS, edited, export, exportable, formats
+from unisono.fabric.limit import beside
 from unisono.hybrid.keep import keeping_layouts
 from unisono.language import _
 from unisono.machine.model import Machine
@@ -79,7 +80,7 @@ def finish(
     store: Store, study: Study, machine: Machine, program: Path, files: Outputs, *, settled: bool, verify: bool
 ) -> Outcome:
     """Decides and writes everything. The proof is made once a study; a resumed one that has it keeps it."""
-    data = store.data()
+    data = replace(store.data(), fabric=beside(files.directory))
     decision = decide_study(data)
     tuning = keeping_proof(keeping_layouts(from_decision(decision, data), files.tuning), files.tuning)
     write(tuning, files.tuning)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_module
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from unisono.study.store import Store
 
 def report(study: Path, output: Path) -> None:
     """Write the report of a study; a tuning and a verification are shown when the study has them."""
+    from unisono.fabric.limit import beside
     from unisono.hybrid.study import is_hybrid
     from unisono.hybrid.study import read as read_hybrid
     from unisono.report.hybrid import write_hybrid_report
@@ -30,7 +32,7 @@ def report(study: Path, output: Path) -> None:
             written = write_hybrid_report(read_hybrid(store), output)
             err().print(_("Report: {written}").format(written=written), markup=False)
             return
-        data = store.data()
+        data = replace(store.data(), fabric=beside(study.parent))
         verification = stored_verification(store)
     decision = decide_study(data)
     written = write_report(data, decision, output, tuning=from_decision(decision, data), verification=verification)

@@ -16,7 +16,7 @@ from unisono.report.figures_latency import latency_figure, rule_words
 from unisono.report.figures_limits import bandwidth, core_latency, distance
 from unisono.report.figures_steps import step_figures
 from unisono.report.headline import rule_count
-from unisono.report.limit import limits_of
+from unisono.report.limit import limits_of, slowest_of
 from unisono.report.marks import RatioScale, interval_mark, ratio_axis, sparkline
 from unisono.report.proof import Proven
 from unisono.report.text import count, format_range, format_ratio, format_time, short_setting
@@ -191,7 +191,7 @@ def limits(study: StudyData, views: Sequence[CaseView]) -> list[dict[str, Any]]:
         found.append(
             {
                 "title": _("{nodes} × {ppn} ranks").format(nodes=count(nodes, "node"), ppn=ppn),
-                "sentence": limits_sentence(measured),
+                "sentence": " ".join(filter(None, [limits_sentence(measured), _fabric_sentence(study, nodes)])),
                 "beaten": beaten_sentence(of_shape(views, nodes, ppn)),
                 "distance": far[0] if far else None,
                 "legend": far[1] if far else [],
@@ -199,6 +199,16 @@ def limits(study: StudyData, views: Sequence[CaseView]) -> list[dict[str, Any]]:
             }
         )
     return found
+
+
+def _fabric_sentence(study: StudyData, nodes: int) -> str:
+    slow = slowest_of(study, nodes)
+    if slow is None:
+        return ""
+    return _(
+        "By the measured fabric the link of {node} carries least, {rate:.3g} GB/s, and the node farthest from all "
+        "others needs {latency}: what passes every node is held against that."
+    ).format(node=slow.node, rate=slow.rate / 1e9, latency=format_time(slow.latency))
 
 
 def beaten_sentence(views: Sequence[CaseView]) -> str:

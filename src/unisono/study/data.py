@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from unisono.fabric.model import Fabric
 from unisono.machine.model import Machine
 from unisono.model import Level, Sample, Setting
 
@@ -64,3 +65,5 @@ class StudyData:
     """Which call-scope parameters were switched inside launches."""
     reproducible: Level | None = None
     """What the results of reductions did not depend on: one of model.REPRODUCIBLE."""
+    fabric: Fabric | None = None
+    """As `unisono doctor --fabric` measured it on these nodes, where that is known; a report's limits rest on it."""
