@@ -46,4 +46,4 @@ Weights = Annotated[
 ]
 TuningFile = Annotated[Path, typer.Argument(metavar="TUNING", help="A tuning.toml.")]
 TuningOption = Annotated[Path, typer.Option("--tuning", metavar="TUNING", help="A tuning.toml.")]
-EXPORT_FORMATS = "openmpi|openmpi-json|ucx|shell|mpich-env|mpich-json|mpirun|module|slurm|reframe|rules"
+EXPORT_FORMATS = "openmpi|openmpi-json|han|ucx|shell|mpich-env|mpich-json|mpirun|module|slurm|reframe|rules"

@@ -140,7 +140,7 @@ def test_a_component_preferred_for_the_launch_is_an_mca_word(tmp_path: Path) -> 
 
 def test_an_unknown_format_and_a_directory_that_cannot_be_written(tmp_path: Path) -> None:
     document = tuning()
-    with pytest.raises(UserError, match="known: openmpi, openmpi-json, ucx, shell, mpich-env"):
+    with pytest.raises(UserError, match="known: openmpi, openmpi-json, han, ucx, shell, mpich-env"):
         export(document, "mpich", document.plan[0], machine(), tmp_path)
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match=r"cannot be written"):

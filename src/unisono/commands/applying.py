@@ -62,7 +62,7 @@ def export(
     plan, instead = exportable(tuning, choose_plan(tuning, nodes, ppn, chosen), format, chosen)
     chosen_mpi = launcher(mpirun, tuning.mpi)
     machine = describe(chosen_mpi, compiler(mpicc, chosen_mpi, tuning.mpi))
-    notes = [*instead, *caveats(tuning, plan, machine)]
+    notes = [*instead, *caveats(tuning, plan, machine, format)]
     changed = edited(format, output)
     if changed and not check:
         raise UserError(

@@ -8,7 +8,7 @@ from pathlib import Path
 from unisono.errors import UserError
 from unisono.export.carried import JSON_RULES, RULES
 from unisono.export.content import OpenStudy, content_of
-from unisono.export.formats import FORMATS, Format, named, rules
+from unisono.export.formats import FORMATS, Format, han, named, rules
 from unisono.export.provenance import MADE_BY
 from unisono.export.seal import is_edited, sealed
 from unisono.export.words import plan_words
@@ -127,9 +127,12 @@ def exportable(
     ]
 
 
-def caveats(tuning: Tuning, plan: PlanModel, machine: Machine) -> list[str]:
+def caveats(tuning: Tuning, plan: PlanModel, machine: Machine, format: str = "") -> list[str]:
     """What the exported files cannot do; one sentence each. The files say the same in their comments."""
-    notes = list(plan_words(tuning, plan, machine).notes)
+    if format == han.NAME:
+        notes = han.notes(content_of(tuning, plan, machine, Path()))
+    else:
+        notes = list(plan_words(tuning, plan, machine).notes)
     if plan.predicted:
         notes.append(foretold(tuning, plan))
     if tuning.study.reproducible:

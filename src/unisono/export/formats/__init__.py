@@ -7,6 +7,7 @@ from typing import Protocol
 from unisono.errors import UserError
 from unisono.export.content import Content
 from unisono.export.formats import (
+    han,
     module,
     mpich_env,
     mpich_json,
@@ -53,6 +54,7 @@ class Format(Protocol):
 FORMATS: tuple[Format, ...] = (
     openmpi,
     openmpi_json,
+    han,
     ucx,
     shell,
     mpich_env,
