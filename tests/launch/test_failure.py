@@ -52,6 +52,27 @@ def test_recorded_failures_are_explained(path: Path) -> None:
     assert (error.status, error.reason) == DIFFERENT.get((path.parent.name, case), EXPECTED[case])
 
 
+@pytest.mark.parametrize("version", ["4.1.4", "5.0.11"])
+def test_a_program_that_is_only_here_names_what_is_not_shared(
+    version: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (recorded,) = (RECORDED / version).glob("no-program.*")
+    (tmp_path / "missing").write_text("#!/bin/sh\n")
+    monkeypatch.chdir(tmp_path)
+    assert explain(1, recorded.read_text()).reason == "./missing does not exist or is not executable"
+    (tmp_path / "missing").chmod(0o755)
+    reason = explain(1, recorded.read_text()).reason
+    assert reason.startswith("./missing is here, but not on every node: set XDG_CACHE_HOME")
+    assert is_shared(reason)
+
+
+def test_a_job_past_its_time_is_nobodys_fault() -> None:
+    said = "-----\nsrun returned non-zero exit status (256) from launching\nthe per-node daemon. You may debug this\n"
+    error = explain(250, said)
+    assert error.reason.startswith("srun starts nothing on the job's nodes")
+    assert is_lost(error.reason), "as with a lost node: no setting is blamed, and the study is not at its end"
+
+
 def test_every_case_was_recorded_for_both_versions() -> None:
     for version in ("4.1.4", "5.0.11"):
         assert {path.name.split(".")[0] for path in (RECORDED / version).iterdir()} == set(EXPECTED)

@@ -5,6 +5,7 @@ The patterns are those of real runs of Open MPI 4.1.4 and 5.0.11; tests/launch/s
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 from collections.abc import Iterable
@@ -22,11 +23,13 @@ class _Pattern:
     sentence: str
     shared: bool = False
     """Whether it is about the nodes or the job, so that a launch under any other setting ends in the same."""
+    if_here: str = ""
+    """Said instead where the file it names is on this host."""
 
 
-def _pattern(text: str, sentence: str, *, shared: bool = False) -> _Pattern:
+def _pattern(text: str, sentence: str, *, shared: bool = False, if_here: str = "") -> _Pattern:
     # The texts are wrapped at some column, so any white space stands for any other.
-    return _Pattern(re.compile(text.replace(" ", r"\s+"), re.DOTALL), sentence, shared)
+    return _Pattern(re.compile(text.replace(" ", r"\s+"), re.DOTALL), sentence, shared, if_here)
 
 
 STUMBLES = 3
@@ -36,7 +39,11 @@ _STUMBLE = _pattern(r"PMIx server's listener thread failed to start", N_("mpirun
 
 _NOT_REACHED = N_("a node was not reached, or lost: Open MPI's daemon does not answer there")
 
+_NO_STEP = N_("srun starts nothing on the job's nodes: the job's time has ended, or a node is lost")
+"""Past its time limit a job lives on for up to half a minute, in which Slurm starts no steps in it."""
+
 _REFUSALS = (
+    _pattern(r"srun returned non-zero exit status \(\d+\) from launching", _NO_STEP, shared=True),
     _pattern(
         r"not enough slots available in the system to satisfy the (\d+) slots",
         N_("not enough slots: {0} ranks were asked for"),
@@ -62,6 +69,7 @@ _REFUSALS = (
         r"unable to launch the specified application as it could not access.*?Executable: (\S+)",
         N_("{0} does not exist or is not executable"),
         shared=True,
+        if_here=N_("{0} is here, but not on every node: set XDG_CACHE_HOME to a directory that all nodes share"),
     ),
     _pattern(
         r"The specified (?:binding policy|bindto directive) is not recognized: (?:Policy|Directive): (\S+)",
@@ -121,8 +129,8 @@ def _made_from(sentences: Iterable[str]) -> list[re.Pattern[str]]:
     return [re.compile(re.sub(r"\\{\w+\\}", r"\\S+", re.escape(sentence))) for sentence in sentences]
 
 
-_LOST_NODES = _made_from((_LOST_NODE, _NOT_REACHED))
-_SHARED = _made_from((_LOST_NODE, *(pattern.sentence for pattern in _REFUSALS if pattern.shared)))
+_LOST_NODES = _made_from((_LOST_NODE, _NOT_REACHED, _NO_STEP))
+_SHARED = _made_from((_LOST_NODE, *(one for p in _REFUSALS if p.shared for one in (p.sentence, p.if_here) if one)))
 
 _SIGNALLED = re.compile(r"rank\s+(\d+)\s+with\s+PID\s+\d+\s+on\s+node\s+\S+\s+exited\s+on\s+signal\s+(\d+)")
 _ABORTED = re.compile(r"MPI_ABORT was invoked on rank\s+(\d+).*?errorcode:?\s+(-?\d+)", re.DOTALL | re.IGNORECASE)
@@ -167,7 +175,11 @@ def stumbled(stderr: str) -> bool:
 
 def _fill(pattern: _Pattern, stderr: str) -> str | None:
     match = pattern.regex.search(stderr)
-    return pattern.sentence.format(*(group.strip() for group in match.groups())) if match else None
+    if match is None:
+        return None
+    groups = [group.strip() for group in match.groups()]
+    here = pattern.if_here and os.access(groups[0], os.X_OK)
+    return (pattern.if_here if here else pattern.sentence).format(*groups)
 
 
 def _crash(exit_code: int, stderr: str) -> str:
