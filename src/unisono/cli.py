@@ -18,6 +18,10 @@ from unisono.cli_options import (
     For,
     Hosts,
     Json,
+    LookedUp,
+    LookedUpNodes,
+    LookedUpPpn,
+    LookedUpSize,
     Mpicc,
     Mpirun,
     Reproducible,
@@ -134,42 +138,41 @@ def show(tuning: TuningFile, json: Json = False) -> None:
     command(tuning, json=json)
 
 
-@app.command(epilog="Example: unisono lookup tuning.toml --collective alltoall --nodes 1 --ppn 36 --size 512K")
+@app.command(epilog="Example: unisono lookup tuning.toml --collective alltoall --nodes 1 --ppn 36 --size 512K --why")
 def lookup(
     tuning: TuningFile,
-    collective: Annotated[str, typer.Option(help="Which collective.")],
-    size: Annotated[str, typer.Option(help="Message size, as IMB counts it.")],
-    nodes: Annotated[
-        int | None, typer.Option(min=1, help="The number of nodes. Default: the one that was measured.")
-    ] = None,
-    ppn: Annotated[
-        int | None, typer.Option(min=1, help="The number of ranks per node. Default: the one that was measured.")
-    ] = None,
+    collective: LookedUp,
+    size: LookedUpSize,
+    nodes: LookedUpNodes = None,
+    ppn: LookedUpPpn = None,
     for_: For = None,
     weights: Weights = None,
+    why: Annotated[
+        bool, typer.Option("--why", help="Say why: the rule, the evidence, and what else was measured.")
+    ] = False,
     json: Json = False,
 ) -> None:
-    """Say what one collective gets at one message size."""
-    from unisono.commands.reading import lookup as command
+    """Say what one collective will use at one message size, and what that gains."""
+    from unisono.commands.looking_up import lookup as command
 
-    command(tuning, collective=collective, nodes=nodes, ppn=ppn, size=size, for_=for_, weights=weights, json=json)
+    command(
+        tuning, collective=collective, nodes=nodes, ppn=ppn, size=size, for_=for_, weights=weights, why=why, json=json
+    )
 
 
-@app.command(epilog="Example: unisono explain tuning.toml --collective alltoall --size 4K")
+@app.command(hidden=True)
 def explain(
     tuning: TuningFile,
-    collective: Annotated[str, typer.Option(help="Which collective.")],
-    size: Annotated[str, typer.Option(help="Message size, as IMB counts it.")],
-    nodes: Annotated[int | None, typer.Option(min=1, help="The case to take, if the tuning has several.")] = None,
-    ppn: Annotated[int | None, typer.Option(min=1, help="The case to take, if the tuning has several.")] = None,
+    collective: LookedUp,
+    size: LookedUpSize,
+    nodes: LookedUpNodes = None,
+    ppn: LookedUpPpn = None,
     for_: For = None,
     weights: Weights = None,
     json: Json = False,
 ) -> None:
-    """Say what one call will use and why: the plan, its rule, the evidence, and the alternatives."""
-    from unisono.commands.explaining import explain as command
-
-    command(tuning, collective=collective, size=size, nodes=nodes, ppn=ppn, for_=for_, weights=weights, json=json)
+    """The same as lookup --why, by the name that it had."""
+    lookup(tuning, collective, size, nodes, ppn, for_, weights, True, json)
 
 
 @app.command(epilog="Example: unisono export tuning.toml --format openmpi -o /etc/openmpi --check")

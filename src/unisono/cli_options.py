@@ -47,3 +47,12 @@ Weights = Annotated[
 TuningFile = Annotated[Path, typer.Argument(metavar="TUNING", help="A tuning.toml.")]
 TuningOption = Annotated[Path, typer.Option("--tuning", metavar="TUNING", help="A tuning.toml.")]
 EXPORT_FORMATS = "openmpi|openmpi-json|han|ucx|shell|mpich-env|mpich-json|mpirun|module|slurm|reframe|rules"
+
+LookedUp = Annotated[str, typer.Option("--collective", help="Which collective.")]
+LookedUpSize = Annotated[str, typer.Option("--size", help="Message size, as IMB counts it.")]
+LookedUpNodes = Annotated[
+    int | None, typer.Option("--nodes", min=1, help="The number of nodes. Default: the one that was measured.")
+]
+LookedUpPpn = Annotated[
+    int | None, typer.Option("--ppn", min=1, help="The number of ranks per node. Default: the one that was measured.")
+]

@@ -27,7 +27,7 @@ method = { launches = 1 }
 measure = { seconds = 0.002, min_repetitions = 3, max_repetitions = 20 }
 """
 
-FIRST = ("doctor", "show", "lookup", "explain", "run", "export")
+FIRST = ("doctor", "show", "lookup", "run", "export")
 """What takes a second each; the pages as a whole are tests/docs/test_tutorials.py."""
 
 

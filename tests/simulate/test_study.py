@@ -13,8 +13,7 @@ from tests.commands.program import refused, unisono
 from tests.tuning.samples import machine, plan, tuning
 from unisono.advise.apply import apply
 from unisono.commands.advising import evidence
-from unisono.commands.explaining import explain
-from unisono.commands.reading import lookup
+from unisono.commands.looking_up import lookup
 from unisono.commands.simulate_tune import Wishes, simulate_tune
 from unisono.decide.decide import decide
 from unisono.errors import LaunchError, UserError
@@ -146,12 +145,12 @@ def test_a_simulated_study_from_the_command_to_what_reads_it(
     page = (tmp_path / "report.html").read_text()
     assert "SIMULATED: nothing on this page was measured" in page and "Simulated on PRIMEHPC FX10" in page
     asked: dict[str, Any] = {"collective": "bcast", "size": "512K", "nodes": 4, "ppn": 2, "for_": None, "weights": None}
-    lookup(path, **asked, json=False)
+    lookup(path, **asked, why=False, json=False)
     looked = " ".join(capsys.readouterr().out.split())
     assert "the default's speed, simulated" in looked and "nothing of it was measured" in looked
-    lookup(path, **asked, json=True)
+    lookup(path, **asked, why=False, json=True)
     assert json.loads(capsys.readouterr().out)["simulated"] is True
-    explain(path, **asked, json=False)
+    lookup(path, **asked, why=True, json=False)
     explained = capsys.readouterr().out
     assert "simulated at" in explained and "interval" not in explained and "measured at" not in explained
     with pytest.raises(UserError, match="is simulated; advice is made from what was measured"):

@@ -10,7 +10,7 @@ import pytest
 
 from tests.export.test_serving import COMPOSED, WITHOUT, composed, mpi
 from tests.tuning.samples import plan, tuning
-from unisono.commands.explaining import explain as command
+from unisono.commands.looking_up import lookup as command
 from unisono.errors import UserError
 from unisono.export import dispatch
 from unisono.export.serving import compile_serving
@@ -81,14 +81,14 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     path = tmp_path / "tuning.toml"
     write(composed(), path)
     asked = {"collective": "alltoall", "size": "512", "nodes": None, "ppn": None, "for_": None, "weights": None}
-    command(path, **asked, json=False)  # type: ignore[arg-type]
+    command(path, **asked, why=True, json=False)  # type: ignore[arg-type]
     text = re.sub(r"\s+", " ", capsys.readouterr().out)
     assert "alltoall of 512 B on 1 x 4 ranks: our pull, segments of 16 KiB, under our library" in text
     assert "What else was measured" in text
-    command(path, **asked, json=True)  # type: ignore[arg-type]
+    command(path, **asked, why=True, json=True)  # type: ignore[arg-type]
     document = json.loads(capsys.readouterr().out)
     assert document["call"] == {"coll": "unisono", "algorithm": "pull", "segment": "16384"}
     assert document["rule"] == "alltoall 1 4 0 1023 unisono/pull:16384"
     assert document["without_library"]["launch"] == {}
     with pytest.raises(UserError, match="gather was not measured"):
-        command(path, **{**asked, "collective": "gather"}, json=False)  # type: ignore[arg-type]
+        command(path, **{**asked, "collective": "gather"}, why=True, json=False)  # type: ignore[arg-type]

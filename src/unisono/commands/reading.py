@@ -1,4 +1,4 @@
-"""Commands that only read: report, show, lookup."""
+"""Commands that only read: report, show."""
 
 from __future__ import annotations
 
@@ -7,13 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from unisono.commands.choosing import case_of, size_of
-from unisono.commands.choosing import weights as chosen_weights
 from unisono.commands.console import err, out, print_json
 from unisono.commands.remembered import launcher
 from unisono.errors import UserError
 from unisono.language import _, translated
-from unisono.sizes import format_size
 from unisono.study.store import Store
 
 
@@ -69,46 +66,3 @@ def _stale(tuning: Any) -> list[str] | None:
         return stale(tuning, describe(launcher(None, tuning.mpi)))
     except UserError:
         return None
-
-
-def lookup(
-    path: Path,
-    *,
-    collective: str,
-    nodes: int | None,
-    ppn: int | None,
-    size: str,
-    for_: str | None,
-    weights: str | None,
-    json: bool,
-) -> None:
-    """What one collective gets at one size, as `unisono run` gives it and `unisono explain` explains it."""
-    from unisono.tuning import read
-    from unisono.tuning.explain import explain
-    from unisono.tuning.words import SIMULATED
-
-    tuning = read(path)
-    case = case_of(tuning, nodes, ppn)
-    explained = explain(tuning, collective, *case, size_of(collective, size), chosen_weights(for_, weights))
-    found = explained.found
-    if json:
-        print_json(found.as_dict())
-        return
-    console = out()
-    gain = found.gain
-    what = _("{collective} of {size} on {nodes} x {ppn} ranks (nodes x ranks a node)").format(
-        collective=collective, size=format_size(found.size), nodes=found.nodes, ppn=found.ppn
-    )
-    fast = _("not measured")
-    if gain:
-        fast = _("{gain:.2f}x the default's speed ({low:.2f} to {high:.2f})").format(
-            gain=gain.mid, low=gain.low, high=gain.high
-        )
-    if gain and found.simulated:
-        fast = _("{gain:.2f}x the default's speed, simulated").format(gain=gain.mid)
-    console.print(translated(str(found.setting)), style="bold", markup=False)
-    console.print(_("  for {what}: {fast}").format(what=what, fast=fast), markup=False)
-    if found.simulated:
-        console.print(f"  {translated(SIMULATED)}", style="yellow", markup=False)
-    for note in [*found.notes, *explained.alone_sentences()]:
-        console.print(f"  {translated(note)}", markup=False)

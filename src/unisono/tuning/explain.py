@@ -1,4 +1,4 @@
-"""What a tuning will use for one call, and why: `unisono explain`."""
+"""What a tuning will use for one call, and why: `unisono lookup`."""
 
 from __future__ import annotations
 

@@ -1,0 +1,89 @@
+"""`unisono lookup`: what will be used for a call, and why."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.table import Table
+from rich.text import Text
+
+from unisono.commands.choosing import case_of, size_of
+from unisono.commands.choosing import weights as chosen_weights
+from unisono.commands.console import out, print_json
+from unisono.language import _, translated
+from unisono.sizes import format_size
+from unisono.tuning import read
+from unisono.tuning.explain import Explanation, explain
+from unisono.tuning.words import SIMULATED
+
+
+def lookup(
+    path: Path,
+    *,
+    collective: str,
+    nodes: int | None,
+    ppn: int | None,
+    size: str,
+    for_: str | None,
+    weights: str | None,
+    why: bool,
+    json: bool,
+) -> None:
+    """Prints the answer, as `unisono run` gives it; with `why`, the rule, the evidence, and what else was measured.
+    Raises UserError for what was not measured."""
+    tuning = read(path)
+    case = case_of(tuning, nodes, ppn)
+    found = explain(tuning, collective, *case, size_of(collective, size), chosen_weights(for_, weights))
+    if json:
+        print_json(found.as_dict())
+    elif why:
+        _reasons(found)
+    else:
+        _answer(found)
+
+
+def _answer(explained: Explanation) -> None:
+    console, found = out(), explained.found
+    gain = found.gain
+    what = _("{collective} of {size} on {nodes} x {ppn} ranks (nodes x ranks a node)").format(
+        collective=found.collective, size=format_size(found.size), nodes=found.nodes, ppn=found.ppn
+    )
+    fast = _("not measured")
+    if gain:
+        fast = _("{gain:.2f}x the default's speed ({low:.2f} to {high:.2f})").format(
+            gain=gain.mid, low=gain.low, high=gain.high
+        )
+    if gain and found.simulated:
+        fast = _("{gain:.2f}x the default's speed, simulated").format(gain=gain.mid)
+    console.print(translated(str(found.setting)), style="bold", markup=False)
+    console.print(_("  for {what}: {fast}").format(what=what, fast=fast), markup=False)
+    if found.simulated:
+        console.print(f"  {translated(SIMULATED)}", style="yellow", markup=False)
+    for note in [*found.notes, *explained.alone_sentences()]:
+        console.print(f"  {translated(note)}", markup=False)
+
+
+def _reasons(found: Explanation) -> None:
+    console = out()
+    asked = found.found
+    console.print(
+        _("{collective} of {size} on {nodes} x {ppn} ranks: {use}").format(
+            collective=asked.collective,
+            size=format_size(asked.size),
+            nodes=asked.nodes,
+            ppn=asked.ppn,
+            use=translated(found.use),
+        ),
+        style="bold",
+        markup=False,
+    )
+    for sentence in [*found.sentences(), *found.run_sentences()]:
+        console.print(f"  {translated(sentence)}", markup=False)
+    if not found.others:
+        return
+    table = Table(title=_("What else was measured"), title_justify="left")
+    table.add_column(_("use"), overflow="fold")
+    table.add_column(_("gain over the default"), justify="right")
+    for other in found.others:
+        table.add_row(Text(translated(other.words)), Text(str(other.gain)))
+    console.print(table)
