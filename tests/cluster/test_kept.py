@@ -15,6 +15,7 @@ import pytest
 from tests.cluster.conftest import MakeCluster
 from tests.cluster.test_vc import alive
 from unisono.errors import UserError
+from unisono.vcluster import cluster as virtual
 from unisono.vcluster import kept
 
 PATIENCE = 60.0
@@ -44,7 +45,9 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
 
 
 @pytest.mark.cluster
-def test_it_stays_up_is_used_and_leaves_nothing_even_when_killed(run: Run, cluster: MakeCluster) -> None:
+def test_it_stays_up_is_used_and_leaves_nothing_even_when_killed(
+    run: Run, cluster: MakeCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
     cluster(nodes=1).close()  # skips where clusters cannot be made
     folder = str(kept.directory())
     ours = ("-m", "unisono.cli", "vcluster")
@@ -66,6 +69,7 @@ def test_it_stays_up_is_used_and_leaves_nothing_even_when_killed(run: Run, clust
     with pytest.raises(UserError, match="is up already"):
         kept.up(2, 1, None, [])
 
+    monkeypatch.setattr(virtual, "_HERE", Path("/another/installation"))
     assert kept.down()
     assert alive(folder) == []
     assert list(Path(folder).parent.iterdir()) == []

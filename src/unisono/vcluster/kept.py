@@ -168,8 +168,10 @@ def _locked() -> Iterator[None]:
 
 
 def _outermost(folder: Path) -> list[int]:
-    """Processes of this user that hold the cluster of this directory, seen from here."""
-    words = "\0".join(["bash", *outermost(folder), ""]).encode()
+    """Processes of this user that hold the cluster of this directory, seen from here; whichever installation of Unisono
+    has started them, since it may have been replaced in between."""
+    _script, *rest = outermost(folder)
+    words = "\0".join(["/cluster.sh", *rest, ""]).encode()
     mine = []
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
