@@ -135,10 +135,11 @@ def export(
 def advise(
     path: ProfileFile,
     tuning: Annotated[Path, typer.Option("--tuning", metavar="TUNING", help="A tuning.toml.")],
-    study: Annotated[
-        bool, typer.Option("--study", help="First measure on this machine what the tuning lacks.")
+    measure: Annotated[
+        bool, typer.Option("--measure", help="First measure on this machine what the tuning lacks.")
     ] = False,
-    budget: Annotated[str, typer.Option(metavar="4m", help="With --study: the longest time to measure.")] = "4m",
+    study: Annotated[bool, typer.Option("--study", hidden=True, help="The former name of --measure.")] = False,
+    budget: Annotated[str, typer.Option(metavar="4m", help="With --measure: the longest time to measure.")] = "4m",
     evidence: Annotated[
         list[Path] | None,
         typer.Option(metavar="STUDY.db", help="The study to predict from. Default: the one beside the tuning."),
@@ -161,7 +162,7 @@ def advise(
             studies=evidence or [],
             output=output,
             nodes=nodes,
-            budget=budget if study else None,
+            budget=budget if measure or study else None,
             json=json,
         )
     )

@@ -152,7 +152,7 @@ def test_what_is_not_known_is_said() -> None:
     assert "10 % of the time is in point-to-point calls" in said
     assert "5 % of the time is in calls this tuning has no measurement for" in said
     assert "unisono tune -o unisono-out/gaps --collective allgather --nodes 1 --ppn 4 --size 64" in said
-    assert "unisono advise ... --study" in said
+    assert "unisono advise ... --measure" in said
     assert "Waiting was not measured" not in said
     assert "Waiting was not measured" in text(advised([Call("MPI_Alltoall", size=1 << 16)]))
 

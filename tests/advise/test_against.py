@@ -92,4 +92,4 @@ def test_a_message_of_15_ms_against_an_exchange_of_84_us() -> None:
     known = [replace(sample, condition=mix.condition(case)) for sample in data]
     (found,) = against(mix, [StudyEvidence(study_data(known), PLANS)])
     assert "Send from main takes 15 ms a call without waiting, the benchmark 84" in found.sentence
-    assert "unisono advise --study" not in found.sentence  # which replays collectives alone
+    assert "unisono advise --measure" not in found.sentence  # which replays collectives alone

@@ -205,7 +205,7 @@ def test_predicted_is_from_the_matching_condition() -> None:
     assert untested.gaps == () and untested.against and "Replay the program's conditions:" in untested.follow_up()
     alone = advise(matched, PLANS, [warm])
     assert any("warm buffers, all ranks at once, though the program has cold buffers" in n for n in alone.notes)
-    assert "Measure just that:" not in alone.follow_up() and any("--study" in line for line in alone.follow_up())
+    assert "Measure just that:" not in alone.follow_up() and any("--measure" in line for line in alone.follow_up())
 
 
 def test_a_study_measures_its_cases_under_their_conditions(tmp_path: Path) -> None:

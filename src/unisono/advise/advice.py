@@ -276,11 +276,11 @@ class Advice:
                 [_("Measure just that:"), *(f"  {line}" for line in self.gap_commands)] if self.gap_commands else []
             )
             again = _("Or measure it and ask again:") if self.gap_commands else _("Measure it and ask again:")
-            lines += [again, f"  {self.again} --study"]
+            lines += [again, f"  {self.again} --measure"]
         elif any(
             isinstance(one, Against) and not one.tested and not math.isnan(one.spot.waiting) for one in self.against
         ):
-            lines += [_("Replay the program's conditions:"), f"  {self.again} --study"]
+            lines += [_("Replay the program's conditions:"), f"  {self.again} --measure"]
         return lines
 
 

@@ -266,7 +266,7 @@ def _reasons(
     elif benchmark + most >= call / 2 and spot.kind == MESSAGES:
         likely.append(_("cold buffers, or memory that all ranks use at once (of messages that is not replayed)"))
     elif benchmark + most >= call / 2:
-        likely.append(_("cold buffers, or memory that all ranks use at once (unisono advise --study replays that)"))
+        likely.append(_("cold buffers, or memory that all ranks use at once (unisono advise --measure replays that)"))
     else:
         excluded.append(_("cold buffers or memory (at most {most} for so many bytes)").format(most=seconds(most)))
     if any(use.size > 0 for use in spot.uses):

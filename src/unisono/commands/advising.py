@@ -137,7 +137,7 @@ def _advice(
 
 
 def evidence(tuning: Tuning, path: Path, studies: Sequence[Path]) -> list[Evidence]:
-    """The studies named; else the one beside the tuning if the tuning was made from it, and what --study measured.
+    """The studies named; else the one beside the tuning if the tuning was made from it, and what --measure measured.
 
     And the tuning's own gains for what they lack. Raises UserError for a study that cannot be read.
     """
