@@ -16,11 +16,12 @@ static uint32_t contribution(const struct reduction *reduction, uint32_t place, 
     return reduction->floats ? index : (uint32_t)pattern_mix(index) & 0xff;
 }
 
-void reduction_prepare(struct reduction *reduction, int ranks, bool floats)
+void reduction_prepare_first(struct reduction *reduction, int ranks, int of, bool floats)
 {
-    if (reduction->ranks == ranks && reduction->floats == floats)
+    if (reduction->ranks == ranks && reduction->of == of && reduction->floats == floats)
         return;
     reduction->ranks = ranks;
+    reduction->of = of;
     reduction->floats = floats;
     reduction->mask = REDUCTION_TABLE - 1;
     /* 2^24: up to here single precision holds every whole number. */
@@ -28,12 +29,17 @@ void reduction_prepare(struct reduction *reduction, int ranks, bool floats)
         reduction->mask >>= 1;
     for (uint32_t at = 0; at <= reduction->mask; at++) {
         uint32_t result = 0;
-        for (int rank = 0; rank < ranks; rank++) {
+        for (int rank = 0; rank < of; rank++) {
             uint32_t value = contribution(reduction, at, rank);
             result = floats ? result + value : result ^ value;
         }
         reduction->expected[at] = result;
     }
+}
+
+void reduction_prepare(struct reduction *reduction, int ranks, bool floats)
+{
+    reduction_prepare_first(reduction, ranks, ranks, floats);
 }
 
 void reduction_fill(const struct reduction *reduction, void *send, size_t first, size_t count, int rank,

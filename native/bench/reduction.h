@@ -12,13 +12,15 @@ enum { REDUCTION_TABLE = 4096 };
 
 /* Elements are floats that are added, or bytes of which the exclusive or is taken. */
 struct reduction {
-    int ranks;
+    int ranks, of;
     bool floats;
     uint32_t mask;
     uint32_t expected[REDUCTION_TABLE];
 };
 
 void reduction_prepare(struct reduction *reduction, int ranks, bool floats);
+/* The same where the result is that of the first `of` ranks alone. */
+void reduction_prepare_first(struct reduction *reduction, int ranks, int of, bool floats);
 
 /* Contribution of a rank to elements first .. first + count. */
 void reduction_fill(const struct reduction *reduction, void *send, size_t first, size_t count, int rank,

@@ -21,11 +21,13 @@ enum collective {
     COLL_ALLTOALLV,
     COLL_BARRIER,
     COLL_BCAST,
+    COLL_EXSCAN,
     COLL_GATHER,
     COLL_GATHERV,
     COLL_REDUCE,
     COLL_REDUCE_SCATTER,
     COLL_REDUCE_SCATTER_BLOCK,
+    COLL_SCAN,
     COLL_SCATTER,
     COLL_SCATTERV,
     COLLECTIVES
@@ -52,10 +54,17 @@ static inline bool collective_has_no_size(enum collective collective)
            collective == COLL_SCATTERV;
 }
 
+/* Whether every rank gets what those before it have, combined. */
+static inline bool collective_scans(enum collective collective)
+{
+    return collective == COLL_SCAN || collective == COLL_EXSCAN;
+}
+
 /* Whether elements are combined. */
 static inline bool collective_reduces(enum collective collective)
 {
-    return collective == COLL_REDUCE || collective == COLL_ALLREDUCE || collective_scatters_sum(collective);
+    return collective == COLL_REDUCE || collective == COLL_ALLREDUCE || collective_scatters_sum(collective) ||
+           collective_scans(collective);
 }
 
 /* How elements are combined. */
@@ -78,7 +87,7 @@ struct reduction {
 struct call {
     enum collective collective;
     int root;      /* bcast, gather(v), reduce, scatter(v) */
-    int64_t bytes; /* the message size as IMB counts it: the vector of bcast, reduce, allreduce; what one rank
+    int64_t bytes; /* the message size as IMB counts it: the vector of bcast, reduce, allreduce, (ex)scan; what one rank
                       contributes to allgather and gather; what one rank has for one other in alltoall and scatter; what
                       one rank gets of reduce_scatter_block; of reduce_scatter the whole vector; of allgatherv
                       the total over all ranks divided by the ranks, rounded up; 0 for alltoallv, gatherv, scatterv and
@@ -88,6 +97,7 @@ struct call {
        bcast      `receive` is the buffer on all ranks, on the root what is sent; `send` is not used.
        reduce     `receive` counts on the root alone, elsewhere it is NULL; on the root they may be equal.
        allreduce  they may be equal.
+       scan       they may be equal; so in exscan, where `receive` of rank 0 is NULL.
        allgather  `send` may be this rank's own place in `receive`; so in allgatherv.
        alltoall   never; so in alltoallv.
        reduce_scatter(_block)  they may be equal; not where an algorithm sees them (run.c).
@@ -103,7 +113,7 @@ struct call {
     const int64_t *receive_bytes, *receive_at;
 
     int64_t own;   /* bytes of this rank's block; gatherv, scatterv: known to it and to the root. In place: 0, in the root's table too */
-    int64_t count; /* elements; reduce, allreduce */
+    int64_t count; /* elements; reduce, allreduce, scan, exscan */
     struct reduction reduction; /* of all that combine */
 };
 

@@ -14,8 +14,8 @@ static const struct algorithm *const table[] = {
 #undef ALGORITHM
 
 const char *const collective_names[COLLECTIVES] = {
-    "allgather", "allgatherv", "allreduce", "alltoall",       "alltoallv",            "barrier", "bcast",
-    "gather",    "gatherv",    "reduce",    "reduce_scatter", "reduce_scatter_block", "scatter", "scatterv"};
+    "allgather", "allgatherv", "allreduce", "alltoall",       "alltoallv",            "barrier", "bcast",   "exscan",
+    "gather",    "gatherv",    "reduce",    "reduce_scatter", "reduce_scatter_block", "scan",    "scatter", "scatterv"};
 
 const struct algorithm *algorithm_at(int index)
 {

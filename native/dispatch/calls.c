@@ -49,7 +49,7 @@ bool dispatch_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, 
     return serve_end(state, failed, error);
 }
 
-/* reduce and allreduce: types with gaps are not served by us, so there is nothing to pack. */
+/* reduce, allreduce, scan and exscan: types with gaps are not served by us, so there is nothing to pack. */
 static bool combine(struct state *state, struct call *call, MPI_Count count, MPI_Datatype type, MPI_Op op,
                     MPI_Comm *comm, int *error)
 {
@@ -90,6 +90,25 @@ bool dispatch_allreduce(const void *send, void *receive, MPI_Count count, MPI_Da
     struct call call = {.collective = COLL_ALLREDUCE, .send = send, .receive = receive};
     return (state != NULL && combine(state, &call, count, type, op, comm, error)) ||
            ordered_allreduce(send, receive, count, type, op, *comm, error);
+}
+
+/* Where sums are to be reproducible these are the MPI library's, as always (ordered.h). */
+bool dispatch_scan(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm *comm, int *error)
+{
+    struct state *state = ordered_order() == ORDER_FREE ? state_find(*comm) : NULL;
+    struct call call = {.collective = COLL_SCAN, .send = send, .receive = receive};
+    return state != NULL && combine(state, &call, count, type, op, comm, error);
+}
+
+bool dispatch_exscan(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm *comm,
+                     int *error)
+{
+    struct state *state = ordered_order() == ORDER_FREE ? state_find(*comm) : NULL;
+    struct call call = {.collective = COLL_EXSCAN, .send = send == MPI_IN_PLACE ? receive : send};
+    if (state == NULL)
+        return false;
+    call.receive = state->rank == 0 ? NULL : receive; /* of rank 0 it means nothing */
+    return combine(state, &call, count, type, op, comm, error);
 }
 
 bool dispatch_allgather(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,

@@ -61,6 +61,8 @@ bool device_reduce(const void *send, void *receive, MPI_Count count, MPI_Datatyp
                    MPI_Comm *comm, int *error);
 bool device_allreduce(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm *comm,
                       int *error);
+bool device_scan(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm *comm, int *error);
+bool device_exscan(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm *comm, int *error);
 bool device_allgather(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
                       MPI_Datatype type, MPI_Comm *comm, int *error);
 bool device_allgatherv(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,

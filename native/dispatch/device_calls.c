@@ -147,6 +147,38 @@ bool device_allreduce(const void *send, void *receive, MPI_Count count, MPI_Data
     return end(&in, &out, failed, *comm, error);
 }
 
+bool device_scan(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm *comm, int *error)
+{
+    begin();
+    bool served = dispatch_scan(send, receive, count, type, op, comm, error);
+    struct copy in, out;
+    if (!again(served))
+        return served;
+    int failed = take(&in, send, 0, count, type, *comm), other = take(&out, receive, 0, count, type, *comm);
+    failed = failed != MPI_SUCCESS ? failed : other;
+    if (failed == MPI_SUCCESS)
+        dispatch_scan(in.use, out.use, count, type, op, comm, &failed);
+    return end(&in, &out, failed, *comm, error);
+}
+
+/* Rank 0's `receive` means nothing, but where it is what is sent. */
+bool device_exscan(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm *comm, int *error)
+{
+    begin();
+    bool served = dispatch_exscan(send, receive, count, type, op, comm, error);
+    struct copy in, out;
+    int rank = 0;
+    if (!again(served))
+        return served;
+    PMPI_Comm_rank(*comm, &rank);
+    int failed = take(&in, send, 0, count, type, *comm);
+    int other = take(&out, receive, 0, rank > 0 || send == MPI_IN_PLACE ? count : 0, type, *comm);
+    failed = failed != MPI_SUCCESS ? failed : other;
+    if (failed == MPI_SUCCESS)
+        dispatch_exscan(in.use, out.use, count, type, op, comm, &failed);
+    return end(&in, &out, failed, *comm, error);
+}
+
 bool device_allgather(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
                       MPI_Datatype type, MPI_Comm *comm, int *error)
 {

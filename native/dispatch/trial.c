@@ -28,7 +28,7 @@ static struct trial found; /* all 0 before */
 
 static const enum collective tried[] = {COLL_BCAST, COLL_ALLREDUCE, COLL_REDUCE, COLL_ALLTOALL, COLL_ALLGATHER,
                                        COLL_GATHER, COLL_SCATTER, COLL_REDUCE_SCATTER_BLOCK, COLL_REDUCE_SCATTER,
-                                       COLL_GATHERV, COLL_SCATTERV};
+                                       COLL_GATHERV, COLL_SCATTERV, COLL_SCAN, COLL_EXSCAN};
 enum { TRIED = sizeof tried / sizeof *tried };
 
 /* What is sent and received, and the blocks of a reduce_scatter, gatherv or scatterv: elements for the MPI library, bytes and
@@ -65,7 +65,7 @@ static bool is_rooted(enum collective collective)
 /* Whether the MPI library's own is tried beside ours: the last of a task. */
 static bool has_rival(enum collective collective)
 {
-    return is_rooted(collective) || collective_scatters_sum(collective);
+    return is_rooted(collective) || collective_scatters_sum(collective) || collective_scans(collective);
 }
 
 static int rival_of(enum collective collective)
@@ -87,6 +87,10 @@ static void run_rival(const struct task *task, MPI_Comm comm)
     else if (call->collective == COLL_SCATTERV)
         PMPI_Scatterv(call->send, task->room->counts, task->room->places, MPI_BYTE, call->receive, (int)call->own, MPI_BYTE,
                       call->root, comm);
+    else if (call->collective == COLL_SCAN)
+        PMPI_Scan(call->send, call->receive, count, MPI_DOUBLE, MPI_SUM, comm);
+    else if (call->collective == COLL_EXSCAN)
+        PMPI_Exscan(call->send, call->receive, count, MPI_DOUBLE, MPI_SUM, comm);
     else if (call->collective == COLL_REDUCE_SCATTER)
         PMPI_Reduce_scatter(call->send, call->receive, task->room->counts, MPI_DOUBLE, MPI_SUM, comm);
     else
@@ -127,7 +131,7 @@ static bool set_up(struct task *task, const struct coll_comm *comm, enum collect
         if (!reduction_set(&task->call.reduction, MPI_DOUBLE, MPI_SUM))
             return false;
         task->call.count = bytes / element;
-        if (collective == COLL_REDUCE && comm->rank != 0)
+        if ((collective == COLL_REDUCE && comm->rank != 0) || (collective == COLL_EXSCAN && comm->rank == 0))
             task->call.receive = NULL;
     }
     if (comm->rank != 0 && (collective == COLL_GATHER || collective == COLL_GATHERV))

@@ -18,11 +18,13 @@ SERVED = (
     "Alltoallv",
     "Barrier",
     "Bcast",
+    "Exscan",
     "Gather",
     "Gatherv",
     "Reduce",
     "Reduce_scatter",
     "Reduce_scatter_block",
+    "Scan",
     "Scatter",
     "Scatterv",
 )

@@ -115,6 +115,8 @@ static void simulators_own(const struct job *job, char *receive)
     case COLL_SCATTERV:
         MPI_Scatterv(send, v, v + n, MPI_BYTE, receive, (int)call->own, MPI_BYTE, call->root, MPI_COMM_WORLD);
         break;
+    case COLL_SCAN: MPI_Scan(send, receive, number, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); break;
+    case COLL_EXSCAN: MPI_Exscan(send, receive, number, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); break;
     case COLL_REDUCE_SCATTER:
         if (job->check)
             sum_own_block(job, receive);
@@ -141,7 +143,9 @@ static bool is_right(struct job *job, const struct algorithm *algorithm)
         memcpy(job->expected, job->receive, job->room);
         simulators_own(job, job->expected);
         int error = algorithm_run(algorithm, job->comm, &job->call, algorithm->segment);
-        bool counts = job->call.collective != COLL_REDUCE || job->rank == job->call.root;
+        bool counts = job->call.collective == COLL_REDUCE   ? job->rank == job->call.root
+                      : job->call.collective == COLL_EXSCAN ? job->rank > 0
+                                                            : true;
         good = good && error == MPI_SUCCESS && (!counts || memcmp(job->expected, job->receive, job->room) == 0);
     }
     PMPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);

@@ -84,6 +84,8 @@ static void library(const struct data *data, const struct call *call, char *rece
         PMPI_Reduce(call->send, receive, number, MPI_DOUBLE, MPI_SUM, call->root, MPI_COMM_WORLD);
         break;
     case COLL_ALLREDUCE: PMPI_Allreduce(call->send, receive, number, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); break;
+    case COLL_SCAN: PMPI_Scan(call->send, receive, number, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); break;
+    case COLL_EXSCAN: PMPI_Exscan(call->send, receive, number, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); break;
     case COLL_ALLGATHER:
         PMPI_Allgather(call->send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, MPI_COMM_WORLD);
         break;
@@ -157,7 +159,7 @@ static int is_right(struct coll_comm *comm, const struct candidate *candidate, s
         int error = algorithm_run(candidate->algorithm, comm, call, candidate->segment);
         good = good && error == MPI_SUCCESS &&
                (memcmp(data->expected, data->receive, data->room) == 0 ||
-                (call->collective == COLL_REDUCE && rank != call->root));
+                (call->collective == COLL_REDUCE && rank != call->root) || (call->collective == COLL_EXSCAN && rank == 0));
     }
     call->root = 0;
     PMPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);

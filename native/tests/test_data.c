@@ -88,13 +88,33 @@ static void reduce_by_hand(int ranks, bool floats)
     CHECK(reduction_first_wrong(&reduction, result, first, COUNT, 77) == 400);
 }
 
+/* The first ranks of many have what all of them have, and their result is their own. */
+static void reduce_the_first(int ranks, int of)
+{
+    static struct reduction all, some;
+    float sums[COUNT] = {0}, send[COUNT], same[COUNT];
+    reduction_prepare(&all, ranks, true);
+    reduction_prepare_first(&some, ranks, of, true);
+    for (int rank = 0; rank < of; rank++) {
+        reduction_fill(&some, send, 0, COUNT, rank, 5);
+        reduction_fill(&all, same, 0, COUNT, rank, 5);
+        CHECK(memcmp(send, same, sizeof send) == 0);
+        for (int i = 0; i < COUNT; i++)
+            sums[i] += send[i];
+    }
+    CHECK(reduction_first_wrong(&some, sums, 0, COUNT, 5) == COUNT);
+    CHECK(of == ranks || reduction_first_wrong(&all, sums, 0, COUNT, 5) < 20);
+}
+
 static void reductions(void)
 {
     static const int sizes[] = {1, 2, 3, 4, 7, 8, 64, 192, 1000, 5000};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         reduce_by_hand(sizes[i], true);
         reduce_by_hand(sizes[i], false);
+        reduce_the_first(sizes[i], (sizes[i] + 1) / 2);
     }
+    reduce_the_first(100000, 3);
 }
 
 static void sums_are_exact(void)

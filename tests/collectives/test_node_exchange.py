@@ -26,11 +26,13 @@ WAYS = {
     "alltoallv": ("cells", "pull"),
     "barrier": ("flags",),
     "bcast": ("inline", "cells", "pull"),
+    "exscan": ("inline", "cells"),
     "gather": ("inline", "cells", "push"),
     "gatherv": ("cells", "pull"),
     "reduce": ("cells", "slices"),
     "reduce_scatter": ("inline", "cells", "pull"),
     "reduce_scatter_block": ("inline", "cells", "pull"),
+    "scan": ("inline", "cells"),
     "scatter": ("inline", "cells", "pull"),
     "scatterv": ("cells", "pull"),
 }

@@ -37,6 +37,8 @@ OVER_NODES = (
     "scatterv_direct",
     "reduce_scatter_lanes",
     "reduce_scatter_block_lanes",
+    "scan_leader",
+    "exscan_leader",
 )
 
 
@@ -63,6 +65,8 @@ def _check(said: str, some: tuple[str, ...]) -> None:
                 "alltoallv_direct",
                 "scatter_leader",
                 "reduce_scatter_leader",
+                "scan_leader",
+                "exscan_leader",
             ),
         ),
         (
@@ -76,6 +80,7 @@ def _check(said: str, some: tuple[str, ...]) -> None:
                 "reduce_leader",
                 "gather_direct",
                 "reduce_scatter_block_leader",
+                "exscan_flat_doubling",
             ),
         ),
         (3, "1", ("bcast_ring", "allgatherv_lanes", "alltoall_leader")),

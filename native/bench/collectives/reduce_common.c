@@ -1,10 +1,15 @@
 #include "reduce_common.h"
 
+void elements_prepare_first(struct operation *operation, int of)
+{
+    static struct reduction floats, bytes; /* kept: the tables depend on numbers of ranks only */
+    operation->reduction = operation->bytes % sizeof(float) == 0 ? &floats : &bytes;
+    reduction_prepare_first(operation->reduction, operation->ranks, of, operation->reduction == &floats);
+}
+
 void elements_prepare(struct operation *operation)
 {
-    static struct reduction floats, bytes; /* kept: the tables depend on the number of ranks only */
-    operation->reduction = operation->bytes % sizeof(float) == 0 ? &floats : &bytes;
-    reduction_prepare(operation->reduction, operation->ranks, operation->reduction == &floats);
+    elements_prepare_first(operation, operation->ranks);
 }
 
 MPI_Datatype elements_type(const struct operation *operation)

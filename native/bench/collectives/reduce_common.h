@@ -7,6 +7,8 @@
 
 /* Gives the operation its table of right results. */
 void elements_prepare(struct operation *operation);
+/* That of the results of the first `of` ranks. */
+void elements_prepare_first(struct operation *operation, int of);
 MPI_Datatype elements_type(const struct operation *operation);
 MPI_Op elements_op(const struct operation *operation);
 size_t elements_in(const struct operation *operation, size_t bytes);

@@ -154,6 +154,10 @@ int group_allreduce_ordered(const struct group *group, const void *send, void *r
                             const struct reduction *reduction);
 int group_reduce_ordered(const struct group *group, int root, const void *send, void *receive, int64_t count,
                          const struct reduction *reduction);
+/* Of all members up to this one, or (`is_exclusive`) of all below it, in order: recursive doubling. Member 0 gets nothing then,
+   and its `receive` is not looked at. Equal buffers as above. */
+int group_scan(const struct group *group, const void *send, void *receive, int64_t count, const struct reduction *reduction,
+               bool is_exclusive);
 /* Without a message: the vectors of all members, one after the other, into one, in that order. */
 int group_combine(const struct group *group, const void *vectors, void *result, int64_t count,
                   const struct reduction *reduction);

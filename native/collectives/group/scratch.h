@@ -23,6 +23,12 @@ static inline int64_t scratch_three_vectors(const struct coll_comm *comm, const 
     return 3 * shape->bytes;
 }
 
+static inline int64_t scratch_four_vectors(const struct coll_comm *comm, const struct shape *shape)
+{
+    (void)comm;
+    return 4 * shape->bytes;
+}
+
 /* The part of it that one of several ranks of a node drives through the network. */
 static inline int64_t scratch_half(const struct coll_comm *comm, const struct shape *shape)
 {

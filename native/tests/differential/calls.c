@@ -27,7 +27,8 @@ enum { IS_MPICH = 0 };
 
 const char *const call_names[NAMES] = {"allgather",      "allgatherv",           "allreduce", "alltoall", "alltoallv",
                                        "barrier",        "bcast",                "gather",    "gatherv",  "reduce",
-                                       "reduce_scatter", "reduce_scatter_block", "scatter",   "scatterv"};
+                                       "reduce_scatter", "reduce_scatter_block", "scatter",   "scatterv", "exscan",
+                                       "scan"};
 
 /* Two equal buffers with room around them, one for each way. */
 struct pair {
@@ -192,6 +193,41 @@ static bool try_reduction(struct trial *trial, bool to_all)
         good = good && data_same(&what, inside(&receive, 0), inside(&receive, 1), (size_t)count);
     else
         good = good && same(&receive);
+    discard(&send);
+    discard(&receive);
+    return good;
+}
+
+/* scan and exscan. What an exscan's `receive` on rank 0 is afterwards nobody says. */
+static bool try_scan(struct trial *trial, bool exclusive)
+{
+    struct combination what = data_combination(&trial->shared);
+    int count = draw_count(trial), error[2];
+    bool in_place = random_one_in(&trial->shared, 3), gets = !exclusive || trial->rank > 0;
+    size_t bytes = (size_t)count * (size_t)what.bytes;
+    struct pair send = make(&trial->own, bytes), receive = make(&trial->own, bytes);
+    data_fill_numbers(&trial->own, &what, inside(in_place ? &receive : &send, 0), (size_t)count);
+    memcpy(receive.memory[1], receive.memory[0], receive.bytes);
+    trial->tally->of[DRAWN_IN_PLACE] += in_place;
+    say(trial, "%d, %s%s", count, what.name, in_place ? ", in place" : "");
+    bool ours = what.kind == 'v' && trial->applies(trial->comm, call_names[trial->which], (long long)bytes, what.bytes) == 1;
+    trial->tally->of[DRAWN_OWN_OPERATIONS] += what.function;
+    trial->tally->of[DRAWN_QUAD] += what.kind == 'q';
+    trial->tally->of[DRAWN_VECTORS] += what.kind == 'v';
+    for (int way = 0; way < 2; way++) {
+        data_promise(way == 0 && ours ? what.bytes : 16);
+        const void *from = in_place ? MPI_IN_PLACE : inside(&send, 0);
+        char *to = inside(&receive, way);
+        if (exclusive)
+            error[way] = way == 0 ? TESTED(Exscan, from, to, count, what.type, what.op, trial->comm)
+                                  : PMPI_Exscan(from, to, count, what.type, what.op, trial->comm);
+        else
+            error[way] = way == 0 ? TESTED(Scan, from, to, count, what.type, what.op, trial->comm)
+                                  : PMPI_Scan(from, to, count, what.type, what.op, trial->comm);
+    }
+    bool good = error[0] == error[1] && data_kept_promise() && memcmp(receive.memory[0], receive.memory[1], SLACK) == 0 &&
+                memcmp(inside(&receive, 0) + bytes, inside(&receive, 1) + bytes, SLACK) == 0;
+    good = good && (!gets || data_same(&what, inside(&receive, 0), inside(&receive, 1), (size_t)count));
     discard(&send);
     discard(&receive);
     return good;
@@ -563,7 +599,9 @@ static bool run(struct trial *trial)
     case 10: return try_scattered(trial, false);
     case 11: return try_scattered(trial, true);
     case 12: return try_rooted(trial, false);
-    default: return try_rooted_v(trial, false);
+    case 13: return try_rooted_v(trial, false);
+    case 14: return try_scan(trial, true);
+    default: return try_scan(trial, false);
     }
 }
 

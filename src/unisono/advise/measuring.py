@@ -27,7 +27,7 @@ from unisono.tuning.model import Tuning
 
 BASE = "quick"
 """The ready-made study whose parameters are tried."""
-_REDUCTIONS = ("allreduce", "reduce", "reduce_scatter", "reduce_scatter_block")
+_REDUCTIONS = ("allreduce", "reduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan")
 _NUMBER = 4
 """A reduction is measured on numbers of 4 bytes."""
 

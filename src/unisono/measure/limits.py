@@ -34,6 +34,7 @@ def floor(limits: Limits, collective: str, nodes: int, ppn: int, size: int) -> f
       | reduce_scatter_block | q (m + (q - 2) m / 3) |
       | allgather(v), alltoall(v) | q (q - 1) m |
       | gather(v), scatter(v) | (q - 1) m |
+      | scan, exscan (a result for each rank but one that lies elsewhere before) | (q - 1) n |
       | pingpong, halo26, exchange (at least one neighbour) | m |
 
       A reduction has to read each of q contributions to an element but one from another rank, and to write one result:
@@ -41,9 +42,9 @@ def floor(limits: Limits, collective: str, nodes: int, ppn: int, size: int) -> f
       lines it writes, and writes those). A collective over several nodes does at least this within a node, except a
       pingpong, whose ends are then on different nodes.
     - **Link**, bytes through one node's connection in one direction, at the best rate measured between two nodes:
-      bcast and reduce n, allreduce 2 n (N - 1) / N, reduce_scatter n (N - 1) / N, allgather(v), gather(v), scatter(v)
-      and reduce_scatter_block (N - 1) q m, alltoall(v) q q (N - 1) m, pingpong m (Thakur, Rabenseifner, Gropp, IJHPCA
-      19, 2005; Chan et al., CCPE 19, 2007, bandwidth terms).
+      bcast, reduce, scan and exscan n, allreduce 2 n (N - 1) / N, reduce_scatter n (N - 1) / N, allgather(v),
+      gather(v), scatter(v) and reduce_scatter_block (N - 1) q m, alltoall(v) q q (N - 1) m, pingpong m (Thakur,
+      Rabenseifner, Gropp, IJHPCA 19, 2005; Chan et al., CCPE 19, 2007, bandwidth terms).
 
     Rates are the best of what the cores were seen to do (copying with memcpy and with the processor's own move,
     pulling, pushing, half of each), so the bound holds as far as no copy is quicker than all of these.
@@ -87,6 +88,9 @@ def _copied(collective: str, q: int, n: int) -> float:
         "reduce_scatter": reduced,
         "reduce_scatter_block": q * reduced,
         **dict.fromkeys(("gather", "gatherv", "scatter", "scatterv"), (q - 1) * n),
+        # What lies lowest reaches whoever is above: one vector a rank, the rest is read where it lies.
+        "scan": (q - 1) * n,
+        "exscan": (q - 1) * n,
         "pingpong": n,
         "halo26": n,
         "exchange": n,
@@ -102,6 +106,8 @@ def _link_volume(collective: str, nodes: int, ppn: int, size: int) -> float:
         "reduce_scatter": size * (nodes - 1) / nodes,
         "alltoall": float(ppn * ppn * (nodes - 1) * size),
         "alltoallv": float(ppn * ppn * (nodes - 1) * size),
+        "scan": float(size),
+        "exscan": float(size),
         "pingpong": float(size),
         "barrier": 0.0,
         "allreduce5": 2 * size * (nodes - 1) / nodes,

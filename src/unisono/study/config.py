@@ -153,7 +153,7 @@ class Sizes(_Part):
         end = min([self.to, *ends])
         sizes = {size for size in self.extra if size <= end}
         sizes.update(self._steps(end))
-        if collective in ("allreduce", "reduce", "reduce_scatter", "reduce_scatter_block"):
+        if collective in ("allreduce", "reduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan"):
             # A reduction works on numbers of 4 bytes; smaller vectors are bytes and another operation.
             sizes = {size for size in sizes if size >= 4 or size == 0} or {4}
         return sorted(sizes)

@@ -18,6 +18,8 @@ def bytes_per_node(case: Case, size: int) -> int:
     per_rank = {
         "allreduce": 2 * size,
         "reduce": 2 * size,
+        "scan": 2 * size,
+        "exscan": 2 * size,
         "bcast": size,
         "allgather": (ranks + 1) * size,
         "allgatherv": (ranks + 1) * size,

@@ -33,7 +33,7 @@ _HEAD = """\
 #                the probability that nothing is more than 5 % faster than a predicted rule.
 # joint          the same for several collectives together, weighted so; judged by launch, hence narrower than theirs.
 # sizes          message sizes as IMB counts them: per pair for alltoall, allgather, gather, scatter and
-#                reduce_scatter_block, the whole vector for allreduce, reduce, reduce_scatter and bcast.
+#                reduce_scatter_block, the whole vector for allreduce, reduce, reduce_scatter, bcast, scan and exscan.
 #
 # [[proof]]      default against tuned on fresh launches, which the decision had not seen: the figures to believe.
 #

@@ -62,6 +62,12 @@ program served
     counts(1) = 0
     call MPI_Reduce_scatter(MPI_IN_PLACE, a, counts, MPI_INTEGER, MPI_SUM, copy, ierr)
     if (rank > 0) call expect(a(1) == total + ranks*(3*rank - 2) .and. a(3) == a(1) + 2*ranks, 'reduce_scatter in place')
+    a = rank + 1
+    b = -1
+    call MPI_Scan(a, b, 10, MPI_INTEGER, MPI_SUM, copy, ierr)
+    call expect(b(1) == (rank + 1)*(rank + 2)/2 .and. b(10) == b(1) .and. b(11) == -1, 'scan')
+    call MPI_Exscan(MPI_IN_PLACE, a, 10, MPI_INTEGER, MPI_SUM, copy, ierr)
+    if (rank > 0) call expect(a(1) == rank*(rank + 1)/2 .and. a(10) == a(1) .and. a(11) == rank + 1, 'exscan in place')
     a = -1
     a(rank + 1) = rank
     call MPI_Allgather(MPI_IN_PLACE, 0, MPI_INTEGER, a, 1, MPI_INTEGER, copy, ierr)

@@ -1,0 +1,27 @@
+/* Exscan: everybody contributes a vector, everybody but rank 0 gets the sum of those of the ranks below it. */
+#include "all.h"
+#include "reduce_common.h"
+
+static bool prepare(struct operation *operation, struct problem *problem)
+{
+    (void)problem;
+    elements_prepare_first(operation, operation->rank);
+    operation->send_bytes = operation->bytes;
+    operation->receive_bytes = operation->rank > 0 ? operation->bytes : 0;
+    return true;
+}
+
+static void run(const struct operation *operation, MPI_Comm comm, void *send, void *receive)
+{
+    MPI_Exscan(send, receive, (int)elements_in(operation, operation->bytes), elements_type(operation),
+               elements_op(operation), comm);
+}
+
+static bool verify(const struct operation *operation, const void *send, const void *receive, uint64_t repetition,
+                   struct problem *problem)
+{
+    (void)send;
+    return operation->rank == 0 || elements_verify(operation, receive, 0, operation->bytes, repetition, problem);
+}
+
+const struct collective coll_exscan = {"exscan", prepare, run, elements_fill, verify, 1};
