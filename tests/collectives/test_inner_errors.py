@@ -91,3 +91,26 @@ def test_a_rank_without_memory_for_a_call(name: str, call: str, tmp_path: Path) 
     else:
         assert ran.status != 0 and "right" not in ran.out
         assert "unisono: a rank has no memory left for a collective, and this one waits for its message" in ran.error
+
+
+@pytest.mark.parametrize("call", ["reduce_scatter=unisono/cells", "gatherv=unisono/cells", "scatterv=unisono/pull", ""])
+def test_a_rank_without_memory_for_its_block(call: str, tmp_path: Path) -> None:
+    """All ranks hear of it. Where sums are to be reproducible nobody hears, and the program ends after one line."""
+    tools = toolchain("openmpi4")
+    refuse = compiled(
+        tools, tmp_path, str(PROGRAMS / "no_scratch.c"), "-shared", "-fPIC", name="no_scratch.so", after=["-ldl"]
+    )
+    program = compiled(tools, tmp_path, str(PROGRAMS / "lacking.c"))
+    env = {"LD_PRELOAD": f"{tools.library}:{refuse}", "UNISONO_PATIENCE": "0"}
+    env |= {"UNISONO_FORCE": call} if call else {"UNISONO_REPRODUCIBLE": "placement"}
+    ran = run(tools, tmp_path, program, call.split("=")[0] or "reduce_scatter", ranks=2, env=env, record=False)
+    assert "refused" in ran.error
+    if call:
+        assert (ran.status, sorted(ran.out.split())) == (0, ["error", "error", "on", "on"]), ran.out + ran.error
+    else:
+        lines = [line for line in ran.error.splitlines() if line.startswith("unisono:")]
+        assert ran.status != 0 and not ran.out, ran.out
+        assert lines == [
+            "unisono: rank 1 has no memory left for a reproducible reduce_scatter, and the other ranks would wait for "
+            "it: the program ends here"
+        ]

@@ -2,7 +2,7 @@
  * rank prints "error" or "right", and "on" once a last reduction, of 4 bytes, is right. Before an exchange other communicators
  * use up what the node may share.
  *
- *     lacking bcast | allreduce | alltoall */
+ *     lacking bcast | allreduce | alltoall | reduce_scatter (in place) | gatherv | scatterv */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +21,45 @@ static MPI_Comm last_of_many(void)
             MPI_Alltoall(out, 1, MPI_INT, in, 1, MPI_INT, comm);
     }
     return comm;
+}
+
+/* To or from rank 0, whose blocks have no gaps. */
+static int exchange_with_root(int gathers, int rank, int ranks, int *data, int *wrong)
+{
+    int counts[RANKS], at[RANKS], each = COUNT / ranks, *all = malloc(COUNT * sizeof *all), error;
+    MPI_Datatype gap;
+    MPI_Type_create_resized(MPI_INT, 0, 2 * sizeof(int), &gap);
+    MPI_Type_commit(&gap);
+    for (int i = 0; i < ranks; i++)
+        counts[i] = each, at[i] = i * each;
+    for (int i = 0; i < COUNT; i++)
+        all[i] = gathers ? -1 : i;
+    for (int i = 0; i < each; i++)
+        data[2 * i] = gathers ? rank * each + i : -1;
+    if (gathers)
+        error = MPI_Gatherv(data, each, gap, all, counts, at, MPI_INT, 0, MPI_COMM_WORLD);
+    else
+        error = MPI_Scatterv(all, counts, at, MPI_INT, data, each, gap, 0, MPI_COMM_WORLD);
+    for (int i = 0; i < COUNT && gathers && rank == 0; i++)
+        *wrong += all[i] != i;
+    for (int i = 0; i < each && !gathers; i++)
+        *wrong += data[2 * i] != rank * each + i;
+    MPI_Type_free(&gap);
+    free(all);
+    return error;
+}
+
+static int scatter_sum(int rank, int ranks, int *data, int *wrong)
+{
+    int counts[RANKS], each = COUNT / ranks;
+    for (int i = 0; i < ranks; i++)
+        counts[i] = each;
+    for (int i = 0; i < COUNT; i++)
+        data[i] = i % 1000 + rank;
+    int error = MPI_Reduce_scatter(MPI_IN_PLACE, data, counts, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    for (int i = 0; i < each; i++)
+        *wrong += data[i] != ranks * ((rank * each + i) % 1000) + ranks * (ranks - 1) / 2;
+    return error;
 }
 
 int main(int count, char **arguments)
@@ -51,6 +90,10 @@ int main(int count, char **arguments)
         for (int i = 0; i < COUNT / ranks; i++)
             wrong += blocks[2 * i] != 2 * (rank * (COUNT / ranks) + i);
         free(blocks);
+    } else if (strcmp(arguments[1], "reduce_scatter") == 0) {
+        error = scatter_sum(rank, ranks, data, &wrong);
+    } else if (strcmp(arguments[1], "allreduce") != 0) {
+        error = exchange_with_root(strcmp(arguments[1], "gatherv") == 0, rank, ranks, data, &wrong);
     } else {
         error = MPI_Allreduce(data, sum, COUNT, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
         for (int i = 0; i < COUNT; i++)

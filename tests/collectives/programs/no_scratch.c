@@ -12,6 +12,7 @@
 enum { LARGE = 1000000 };
 
 extern void *__libc_memalign(size_t, size_t);
+extern void *__libc_malloc(size_t);
 
 static int refuses(size_t bytes, const void *caller)
 {
@@ -31,6 +32,11 @@ static int refuses(size_t bytes, const void *caller)
 void *aligned_alloc(size_t alignment, size_t bytes)
 {
     return refuses(bytes, __builtin_return_address(0)) ? NULL : __libc_memalign(alignment, bytes);
+}
+
+void *malloc(size_t bytes)
+{
+    return refuses(bytes, __builtin_return_address(0)) ? NULL : __libc_malloc(bytes);
 }
 
 void *mmap(void *address, size_t bytes, int protection, int flags, int file, off_t offset)
