@@ -29,9 +29,10 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
     const bool is_exclusive = call->collective == COLL_EXSCAN;
     const int64_t bytes = call->count * reduction->element;
     const struct group leaders = group_lane(comm, 0);
-    char *sum = coll_scratch(comm, SCRATCH_WORK, 2 * bytes + 1), *before = sum + bytes;
+    char *sum = coll_scratch(comm, SCRATCH_WORK, 2 * bytes + 1);
     if (sum == NULL)
         return MPI_ERR_NO_MEM;
+    char *before = sum + bytes;
     int error = node_reduce(comm, 0, call->send, leaders.me >= 0 ? sum : NULL, call->count, reduction);
     if (error == MPI_SUCCESS && leaders.me >= 0)
         error = group_scan(&leaders, sum, before, call->count, reduction, true);
