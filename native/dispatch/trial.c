@@ -90,7 +90,8 @@ static void run_rival(const struct task *task, MPI_Comm comm)
     else if (call->collective == COLL_SCAN)
         PMPI_Scan(call->send, call->receive, count, MPI_DOUBLE, MPI_SUM, comm);
     else if (call->collective == COLL_EXSCAN)
-        PMPI_Exscan(call->send, call->receive, count, MPI_DOUBLE, MPI_SUM, comm);
+        /* MPICH refuses rank 0 a receive buffer that is NULL, though it means nothing there, and the others wait for it. */
+        PMPI_Exscan(call->send, task->room->receive, count, MPI_DOUBLE, MPI_SUM, comm);
     else if (call->collective == COLL_REDUCE_SCATTER)
         PMPI_Reduce_scatter(call->send, call->receive, task->room->counts, MPI_DOUBLE, MPI_SUM, comm);
     else
