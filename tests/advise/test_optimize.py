@@ -83,6 +83,16 @@ def test_a_trial_in_doubt_goes_on(tmp_path: Path) -> None:
     assert f"over {len(trial.runs) // 2} pairs" in read_story(journal, fake.files).markdown()
 
 
+def test_a_budget_is_spent_before_an_undecided(tmp_path: Path) -> None:
+    """Runs differ by 30 %, and at first the candidate seems slower: it may be faster all the same."""
+    wild = tuple(round(math.exp(random.gauss(0, 0.3)), 3) for random in [Random(3)] for _ in range(60))
+    fake = Fake(tmp_path, real=1.0, noise=wild)
+    journal = fake.optimize(budget=1000)
+    (trial,) = journal.rounds[0].trials
+    assert trial.verdict == "no difference" and len(trial.runs) == 24, "as many as a trial may have"
+    assert journal.rounds[0].outcome == "undecided"
+
+
 def test_a_trial_without_a_difference_ends(tmp_path: Path) -> None:
     fake = Fake(tmp_path, real=1.0, noise=NOISE)
     journal = fake.optimize()

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from unisono.advise.evidence import Evidence, StudyEvidence, TuningEvidence
+from unisono.advise.mix import MEASURED, Mix
 from unisono.decide.disqualify import NO_FAULT, disqualify
 from unisono.decide.plans import build, launches_of
 from unisono.decide.table import Table, tables
@@ -24,6 +25,7 @@ from unisono.study.ours import Ours, prepare
 from unisono.study.store import Store
 from unisono.tuning import from_decision
 from unisono.tuning.model import Tuning
+from unisono.tuning.plans import Gain
 
 BASE = "quick"
 """The ready-made study whose parameters are tried."""
@@ -198,3 +200,24 @@ def tuning_of(data: StudyData) -> Tuning:
         built = build(group, data.margin, data.confidence, possible)
         plans += [plan for plan in built if plan.launch not in there and plan.gain]
     return from_decision(replace(decision, plans=tuple(plans)), data)
+
+
+def unchanged(tuning: Tuning) -> Tuning:
+    """The tuning that sets nothing: what is left when nothing was to be gained."""
+    one = Gain(mid=1.0, low=1.0, high=1.0)
+    plans = tuple(
+        plan.model_copy(update={"rule": (), "gain": dict.fromkeys(plan.gain, one)})
+        for plan in tuning.plan
+        if plan.launch == DEFAULT
+    )
+    return tuning.model_copy(update={"plan": plans})
+
+
+def weights_of(mix: Mix) -> dict[str, float]:
+    """Collective -> part of the program's time in its calls that can be measured."""
+    shares: dict[str, float] = {}
+    for spot in mix.spots:
+        if spot.kind in MEASURED and spot.case is not None:
+            name = spot.case.collective
+            shares[name] = shares.get(name, 0.0) + mix.share(spot.time)
+    return shares

@@ -7,6 +7,7 @@ was. Only what a trial proves is kept: predictions choose what to try.
 from __future__ import annotations
 
 import math
+import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +18,7 @@ from unisono.advise.apply import resolve
 from unisono.advise.evidence import Evidence, Now
 from unisono.advise.gaps import gaps
 from unisono.advise.journal import Files, Journal, Round, Trial
-from unisono.advise.measuring import Wanted, known
+from unisono.advise.measuring import Wanted, known, unchanged, weights_of
 from unisono.advise.mix import MEASURED, Mix, mix_of
 from unisono.advise.paired import LEAST_PAIRS
 from unisono.advise.replayed import Replays, Subject, matching, replaying, replays, subjects
@@ -29,12 +30,11 @@ from unisono.errors import UserError
 from unisono.language import N_, _, translated
 from unisono.launch.command import Command
 from unisono.machine.model import Machine
-from unisono.model import DEFAULT, Case, Condition, Setting
+from unisono.model import Case, Condition, Setting
 from unisono.profile.file import load, save
 from unisono.profile.model import Profile
 from unisono.tuning import read, write
 from unisono.tuning.model import Tuning
-from unisono.tuning.plans import Gain
 
 MOST_ROUNDS = 4
 MOST_TRIALS = 3
@@ -119,6 +119,14 @@ class Optimizer:
     def _keep(self) -> None:
         self.journal.spent = self.world.clock() - self._began
         self.journal.save(self.files.journal)
+
+    @property
+    def _run_seconds(self) -> float:
+        """What a run usually takes; the first alone may have been disturbed."""
+        rounds = self.journal.rounds
+        trials = [run.seconds for round in rounds for trial in round.trials for run in trial.runs]
+        found = [*trials, *(wall for round in rounds for wall in round.walls)]
+        return statistics.median(found) if found else self.journal.launch_seconds
 
     @property
     def _one_trial(self) -> float:
@@ -268,7 +276,7 @@ class Optimizer:
                     number=number, what=translated(what), seconds=seconds
                 )
             )
-            self.world.measure(path, wanted, _weights(mix), seconds, mix.conditions)
+            self.world.measure(path, wanted, weights_of(mix), seconds, mix.conditions)
         round.measured = True
         self._keep()
 
@@ -316,13 +324,28 @@ class Optimizer:
                 _("Round {number}: trying {setting}").format(number=number, setting=translated(str(prediction.launch)))
             )
             self._prove(trial, line, tuned, prediction.launch)
-            if trial.verdict == "faster":
-                write(cut, self.files.tuning)
-                round.accepted = True
-                round.ended = N_("{setting} is faster and is kept.").format(setting=prediction.launch)
-                round.outcome = "faster"
+            if self._kept(trial, round, cut):
                 return
+        # What is left of the budget goes to those that runs have not decided.
+        known = {prediction.launch: prediction for prediction in advice.predictions}
+        for trial in sorted(filter(may_gain, round.trials), key=most, reverse=True):
+            if (launch := Setting(trial.launch)) in known:
+                cut = cut_to(advice.tuning, advice.case, known[launch])
+                tuned = resolve(cut, self.journal.argv, self.machine)[0]
+                self._prove(trial, line, tuned, launch, patient=True)
+                if self._kept(trial, round, cut):
+                    return
         self._conclude_round(round, advice)
+
+    def _kept(self, trial: Trial, round: Round, cut: Tuning) -> bool:
+        """Whether it proved faster; then it is the program's from now on."""
+        if trial.verdict != "faster":
+            return False
+        write(cut, self.files.tuning)
+        round.accepted = True
+        round.ended = N_("{setting} is faster and is kept.").format(setting=Setting(trial.launch))
+        round.outcome = "faster"
+        return True
 
     def _conclude_round(self, round: Round, advice: Advice) -> None:
         """Nothing proved faster: whether that is an answer."""
@@ -352,7 +375,7 @@ class Optimizer:
                 worthwhile=percent(WORTHWHILE)
             )
 
-    def _prove(self, trial: Trial, line: Command, tuned: Command, setting: Setting) -> None:
+    def _prove(self, trial: Trial, line: Command, tuned: Command, setting: Setting, *, patient: bool = False) -> None:
         prove(
             trial,
             line,
@@ -362,8 +385,9 @@ class Optimizer:
             pairs=self.journal.pairs,
             seed=len(self.journal.rounds),
             deadline=self._deadline,
-            affords=lambda pairs: 2 * pairs * self.journal.launch_seconds <= self.left,
+            affords=lambda pairs: 2 * pairs * self._run_seconds <= self.left,
             keep=self._keep,
+            patient=patient,
         )
 
     def _prove_whole(self) -> None:
@@ -377,23 +401,3 @@ class Optimizer:
         if self.journal.whole is None:
             self.journal.whole = Trial(launch=last.launch, predicted=(0.0, 0.0, 0.0), command=now.shell)
         self._prove(self.journal.whole, as_was, now, Setting(last.launch))
-
-
-def unchanged(tuning: Tuning) -> Tuning:
-    """The tuning that sets nothing: what is left when nothing was to be gained."""
-    one = Gain(mid=1.0, low=1.0, high=1.0)
-    plans = tuple(
-        plan.model_copy(update={"rule": (), "gain": dict.fromkeys(plan.gain, one)})
-        for plan in tuning.plan
-        if plan.launch == DEFAULT
-    )
-    return tuning.model_copy(update={"plan": plans})
-
-
-def _weights(mix: Mix) -> dict[str, float]:
-    shares: dict[str, float] = {}
-    for spot in mix.spots:
-        if spot.kind in MEASURED and spot.case is not None:
-            name = spot.case.collective
-            shares[name] = shares.get(name, 0.0) + mix.share(spot.time)
-    return shares

@@ -46,8 +46,10 @@ def prove(
     deadline: float,
     affords: Callable[[int], bool],
     keep: Callable[[], None],
+    patient: bool = False,
 ) -> None:
-    """Runs `line` and `tuned` in `pairs`, and in more while the trial is in doubt and the budget `affords` so many.
+    """Runs `line` and `tuned` in `pairs`, and in more while the trial is in doubt and the budget `affords` so many:
+    while the candidate seems faster, and where `patient` also while it may be, by as much as would be welcome.
     Each run is kept (`keep`) as it ends; the verdict is set last, and can be had again from all runs."""
 
     def kept(run: Run) -> None:
@@ -71,8 +73,9 @@ def prove(
 
     found = look(0)
     for number in range(1, LOOKS):
-        promising = found.verdict == "no difference" and found.gain is not None and found.gain.mid > 1 + LEAST_SAVING
-        if not promising or not affords(pairs << (number - 1)):
+        if found.verdict != "no difference" or found.gain is None or not affords(pairs << (number - 1)):
+            break
+        if not (found.gain.mid > 1 + LEAST_SAVING or (patient and found.gain.high > 1 + WORTHWHILE)):
             break
         found = look(number)
     # Not saved before what follows from it is.
