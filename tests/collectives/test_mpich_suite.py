@@ -16,6 +16,7 @@ import pytest
 
 from tests.profile.interception import Toolchain, toolchain
 from tests.tally import Tally
+from unisono.launch.failure import STUMBLES, stumbled
 
 pytestmark = [pytest.mark.mpi, pytest.mark.nightly, pytest.mark.timeout(3 * 3600)]
 
@@ -25,8 +26,6 @@ MOST_RANKS = {"openmpi4": 10, "openmpi5": 10}
 _OTHERS = re.compile(r"i(?!c)|n_i|nonblocking|neighb|p_|large")
 """Programs about what we leave to the MPI, or that need more memory than a test should."""
 _SECONDS = 180
-_NOT_STARTED = "PMIx server's listener thread failed to start"
-"""mpirun of Open MPI 5 says so on a crowded machine, before any rank is there."""
 _ROOT = {f"{name}_ALLOW_RUN_AS_ROOT{more}": "1" for name in ("OMPI", "PRTE") for more in ("", "_CONFIRM")}
 
 
@@ -59,7 +58,7 @@ def _problem(tools: Toolchain, folder: Path, test: tuple[str, int, tuple[str, ..
     """What a program has to complain of; "" if nothing."""
     name, ranks, arguments = test
     argv = [*tools.launch(ranks, env), f"./{name}", *arguments]
-    for _attempt in range(3):
+    for _attempt in range(STUMBLES):
         try:
             done = subprocess.run(
                 argv, cwd=folder, env={**os.environ, **_ROOT}, capture_output=True, text=True, errors="replace",
@@ -67,7 +66,7 @@ def _problem(tools: Toolchain, folder: Path, test: tuple[str, int, tuple[str, ..
             )  # fmt: skip
         except subprocess.TimeoutExpired:
             return f"not ended within {_SECONDS} s"
-        if _NOT_STARTED not in done.stderr:
+        if not stumbled(done.stderr):
             break
     return "" if "No Errors" in done.stdout else (done.stdout + done.stderr)[-400:] or f"status {done.returncode}"
 
