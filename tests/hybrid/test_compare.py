@@ -35,7 +35,7 @@ def test_the_ratio_of_each_layout_on_as_many_cores() -> None:
     assert ratios[4, "2 threads a process"] == pytest.approx(1.5, rel=0.03)
     assert ratios[4, BEST] == pytest.approx(0.9 / 0.5, rel=0.03)
     best = next(row for row in found.rows if (row.cores, row.model) == (4, BEST))
-    assert (best.reference_name, best.name) == ("2 processes of 2 threads", "flat MPI on 4 cores")
+    assert (best.reference_name, best.name) == ("2 processes of 2 threads", "flat MPI using 4 cores")
     assert "xt4 is 1.5" in found.sentences[0]
     assert "faster in 4 of 4 comparisons" in found.sentences[0]
     assert found.as_dict()["rows"][0]["cores"] == 1

@@ -131,9 +131,9 @@ def test_speed_up_is_over_flat_mpi_on_fewest_cores() -> None:
     assert found is not None
     assert found.base == few
     by_name = {rank.name: rank for rank in found.ranks}
-    assert by_name["flat MPI on 2 cores"].speedup == 2.0
-    assert by_name["flat MPI on 4 cores"].speedup == pytest.approx(4 / 1.1, rel=0.05)
-    assert found.reference_on(1).name == "flat MPI on 4 cores"
+    assert by_name["flat MPI using 2 cores"].speedup == 2.0
+    assert by_name["flat MPI using 4 cores"].speedup == pytest.approx(4 / 1.1, rel=0.05)
+    assert found.reference_on(1).name == "flat MPI using 4 cores"
     figures, keys = scaling(found)
     assert [name for name, _ in figures] == ["Speed-up", "GFLOPS"]
     assert [key["name"] for key in keys] == ["flat MPI", "1 process of 4 threads", "ideal"]

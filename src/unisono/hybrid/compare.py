@@ -69,21 +69,22 @@ class Comparison:
             faster = sum(row.gain.low > 1 for row in rows)
             slower = sum(row.gain.high < 1 for row in rows)
             same = len(rows) - faster - slower
-            ratio = (
-                f"{low:.2f}"
-                if round(low, 2) == round(high, 2)
-                else N_("{low:.2f} to {high:.2f}").format(low=low, high=high)
-            )
+            ratio = f"{low:.2f}" if round(low, 2) == round(high, 2) else f"{low:.2f}–{high:.2f}"
             said = [N_("faster in {faster}").format(faster=faster)] if faster else []
             said += [N_("slower in {slower}").format(slower=slower)] if slower else []
             said += [N_("not told apart in {same}").format(same=same)] if same else []
-            of = "comparison" if len(rows) == 1 else "comparisons"
-            found.append(
-                N_(
-                    "{other} is {ratio} times as fast as {reference}: {said} of {count} {of} of the same "
+            sentence = N_(
+                "{other} is {ratio} times as fast as {reference}: {said} of {count} comparisons of the same layout "
+                "on as many cores"
+            )
+            if len(rows) == 1:
+                sentence = N_(
+                    "{other} is {ratio} times as fast as {reference}: {said} of {count} comparison of the same "
                     "layout on as many cores"
-                ).format(
-                    other=other, ratio=ratio, reference=self.reference, said=", ".join(said), count=len(rows), of=of
+                )
+            found.append(
+                sentence.format(
+                    other=other, ratio=ratio, reference=self.reference, said=", ".join(said), count=len(rows)
                 )
             )
         return found

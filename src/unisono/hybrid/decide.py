@@ -163,7 +163,7 @@ def _ranking(results: Sequence[Result], measured: Sequence[Variant], nodes: int,
     here = [variant for variant in measured if variant.nodes == nodes]
     names = [variant.name for variant in here]
     called = {
-        v: N_("{name} on {cores}").format(name=v.name, cores=cores(v.cores)) if names.count(v.name) > 1 else v.name
+        v: N_("{name} using {cores}").format(name=v.name, cores=cores(v.cores)) if names.count(v.name) > 1 else v.name
         for v in here
     }
     cell: dict[Any, dict[int, float]] = {}
@@ -266,7 +266,11 @@ def _conclusion(found: Decision) -> tuple[str, ...]:
     for nodes in found.node_counts:
         here = found.on(nodes)
         best = found.proven(nodes)
-        where = (N_("On {nodes} nodes") if nodes > 1 else N_("On 1 node")) if len(found.node_counts) > 1 else N_("Here")
+        where = (
+            (N_("On {nodes} nodes") if nodes > 1 else N_("On 1 node"))
+            if len(found.node_counts) > 1
+            else N_("On this machine")
+        )
         where = where.format(nodes=nodes)
         reference = found.reference_on(nodes).name
         if best is not None:
