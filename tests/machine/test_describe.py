@@ -20,8 +20,8 @@ from unisono.machine.describe import describe, from_document, load, read_machine
 from unisono.machine.fingerprint import differences, fingerprint
 from unisono.machine.model import Machine, Mpi, Node, Ucx
 from unisono.machine.mpi import embedded_mpirun
-from unisono.machine.ompi_info import parse_algorithms, parse_components
 from unisono.machine.picture import topology_text
+from unisono.mpi.openmpi.ompi_info import parse_algorithms, parse_components
 from unisono.parameters.doctor import doctor_json, doctor_lines, print_doctor
 
 STUDIES = Path(__file__).parents[2] / "studies" / "machines"

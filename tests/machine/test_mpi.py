@@ -11,10 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.machine.trees import recorded
+from unisono.asking import ask
 from unisono.errors import UserError
-from unisono.machine import mpi, ompi_info
-from unisono.machine.tools import ask
-from unisono.machine.version import at_least, version_tuple
+from unisono.machine import mpi
+from unisono.mpi import openmpi
+from unisono.mpi.found import find_mpicc
+from unisono.mpi.openmpi import ompi_info
+from unisono.version import at_least, version_tuple
 
 
 @pytest.mark.parametrize(
@@ -65,7 +68,7 @@ def test_versions_compare_by_number(a: tuple[int, int, int], b: tuple[int, int, 
     ],
 )
 def test_what_is_switched_inside_a_launch(version: str, components: list[str], scope: list[str]) -> None:
-    assert mpi.call_scope(version, {"coll": components}) == scope
+    assert openmpi.call_scope(version, {"coll": components}) == scope
 
 
 @pytest.mark.parametrize("version", ["5.0.11", "4.1.4"])
@@ -213,9 +216,9 @@ def test_mpicc_is_the_one_beside_mpirun_also_behind_a_link(nowhere: Path) -> Non
     link = nowhere / "links/mpirun"
     link.parent.mkdir()
     link.symlink_to(real)
-    assert mpi.find_mpicc(str(link), None) == str(nowhere / "opt/bin/mpicc")
+    assert find_mpicc(str(link), None) == str(nowhere / "opt/bin/mpicc")
     with pytest.raises(UserError, match="--mpicc: nothing is not a program"):
-        mpi.find_mpicc(str(link), "nothing")
+        find_mpicc(str(link), "nothing")
 
 
 def test_asking_stops_at_its_deadline(tmp_path: Path) -> None:

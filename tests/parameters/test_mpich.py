@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from unisono.machine.mpi import describe_mpi
-from unisono.machine.version import at_least
 from unisono.parameters import catalogue
+from unisono.version import at_least
 
 PROGRAM = r"""
 #include <mpi.h>

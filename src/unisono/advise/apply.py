@@ -21,7 +21,6 @@ from unisono.launch.preload import launcher_of, with_variables
 from unisono.launch.rewrite import with_setting
 from unisono.library.recorder import recorder
 from unisono.machine.model import Machine
-from unisono.machine.version import at_least
 from unisono.model import MPICH
 from unisono.parameters.spelling import require_mpi
 from unisono.profile.diagnose import mismatch, program_of
@@ -30,6 +29,7 @@ from unisono.tuning.model import Tuning
 from unisono.tuning.plans import PlanModel
 from unisono.tuning.stale import stale
 from unisono.tuning.words import SIMULATED
+from unisono.version import at_least
 from unisono.writing import write
 
 RULES_VARIABLE = "UNISONO_RULES"

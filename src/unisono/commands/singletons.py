@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from unisono.asking import ask
 from unisono.errors import UserError
 from unisono.language import _
 from unisono.launch.preload import launcher_of
 from unisono.launch.userline import parse
-from unisono.machine.tools import ask
 from unisono.profile.diagnose import library_of, program_of
 
 _WITHOUT_PMIX = ("pmi2", "none")

@@ -10,7 +10,7 @@ from unisono.export import mpich_files, rules, rules_json
 from unisono.export.content import Content
 from unisono.export.handed import Handed
 from unisono.export.mpich_files import selection, selection_files
-from unisono.machine.version import at_least
+from unisono.version import at_least
 
 RULES = "openmpi-rules.conf"
 JSON_RULES = "openmpi-rules.json"
@@ -36,27 +36,24 @@ class Carried:
 
 def carried(content: Content) -> Carried:
     """All of the plan that environment variables can say to its MPI; placement they cannot."""
-    return _BY_FAMILY[content.mpi.family](content)
+    if content.mpi.traits.MCA:
+        return _components(content)
+    if content.mpi.traits.SELECTION_FILES:
+        return _selected(content)
+    return Carried(dict(content.words.env))
 
 
-def _openmpi(content: Content) -> Carried:
+def _components(content: Content) -> Carried:
     mca = content.words.mca_with_rules(content.directory / rules_name(content))
     variables = {f"{PREFIX}{name}": value for name, value in mca.items()}
     return Carried({**variables, **content.words.env}, rules_files(content))
 
 
-def _mpich(content: Content) -> Carried:
+def _selected(content: Content) -> Carried:
     found = selection(content)
     files = selection_files(found)
     names = {mpich_files.FILES[name]: str(content.directory / name) for name in files}
     return Carried({**names, **content.words.env}, files, found.notes)
-
-
-def _intel(content: Content) -> Carried:
-    return Carried(dict(content.words.env))
-
-
-_BY_FAMILY = {"openmpi": _openmpi, "mpich": _mpich, "intel": _intel}
 
 
 def rules_name(content: Content) -> str:

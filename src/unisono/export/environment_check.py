@@ -9,9 +9,9 @@ from unisono.export.mpich_check import check_mpich
 from unisono.export.openmpi_check import check_handed
 from unisono.export.seen import Item
 
-_BY_FAMILY = {"openmpi": check_handed, "mpich": check_mpich, "intel": check_intel}
+_BY = {"verbosity": check_handed, "tripwires": check_mpich, "start": check_intel}
 
 
 def check_environment(content: Content, files: Handed, deadline: float) -> tuple[list[Item], list[str]]:
     """What was seen, and every command line that was run. `deadline` is seconds a launch."""
-    return _BY_FAMILY[content.mpi.family](content, files, deadline)
+    return _BY[content.mpi.traits.SHOWN_BY](content, files, deadline)

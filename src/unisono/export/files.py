@@ -14,7 +14,7 @@ from unisono.export.seal import is_edited, sealed
 from unisono.export.words import plan_words
 from unisono.language import N_, _
 from unisono.machine.model import Machine, mpi_name
-from unisono.model import MPICH
+from unisono.mpi import FAMILIES
 from unisono.parameters.spelling import require_mpi
 from unisono.reading import open_regular
 from unisono.tuning.choice import foretold, without_library
@@ -146,11 +146,11 @@ def caveats(tuning: Tuning, plan: PlanModel, machine: Machine, format: str = "")
 
 
 def _of(machine: Machine) -> list[Format]:
-    family = require_mpi(machine).family
-    return [format for format in FORMATS if family in format.FAMILIES]
+    family = require_mpi(machine).traits
+    return [format for format in FORMATS if format.read_by(family)]
 
 
-_FAMILY_OF = {"tuned": "openmpi", MPICH: "mpich"}
+_FAMILY_OF = {one.ALGORITHMS_OF: one.FAMILY for one in FAMILIES if one.ALGORITHMS_OF is not None}
 
 
 def _require_its_mpi(tuning: Tuning, plan: PlanModel, machine: Machine) -> None:

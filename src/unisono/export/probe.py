@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from unisono import asking
 from unisono.errors import LaunchError, UserError
 from unisono.language import N_, _
 from unisono.launch.failure import explain
 from unisono.launch.process import Finished, run
 from unisono.library.build import native_source
-from unisono.machine import tools
 from unisono.machine.model import Machine
-from unisono.mpi.intel import compiler_environment
+from unisono.mpi import compiler_environment
 
 _MARK = "@P "
 
@@ -169,7 +169,7 @@ def probe_program(machine: Machine) -> Path:
 
 
 def _key(compiler: str, source: Path) -> str:
-    shown = tools.ask([compiler, "-show"], timeout=60.0).out
+    shown = asking.ask([compiler, "-show"], timeout=60.0).out
     stat = Path(compiler).stat()
     text = "\0".join([source.read_text(), compiler, str(stat.st_size), str(stat.st_mtime_ns), shown])
     return hashlib.sha256(text.encode()).hexdigest()[:20]

@@ -8,7 +8,6 @@ from unisono.errors import UserError
 from unisono.export.dispatch import Rule, Rules
 from unisono.language import N_, _
 from unisono.machine.model import Mpi
-from unisono.machine.version import at_least
 from unisono.model import DISPATCHED, WITHOUT_SIZE, is_ours
 from unisono.parameters.spelling import implementation
 from unisono.tuning.model import Tuning
@@ -17,9 +16,6 @@ from unisono.tuning.plans import PlanModel, RuleModel
 USUAL = {"node_latency": 2e-7, "node_byte": 1.25e-10, "fabric_latency": 2e-6, "fabric_byte": 1e-10}
 """Stands in for costs that were not measured, such as those between nodes on one node, where they do not matter: what
 the library itself takes for usual (native/collectives/comm.c)."""
-
-_PREFERS = "5.0.4"
-"""From this Open MPI on a copy of a communicator can prefer a component."""
 
 
 def compile_serving(tuning: Tuning, plan: PlanModel, mpi: Mpi) -> tuple[Rules, list[str]]:
@@ -78,7 +74,7 @@ def _rule(rule: RuleModel, plan: PlanModel, mpi: Mpi, notes: list[str]) -> Rule:
                     known=", ".join(known) or "none",
                 )
             )
-    elif not is_ours(call) and (mpi.family != "openmpi" or not at_least(mpi.version, _PREFERS)):
+    elif not is_ours(call) and not mpi.traits.prefers(mpi.version):
         notes.append(
             N_("{where}: {use} is left out, because {name} {version} prefers no component call by call").format(
                 where=where, use=use, name=mpi.name, version=mpi.version

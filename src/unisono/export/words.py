@@ -13,10 +13,10 @@ from unisono.export.serving import compile_serving, other_collectives
 from unisono.language import N_
 from unisono.launch.command import launch_scope_words
 from unisono.machine.model import Machine, Mpi
-from unisono.machine.version import at_least
 from unisono.parameters.spelling import require_mpi, sweep_words
 from unisono.tuning.model import Tuning
 from unisono.tuning.plans import PlanModel
+from unisono.version import at_least
 
 RULES_FILE = "coll_tuned_dynamic_rules_filename"
 """The MCA parameter that names coll/tuned's rules file."""
@@ -68,7 +68,7 @@ def plan_words(tuning: Tuning, plan: PlanModel, machine: Machine) -> PlanWords:
     if serving is not None:
         serving = replace(serving, reproducible=tuning.study.reproducible)
     # coll/tuned's are Open MPI's alone; what others make of rules is said where they are written.
-    rules, more = compile_rules(plans if mpi.family == "openmpi" else [], mpi)
+    rules, more = compile_rules(plans if mpi.traits.MCA else [], mpi)
     notes += more
     notes += _han_in_front(rules, plan, mpi)
     return PlanWords(

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from unisono.language import N_
 from unisono.launch.placement import Placement
 from unisono.machine.model import Machine
-from unisono.machine.version import at_least
 from unisono.parameters.defaults import has_fast_network
 from unisono.parameters.spelling import require_mpi
+from unisono.version import at_least
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING
 from unisono.errors import UserError
 from unisono.language import _
 from unisono.machine.model import Mpi
-from unisono.machine.version import at_least
 from unisono.mpi import family
+from unisono.version import at_least
 from unisono.writing import write
 
 if TYPE_CHECKING:

@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from unisono import mpi as families
+from unisono.asking import ask
 from unisono.errors import UserError
 from unisono.language import N_, _
 from unisono.launch.userline import parse
 from unisono.machine.model import Mpi
-from unisono.machine.mpi import beside, parse_version
-from unisono.machine.tools import ask
+from unisono.machine.mpi import parse_version
+from unisono.mpi.found import beside
 
 PRELOAD = "LD_PRELOAD"
 _LAUNCHERS = ("mpirun", "mpiexec", "orterun", "prterun", "srun")

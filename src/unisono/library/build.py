@@ -17,7 +17,7 @@ from pathlib import Path
 import unisono
 from unisono.errors import UserError
 from unisono.language import _
-from unisono.mpi.intel import compiler_environment
+from unisono.mpi import compiler_environment
 
 PROGRAM_NAME = "unisono-bench"
 _COMPILERS = ("cc", "gcc", "clang", "icx", "icc", "nvc")

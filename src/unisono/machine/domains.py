@@ -5,9 +5,6 @@ from __future__ import annotations
 from unisono.language import _, ngettext
 from unisono.machine.model import Machine
 
-_MAPPERS = ("PRTE_MCA_", "OMPI_MCA_rmaps", "OMPI_MCA_hwloc", "OMPI_MCA_orte")
-"""Begin the names of variables by which Open MPI's launcher maps and binds otherwise."""
-
 
 def described(machine: Machine) -> str:
     """One line: what there is, what is seen when ranks are left where the launcher puts them, what to pass for more."""
@@ -28,7 +25,7 @@ def described(machine: Machine) -> str:
             "{there}; {name} by itself binds no ranks: some ranks are not bound within one, so "
             "that a node is one domain to our collectives; pass -bind-to numa (or core) for all"
         ).format(there=there, name=mpi.name)
-    if mpi.is_hydra:
+    if mpi.traits.BINDS_TO == "shares":
         return _(
             "{there}; {name} by itself gives each rank its share of the cores, which lies within one where there are "
             "at least as many ranks as domains: UNISONO_VERBOSE=1 in a run tells how many are seen"
@@ -44,5 +41,5 @@ def described(machine: Machine) -> str:
 
 
 def binding_is_set(machine: Machine) -> bool:
-    """Whether the user's environment changes where Open MPI's launcher puts ranks."""
-    return any(name.startswith(_MAPPERS) for name in machine.environment)
+    """Whether the user's environment changes where the launcher puts ranks."""
+    return any(name.startswith(machine.traits.MAPPERS) for name in machine.environment)

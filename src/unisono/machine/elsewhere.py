@@ -8,10 +8,10 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from unisono.asking import ask
 from unisono.errors import UserError
 from unisono.language import _
 from unisono.machine.hosts import expand_nodelist
-from unisono.machine.tools import ask
 
 _PATIENCE = 120.0
 """Seconds: the first import of Python from a file system that many share may take long."""

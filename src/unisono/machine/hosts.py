@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
+from unisono.asking import ask
 from unisono.errors import UserError
 from unisono.machine.model import Node
-from unisono.machine.tools import ask
 from unisono.reading import read_text
 
 _GROUP = re.compile(r"\[([^\]]*)\]")

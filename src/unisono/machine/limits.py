@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from unisono.language import _
 from unisono.machine.files import format_cpu_list
 from unisono.machine.model import Machine
-from unisono.machine.version import at_least
+from unisono.version import at_least
 
 
 def over_quota(machine: Machine, ppn: int) -> bool:

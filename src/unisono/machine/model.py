@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict, Field
 
 from unisono import mpi as families
+from unisono.mpi.family import Family
 
 
 class _Model(BaseModel):
@@ -67,14 +68,19 @@ class Mpi(_Model):
         return mpi_name(self.family)
 
     @property
+    def traits(self) -> Family:
+        """What differs from one MPI to another."""
+        return families.traits(self.family)
+
+    @property
     def is_hydra(self) -> bool:
-        """Whether Hydra starts the ranks, which knows no MCA parameters."""
-        return families.known(self.family) and families.family(self.family).LAUNCHER == "hydra"
+        """Whether Hydra starts the ranks."""
+        return self.traits.LAUNCHER == "hydra"
 
     @property
     def binds(self) -> bool:
         """Whether the launcher binds ranks by itself."""
-        return not families.known(self.family) or families.family(self.family).BINDS
+        return self.traits.BINDS_TO != "nothing"
 
 
 class Device(_Model):
@@ -139,6 +145,16 @@ class Machine(_Model):
     environment: dict[str, str] = Field(default_factory=dict)
     """UCX_*, OMPI_*, PRTE_*, PMIX_* the user had set: kept, reported, part of the fingerprint."""
     root_user: bool = False
+
+    @property
+    def traits(self) -> Family:
+        """What is to be known of its MPI; of the one that is assumed, where none is described."""
+        return families.traits(self.mpi.family if self.mpi else None)
+
+    @property
+    def family(self) -> str:
+        """Of its MPI; the one that is assumed, where none is described."""
+        return self.mpi.family if self.mpi else families.ASSUMED.FAMILY
 
     @property
     def is_described(self) -> bool:

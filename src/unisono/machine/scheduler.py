@@ -8,10 +8,10 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from unisono.asking import ask
 from unisono.language import N_
 from unisono.machine.hosts import in_flux_batch
 from unisono.machine.model import Scheduler
-from unisono.machine.tools import ask
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from unisono.asking import ask
 from unisono.errors import UserError
-from unisono.machine import ompi_info
 from unisono.machine.model import Mpi, Ucx
-from unisono.machine.tools import ask
+from unisono.mpi.openmpi import ompi_info
 from unisono.reading import DOCUMENT_MOST, read_bytes
 
 _PROBE = Path(__file__).with_name("ucx_probe.py")

@@ -1,51 +1,14 @@
-"""What differs from one MPI to another and needs no look at the machine: a module for each, in one list."""
+"""What differs from one MPI to another: a module or a folder for each, in one list."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from typing import Literal, Protocol
-
 from unisono.mpi import intel, mpich, openmpi
-
-
-class Family(Protocol):
-    """A module that knows one MPI."""
-
-    FAMILY: str
-    """As files call it (machine.model.Mpi.family)."""
-    NAME: str
-    """For people."""
-    BANNERS: tuple[re.Pattern[str], ...]
-    """What its launcher says when asked for its version, with the version as the one group."""
-    LAUNCHER: Literal["openmpi", "hydra"]
-    """Whose options its launcher takes."""
-    BINDS: bool
-    """Whether its launcher binds ranks by itself."""
-    HOST_FILES: tuple[str, ...]
-    """Variables that name its hosts where neither the command line nor a scheduler does."""
-    CATALOGUE: tuple[str, ...]
-    """Files of parameters/ that describe what can be varied in it."""
-    LIBRARY: str
-    """Number of its main library: libmpi.so.40."""
-    VERSION_IN_LUA: str
-    VERSION_IN_TCL: str
-    VERSION_IN_SED: str
-    """A pattern for the version in what the launcher says: for Lua, for Tcl, and a basic regular expression of the
-    whole line for sed."""
-
-    def binding(self, cpus: Sequence[Sequence[int]]) -> list[str]:
-        """Options of the launcher that bind rank i of every node to the CPUs `cpus[i]`, by the system's numbers."""
-
-    def hosts(self, names: Sequence[str], ppn: int) -> list[str]:
-        """Options of the launcher that start `ppn` ranks on each of these hosts, in their order."""
-
-    def threads_binding(self, threads: int) -> list[str]:
-        """Options of the launcher that give each rank its own `threads` cores, next to one another."""
-
+from unisono.mpi.family import Family
 
 FAMILIES: tuple[Family, ...] = (openmpi, mpich, intel)
 
+ASSUMED: Family = openmpi
+"""Where nothing says which MPI is meant."""
 
 _BY_NAME = {one.FAMILY: one for one in FAMILIES}
 
@@ -57,3 +20,13 @@ def family(name: str) -> Family:
 
 def known(name: str) -> bool:
     return name in _BY_NAME
+
+
+def traits(name: str | None) -> Family:
+    """What is known of an MPI's ways, where there may be none, or one that is not driven."""
+    return ASSUMED if name is None else _BY_NAME.get(name, ASSUMED)
+
+
+def compiler_environment(mpicc: str) -> dict[str, str]:
+    """What a compiler wrapper needs to find its installation, whichever MPI's it is."""
+    return {name: value for one in FAMILIES for name, value in one.compiler_environment(mpicc).items()}

@@ -3,22 +3,71 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
+
+from unisono.language import _
+from unisono.model import CALL_SCOPE
+from unisono.mpi.family import Installation, Parameter
+from unisono.mpi.found import Found, beside, find_mpicc
 
 FAMILY = "intel"
 NAME = "Intel MPI"
 BANNERS: tuple[re.Pattern[str], ...] = (re.compile(r"Intel\(R\) MPI Library[^,\n]*, Version\s+(\d+(?:\.\d+)*)"),)
 LAUNCHER: Literal["openmpi", "hydra"] = "hydra"
-BINDS = True
+REFUSES_ROOT = False
+BINDS_TO: Literal["nothing", "shares", "cores"] = "shares"
+MAPPERS: tuple[str, ...] = ()
 HOST_FILES: tuple[str, ...] = ("I_MPI_HYDRA_HOST_FILE", "HYDRA_HOST_FILE")
 CATALOGUE: tuple[str, ...] = ("intel", "placement", "unisono", "boot")
 """Without UCX: its messages go through libfabric."""
+MCA = False
+SELECTION_FILES = False
+SHOWN_BY: Literal["verbosity", "tripwires", "start"] = "start"
+ALGORITHMS_OF: str | None = None
 LIBRARY = "12"
 VERSION_IN_LUA = r"Intel%(R%) MPI Library[^,]*, Version%s+([%d.]+)"
 VERSION_IN_TCL = r"Intel\(R\) MPI Library[^,]*, Version\s+([0-9.]+)"
 VERSION_IN_SED = r"Intel(R) MPI Library[^,]*, Version *\([0-9.]*\).*"
+
+
+def describe(launcher: str, version: str, mpicc: str | None) -> Found:
+    """Its own presets are read when it starts; our algorithms are switched inside a launch. Its script mpirun finds
+    mpiexec.hydra on PATH alone, so that the launcher beside it is taken."""
+    direct = beside(launcher, "mpiexec") if Path(launcher).name == "mpirun" else None
+    return Found(
+        version=version,
+        mpirun=direct or launcher,
+        mpicc=find_mpicc(launcher, mpicc),
+        call_scope=list(CALL_SCOPE),
+    )
+
+
+def rows(mpi: Installation) -> list[tuple[str, str]]:
+    return [
+        (_("Point to point"), _("within a node its own shared memory; between nodes: libfabric")),
+        (
+            _("Collectives"),
+            _("{mpi}'s own presets, chosen by itself or by variables; ours beside them").format(mpi=mpi.name),
+        ),
+        (
+            _("In one launch"),
+            _("our algorithms can be switched without a new mpirun; its presets are read at its start"),
+        ),
+    ]
+
+
+def prefers(version: str) -> bool:
+    return False
+
+
+def sweep_words(mpi: Installation) -> dict[str, str]:
+    return {}
+
+
+def parameters(mpirun: str) -> Mapping[str, Parameter] | None:
+    return None
 
 
 def binding(cpus: Sequence[Sequence[int]]) -> list[str]:

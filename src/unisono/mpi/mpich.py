@@ -3,20 +3,82 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Literal
+
+from unisono.asking import ask
+from unisono.language import _
+from unisono.model import CALL_SCOPE
+from unisono.mpi.family import Installation, Parameter
+from unisono.mpi.found import Found, beside, find_mpicc
 
 FAMILY = "mpich"
 NAME = "MPICH"
 BANNERS: tuple[re.Pattern[str], ...] = (re.compile(r"HYDRA build details:\s+Version:\s+(\S+)"),)
 LAUNCHER: Literal["openmpi", "hydra"] = "hydra"
-BINDS = False
+REFUSES_ROOT = False
+BINDS_TO: Literal["nothing", "shares", "cores"] = "nothing"
+MAPPERS: tuple[str, ...] = ()
 HOST_FILES: tuple[str, ...] = ("HYDRA_HOST_FILE",)
 CATALOGUE: tuple[str, ...] = ("mpich", "ucx", "placement", "unisono", "boot")
+MCA = False
+SELECTION_FILES = True
+SHOWN_BY: Literal["verbosity", "tripwires", "start"] = "tripwires"
+ALGORITHMS_OF: str | None = "mpich"
 LIBRARY = "12"
 VERSION_IN_LUA = r"HYDRA build details:%s+Version:%s+(%S+)"
 VERSION_IN_TCL = r"HYDRA build details:\s+Version:\s+(\S+)"
 VERSION_IN_SED = r" *Version: *\([^ ]*\).*"
+
+
+def describe(launcher: str, version: str, mpicc: str | None) -> Found:
+    """Its own algorithms are not switched inside a launch; ours are."""
+    return Found(
+        version=version,
+        mpirun=launcher,
+        # Debian's mpiexec.hydra ends like nothing: the mpicc beside it may be Open MPI's, mpicc.mpich never is.
+        mpicc=(beside(launcher, "mpicc.mpich") if mpicc is None else None) or find_mpicc(launcher, mpicc),
+        components={"netmod": _netmods(launcher)},
+        call_scope=list(CALL_SCOPE),
+    )
+
+
+def _netmods(launcher: str) -> list[str]:
+    """The network modules that MPICH was built with, as its mpichversion says: "MPICH Device: ch4:ucx ofi"."""
+    names = ("mpichversion.mpich", f"mpichversion{Path(launcher).suffix}", "mpichversion")
+    program = next((found for name in names if (found := beside(launcher, name)) is not None), None)
+    answer = ask([program], timeout=30.0) if program is not None else None
+    device = re.search(r"^MPICH Device:\s+ch[34]:(.*)$", answer.out, re.MULTILINE) if answer is not None else None
+    return re.findall(r"[a-z0-9]+", device[1]) if device else []
+
+
+def rows(mpi: Installation) -> list[tuple[str, str]]:
+    between = ", ".join(mpi.components.get("netmod", [])) or _("not known")
+    return [
+        (
+            _("Point to point"),
+            _("within a node its own shared memory; between nodes: {between}").format(between=between),
+        ),
+        (_("Collectives"), _("{mpi}'s own, chosen by itself; ours beside them").format(mpi=mpi.name)),
+        (_("In one launch"), _("our algorithms can be switched without a new mpirun")),
+    ]
+
+
+def prefers(version: str) -> bool:
+    return False
+
+
+def sweep_words(mpi: Installation) -> dict[str, str]:
+    return {}
+
+
+def parameters(mpirun: str) -> Mapping[str, Parameter] | None:
+    return None
+
+
+def compiler_environment(mpicc: str) -> dict[str, str]:
+    return {}
 
 
 def binding(cpus: Sequence[Sequence[int]]) -> list[str]:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from unisono.language import _
 from unisono.machine.model import Machine
-from unisono.machine.version import at_least
 from unisono.parameters import catalogue, conditions
 from unisono.parameters.conditions import Unmet
 from unisono.parameters.defaults import default_component, default_pml, fast_ports, usable
 from unisono.parameters.known import require_known
 from unisono.parameters.model import Parameter
+from unisono.version import at_least
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Availability:
 
 def availability(name: str, machine: Machine) -> Availability:
     """Whether a study can vary this parameter here. UserError for a name nobody knows."""
-    listed = catalogue.load(_family(machine)).get(name)
+    listed = catalogue.load(machine.family).get(name)
     parameter = listed or require_known(name, machine)
     if parameter.scope == "boot":
         reason = _("a boot setting, recorded and never set: {name}").format(name=_boot_value(name, machine))
@@ -40,7 +40,7 @@ def availability(name: str, machine: Machine) -> Availability:
             notes.append(result.note)
     values = available_values(name, machine, None)
     choices = len(set(values) - {parameter.default}) + (parameter.default is not None)
-    if name == "coll" and machine.mpi is not None and machine.mpi.is_hydra:
+    if name == "coll" and machine.mpi is not None and not machine.traits.MCA:
         return Availability(
             True,
             _("our own (unisono); those of {name} are not switched inside a launch").format(name=machine.mpi.name),
@@ -65,7 +65,7 @@ def _notes(parameter: Parameter, values: Sequence[str], machine: Machine) -> lis
         return [
             ", ".join(values) + (_("; the default on one node is {chosen}").format(chosen=chosen) if chosen else "")
         ]
-    if parameter.name == "algorithm" and machine.mpi is not None and not machine.mpi.is_hydra:
+    if parameter.name == "algorithm" and machine.mpi is not None and machine.traits.MCA:
         count = sum(len(algorithms) for algorithms in machine.mpi.algorithms.values())
         return [
             _("{count} algorithms for {count2} collectives").format(count=count, count2=len(machine.mpi.algorithms))
@@ -98,7 +98,7 @@ def available_values(name: str, machine: Machine, collective: str | None) -> lis
 
     Empty where the parameter is not available.
     """
-    parameter = catalogue.load(_family(machine)).get(name) or require_known(name, machine)
+    parameter = catalogue.load(machine.family).get(name) or require_known(name, machine)
     if parameter.scope == "boot":
         return []
     if any(isinstance(conditions.check(need, machine), Unmet) for need in parameter.needs):
@@ -124,7 +124,7 @@ def coll_candidates(machine: Machine, collective: str | None) -> list[str]:
     several = len(machine.nodes) > 1
     return [
         name
-        for name, component in catalogue.components(_family(machine)).items()
+        for name, component in catalogue.components(machine.family).items()
         if name in _present(machine, "coll")
         and (collective is None or collective in component.serves)
         and (several or component.nodes != "several")
@@ -146,7 +146,7 @@ def _pmls(machine: Machine) -> list[str]:
 
 def _btls(machine: Machine) -> list[str]:
     present = {"sm" if name == "vader" else name for name in _present(machine, "btl")}
-    values = catalogue.load(_family(machine))["btl"].values
+    values = catalogue.load(machine.family)["btl"].values
     return [value for value in values if set(value.split(",")) <= present]
 
 
@@ -184,7 +184,3 @@ def _present(machine: Machine, framework: str) -> list[str]:
     if framework == "coll":
         return usable(machine, "coll")
     return machine.mpi.components.get(framework, []) if machine.mpi else []
-
-
-def _family(machine: Machine) -> str:
-    return machine.mpi.family if machine.mpi else "openmpi"

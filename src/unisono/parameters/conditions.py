@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from unisono.errors import UserError
 from unisono.language import N_, _
 from unisono.machine.model import Machine
-from unisono.machine.version import at_least
 from unisono.parameters.defaults import default_pml, fast_ports, usable
+from unisono.version import at_least
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def _pml(layer: str, machine: Machine) -> Result:
 
 
 def _ucx(machine: Machine) -> Result:
-    if machine.mpi is not None and machine.mpi.is_hydra:
+    if not machine.traits.MCA:
         return _ucx_of_mpich(machine)
     coll = _components(machine, "coll")
     if "ucx" in _components(machine, "pml"):

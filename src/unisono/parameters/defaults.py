@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from unisono.machine.devices import FAST
 from unisono.machine.model import Machine
-from unisono.machine.version import at_least
 from unisono.parameters import catalogue
+from unisono.version import at_least
 
 
 def has_fast_network(machine: Machine) -> bool:

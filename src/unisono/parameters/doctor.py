@@ -11,15 +11,12 @@ from unisono.language import _, ngettext, translated
 from unisono.machine import coordinates, domains
 from unisono.machine.files import format_cpu_list
 from unisono.machine.limits import quota_sentence
-from unisono.machine.model import Machine, Mpi
+from unisono.machine.model import Machine
 from unisono.machine.picture import topology_text
 from unisono.sizes import format_size
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-_WATCHED = ("tuned", "han", "sm", "adapt", "basic", "hcoll", "ucc", "xhc", "acoll")
-"""Collective components people ask about: the page says of each whether it is present."""
 
 
 def machine_rows(machine: Machine) -> list[tuple[str, str]]:
@@ -86,7 +83,7 @@ def software_rows(machine: Machine) -> list[tuple[str, str]]:
             else _("no MPI or UCX setting"),
         )
     )
-    if machine.root_user and not (machine.mpi and machine.mpi.is_hydra):
+    if machine.root_user and machine.traits.REFUSES_ROOT:
         rows.append((_("User"), _("root: mpirun is told to allow it")))
     return rows
 
@@ -108,53 +105,10 @@ def _mpi_rows(machine: Machine) -> list[tuple[str, str]]:
     mpi = machine.mpi
     if mpi is None:
         return [("MPI", _("none described"))]
-    coll = mpi.components.get("coll", [])
-    present = [name for name in _WATCHED if name in coll]
-    absent = [name for name in _WATCHED if name not in coll]
-    inside = _("component, algorithm and segment size") if "coll" in mpi.call_scope else _("algorithm and segment size")
-    if not mpi.call_scope:
-        inside = _("nothing (no coll/tuned)")
-    always = [
+    return [
         ("MPI", f"{mpi.name} {mpi.version}, {mpi.mpirun}"),
         (_("Compiler"), mpi.mpicc or _("no mpicc beside mpirun: the benchmark cannot be built; name one with --mpicc")),
-    ]
-    if mpi.is_hydra:
-        return always + (_mpich_rows(mpi) if "netmod" in mpi.components else _intel_rows(mpi))
-    return [
-        *always,
-        (
-            _("Point to point"),
-            f"pml: {_names(mpi.components.get('pml', []))}; btl: {_names(mpi.components.get('btl', []))}",
-        ),
-        (_("Collectives"), _("{present}; not here: {absent}").format(present=_names(present), absent=_names(absent))),
-        (_("In one launch"), _("{inside} can be switched without a new mpirun").format(inside=inside)),
-    ]
-
-
-def _mpich_rows(mpi: Mpi) -> list[tuple[str, str]]:
-    netmods = mpi.components.get("netmod", [])
-    between = ", ".join(netmods) or _("not known")
-    return [
-        (
-            _("Point to point"),
-            _("within a node its own shared memory; between nodes: {between}").format(between=between),
-        ),
-        (_("Collectives"), _("{mpi}'s own, chosen by itself; ours beside them").format(mpi=mpi.name)),
-        (_("In one launch"), _("our algorithms can be switched without a new mpirun")),
-    ]
-
-
-def _intel_rows(mpi: Mpi) -> list[tuple[str, str]]:
-    return [
-        (_("Point to point"), _("within a node its own shared memory; between nodes: libfabric")),
-        (
-            _("Collectives"),
-            _("{mpi}'s own presets, chosen by itself or by variables; ours beside them").format(mpi=mpi.name),
-        ),
-        (
-            _("In one launch"),
-            _("our algorithms can be switched without a new mpirun; its presets are read at its start"),
-        ),
+        *mpi.traits.rows(mpi),
     ]
 
 
@@ -191,10 +145,6 @@ def _gib(size: int) -> str:
     return f"{size / (1 << 30):,.1f} GiB"
 
 
-def _names(names: list[str]) -> str:
-    return ", ".join(names) or _("none")
-
-
 def _device(machine: Machine, index: int) -> str:
     device = machine.devices[index]
     speed = f", {device.gbps:g} Gb/s" if device.gbps else ""
@@ -208,7 +158,7 @@ def parameter_rows(machine: Machine) -> list[tuple[str, str, bool, str]]:
     from unisono.parameters.availability import availability
 
     rows: list[tuple[str, str, bool, str]] = []
-    for name, parameter in catalogue.load(machine.mpi.family if machine.mpi else "openmpi").items():
+    for name, parameter in catalogue.load(machine.family).items():
         here = availability(name, machine)
         if here.available:
             text = translated(parameter.meaning)
@@ -287,7 +237,7 @@ def doctor_json(machine: Machine) -> dict[str, Any]:
     from unisono.parameters.availability import availability, available_values
 
     parameters = {}
-    for name, parameter in catalogue.load(machine.mpi.family if machine.mpi else "openmpi").items():
+    for name, parameter in catalogue.load(machine.family).items():
         here = availability(name, machine)
         parameters[name] = {
             "scope": parameter.scope,

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 from unisono.language import N_
 from unisono.machine.model import Machine
-from unisono.machine.version import at_least
 from unisono.model import Setting, is_ours
 from unisono.parameters import catalogue, conditions
 from unisono.parameters.conditions import Unmet
 from unisono.parameters.defaults import default_component, default_pml, default_value, usable, value_of
 from unisono.parameters.known import require_known
 from unisono.parameters.placements import is_default_binding, same_placement
+from unisono.version import at_least
 
 LIBRARIES = ("ucc", "hcoll")
 """Collective components that use UCX themselves, whatever carries point-to-point messages."""
@@ -190,8 +190,7 @@ def _without_effect(setting: Setting, here: _Here) -> _Folded:
 
 
 def _ineffective(need: str, setting: Setting, here: _Here) -> str:
-    mpi = here.machine.mpi
-    if (need == "ucx" or need.startswith("pml:")) and (mpi is None or mpi.family == "openmpi"):
+    if (need == "ucx" or need.startswith("pml:")) and here.machine.traits.MCA:
         layer = need.removeprefix("pml:")
         chosen = setting.get("pml") or default_pml(here.machine)
         if chosen is None or chosen == layer or (need == "ucx" and _library_serves(setting, here.machine)):

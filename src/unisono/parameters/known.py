@@ -9,11 +9,9 @@ from pathlib import Path
 
 from unisono.errors import UserError
 from unisono.language import N_, _
-from unisono.machine import ompi_info, ucx
+from unisono.machine import ucx
 from unisono.machine.model import Machine, Ucx
-from unisono.machine.mpi import beside
-from unisono.machine.ompi_info import McaParameter
-from unisono.machine.tools import ask
+from unisono.mpi.family import Parameter as Listed
 from unisono.parameters import catalogue
 from unisono.parameters.model import Parameter
 from unisono.parameters.spelling import ENVIRONMENT
@@ -28,7 +26,7 @@ def require_known(name: str, machine: Machine) -> Parameter:
     From the catalogue, or one that this MPI or UCX itself lists. UserError with names that look like it otherwise,
     and for boot parameters, which are recorded and never set.
     """
-    listed = catalogue.load(machine.mpi.family if machine.mpi else "openmpi")
+    listed = catalogue.load(machine.family)
     if name in listed:
         if listed[name].scope == "boot":
             raise UserError(
@@ -67,9 +65,9 @@ def _variable(name: str, machine: Machine) -> Parameter | None:
 def _mca(name: str, machine: Machine) -> Parameter | None:
     if not _MCA_NAME.fullmatch(name) or machine.mpi is None:
         return None
-    info = beside(machine.mpi.mpirun, "ompi_info")
-    if info is not None and machine.source == "measured":
-        known = _mca_parameters(info).get(name)
+    there = machine.traits.parameters(machine.mpi.mpirun) if machine.source == "measured" else None
+    if there is not None:
+        known = there.get(name)
         if known is None:
             return None
         return Parameter(
@@ -93,16 +91,10 @@ def _mca(name: str, machine: Machine) -> Parameter | None:
     return None
 
 
-def _needs(known: McaParameter) -> tuple[str, ...]:
+def _needs(known: Listed) -> tuple[str, ...]:
     if known.framework == "btl":
         return ("pml:ob1",)
     return (f"pml:{known.component}",) if known.framework == "pml" and known.component in ("ob1", "cm", "ucx") else ()
-
-
-@cache
-def _mca_parameters(info: str) -> dict[str, McaParameter]:
-    answer = ask([info, "--all", "--parsable"], timeout=30.0)
-    return ompi_info.parse_parameters(answer.out) if answer.ok else {}
 
 
 @cache
@@ -117,13 +109,13 @@ def _ucx_variables(described: Ucx | None) -> dict[str, str]:
 
 
 def _listed(machine: Machine) -> list[str]:
-    return list(catalogue.load(machine.mpi.family if machine.mpi else "openmpi"))
+    return list(catalogue.load(machine.family))
 
 
 def _unknown(name: str, machine: Machine) -> str:
     known = _listed(machine)
-    info = beside(machine.mpi.mpirun, "ompi_info") if machine.mpi and machine.source == "measured" else None
-    more = list(_mca_parameters(info)) if info else []
+    measured = machine.mpi if machine.source == "measured" else None
+    more = list(measured.traits.parameters(measured.mpirun) or ()) if measured else []
     more += list(_ucx_variables(machine.ucx))
     close = catalogue.close_names(name, known) or difflib.get_close_matches(name, more, n=3, cutoff=0.75)
     if close:

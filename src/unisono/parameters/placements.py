@@ -39,7 +39,7 @@ def is_default_binding(machine: Machine, nodes: int, ppn: int) -> bool:
     Open MPI maps and binds by core up to two ranks (tried on 4.1.4 and 5.0.11); beyond, 4.1.4 by NUMA domain.
     """
     return (
-        (machine.mpi is None or machine.mpi.family == "openmpi")
+        machine.traits.BINDS_TO == "cores"
         and nodes == 1
         and ppn == 2
         and machine.cores >= 2

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 
+from unisono.mpi import ASSUMED
 from unisono.parameters import catalogue
 
 VERBOSE = {"coll_base_verbose": "20"}
@@ -46,7 +47,7 @@ def stacked(text: str, communicator: str = "MPI_COMM_WORLD") -> list[str]:
     return next(iter(found.values()), [])
 
 
-def parse(text: str, communicator: str = "MPI_COMM_WORLD", family: str = "openmpi") -> dict[str, str]:
+def parse(text: str, communicator: str = "MPI_COMM_WORLD", family: str = ASSUMED.FAMILY) -> dict[str, str]:
     """Collective -> component that serves it, and "comm" -> the component on top of the stack.
 
     Empty when the text holds no selection. What a component implements is taken from the catalogue; components it does

@@ -9,16 +9,13 @@ from dataclasses import dataclass, field
 from unisono.errors import UserError
 from unisono.language import _
 from unisono.machine.model import Machine, Mpi
-from unisono.machine.version import at_least, version_tuple
 from unisono.model import CALL_SCOPE, PRELOAD, Setting, call_part, is_ours
 from unisono.parameters import catalogue
 from unisono.parameters.defaults import has_fast_network
+from unisono.version import version_tuple
 
 ENVIRONMENT = ("UCX_", "MPI_UCX_", "UCC_", "HCOLL_", "SHARP_", "FI_", "MPIR_CVAR_", "I_MPI_")
 """Parameters of these names are environment variables; every other name is an MCA parameter."""
-
-WITHIN_A_LAUNCH = "5.0.6"
-"""From this Open MPI on, coll_tuned_use_dynamic_rules can be written through MPI_T after MPI_Init."""
 
 TOP_PRIORITY = "100"
 
@@ -66,7 +63,7 @@ def launch_words(setting: Mapping[str, str], machine: Machine, call_scope: Seque
             )
         if is_environment(name):
             words.env[name] = value
-        elif mpi.is_hydra:
+        elif not mpi.traits.MCA:
             raise UserError(
                 _("{name}={value}: is Open MPI's; {name2} has no word for it").format(
                     name=name, value=value, name2=mpi.name
@@ -103,7 +100,7 @@ def call_words(setting: Mapping[str, str], collective: str, machine: Machine) ->
         return CallWords(use=implementation(setting))
     part = call_part(Setting(setting), mpi.call_scope)
     variables = _algorithm_words(part, collective, mpi)
-    if variables and at_least(mpi.version, WITHIN_A_LAUNCH):
+    if variables and not mpi.traits.sweep_words(mpi):
         variables = {"coll_tuned_use_dynamic_rules": "1", **variables}
     return CallWords(prefer=part.get("coll"), variables=variables)
 
@@ -149,16 +146,9 @@ def call_as_launch(setting: Mapping[str, str], collective: str, machine: Machine
 
 
 def sweep_words(machine: Machine) -> dict[str, str]:
-    """MCA parameters every launch needs in which call-scope settings are switched.
-
-    Before 5.0.6 coll/tuned decides at MPI_Init whether it will look at forced algorithms (tried on 4.1.4: writing
-    the switch later fails with MPI_T_ERR_CVAR_SET_NEVER). Without a forced algorithm the switch changes nothing:
-    tuned falls back to its fixed decision.
-    """
+    """MCA parameters every launch needs in which call-scope settings are switched."""
     mpi = require_mpi(machine)
-    if mpi.family == "openmpi" and "algorithm" in mpi.call_scope and not at_least(mpi.version, WITHIN_A_LAUNCH):
-        return {"coll_tuned_use_dynamic_rules": "1"}
-    return {}
+    return mpi.traits.sweep_words(mpi)
 
 
 def component_words(component: str, mpi: Mpi) -> dict[str, str]:

@@ -27,7 +27,8 @@ from unisono.machine.describe import describe, read_machine
 from unisono.machine.files import ROOT
 from unisono.machine.fingerprint import fingerprint
 from unisono.machine.model import Machine
-from unisono.machine.mpi import find_mpicc, find_mpirun
+from unisono.machine.mpi import find_mpirun
+from unisono.mpi.found import find_mpicc
 from unisono.profile.diagnose import mismatch, nothing_recorded, other_library, program_of
 from unisono.profile.model import Profile
 from unisono.profile.passed import Passed

@@ -10,7 +10,7 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from unisono.machine.tools import ask
+from unisono.asking import ask
 from unisono.profile.model import UNKNOWN, Frame
 
 _SECONDS = 120.0

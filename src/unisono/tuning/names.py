@@ -11,6 +11,7 @@ from collections.abc import Collection
 
 from unisono.language import _
 from unisono.model import Setting
+from unisono.mpi import ASSUMED
 from unisono.parameters.catalogue import close_names, load
 from unisono.parameters.spelling import is_environment
 
@@ -35,7 +36,7 @@ def check_value_names(setting: Setting, allowed: Collection[str] | None = None) 
                 )
             )
         if allowed is None and not is_parameter(name):
-            near = close_names(name, list(load("openmpi")))
+            near = close_names(name, list(load(ASSUMED.FAMILY)))
             sentence = (
                 _("unknown parameter {name!r}; did you mean {near}?")
                 if near
@@ -52,5 +53,5 @@ def is_parameter(name: str) -> bool:
     """Whether a launch can be given a parameter of this name at all."""
     if is_environment(name):
         return _ENVIRONMENT.fullmatch(name) is not None
-    known = load("openmpi").get(name)
+    known = load(ASSUMED.FAMILY).get(name)
     return (known is not None and known.scope != "boot") or _MCA.fullmatch(name) is not None

@@ -22,6 +22,7 @@ from unisono.export.formats import (
 )
 from unisono.export.seen import Item
 from unisono.language import _
+from unisono.mpi.family import Family
 
 
 class Format(Protocol):
@@ -31,14 +32,15 @@ class Format(Protocol):
     """As `--format` calls it."""
     LABEL: str
     """For people: who reads it, in English (translated where it is shown)."""
-    FAMILIES: tuple[str, ...]
-    """The MPIs (machine.model.Mpi.family) whose plans it can say."""
     FILES: tuple[str, ...]
     """Names of the files it may consist of."""
     BY_TUNE: bool
     """Whether `unisono tune` writes it at its end; else only `unisono export` does."""
     TAKES_LIBRARY: bool
     """Whether it can say a plan that needs our library."""
+
+    def read_by(self, family: Family) -> bool:
+        """Whether this MPI, or our library in it, reads it."""
 
     def expresses(self, content: Content) -> bool:
         """Whether the plan has anything that this format can say."""

@@ -18,12 +18,12 @@ from unisono.export.rules import RulesFile
 from unisono.export.seen import Item
 from unisono.export.words import rules_words
 from unisono.language import N_, _
-from unisono.machine.version import at_least
+from unisono.mpi.family import Family
 from unisono.reading import read_text
+from unisono.version import at_least
 
 NAME = "han"
 LABEL = N_("Open MPI's parameter file, and rules of coll/han: which component serves what on several nodes")
-FAMILIES: tuple[str, ...] = ("openmpi",)
 HAN = "openmpi-han-rules.conf"
 FILES: tuple[str, ...] = (HAN, RULES, JSON_RULES, openmpi.MCA)
 BY_TUNE = False
@@ -35,6 +35,10 @@ _SHOWN = re.compile(
     r"dump_dynamic_rules \d+ collective \d+ \((?P<collective>\w+)\) topology level \d+ \((?P<level>\w+)\) "
     r"configuration size (?P<ranks>\d+) message size (?P<size>\d+) -> collective component \d+ \((?P<name>\w+)\)"
 )
+
+
+def read_by(family: Family) -> bool:
+    return family.MCA
 
 
 def expresses(content: Content) -> bool:

@@ -12,16 +12,20 @@ from unisono.export.modulefile import read_lua, read_tcl, write_lua, write_tcl
 from unisono.export.placement_words import placement_comment
 from unisono.export.seen import Item
 from unisono.language import N_, _
+from unisono.mpi.family import Family
 from unisono.reading import read_text
 
 NAME = "module"
 LABEL = N_("a modulefile for Lmod (Lua) and Environment Modules (Tcl), which refuses another version of the MPI")
-FAMILIES: tuple[str, ...] = ("openmpi", "mpich", "intel")
 LUA = "unisono-tuning.lua"
 TCL = "unisono-tuning"
 FILES: tuple[str, ...] = (*CARRIED_FILES, LUA, TCL)
 BY_TUNE = False
 TAKES_LIBRARY = False
+
+
+def read_by(family: Family) -> bool:
+    return True
 
 
 def expresses(content: Content) -> bool:

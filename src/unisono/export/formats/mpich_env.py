@@ -11,15 +11,19 @@ from unisono.export.mpich_selection import forced
 from unisono.export.placement_words import placement_comment
 from unisono.export.seen import Item
 from unisono.language import N_
+from unisono.mpi.family import Family
 from unisono.reading import read_text
 
 NAME = "mpich-env"
 LABEL = N_("MPICH's variables: one algorithm for all sizes of a collective, on every communicator")
-FAMILIES: tuple[str, ...] = ("mpich",)
 SHELL = "mpich-env.sh"
 FILES: tuple[str, ...] = (SHELL,)
 BY_TUNE = False
 TAKES_LIBRARY = False
+
+
+def read_by(family: Family) -> bool:
+    return family.SELECTION_FILES
 
 
 def expresses(content: Content) -> bool:

@@ -11,15 +11,19 @@ from unisono.export.mpich_files import selection
 from unisono.export.placement_words import placement_comment
 from unisono.export.seen import Item
 from unisono.language import N_
+from unisono.mpi.family import Family
 from unisono.reading import read_text
 
 NAME = "mpich-json"
 LABEL = N_("MPICH's selection files: algorithms by communicator and message size")
-FAMILIES: tuple[str, ...] = ("mpich",)
 SHELL = "mpich-json.sh"
 FILES: tuple[str, ...] = (*SELECTION, SHELL)
 BY_TUNE = False
 TAKES_LIBRARY = False
+
+
+def read_by(family: Family) -> bool:
+    return family.SELECTION_FILES
 
 
 def expresses(content: Content) -> bool:

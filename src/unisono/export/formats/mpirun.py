@@ -10,15 +10,19 @@ from unisono.export.openmpi_check import check_handed
 from unisono.export.placement_words import placement_words
 from unisono.export.seen import Item
 from unisono.language import N_
+from unisono.mpi.family import Family
 from unisono.reading import read_text
 
 NAME = "mpirun"
 LABEL = N_("words for mpirun, placement included")
-FAMILIES: tuple[str, ...] = ("openmpi",)
 ARGUMENTS = "mpirun.txt"
 FILES: tuple[str, ...] = (*CARRIED_FILES, ARGUMENTS)
 BY_TUNE = True
 TAKES_LIBRARY = False
+
+
+def read_by(family: Family) -> bool:
+    return family.MCA
 
 
 def expresses(content: Content) -> bool:

@@ -10,15 +10,19 @@ from unisono.export.openmpi_check import check_handed
 from unisono.export.placement_words import placement_comment
 from unisono.export.seen import Item
 from unisono.language import N_
+from unisono.mpi.family import Family
 from unisono.reading import read_text
 
 NAME = "openmpi"
 LABEL = N_("Open MPI's parameter file, and a rules file in the form that its version reads")
-FAMILIES: tuple[str, ...] = ("openmpi",)
 MCA = "openmpi-mca-params.conf"
 FILES: tuple[str, ...] = (RULES, JSON_RULES, MCA)
 BY_TUNE = True
 TAKES_LIBRARY = False
+
+
+def read_by(family: Family) -> bool:
+    return family.MCA
 
 
 def expresses(content: Content) -> bool:

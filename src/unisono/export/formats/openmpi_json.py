@@ -9,15 +9,15 @@ from unisono.export.content import Content
 from unisono.export.formats import openmpi
 from unisono.export.seen import Item
 from unisono.language import N_, _
-from unisono.machine.version import at_least
+from unisono.version import at_least
 
 NAME = "openmpi-json"
 LABEL = N_("Open MPI's parameter file, and rules in JSON (Open MPI 6 and newer)")
-FAMILIES: tuple[str, ...] = openmpi.FAMILIES
 FILES: tuple[str, ...] = (JSON_RULES, openmpi.MCA)
 BY_TUNE = False
 TAKES_LIBRARY = False
 
+read_by = openmpi.read_by
 expresses = openmpi.expresses
 
 

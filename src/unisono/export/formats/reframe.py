@@ -8,14 +8,18 @@ from unisono.export.content import Content
 from unisono.export.seen import Item
 from unisono.export.spread import INSIDE, expected
 from unisono.language import N_, _
+from unisono.mpi.family import Family
 
 NAME = "reframe"
 LABEL = N_("reference times for ReFrame, with bounds from how launches of the study differ")
-FAMILIES: tuple[str, ...] = ("openmpi", "mpich", "intel")
 REFERENCE = "unisono_reference.py"
 FILES: tuple[str, ...] = (REFERENCE,)
 BY_TUNE = False
 TAKES_LIBRARY = True
+
+
+def read_by(family: Family) -> bool:
+    return True
 
 
 def expresses(content: Content) -> bool:

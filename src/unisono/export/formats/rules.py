@@ -11,13 +11,17 @@ from unisono.export.seen import Item
 from unisono.export.served import SERVING, check_served
 from unisono.language import N_, _
 from unisono.library.recorder import LIBRARY_NAME
+from unisono.mpi.family import Family
 
 NAME = "rules"
 LABEL = N_("the rules of our own library, which unisono run preloads")
-FAMILIES: tuple[str, ...] = ("openmpi", "mpich", "intel")
 FILES: tuple[str, ...] = (SERVING,)
 BY_TUNE = True
 TAKES_LIBRARY = True
+
+
+def read_by(family: Family) -> bool:
+    return True
 
 
 def expresses(content: Content) -> bool:

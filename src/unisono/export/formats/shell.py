@@ -9,15 +9,19 @@ from unisono.export.environment_check import check_environment
 from unisono.export.placement_words import placement_comment
 from unisono.export.seen import Item
 from unisono.language import N_
+from unisono.mpi.family import Family
 from unisono.reading import read_text
 
 NAME = "shell"
 LABEL = N_("a script to be sourced by a POSIX shell, with a way back")
-FAMILIES: tuple[str, ...] = ("openmpi", "mpich", "intel")
 SHELL = "env.sh"
 FILES: tuple[str, ...] = (*CARRIED_FILES, SHELL)
 BY_TUNE = True
 TAKES_LIBRARY = False
+
+
+def read_by(family: Family) -> bool:
+    return True
 
 
 def expresses(content: Content) -> bool:

@@ -11,16 +11,20 @@ from unisono.export.environment_check import check_environment
 from unisono.export.seen import Item
 from unisono.export.slurm_script import read_prolog, read_snippet, write_prolog, write_snippet
 from unisono.language import N_, _
+from unisono.mpi.family import Family
 from unisono.reading import read_text
 
 NAME = "slurm"
 LABEL = N_("lines for a Slurm batch script, and a TaskProlog: srun's tasks get the tuning")
-FAMILIES: tuple[str, ...] = ("openmpi", "mpich", "intel")
 SNIPPET = "slurm.sh"
 PROLOG = "slurm-task-prolog.sh"
 FILES: tuple[str, ...] = (*CARRIED_FILES, SNIPPET, PROLOG)
 BY_TUNE = False
 TAKES_LIBRARY = False
+
+
+def read_by(family: Family) -> bool:
+    return True
 
 
 def expresses(content: Content) -> bool:

@@ -8,15 +8,19 @@ from unisono.export.handed import Handed
 from unisono.export.openmpi_check import check_handed
 from unisono.export.seen import Item
 from unisono.language import N_
+from unisono.mpi.family import Family
 from unisono.reading import read_text
 
 NAME = "ucx"
 LABEL = N_("UCX's configuration file")
-FAMILIES: tuple[str, ...] = ("openmpi",)
 UCX = "ucx.conf"
 FILES: tuple[str, ...] = (UCX,)
 BY_TUNE = True
 TAKES_LIBRARY = False
+
+
+def read_by(family: Family) -> bool:
+    return family.MCA
 
 
 def expresses(content: Content) -> bool:

@@ -1,0 +1,104 @@
+"""What every module that knows an MPI has to say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Literal, Protocol
+
+from unisono.mpi.found import Found
+
+
+class Installation(Protocol):
+    """What families are told of one of their installations: machine.model.Mpi."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def version(self) -> str: ...
+
+    @property
+    def components(self) -> Mapping[str, list[str]]: ...
+
+    @property
+    def call_scope(self) -> Sequence[str]: ...
+
+
+class Parameter(Protocol):
+    """One that an installation lists itself."""
+
+    name: str
+    framework: str
+    component: str
+    value: str
+    help: str
+
+
+class Family(Protocol):
+    """A module that knows one MPI."""
+
+    FAMILY: str
+    """As files call it (machine.model.Mpi.family)."""
+    NAME: str
+    """For people."""
+    BANNERS: tuple[re.Pattern[str], ...]
+    """What its launcher says when asked for its version, with the version as the one group."""
+    LAUNCHER: Literal["openmpi", "hydra"]
+    """Whose options its launcher takes."""
+    REFUSES_ROOT: bool
+    """Whether its launcher starts nothing for root unless told to."""
+    BINDS_TO: Literal["nothing", "shares", "cores"]
+    """What its launcher binds ranks to by itself: each to its share of a node's cores, or to a core (with more than two
+    ranks to a larger object)."""
+    MAPPERS: tuple[str, ...]
+    """Begin the names of variables by which its launcher maps and binds otherwise."""
+    HOST_FILES: tuple[str, ...]
+    """Variables that name its hosts where neither the command line nor a scheduler does."""
+    CATALOGUE: tuple[str, ...]
+    """Files of parameters/ that describe what can be varied in it."""
+    MCA: bool
+    """Whether it is built of components (pml, btl, coll) that MCA parameters choose and set, and coll/tuned among them
+    reads a file of rules."""
+    SELECTION_FILES: bool
+    """Whether it reads files that select an algorithm by communicator and message size."""
+    SHOWN_BY: Literal["verbosity", "tripwires", "start"]
+    """What shows that it took a setting: what components print when told to, whether a call ends for which its files
+    have no answer, or what it prints at its start."""
+    ALGORITHMS_OF: str | None
+    """The value of `coll` in a rule that names an algorithm of this MPI itself."""
+    LIBRARY: str
+    """Number of its main library: libmpi.so.40."""
+    VERSION_IN_LUA: str
+    VERSION_IN_TCL: str
+    VERSION_IN_SED: str
+    """A pattern for the version in what the launcher says: for Lua, for Tcl, and a basic regular expression of the
+    whole line for sed."""
+
+    def describe(self, launcher: str, version: str, mpicc: str | None) -> Found:
+        """The installation of a launcher that gave this version; `mpicc` as the user gave it. Raises UserError where
+        it does not answer."""
+
+    def rows(self, mpi: Installation) -> list[tuple[str, str]]:
+        """(label, value): what doctor's page says of an installation, beside its version and compiler."""
+
+    def prefers(self, version: str) -> bool:
+        """Whether a copy of a communicator can prefer a component."""
+
+    def sweep_words(self, mpi: Installation) -> dict[str, str]:
+        """MCA parameters that a launch needs in which algorithms are switched."""
+
+    def parameters(self, mpirun: str) -> Mapping[str, Parameter] | None:
+        """Name -> parameter: all that an installation lists itself, beyond the catalogue; None where it lists none."""
+
+    def compiler_environment(self, mpicc: str) -> dict[str, str]:
+        """What its compiler wrapper needs to find its installation; nothing for another MPI's."""
+
+    def binding(self, cpus: Sequence[Sequence[int]]) -> list[str]:
+        """Options of the launcher that bind rank i of every node to the CPUs `cpus[i]`, by the system's numbers."""
+
+    def hosts(self, names: Sequence[str], ppn: int) -> list[str]:
+        """Options of the launcher that start `ppn` ranks on each of these hosts, in their order."""
+
+    def threads_binding(self, threads: int) -> list[str]:
+        """Options of the launcher that give each rank its own `threads` cores, next to one another."""

@@ -1,0 +1,55 @@
+"""Programs that stand beside a launcher, and what an installation is found to be."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from unisono.errors import UserError
+from unisono.language import _
+
+_DEBIANS = (".openmpi", ".mpich")
+"""How Debian's names of one MPI among several end, all its programs' alike: mpirun.mpich, mpicc.mpich."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a family says of one installation (machine.model.Mpi has the meanings)."""
+
+    version: str
+    mpirun: str
+    mpicc: str | None
+    components: dict[str, list[str]] = field(default_factory=dict)
+    algorithms: dict[str, dict[str, int]] = field(default_factory=dict)
+    call_scope: list[str] = field(default_factory=list)
+    settings: dict[str, str] = field(default_factory=dict)
+
+
+def program(given: str) -> str | None:
+    """Its absolute path; None where it cannot be run. A Path would lose the `./` that keeps it from being looked for on
+    PATH."""
+    found = shutil.which(os.path.expanduser(given))  # noqa: PTH111
+    return None if found is None else str(Path(found).absolute())
+
+
+def beside(mpirun: str, name: str) -> str | None:
+    """A program in the directory of mpirun, or of what mpirun is a link to (alternatives, modules)."""
+    for directory in dict.fromkeys((Path(mpirun).parent, Path(mpirun).resolve().parent)):
+        path = directory / name
+        if os.access(path, os.X_OK) and path.is_file():
+            return str(path)
+    return None
+
+
+def find_mpicc(mpirun: str, mpicc: str | None) -> str | None:
+    """The compiler wrapper: the given one, else the one beside mpirun; never one of another MPI from PATH."""
+    if mpicc is not None:
+        found = program(mpicc)
+        if found is None:
+            raise UserError(_("--mpicc: {mpicc} is not a program that can be run").format(mpicc=shlex.quote(mpicc)))
+        return found
+    ending = Path(mpirun).suffix
+    return beside(mpirun, f"mpicc{ending}") if ending in _DEBIANS else beside(mpirun, "mpicc")

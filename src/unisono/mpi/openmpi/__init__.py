@@ -1,0 +1,157 @@
+"""Open MPI 4.1 and newer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Literal
+
+from unisono.asking import ask
+from unisono.errors import UserError
+from unisono.language import _
+from unisono.mpi.family import Installation
+from unisono.mpi.found import Found, beside, find_mpicc
+from unisono.mpi.openmpi import ompi_info
+from unisono.mpi.openmpi.ompi_info import McaParameter
+from unisono.version import at_least
+
+FAMILY = "openmpi"
+NAME = "Open MPI"
+BANNERS: tuple[re.Pattern[str], ...] = (
+    re.compile(r"\(Open MPI\)\s+v?(\S+)"),
+    # By another name than mpirun (Debian's mpirun.openmpi) Open MPI 4 calls itself so.
+    re.compile(r"\(OpenRTE\)\s+v?(\S+)"),
+)
+LAUNCHER: Literal["openmpi", "hydra"] = "openmpi"
+REFUSES_ROOT = True
+BINDS_TO: Literal["nothing", "shares", "cores"] = "cores"
+MAPPERS: tuple[str, ...] = ("PRTE_MCA_", "OMPI_MCA_rmaps", "OMPI_MCA_hwloc", "OMPI_MCA_orte")
+HOST_FILES: tuple[str, ...] = ("PRTE_MCA_prte_default_hostfile", "OMPI_MCA_orte_default_hostfile")
+CATALOGUE: tuple[str, ...] = ("openmpi", "ucx", "placement", "unisono", "boot")
+MCA = True
+SELECTION_FILES = False
+SHOWN_BY: Literal["verbosity", "tripwires", "start"] = "verbosity"
+ALGORITHMS_OF: str | None = "tuned"
+LIBRARY = "40"
+VERSION_IN_LUA = r"%(Open[ %a]*%)%s+v?(%S+)"
+VERSION_IN_TCL = r"\(Open[ A-Za-z]*\)\s+v?(\S+)"
+VERSION_IN_SED = r".*(Open[ A-Za-z]*) *v\{0,1\}\([^ ]*\).*"
+
+WITHIN_A_LAUNCH = "5.0.6"
+"""From this version on, coll_tuned_use_dynamic_rules can be written through MPI_T after MPI_Init."""
+
+_PREFERS = "5.0.4"
+"""From this version on, a communicator's component preference survives MPI_Comm_dup_with_info."""
+
+_WATCHED = ("tuned", "han", "sm", "adapt", "basic", "hcoll", "ucc", "xhc", "acoll")
+"""Collective components people ask about: doctor's page says of each whether it is present."""
+
+
+def describe(launcher: str, version: str, mpicc: str | None) -> Found:
+    info = beside(launcher, "ompi_info")
+    if info is None:
+        raise UserError(
+            _("{launcher}: Open MPI's ompi_info is not beside it; install it or use another MPI").format(
+                launcher=launcher
+            )
+        )
+    listing = _ompi_info(info, "--parsable")
+    components = ompi_info.parse_components(listing)
+    tuned = _ompi_info(info, "--param", "coll", "tuned", "--level", "9", "--parsable")
+    version = ompi_info.parse_value(listing, "ompi:version:full") or version
+    return Found(
+        version=version,
+        mpirun=launcher,
+        mpicc=find_mpicc(launcher, mpicc),
+        components=components,
+        algorithms=ompi_info.parse_algorithms(tuned),
+        call_scope=call_scope(version, components),
+        settings=ompi_info.set_in_files(_ompi_info(info, "--all", "--parsable")),
+    )
+
+
+def _ompi_info(program: str, *arguments: str) -> str:
+    answer = ask([program, *arguments], timeout=30.0)
+    if not answer.ok:
+        said = (answer.error or answer.out).strip().splitlines() or ["nothing"]
+        raise UserError(
+            _("{program} {arguments}: failed (it said: {said})").format(
+                program=program, arguments=" ".join(arguments), said=said[0]
+            )
+        )
+    return answer.out
+
+
+def call_scope(version: str, components: Mapping[str, list[str]]) -> list[str]:
+    """What this Open MPI really switches inside one launch.
+
+    coll/tuned reads its forced algorithms again at every new communicator in every version we have tried (4.1.4 to
+    5.0.11).
+    """
+    if "tuned" not in components.get("coll", []):
+        return []
+    return (["coll"] if prefers(version) else []) + ["algorithm", "segment"]
+
+
+def prefers(version: str) -> bool:
+    return at_least(version, _PREFERS)
+
+
+def sweep_words(mpi: Installation) -> dict[str, str]:
+    """Before 5.0.6 coll/tuned decides at MPI_Init whether it will look at forced algorithms (tried on 4.1.4: writing
+    the switch later fails with MPI_T_ERR_CVAR_SET_NEVER). Without a forced algorithm the switch changes nothing:
+    tuned falls back to its fixed decision."""
+    if "algorithm" in mpi.call_scope and not at_least(mpi.version, WITHIN_A_LAUNCH):
+        return {"coll_tuned_use_dynamic_rules": "1"}
+    return {}
+
+
+def parameters(mpirun: str) -> Mapping[str, McaParameter] | None:
+    info = beside(mpirun, "ompi_info")
+    return _parameters(info) if info is not None else None
+
+
+@cache
+def _parameters(info: str) -> dict[str, McaParameter]:
+    answer = ask([info, "--all", "--parsable"], timeout=30.0)
+    return ompi_info.parse_parameters(answer.out) if answer.ok else {}
+
+
+def rows(mpi: Installation) -> list[tuple[str, str]]:
+    coll = mpi.components.get("coll", [])
+    present = [name for name in _WATCHED if name in coll]
+    absent = [name for name in _WATCHED if name not in coll]
+    inside = _("component, algorithm and segment size") if "coll" in mpi.call_scope else _("algorithm and segment size")
+    if not mpi.call_scope:
+        inside = _("nothing (no coll/tuned)")
+    return [
+        (
+            _("Point to point"),
+            f"pml: {_names(mpi.components.get('pml', []))}; btl: {_names(mpi.components.get('btl', []))}",
+        ),
+        (_("Collectives"), _("{present}; not here: {absent}").format(present=_names(present), absent=_names(absent))),
+        (_("In one launch"), _("{inside} can be switched without a new mpirun").format(inside=inside)),
+    ]
+
+
+def _names(names: list[str]) -> str:
+    return ", ".join(names) or _("none")
+
+
+def compiler_environment(mpicc: str) -> dict[str, str]:
+    return {}
+
+
+def binding(cpus: Sequence[Sequence[int]]) -> list[str]:
+    """None: launch.mapping has Open MPI's words, which name objects and differ between 4 and 5."""
+    return []
+
+
+def hosts(names: Sequence[str], ppn: int) -> list[str]:
+    return ["--host", ",".join(f"{name}:{ppn}" for name in names)]
+
+
+def threads_binding(threads: int) -> list[str]:
+    """None: it goes into --map-by together with the ranks of a node."""
+    return []
