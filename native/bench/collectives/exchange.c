@@ -57,6 +57,7 @@ static bool prepare(struct operation *operation, struct problem *problem)
 static void run_step(const struct operation *operation, MPI_Comm comm, char *send, char *receive)
 {
     MPI_Request requests[STEP_MOST];
+    MPI_Status statuses[STEP_MOST]; /* gcc warns of MPICH's MPI_STATUSES_IGNORE */
     int pending = 0;
     for (int i = 0; i < operation->counts[0]; i++) {
         struct action a = action_of(operation, i);
@@ -78,11 +79,11 @@ static void run_step(const struct operation *operation, MPI_Comm comm, char *sen
             send += a.bytes;
             break;
         default:
-            MPI_Waitall(pending, requests, MPI_STATUSES_IGNORE);
+            MPI_Waitall(pending, requests, statuses);
             pending = 0;
         }
     }
-    MPI_Waitall(pending, requests, MPI_STATUSES_IGNORE);
+    MPI_Waitall(pending, requests, statuses);
 }
 
 static void run(const struct operation *operation, MPI_Comm comm, void *send, void *receive)
@@ -93,6 +94,7 @@ static void run(const struct operation *operation, MPI_Comm comm, void *send, vo
     }
     const int *targets = operation->counts, *sources = operation->offsets, bytes = (int)operation->bytes;
     MPI_Request requests[2 * PARTNERS_MOST];
+    MPI_Status statuses[2 * PARTNERS_MOST];
     int count = 0;
     for (int i = 0; i < sources[0]; i++)
         MPI_Irecv((char *)receive + (size_t)i * operation->bytes, bytes, MPI_BYTE, sources[1 + i], 0, comm,
@@ -100,7 +102,7 @@ static void run(const struct operation *operation, MPI_Comm comm, void *send, vo
     for (int i = 0; i < targets[0]; i++)
         MPI_Isend((char *)send + (size_t)i * operation->bytes, bytes, MPI_BYTE, targets[1 + i], 0, comm,
                   &requests[count++]);
-    MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
+    MPI_Waitall(count, requests, statuses);
 }
 
 static void fill(const struct operation *operation, void *send, uint64_t repetition)

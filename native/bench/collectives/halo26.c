@@ -25,11 +25,12 @@ static void run(const struct operation *operation, MPI_Comm comm, void *send, vo
 {
     const int count = operation->counts[0], *around = operation->counts + 1, bytes = (int)operation->bytes;
     MPI_Request requests[2 * CUBE_NEIGHBOURS];
+    MPI_Status statuses[2 * CUBE_NEIGHBOURS]; /* gcc warns of MPICH's MPI_STATUSES_IGNORE */
     for (int i = 0; i < count; i++)
         MPI_Irecv((char *)receive + (size_t)i * operation->bytes, bytes, MPI_BYTE, around[i], 0, comm, &requests[i]);
     for (int i = 0; i < count; i++)
         MPI_Isend((char *)send + (size_t)i * operation->bytes, bytes, MPI_BYTE, around[i], 0, comm, &requests[count + i]);
-    MPI_Waitall(2 * count, requests, MPI_STATUSES_IGNORE);
+    MPI_Waitall(2 * count, requests, statuses);
 }
 
 static void fill(const struct operation *operation, void *send, uint64_t repetition)
