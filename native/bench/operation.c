@@ -8,7 +8,7 @@
 
 static const struct collective *const table[] = {
     &coll_allreduce, &coll_reduce,    &coll_bcast,  &coll_allgather, &coll_allgatherv,
-    &coll_alltoall,  &coll_alltoallv, &coll_gather, &coll_gatherv, &coll_scatter, &coll_scatterv,   &coll_reduce_scatter,
+    &coll_alltoall,  &coll_alltoallv, &coll_alltoallw, &coll_gather, &coll_gatherv, &coll_scatter, &coll_scatterv,   &coll_reduce_scatter,
     &coll_reduce_scatter_block, &coll_scan, &coll_exscan, &coll_barrier,   &coll_pingpong,  &coll_allreduce5, &coll_halo26,
     &coll_exchange,
 };
@@ -33,6 +33,7 @@ bool operation_prepare(struct operation *operation, const char *name, int rank, 
                                     .rank = rank,
                                     .ranks = ranks,
                                     .bytes = (size_t)bytes,
+                                    .made = MPI_DATATYPE_NULL,
                                     .partners = partners};
     if (operation->collective == NULL)
         return problem_set(problem, "'%.40s' is not a collective that can be measured", name);
@@ -45,5 +46,10 @@ void operation_free(struct operation *operation)
 {
     free(operation->counts);
     free(operation->offsets);
+    free(operation->types);
+    if (operation->made != MPI_DATATYPE_NULL)
+        MPI_Type_free(&operation->made);
     operation->counts = operation->offsets = NULL;
+    operation->types = NULL;
+    operation->made = MPI_DATATYPE_NULL;
 }

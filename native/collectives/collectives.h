@@ -19,6 +19,7 @@ enum collective {
     COLL_ALLREDUCE,
     COLL_ALLTOALL,
     COLL_ALLTOALLV,
+    COLL_ALLTOALLW,
     COLL_BARRIER,
     COLL_BCAST,
     COLL_EXSCAN,
@@ -50,8 +51,8 @@ static inline bool collective_scatters_sum(enum collective collective)
 /* Whether ranks agree on no size: their arguments are each rank's own. */
 static inline bool collective_has_no_size(enum collective collective)
 {
-    return collective == COLL_BARRIER || collective == COLL_ALLTOALLV || collective == COLL_GATHERV ||
-           collective == COLL_SCATTERV;
+    return collective == COLL_BARRIER || collective == COLL_ALLTOALLV || collective == COLL_ALLTOALLW ||
+           collective == COLL_GATHERV || collective == COLL_SCATTERV;
 }
 
 /* Whether every rank gets what those before it have, combined. */
@@ -90,7 +91,7 @@ struct call {
     int64_t bytes; /* the message size as IMB counts it: the vector of bcast, reduce, allreduce, (ex)scan; what one rank
                       contributes to allgather and gather; what one rank has for one other in alltoall and scatter; what
                       one rank gets of reduce_scatter_block; of reduce_scatter the whole vector; of allgatherv
-                      the total over all ranks divided by the ranks, rounded up; 0 for alltoallv, gatherv, scatterv and
+                      the total over all ranks divided by the ranks, rounded up; 0 for alltoallv, alltoallw, gatherv, scatterv and
                       barrier */
 
     /* Data goes from `send` to `receive`, both contiguous. They overlap only where said:
@@ -99,7 +100,7 @@ struct call {
        allreduce  they may be equal.
        scan       they may be equal; so in exscan, where `receive` of rank 0 is NULL.
        allgather  `send` may be this rank's own place in `receive`; so in allgatherv.
-       alltoall   never; so in alltoallv.
+       alltoall   never; so in alltoallv and alltoallw, which to algorithms are the same.
        reduce_scatter(_block)  they may be equal; not where an algorithm sees them (run.c).
        gather(v)  `receive` counts on the root alone, elsewhere it is NULL; its `send` may be its own place in it.
        scatter(v) `send` counts on the root alone, elsewhere it is NULL; its `receive` may be its own place in it. */

@@ -14,7 +14,7 @@ static const struct algorithm *const table[] = {
 #undef ALGORITHM
 
 const char *const collective_names[COLLECTIVES] = {
-    "allgather", "allgatherv", "allreduce", "alltoall",       "alltoallv",            "barrier", "bcast",   "exscan",
+    "allgather", "allgatherv", "allreduce", "alltoall",       "alltoallv",            "alltoallw", "barrier", "bcast",   "exscan",
     "gather",    "gatherv",    "reduce",    "reduce_scatter", "reduce_scatter_block", "scan",    "scatter", "scatterv"};
 
 const struct algorithm *algorithm_at(int index)

@@ -1,4 +1,4 @@
-/* Alltoallv; see calls.c.
+/* Alltoallv and alltoallw; see calls.c.
  *
  * Nobody knows the lengths of others' blocks, nor what they have to pack. So on one node every call goes in pieces of
  * each block, whose length follows from the number of ranks: a rank packs one piece of each at a time, and calls the
@@ -7,7 +7,7 @@
  * nothing they do not wait for each other. Over several nodes ranks do more for one another: there ranks agree whether one
  * would take too much memory, and then on as many pieces: at every call in place, which all know to be one, and of an
  * algorithm that keeps what its node sends; because of gaps, of which nobody knows, at the first call and ever more rarely
- * until there is one, so that most calls need not agree. */
+ * until there is one, so that most calls need not agree. An alltoallw is an alltoallv whose blocks have types of their own. */
 #include <string.h>
 
 #include "dispatch.h"
@@ -31,7 +31,7 @@ static int64_t least(int64_t one, int64_t other)
 
 static int64_t bytes_of(const struct side *side, int rank)
 {
-    return types_bytes(vectors_count(&side->blocks, rank), &side->blocks.layout);
+    return types_bytes(vectors_count(&side->blocks, rank), vectors_layout(&side->blocks, rank));
 }
 
 /* Arranges the blocks as they are with the program. False: a count is none, or all are too many. */
@@ -48,17 +48,29 @@ static bool is_possible(struct side *side, int ranks)
     return true;
 }
 
-/* Room for a piece of every block, and for an element of each that is longer. */
+/* Whether a block is packed at once, and sent out of there piece by piece: where a piece is all of it, or no more than one
+   element is left, for which there had to be room too. */
+static bool is_held(const struct side *side, int rank, int64_t bytes, int64_t piece)
+{
+    const struct layout *layout = vectors_layout(&side->blocks, rank);
+    return bytes <= piece || (!layout->contiguous && bytes - piece <= layout->size);
+}
+
+/* Room for a piece of a block, and for an element where pieces may cut it. */
+static int64_t room_of(const struct side *side, int rank, int64_t bytes, int64_t piece)
+{
+    const struct layout *layout = vectors_layout(&side->blocks, rank);
+    return is_held(side, rank, bytes, piece) ? bytes : piece + (layout->contiguous ? 0 : layout->size);
+}
+
 static int make_room(struct state *state, struct side *side, int which, int64_t piece)
 {
     int64_t all = 0;
     void *room = NULL;
     if (!side->packs)
         return MPI_SUCCESS;
-    for (int rank = 0; rank < state->ranks; rank++) {
-        int64_t bytes = bytes_of(side, rank);
-        all += bytes <= piece ? bytes : piece + (side->blocks.layout.contiguous ? 0 : side->blocks.layout.size);
-    }
+    for (int rank = 0; rank < state->ranks; rank++)
+        all += room_of(side, rank, bytes_of(side, rank), piece);
     int failed = serve_room(state, which, all, &room);
     side->room = room;
     return failed;
@@ -72,8 +84,8 @@ static void arrange(struct side *side, int ranks, int64_t from, int64_t piece)
     for (int rank = 0; rank < ranks; rank++) {
         int64_t bytes = bytes_of(side, rank);
         blocks->bytes[rank] = bytes > from ? least(bytes - from, piece) : 0;
-        blocks->at[rank] = side->packs ? next : vectors_place(blocks, rank) + from;
-        next += bytes <= piece ? bytes : piece + (blocks->layout.contiguous ? 0 : blocks->layout.size);
+        blocks->at[rank] = side->packs ? next + (is_held(side, rank, bytes, piece) ? from : 0) : vectors_place(blocks, rank) + from;
+        next += room_of(side, rank, bytes, piece);
     }
 }
 
@@ -83,11 +95,17 @@ static int move(const struct state *state, const struct side *side, int64_t from
     const struct blocks *blocks = &side->blocks;
     int failed = MPI_SUCCESS;
     for (int rank = 0; rank < state->ranks && failed == MPI_SUCCESS && side->packs; rank++) {
+        int64_t bytes = bytes_of(side, rank), at = from, now = blocks->bytes[rank];
         char *room = side->room + blocks->at[rank];
-        const struct stream stream = {.place = side->data + vectors_place(blocks, rank), .type = blocks->type,
-                                      .layout = &blocks->layout, .comm = state->ours->comm, .spare = room + piece};
-        failed = (leaves ? stream_pack(&stream, from, blocks->bytes[rank], room)
-                         : stream_unpack(&stream, from, blocks->bytes[rank], room));
+        bool held = is_held(side, rank, bytes, piece);
+        if (held && (leaves ? from > 0 : bytes - from > piece))
+            continue; /* it is there already, or has not all come */
+        if (held)
+            room -= from, at = 0, now = bytes - from > 0 ? bytes : 0;
+        const struct stream stream = {.place = side->data + vectors_place(blocks, rank), .type = vectors_type(blocks, rank),
+                                      .layout = vectors_layout(blocks, rank), .comm = state->ours->comm,
+                                      .spare = held ? NULL : room + piece};
+        failed = leaves ? stream_pack(&stream, at, now, room) : stream_unpack(&stream, at, now, room);
     }
     return failed;
 }
@@ -152,6 +170,46 @@ static int run(struct state *state, const struct implementation *ours, struct si
     return failed;
 }
 
+/* The types of one side, into `layouts`. What nothing is sent with may be no type. False: a type is none. */
+static bool look_at_types(struct blocks *blocks, int ranks, struct layout *layouts)
+{
+    bool good = true;
+    blocks->layouts = layouts;
+    for (int rank = 0; rank < ranks && good; rank++) {
+        layouts[rank] = (struct layout){.contiguous = true};
+        good = vectors_count(blocks, rank) == 0 || types_layout(vectors_type(blocks, rank), &layouts[rank]);
+    }
+    return good;
+}
+
+static bool has_gaps(const struct blocks *blocks, int ranks)
+{
+    bool any = false;
+    for (int rank = 0; rank < ranks && blocks->layouts != NULL && !any; rank++)
+        any = !blocks->layouts[rank].contiguous;
+    return blocks->layouts != NULL ? any : !blocks->layout.contiguous;
+}
+
+/* Where the types are known. */
+static bool serve_sides(enum collective collective, struct state *state, struct side *out, struct side *in, bool in_place,
+                        MPI_Comm *comm, int *error)
+{
+    if (state_vectors(state) == NULL)
+        return false;
+    out->packs = out->data == in->data || has_gaps(&out->blocks, state->ranks);
+    in->packs = has_gaps(&in->blocks, state->ranks);
+    out->blocks.bytes = state->vectors;
+    out->blocks.at = out->blocks.bytes + state->ranks;
+    in->blocks.bytes = out->blocks.at + state->ranks;
+    in->blocks.at = in->blocks.bytes + state->ranks;
+    if (!is_possible(out, state->ranks) || !is_possible(in, state->ranks) ||
+        out->blocks.bytes[state->rank] != in->blocks.bytes[state->rank])
+        return false;
+    const struct call call = {.collective = collective};
+    const struct implementation *ours = serve_choose(state, &call, true, comm);
+    return ours != NULL && serve_end(state, run(state, ours, out, in, in_place), error);
+}
+
 bool dispatch_alltoallv(const void *send, struct dispatch_vector send_given, MPI_Datatype send_type, void *receive,
                         struct dispatch_vector given, MPI_Datatype type, MPI_Comm *comm, int *error)
 {
@@ -161,22 +219,28 @@ bool dispatch_alltoallv(const void *send, struct dispatch_vector send_given, MPI
         send = receive, send_given = given, send_type = type;
     struct side out = {.blocks = {.given = &send_given, .type = send_type}, .data = (char *)(uintptr_t)send};
     struct side in = {.blocks = {.given = &given, .type = type}, .data = receive};
-    if (state == NULL || receive == MPI_IN_PLACE || !vectors_given(&given) || !vectors_given(&send_given) ||
-        !types_layout(type, &in.blocks.layout) || !types_layout(send_type, &out.blocks.layout) ||
-        state_vectors(state) == NULL)
-        return false;
-    out.packs = send == receive || !out.blocks.layout.contiguous;
-    in.packs = !in.blocks.layout.contiguous;
-    out.blocks.bytes = state->vectors;
-    out.blocks.at = out.blocks.bytes + state->ranks;
-    in.blocks.bytes = out.blocks.at + state->ranks;
-    in.blocks.at = in.blocks.bytes + state->ranks;
-    if (!is_possible(&out, state->ranks) || !is_possible(&in, state->ranks) ||
-        out.blocks.bytes[state->rank] != in.blocks.bytes[state->rank])
-        return false;
-    const struct call call = {.collective = COLL_ALLTOALLV};
-    const struct implementation *ours = serve_choose(state, &call, true, comm);
-    if (ours == NULL)
-        return false;
-    return serve_end(state, run(state, ours, &out, &in, in_place), error);
+    return state != NULL && receive != MPI_IN_PLACE && vectors_given(&given) && vectors_given(&send_given) &&
+           types_layout(type, &in.blocks.layout) && types_layout(send_type, &out.blocks.layout) &&
+           serve_sides(COLL_ALLTOALLV, state, &out, &in, in_place, comm, error);
+}
+
+static bool are_typed(const struct dispatch_vector *given)
+{
+    return vectors_given(given) && (given->types != NULL || given->fortran_types != NULL);
+}
+
+bool dispatch_alltoallw(const void *send, struct dispatch_vector send_given, void *receive, struct dispatch_vector given,
+                        MPI_Comm *comm, int *error)
+{
+    struct state *state = state_find(*comm);
+    bool in_place = send == MPI_IN_PLACE; /* on all ranks or none */
+    if (in_place)
+        send = receive, send_given = given;
+    struct side out = {.blocks = {.given = &send_given}, .data = (char *)(uintptr_t)send};
+    struct side in = {.blocks = {.given = &given}, .data = receive};
+    struct layout *layouts = state != NULL ? state_layouts(state) : NULL;
+    return layouts != NULL && receive != MPI_IN_PLACE && are_typed(&given) && are_typed(&send_given) &&
+           look_at_types(&in.blocks, state->ranks, layouts) &&
+           look_at_types(&out.blocks, state->ranks, layouts + state->ranks) &&
+           serve_sides(COLL_ALLTOALLW, state, &out, &in, in_place, comm, error);
 }

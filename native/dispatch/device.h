@@ -71,6 +71,8 @@ bool device_alltoall(const void *send, MPI_Count send_count, MPI_Datatype send_t
                      MPI_Datatype type, MPI_Comm *comm, int *error);
 bool device_alltoallv(const void *send, struct dispatch_vector send_blocks, MPI_Datatype send_type, void *receive,
                       struct dispatch_vector blocks, MPI_Datatype type, MPI_Comm *comm, int *error);
+bool device_alltoallw(const void *send, struct dispatch_vector send_blocks, void *receive, struct dispatch_vector blocks,
+                      MPI_Comm *comm, int *error);
 bool device_gather(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
                    MPI_Datatype type, int root, MPI_Comm *comm, int *error);
 bool device_reduce_scatter(const void *send, void *receive, struct dispatch_vector given, MPI_Datatype type, MPI_Op op,

@@ -1,83 +1,5 @@
 /* Calls with a device's memory: first as they are, and where all others take it that there is none, with a copy. */
-#include <stdlib.h>
-
-#include "device.h"
-
-enum { PIECE = 1 << 30 };
-
-/* A buffer, or its copy in host memory: `bytes` from `low` of it. */
-struct copy {
-    void *buffer, *use;
-    char *host;
-    int64_t low, bytes;
-};
-
-/* The MPI library, which the program trusts with this memory, moves it. */
-static int move(const struct copy *copy, bool back, MPI_Comm comm)
-{
-    char *device = (char *)copy->buffer + copy->low;
-    int failed = MPI_SUCCESS;
-    for (int64_t done = 0, now; done < copy->bytes && failed == MPI_SUCCESS; done += now) {
-        int used = 0;
-        now = copy->bytes - done < PIECE ? copy->bytes - done : PIECE;
-        failed = back ? PMPI_Unpack(copy->host + done, (int)now, &used, device + done, (int)now, MPI_BYTE, comm)
-                      : PMPI_Pack(device + done, (int)now, MPI_BYTE, copy->host + done, (int)now, &used, comm);
-    }
-    return failed;
-}
-
-/* Elements `first` to `end` of the buffer. */
-static int take(struct copy *copy, const void *buffer, int64_t first, int64_t end, MPI_Datatype type, MPI_Comm comm)
-{
-    MPI_Count low, extent, true_low, true_extent;
-    *copy = (struct copy){.buffer = (void *)(uintptr_t)buffer, .use = (void *)(uintptr_t)buffer};
-    if (end <= first || !device_is(buffer, buffer))
-        return MPI_SUCCESS;
-    int failed = PMPI_Type_get_extent_x(type, &low, &extent);
-    if (failed == MPI_SUCCESS)
-        failed = PMPI_Type_get_true_extent_x(type, &true_low, &true_extent);
-    if (failed != MPI_SUCCESS)
-        return failed;
-    int64_t one = first * extent, other = (end - 1) * extent;
-    copy->low = true_low + (one < other ? one : other);
-    copy->bytes = true_extent + (one < other ? other - one : one - other);
-    copy->host = malloc((size_t)copy->bytes);
-    if (copy->host == NULL)
-        return MPI_ERR_NO_MEM;
-    copy->use = (char *)((uintptr_t)copy->host - (uintptr_t)copy->low);
-    return move(copy, false, comm);
-}
-
-static int give_back(struct copy *copy, bool back, int failed, MPI_Comm comm)
-{
-    if (copy->host != NULL && back && failed == MPI_SUCCESS)
-        failed = move(copy, true, comm);
-    free(copy->host);
-    return failed;
-}
-
-static void begin(void)
-{
-    device_call = (struct device_call){.here = true};
-}
-
-/* Whether a copy is wanted; `served` is what the first attempt said. */
-static bool again(bool served)
-{
-    bool wanted = !served && device_call.wanted;
-    device_call = (struct device_call){.copied = wanted};
-    return wanted;
-}
-
-/* After the second attempt, which serves. */
-static bool end(struct copy *send, struct copy *receive, int failed, MPI_Comm comm, int *error)
-{
-    device_call = (struct device_call){.here = false};
-    failed = give_back(receive, true, failed, comm);
-    failed = give_back(send, false, failed, comm);
-    *error = failed;
-    return true;
-}
+#include "device_copy.h"
 
 /* The blocks of a vector, as elements from the first to the end of the last. */
 static void bounds(struct dispatch_vector blocks, MPI_Comm comm, int64_t *first, int64_t *last)
@@ -104,197 +26,197 @@ static int ranks_of(MPI_Comm comm)
 
 bool device_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm *comm, int *error)
 {
-    begin();
+    copy_begin();
     bool served = dispatch_bcast(buffer, count, type, root, comm, error);
     struct copy one, none = {.host = NULL};
-    if (!again(served))
+    if (!copy_again(served))
         return served;
-    int failed = take(&one, buffer, 0, count, type, *comm);
+    int failed = copy_take(&one, buffer, 0, count, type, *comm);
     if (failed == MPI_SUCCESS)
         dispatch_bcast(one.use, count, type, root, comm, &failed);
-    return end(&none, &one, failed, *comm, error);
+    return copy_end(&none, &one, failed, *comm, error);
 }
 
 bool device_reduce(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
                    MPI_Comm *comm, int *error)
 {
-    begin();
+    copy_begin();
     bool served = dispatch_reduce(send, receive, count, type, op, root, comm, error);
     struct copy in, out;
-    if (!again(served))
+    if (!copy_again(served))
         return served;
     int rank = 0;
     PMPI_Comm_rank(*comm, &rank);
-    int failed = take(&in, send, 0, count, type, *comm), other = take(&out, receive, 0, rank == root ? count : 0, type, *comm);
+    int failed = copy_take(&in, send, 0, count, type, *comm), other = copy_take(&out, receive, 0, rank == root ? count : 0, type, *comm);
     failed = failed != MPI_SUCCESS ? failed : other;
     if (failed == MPI_SUCCESS)
         dispatch_reduce(in.use, out.use, count, type, op, root, comm, &failed);
-    return end(&in, &out, failed, *comm, error);
+    return copy_end(&in, &out, failed, *comm, error);
 }
 
 bool device_allreduce(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm *comm,
                       int *error)
 {
-    begin();
+    copy_begin();
     bool served = dispatch_allreduce(send, receive, count, type, op, comm, error);
     struct copy in, out;
-    if (!again(served))
+    if (!copy_again(served))
         return served;
-    int failed = take(&in, send, 0, count, type, *comm), other = take(&out, receive, 0, count, type, *comm);
+    int failed = copy_take(&in, send, 0, count, type, *comm), other = copy_take(&out, receive, 0, count, type, *comm);
     failed = failed != MPI_SUCCESS ? failed : other;
     if (failed == MPI_SUCCESS)
         dispatch_allreduce(in.use, out.use, count, type, op, comm, &failed);
-    return end(&in, &out, failed, *comm, error);
+    return copy_end(&in, &out, failed, *comm, error);
 }
 
 bool device_scan(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm *comm, int *error)
 {
-    begin();
+    copy_begin();
     bool served = dispatch_scan(send, receive, count, type, op, comm, error);
     struct copy in, out;
-    if (!again(served))
+    if (!copy_again(served))
         return served;
-    int failed = take(&in, send, 0, count, type, *comm), other = take(&out, receive, 0, count, type, *comm);
+    int failed = copy_take(&in, send, 0, count, type, *comm), other = copy_take(&out, receive, 0, count, type, *comm);
     failed = failed != MPI_SUCCESS ? failed : other;
     if (failed == MPI_SUCCESS)
         dispatch_scan(in.use, out.use, count, type, op, comm, &failed);
-    return end(&in, &out, failed, *comm, error);
+    return copy_end(&in, &out, failed, *comm, error);
 }
 
 /* Rank 0's `receive` means nothing, but where it is what is sent. */
 bool device_exscan(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm *comm, int *error)
 {
-    begin();
+    copy_begin();
     bool served = dispatch_exscan(send, receive, count, type, op, comm, error);
     struct copy in, out;
     int rank = 0;
-    if (!again(served))
+    if (!copy_again(served))
         return served;
     PMPI_Comm_rank(*comm, &rank);
-    int failed = take(&in, send, 0, count, type, *comm);
-    int other = take(&out, receive, 0, rank > 0 || send == MPI_IN_PLACE ? count : 0, type, *comm);
+    int failed = copy_take(&in, send, 0, count, type, *comm);
+    int other = copy_take(&out, receive, 0, rank > 0 || send == MPI_IN_PLACE ? count : 0, type, *comm);
     failed = failed != MPI_SUCCESS ? failed : other;
     if (failed == MPI_SUCCESS)
         dispatch_exscan(in.use, out.use, count, type, op, comm, &failed);
-    return end(&in, &out, failed, *comm, error);
+    return copy_end(&in, &out, failed, *comm, error);
 }
 
 bool device_allgather(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
                       MPI_Datatype type, MPI_Comm *comm, int *error)
 {
-    begin();
+    copy_begin();
     bool served = dispatch_allgather(send, send_count, send_type, receive, count, type, comm, error);
     struct copy in, out;
-    if (!again(served))
+    if (!copy_again(served))
         return served;
-    int failed = take(&in, send, 0, send_count, send_type, *comm);
-    int other = take(&out, receive, 0, count * ranks_of(*comm), type, *comm);
+    int failed = copy_take(&in, send, 0, send_count, send_type, *comm);
+    int other = copy_take(&out, receive, 0, count * ranks_of(*comm), type, *comm);
     failed = failed != MPI_SUCCESS ? failed : other;
     if (failed == MPI_SUCCESS)
         dispatch_allgather(in.use, send_count, send_type, out.use, count, type, comm, &failed);
-    return end(&in, &out, failed, *comm, error);
+    return copy_end(&in, &out, failed, *comm, error);
 }
 
 bool device_allgatherv(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
                        struct dispatch_vector blocks, MPI_Datatype type, MPI_Comm *comm, int *error)
 {
-    begin();
+    copy_begin();
     bool served = dispatch_allgatherv(send, send_count, send_type, receive, blocks, type, comm, error);
     struct copy in, out;
     int64_t first, last;
-    if (!again(served))
+    if (!copy_again(served))
         return served;
     bounds(blocks, *comm, &first, &last);
-    int failed = take(&in, send, 0, send_count, send_type, *comm), other = take(&out, receive, first, last, type, *comm);
+    int failed = copy_take(&in, send, 0, send_count, send_type, *comm), other = copy_take(&out, receive, first, last, type, *comm);
     failed = failed != MPI_SUCCESS ? failed : other;
     if (failed == MPI_SUCCESS)
         dispatch_allgatherv(in.use, send_count, send_type, out.use, blocks, type, comm, &failed);
-    return end(&in, &out, failed, *comm, error);
+    return copy_end(&in, &out, failed, *comm, error);
 }
 
 bool device_alltoall(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
                      MPI_Datatype type, MPI_Comm *comm, int *error)
 {
-    begin();
+    copy_begin();
     bool served = dispatch_alltoall(send, send_count, send_type, receive, count, type, comm, error);
     struct copy in, out;
-    if (!again(served))
+    if (!copy_again(served))
         return served;
-    int failed = take(&in, send, 0, send_count * ranks_of(*comm), send_type, *comm);
-    int other = take(&out, receive, 0, count * ranks_of(*comm), type, *comm);
+    int failed = copy_take(&in, send, 0, send_count * ranks_of(*comm), send_type, *comm);
+    int other = copy_take(&out, receive, 0, count * ranks_of(*comm), type, *comm);
     failed = failed != MPI_SUCCESS ? failed : other;
     if (failed == MPI_SUCCESS)
         dispatch_alltoall(in.use, send_count, send_type, out.use, count, type, comm, &failed);
-    return end(&in, &out, failed, *comm, error);
+    return copy_end(&in, &out, failed, *comm, error);
 }
 
 bool device_alltoallv(const void *send, struct dispatch_vector send_blocks, MPI_Datatype send_type, void *receive,
                       struct dispatch_vector blocks, MPI_Datatype type, MPI_Comm *comm, int *error)
 {
-    begin();
+    copy_begin();
     bool served = dispatch_alltoallv(send, send_blocks, send_type, receive, blocks, type, comm, error);
     struct copy in = {.use = (void *)(uintptr_t)send}, out;
     int64_t first, last;
     int failed = MPI_SUCCESS;
-    if (!again(served))
+    if (!copy_again(served))
         return served;
     if (send != MPI_IN_PLACE) {
         bounds(send_blocks, *comm, &first, &last);
-        failed = take(&in, send, first, last, send_type, *comm);
+        failed = copy_take(&in, send, first, last, send_type, *comm);
     }
     bounds(blocks, *comm, &first, &last);
-    int other = take(&out, receive, first, last, type, *comm);
+    int other = copy_take(&out, receive, first, last, type, *comm);
     failed = failed != MPI_SUCCESS ? failed : other;
     if (failed == MPI_SUCCESS)
         dispatch_alltoallv(in.use, send_blocks, send_type, out.use, blocks, type, comm, &failed);
-    return end(&in, &out, failed, *comm, error);
+    return copy_end(&in, &out, failed, *comm, error);
 }
 
 bool device_gather(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
                    MPI_Datatype type, int root, MPI_Comm *comm, int *error)
 {
-    begin();
+    copy_begin();
     bool served = dispatch_gather(send, send_count, send_type, receive, count, type, root, comm, error);
     struct copy in, out;
     int rank = 0;
-    if (!again(served))
+    if (!copy_again(served))
         return served;
     PMPI_Comm_rank(*comm, &rank);
-    int failed = take(&in, send, 0, send == MPI_IN_PLACE ? 0 : send_count, send_type, *comm);
-    int other = take(&out, receive, 0, rank == root ? count * ranks_of(*comm) : 0, type, *comm);
+    int failed = copy_take(&in, send, 0, send == MPI_IN_PLACE ? 0 : send_count, send_type, *comm);
+    int other = copy_take(&out, receive, 0, rank == root ? count * ranks_of(*comm) : 0, type, *comm);
     failed = failed != MPI_SUCCESS ? failed : other;
     if (failed == MPI_SUCCESS)
         dispatch_gather(in.use, send_count, send_type, out.use, count, type, root, comm, &failed);
-    return end(&in, &out, failed, *comm, error);
+    return copy_end(&in, &out, failed, *comm, error);
 }
 
 bool device_scatter(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
                     MPI_Datatype type, int root, MPI_Comm *comm, int *error)
 {
-    begin();
+    copy_begin();
     bool served = dispatch_scatter(send, send_count, send_type, receive, count, type, root, comm, error);
     struct copy in, out;
     int rank = 0;
-    if (!again(served))
+    if (!copy_again(served))
         return served;
     PMPI_Comm_rank(*comm, &rank);
-    int failed = take(&in, send, 0, rank == root ? send_count * ranks_of(*comm) : 0, send_type, *comm);
-    int other = take(&out, receive, 0, receive == MPI_IN_PLACE ? 0 : count, type, *comm);
+    int failed = copy_take(&in, send, 0, rank == root ? send_count * ranks_of(*comm) : 0, send_type, *comm);
+    int other = copy_take(&out, receive, 0, receive == MPI_IN_PLACE ? 0 : count, type, *comm);
     failed = failed != MPI_SUCCESS ? failed : other;
     if (failed == MPI_SUCCESS)
         dispatch_scatter(in.use, send_count, send_type, out.use, count, type, root, comm, &failed);
-    return end(&in, &out, failed, *comm, error);
+    return copy_end(&in, &out, failed, *comm, error);
 }
 
 bool device_reduce_scatter(const void *send, void *receive, struct dispatch_vector given, MPI_Datatype type, MPI_Op op,
                            MPI_Comm *comm, int *error)
 {
-    begin();
+    copy_begin();
     bool served = dispatch_reduce_scatter(send, receive, given, type, op, comm, error);
     struct copy in, out;
     int64_t all = 0, own = 0;
     int rank = 0;
-    if (!again(served))
+    if (!copy_again(served))
         return served;
     PMPI_Comm_rank(*comm, &rank);
     for (int i = 0; i < ranks_of(*comm); i++) {
@@ -302,69 +224,69 @@ bool device_reduce_scatter(const void *send, void *receive, struct dispatch_vect
         all += count;
         own = i == rank ? count : own;
     }
-    int failed = take(&in, send, 0, send == MPI_IN_PLACE ? 0 : all, type, *comm);
-    int other = take(&out, receive, 0, send == MPI_IN_PLACE ? all : own, type, *comm);
+    int failed = copy_take(&in, send, 0, send == MPI_IN_PLACE ? 0 : all, type, *comm);
+    int other = copy_take(&out, receive, 0, send == MPI_IN_PLACE ? all : own, type, *comm);
     failed = failed != MPI_SUCCESS ? failed : other;
     if (failed == MPI_SUCCESS)
         dispatch_reduce_scatter(in.use, out.use, given, type, op, comm, &failed);
-    return end(&in, &out, failed, *comm, error);
+    return copy_end(&in, &out, failed, *comm, error);
 }
 
 bool device_reduce_scatter_block(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op,
                                  MPI_Comm *comm, int *error)
 {
-    begin();
+    copy_begin();
     bool served = dispatch_reduce_scatter_block(send, receive, count, type, op, comm, error);
     struct copy in, out;
-    if (!again(served))
+    if (!copy_again(served))
         return served;
     const MPI_Count all = count * ranks_of(*comm);
-    int failed = take(&in, send, 0, send == MPI_IN_PLACE ? 0 : all, type, *comm);
-    int other = take(&out, receive, 0, send == MPI_IN_PLACE ? all : count, type, *comm);
+    int failed = copy_take(&in, send, 0, send == MPI_IN_PLACE ? 0 : all, type, *comm);
+    int other = copy_take(&out, receive, 0, send == MPI_IN_PLACE ? all : count, type, *comm);
     failed = failed != MPI_SUCCESS ? failed : other;
     if (failed == MPI_SUCCESS)
         dispatch_reduce_scatter_block(in.use, out.use, count, type, op, comm, &failed);
-    return end(&in, &out, failed, *comm, error);
+    return copy_end(&in, &out, failed, *comm, error);
 }
 
 bool device_gatherv(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
                     struct dispatch_vector given, MPI_Datatype type, int root, MPI_Comm *comm, int *error)
 {
-    begin();
+    copy_begin();
     bool served = dispatch_gatherv(send, send_count, send_type, receive, given, type, root, comm, error);
     struct copy in, out;
     int64_t first = 0, last = 0;
     int rank = 0;
-    if (!again(served))
+    if (!copy_again(served))
         return served;
     PMPI_Comm_rank(*comm, &rank);
     if (rank == root)
         bounds(given, *comm, &first, &last);
-    int failed = take(&in, send, 0, send == MPI_IN_PLACE ? 0 : send_count, send_type, *comm);
-    int other = take(&out, receive, first, last, type, *comm);
+    int failed = copy_take(&in, send, 0, send == MPI_IN_PLACE ? 0 : send_count, send_type, *comm);
+    int other = copy_take(&out, receive, first, last, type, *comm);
     failed = failed != MPI_SUCCESS ? failed : other;
     if (failed == MPI_SUCCESS)
         dispatch_gatherv(in.use, send_count, send_type, out.use, given, type, root, comm, &failed);
-    return end(&in, &out, failed, *comm, error);
+    return copy_end(&in, &out, failed, *comm, error);
 }
 
 bool device_scatterv(const void *send, struct dispatch_vector given, MPI_Datatype send_type, void *receive, MPI_Count count,
                      MPI_Datatype type, int root, MPI_Comm *comm, int *error)
 {
-    begin();
+    copy_begin();
     bool served = dispatch_scatterv(send, given, send_type, receive, count, type, root, comm, error);
     struct copy in, out;
     int64_t first = 0, last = 0;
     int rank = 0;
-    if (!again(served))
+    if (!copy_again(served))
         return served;
     PMPI_Comm_rank(*comm, &rank);
     if (rank == root)
         bounds(given, *comm, &first, &last);
-    int failed = take(&in, send, first, last, send_type, *comm);
-    int other = take(&out, receive, 0, receive == MPI_IN_PLACE ? 0 : count, type, *comm);
+    int failed = copy_take(&in, send, first, last, send_type, *comm);
+    int other = copy_take(&out, receive, 0, receive == MPI_IN_PLACE ? 0 : count, type, *comm);
     failed = failed != MPI_SUCCESS ? failed : other;
     if (failed == MPI_SUCCESS)
         dispatch_scatterv(in.use, given, send_type, out.use, count, type, root, comm, &failed);
-    return end(&in, &out, failed, *comm, error);
+    return copy_end(&in, &out, failed, *comm, error);
 }

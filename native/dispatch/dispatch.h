@@ -20,11 +20,14 @@ extern unsigned char dispatch_below;
 void dispatch_start(void);  /* after MPI_Init; collective, once agree_start() said yes */
 void dispatch_finish(void); /* before MPI_Finalize; collective */
 
-/* Counts and displacements by rank, of either width; of reduce_scatter counts alone. */
+/* Counts and displacements by rank, of either width; of reduce_scatter counts alone. Of alltoallw a type for each rank, a
+ * program's in Fortran or in C; its displacements are bytes. */
 struct dispatch_vector {
     const int *counts, *at;
     const MPI_Count *long_counts;
     const MPI_Aint *long_at;
+    const MPI_Datatype *types;
+    const MPI_Fint *fortran_types;
 };
 
 static inline struct dispatch_vector dispatch_vector(const int *counts, const int *at)
@@ -35,6 +38,14 @@ static inline struct dispatch_vector dispatch_vector(const int *counts, const in
 static inline struct dispatch_vector dispatch_vector_c(const MPI_Count *counts, const MPI_Aint *at)
 {
     return (struct dispatch_vector){.long_counts = counts, .long_at = at};
+}
+
+/* `types`: MPI_Datatype of C, or MPI_Fint. */
+static inline struct dispatch_vector dispatch_typed(struct dispatch_vector vector, const void *types, bool fortran)
+{
+    vector.types = fortran ? NULL : types;
+    vector.fortran_types = fortran ? types : NULL;
+    return vector;
 }
 
 bool dispatch_barrier(MPI_Comm *comm, int *error);
@@ -54,6 +65,8 @@ bool dispatch_alltoall(const void *send, MPI_Count send_count, MPI_Datatype send
                        MPI_Datatype type, MPI_Comm *comm, int *error);
 bool dispatch_alltoallv(const void *send, struct dispatch_vector send_blocks, MPI_Datatype send_type, void *receive,
                         struct dispatch_vector blocks, MPI_Datatype type, MPI_Comm *comm, int *error);
+bool dispatch_alltoallw(const void *send, struct dispatch_vector send_blocks, void *receive, struct dispatch_vector blocks,
+                        MPI_Comm *comm, int *error);
 bool dispatch_gather(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
                      MPI_Datatype type, int root, MPI_Comm *comm, int *error);
 bool dispatch_reduce_scatter(const void *send, void *receive, struct dispatch_vector given, MPI_Datatype type, MPI_Op op,

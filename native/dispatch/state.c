@@ -78,6 +78,7 @@ static int forget(MPI_Comm comm, int key, void *value, void *extra)
     if (state->former != NULL)
         peers_leave(state->former);
     reserve_put(state->vectors);
+    reserve_put(state->layouts);
     reserve_put(state);
     return MPI_SUCCESS;
 }
@@ -407,4 +408,11 @@ int64_t *state_vectors(struct state *state)
     if (state->vectors == NULL)
         state->vectors = reserve_get(4 * (size_t)state->ranks * sizeof *state->vectors);
     return state->vectors;
+}
+
+struct layout *state_layouts(struct state *state)
+{
+    if (state->layouts == NULL)
+        state->layouts = reserve_get(2 * (size_t)state->ranks * sizeof *state->layouts);
+    return state->layouts;
 }

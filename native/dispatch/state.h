@@ -12,6 +12,7 @@
 
 #include "choice.h"
 #include "device.h"
+#include "types.h"
 
 enum {
     COPIES_MOST = 16,
@@ -55,6 +56,7 @@ struct state {
     struct copy copy[COPIES_MOST];
     struct reduction reduction; /* the last one; combine is NULL before */
     int64_t *vectors; /* four of `ranks`, for the v's; NULL until then */
+    struct layout *layouts; /* two of `ranks`, for alltoallw; NULL until then */
     struct state *newer, *older;
 };
 
@@ -88,5 +90,8 @@ MPI_Comm state_copy(struct state *state, const struct implementation *implementa
 
 /* Four arrays of `ranks` for the v's; NULL: no memory. */
 int64_t *state_vectors(struct state *state);
+
+/* Two arrays of `ranks` for alltoallw; NULL: no memory. */
+struct layout *state_layouts(struct state *state);
 
 #endif

@@ -1,4 +1,4 @@
-#include "trial.h"
+#include "trial_task.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,6 +7,7 @@
 #include "failure.h"
 #include "node/node.h"
 #include "reduction.h"
+#include "trial.h"
 #include "trial_file.h"
 
 /* From one to the next the time of a call grows about as the size; in between, factors are interpolated. */
@@ -20,34 +21,15 @@ static const double hopeless = 6;             /* times the quickest by the model
 static const double factor_most = 1e4;
 enum { ROUNDS_SHORT = 6, ROUNDS_LONG = 4, CALLS_SHORT = 8, SHORT = 4 << 10, ATTEMPTS = 3 };
 
-/* Odd and even rounds: where the quickest of the two differ by more, something else disturbed the machine. */
-enum { HALVES = 2 };
+/* Where the quickest of odd and of even rounds differ by more, something else disturbed the machine. */
 static const double alike = 1.25;
 
 static struct trial found; /* all 0 before */
 
 static const enum collective tried[] = {COLL_BCAST, COLL_ALLREDUCE, COLL_REDUCE, COLL_ALLTOALL, COLL_ALLGATHER,
                                        COLL_GATHER, COLL_SCATTER, COLL_REDUCE_SCATTER_BLOCK, COLL_REDUCE_SCATTER,
-                                       COLL_GATHERV, COLL_SCATTERV, COLL_SCAN, COLL_EXSCAN};
+                                       COLL_GATHERV, COLL_SCATTERV, COLL_SCAN, COLL_EXSCAN, COLL_ALLTOALLW};
 enum { TRIED = sizeof tried / sizeof *tried };
-
-/* What is sent and received, and the blocks of a reduce_scatter, gatherv or scatterv: elements for the MPI library, bytes and
- * places for ours; by rank. */
-struct trial_room {
-    void *send, *receive;
-    int *counts, *places;
-    int64_t *bytes, *at;
-};
-
-/* One collective at one size. */
-struct task {
-    const struct trial_room *room;
-    struct shape shape;
-    struct call call;
-    int count, calls;
-    int algorithm[TRIAL_ALGORITHMS];
-    double seconds[HALVES][TRIAL_ALGORITHMS];
-};
 
 _Static_assert(COLL_ALLGATHERV == COLL_ALLGATHER + 1 && COLL_ALLTOALLV == COLL_ALLTOALL + 1, "set_vector()");
 
@@ -57,45 +39,16 @@ static bool has_vector(enum collective collective)
     return collective == COLL_ALLTOALL || collective == COLL_ALLGATHER;
 }
 
-static bool is_rooted(enum collective collective)
-{
-    return collective == COLL_GATHER || collective == COLL_SCATTER || collective == COLL_GATHERV || collective == COLL_SCATTERV;
-}
-
 /* Whether the MPI library's own is tried beside ours: the last of a task. */
 static bool has_rival(enum collective collective)
 {
-    return is_rooted(collective) || collective_scatters_sum(collective) || collective_scans(collective);
+    return task_is_rooted(collective) || collective_scatters_sum(collective) || collective_scans(collective) ||
+           task_is_typed(collective);
 }
 
 static int rival_of(enum collective collective)
 {
     return TRIAL_ALGORITHMS - COLLECTIVES + (int)collective;
-}
-
-static void run_rival(const struct task *task, MPI_Comm comm)
-{
-    const struct call *call = &task->call;
-    const int bytes = (int)call->bytes, count = (int)(call->bytes / (int64_t)sizeof(double));
-    if (call->collective == COLL_GATHER)
-        PMPI_Gather(call->send, bytes, MPI_BYTE, call->receive, bytes, MPI_BYTE, call->root, comm);
-    else if (call->collective == COLL_SCATTER)
-        PMPI_Scatter(call->send, bytes, MPI_BYTE, call->receive, bytes, MPI_BYTE, call->root, comm);
-    else if (call->collective == COLL_GATHERV)
-        PMPI_Gatherv(call->send, (int)call->own, MPI_BYTE, call->receive, task->room->counts, task->room->places, MPI_BYTE,
-                     call->root, comm);
-    else if (call->collective == COLL_SCATTERV)
-        PMPI_Scatterv(call->send, task->room->counts, task->room->places, MPI_BYTE, call->receive, (int)call->own, MPI_BYTE,
-                      call->root, comm);
-    else if (call->collective == COLL_SCAN)
-        PMPI_Scan(call->send, call->receive, count, MPI_DOUBLE, MPI_SUM, comm);
-    else if (call->collective == COLL_EXSCAN)
-        /* MPICH refuses rank 0 a receive buffer that is NULL, though it means nothing there, and the others wait for it. */
-        PMPI_Exscan(call->send, task->room->receive, count, MPI_DOUBLE, MPI_SUM, comm);
-    else if (call->collective == COLL_REDUCE_SCATTER)
-        PMPI_Reduce_scatter(call->send, call->receive, task->room->counts, MPI_DOUBLE, MPI_SUM, comm);
-    else
-        PMPI_Reduce_scatter_block(call->send, call->receive, count, MPI_DOUBLE, MPI_SUM, comm);
 }
 
 static int64_t room_bytes(const struct coll_comm *comm)
@@ -111,6 +64,26 @@ static void add(struct task *task, int index)
     task->count++;
 }
 
+/* What may be the quickest by the models, and the MPI library's own. False: there is no choice. */
+static bool add_all(struct task *task, const struct coll_comm *comm)
+{
+    double least = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < TRIAL_ALGORITHMS && algorithm_at(i) != NULL; i++) {
+            const struct algorithm *algorithm = algorithm_at(i);
+            if (algorithm->collective != task->call.collective || !algorithm_applies(algorithm, comm, &task->shape))
+                continue;
+            double cost = algorithm->cost(comm, &task->shape);
+            if (pass == 0)
+                least = least == 0 || cost < least ? cost : least;
+            else if (cost < hopeless * least)
+                add(task, i);
+        }
+    if (task->count > 0 && has_rival(task->call.collective))
+        add(task, rival_of(task->call.collective));
+    return task->count > 1;
+}
+
 /* False: too long for the buffers, or there is no choice. */
 static bool set_up(struct task *task, const struct coll_comm *comm, enum collective collective, int64_t bytes,
                    const struct trial_room *room)
@@ -118,10 +91,11 @@ static bool set_up(struct task *task, const struct coll_comm *comm, enum collect
     const bool sums = collective_scatters_sum(collective);
     const int64_t element = sizeof(double);
     const bool no_size = collective_has_no_size(collective);
-    double least = 0;
+    if (task_is_typed(collective))
+        return task_set_up_typed(task, collective, comm, bytes, room_bytes(comm), room) && add_all(task, comm);
     if (no_size && bytes != usual_block)
         return false;
-    if (bytes * (has_vector(collective) || is_rooted(collective) || collective == COLL_REDUCE_SCATTER_BLOCK ? comm->ranks : 1) > room_bytes(comm))
+    if (bytes * (has_vector(collective) || task_is_rooted(collective) || collective == COLL_REDUCE_SCATTER_BLOCK ? comm->ranks : 1) > room_bytes(comm))
         return false;
     *task = (struct task){.room = room, .shape = {.bytes = no_size ? 0 : bytes, .element = element, .commutative = true}};
     task->call = (struct call){.collective = collective, .bytes = no_size ? 0 : bytes, .own = bytes, .send = room->send, .receive = room->receive,
@@ -152,20 +126,7 @@ static bool set_up(struct task *task, const struct coll_comm *comm, enum collect
     }
     if (comm->rank != 0 && (collective == COLL_SCATTER || collective == COLL_SCATTERV))
         task->call.send = NULL;
-    for (int pass = 0; pass < 2; pass++)
-        for (int i = 0; i < TRIAL_ALGORITHMS && algorithm_at(i) != NULL; i++) {
-            const struct algorithm *algorithm = algorithm_at(i);
-            if (algorithm->collective != collective || !algorithm_applies(algorithm, comm, &task->shape))
-                continue;
-            double cost = algorithm->cost(comm, &task->shape);
-            if (pass == 0)
-                least = least == 0 || cost < least ? cost : least;
-            else if (cost < hopeless * least)
-                add(task, i);
-        }
-    if (task->count > 0 && has_rival(collective))
-        add(task, rival_of(collective));
-    return task->count > 1;
+    return add_all(task, comm);
 }
 
 /* A rank that could not do its part says so: the others wait for it. */
@@ -174,9 +135,9 @@ static void run_once(const struct task *task, int which, struct coll_comm *comm)
     const int index = task->algorithm[which];
     int error = MPI_SUCCESS;
     if (index == rival_of(task->call.collective))
-        run_rival(task, comm->comm);
+        task_run_rival(task, comm->comm);
     else
-        error = algorithm_run(algorithm_at(index), comm, &task->call, 0);
+        error = task_run_ours(task, algorithm_at(index), comm);
     if (error != MPI_SUCCESS)
         failure_found(comm->fabric.failure, error);
 }
@@ -350,8 +311,10 @@ bool trial_start(struct coll_comm *world)
     if (!known) {
         const size_t ranks = (size_t)world->ranks;
         struct trial_room room = {.send = room_of(room_bytes(world)), .receive = room_of(room_bytes(world)),
-                                  .counts = malloc(2 * ranks * sizeof(int)), .bytes = malloc(2 * ranks * sizeof(int64_t))};
-        const bool all = room.send != NULL && room.receive != NULL && room.counts != NULL && room.bytes != NULL;
+                                  .counts = malloc(2 * ranks * sizeof(int)), .bytes = malloc(2 * ranks * sizeof(int64_t)),
+                                  .types = malloc(ranks * sizeof(MPI_Datatype)), .gapped = task_gapped()};
+        const bool all = room.send != NULL && room.receive != NULL && room.counts != NULL && room.bytes != NULL &&
+                         room.types != NULL && room.gapped != MPI_DATATYPE_NULL;
         room.places = room.counts + ranks;
         room.at = room.bytes + ranks;
         bool told = on_all(world, all && has_scratch(world)) && try_all(world, &room);
@@ -359,6 +322,9 @@ bool trial_start(struct coll_comm *world)
         free(room.receive);
         free(room.counts);
         free(room.bytes);
+        free(room.types);
+        if (room.gapped != MPI_DATATYPE_NULL)
+            PMPI_Type_free(&room.gapped);
         coll_scratch_trim(world);
         good = on_all(world, !failure_known(world->fabric.failure));
         if (!good)
@@ -392,11 +358,55 @@ static double between(int index, int64_t bytes)
     return low * pow(high / low, share);
 }
 
+/* What knows no size is chosen by the longest blocks. */
 double trial_factor(const struct coll_comm *comm, int index, int64_t bytes)
 {
     if (comm->topology.nodes != 1 || comm->crowded || index >= TRIAL_ALGORITHMS)
         return 1;
+    const int last = known(index, TRIAL_SIZES - 1, -1);
+    if (task_is_typed(algorithm_at(index)->collective) && last >= 0)
+        return (double)found.factor[last][index];
     return between(index, bytes);
+}
+
+/* Of a size: the time of one of ours, and the least of all of them. */
+static double seconds_of(const struct coll_comm *comm, enum collective collective, int size, int one, double *least)
+{
+    const struct shape shape = {.commutative = true};
+    double seconds = 0;
+    *least = HUGE_VAL;
+    for (int i = 0; i < TRIAL_ALGORITHMS && algorithm_at(i) != NULL; i++) {
+        if (algorithm_at(i)->collective != collective || found.factor[size][i] == 0 || !algorithm_applies(algorithm_at(i), comm, &shape))
+            continue;
+        double its = algorithm_at(i)->cost(comm, &shape) * (double)found.factor[size][i];
+        *least = fmin(*least, its);
+        seconds = i == one ? its : seconds;
+    }
+    return seconds;
+}
+
+/* Whether what would be chosen of ours was quicker than the MPI library's own at all sizes that are to be tried. */
+static bool typed_prefers_ours(const struct coll_comm *comm, enum collective collective)
+{
+    const struct shape shape = {.commutative = true};
+    const int rival = rival_of(collective);
+    int chosen = -1, asked = 0;
+    double least = HUGE_VAL, all;
+    for (int i = 0; i < TRIAL_ALGORITHMS && algorithm_at(i) != NULL; i++) {
+        if (algorithm_at(i)->collective != collective || !algorithm_applies(algorithm_at(i), comm, &shape))
+            continue;
+        double cost = algorithm_at(i)->cost(comm, &shape) * trial_factor(comm, i, 0);
+        if (cost < least)
+            least = cost, chosen = i;
+    }
+    for (int size = 0; size < TRIAL_SIZES && chosen >= 0; size++)
+        if (found.factor[size][rival] != 0) {
+            double seconds = seconds_of(comm, collective, size, chosen, &all);
+            if (seconds == 0 || seconds >= all * (double)found.factor[size][rival])
+                return false;
+            asked++;
+        }
+    return asked == TYPED;
 }
 
 bool trial_prefers_ours(const struct coll_comm *comm, enum collective collective, int64_t bytes)
@@ -405,7 +415,9 @@ bool trial_prefers_ours(const struct coll_comm *comm, enum collective collective
     const int rival = rival_of(collective), last = known(rival, TRIAL_SIZES - 1, -1);
     if (!has_rival(collective))
         return true;
-    if (comm->topology.nodes != 1 || comm->crowded || last < 0 || (bytes > sizes[last] && sizes[last] < is_long))
+    if (comm->topology.nodes != 1 || comm->crowded || last < 0)
         return false;
-    return between(rival, bytes) > 1;
+    if (task_is_typed(collective))
+        return typed_prefers_ours(comm, collective);
+    return (bytes <= sizes[last] || sizes[last] >= is_long) && between(rival, bytes) > 1;
 }

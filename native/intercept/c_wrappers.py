@@ -123,15 +123,18 @@ def begin(function: Function, comm: str) -> str:
     return "record_begin(span)"
 
 
-def dispatched(function: Function) -> str:
+def dispatched(function: Function, fortran: bool = False) -> str:
     """The call of dispatch.h's function; arguments as C has them, the communicator is `used`."""
     a, parameters = function.names, function.parameters
     vector = f"dispatch_vector{'_c' if function.name.endswith('_c') else ''}"
     words = []
     for i, parameter in enumerate(parameters):
-        if parameter.array:  # counts, followed by displacements, but in Reduce_scatter
+        if parameter.array:  # counts, followed by displacements, but in Reduce_scatter; and by types in Alltoallw
             places = a[i + 1] if parameters[i + 1].array else "NULL"
-            words += [f"{vector}({a[i]}, {places})"] if not parameters[i - 1].array else []
+            word = f"{vector}({a[i]}, {places})"
+            if parameters[i + 1].array and parameters[i + 2].array:
+                word = f"dispatch_typed({word}, {a[i + 2]}, {'true' if fortran else 'false'})"
+            words += [word] if not parameters[i - 1].array else []
         else:
             words.append("&used" if parameter.type == "MPI_Comm" else a[i])
     buffers = [name for name, p in zip(a, parameters, strict=True) if p.type in ("void *", "const void *")]

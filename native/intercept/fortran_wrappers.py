@@ -43,7 +43,7 @@ def fortran_on(function: Function, f08: bool, name: str) -> str:
     types = ", ".join("void *" for _ in [*names, "error"])
     declared = ", ".join(f"void *{n}" for n in [*names, "error"])
     comm = names[function.position("MPI_Comm")]
-    statement = dispatched(function)
+    statement = dispatched(function, fortran=True)
     passed = ", ".join(["&copy" if n == comm else n for n in names] + ["&failed"])
     guard = ("#ifdef OPEN_MPI\n    real({0});\n#else\n", "#endif\n") if f08 else ("", "")
     return f"""

@@ -16,6 +16,7 @@ SERVED = (
     "Allreduce",
     "Alltoall",
     "Alltoallv",
+    "Alltoallw",
     "Barrier",
     "Bcast",
     "Exscan",

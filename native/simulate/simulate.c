@@ -30,6 +30,12 @@ struct job {
     int *int_counts; /* the same as int: four times `ranks` */
 };
 
+/* Whether everybody has a block of its own for everybody. */
+static bool exchanges(enum collective collective)
+{
+    return collective == COLL_ALLTOALLV || collective == COLL_ALLTOALLW;
+}
+
 /* What `from` has for `to`; varies where the collective lets it. */
 static int64_t block(const struct job *job, int64_t bytes, int from, int to)
 {
@@ -37,9 +43,9 @@ static int64_t block(const struct job *job, int64_t bytes, int from, int to)
         return (job->check && job->call.collective == COLL_REDUCE_SCATTER ? to % 5 * bytes / 2 : bytes) / 8 * 8;
     if (job->check && (job->call.collective == COLL_GATHERV || job->call.collective == COLL_SCATTERV))
         return (job->call.collective == COLL_GATHERV ? from : to) * 7 % 5 * bytes / 2;
-    if (!job->check || (job->call.collective != COLL_ALLTOALLV && job->call.collective != COLL_ALLGATHERV))
+    if (!job->check || (!exchanges(job->call.collective) && job->call.collective != COLL_ALLGATHERV))
         return bytes;
-    return (from * 7 + (job->call.collective == COLL_ALLTOALLV ? to * 3 : 0)) % 5 * bytes / 2;
+    return (from * 7 + (exchanges(job->call.collective) ? to * 3 : 0)) % 5 * bytes / 2;
 }
 
 /* Element-wise sums of small whole numbers are the same in any order. */
@@ -107,6 +113,7 @@ static void simulators_own(const struct job *job, char *receive)
         MPI_Allgatherv(send, v[0], MPI_BYTE, receive, v + 2 * n, v + 3 * n, MPI_BYTE, MPI_COMM_WORLD);
         break;
     case COLL_ALLTOALLV:
+    case COLL_ALLTOALLW:
         MPI_Alltoallv(send, v, v + n, MPI_BYTE, receive, v + 2 * n, v + 3 * n, MPI_BYTE, MPI_COMM_WORLD);
         break;
     case COLL_GATHERV:

@@ -39,7 +39,7 @@ static int64_t block(enum collective collective, int64_t bytes, int from, int to
         return bytes / 2 + bytes * (collective == COLL_GATHERV ? from : to) / ranks;
     if (collective == COLL_REDUCE_SCATTER)
         return (bytes / 2 + bytes * to / ranks) / 8 * 8;
-    return collective == COLL_ALLTOALLV ? varied : collective == COLL_ALLGATHERV ? bytes / 2 + bytes * from / ranks
+    return collective == COLL_ALLTOALLV || collective == COLL_ALLTOALLW ? varied : collective == COLL_ALLGATHERV ? bytes / 2 + bytes * from / ranks
                                                                                  : bytes;
 }
 
@@ -102,6 +102,7 @@ static void library(const struct data *data, const struct call *call, char *rece
         PMPI_Allgatherv(call->send, v[0], MPI_BYTE, receive, v + 2 * ranks, v + 3 * ranks, MPI_BYTE, MPI_COMM_WORLD);
         break;
     case COLL_ALLTOALLV:
+    case COLL_ALLTOALLW:
         PMPI_Alltoallv(call->send, v, v + ranks, MPI_BYTE, receive, v + 2 * ranks, v + 3 * ranks, MPI_BYTE,
                        MPI_COMM_WORLD);
         break;

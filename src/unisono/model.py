@@ -18,6 +18,7 @@ COLLECTIVES: dict[str, str] = {
     "allgatherv": N_("what each rank contributes on average (per pair)"),
     "alltoall": N_("what each rank sends to each other (per pair)"),
     "alltoallv": N_("what each rank sends to each other on average (per pair)"),
+    "alltoallw": N_("what each rank sends to each other, in parts of 64 bytes with gaps (per pair)"),
     "gather": N_("what each rank contributes (per pair)"),
     "gatherv": N_("what each rank contributes on average (per pair)"),
     "scatter": N_("what each rank receives (per pair)"),
@@ -193,6 +194,7 @@ DISPATCHED = (
     "allreduce",
     "alltoall",
     "alltoallv",
+    "alltoallw",
     "barrier",
     "bcast",
     "exscan",
@@ -219,7 +221,7 @@ REPRODUCIBLE_VARIABLE = "UNISONO_REPRODUCIBLE"
 REDUCTIONS = ("allreduce", "reduce")
 """The collectives that our library then serves itself."""
 
-WITHOUT_SIZE = ("alltoallv", "barrier", "gatherv", "scatterv")
+WITHOUT_SIZE = ("alltoallv", "alltoallw", "barrier", "gatherv", "scatterv")
 """Collectives whose ranks know no size that all of them agree on: whoever chooses call by call has one rule for all."""
 
 

@@ -24,6 +24,7 @@ WAYS = {
     "allreduce": ("inline", "cells", "groups", "slices"),
     "alltoall": ("inline", "cells", "pull"),
     "alltoallv": ("cells", "pull"),
+    "alltoallw": ("cells", "pull"),
     "barrier": ("flags",),
     "bcast": ("inline", "cells", "pull"),
     "exscan": ("inline", "cells"),

@@ -81,7 +81,7 @@ def _any_use(rng: random.Random) -> tuple[str, ...]:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("alltoallw 1 2 0 max mpi", "'alltoallw' is not served"),
+        ("ialltoallw 1 2 0 max mpi", "'ialltoallw' is not served"),
         ("bcast 1 2 0 max", "5 words"),
         ("bcast 0 2 0 max mpi", "write numbers of nodes"),
         ("bcast 12@3x5 2 0 max mpi", "3x5 is not a shape of 12 nodes"),

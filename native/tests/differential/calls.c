@@ -1,109 +1,24 @@
 #include "calls.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "buffers.h"
 #include "data.h"
-
-enum { SLACK = 512, WIDEST = 64 /* bytes of a vector */, RANKS_MOST = 1024 };
 
 /* MPICH 4.0.2 crashes in a reduction in place of some length whose root is not 0, its reduce_scatter_block writes beyond its
  * memory where elements have gaps and the operation keeps their order, and on a single rank its allgatherv does not look at
- * displacements. */
+ * displacements. Open MPI's alltoallw on a single rank takes displacements for elements. */
 #ifdef MPICH
 enum { IS_MPICH = 1 };
 #else
 enum { IS_MPICH = 0 };
 #endif
 
-/* The call under test. */
-#if MPI_VERSION >= 4
-#define TESTED(name, ...) (trial->large ? MPI_##name##_c(__VA_ARGS__) : MPI_##name(__VA_ARGS__))
-#else
-#define TESTED(name, ...) MPI_##name(__VA_ARGS__)
-#endif
-
 const char *const call_names[NAMES] = {"allgather",      "allgatherv",           "allreduce", "alltoall", "alltoallv",
                                        "barrier",        "bcast",                "gather",    "gatherv",  "reduce",
                                        "reduce_scatter", "reduce_scatter_block", "scatter",   "scatterv", "exscan",
-                                       "scan"};
-
-/* Two equal buffers with room around them, one for each way. */
-struct pair {
-    char *memory[2];
-    size_t bytes;
-    int shift; /* from where malloc's memory, or better, begins */
-};
-
-static struct pair make(struct random *random, size_t bytes)
-{
-    struct pair pair = {.bytes = bytes + 2 * SLACK};
-    size_t room = (pair.bytes + WIDEST - 1) / WIDEST * WIDEST;
-    for (int i = 0; i < 2; i++)
-        if ((pair.memory[i] = aligned_alloc(WIDEST, room)) == NULL)
-            MPI_Abort(MPI_COMM_WORLD, 3);
-    data_fill_bytes(random, pair.memory[0], pair.bytes);
-    memcpy(pair.memory[1], pair.memory[0], pair.bytes);
-    return pair;
-}
-
-/* The same, at any address: what is sent and received need not be aligned. */
-static struct pair make_anywhere(struct trial *trial, size_t bytes)
-{
-    struct pair pair = make(&trial->own, bytes + WIDEST);
-    if (random_one_in(&trial->own, 4))
-        pair.shift = 1 + random_below(&trial->own, WIDEST - 1);
-    trial->misaligned = trial->misaligned || pair.shift != 0;
-    return pair;
-}
-
-static char *inside(const struct pair *pair, int way)
-{
-    return pair->memory[way] + SLACK + pair->shift;
-}
-
-static bool same(const struct pair *pair)
-{
-    return memcmp(pair->memory[0], pair->memory[1], pair->bytes) == 0;
-}
-
-static void discard(struct pair *pair)
-{
-    free(pair->memory[0]);
-    free(pair->memory[1]);
-}
-
-static void say(struct trial *trial, const char *format, ...)
-{
-    size_t used = strlen(trial->words);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(trial->words + used, sizeof trial->words - used, format, arguments);
-    va_end(arguments);
-    if (getenv("UNISONO_SAY") != NULL)
-        fprintf(stderr, "%s rank %d of %d: %s\n", call_names[trial->which], trial->rank, trial->ranks, trial->words);
-}
-
-/* Mostly few, sometimes none, one, or as many as are allowed. */
-static int draw_count(struct trial *trial)
-{
-    struct random *random = &trial->shared;
-    int bits = 1;
-    while (1 << bits < trial->most)
-        bits++;
-    switch (random_below(random, 8)) {
-    case 0: return 0;
-    case 1: return 1;
-    default: return random_below(random, 1 << (1 + random_below(random, bits)));
-    }
-}
-
-static size_t span(const struct layout_way *way, int64_t units)
-{
-    return (size_t)(units * way->factor * way->extent + 16 * way->extent + 256);
-}
+                                       "scan",           "alltoallw"};
 
 static bool try_barrier(struct trial *trial)
 {
@@ -601,7 +516,8 @@ static bool run(struct trial *trial)
     case 12: return try_rooted(trial, false);
     case 13: return try_rooted_v(trial, false);
     case 14: return try_scan(trial, true);
-    default: return try_scan(trial, false);
+    case 15: return try_scan(trial, false);
+    default: return (!IS_MPICH && trial->ranks == 1) || try_alltoallw(trial);
     }
 }
 

@@ -31,7 +31,7 @@ _LARGE = 4096
 _LINE = 64
 _MISS = 200e-9
 """Seconds for a cache line from a busy memory, one after the other: no memory in use today is slower."""
-_PER_PEER = frozenset({"allgather", "allgatherv", "alltoall", "alltoallv"})
+_PER_PEER = frozenset({"allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw"})
 """Their message size counts once for every rank."""
 
 

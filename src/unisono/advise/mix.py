@@ -39,7 +39,16 @@ MEASURED = (COLLECTIVE, MESSAGES)
 """What a study can measure."""
 
 _ALL_TO_ALL = frozenset(
-    {"allreduce", "allgather", "allgatherv", "alltoall", "alltoallv", "reduce_scatter", "reduce_scatter_block"}
+    {
+        "allreduce",
+        "allgather",
+        "allgatherv",
+        "alltoall",
+        "alltoallv",
+        "alltoallw",
+        "reduce_scatter",
+        "reduce_scatter_block",
+    }
 )
 """No rank can leave before the last has come, so the rank that spends least in it bounds the transfer."""
 
@@ -121,7 +130,7 @@ class Spot:
         if sizes[0] == sizes[-1]:
             text = format_size(sizes[0])
             text = text if all(use.exact for use in self.own or self.uses) else _("about {size}").format(size=text)
-        peer = self.case and self.case.collective in ("alltoall", "alltoallv")
+        peer = self.case and self.case.collective in ("alltoall", "alltoallv", "alltoallw")
         return _("{size} a peer").format(size=text) if peer else text
 
 

@@ -15,6 +15,7 @@ BLOCKS = (
     "allgatherv",
     "alltoall",
     "alltoallv",
+    "alltoallw",
     "gather",
     "scatter",
     "reduce_scatter_block",

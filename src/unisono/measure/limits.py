@@ -8,7 +8,7 @@ from unisono.measure.protocol import Limits, Rate
 
 _NS = 1e-9
 _ALL_HEAR_ALL = (
-    *("allreduce", "allgather", "allgatherv", "alltoall", "alltoallv"),
+    *("allreduce", "allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw"),
     *("reduce_scatter", "reduce_scatter_block", "barrier"),
 )
 
@@ -106,6 +106,7 @@ def _link_volume(collective: str, nodes: int, ppn: int, size: int) -> float:
         "reduce_scatter": size * (nodes - 1) / nodes,
         "alltoall": float(ppn * ppn * (nodes - 1) * size),
         "alltoallv": float(ppn * ppn * (nodes - 1) * size),
+        "alltoallw": float(ppn * ppn * (nodes - 1) * size),
         "scan": float(size),
         "exscan": float(size),
         "pingpong": float(size),

@@ -14,7 +14,7 @@ from unisono.profile.sizes import EXACT, MEAN, NONE, RANGE, SizeBin
 from unisono.profile.tree import labels
 from unisono.sizes import format_size
 
-PER_PEER = ("alltoall", "alltoallv")
+PER_PEER = ("alltoall", "alltoallv", "alltoallw")
 PER_RANK = ("allgather", "allgatherv", "gather", "gatherv", "scatter", "scatterv", "reduce_scatter_block")
 MAIN_SHARE = 0.9
 """A size is the hot spot's one size when it takes this part of its time and of its calls."""

@@ -24,7 +24,7 @@ def limits_of(study: StudyData, nodes: int, ppn: int) -> Limits | None:
 
 
 _THROUGH_EVERY_NODE = (
-    *("bcast", "reduce", "allreduce", "allreduce5", "allgather", "allgatherv", "alltoall", "alltoallv"),
+    *("bcast", "reduce", "allreduce", "allreduce5", "allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw"),
     *("reduce_scatter", "reduce_scatter_block", "barrier"),
 )
 """Elsewhere the bytes pass the root's link, or one pair's, which need not be the slowest."""

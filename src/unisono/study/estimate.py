@@ -25,7 +25,7 @@ _BYTES_PER_SECOND = 3e9
 
 def sample_seconds(study: Study, collective: str, ranks: int, size: int) -> float:
     """One sample: the time asked for, within the fewest and the most repetitions."""
-    per_pair = collective in ("alltoall", "alltoallv", "allgather", "allgatherv", "reduce_scatter_block")
+    per_pair = collective in ("alltoall", "alltoallv", "alltoallw", "allgather", "allgatherv", "reduce_scatter_block")
     moved = size * ranks if per_pair else 2 * size
     each = moved / _BYTES_PER_SECOND + _REPETITION
     seconds, fewest, most = study.measuring.repetitions(size)

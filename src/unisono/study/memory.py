@@ -25,6 +25,7 @@ def bytes_per_node(case: Case, size: int) -> int:
         "allgatherv": (ranks + 1) * size,
         "alltoall": 2 * ranks * size,
         "alltoallv": 2 * ranks * size,
+        "alltoallw": 3 * ranks * size,  # what is sent has gaps as long as itself
         "reduce_scatter": size + size // ranks,
         "reduce_scatter_block": (ranks + 1) * size,
         # The root alone holds everybody's blocks.

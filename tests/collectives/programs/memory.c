@@ -6,6 +6,7 @@
  *     n   MPI_Alltoall, elements with gaps on the last rank; N: elements longer than a piece
  *     v   MPI_Alltoallv in place, blocks of several lengths; w: with gaps on the last rank; x: not in place, with gaps there;
  *         X: the same, elements longer than a piece
+ *     y   MPI_Alltoallw, with gaps on the last rank; Y: elements as long as a block
  *     b   MPI_Bcast, elements with gaps on the last rank */
 #include <mpi.h>
 #include <stdio.h>
@@ -38,16 +39,18 @@ static int value(int from, int to, int i)
 
 static int exchange(char how, int rank, int ranks, int *data, int *result, int count)
 {
-    int is_last = rank == ranks - 1, gaps = how == 'G' || (strchr("gnNwxXb", how) != NULL && is_last);
-    int parts = how == 'N' || how == 'X' ? 3000000 : 3, block = count / ranks / parts, counts[16], at[16], wrong = 0;
-    int *to = strchr("nNxX", how) != NULL ? result : data;
+    int is_last = rank == ranks - 1, gaps = how == 'G' || (strchr("gnNwxXyYb", how) != NULL && is_last);
+    int parts = how == 'N' || how == 'X' ? 3000000 : how == 'Y' ? count / ranks : 3, block = count / ranks / parts;
+    int counts[16], at[16], wrong = 0, *to = strchr("nNxXyY", how) != NULL ? result : data;
     MPI_Datatype part, type;
     MPI_Type_contiguous(parts, MPI_INT, &part);
     MPI_Type_create_resized(part, 0, (gaps ? 2 : 1) * parts * (MPI_Aint)sizeof(int), &type);
     MPI_Type_commit(&type);
+    MPI_Datatype types[16];
     for (int other = 0; other < ranks; other++) {
         counts[other] = strchr("vwx", how) != NULL ? block - 1000 * (rank + other) : block;
         at[other] = other * block;
+        types[other] = type;
         for (int i = 0; i < block * parts; i++) {
             int k = other * block * parts + i;
             data[gaps ? place(k, parts) : k] = how == 'b' ? (rank == 0) * i : value(rank, other, i);
@@ -61,7 +64,11 @@ static int exchange(char how, int rank, int ranks, int *data, int *result, int c
         MPI_Alltoallv(MPI_IN_PLACE, NULL, NULL, MPI_DATATYPE_NULL, data, counts, at, type, MPI_COMM_WORLD);
     else if (how == 'x' || how == 'X')
         MPI_Alltoallv(data, counts, at, type, result, counts, at, type, MPI_COMM_WORLD);
-    else
+    else if (how == 'y' || how == 'Y') {
+        for (int other = 0; other < ranks; other++)
+            at[other] = other * block * (gaps ? 2 : 1) * parts * (int)sizeof(int);
+        MPI_Alltoallw(data, counts, at, types, result, counts, at, types, MPI_COMM_WORLD);
+    } else
         MPI_Bcast(data, ranks * block, type, 0, MPI_COMM_WORLD);
     for (int other = 0; other < ranks; other++)
         for (int i = 0; i < counts[other] * parts; i++) {

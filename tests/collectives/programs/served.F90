@@ -21,7 +21,7 @@ program served
   integer :: rank, ranks, ierr, i, k, total, bad, all
   integer :: a(64), b(64), counts(8), displs(8), lengths(1)
   integer(kind=MPI_ADDRESS_KIND) :: where(1)
-  DATATYPE :: spread, absolute, types(1)
+  DATATYPE :: spread, absolute, types(1), kinds(8)
   COMM :: copy
 
   call MPI_Init(ierr)
@@ -118,6 +118,15 @@ program served
     a = (/(100*rank + (i - 1)/2, i=1, 64)/)
     call MPI_Alltoallv(a, counts, displs, MPI_INTEGER, b, counts, displs, MPI_INTEGER, copy, ierr)
     call expect(all_equal(b(1:2*ranks:2), (/(100*i + rank, i=0, ranks - 1)/)), 'alltoallv')
+    displs = (/(24*i, i=0, 7)/)
+    kinds = spread
+    a = (/(100*rank + (i - 1)/6, i=1, 64)/)
+    b = -1
+    call MPI_Alltoallw(a, counts, displs, kinds, b, counts, displs, kinds, copy, ierr)
+    call expect(all_equal(b(1:6*ranks:6), (/(100*i + rank, i=0, ranks - 1)/)) .and. b(2) == -1 .and. b(3) == b(1) .and. &
+                b(5) == b(1) .and. b(6) == -1, 'alltoallw')
+    call MPI_Alltoallw(MPI_IN_PLACE, counts, displs, kinds, a, counts, displs, kinds, copy, ierr)
+    call expect(all_equal(a(3:6*ranks:6), (/(100*i + rank, i=0, ranks - 1)/)) .and. a(2) == 100*rank, 'alltoallw in place')
     a = merge(5 + k, 0, rank == 0)
     lengths = 64
     types = MPI_INTEGER

@@ -25,7 +25,7 @@ from unisono.reading import open_regular
 _SENDS = ("MPI_Send", "MPI_Isend", "MPI_Ssend", "MPI_Issend", "MPI_Bsend", "MPI_Ibsend", "MPI_Rsend", "MPI_Irsend")
 _SIZED = (*_SENDS, "MPI_Recv", "MPI_Irecv", "MPI_Sendrecv")
 """Beside collectives. For others, Wait among them, what IPM holds as bytes is no message size."""
-_NOT_SIZED = ("alltoallv", "allgatherv", "gatherv", "scatterv")
+_NOT_SIZED = ("alltoallv", "alltoallw", "allgatherv", "gatherv", "scatterv")
 """IPM takes one of the counts: not their mean."""
 
 

@@ -1,0 +1,103 @@
+#include "trial_task.h"
+
+static const int64_t sizes[TYPED] = {512, 32 << 10, 128 << 10};
+static const int64_t plain_size = 32 << 10; /* whose blocks have no gaps */
+
+bool task_is_rooted(enum collective collective)
+{
+    return collective == COLL_GATHER || collective == COLL_SCATTER || collective == COLL_GATHERV || collective == COLL_SCATTERV;
+}
+
+MPI_Datatype task_gapped(void)
+{
+    MPI_Datatype part = MPI_DATATYPE_NULL, gapped = MPI_DATATYPE_NULL;
+    if (PMPI_Type_contiguous(PART, MPI_BYTE, &part) != MPI_SUCCESS)
+        return MPI_DATATYPE_NULL;
+    if (PMPI_Type_create_resized(part, 0, 2 * PART, &gapped) == MPI_SUCCESS && PMPI_Type_commit(&gapped) != MPI_SUCCESS)
+        PMPI_Type_free(&gapped);
+    PMPI_Type_free(&part);
+    return gapped;
+}
+
+bool task_set_up_typed(struct task *task, enum collective collective, const struct coll_comm *comm, int64_t bytes, int64_t most,
+                       const struct trial_room *room)
+{
+    bool is_tried = false, is_plain = bytes == plain_size;
+    for (int i = 0; i < TYPED; i++)
+        is_tried = is_tried || sizes[i] == bytes;
+    const int64_t span = is_plain ? bytes : 2 * bytes;
+    if (!is_tried || span * comm->ranks > most)
+        return false;
+    *task = (struct task){.room = room, .shape = {.commutative = true}, .calls = bytes <= PART * PART ? 8 : 1};
+    task->call = (struct call){.collective = collective, .own = bytes, .send = room->send, .receive = room->receive,
+                               .send_bytes = room->bytes, .send_at = room->at,
+                               .receive_bytes = room->bytes, .receive_at = room->at};
+    for (int rank = 0; rank < comm->ranks; rank++) {
+        room->counts[rank] = (int)(is_plain ? bytes : bytes / PART);
+        room->places[rank] = (int)(rank * span);
+        room->types[rank] = is_plain ? MPI_BYTE : room->gapped;
+        room->bytes[rank] = bytes;
+        room->at[rank] = rank * bytes;
+    }
+    return true;
+}
+
+/* What dispatch does of an alltoallw whose types have gaps. */
+static int run_packed(const struct task *task, const struct algorithm *algorithm, struct coll_comm *comm)
+{
+    const struct trial_room *room = task->room;
+    const int64_t bytes = task->call.own;
+    char *leaving = coll_scratch(comm, SCRATCH_PACK_SEND, bytes * comm->ranks);
+    char *coming = coll_scratch(comm, SCRATCH_PACK_RECEIVE, bytes * comm->ranks);
+    struct call call = task->call;
+    int error = leaving == NULL || coming == NULL ? MPI_ERR_NO_MEM : MPI_SUCCESS, used;
+    call.send = leaving, call.receive = coming;
+    for (int rank = 0; rank < comm->ranks && error == MPI_SUCCESS; rank++) {
+        used = 0;
+        error = PMPI_Pack((char *)room->send + room->places[rank], room->counts[rank], room->gapped, leaving + room->at[rank],
+                          (int)bytes, &used, comm->comm);
+    }
+    if (error == MPI_SUCCESS)
+        error = algorithm_run(algorithm, comm, &call, 0);
+    for (int rank = 0; rank < comm->ranks && error == MPI_SUCCESS; rank++) {
+        used = 0;
+        error = PMPI_Unpack(coming + room->at[rank], (int)bytes, &used, (char *)room->receive + room->places[rank],
+                            room->counts[rank], room->gapped, comm->comm);
+    }
+    return error;
+}
+
+int task_run_ours(const struct task *task, const struct algorithm *algorithm, struct coll_comm *comm)
+{
+    if (task_is_typed(task->call.collective) && task->call.own != plain_size)
+        return run_packed(task, algorithm, comm);
+    return algorithm_run(algorithm, comm, &task->call, 0);
+}
+
+void task_run_rival(const struct task *task, MPI_Comm comm)
+{
+    const struct call *call = &task->call;
+    const int bytes = (int)call->bytes, count = (int)(call->bytes / (int64_t)sizeof(double));
+    if (call->collective == COLL_GATHER)
+        PMPI_Gather(call->send, bytes, MPI_BYTE, call->receive, bytes, MPI_BYTE, call->root, comm);
+    else if (call->collective == COLL_SCATTER)
+        PMPI_Scatter(call->send, bytes, MPI_BYTE, call->receive, bytes, MPI_BYTE, call->root, comm);
+    else if (call->collective == COLL_GATHERV)
+        PMPI_Gatherv(call->send, (int)call->own, MPI_BYTE, call->receive, task->room->counts, task->room->places, MPI_BYTE,
+                     call->root, comm);
+    else if (call->collective == COLL_SCATTERV)
+        PMPI_Scatterv(call->send, task->room->counts, task->room->places, MPI_BYTE, call->receive, (int)call->own, MPI_BYTE,
+                      call->root, comm);
+    else if (call->collective == COLL_ALLTOALLW)
+        PMPI_Alltoallw(call->send, task->room->counts, task->room->places, task->room->types, call->receive, task->room->counts,
+                       task->room->places, task->room->types, comm);
+    else if (call->collective == COLL_SCAN)
+        PMPI_Scan(call->send, call->receive, count, MPI_DOUBLE, MPI_SUM, comm);
+    else if (call->collective == COLL_EXSCAN)
+        /* MPICH refuses rank 0 a receive buffer that is NULL, though it means nothing there, and the others wait for it. */
+        PMPI_Exscan(call->send, task->room->receive, count, MPI_DOUBLE, MPI_SUM, comm);
+    else if (call->collective == COLL_REDUCE_SCATTER)
+        PMPI_Reduce_scatter(call->send, call->receive, task->room->counts, MPI_DOUBLE, MPI_SUM, comm);
+    else
+        PMPI_Reduce_scatter_block(call->send, call->receive, count, MPI_DOUBLE, MPI_SUM, comm);
+}

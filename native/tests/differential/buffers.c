@@ -1,0 +1,74 @@
+#include "buffers.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WIDEST = 64 /* bytes of a vector */ };
+
+struct pair make(struct random *random, size_t bytes)
+{
+    struct pair pair = {.bytes = bytes + 2 * SLACK};
+    size_t room = (pair.bytes + WIDEST - 1) / WIDEST * WIDEST;
+    for (int i = 0; i < 2; i++)
+        if ((pair.memory[i] = aligned_alloc(WIDEST, room)) == NULL)
+            MPI_Abort(MPI_COMM_WORLD, 3);
+    data_fill_bytes(random, pair.memory[0], pair.bytes);
+    memcpy(pair.memory[1], pair.memory[0], pair.bytes);
+    return pair;
+}
+
+struct pair make_anywhere(struct trial *trial, size_t bytes)
+{
+    struct pair pair = make(&trial->own, bytes + WIDEST);
+    if (random_one_in(&trial->own, 4))
+        pair.shift = 1 + random_below(&trial->own, WIDEST - 1);
+    trial->misaligned = trial->misaligned || pair.shift != 0;
+    return pair;
+}
+
+char *inside(const struct pair *pair, int way)
+{
+    return pair->memory[way] + SLACK + pair->shift;
+}
+
+bool same(const struct pair *pair)
+{
+    return memcmp(pair->memory[0], pair->memory[1], pair->bytes) == 0;
+}
+
+void discard(struct pair *pair)
+{
+    free(pair->memory[0]);
+    free(pair->memory[1]);
+}
+
+void say(struct trial *trial, const char *format, ...)
+{
+    size_t used = strlen(trial->words);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(trial->words + used, sizeof trial->words - used, format, arguments);
+    va_end(arguments);
+    if (getenv("UNISONO_SAY") != NULL)
+        fprintf(stderr, "%s rank %d of %d: %s\n", call_names[trial->which], trial->rank, trial->ranks, trial->words);
+}
+
+int draw_count(struct trial *trial)
+{
+    struct random *random = &trial->shared;
+    int bits = 1;
+    while (1 << bits < trial->most)
+        bits++;
+    switch (random_below(random, 8)) {
+    case 0: return 0;
+    case 1: return 1;
+    default: return random_below(random, 1 << (1 + random_below(random, bits)));
+    }
+}
+
+size_t span(const struct layout_way *way, int64_t units)
+{
+    return (size_t)(units * way->factor * way->extent + 16 * way->extent + 256);
+}
