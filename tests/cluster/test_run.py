@@ -59,7 +59,7 @@ def test_ranks_on_other_nodes_use_the_library(name: str, cluster: MakeCluster, t
     mpi = describe(tools.mpirun).mpi
     assert mpi is not None
     hosts = ["--host", "n0:1,n1:1", "--bind-to", "none"]
-    if mpi.is_hydra:
+    if not mpi.traits.MCA:
         agent = virtual.env["PRTE_MCA_plm_ssh_agent"]
         hosts = ["-launcher", "ssh", "-launcher-exec", agent, "-hosts", "n0,n1", "-ppn", "1"]
     line = [tools.mpirun, *hosts, "-n", "2", str(program)]

@@ -31,9 +31,7 @@ from unisono.hybrid.solver import check_size
 from unisono.hybrid.study import is_hybrid
 from unisono.hybrid.study import read as read_hybrid
 from unisono.launch.hosts import parse_hosts
-from unisono.launch.hydra import describe_hydra, taken_apart
-from unisono.launch.hydra import with_setting as hydra_with_setting
-from unisono.launch.job import describe_job, expand_numbers, parse_hostfile
+from unisono.launch.job import Place, describe_job
 from unisono.launch.layouts import chosen_layouts
 from unisono.launch.rewrite import with_setting
 from unisono.machine import coordinates, ucx
@@ -41,7 +39,11 @@ from unisono.machine.describe import load
 from unisono.machine.files import parse_cpu_list
 from unisono.machine.hosts import expand_counts, expand_nodelist, slurm_slots
 from unisono.model import Setting
+from unisono.mpi.launchers import hydra
+from unisono.mpi.launchers.lines import Wanted
+from unisono.mpi.launchers.mpirun.job import expand_numbers, parse_hostfile
 from unisono.parameters.doctor import doctor_json, doctor_lines
+from unisono.parameters.spelling import require_mpi
 from unisono.profile.document import as_dict
 from unisono.profile.exporters import EXTENSIONS, export_profile
 from unisono.profile.file import load as load_profile
@@ -214,9 +216,9 @@ def command_line(path: Path) -> None:
     wanted = Setting({"placement": "block", "UCX_RNDV_THRESH": "16kb"})
     _allowed(lambda: describe_job(words, HERE, {}))
     _allowed(lambda: with_setting(words, wanted, HERE, env={}))
-    _allowed(lambda: describe_hydra(words, HERE))
-    _allowed(lambda: taken_apart(words))
-    hydra_with_setting(words, Setting(), HERE, {})
+    _allowed(lambda: hydra.job(words, Place(HERE, {})))
+    _allowed(lambda: hydra.taken_apart(words))
+    hydra.added(words, Wanted({}, {}, None), Place(HERE, {}), require_mpi(HERE))
 
 
 def node_lists(path: Path) -> None:

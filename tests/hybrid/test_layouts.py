@@ -13,6 +13,8 @@ from unisono.hybrid.policies import automatic, chosen_policies, words
 from unisono.hybrid.variants import LINKS, links_words, variants
 from unisono.launch.layouts import Layout, chosen_layouts, every_layout
 from unisono.model import Setting
+from unisono.mpi import mpich, openmpi
+from unisono.mpi.launchers import hydra, mpirun, srun
 
 
 def test_the_documents_layouts_of_a_node_of_16_cores() -> None:
@@ -89,9 +91,9 @@ def test_unknown_policies_are_refused() -> None:
 
 def test_binding_in_the_words_of_each_launcher() -> None:
     layout = Layout(8, 2)
-    assert binding("openmpi", layout) == ["--map-by", "ppr:2:node:PE=8", "--bind-to", "core"]
-    assert binding("hydra", layout) == ["-ppn", "2", "-bind-to", "core:8"]
-    assert "--cpus-per-task" in binding("srun", layout)
+    assert binding(mpirun, layout, openmpi) == ["--map-by", "ppr:2:node:PE=8", "--bind-to", "core"]
+    assert binding(hydra, layout, mpich) == ["-ppn", "2", "-bind-to", "core:8"]
+    assert "--cpus-per-task" in binding(srun, layout, openmpi)
 
 
 def test_numbers_of_links_are_said_in_words() -> None:

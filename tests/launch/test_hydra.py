@@ -7,10 +7,11 @@ import pytest
 from tests.launch.machines import machine as here
 from unisono.errors import UserError
 from unisono.launch.command import command
-from unisono.launch.hydra import describe_hydra, with_setting
-from unisono.launch.job import Job
+from unisono.launch.job import describe_job
+from unisono.launch.rewrite import with_setting
 from unisono.machine.model import Machine, Mpi
 from unisono.model import CALL_SCOPE, Setting
+from unisono.mpi.launchers.lines import Job
 
 LINE = ["mpirun.mpich", "-n", "4", "-genv", "UCX_TLS", "tcp", "./app", "-n", "x"]
 
@@ -31,19 +32,19 @@ def mpich(nodes: int = 1) -> Machine:
     ],
 )
 def test_how_many_ranks_it_starts(words: list[str], nodes: int, job: tuple[int, int, int]) -> None:
-    found = describe_hydra(["mpirun", *words], mpich(nodes))
+    found = describe_job(["mpirun", *words], mpich(nodes))
     assert isinstance(found, Job)
     assert (found.ranks, found.nodes, found.ppn) == job
 
 
 def test_no_number_of_ranks() -> None:
     with pytest.raises(UserError, match="-n is missing"):
-        describe_hydra(["mpirun", "./app"], mpich())
+        describe_job(["mpirun", "./app"], mpich())
 
 
 def test_a_setting_goes_right_after_the_launcher_and_what_is_said_is_kept() -> None:
     setting = Setting({"UCX_TLS": "sm", "UCX_RNDV_THRESH": "16kb", "placement": "block", "preload": "unisono"})
-    line = with_setting(LINE, setting, mpich(), {})
+    line = with_setting(LINE, setting, mpich(), env={})
     assert line.argv == ["mpirun.mpich", "-genv", "UCX_RNDV_THRESH", "16kb", *LINE[1:]]
     assert any("UCX_TLS" in note for note in line.notes)
     assert any("placement=block is left out" in note for note in line.notes)

@@ -8,9 +8,9 @@ import pytest
 
 from tests.launch.conftest import Installed
 from tests.launch.machines import machine, mapped, open_mpi
-from unisono.launch import mapping
 from unisono.launch.placement import check, place
 from unisono.launch.process import run
+from unisono.mpi.openmpi import placing
 
 E5_192 = (2, 4, 24)
 OPTIMIZED_36 = (2, 1, 18)
@@ -100,7 +100,7 @@ def test_a_rank_file_places_ranks_one_by_one(installed: Installed) -> None:
 
 def test_a_rank_file_counts_cores_within_sockets() -> None:
     placement = place(machine(2, 2, 2, nodes=2), 2, 3, "block")
-    text = mapping.rankfile(placement, ["a", "b"])
+    text = placing.rankfile(placement, ["a", "b"])
     assert text.splitlines() == [
         *("rank 0=a slot=0:0", "rank 1=a slot=0:2", "rank 2=a slot=1:0"),
         *("rank 3=b slot=0:0", "rank 4=b slot=0:2", "rank 5=b slot=1:0"),

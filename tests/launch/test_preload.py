@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from unisono.errors import UserError
-from unisono.launch.preload import Launcher, Line, launcher_of, with_variables
+from unisono.launch.preload import Launcher, launcher_of, with_variables
+from unisono.mpi.launchers.lines import Line
 
 LIBRARY = Path("/c/libunisono.so")
 VARIABLES = {"UNISONO_PROFILE": "/o/run"}

@@ -14,7 +14,7 @@ from tests.machine.trees import recorded
 from unisono.asking import ask
 from unisono.errors import UserError
 from unisono.machine import mpi
-from unisono.mpi import openmpi
+from unisono.mpi import openmpi, recognised
 from unisono.mpi.found import find_mpicc
 from unisono.mpi.openmpi import ompi_info
 from unisono.version import at_least, version_tuple
@@ -30,21 +30,21 @@ from unisono.version import at_least, version_tuple
     ],
 )
 def test_families(name: str, family: str, version: str) -> None:
-    found = mpi.parse_version(recorded(f"mpirun-{name}.txt"))
+    found = recognised(recorded(f"mpirun-{name}.txt"))
     assert (found[0], found[2]) == (family, version)
 
 
 def test_open_mpi_by_debians_name() -> None:
-    assert mpi.parse_version("mpirun.openmpi (OpenRTE) 4.1.4\n")[::2] == ("openmpi", "4.1.4")
+    assert recognised("mpirun.openmpi (OpenRTE) 4.1.4\n")[::2] == ("openmpi", "4.1.4")
 
 
 def test_a_prerelease_keeps_its_suffix() -> None:
-    assert mpi.parse_version("mpirun (Open MPI) 4.1.7a1\n\nReport bugs to")[2] == "4.1.7a1"
+    assert recognised("mpirun (Open MPI) 4.1.7a1\n\nReport bugs to")[2] == "4.1.7a1"
 
 
 @given(st.text())
 def test_versions_of_anything(text: str) -> None:
-    family, _, version = mpi.parse_version(text)
+    family, _, version = recognised(text)
     assert bool(family) == bool(version)
     assert len(version_tuple(text)) == 3
 

@@ -14,8 +14,6 @@ from unisono.export.provenance import provenance
 from unisono.export.words import plan_words, rules_words
 from unisono.language import N_, _
 from unisono.launch.command import Command
-from unisono.launch.hydra import describe_hydra
-from unisono.launch.hydra import with_setting as hydra_with_setting
 from unisono.launch.job import describe_job
 from unisono.launch.preload import launcher_of, with_variables
 from unisono.launch.rewrite import with_setting
@@ -123,8 +121,7 @@ def resolve(
 ) -> tuple[Command, Applied]:
     """The same, and what it was made of."""
     environment = os.environ if env is None else env
-    hydra = require_mpi(machine).is_hydra
-    job = describe_hydra(argv, machine) if hydra else describe_job(argv, machine, env)
+    job = describe_job(argv, machine, env)
     case = nearest_case(tuning, job.nodes, job.ppn)
     notes: list[str] = []
     if case != (job.nodes, job.ppn):
@@ -132,10 +129,7 @@ def resolve(
     applied = apply_plan(tuning, choose(tuning, *case, weights), machine)
     if applied.plan.predicted:
         notes.append(foretold(tuning, applied.plan))
-    if hydra:
-        line = hydra_with_setting(argv, applied.plan.launch, machine, environment)
-    else:
-        line = with_setting(argv, applied.plan.launch, machine, applied.extra_mca, env)
+    line = with_setting(argv, applied.plan.launch, machine, applied.extra_mca, env)
     line = applied.serving(line, machine, environment, progress)
     if applied.is_default and not applied.notes:
         notes.append(

@@ -30,11 +30,11 @@ from unisono.errors import UserError
 from unisono.language import _, translated
 from unisono.launch.command import Command
 from unisono.launch.job import nodes_of
-from unisono.launch.userline import parse
 from unisono.library.build import bench_program
 from unisono.machine.describe import describe
 from unisono.machine.model import Machine
 from unisono.model import SIMULATED, USUAL, Setting
+from unisono.mpi.launchers import parse
 from unisono.profile.importers import import_profile
 from unisono.profile.model import Profile
 from unisono.search.search import Hooks

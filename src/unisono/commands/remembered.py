@@ -14,10 +14,8 @@ from unisono.errors import UserError
 from unisono.language import N_
 from unisono.machine.model import Mpi, mpi_name
 from unisono.machine.mpi import find_mpirun
+from unisono.mpi.launchers import BARE
 from unisono.tuning.model import MpiPart, Tuning
-
-_BARE = ("mpirun", "mpiexec")
-"""Names that say nothing of which MPI is meant."""
 
 
 def launcher(given: str | None, kept: Mpi | MpiPart | None) -> str | None:
@@ -67,7 +65,7 @@ def started_by(tuning: Tuning, words: Sequence[str], given: str | None = None) -
     kept = launcher(None, tuning.mpi) if tuning.mpi is not None else None
     if own is None:
         return Line(list(words), kept)
-    if own not in _BARE or tuning.mpi is None or kept is None:
+    if own not in BARE or tuning.mpi is None or kept is None:
         return Line(list(words), own)
     here = shutil.which(own)
     if here is not None and (_same(here, kept) or not _belongs(words, here, tuning.mpi)):

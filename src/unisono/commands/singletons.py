@@ -8,7 +8,6 @@ from unisono.asking import ask
 from unisono.errors import UserError
 from unisono.language import _
 from unisono.launch.preload import launcher_of
-from unisono.launch.userline import parse
 from unisono.profile.diagnose import library_of, program_of
 
 _WITHOUT_PMIX = ("pmi2", "none")
@@ -20,13 +19,7 @@ def refuse_singletons(words: Sequence[str], env: Mapping[str, str]) -> None:
     """Raises UserError for `srun --mpi=pmi2` (or SLURM_MPI_TYPE) of a program that is linked with Open MPI 5: each rank
     would be alone in its MPI_COMM_WORLD, and times of that would be compared in earnest."""
     launcher = launcher_of(list(words))
-    if launcher.kind != "srun":
-        return
-    try:
-        said = parse(words[launcher.at :]).value("mpi")
-    except UserError:
-        return
-    kind = said or env.get("SLURM_MPI_TYPE", "")
+    kind = launcher.words.interface(words[launcher.at :], env) if launcher.words is not None else None
     library = library_of(program_of(words, launcher)) if kind in _WITHOUT_PMIX else None
     if library is not None and library[0] == "40" and _RUNTIME_OF_FOUR not in ask(["ldd", str(library[1])]).out:
         raise UserError(

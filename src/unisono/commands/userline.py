@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from unisono.errors import UserError
 from unisono.language import _
-
-_LAUNCHERS = ("mpirun", "mpiexec", "orterun", "prterun")
+from unisono.mpi.launchers import is_an_mpis
 
 
 def words_of(argv: list[str]) -> list[str]:
@@ -20,4 +17,4 @@ def words_of(argv: list[str]) -> list[str]:
 
 def mpirun_of(words: list[str]) -> str | None:
     """The launcher it starts, whose MPI is the one to speak to; None for srun and the like."""
-    return words[0] if Path(words[0]).name.partition(".")[0] in _LAUNCHERS else None
+    return words[0] if is_an_mpis(words[0]) else None

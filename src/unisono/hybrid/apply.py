@@ -13,26 +13,17 @@ from pathlib import Path
 
 from unisono.errors import UserError
 from unisono.hybrid import policies
-from unisono.hybrid.lines import binding, exports, fill, threads_environment
+from unisono.hybrid.lines import binding, fill, threads_environment
 from unisono.language import N_, _
 from unisono.launch.command import Command
-from unisono.launch.hydra import describe_hydra, taken_apart
-from unisono.launch.job import describe_job
+from unisono.launch.job import Place, launcher_in
 from unisono.launch.layouts import Layout
-from unisono.launch.rewrite import PLACING
-from unisono.launch.userline import parse
 from unisono.machine.model import Machine
 from unisono.model import Setting
-from unisono.mpi import mpich
-from unisono.parameters.spelling import require_mpi
+from unisono.mpi.launchers.launcher import Launcher
 from unisono.tuning.model import LayoutModel, Tuning
 
-_RANKS = ("n", "np", "c")
 _COUNTS = ("n", "np", "ntasks")
-_OF_HYDRA = ("n", "np", "ppn", "perhost", "bind-to", "map-by")
-_OF_SRUN = ("n", "ntasks", "ntasks-per-node", "c", "cpus-per-task", "cpu-bind", "m", "distribution")
-_EXPORTS = ("x", "genv", "env")
-_HOSTS = ("host", "H", "hosts")
 
 
 def chosen(tuning: Tuning, program: Sequence[str], nodes: int) -> tuple[LayoutModel, list[str]]:
@@ -89,7 +80,7 @@ def with_layout(tuning: Tuning, argv: Sequence[str], machine: Machine, env: Mapp
     {ranks}, {threads}, {processes} and {nodes} are filled in. Raises UserError where the tuning has no layout for it, a
     node has too few cores, or the command line cannot be understood.
     """
-    kind, options, program, nodes = _taken_apart(argv, machine, env)
+    launcher, options, program, nodes = _taken_apart(argv, machine, env)
     layout, notes = chosen(tuning, program, nodes)
     here = layout.shape
     if here.cores > machine.cores:
@@ -101,21 +92,20 @@ def with_layout(tuning: Tuning, argv: Sequence[str], machine: Machine, env: Mapp
         )
     ranks = nodes * layout.processes
     environment = {**threads_environment(here), **layout.links}
-    kept = _kept(options, kind, here, ranks, environment, notes)
+    kept = _kept(options, launcher, here, ranks, environment, notes)
     notes += [
         N_("{name}={env} of your environment is replaced by {value}").format(name=name, env=env[name], value=value)
         for name, value in environment.items()
         if env.get(name, value) != value
     ]
     placed = _placed(layout, here, machine, notes)
-    mpi = machine.mpi.family if machine.mpi is not None else mpich.FAMILY
-    words = {
-        "openmpi": [*binding(kind, here), *exports(kind, environment), "-n", str(ranks)],
-        "hydra": [*binding(kind, here, mpi), *exports(kind, environment), "-n", str(ranks)],
-        "srun": [*binding(kind, here), "--ntasks", str(ranks)],
-    }[kind]
+    words = [
+        *binding(launcher, here, machine.traits),
+        *launcher.exports(environment),
+        *launcher.ranks(ranks),
+    ]
     filled = fill([*kept, *placed, *program], nodes, here)
-    added = environment if kind == "srun" else {}
+    added = environment if launcher.HANDS_ON else {}
     return Command([argv[0], *words, *filled], added, None, notes)
 
 
@@ -133,28 +123,12 @@ def as_it_is(tuning: Tuning, argv: Sequence[str], machine: Machine, env: Mapping
 
 def _taken_apart(
     argv: Sequence[str], machine: Machine, env: Mapping[str, str]
-) -> tuple[str, list[list[str]], list[str], int]:
-    """Kind of launcher, options, program and number of nodes of a command line."""
-    if not argv:
-        raise UserError(_("no command: write the mpirun command line after --"))
-    kind = _launcher(argv[0], machine)
-    options, program = _parts(argv, kind)
-    return kind, options, program, _nodes([argv[0], *_without_fields(options), *program], kind, machine, env)
-
-
-def _launcher(word: str, machine: Machine) -> str:
-    if _name(word) == "srun":
-        return "srun"
-    return "hydra" if require_mpi(machine).is_hydra else "openmpi"
-
-
-def _parts(argv: Sequence[str], kind: str) -> tuple[list[list[str]], list[str]]:
-    if kind == "hydra":
-        return taken_apart(argv)
-    line = parse(argv)
-    if len(line.contexts) > 1:
-        raise UserError(_("{argv}: starts several programs; a layout is for one").format(argv=" ".join(argv)))
-    return [list(option.words) for option in line.contexts[0].options], list(line.contexts[0].program)
+) -> tuple[Launcher, list[list[str]], list[str], int]:
+    """Its launcher, options, program and number of nodes of a command line."""
+    launcher = launcher_in(argv, machine)
+    options, program = launcher.taken_apart(argv)
+    bare = [argv[0], *_without_fields(options), *program]
+    return launcher, options, program, launcher.nodes(bare, Place(machine, env))
 
 
 def _option(words: Sequence[str]) -> str:
@@ -167,30 +141,20 @@ def _without_fields(options: Sequence[Sequence[str]]) -> list[str]:
     return [word for words in options if not any("{" in word for word in words) for word in words]
 
 
-def _nodes(argv: Sequence[str], kind: str, machine: Machine, env: Mapping[str, str]) -> int:
-    """How many the line uses; all there are where it does not say how many ranks."""
-    if kind != "hydra":
-        return describe_job(argv, machine, env).nodes
-    if not any(_option(words) in _RANKS for words in taken_apart(argv)[0]):
-        return len(machine.nodes)
-    return describe_hydra(argv, machine).nodes
-
-
 def _kept(
     options: Sequence[list[str]],
-    kind: str,
+    launcher: Launcher,
     layout: Layout,
     ranks: int,
     environment: Mapping[str, str],
     notes: list[str],
 ) -> list[str]:
     """The line's own options without those the layout replaces."""
-    replaced = {"openmpi": (*_RANKS, *PLACING), "hydra": _OF_HYDRA, "srun": _OF_SRUN}[kind]
     found: list[str] = []
     for words in options:
         name = _option(words)
-        variable = words[1].partition("=")[0] if name in _EXPORTS else ""
-        if name in replaced:
+        variable = words[1].partition("=")[0] if name in launcher.SETTING else ""
+        if name in launcher.PLACING:
             if name not in _COUNTS or not words[-1].endswith(("{ranks}", str(ranks))):
                 notes.append(
                     N_("{words} of the command line gives way: the layout starts {ranks} ranks").format(
@@ -203,7 +167,7 @@ def _kept(
                     words=" ".join(words), environment=environment[variable]
                 )
             )
-        elif name in _HOSTS and kind != "srun" and len(words) == 2:
+        elif name in launcher.HOSTS and len(words) == 2:
             found += [words[0], ",".join(_slots(host, layout.processes) for host in words[1].split(","))]
         else:
             found += words

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from unisono.language import N_
 from unisono.launch.placement import Placement
 from unisono.machine.model import Machine
+from unisono.mpi.family import Place
 from unisono.parameters.defaults import has_fast_network
 from unisono.parameters.spelling import require_mpi
-from unisono.version import at_least
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,23 +26,13 @@ class BaseWords:
 def base_words(machine: Machine, placement: Placement, taken: Collection[str] = ()) -> BaseWords:
     """`taken`: MCA parameters that the setting itself has, which are left alone."""
     words = BaseWords()
-    if require_mpi(machine).is_hydra:
-        return words
+    mpi = require_mpi(machine)
     if machine.root_user:
-        words.options.append("--allow-run-as-root")
-    wanted: list[tuple[str, str, str]] = []
-    if _initialises_ofi_in_vain(machine):
-        wanted.append(
-            ("btl", "^ofi", N_("it adds a second to MPI_Init, and there is no network here that it could use"))
-        )
-    if placement.oversubscribed:
-        # Both versions do this by themselves, but not when slots given with --host hide that CPUs are too few.
-        wanted.append(
-            ("mpi_yield_when_idle", "1", N_("there are more ranks than CPUs, so that waiting ranks give way"))
-        )
-    for name, value, reason in wanted:
+        words.options.extend(mpi.traits.AS_ROOT)
+    where = Place(has_fast_network(machine), placement.oversubscribed)
+    for name, value, reason in mpi.traits.for_every_launch(mpi.version, mpi.components, where):
         own = machine.environment.get(f"OMPI_MCA_{name}")
-        in_files = require_mpi(machine).settings.get(name)
+        in_files = mpi.settings.get(name)
         if own is not None:
             words.notes.append(N_("OMPI_MCA_{name}={own} of your environment is kept").format(name=name, own=own))
         elif in_files is not None:
@@ -55,9 +45,3 @@ def base_words(machine: Machine, placement: Placement, taken: Collection[str] = 
                 N_("{name}={value} in every launch: {reason}").format(name=name, value=value, reason=reason)
             )
     return words
-
-
-def _initialises_ofi_in_vain(machine: Machine) -> bool:
-    """Open MPI 5.0: one second of every MPI_Init is libfabric looking for providers (measured on 5.0.11)."""
-    mpi = require_mpi(machine)
-    return at_least(mpi.version, "5") and "ofi" in mpi.components.get("btl", []) and not has_fast_network(machine)

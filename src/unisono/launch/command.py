@@ -6,12 +6,12 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from unisono.language import N_
 from unisono.launch.base import base_words
 from unisono.launch.placement import Placement, place
 from unisono.machine.model import Machine
 from unisono.model import Setting
-from unisono.mpi import family, openmpi
+from unisono.mpi.family import Family
+from unisono.mpi.launchers.lines import overridden
 from unisono.parameters.spelling import LaunchWords, component_words, launch_words, require_mpi
 
 
@@ -51,34 +51,20 @@ def command(
     words = launch_scope_words(setting, machine)
     mca = {**(extra_mca or {}), **words.mca}
     base = base_words(machine, placement, mca)
-    if mpi.is_hydra:
-        return _hydra(machine, placement, words.env, program)
+    hosts = [node.host for node in machine.nodes[:nodes]]
+    launcher = mpi.traits.LAUNCHER
     argv = [
         mpi.mpirun,
         *base.options,
-        *("-n", str(nodes * ppn)),
-        *_hosts(machine, placement),
-        *placement.arguments(mpi, [node.host for node in machine.nodes[:nodes]]),
+        *launcher.ranks(nodes * ppn),
+        *_hosts(machine, placement, mpi.traits),
+        *placement.arguments(mpi, hosts),
+        *launcher.parameters({**base.mca, **mca}),
+        *launcher.exports(words.env),
     ]
-    for name, value in {**base.mca, **mca}.items():
-        argv += ["--mca", name, value]
-    for name, value in words.env.items():
-        argv += ["-x", f"{name}={value}"]
     return Command(
         [*argv, *program], {}, placement, [*base.notes, *overridden(machine.environment, words.mca, words.env)]
     )
-
-
-def _hydra(machine: Machine, placement: Placement, env: Mapping[str, str], program: Sequence[str]) -> Command:
-    """The same for the launcher of MPICH and Intel MPI."""
-    mpi = require_mpi(machine)
-    hosts = [node.host for node in machine.nodes[: placement.nodes]]
-    elsewhere = len(machine.nodes) > 1 or hosts[0] not in ("localhost", machine.name)
-    argv = [mpi.mpirun, "-n", str(placement.nodes * placement.ppn)]
-    argv += family(mpi.family).hosts(hosts, placement.ppn) if elsewhere else []
-    argv += placement.arguments(mpi, hosts)
-    argv += [word for name, value in env.items() for word in ("-genv", name, value)]
-    return Command([*argv, *program], {}, placement, overridden(machine.environment, {}, env))
 
 
 def launch_scope_words(setting: Setting, machine: Machine) -> LaunchWords:
@@ -91,26 +77,11 @@ def launch_scope_words(setting: Setting, machine: Machine) -> LaunchWords:
     return words
 
 
-def overridden(environment: Mapping[str, str], mca: Mapping[str, str], env: Mapping[str, str]) -> list[str]:
-    """Notes on what the user's environment says otherwise and the setting replaces for this launch."""
-    names = {**{f"OMPI_MCA_{name}": value for name, value in mca.items()}, **env}
-    return [
-        N_("{name}={environment} of your environment is replaced by the setting's {value} in this launch").format(
-            name=name, environment=environment[name], value=value
-        )
-        for name, value in names.items()
-        if environment.get(name, value) != value
-    ]
-
-
-def _hosts(machine: Machine, placement: Placement) -> list[str]:
-    """--host, left out where mpirun starts on this machine anyway.
-
-    Open MPI gives a machine a slot a core unless told otherwise, so hosts are also named when SMT siblings are used.
-    """
+def _hosts(machine: Machine, placement: Placement, mpi: Family) -> list[str]:
+    """Left out where the launcher starts on this machine anyway."""
     hosts = [node.host for node in machine.nodes[: placement.nodes]]
     if len(machine.nodes) == 1 and hosts[0] in ("localhost", machine.name):
-        if not placement.smt_siblings or placement.policy is None:
+        if not (mpi.SLOT_A_CORE and placement.smt_siblings and placement.policy is not None):
             return []
         hosts = ["localhost"]
-    return openmpi.hosts(hosts, placement.ppn)
+    return mpi.hosts(hosts, placement.ppn)

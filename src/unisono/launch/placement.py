@@ -19,68 +19,22 @@ from typing import Any
 
 from unisono.errors import UserError
 from unisono.language import N_, _
-from unisono.launch import mapping
-from unisono.launch.slots import LEVELS, Core, Slot, cores, domains, even
+from unisono.launch.slots import cores, domains, even
 from unisono.machine.model import Machine, Mpi
+from unisono.mpi.places import Core, Placed, Policy, RankPlace, Slot
 
 _NAMES = {"l3": "last-level cache", "numa": "NUMA node", "socket": "socket", "node": "node"}
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
-    order: str
-    """"block" or "cyclic"."""
-    level: str
-    """"l3", "numa", "socket" or "node"."""
-
-    @classmethod
-    def parse(cls, text: str) -> Policy:
-        """Of "block", "cyclic:socket", ... Raises UserError for anything else."""
-        order, colon, level = text.partition(":")
-        level = level if colon else "numa"
-        if order not in ("block", "cyclic") or level not in LEVELS:
-            raise UserError(
-                _(
-                    "placement: {text!r} is unknown; write block or cyclic, with :l3, :numa, :socket or "
-                    ":node after it for another level than NUMA nodes"
-                ).format(text=text)
-            )
-        return cls(order, level)
-
-
-@dataclass(frozen=True, slots=True)
-class RankPlace:
-    """Node (0 is the first used) and CPUs, by the operating system's numbers; no CPUs: not known beforehand."""
-
-    node_index: int
-    cpus: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Placement:
-    nodes: int
-    ppn: int
-    policy: Policy | None
-    """None: what mpirun does by itself."""
-    ranks: tuple[RankPlace, ...]
-    slots: tuple[Slot, ...]
-    """Of one node in the order of its ranks; empty when not bound by us."""
-    per_domain: int | None
-    """Ranks in each domain of the level, when all domains have equally many."""
-    level_word: str
-    """The level whose name is used: the coarsest that divides the node in the same way."""
-    smt_siblings: bool
-    """More ranks than cores on a node, so that ranks share cores."""
-    oversubscribed: bool
-    sentence: str
-
+class Placement(Placed):
     def arguments(self, mpi: Mpi, hosts: Sequence[str] = ("localhost",)) -> list[str]:
         """mpirun's words for this version. `hosts` names the nodes, in case ranks have to be placed one by one.
 
         Raises UserError where this version has no words for it. For Open MPI 4 it may write a rank file into the cache
-        directory (see unisono.launch.mapping).
+        directory (see unisono.mpi.openmpi.placing).
         """
-        return mapping.words(self, mpi, hosts)
+        return mpi.traits.placed(self, mpi.version, hosts)
 
 
 def place(machine: Machine, nodes: int, ppn: int, policy: str | None, *, oversubscribe: bool = False) -> Placement:

@@ -3,41 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from unisono.machine.model import Cpu, Machine
-
-LEVELS = ("l3", "numa", "socket", "node")
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Core:
-    """`logical` is hwloc's number, by which mpirun's explicit lists name cores; it differs from the operating
-    system's where that deals cores to sockets in turn."""
-
-    logical: int
-    first_pu: int
-    """Logical number of its first hardware thread."""
-    in_socket: int
-    """Logical number within its socket."""
-    cpus: tuple[int, ...]
-    """Hardware threads by the operating system's numbers, ascending."""
-    socket: int
-    """Logical, as all numbers below."""
-    numa: int
-    l3: int
-
-
-@dataclass(frozen=True, slots=True)
-class Slot:
-    """Where one rank goes: a whole core, or its hardware thread number `thread`."""
-
-    core: Core
-    thread: int | None
-
-    @property
-    def cpus(self) -> tuple[int, ...]:
-        return self.core.cpus if self.thread is None else (self.core.cpus[self.thread],)
+from unisono.mpi.places import Core
 
 
 def cores(machine: Machine) -> list[Core]:

@@ -11,9 +11,8 @@ from unisono.errors import UserError
 from unisono.language import _
 from unisono.machine.model import Mpi
 from unisono.machine.mpi import describe_mpi, embedded_mpirun
-
-_NAMES = ("mpirun", "mpiexec", "orterun", "prterun")
-"""What stands before the dot or the dash in a launcher's name: mpirun.openmpi, mpiexec.hydra, mpirun-mpich-mp."""
+from unisono.mpi.found import DEBIANS
+from unisono.mpi.launchers import is_of_an_mpi
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +61,7 @@ def on_path(path: str) -> list[str]:
         except OSError:
             continue
         for entry in entries:
-            if _is_launcher(entry.name) and os.access(entry, os.X_OK) and entry.is_file():
+            if is_of_an_mpi(entry.name) and os.access(entry, os.X_OK) and entry.is_file():
                 found.setdefault(entry.resolve(), str(entry.absolute()))
     embedded = embedded_mpirun()
     if embedded is not None:
@@ -70,11 +69,8 @@ def on_path(path: str) -> list[str]:
     return list(found.values())
 
 
-def _is_launcher(name: str) -> bool:
-    return name.split(".")[0].split("-")[0] in _NAMES
-
-
 def _rank(name: str) -> int:
     """The name comes first that finds its own compiler: mpirun, then mpirun.mpich, then mpiexec.hydra."""
-    ending = name.partition(".")[2]
-    return ("", "openmpi", "mpich").index(ending) if ending in ("", "openmpi", "mpich") else 3
+    endings = ("", *DEBIANS)
+    ending = Path(name).suffix
+    return endings.index(ending) if ending in endings else len(endings)

@@ -73,11 +73,6 @@ class Mpi(_Model):
         return families.traits(self.family)
 
     @property
-    def is_hydra(self) -> bool:
-        """Whether Hydra starts the ranks."""
-        return self.traits.LAUNCHER == "hydra"
-
-    @property
     def binds(self) -> bool:
         """Whether the launcher binds ranks by itself."""
         return self.traits.BINDS_TO != "nothing"

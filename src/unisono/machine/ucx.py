@@ -12,7 +12,6 @@ from pathlib import Path
 from unisono.asking import ask
 from unisono.errors import UserError
 from unisono.machine.model import Mpi, Ucx
-from unisono.mpi.openmpi import ompi_info
 from unisono.reading import DOCUMENT_MOST, read_bytes
 
 _PROBE = Path(__file__).with_name("ucx_probe.py")
@@ -61,8 +60,7 @@ def library_directories(mpi: Mpi) -> Iterator[Path]:
     """Where this MPI's libraries are, most likely first."""
     root = Path(mpi.root or "/usr")
     seen: set[Path] = set()
-    answer = ask([str(Path(mpi.mpirun).parent / "ompi_info"), "--path", "libdir", "--parsable"])
-    said = ompi_info.parse_value(answer.out, "path:libdir")
+    said = mpi.traits.library_directory(mpi.mpirun)
     triplets = sorted(root.glob("lib/*-linux-gnu"))
     wanted = [Path(said)] if said else []
     for directory in [*wanted, root / "lib", root / "lib64", *triplets, *(t / "openmpi/lib" for t in triplets)]:

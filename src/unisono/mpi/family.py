@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from unisono.mpi.found import Found
+from unisono.mpi.launchers.launcher import Launcher
+from unisono.mpi.places import Placed
 
 
 class Installation(Protocol):
@@ -35,6 +38,16 @@ class Parameter(Protocol):
     help: str
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a launch is made."""
+
+    has_fast_network: bool
+    """InfiniBand, RoCE or another RDMA port that is up."""
+    oversubscribed: bool
+    """There are more ranks than CPUs."""
+
+
 class Family(Protocol):
     """A module that knows one MPI."""
 
@@ -44,10 +57,13 @@ class Family(Protocol):
     """For people."""
     BANNERS: tuple[re.Pattern[str], ...]
     """What its launcher says when asked for its version, with the version as the one group."""
-    LAUNCHER: Literal["openmpi", "hydra"]
-    """Whose options its launcher takes."""
-    REFUSES_ROOT: bool
-    """Whether its launcher starts nothing for root unless told to."""
+    LAUNCHER: Launcher
+    """What starts its ranks."""
+    AS_ROOT: tuple[str, ...]
+    """Options without which its launcher starts nothing for root."""
+    SLOT_A_CORE: bool
+    """Whether its launcher gives a machine a slot a core unless told otherwise, so that hosts are also named where SMT
+    siblings are used."""
     BINDS_TO: Literal["nothing", "shares", "cores"]
     """What its launcher binds ranks to by itself: each to its share of a node's cores, or to a core (with more than two
     ranks to a larger object)."""
@@ -91,11 +107,20 @@ class Family(Protocol):
     def parameters(self, mpirun: str) -> Mapping[str, Parameter] | None:
         """Name -> parameter: all that an installation lists itself, beyond the catalogue; None where it lists none."""
 
+    def library_directory(self, mpirun: str) -> str | None:
+        """Where an installation itself says that its libraries are."""
+
     def compiler_environment(self, mpicc: str) -> dict[str, str]:
         """What its compiler wrapper needs to find its installation; nothing for another MPI's."""
 
-    def binding(self, cpus: Sequence[Sequence[int]]) -> list[str]:
-        """Options of the launcher that bind rank i of every node to the CPUs `cpus[i]`, by the system's numbers."""
+    def for_every_launch(
+        self, version: str, components: Mapping[str, list[str]], place: Place
+    ) -> list[tuple[str, str, str]]:
+        """MCA parameters that every launch gets, the default setting included: name, value and the reason."""
+
+    def placed(self, placement: Placed, version: str, hosts: Sequence[str]) -> list[str]:
+        """Options of the launcher for a placement; `hosts` names the nodes, in case ranks have to be placed one by one.
+        Raises UserError where this version has no words for it."""
 
     def hosts(self, names: Sequence[str], ppn: int) -> list[str]:
         """Options of the launcher that start `ppn` ranks on each of these hosts, in their order."""

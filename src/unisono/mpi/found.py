@@ -11,7 +11,7 @@ from pathlib import Path
 from unisono.errors import UserError
 from unisono.language import _
 
-_DEBIANS = (".openmpi", ".mpich")
+DEBIANS = (".openmpi", ".mpich")
 """How Debian's names of one MPI among several end, all its programs' alike: mpirun.mpich, mpicc.mpich."""
 
 
@@ -52,4 +52,4 @@ def find_mpicc(mpirun: str, mpicc: str | None) -> str | None:
             raise UserError(_("--mpicc: {mpicc} is not a program that can be run").format(mpicc=shlex.quote(mpicc)))
         return found
     ending = Path(mpirun).suffix
-    return beside(mpirun, f"mpicc{ending}") if ending in _DEBIANS else beside(mpirun, "mpicc")
+    return beside(mpirun, f"mpicc{ending}") if ending in DEBIANS else beside(mpirun, "mpicc")

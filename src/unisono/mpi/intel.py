@@ -9,14 +9,18 @@ from typing import Literal
 
 from unisono.language import _
 from unisono.model import CALL_SCOPE
-from unisono.mpi.family import Installation, Parameter
+from unisono.mpi.family import Installation, Parameter, Place
 from unisono.mpi.found import Found, beside, find_mpicc
+from unisono.mpi.launchers import hydra
+from unisono.mpi.launchers.launcher import Launcher
+from unisono.mpi.places import Placed
 
 FAMILY = "intel"
 NAME = "Intel MPI"
 BANNERS: tuple[re.Pattern[str], ...] = (re.compile(r"Intel\(R\) MPI Library[^,\n]*, Version\s+(\d+(?:\.\d+)*)"),)
-LAUNCHER: Literal["openmpi", "hydra"] = "hydra"
-REFUSES_ROOT = False
+LAUNCHER: Launcher = hydra
+AS_ROOT: tuple[str, ...] = ()
+SLOT_A_CORE = False
 BINDS_TO: Literal["nothing", "shares", "cores"] = "shares"
 MAPPERS: tuple[str, ...] = ()
 HOST_FILES: tuple[str, ...] = ("I_MPI_HYDRA_HOST_FILE", "HYDRA_HOST_FILE")
@@ -70,6 +74,14 @@ def parameters(mpirun: str) -> Mapping[str, Parameter] | None:
     return None
 
 
+def for_every_launch(version: str, components: Mapping[str, list[str]], place: Place) -> list[tuple[str, str, str]]:
+    return []
+
+
+def placed(placement: Placed, version: str, hosts: Sequence[str]) -> list[str]:
+    return binding([slot.cpus for slot in placement.slots]) if hydra.may_bind(placement, NAME) else []
+
+
 def binding(cpus: Sequence[Sequence[int]]) -> list[str]:
     """A mask for each rank. Without 0x in front of each mask 2021.18 says so and binds as it likes."""
     masks = ",".join(f"{sum(1 << cpu for cpu in each):#x}" for each in cpus)
@@ -86,6 +98,10 @@ def threads_binding(threads: int) -> list[str]:
     """With the core as cell, a domain's size counts cores and not their hardware threads."""
     words = {"I_MPI_PIN_CELL": "core", "I_MPI_PIN_DOMAIN": str(threads), "I_MPI_PIN_ORDER": "compact"}
     return [word for name, value in words.items() for word in ("-genv", name, value)]
+
+
+def library_directory(mpirun: str) -> str | None:
+    return None
 
 
 def compiler_environment(mpicc: str) -> dict[str, str]:

@@ -10,14 +10,18 @@ from typing import Literal
 from unisono.asking import ask
 from unisono.language import _
 from unisono.model import CALL_SCOPE
-from unisono.mpi.family import Installation, Parameter
+from unisono.mpi.family import Installation, Parameter, Place
 from unisono.mpi.found import Found, beside, find_mpicc
+from unisono.mpi.launchers import hydra
+from unisono.mpi.launchers.launcher import Launcher
+from unisono.mpi.places import Placed
 
 FAMILY = "mpich"
 NAME = "MPICH"
 BANNERS: tuple[re.Pattern[str], ...] = (re.compile(r"HYDRA build details:\s+Version:\s+(\S+)"),)
-LAUNCHER: Literal["openmpi", "hydra"] = "hydra"
-REFUSES_ROOT = False
+LAUNCHER: Launcher = hydra
+AS_ROOT: tuple[str, ...] = ()
+SLOT_A_CORE = False
 BINDS_TO: Literal["nothing", "shares", "cores"] = "nothing"
 MAPPERS: tuple[str, ...] = ()
 HOST_FILES: tuple[str, ...] = ("HYDRA_HOST_FILE",)
@@ -77,8 +81,20 @@ def parameters(mpirun: str) -> Mapping[str, Parameter] | None:
     return None
 
 
+def library_directory(mpirun: str) -> str | None:
+    return None
+
+
 def compiler_environment(mpicc: str) -> dict[str, str]:
     return {}
+
+
+def for_every_launch(version: str, components: Mapping[str, list[str]], place: Place) -> list[tuple[str, str, str]]:
+    return []
+
+
+def placed(placement: Placed, version: str, hosts: Sequence[str]) -> list[str]:
+    return binding([slot.cpus for slot in placement.slots]) if hydra.may_bind(placement, NAME) else []
 
 
 def binding(cpus: Sequence[Sequence[int]]) -> list[str]:

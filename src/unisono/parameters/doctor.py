@@ -83,7 +83,7 @@ def software_rows(machine: Machine) -> list[tuple[str, str]]:
             else _("no MPI or UCX setting"),
         )
     )
-    if machine.root_user and machine.traits.REFUSES_ROOT:
+    if machine.root_user and machine.traits.AS_ROOT:
         rows.append((_("User"), _("root: mpirun is told to allow it")))
     return rows
 

@@ -9,10 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from unisono.asking import ask
-from unisono.errors import UserError
 from unisono.language import N_, _
 from unisono.launch.preload import Launcher
-from unisono.launch.userline import parse
 
 _LIBRARY = re.compile(r"^\s*(libmpi[\w.+-]*\.so[\w.]*|libmpich[\w.+-]*\.so[\w.]*)\s+=>", re.MULTILINE)
 _MAIN_LIBRARY = re.compile(r"^\s*(libmpi(?:ch)?\.so\.(\d+)[\w.]*)\s+=>\s*(\S+)", re.MULTILINE)
@@ -21,19 +19,9 @@ _MAIN_LIBRARY = re.compile(r"^\s*(libmpi(?:ch)?\.so\.(\d+)[\w.]*)\s+=>\s*(\S+)",
 
 def program_of(argv: Sequence[str], launcher: Launcher) -> Path | None:
     """The file that is the (first) program of a command line; None where it cannot be told."""
-    if launcher.kind == "script":
+    if launcher.is_script:
         return None
-    if launcher.kind in ("openmpi", "srun"):
-        try:
-            word = parse(argv[launcher.at :]).contexts[0].program[0]
-        except UserError:
-            return None
-        found = shutil.which(word)
-    elif launcher.kind == "program":
-        found = shutil.which(argv[0])
-    else:  # hydra: the first word that can be run and is no value of an option, as far as that can be seen
-        words = list(argv[launcher.at + 1 :])
-        found = next((path for word in words if not word.isdigit() and (path := shutil.which(word))), None)
+    found = launcher.words.program(argv[launcher.at :]) if launcher.words is not None else shutil.which(argv[0])
     return Path(found) if found else None
 
 

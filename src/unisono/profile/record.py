@@ -228,8 +228,8 @@ def record(line: Command, deadline: float, options: Options, folder: Path, machi
 
 
 def machine_of(launcher: Launcher) -> Machine:
-    """The machine with the MPI of the launcher; without an MPI where it is not an Open MPI that answers."""
-    if launcher.kind == "openmpi":
+    """The machine with the MPI of the launcher; without an MPI where that does not answer, or is not driven."""
+    if launcher.path:
         # A profile is not lost because ompi_info is missing.
         with suppress(UserError):
             return describe(launcher.path)

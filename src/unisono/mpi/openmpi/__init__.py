@@ -5,15 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Literal
 
 from unisono.asking import ask
 from unisono.errors import UserError
-from unisono.language import _
-from unisono.mpi.family import Installation
+from unisono.language import N_, _
+from unisono.mpi.family import Installation, Place
 from unisono.mpi.found import Found, beside, find_mpicc
-from unisono.mpi.openmpi import ompi_info
+from unisono.mpi.launchers import mpirun
+from unisono.mpi.launchers.launcher import Launcher
+from unisono.mpi.openmpi import ompi_info, placing
 from unisono.mpi.openmpi.ompi_info import McaParameter
+from unisono.mpi.places import Placed
 from unisono.version import at_least
 
 FAMILY = "openmpi"
@@ -23,8 +27,9 @@ BANNERS: tuple[re.Pattern[str], ...] = (
     # By another name than mpirun (Debian's mpirun.openmpi) Open MPI 4 calls itself so.
     re.compile(r"\(OpenRTE\)\s+v?(\S+)"),
 )
-LAUNCHER: Literal["openmpi", "hydra"] = "openmpi"
-REFUSES_ROOT = True
+LAUNCHER: Launcher = mpirun
+AS_ROOT: tuple[str, ...] = ("--allow-run-as-root",)
+SLOT_A_CORE = True
 BINDS_TO: Literal["nothing", "shares", "cores"] = "cores"
 MAPPERS: tuple[str, ...] = ("PRTE_MCA_", "OMPI_MCA_rmaps", "OMPI_MCA_hwloc", "OMPI_MCA_orte")
 HOST_FILES: tuple[str, ...] = ("PRTE_MCA_prte_default_hostfile", "OMPI_MCA_orte_default_hostfile")
@@ -118,6 +123,11 @@ def _parameters(info: str) -> dict[str, McaParameter]:
     return ompi_info.parse_parameters(answer.out) if answer.ok else {}
 
 
+def library_directory(mpirun: str) -> str | None:
+    answer = ask([str(Path(mpirun).parent / "ompi_info"), "--path", "libdir", "--parsable"])
+    return ompi_info.parse_value(answer.out, "path:libdir") or None
+
+
 def rows(mpi: Installation) -> list[tuple[str, str]]:
     coll = mpi.components.get("coll", [])
     present = [name for name in _WATCHED if name in coll]
@@ -143,9 +153,23 @@ def compiler_environment(mpicc: str) -> dict[str, str]:
     return {}
 
 
-def binding(cpus: Sequence[Sequence[int]]) -> list[str]:
-    """None: launch.mapping has Open MPI's words, which name objects and differ between 4 and 5."""
-    return []
+def for_every_launch(version: str, components: Mapping[str, list[str]], place: Place) -> list[tuple[str, str, str]]:
+    """Open MPI 5.0: one second of every MPI_Init is libfabric looking for providers (measured on 5.0.11)."""
+    wanted = []
+    if at_least(version, "5") and "ofi" in components.get("btl", []) and not place.has_fast_network:
+        wanted.append(
+            ("btl", "^ofi", N_("it adds a second to MPI_Init, and there is no network here that it could use"))
+        )
+    if place.oversubscribed:
+        # Both versions do this by themselves, but not when slots given with --host hide that CPUs are too few.
+        wanted.append(
+            ("mpi_yield_when_idle", "1", N_("there are more ranks than CPUs, so that waiting ranks give way"))
+        )
+    return wanted
+
+
+def placed(placement: Placed, version: str, hosts: Sequence[str]) -> list[str]:
+    return placing.words(placement, version, hosts)
 
 
 def hosts(names: Sequence[str], ppn: int) -> list[str]:

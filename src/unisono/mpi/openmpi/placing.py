@@ -18,48 +18,28 @@ import hashlib
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from unisono.errors import UserError
 from unisono.language import _
-from unisono.machine.model import Mpi
-from unisono.mpi import family
+from unisono.mpi.places import Placed
 from unisono.version import at_least
 from unisono.writing import write
-
-if TYPE_CHECKING:
-    from unisono.launch.placement import Placement
 
 _OBJECT_5 = {"l3": "l3cache", "numa": "numa", "socket": "package", "node": "node"}
 _OBJECT_4 = {"l3": "l3cache", "numa": "numa", "socket": "socket", "node": "node"}
 
 
-def words(placement: Placement, mpi: Mpi, hosts: Sequence[str]) -> list[str]:
-    """See Placement.arguments."""
-    if mpi.is_hydra:
-        return _hydra(placement, mpi)
-    five = at_least(mpi.version, "5")
+def words(placement: Placed, version: str, hosts: Sequence[str]) -> list[str]:
+    """See Family.placed."""
+    five = at_least(version, "5")
     if placement.oversubscribed:
         return _oversubscribed(placement, five)
     if placement.policy is None:
         return ["--use-hwthread-cpus"] if placement.smt_siblings else []
-    return _five(placement) if five else _four(placement, mpi, hosts)
+    return _five(placement) if five else _four(placement, version, hosts)
 
 
-def _hydra(placement: Placement, mpi: Mpi) -> list[str]:
-    """Rank i of every node on the i-th entry; the same list serves all nodes."""
-    if placement.policy is None or placement.oversubscribed:
-        return []
-    if (placement.policy.order, placement.policy.level) == ("cyclic", "node") and placement.nodes > 1:
-        raise UserError(
-            _("placement=cyclic:node: {name}'s launcher has no words for it that also bind the ranks").format(
-                name=mpi.name
-            )
-        )
-    return family(mpi.family).binding([slot.cpus for slot in placement.slots])
-
-
-def _oversubscribed(placement: Placement, five: bool) -> list[str]:
+def _oversubscribed(placement: Placed, five: bool) -> list[str]:
     by_node = placement.policy is not None and (placement.policy.order, placement.policy.level) == ("cyclic", "node")
     unbound = ["--bind-to", "none"]
     if five:
@@ -67,7 +47,7 @@ def _oversubscribed(placement: Placement, five: bool) -> list[str]:
     return [*unbound, *(["--map-by", "node"] if by_node else []), "--oversubscribe"]
 
 
-def _five(placement: Placement) -> list[str]:
+def _five(placement: Placed) -> list[str]:
     assert placement.policy is not None
     if placement.smt_siblings:
         listed = ",".join(str(slot.core.first_pu + (slot.thread or 0)) for slot in placement.slots)
@@ -83,14 +63,14 @@ def _five(placement: Placement) -> list[str]:
     return ["--bind-to", "core", "--map-by", f"pe-list={listed}:ordered"]
 
 
-def _four(placement: Placement, mpi: Mpi, hosts: Sequence[str]) -> list[str]:
+def _four(placement: Placed, version: str, hosts: Sequence[str]) -> list[str]:
     assert placement.policy is not None
     if placement.smt_siblings:
         raise UserError(
             _(
                 "ppn {ppn}: Open MPI {version} cannot be told to use SMT siblings after all cores; use "
                 "at most one rank a core, or Open MPI 5"
-            ).format(ppn=placement.ppn, version=mpi.version)
+            ).format(ppn=placement.ppn, version=version)
         )
     level = _OBJECT_4[placement.level_word]
     if placement.policy.order == "cyclic" and placement.policy.level != "node":
@@ -104,13 +84,13 @@ def _four(placement: Placement, mpi: Mpi, hosts: Sequence[str]) -> list[str]:
     return ["--rankfile", str(_written(rankfile(placement, hosts)))]
 
 
-def _ranked_over_nodes(placement: Placement) -> list[str]:
+def _ranked_over_nodes(placement: Placed) -> list[str]:
     policy = placement.policy
     cyclic = policy is not None and (policy.order, policy.level) == ("cyclic", "node") and placement.nodes > 1
     return ["--rank-by", "node"] if cyclic else []
 
 
-def _per_object(placement: Placement, objects: dict[str, str]) -> str | None:
+def _per_object(placement: Placed, objects: dict[str, str]) -> str | None:
     """ppr:N:object where that says it: every domain has N ranks, or the first cores of the node are used."""
     assert placement.policy is not None
     if placement.policy.level != "node":
@@ -123,7 +103,7 @@ def _per_object(placement: Placement, objects: dict[str, str]) -> str | None:
     return None
 
 
-def rankfile(placement: Placement, hosts: Sequence[str]) -> str:
+def rankfile(placement: Placed, hosts: Sequence[str]) -> str:
     """One line a rank: host, socket and core within it, counted as hwloc does."""
     lines = []
     for rank, place in enumerate(placement.ranks):
