@@ -136,7 +136,13 @@ def extrapolate(
 
 
 def compare(
-    studies: Annotated[list[Path] | None, typer.Argument(metavar="[A.db B.db ...]")] = None,
+    studies: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[A.db B.db ...]",
+            help="The studies. With --mpis: a study file, or the name of a ready-made study. Default: quick.",
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -151,10 +157,7 @@ def compare(
         typer.Option(metavar="all|A/mpirun,B/mpiexec", help="Measure these MPIs in turns and compare them."),
     ] = None,
     study: Annotated[
-        str | None,
-        typer.Option(
-            metavar="STUDY.toml", help="With --mpis: a study file, or the name of a ready-made study. Default: quick."
-        ),
+        str | None, typer.Option("--study", hidden=True, help="The former way to name the study file of --mpis.")
     ] = None,
     budget: Annotated[
         str | None, typer.Option(metavar="10m", help="With --mpis: the longest time to measure, for all MPIs together.")

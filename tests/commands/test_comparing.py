@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
+from typer.core import TyperOption
 
 from tests.commands.program import refused, unisono
+from unisono.cli import app
 from unisono.commands import comparing, comparing_mpis
 from unisono.errors import UserError
 from unisono.machine.installed import Installed
@@ -114,6 +119,11 @@ def test_an_mpi_that_fails_leaves_the_others(
     [
         (["--mpis", "mpirun"], "name two launchers or more"),
         (["--mpis", "all", "a.db"], "measures and compares its own studies"),
+        (["--mpis", "all", "quick", "tiny.toml"], "name one study file"),
+        (["--mpis", "all", "quick", "--study", "tiny.toml"], "name one study file"),
+        (["missing.toml", "--mpis", "all"], "missing.toml"),
+        (["--mpis", "all", "--study", "missing.toml"], "missing.toml"),
+        (["a.db", "b.db", "--study", "quick"], "--study: only with --mpis"),
         (["a.db", "b.db", "--budget", "3m", "--ppn", "2"], "--budget, --ppn: only with --mpis"),
         ([], "needs two studies or more"),
     ],
@@ -122,13 +132,26 @@ def test_what_does_not_go_together(words: list[str], said: str) -> None:
     assert said in refused(unisono("compare", *words))
 
 
+def _options(command: Any, words: str = "unisono") -> Iterator[tuple[str, TyperOption]]:
+    for name, sub in getattr(command, "commands", {}).items():
+        yield from _options(sub, f"{words} {name}")
+    yield from ((words, one) for one in command.params if isinstance(one, TyperOption))
+
+
+def test_study_names_a_measured_study_wherever_help_shows_it() -> None:
+    found = {words: one for words, one in _options(typer.main.get_command(app)) if "--study" in one.opts}
+    shown = {words: one.metavar for words, one in found.items() if not one.hidden}
+    assert set(shown.values()) == {"STUDY.db"}
+    assert "unisono compare" in found and "unisono compare" not in shown
+
+
 @pytest.mark.mpi
 @pytest.mark.beside
 @pytest.mark.skipif(not all(map(shutil.which, LAUNCHERS)), reason="Debian's openmpi-bin and mpich are not both here")
 def test_two_mpis_are_measured_and_compared(tmp_path: Path) -> None:
     (tmp_path / "tiny.toml").write_text(STUDY)
     launchers = ",".join(str(shutil.which(name)) for name in LAUNCHERS)
-    line = ("compare", "--mpis", launchers, "--study", "tiny.toml", "--budget", "3s", "-o", "out", "--json")
+    line = ("compare", "tiny.toml", "--mpis", launchers, "--budget", "3s", "-o", "out", "--json")
     done = unisono(*line, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,15 +56,17 @@ def compare(paths: Sequence[Path], mpis: str | None, wishes: Wishes) -> int:
             )
         _compare_files(paths, output=wishes.output, json=wishes.json)
         return 0
-    if paths:
+    named = [str(path) for path in paths] + ([wishes.study] if wishes.study is not None else [])
+    if len(named) > 1 or any(name.endswith(".db") for name in named):
         raise UserError(
             _(
-                "{path}: --mpis measures and compares its own studies; name one with --study, or leave --mpis out"
-            ).format(path=paths[0])
+                "{path}: --mpis measures and compares its own studies; name one study file, as in "
+                "unisono compare quick --mpis all, or leave --mpis out"
+            ).format(path=named[0])
         )
     from unisono.commands.comparing_mpis import compare_mpis
 
-    return compare_mpis(mpis, wishes)
+    return compare_mpis(mpis, replace(wishes, study=named[0] if named else None))
 
 
 def _compare_files(paths: Sequence[Path], *, output: Path | None, json: bool) -> None:
