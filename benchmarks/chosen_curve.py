@@ -29,7 +29,6 @@ from rich.table import Table
 from unisono.decide.pool import elsewhere
 from unisono.library.build import bench_program
 from unisono.machine.describe import describe
-from unisono.model import DEFAULT, Case, Setting, launch_part
 from unisono.report.text import short_setting
 from unisono.report.view import CaseView, case_views
 from unisono.search.verdict import decide_study
@@ -41,6 +40,7 @@ from unisono.study.engine import Engine, Item, Task
 from unisono.study.matrix import expand
 from unisono.study.ours import prepare
 from unisono.study.store import Store
+from unisono.vocabulary import DEFAULT, Case, Setting, launch_part
 
 Cell = tuple[Case, int]
 Times = dict[Cell, dict[Setting, dict[int, float]]]

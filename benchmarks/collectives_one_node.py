@@ -41,14 +41,14 @@ from unisono.launch.command import Command, command
 from unisono.library.build import bench_program
 from unisono.library.recorder import recorder
 from unisono.machine.describe import describe
-from unisono.machine.model import Machine
+from unisono.machine.description import Machine
 from unisono.measure.limits import floor
 from unisono.measure.protocol import Limits
 from unisono.measure.session import Session
-from unisono.model import Setting
 from unisono.parameters.spelling import call_words, sweep_words
 from unisono.sizes import format_size
 from unisono.study.ours import preloaded
+from unisono.vocabulary import Setting
 
 COLLECTIVES = ("bcast", "allreduce", "alltoall", "allgather", "alltoallv", "allgatherv")
 SIZES = (8, 64, 512, 4096, 32768, 262144, 2097152, 4194304, 8388608)

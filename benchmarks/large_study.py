@@ -27,11 +27,11 @@ from rich.console import Console
 from rich.table import Table
 
 from unisono.decide.decide import decide
-from unisono.model import CALL_SCOPE, DEFAULT, Setting
 from unisono.report.report import write_report
 from unisono.results.study import unknown_machine
 from unisono.study.store import Statistics, Store
 from unisono.tuning import from_decision
+from unisono.vocabulary import CALL_SCOPE, DEFAULT, Setting
 
 COLLECTIVES = ("allreduce", "bcast", "alltoall", "allgather", "reduce")
 SHAPES = [(nodes, ppn) for nodes in (1, 2, 4, 8, 16) for ppn in (1, 2, 4, 8)]

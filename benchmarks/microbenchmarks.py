@@ -23,7 +23,7 @@ from unisono.launch.command import command
 from unisono.library.build import bench_program
 from unisono.machine.describe import describe
 from unisono.measure.session import Session
-from unisono.model import DEFAULT
+from unisono.vocabulary import DEFAULT
 
 HALOS = (8, 16, 32, 48)
 """N of the document: nodes along the side of a sub-domain's face."""

@@ -28,17 +28,17 @@ from unisono.launch.command import Command
 from unisono.launch.process import run
 from unisono.launch.rewrite import with_setting
 from unisono.library.build import bench_program
-from unisono.machine.model import Machine
-from unisono.model import DEFAULT, PRELOAD, UNISONO, Setting, launch_part
+from unisono.machine.description import Machine
 from unisono.profile.file import load, save
-from unisono.profile.model import Profile
+from unisono.profile.recorded import Profile
 from unisono.study.begin import begin
 from unisono.study.engine import Engine, Item, Task
 from unisono.study.matrix import CaseMatrix, Matrix
 from unisono.study.ours import prepare
 from unisono.study.store import Store
-from unisono.tuning.model import StudyPart, Tuning
+from unisono.tuning.contents import StudyPart, Tuning
 from unisono.tuning.plans import Gain, PlanModel
+from unisono.vocabulary import DEFAULT, PRELOAD, UNISONO, Setting, launch_part
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 METRIC = re.compile(r"Time in seconds = *([0-9.]+)")

@@ -32,16 +32,16 @@ from rich.table import Table
 
 from unisono.decide.choosing import choose
 from unisono.decide.decide import decide
-from unisono.decide.model import Plan
+from unisono.decide.decision import Plan
 from unisono.errors import UserError
-from unisono.model import CALL_SCOPE, DEFAULT, Case, Sample, Setting
-from unisono.results.model import Found, Seconds
+from unisono.results.found import Found, Seconds
 from unisono.results.pico import Timing, is_job, setting_of, timings
 from unisono.search import race
 from unisono.study.config import About, Cases, Measure, Method, Study
 from unisono.study.engine import Task
 from unisono.study.matrix import CaseMatrix, Matrix
 from unisono.study.replay import Replay
+from unisono.vocabulary import CALL_SCOPE, DEFAULT, Case, Sample, Setting
 
 BLOCKS = 11
 SEEN = range(1, 9)

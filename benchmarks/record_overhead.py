@@ -29,9 +29,9 @@ from unisono.launch.preload import launcher_of, with_variables
 from unisono.launch.process import run
 from unisono.library.recorder import recorder
 from unisono.machine.describe import describe
-from unisono.machine.model import Machine
-from unisono.model import DEFAULT
+from unisono.machine.description import Machine
 from unisono.profile.record import Options
+from unisono.vocabulary import DEFAULT
 
 SOURCE = Path(__file__).with_suffix(".c")
 FRAMES = (0, 2, 8, 16)

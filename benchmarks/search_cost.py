@@ -31,10 +31,9 @@ from rich.table import Table
 from unisono.commands.planning import find
 from unisono.decide.choosing import choose
 from unisono.decide.decide import decide
-from unisono.decide.model import Decision, Plan
+from unisono.decide.decision import Decision, Plan
 from unisono.library.build import bench_program
 from unisono.machine.describe import describe
-from unisono.model import CALL_SCOPE, Case, Sample, Setting, launch_part
 from unisono.search import classic, race
 from unisono.study.begin import begin, stored_study
 from unisono.study.config import LikeImb, Study
@@ -43,6 +42,7 @@ from unisono.study.engine import Engine, Item, Task
 from unisono.study.matrix import Matrix, expand
 from unisono.study.replay import Replay, mean_seconds
 from unisono.study.store import Store
+from unisono.vocabulary import CALL_SCOPE, Case, Sample, Setting, launch_part
 
 RECORDED = Path(__file__).parent / "data" / "search-cost.db"
 CLASSIC_ROUNDS = range(1, 6)

@@ -24,7 +24,7 @@ from unisono.launch.preload import launcher_of, with_variables
 from unisono.launch.process import run
 from unisono.library.recorder import recorder
 from unisono.machine.describe import describe
-from unisono.model import DEFAULT
+from unisono.vocabulary import DEFAULT
 
 SOURCE = Path(__file__).with_suffix(".c")
 TARGET = 1.1

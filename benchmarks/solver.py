@@ -41,8 +41,8 @@ from unisono.hybrid.variants import Variant
 from unisono.launch.layouts import Layout
 from unisono.launch.process import run
 from unisono.machine.describe import describe
-from unisono.machine.model import Machine
-from unisono.model import DEFAULT
+from unisono.machine.description import Machine
+from unisono.vocabulary import DEFAULT
 
 TARGET = 0.9
 """Of the bandwidth bound."""

@@ -26,8 +26,8 @@ from unisono.launch.preload import launcher_of, with_variables
 from unisono.launch.process import run
 from unisono.library.recorder import recorder
 from unisono.machine.describe import describe
-from unisono.model import DEFAULT
 from unisono.sizes import format_size
+from unisono.vocabulary import DEFAULT
 
 SOURCE = Path(__file__).with_suffix(".c")
 TURNS = 3

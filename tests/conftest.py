@@ -16,7 +16,7 @@ from tests.wanting import pytest_terminal_summary
 from unisono import language
 from unisono.library.build import bench_program
 from unisono.machine.describe import describe
-from unisono.machine.model import Machine
+from unisono.machine.description import Machine
 
 __all__ = ["pytest_terminal_summary"]
 pytest_plugins = ["tests.tally"]

@@ -69,6 +69,11 @@ def test_rows_of_several_packages_have_no_circle() -> None:
         assert not [name for name in row if name in reached[name]]
 
 
+def test_no_name_of_a_module_says_nothing() -> None:
+    """Several files of one such name are told apart by their folders alone."""
+    assert not [str(path) for path in SOURCE.rglob("*.py") if path.stem in ("model", "models", "utils", "common")]
+
+
 def test_arrows_of_the_picture_are_imports() -> None:
     picture = re.search(r"```mermaid\n(.*?)```", PAGE, re.DOTALL)
     assert picture is not None

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from unisono.decide.model import Interval
+from unisono.decide.decision import Interval
 from unisono.display import data_amount, percent, percent_range, seconds, signed_percent
 
 

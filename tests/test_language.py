@@ -23,11 +23,11 @@ from unisono.cli_language import wrapped
 from unisono.decide import sentences
 from unisono.errors import UserError
 from unisono.language import translated
-from unisono.model import DEFAULT, Case, Setting
 from unisono.tuning import words
+from unisono.tuning.contents import FindingModel
 from unisono.tuning.document import write
-from unisono.tuning.model import FindingModel
 from unisono.tuning.plans import Gain, RuleModel
+from unisono.vocabulary import DEFAULT, Case, Setting
 
 ROOT = Path(__file__).parents[1]
 UNISONO = [str(Path(sys.executable).parent / "unisono")]

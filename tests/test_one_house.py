@@ -29,7 +29,7 @@ EXCEPTIONS = {
     "export/formats/openmpi.py": "the name of a format, as --format calls it",
     "export/formats/slurm.py": "says in the report of a check that srun was not tried",
     "machine/elsewhere.py": "starts one process, of no MPI, on a node of a Slurm job",
-    "model.py": "the value of `coll` that names an algorithm of MPICH in files",
+    "vocabulary.py": "the value of `coll` that names an algorithm of MPICH in files",
     "report/conditions.py": "the label of a row: the launcher's path",
     "results/pico.py": "what the files of another benchmark call the MPIs",
     "simulate/study.py": "SMPI's names of the algorithms of MPIs, which are simulated",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from unisono.machine.model import Machine
+from unisono.machine.description import Machine
 
 
 @pytest.fixture(autouse=True)

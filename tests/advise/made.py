@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unisono.profile.model import CELL, PAIR, UNKNOWN, Comm, Frame, Origin, Path, Profile
+from unisono.profile.recorded import CELL, PAIR, UNKNOWN, Comm, Frame, Origin, Path, Profile
 
 RANKS = 4
 

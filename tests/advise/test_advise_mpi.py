@@ -13,8 +13,8 @@ from unisono.advise.prove import Step, measured_points, verify_tuning
 from unisono.advise.verify import verify
 from unisono.errors import UserError
 from unisono.library.build import bench_program
-from unisono.machine.model import Machine
-from unisono.tuning.model import Tuning
+from unisono.machine.description import Machine
+from unisono.tuning.contents import Tuning
 
 pytestmark = pytest.mark.mpi
 

@@ -11,7 +11,7 @@ from tests.tuning.samples import plan, rule, tuned, tuning
 from unisono.advise.apply import apply
 from unisono.errors import UserError
 from unisono.export import rules
-from unisono.machine.model import Mpi
+from unisono.machine.description import Mpi
 
 RING = (rule("allreduce", 0, None, tuned("ring")),)
 LINE = ["mpirun", "-n", "4", "./app", "--mca", "not ours"]

@@ -13,7 +13,7 @@ from tests.advise.made import Call, profile
 from unisono.advise.changes import Changes, changes, profiled
 from unisono.errors import UserError
 from unisono.launch.command import Command
-from unisono.profile.model import Profile
+from unisono.profile.recorded import Profile
 
 
 def run(alltoall: float, reduce: float, *, waiting: float = math.nan, wall: float = 100.0) -> Profile:

@@ -24,11 +24,11 @@ from unisono.advise.predict import (
     too_far,
     transfer,
 )
-from unisono.decide.model import Interval
-from unisono.model import DEFAULT, Case, Setting
-from unisono.profile.model import PAIR
-from unisono.tuning.model import Tuning
+from unisono.decide.decision import Interval
+from unisono.profile.recorded import PAIR
+from unisono.tuning.contents import Tuning
 from unisono.tuning.plans import Gain
+from unisono.vocabulary import DEFAULT, Case, Setting
 
 CASE = Case("alltoall", 1, 4)
 FAST = Setting({"pml": "fast"})

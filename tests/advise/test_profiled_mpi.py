@@ -15,9 +15,9 @@ from unisono.advise.recording import profile_of
 from unisono.commands.advising import verify_profile
 from unisono.errors import UserError
 from unisono.launch.command import Command
-from unisono.machine.model import Machine
-from unisono.model import Case
+from unisono.machine.description import Machine
 from unisono.tuning import write
+from unisono.vocabulary import Case
 
 pytestmark = pytest.mark.mpi
 __all__ = ["program"]

@@ -16,8 +16,8 @@ from unisono.advise.replayed import Replays, arrival, matching, replay, replays,
 from unisono.launch.command import Command
 from unisono.library.build import bench_program
 from unisono.machine.describe import describe
-from unisono.machine.model import Machine
-from unisono.model import USUAL, Case, Condition
+from unisono.machine.description import Machine
+from unisono.vocabulary import USUAL, Case, Condition
 
 pytestmark = pytest.mark.mpi
 

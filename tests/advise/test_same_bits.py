@@ -18,10 +18,10 @@ from unisono.advise.same_bits import SameBits, same_bits
 from unisono.commands.choosing import level_of
 from unisono.errors import UserError
 from unisono.library.build import bench_program
-from unisono.machine.model import Machine
-from unisono.model import Level
+from unisono.machine.description import Machine
 from unisono.parameters.spelling import require_mpi
 from unisono.tuning import Tuning, write
+from unisono.vocabulary import Level
 
 pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 PROGRAM = Path(__file__).parents[1] / "collectives" / "programs" / "sums.c"

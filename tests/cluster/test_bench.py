@@ -9,9 +9,9 @@ from tests.launch.conftest import Installed
 from unisono.launch.command import command
 from unisono.launch.placement import check
 from unisono.library.build import bench_program
-from unisono.machine.model import Node
+from unisono.machine.description import Node
 from unisono.measure.session import Session
-from unisono.model import Setting
+from unisono.vocabulary import Setting
 
 
 @pytest.mark.cluster

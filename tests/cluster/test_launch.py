@@ -17,9 +17,9 @@ from unisono.launch.command import Command, command
 from unisono.launch.placement import check
 from unisono.launch.process import Process, run
 from unisono.launch.rewrite import with_setting
-from unisono.machine.model import Machine, Node
-from unisono.model import Setting
+from unisono.machine.description import Machine, Node
 from unisono.vcluster.cluster import VirtualCluster
+from unisono.vocabulary import Setting
 
 pytestmark = [pytest.mark.cluster, pytest.mark.mpi]
 

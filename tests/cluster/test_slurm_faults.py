@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from unisono.machine.model import Machine
+from unisono.machine.description import Machine
 from unisono.study.store import Store
 from unisono.vcluster import slurm
 from unisono.vcluster.cluster import ClusterError, VirtualCluster

@@ -16,8 +16,8 @@ from tests.commands.program import refused, unisono
 from unisono.cli import app
 from unisono.commands import comparing, comparing_mpis
 from unisono.errors import UserError
+from unisono.machine.description import Mpi
 from unisono.machine.installed import Installed
-from unisono.machine.model import Mpi
 
 STUDY = """
 [study]

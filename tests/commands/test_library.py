@@ -14,14 +14,14 @@ from tests.tuning.samples import plan, rule
 from tests.tuning.samples import tuning as example
 from unisono.export.served import rows
 from unisono.machine.describe import describe
-from unisono.machine.model import Machine
-from unisono.model import Setting, is_ours
+from unisono.machine.description import Machine
 from unisono.parameters.spelling import require_mpi
 from unisono.study.begin import stored_candidates
 from unisono.study.ours import from_text
 from unisono.study.store import Store
 from unisono.tuning import read, write
 from unisono.tuning.plans import PlanModel
+from unisono.vocabulary import Setting, is_ours
 
 pytestmark = pytest.mark.mpi
 

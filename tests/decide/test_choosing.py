@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import pytest
 
 from unisono.decide.choosing import choose, mean_log, ordered, worthwhile
-from unisono.decide.model import Interval, Joint, Plan
+from unisono.decide.decision import Interval, Joint, Plan
 from unisono.errors import UserError
-from unisono.model import Setting
+from unisono.vocabulary import Setting
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ from tests.decide.synthetic import SIZES, Landscape, Noise, flat, machine, scale
 from unisono.decide.compare import compare
 from unisono.decide.labels import label
 from unisono.errors import UserError
-from unisono.model import DEFAULT, Case, Setting
 from unisono.sizes import parse_size
 from unisono.study.data import StudyData
+from unisono.vocabulary import DEFAULT, Case, Setting
 
 CASES = (Case("allreduce", 1, 8), Case("alltoall", 1, 8))
 FEW = SIZES[::2]

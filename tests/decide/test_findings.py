@@ -14,11 +14,11 @@ from tests.decide import synthetic
 from tests.decide.synthetic import SIZES, Noise, flat, random_landscape, scaled, study
 from unisono.decide import sentences
 from unisono.decide.decide import decide
+from unisono.decide.decision import Finding
 from unisono.decide.findings import findings
-from unisono.decide.model import Finding
 from unisono.decide.table import tables
-from unisono.model import DEFAULT, Case, Sample, Setting
 from unisono.sizes import parse_size
+from unisono.vocabulary import DEFAULT, Case, Sample, Setting
 
 CASES = (Case("allreduce", 1, 24), Case("alltoall", 1, 24))
 SIZE = r"(\d+(?:\.\d+)? (?:B|KiB|MiB|GiB))"

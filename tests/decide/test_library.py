@@ -10,8 +10,8 @@ from unisono.decide.findings import findings
 from unisono.decide.plans import base_of, build, calls_of, launches_of
 from unisono.decide.race import RaceConfig, survivors
 from unisono.decide.table import Table, tables
-from unisono.model import CALL_SCOPE, DEFAULT, Case, Sample, Setting
 from unisono.study.data import Refusal
+from unisono.vocabulary import CALL_SCOPE, DEFAULT, Case, Sample, Setting
 
 CASE = Case("allreduce", 1, 8)
 UCX = Setting({"pml": "ucx"})

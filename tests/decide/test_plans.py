@@ -12,10 +12,10 @@ import pytest
 from tests.decide import synthetic
 from tests.decide.synthetic import SIZES, Landscape, Noise, flat, random_landscape, scaled, study
 from unisono.decide.choosing import choose
-from unisono.decide.model import Interval, Plan
+from unisono.decide.decision import Interval, Plan
 from unisono.decide.plans import base_of, build, calls_of, launches_of
 from unisono.decide.table import Table, tables
-from unisono.model import CALL_SCOPE, DEFAULT, Case, Setting
+from unisono.vocabulary import CALL_SCOPE, DEFAULT, Case, Setting
 
 CASES = (Case("allreduce", 1, 8), Case("alltoall", 1, 8))
 FEW = SIZES[::2]

@@ -11,7 +11,7 @@ from unisono.decide.decide import decide
 from unisono.decide.pool import elsewhere, pooled, shared
 from unisono.decide.race import RaceConfig, survivors
 from unisono.decide.table import Table, tables
-from unisono.model import DEFAULT, Case, Sample, Setting, launch_part
+from unisono.vocabulary import DEFAULT, Case, Sample, Setting, launch_part
 
 CASE = Case("allreduce", 1, 8)
 UCX = Setting({"pml": "ucx"})

@@ -14,10 +14,10 @@ from tests.decide.synthetic import SIZES, Bench, Landscape, Noise, flat, random_
 from unisono.decide.choosing import choose
 from unisono.decide.contenders import expected_improvement
 from unisono.decide.decide import decide
-from unisono.decide.model import Decision, Plan
+from unisono.decide.decision import Decision, Plan
 from unisono.decide.race import RaceConfig, RaceState, first_sizes, survivors
-from unisono.model import CALL_SCOPE, DEFAULT, Case, Sample, Setting, launch_part
 from unisono.study.data import LaunchRow, Refusal
+from unisono.vocabulary import CALL_SCOPE, DEFAULT, Case, Sample, Setting, launch_part
 
 CASES = (Case("allreduce", 1, 8), Case("alltoall", 1, 8))
 MATRIX = synthetic.settings(3, 1, 5, pmls=1)

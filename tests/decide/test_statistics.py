@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.decide.synthetic import Noise
 from unisono.decide.robust import Counts, Floats
 from unisono.decide.statistics import Contrast, Prior, compare, contrasts, locations
-from unisono.model import DEFAULT, Setting
+from unisono.vocabulary import DEFAULT, Setting
 
 MARGIN = math.log1p(0.03)
 

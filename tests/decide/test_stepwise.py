@@ -8,10 +8,10 @@ import pytest
 
 from tests.decide.synthetic import Noise, flat, study
 from unisono.decide.decide import decide
-from unisono.decide.model import Step
+from unisono.decide.decision import Step
 from unisono.decide.stepwise import NOT_SET, Selection, select, trimmed
 from unisono.decide.table import tables
-from unisono.model import DEFAULT, Case, Sample, Setting
+from unisono.vocabulary import DEFAULT, Case, Sample, Setting
 
 CASE = Case("allgather", 1, 48)
 SIZES = tuple(1 << power for power in range(0, 25, 2))

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from unisono.launch.process import Finished, run
-from unisono.machine.model import Machine
+from unisono.machine.description import Machine
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 FFT3D = EXAMPLES / "fft3d"

@@ -8,8 +8,8 @@ from pathlib import Path
 from tests.examples.conftest import DEADLINE, Launcher
 from unisono.launch.command import Command
 from unisono.launch.process import Finished, run
-from unisono.profile.model import Profile
 from unisono.profile.record import Options, Recording
+from unisono.profile.recorded import Profile
 
 
 def profiled(

@@ -11,7 +11,7 @@ import pytest
 from tests.examples.conftest import HALO, Build, Launcher
 from tests.examples.recording import calls, profiled, sent, time
 from unisono.profile.hot import hot_spots
-from unisono.profile.model import Profile
+from unisono.profile.recorded import Profile
 
 pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 

@@ -16,7 +16,7 @@ from tests.tuning.samples import plan, rule, tuned, tuning
 from unisono.export import caveats, export
 from unisono.export.check import check
 from unisono.machine.describe import describe
-from unisono.machine.model import Node
+from unisono.machine.description import Node
 from unisono.vcluster.cluster import VirtualCluster
 
 pytestmark = [pytest.mark.cluster, pytest.mark.mpi]

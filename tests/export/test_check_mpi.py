@@ -12,8 +12,8 @@ from unisono.errors import UserError
 from unisono.export import export, rules
 from unisono.export.check import Check, check
 from unisono.export.rules import CollectiveRules, CommRules, MessageRule, RulesFile
-from unisono.machine.model import Machine
-from unisono.tuning.model import Conditions
+from unisono.machine.description import Machine
+from unisono.tuning.contents import Conditions
 from unisono.tuning.plans import PlanModel
 
 pytestmark = [pytest.mark.mpi, pytest.mark.beside]

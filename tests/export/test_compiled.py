@@ -9,7 +9,7 @@ from unisono.errors import UserError
 from unisono.export.compiled import compile_rules, plans_under
 from unisono.export.message_bytes import message_bytes
 from unisono.export.rules import CollectiveRules, MessageRule
-from unisono.machine.model import Mpi
+from unisono.machine.description import Mpi
 from unisono.tuning.plans import PlanModel
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from unisono.errors import UserError
 from unisono.export.dispatch import COSTS, Rule, Rules, read, setting_of, write
-from unisono.model import DISPATCHED, REPRODUCIBLE, Setting
 from unisono.parameters.spelling import implementation, of_implementation
+from unisono.vocabulary import DISPATCHED, REPRODUCIBLE, Setting
 
 EXAMPLE = """\
 unisono-rules 1

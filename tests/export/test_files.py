@@ -11,7 +11,7 @@ from tests.tuning.samples import machine, plan, rule, tuned, tuning
 from unisono.cli_options import EXPORT_FORMATS
 from unisono.errors import UserError
 from unisono.export import arguments, caveats, dispatch, edited, export, formats, keyval, offered, rules, shell, unsaid
-from unisono.tuning.model import Tuning
+from unisono.tuning.contents import Tuning
 
 FORMATS = formats(machine())
 

@@ -14,7 +14,7 @@ from unisono.errors import UserError
 from unisono.export import caveats, export, han_rules, keyval, offered, rules
 from unisono.export.formats import han
 from unisono.export.han_rules import COMPONENTS, HanRules
-from unisono.tuning.model import Tuning
+from unisono.tuning.contents import Tuning
 
 HERE = machine(nodes=2)
 

@@ -18,7 +18,7 @@ from unisono.export.mpich_reader import Call, select
 from unisono.export.mpich_selection import compile_selection
 from unisono.export.mpich_tables import Tables, Tree, algorithm_name, tables_of
 from unisono.machine.describe import describe
-from unisono.machine.model import Machine, Mpi
+from unisono.machine.description import Machine, Mpi
 from unisono.tuning.plans import PlanModel, RuleModel
 
 SYSTEM = Path("/usr/bin/mpiexec.mpich")

@@ -16,8 +16,8 @@ from tests.tuning.samples import machine, plan, rule, tuned, tuning
 from unisono.errors import UserError
 from unisono.export import export, reframe_reference
 from unisono.export.spread import expected
-from unisono.model import DEFAULT, Case, Setting
 from unisono.study.data import StudyData
+from unisono.vocabulary import DEFAULT, Case, Setting
 
 SIZES = (8, 1024, 65536)
 RING = Setting(tuned("ring"))

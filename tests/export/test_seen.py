@@ -13,7 +13,7 @@ from unisono.export import seen
 from unisono.export.handed import Handed
 from unisono.export.probe import Answers, Parameter, UcxVariable, _parse
 from unisono.library.build import native_source
-from unisono.machine.model import Machine
+from unisono.machine.description import Machine
 
 UCX_1_20 = """\
 [1795293965.343927] [vm:9492 :0]     ucp_context.c:2463 UCX  INFO  Version 1.20.1 (loaded from /x/libucp.so.0)

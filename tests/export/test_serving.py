@@ -11,9 +11,9 @@ from unisono.errors import UserError
 from unisono.export import caveats, dispatch, export, exportable, rules
 from unisono.export.serving import compile_serving
 from unisono.export.words import plan_words
-from unisono.machine.model import Mpi
+from unisono.machine.description import Mpi
 from unisono.parameters.spelling import require_mpi
-from unisono.tuning.model import Costs, Tuning
+from unisono.tuning.contents import Costs, Tuning
 from unisono.tuning.plans import PlanModel, RuleModel
 
 LIBRARY = {"preload": "unisono"}

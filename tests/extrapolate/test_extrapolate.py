@@ -9,11 +9,11 @@ from dataclasses import replace
 
 import pytest
 
-from unisono.decide.model import Estimate, Interval
+from unisono.decide.decision import Estimate, Interval
 from unisono.extrapolate.fit import ASSUMED_OWN, FLOOR, Point, fit, point_of
 from unisono.extrapolate.pick import SURE, deciding, pick
 from unisono.extrapolate.terms import HALVES, RING, TREE, Growth, known, total_of
-from unisono.model import DEFAULT, Case, Setting
+from unisono.vocabulary import DEFAULT, Case, Setting
 
 SIZES = tuple(4**n for n in range(2, 13))
 DOUBLING = Setting({"coll": "tuned", "algorithm": "recursive_doubling"})

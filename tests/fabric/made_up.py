@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from unisono.fabric.findings import launches_wanted
-from unisono.fabric.model import Array, Fabric, Launch
+from unisono.fabric.measured import Array, Fabric, Launch
 from unisono.fabric.rounds import rounds
 
 MESSAGE = 1 << 20

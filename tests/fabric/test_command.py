@@ -21,7 +21,7 @@ from unisono.commands.doctor import doctor
 from unisono.commands.fabric import _kept
 from unisono.errors import LaunchError, UserError
 from unisono.fabric.measure import Campaign
-from unisono.fabric.model import load
+from unisono.fabric.measured import load
 from unisono.measure.protocol import parse_between
 from unisono.vcluster.cluster import ClusterError, VirtualCluster
 

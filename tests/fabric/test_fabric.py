@@ -14,7 +14,7 @@ from tests.fabric.made_up import Ails, made_up
 from unisono.errors import UserError
 from unisono.fabric.findings import findings
 from unisono.fabric.handed import drain_lines, reframe
-from unisono.fabric.model import load, save
+from unisono.fabric.measured import load, save
 from unisono.fabric.rounds import rounds
 from unisono.fabric.tree import tree
 from unisono.report.fabric import write_fabric_report

@@ -21,13 +21,13 @@ from unisono.export.files import export
 from unisono.hybrid.variants import Variant
 from unisono.launch.layouts import Layout
 from unisono.measure.protocol import OwnAlgorithm
-from unisono.model import DEFAULT, Setting
 from unisono.profile.file import save
 from unisono.study.ours import Candidates, as_text
 from unisono.study.store import Statistics, Store
+from unisono.tuning.contents import LayoutModel
 from unisono.tuning.document import write
-from unisono.tuning.model import LayoutModel
 from unisono.tuning.plans import Gain
+from unisono.vocabulary import DEFAULT, Setting
 
 STUDY = """
 [study]

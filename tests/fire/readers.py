@@ -38,7 +38,6 @@ from unisono.machine import coordinates, ucx
 from unisono.machine.describe import load
 from unisono.machine.files import parse_cpu_list
 from unisono.machine.hosts import expand_counts, expand_nodelist, slurm_slots
-from unisono.model import Setting
 from unisono.mpi.launchers import hydra
 from unisono.mpi.launchers.lines import Wanted
 from unisono.mpi.launchers.mpirun.job import expand_numbers, parse_hostfile
@@ -67,6 +66,7 @@ from unisono.tuning import read as read_tuning
 from unisono.tuning import render as render_tuning
 from unisono.tuning.explain import explain
 from unisono.tuning.show import show as show_tuning
+from unisono.vocabulary import Setting
 
 STUDIES = Path(__file__).parents[2] / "studies"
 HERE = openmpi()

@@ -14,7 +14,7 @@ from tests.commands.program import unisono
 from tests.tuning.samples import plan, rule, tuning
 from unisono.profile.file import load
 from unisono.tuning import write
-from unisono.tuning.model import Tuning
+from unisono.tuning.contents import Tuning
 
 pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unisono.machine.model import Cpu, Machine, Node
+from unisono.machine.description import Cpu, Machine, Node
 
 
 def node(cores: int, numa: int) -> Machine:

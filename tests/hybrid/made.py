@@ -10,7 +10,7 @@ from tests.hybrid.test_decide import launches
 from unisono.hybrid.decide import decide
 from unisono.hybrid.study import SOLVER_METRIC, HybridStudy
 from unisono.hybrid.variants import Variant, variants
-from unisono.machine.model import Machine, Mpi
+from unisono.machine.description import Machine, Mpi
 from unisono.study.data import StudyData
 
 

@@ -10,7 +10,7 @@ from tests.hybrid.made import all_of, machine, study
 from unisono.errors import UserError
 from unisono.hybrid.apply import as_it_is, with_layout
 from unisono.hybrid.keep import layouts, with_layouts
-from unisono.machine.model import Machine, Node
+from unisono.machine.description import Machine, Node
 from unisono.tuning import LayoutModel, Tuning
 
 OMP = {"OMP_NUM_THREADS": "2", "OMP_PLACES": "cores", "OMP_PROC_BIND": "close"}

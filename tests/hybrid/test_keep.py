@@ -19,10 +19,10 @@ from unisono.hybrid.run import Result
 from unisono.hybrid.variants import Variant
 from unisono.launch.layouts import Layout
 from unisono.machine.fingerprint import fingerprint
-from unisono.model import Setting
 from unisono.tuning import LayoutModel, read, write
 from unisono.tuning.document import parse, render
 from unisono.tuning.show import show
+from unisono.vocabulary import Setting
 
 
 def kept(seconds_of_hybrid: float) -> LayoutModel:

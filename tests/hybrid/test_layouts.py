@@ -12,9 +12,9 @@ from unisono.hybrid.lines import binding
 from unisono.hybrid.policies import automatic, chosen_policies, words
 from unisono.hybrid.variants import LINKS, links_words, variants
 from unisono.launch.layouts import Layout, chosen_layouts, every_layout
-from unisono.model import Setting
 from unisono.mpi import mpich, openmpi
 from unisono.mpi.launchers import hydra, mpirun, srun
+from unisono.vocabulary import Setting
 
 
 def test_the_documents_layouts_of_a_node_of_16_cores() -> None:

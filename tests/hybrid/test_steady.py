@@ -16,8 +16,8 @@ from unisono.hybrid.steady import bandwidth_of, sort_rounds
 from unisono.hybrid.variants import Variant
 from unisono.launch.command import Command
 from unisono.launch.layouts import Layout
-from unisono.model import Setting
 from unisono.study.store import Store
+from unisono.vocabulary import Setting
 
 FLAT, TWO = (Variant(1, Layout(*sides), "none", "single", Setting()) for sides in ((1, 2), (2, 1)))
 

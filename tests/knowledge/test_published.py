@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from unisono.knowledge import Published, Range, find, published
-from unisono.machine.model import Machine
-from unisono.model import Setting
+from unisono.machine.description import Machine
 from unisono.sizes import parse_size
+from unisono.vocabulary import Setting
 
 STUDIES = Path(__file__).parents[2] / "studies" / "machines"
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from unisono.machine.describe import describe
-from unisono.machine.model import Machine
+from unisono.machine.description import Machine
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from tests.launch.launched import launched
-from unisono.machine.model import Cpu, Machine, Mpi, Node
+from unisono.machine.description import Cpu, Machine, Mpi, Node
 
 
 def machine(

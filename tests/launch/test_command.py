@@ -10,7 +10,7 @@ from unisono.errors import UserError
 from unisono.launch.command import command
 from unisono.launch.placement import check
 from unisono.launch.process import run
-from unisono.model import DEFAULT, Setting
+from unisono.vocabulary import DEFAULT, Setting
 
 
 def test_the_default_setting_leaves_everything_to_mpirun() -> None:

@@ -9,9 +9,9 @@ from unisono.errors import UserError
 from unisono.launch.command import command
 from unisono.launch.job import describe_job
 from unisono.launch.rewrite import with_setting
-from unisono.machine.model import Machine, Mpi
-from unisono.model import CALL_SCOPE, Setting
+from unisono.machine.description import Machine, Mpi
 from unisono.mpi.launchers.lines import Job
+from unisono.vocabulary import CALL_SCOPE, Setting
 
 LINE = ["mpirun.mpich", "-n", "4", "-genv", "UCX_TLS", "tcp", "./app", "-n", "x"]
 

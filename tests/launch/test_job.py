@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.launch.machines import machine
 from unisono.errors import UserError
 from unisono.launch.job import describe_job, nodes_of
-from unisono.machine.model import Node
+from unisono.machine.description import Node
 from unisono.mpi.launchers.mpirun.job import expand_numbers, parse_hostfile
 
 HERE = machine(2, 2, 4)  # 16 cores

@@ -10,7 +10,7 @@ from tests.launch.machines import machine, open_mpi
 from unisono.errors import UserError
 from unisono.launch.placement import Placement, check, place
 from unisono.launch.slots import even
-from unisono.machine.model import Machine
+from unisono.machine.description import Machine
 from unisono.mpi.places import Policy
 
 POLICIES = [f"{order}:{level}" for order in ("block", "cyclic") for level in ("l3", "numa", "socket", "node")]

@@ -15,8 +15,8 @@ from unisono.launch import tree
 from unisono.launch.command import command
 from unisono.launch.failure import stumbled
 from unisono.launch.process import Process, run
-from unisono.machine.model import Machine
-from unisono.model import Setting
+from unisono.machine.description import Machine
+from unisono.vocabulary import Setting
 
 PATIENCE = 30.0
 

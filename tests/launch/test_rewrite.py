@@ -10,8 +10,8 @@ from tests.launch.machines import machine, open_mpi
 from unisono.launch.command import Command
 from unisono.launch.process import run
 from unisono.launch.rewrite import with_setting
-from unisono.machine.model import Machine
-from unisono.model import Setting
+from unisono.machine.description import Machine
+from unisono.vocabulary import Setting
 
 FOUR = machine(2, 1, 4, mpi=open_mpi("4.1.4"))
 FIVE = machine(2, 1, 4, mpi=open_mpi("5.0.11"))

@@ -14,7 +14,7 @@ from unisono.cli import main
 from unisono.errors import UserError
 from unisono.library import build
 from unisono.library.build import bench_program, native_source, tool
-from unisono.machine.model import Machine
+from unisono.machine.description import Machine
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from unisono.machine.coordinates import described, read, told_by
-from unisono.machine.model import Mpi
+from unisono.machine.description import Mpi
 
 LIBRARY = (Path(__file__).parents[2] / "native" / "collectives" / "coordinates.c").read_text(encoding="utf-8")
 HOSTS = "# a machine\nextents 4x3x2 torus torus mesh\na 0 0 0\r\n b1  3 2 1 # last\n"

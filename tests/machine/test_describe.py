@@ -17,8 +17,8 @@ from rich.console import Console
 from tests.machine import trees
 from unisono.errors import UserError
 from unisono.machine.describe import describe, from_document, load, read_machine
+from unisono.machine.description import Machine, Mpi, Node, Ucx
 from unisono.machine.fingerprint import differences, fingerprint
-from unisono.machine.model import Machine, Mpi, Node, Ucx
 from unisono.machine.mpi import embedded_mpirun
 from unisono.machine.picture import topology_text
 from unisono.mpi.openmpi.ompi_info import parse_algorithms, parse_components

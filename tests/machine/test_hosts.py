@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from tests.machine import trees
 from unisono.machine.describe import read_machine
+from unisono.machine.description import Node
 from unisono.machine.hosts import expand_counts, expand_nodelist, job_nodes
-from unisono.machine.model import Node
 
 
 @pytest.mark.parametrize(

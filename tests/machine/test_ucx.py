@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.machine.trees import recorded
 from unisono.machine import ucx
-from unisono.machine.model import Mpi
+from unisono.machine.description import Mpi
 from unisono.machine.mpi import describe_mpi, embedded_mpirun
 
 

@@ -10,9 +10,9 @@ import pytest
 from tests.cluster.conftest import cluster
 from unisono.launch.command import Command, command
 from unisono.library.build import bench_program
-from unisono.machine.model import Machine
+from unisono.machine.description import Machine
 from unisono.measure.session import Session
-from unisono.model import DEFAULT
+from unisono.vocabulary import DEFAULT
 
 __all__ = ["cluster"]
 

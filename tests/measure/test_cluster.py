@@ -9,10 +9,10 @@ import pytest
 from tests.cluster.conftest import MakeCluster
 from unisono.launch.command import command
 from unisono.library.build import bench_program
-from unisono.machine.model import Machine, Node
+from unisono.machine.description import Machine, Node
 from unisono.measure.limits import floor
 from unisono.measure.session import Session
-from unisono.model import COLLECTIVES, DEFAULT
+from unisono.vocabulary import COLLECTIVES, DEFAULT
 
 pytestmark = [pytest.mark.cluster, pytest.mark.mpi]
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from unisono.measure.limits import floor
 from unisono.measure.protocol import Limits, parse_limits
-from unisono.model import COLLECTIVES
+from unisono.vocabulary import COLLECTIVES
 
 LIMITS = parse_limits(
     {

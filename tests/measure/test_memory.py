@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.measure.conftest import bench_command
-from unisono.machine.model import Machine
+from unisono.machine.description import Machine
 from unisono.measure.session import Session
 
 pytestmark = pytest.mark.mpi

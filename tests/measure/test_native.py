@@ -10,7 +10,7 @@ import pytest
 
 from tests.measure.conftest import bench_command
 from unisono.library.build import native_source, tool
-from unisono.machine.model import Machine
+from unisono.machine.description import Machine
 
 
 @pytest.mark.mpi

@@ -10,10 +10,10 @@ import pytest
 
 from tests.measure.conftest import Launch
 from unisono.errors import LaunchError
-from unisono.machine.model import Machine
+from unisono.machine.description import Machine
 from unisono.measure.limits import floor
 from unisono.measure.session import Session
-from unisono.model import COLLECTIVES, Condition
+from unisono.vocabulary import COLLECTIVES, Condition
 
 pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 

@@ -8,10 +8,10 @@ import pytest
 
 from unisono.launch.command import command
 from unisono.library.recorder import recorder
-from unisono.machine.model import Machine
+from unisono.machine.description import Machine
 from unisono.measure.session import Session
-from unisono.model import DEFAULT
 from unisono.study.ours import preloaded
+from unisono.vocabulary import DEFAULT
 
 pytestmark = pytest.mark.mpi
 

@@ -14,13 +14,13 @@ from tests.launch.machines import machine
 from unisono.export.handed import Handed
 from unisono.export.intel_check import items
 from unisono.launch.command import command
-from unisono.machine.model import Machine, Mpi
+from unisono.machine.description import Machine, Mpi
 from unisono.machine.mpi import describe_mpi
-from unisono.model import Setting
 from unisono.mpi import FAMILIES, intel
 from unisono.parameters import catalogue
 from unisono.parameters.doctor import software_rows
 from unisono.parameters.folding import fold
+from unisono.vocabulary import Setting
 
 PROGRAM = """
 #include <mpi.h>

@@ -14,9 +14,9 @@ import atheris
 with atheris.instrument_imports(include=["unisono.profile"]):
     from unisono.errors import UserError
     from unisono.profile.check import problem
-    from unisono.profile.model import Frame
     from unisono.profile.raw import Place, read_raw
     from unisono.profile.rawfile import MAGIC
+    from unisono.profile.recorded import Frame
 
 
 def _named(places: Sequence[Place]) -> list[tuple[Frame, ...]]:

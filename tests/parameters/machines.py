@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.machine.trees import recorded
 from unisono.machine.describe import load
-from unisono.machine.model import Cpu, Device, Machine, Mpi, Node, Ucx
+from unisono.machine.description import Cpu, Device, Machine, Mpi, Node, Ucx
 from unisono.mpi.openmpi import call_scope
 from unisono.mpi.openmpi.ompi_info import parse_algorithms, parse_components
 

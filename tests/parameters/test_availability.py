@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.parameters.machines import FAST, described, open_mpi, small
-from unisono.machine.model import Device, Machine
+from unisono.machine.description import Device, Machine
 from unisono.parameters import catalogue
 from unisono.parameters.availability import availability, available_values
 

@@ -12,11 +12,11 @@ from tests.parameters.machines import small
 from unisono.errors import UserError
 from unisono.machine.describe import describe
 from unisono.machine.mpi import embedded_mpirun
-from unisono.model import CALL_SCOPE, COLLECTIVES
 from unisono.parameters import catalogue, conditions
 from unisono.parameters.known import require_known
 from unisono.parameters.spelling import is_environment
 from unisono.parameters.values import require_value
+from unisono.vocabulary import CALL_SCOPE, COLLECTIVES
 
 PARAMETERS = catalogue.load("openmpi")
 

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from tests.parameters.machines import FAST, described, open_mpi, small
 from unisono.errors import UserError
-from unisono.machine.model import Machine
-from unisono.model import DEFAULT, Setting
+from unisono.machine.description import Machine
 from unisono.parameters.folding import fold
+from unisono.vocabulary import DEFAULT, Setting
 
 
 def one(

@@ -8,7 +8,7 @@ import pytest
 
 from tests.parameters.machines import described, small
 from unisono.launch.placement import place
-from unisono.machine.model import Machine
+from unisono.machine.description import Machine
 from unisono.parameters.placements import same_placement
 
 ALL = [f"{order}{level}" for order in ("block", "cyclic") for level in ("", ":socket", ":l3", ":node")]

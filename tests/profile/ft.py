@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from unisono.profile.importers.build import blank
-from unisono.profile.model import PAIR, Cells, Comm, Frame, Origin, Path, Profile
+from unisono.profile.recorded import PAIR, Cells, Comm, Frame, Origin, Path, Profile
 
 SIZE = 512 << 10
 CALLS = 25

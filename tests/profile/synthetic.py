@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unisono.profile.model import CELL, PAIR, ROOT, UNKNOWN, Cells, Comm, Frame, Origin, Path, Profile
+from unisono.profile.recorded import CELL, PAIR, ROOT, UNKNOWN, Cells, Comm, Frame, Origin, Path, Profile
 
 FUNCTIONS = ("", "MPI_Alltoall", "MPI_Allreduce", "MPI_Waitall", "MPI_Isend", "MPI_Barrier", "MPI_Allgather")
 WITHOUT_MESSAGE = ("MPI_Waitall",)

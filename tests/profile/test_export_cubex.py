@@ -17,7 +17,7 @@ from unisono.errors import UserError
 from unisono.profile.check import DEPTH_MOST
 from unisono.profile.exporters import export_profile
 from unisono.profile.importers import import_profile
-from unisono.profile.model import NO_FUNCTION, UNKNOWN, Frame, Profile
+from unisono.profile.recorded import NO_FUNCTION, UNKNOWN, Frame, Profile
 from unisono.profile.tree import labels
 
 

@@ -11,7 +11,7 @@ import pytest
 from tests.profile.ft import ft
 from tests.profile.synthetic import synthetic
 from unisono.profile.exporters.json import as_json
-from unisono.profile.model import CELL, UNKNOWN, Profile
+from unisono.profile.recorded import CELL, UNKNOWN, Profile
 
 
 @pytest.mark.parametrize("whole", [synthetic(4, 30), synthetic(2, 5, nodes=1, split_waiting=False), ft(4, 2)])

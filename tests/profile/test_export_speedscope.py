@@ -14,7 +14,7 @@ from tests.profile.synthetic import synthetic
 from tests.profile.test_hot import profile
 from unisono.profile.exporters import export_profile
 from unisono.profile.exporters.speedscope import RANKS_MOST, speedscope
-from unisono.profile.model import Profile
+from unisono.profile.recorded import Profile
 
 
 def document(whole: Profile) -> Any:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from tests.profile.synthetic import synthetic
 from unisono.errors import UserError
 from unisono.profile.file import load, save
-from unisono.profile.model import Frame, Profile
+from unisono.profile.recorded import Frame, Profile
 
 
 def same(one: Profile, other: Profile) -> None:

@@ -13,7 +13,7 @@ from tests.profile.test_hot import profile, row, sized
 from unisono.advise.paired import trimmed_mean
 from unisono.profile.flat import OUTSIDE_MPI, OWN, FlatRow, flat_table
 from unisono.profile.importers import import_profile
-from unisono.profile.model import UNKNOWN, Profile
+from unisono.profile.recorded import UNKNOWN, Profile
 
 SAMPLES = Path(__file__).parent / "samples"
 

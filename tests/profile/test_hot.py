@@ -10,7 +10,7 @@ import pytest
 
 from tests.profile.synthetic import synthetic
 from unisono.profile.hot import hot_spots, other
-from unisono.profile.model import CELL, UNKNOWN, Cells, Comm, Frame, Origin, Path, Profile
+from unisono.profile.recorded import CELL, UNKNOWN, Cells, Comm, Frame, Origin, Path, Profile
 from unisono.profile.sizes import EXACT, MEAN, NONE, RANGE, size_bins
 from unisono.profile.tree import labels
 

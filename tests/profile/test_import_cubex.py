@@ -23,7 +23,7 @@ from unisono.profile.file import load, save
 from unisono.profile.flat import flat_table
 from unisono.profile.hot import hot_spots
 from unisono.profile.importers import import_profile
-from unisono.profile.model import UNKNOWN, Comm, Profile
+from unisono.profile.recorded import UNKNOWN, Comm, Profile
 from unisono.profile.sizes import MEAN, NONE
 from unisono.profile.tree import labels
 

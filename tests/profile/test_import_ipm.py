@@ -13,7 +13,7 @@ from unisono.errors import UserError
 from unisono.profile.flat import flat_table
 from unisono.profile.hot import hot_spots
 from unisono.profile.importers import import_profile
-from unisono.profile.model import UNKNOWN, Comm, Profile
+from unisono.profile.recorded import UNKNOWN, Comm, Profile
 from unisono.profile.sizes import EXACT, MEAN, NONE
 
 SAMPLES = Path(__file__).parent / "samples"

@@ -13,7 +13,7 @@ from tests.profile.fuzz import damaged, reads_or_says_why
 from unisono.errors import UserError
 from unisono.profile.hot import HotSpot, hot_spots
 from unisono.profile.importers import import_profile
-from unisono.profile.model import UNKNOWN, Comm, Profile
+from unisono.profile.recorded import UNKNOWN, Comm, Profile
 from unisono.profile.sizes import EXACT, MEAN, NONE, RANGE
 
 SAMPLES = Path(__file__).parent / "samples"

@@ -12,7 +12,7 @@ from tests.profile.fuzz import damaged, reads_or_says_why
 from unisono.errors import UserError
 from unisono.profile.flat import flat_table
 from unisono.profile.importers import import_profile, score
-from unisono.profile.model import UNKNOWN
+from unisono.profile.recorded import UNKNOWN
 
 SAMPLES = Path(__file__).parent / "samples"
 TABLE = """flt     type max_buf[B] visits time[s] time[%] time/visit[us]  region

@@ -16,7 +16,7 @@ from unisono.commands.profiling import profile
 from unisono.errors import UserError
 from unisono.profile.cost import costly, difference, estimated, filter_text
 from unisono.profile.file import load
-from unisono.profile.model import Profile
+from unisono.profile.recorded import Profile
 
 __all__ = ["installed", "program"]
 

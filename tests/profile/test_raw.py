@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from tests.profile.raw_samples import BASE, LIBRARY, cell, part, raw_file, section
 from unisono.errors import UserError
 from unisono.profile.check import problem
-from unisono.profile.model import NO_FUNCTION, UNKNOWN, Frame, Profile
 from unisono.profile.raw import Place, read_raw
 from unisono.profile.rawfile import MAGIC
+from unisono.profile.recorded import NO_FUNCTION, UNKNOWN, Frame, Profile
 
 
 def _named(places: Sequence[Place]) -> list[tuple[Frame, ...]]:

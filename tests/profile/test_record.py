@@ -19,8 +19,8 @@ from unisono.errors import LaunchError, UserError
 from unisono.launch.command import Command
 from unisono.launch.preload import Launcher
 from unisono.profile.diagnose import mismatch, nothing_recorded, program_of
-from unisono.profile.model import Profile
 from unisono.profile.record import Options, Recording, record, run_through
+from unisono.profile.recorded import Profile
 
 __all__ = ["installed"]
 

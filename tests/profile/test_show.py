@@ -22,8 +22,8 @@ from unisono.profile.document import as_dict
 from unisono.profile.file import load, save
 from unisono.profile.hot import hot_spots
 from unisono.profile.importers import import_profile
-from unisono.profile.model import Frame, Origin, Profile
-from unisono.profile.model import Path as CallPath
+from unisono.profile.recorded import Frame, Origin, Profile
+from unisono.profile.recorded import Path as CallPath
 from unisono.profile.show import overhead, show
 from unisono.profile.words import answer, caller, short
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.advise.made import Call, profile
-from unisono.profile.model import UNKNOWN, Frame, Path
+from unisono.profile.recorded import UNKNOWN, Frame, Path
 from unisono.profile.sites import sites
 
 SOLVE, DOT = Frame("solve", "cg", 0x1999, "cg.f90", 47), Frame("dot", "cg", 0x139D, "cg.f90", 63)

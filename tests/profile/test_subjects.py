@@ -17,9 +17,9 @@ import pytest
 from tests.examples.conftest import DEADLINE, Launcher
 from tests.examples.recording import calls, profiled, sent, time
 from unisono.launch.process import run
-from unisono.machine.model import Machine
+from unisono.machine.description import Machine
 from unisono.profile.hot import hot_spots
-from unisono.profile.model import Profile
+from unisono.profile.recorded import Profile
 
 pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 

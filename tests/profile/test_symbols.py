@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from unisono.profile.model import Frame
+from unisono.profile.recorded import Frame
 from unisono.profile.symbols import readable, symbolise, tidy
 
 _SOURCE = """

@@ -12,9 +12,9 @@ from typing import Any
 
 from tests.report.synthetic import latency
 from unisono.advise.prove import CaseProof, Failure, Proof, SizeProof
-from unisono.decide.model import Decision, Estimate, Finding, Interval, Plan, Rule, Step
-from unisono.model import DEFAULT, Case, Setting, call_part, launch_part
+from unisono.decide.decision import Decision, Estimate, Finding, Interval, Plan, Rule, Step
 from unisono.study.data import StudyData
+from unisono.vocabulary import DEFAULT, Case, Setting, call_part, launch_part
 
 
 def _interval(values: Sequence[float]) -> Interval:

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from tests.report import synthetic_decisions
-from unisono.decide.model import Decision, Interval, Joint, Plan, Rule
-from unisono.model import Case, Setting
+from unisono.decide.decision import Decision, Interval, Joint, Plan, Rule
 from unisono.report import headline, proof
 from unisono.report.page import lead
 from unisono.report.view import CaseView, verdict
 from unisono.study.data import StudyData
+from unisono.vocabulary import Case, Setting
 
 RING = Setting({"coll": "tuned", "algorithm": "ring"})
 

@@ -13,7 +13,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 from tests.report.browsing import DRAWN, console, open_page, requests, scroll_through, sideways, wait_for
-from unisono.decide.model import Decision
+from unisono.decide.decision import Decision
 from unisono.report.report import write_report
 from unisono.study.data import StudyData
 

@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.report import synthetic
-from unisono.decide.model import Decision, Finding, Interval
+from unisono.decide.decision import Decision, Finding, Interval
 from unisono.measure.protocol import parse_limits
-from unisono.model import DEFAULT, Case, Setting
 from unisono.report import conditions, sections
 from unisono.report.drift import drift, sentence
 from unisono.report.figures_latency import latency_figure
@@ -26,6 +25,7 @@ from unisono.report.sections import beaten_sentence
 from unisono.report.topology import draw
 from unisono.report.view import CaseView, case_views, chosen_plans
 from unisono.study.data import StudyData
+from unisono.vocabulary import DEFAULT, Case, Setting
 
 
 def test_the_decision_table_is_the_chosen_plan(views: list[CaseView], decision: Decision) -> None:

@@ -16,12 +16,12 @@ from tests.decide.synthetic import machine
 from tests.results.test_readers import SAMPLES
 from unisono.commands import planning
 from unisono.errors import UserError
-from unisono.machine.model import Cache
-from unisono.model import Case
+from unisono.machine.description import Cache
 from unisono.results.engine import Foreign
 from unisono.results.programs import BENCHMARKS, located
 from unisono.study.config import Measure, Study
 from unisono.study.store import Store
+from unisono.vocabulary import Case
 
 MPIRUN = "mpirun.openmpi"
 RANK = "${OMPI_COMM_WORLD_RANK:-0}"

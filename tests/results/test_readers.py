@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from unisono.errors import UserError
 from unisono.results import pico
-from unisono.results.model import Found, Row
+from unisono.results.found import Found, Row
 from unisono.results.readers import READERS, read_file
 
 SAMPLES = Path(__file__).parent / "samples"

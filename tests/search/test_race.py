@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tests.decide.synthetic import Bench, Noise, scaled
-from unisono.model import CALL_SCOPE, DEFAULT, Case, Sample, Setting
 from unisono.search import race
 from unisono.study.config import Study
 from unisono.study.data import Refusal
 from unisono.study.engine import Task
 from unisono.study.matrix import CaseMatrix, Matrix
+from unisono.vocabulary import CALL_SCOPE, DEFAULT, Case, Sample, Setting
 
 CASE = Case("alltoall", 1, 2)
 FAST = Setting({"coll": "unisono", "algorithm": "cells"})

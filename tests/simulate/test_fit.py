@@ -10,13 +10,13 @@ import pytest
 
 from unisono.commands.simulate_tune import Wishes, simulate_tune
 from unisono.errors import UserError
-from unisono.model import DEFAULT, Case
 from unisono.simulate.build import unavailable
 from unisono.simulate.files import platform
 from unisono.simulate.fit import fit, simulated
 from unisono.simulate.platforms import Number
 from unisono.simulate.study import _statistics, machine_of
 from unisono.study.store import Store
+from unisono.vocabulary import DEFAULT, Case
 
 reason = unavailable()
 SIZES = dict.fromkeys((8, 4096, 1 << 18), 0.0)

@@ -18,13 +18,13 @@ from unisono.commands.simulate_tune import Wishes, simulate_tune
 from unisono.decide.decide import decide
 from unisono.errors import LaunchError, UserError
 from unisono.export.provenance import provenance
-from unisono.model import DEFAULT, EXACT, SIMULATED, Case, Sample, Setting
 from unisono.simulate.build import unavailable
 from unisono.simulate.files import platform
 from unisono.simulate.run import Result, Run
 from unisono.simulate.study import Wanted, begin, fill, ours, resume
 from unisono.study.store import Store
 from unisono.tuning import read
+from unisono.vocabulary import DEFAULT, EXACT, SIMULATED, Case, Sample, Setting
 
 reason = unavailable()
 

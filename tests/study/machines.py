@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unisono.machine.model import Cpu, Machine, Mpi, Node
+from unisono.machine.description import Cpu, Machine, Mpi, Node
 
 
 def machine(cores: int = 2, numa: int = 1, sockets: int = 1, nodes: int = 1, version: str = "5.0.11") -> Machine:

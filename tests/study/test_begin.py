@@ -8,7 +8,7 @@ import pytest
 
 from tests.study.machines import machine
 from tests.study.test_merge import measured
-from unisono.machine.model import Node
+from unisono.machine.description import Node
 from unisono.study.begin import resume
 
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unisono.errors import UserError
-from unisono.model import COLLECTIVES
 from unisono.study.config import Study, parse_duration, parse_study, read_study, ready_made, ready_made_names
+from unisono.vocabulary import COLLECTIVES
 
 SMALL = """
 [study]

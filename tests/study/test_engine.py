@@ -9,13 +9,13 @@ import pytest
 
 from unisono.errors import UserError
 from unisono.library.recorder import recorder
-from unisono.machine.model import Machine
-from unisono.model import DEFAULT, Case, Setting
+from unisono.machine.description import Machine
 from unisono.search.verdict import decide_study
 from unisono.study.config import Measure
 from unisono.study.engine import Engine, Item, Task
 from unisono.study.ours import Ours
 from unisono.study.store import Store
+from unisono.vocabulary import DEFAULT, Case, Setting
 
 pytestmark = pytest.mark.mpi
 

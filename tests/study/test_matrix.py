@@ -9,11 +9,11 @@ import pytest
 from tests.study.machines import machine
 from unisono.errors import UserError
 from unisono.launch.command import Command
-from unisono.machine.model import Machine
-from unisono.model import CALL_SCOPE
+from unisono.machine.description import Machine
 from unisono.study.config import Study, parse_study
 from unisono.study.engine import Item, Task, launch_command
 from unisono.study.matrix import expand
+from unisono.vocabulary import CALL_SCOPE
 
 STUDY = """
 [study]

@@ -9,11 +9,11 @@ import pytest
 from tests.study.machines import machine
 from tests.study.test_store import META, RAW, STATISTICS
 from unisono.errors import UserError
-from unisono.model import DEFAULT, Case
 from unisono.study.begin import resume, stored_study
 from unisono.study.config import Study
 from unisono.study.merge import merge
 from unisono.study.store import Store
+from unisono.vocabulary import DEFAULT, Case
 
 
 def measured(folder: Path, nodes: int, collective: str = "allreduce", version: str = "5.0.11") -> Path:

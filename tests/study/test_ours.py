@@ -10,9 +10,8 @@ import pytest
 from tests.study.machines import machine
 from unisono.errors import UserError
 from unisono.launch.command import Command
-from unisono.machine.model import Machine, Mpi
+from unisono.machine.description import Machine, Mpi
 from unisono.measure.protocol import OwnAlgorithm
-from unisono.model import CALL_SCOPE, Setting, call_part, launch_part
 from unisono.parameters.spelling import call_words
 from unisono.study import ours as ours_module
 from unisono.study.config import Study, parse_study
@@ -28,6 +27,7 @@ from unisono.study.ours import (
     preloaded,
     wants_library,
 )
+from unisono.vocabulary import CALL_SCOPE, Setting, call_part, launch_part
 
 LIBRARY = Path("/lib/libunisono.so")
 PULL = OwnAlgorithm("allreduce", "pull")

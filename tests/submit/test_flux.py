@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unisono.errors import UserError
+from unisono.machine.description import Node
 from unisono.machine.hosts import job_nodes
-from unisono.machine.model import Node
 from unisono.machine.scheduler import read_scheduler, seconds_left
 from unisono.submit.flux import Flux, parse
 from unisono.submit.scheduler import Request, Seen

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from unisono.machine.model import Cpu, Device, Machine, Mpi, Node
-from unisono.model import Setting
-from unisono.tuning.model import Conditions, FindingModel, StudyPart, Tuning
+from unisono.machine.description import Cpu, Device, Machine, Mpi, Node
+from unisono.tuning.contents import Conditions, FindingModel, StudyPart, Tuning
 from unisono.tuning.plans import Gain, PlanModel, RuleModel
+from unisono.vocabulary import Setting
 
 ALGORITHMS = {
     "allreduce": {"ignore": 0, "recursive_doubling": 3, "ring": 4, "segmented_ring": 5},

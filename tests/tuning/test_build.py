@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.tuning.samples import machine
-from unisono.decide.model import Decision, Finding, Interval, Joint, Plan, Rule
-from unisono.model import Case, Setting
+from unisono.decide.decision import Decision, Finding, Interval, Joint, Plan, Rule
 from unisono.study.data import LaunchRow, StudyData
 from unisono.tuning import from_decision, stale
 from unisono.tuning.document import parse, render
+from unisono.vocabulary import Case, Setting
 
 
 def launch(number: int, status: str, *, oversubscribed: bool = False) -> LaunchRow:

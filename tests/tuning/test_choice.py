@@ -10,10 +10,10 @@ import pytest
 from tests.export.test_serving import composed
 from tests.tuning.samples import plan, rule, tuned, tuning
 from unisono.errors import UserError
-from unisono.model import Setting
 from unisono.tuning import choose, lookup
 from unisono.tuning.choice import nearest_case
 from unisono.tuning.plans import Gain, JointModel, PlanModel
+from unisono.vocabulary import Setting
 
 
 def test_the_choice_follows_the_weights() -> None:

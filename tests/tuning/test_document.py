@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from tests.tuning.samples import plan, rule, tuned, tuning
 from unisono.errors import UserError
-from unisono.model import COLLECTIVES, DISPATCHED, REPRODUCIBLE, Setting
 from unisono.tuning import read, render, write
+from unisono.tuning.contents import Conditions, Costs, FindingModel, MpiPart, ProofModel, StudyPart, Tuning
 from unisono.tuning.document import parse
-from unisono.tuning.model import Conditions, Costs, FindingModel, MpiPart, ProofModel, StudyPart, Tuning
 from unisono.tuning.plans import Gain, JointModel, PlanModel, RuleModel
+from unisono.vocabulary import COLLECTIVES, DISPATCHED, REPRODUCIBLE, Setting
 
 _words = st.text(min_size=1, max_size=20)
 _values = st.text(st.characters(exclude_categories=("Cc", "Cs")), min_size=1, max_size=12).filter(str.strip)

@@ -14,9 +14,9 @@ from unisono.commands.looking_up import lookup as command
 from unisono.errors import UserError
 from unisono.export import dispatch
 from unisono.export.serving import compile_serving
-from unisono.model import Setting
 from unisono.tuning import write
 from unisono.tuning.explain import explain
+from unisono.vocabulary import Setting
 
 
 def test_one_of_ours() -> None:

@@ -7,7 +7,7 @@ from io import StringIO
 from rich.console import Console
 
 from tests.tuning.samples import plan, rule, tuned, tuning
-from unisono.tuning.model import Tuning
+from unisono.tuning.contents import Tuning
 from unisono.tuning.plans import Gain, JointModel
 from unisono.tuning.show import show
 

@@ -27,14 +27,14 @@ from unisono.advise.predict import TOO_FEW, UNMEASURED, Prediction, SpotPredicti
 from unisono.advise.replayed import Replays, condition_notes
 from unisono.advise.said import late_words, named, prediction_dict, spot_dict, spot_sentence
 from unisono.advise.scatter import scatter, shown
-from unisono.decide.model import Interval
+from unisono.decide.decision import Interval
 from unisono.display import percent, percent_range
 from unisono.errors import UserError
 from unisono.language import N_, _, translated
-from unisono.model import DEFAULT
 from unisono.tuning.choice import choose, nearest_case
-from unisono.tuning.model import Tuning
+from unisono.tuning.contents import Tuning
 from unisono.tuning.plans import PlanModel
+from unisono.vocabulary import DEFAULT
 
 TIE = 0.002
 """Plans whose savings differ by less of the program's time are equally good; the simplest is taken."""

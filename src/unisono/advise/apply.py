@@ -18,16 +18,16 @@ from unisono.launch.job import describe_job
 from unisono.launch.preload import launcher_of, with_variables
 from unisono.launch.rewrite import with_setting
 from unisono.library.recorder import recorder
-from unisono.machine.model import Machine
-from unisono.model import MPICH
+from unisono.machine.description import Machine
 from unisono.parameters.spelling import require_mpi
 from unisono.profile.diagnose import mismatch, program_of
 from unisono.tuning.choice import choose, foretold, nearest_case, unmeasured
-from unisono.tuning.model import Tuning
+from unisono.tuning.contents import Tuning
 from unisono.tuning.plans import PlanModel
 from unisono.tuning.stale import stale
 from unisono.tuning.words import SIMULATED
 from unisono.version import at_least
+from unisono.vocabulary import MPICH
 from unisono.writing import write
 
 RULES_VARIABLE = "UNISONO_RULES"

@@ -17,13 +17,13 @@ from rich.table import Table
 from rich.text import Text
 
 from unisono.advise.paired import orders
-from unisono.decide.model import Interval
+from unisono.decide.decision import Interval
 from unisono.display import seconds
 from unisono.errors import UserError
 from unisono.language import _
 from unisono.launch.command import Command
 from unisono.profile.hot import hot_spots
-from unisono.profile.model import Profile
+from unisono.profile.recorded import Profile
 from unisono.profile.words import Callers
 
 LEAST_SHARE = 0.005

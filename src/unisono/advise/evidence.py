@@ -20,10 +20,10 @@ from unisono.decide.plans import Course, base_of, evaluate
 from unisono.decide.robust import Floats
 from unisono.decide.statistics import contrasts
 from unisono.decide.table import Table, filled, tables
-from unisono.model import DEFAULT, PRELOAD, USUAL, Case, Condition, Setting
 from unisono.study.data import StudyData
-from unisono.tuning.model import Tuning
+from unisono.tuning.contents import Tuning
 from unisono.tuning.plans import Gain, PlanModel, RuleModel
+from unisono.vocabulary import DEFAULT, PRELOAD, USUAL, Case, Condition, Setting
 
 CONFIDENCE = 0.9
 """Of each interval taken from a study, by itself: a trial follows, so luck among several settings costs no more than

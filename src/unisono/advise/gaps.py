@@ -12,8 +12,8 @@ from unisono.advise.mix import MEASURED, Mix
 from unisono.advise.predict import best_source, outside, unmeasured
 from unisono.display import percent
 from unisono.language import N_, _, translated
-from unisono.model import USUAL, Case, Condition
 from unisono.sizes import format_size
+from unisono.vocabulary import USUAL, Case, Condition
 
 WORTH = 0.005
 """Calls that take less than this part of the program's time are not worth a measurement."""

@@ -14,8 +14,8 @@ from unisono.advise.paired import LEAST_PAIRS
 from unisono.advise.runs import Run
 from unisono.errors import UserError
 from unisono.language import _, translated
+from unisono.machine.description import Machine
 from unisono.machine.fingerprint import differences, fingerprint
-from unisono.machine.model import Machine
 from unisono.reading import read_text
 from unisono.toml import explain_validation
 from unisono.writing import write

@@ -13,8 +13,7 @@ from unisono.decide.plans import build, launches_of
 from unisono.decide.table import Table, tables
 from unisono.errors import UserError
 from unisono.language import N_, _
-from unisono.machine.model import Machine
-from unisono.model import CALL_SCOPE, DEFAULT, USUAL, Case, Condition
+from unisono.machine.description import Machine
 from unisono.search.search import Hooks, search
 from unisono.search.verdict import decide_study
 from unisono.study.begin import begin, resume, stored_candidates, stored_study
@@ -24,8 +23,9 @@ from unisono.study.matrix import Matrix, expand
 from unisono.study.ours import Ours, prepare
 from unisono.study.store import Store
 from unisono.tuning import from_decision
-from unisono.tuning.model import Tuning
+from unisono.tuning.contents import Tuning
 from unisono.tuning.plans import Gain
+from unisono.vocabulary import CALL_SCOPE, DEFAULT, USUAL, Case, Condition
 
 BASE = "quick"
 """The ready-made study whose parameters are tried."""

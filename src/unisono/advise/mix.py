@@ -16,14 +16,14 @@ from dataclasses import dataclass, field, replace
 from unisono.display import percent
 from unisono.errors import UserError
 from unisono.language import N_, _
-from unisono.model import PARTNERS_MOST, USUAL, Case, Condition
 from unisono.profile.hot import HotSpot, hot_spots
 from unisono.profile.late import LateMessages
-from unisono.profile.model import UNKNOWN, Profile
+from unisono.profile.recorded import UNKNOWN, Profile
 from unisono.profile.sites import sites
 from unisono.profile.sizes import EXACT
 from unisono.profile.words import SINGLE, caller
 from unisono.sizes import format_size
+from unisono.vocabulary import PARTNERS_MOST, USUAL, Case, Condition
 
 COLLECTIVE = "collective"
 NONBLOCKING = "nonblocking collective"

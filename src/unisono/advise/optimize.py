@@ -29,12 +29,12 @@ from unisono.display import percent
 from unisono.errors import UserError
 from unisono.language import N_, _, translated
 from unisono.launch.command import Command
-from unisono.machine.model import Machine
-from unisono.model import Case, Condition, Setting
+from unisono.machine.description import Machine
 from unisono.profile.file import load, save
-from unisono.profile.model import Profile
+from unisono.profile.recorded import Profile
 from unisono.tuning import read, write
-from unisono.tuning.model import Tuning
+from unisono.tuning.contents import Tuning
+from unisono.vocabulary import Case, Condition, Setting
 
 MOST_ROUNDS = 4
 MOST_TRIALS = 3

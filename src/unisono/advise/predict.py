@@ -30,9 +30,9 @@ from dataclasses import dataclass, field
 
 from unisono.advise.evidence import Effect, Evidence, Now
 from unisono.advise.mix import EXCHANGE, MEASURED, NONBLOCKING, PINGPONG, Mix, Spot, Use
-from unisono.decide.model import Interval
+from unisono.decide.decision import Interval
 from unisono.language import N_
-from unisono.model import DEFAULT, Case, Setting
+from unisono.vocabulary import DEFAULT, Case, Setting
 
 TRANSFER = (0.5, 0.85, 1.15)
 """How much of the logarithm of a benchmark's gain an application realises: at least, usually, at most."""

@@ -9,9 +9,9 @@ from unisono.language import _
 from unisono.launch.command import Command
 from unisono.launch.failure import explain
 from unisono.launch.process import run
-from unisono.machine.model import Machine
-from unisono.profile.model import Profile
+from unisono.machine.description import Machine
 from unisono.profile.record import Options, Recording
+from unisono.profile.recorded import Profile
 
 
 def profile_of(

@@ -20,14 +20,14 @@ from unisono.advise.measuring import adjusted, study_for
 from unisono.advise.mix import COLLECTIVE, Mix, Spot
 from unisono.advise.predict import best_source
 from unisono.language import N_, _, translated
-from unisono.machine.model import Machine
+from unisono.machine.description import Machine
 from unisono.measure.steady import Steady
-from unisono.model import CALL_SCOPE, DEFAULT, USUAL, Case, Condition, Sample
 from unisono.study.begin import begin, resume
 from unisono.study.config import Measure
 from unisono.study.engine import Engine, Item, Task
 from unisono.study.matrix import Matrix
 from unisono.study.store import Store
+from unisono.vocabulary import CALL_SCOPE, DEFAULT, USUAL, Case, Condition, Sample
 
 WORTH = 0.02
 """Of the program's time: calls that take less are not replayed."""

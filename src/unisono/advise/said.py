@@ -10,8 +10,8 @@ from unisono.advise.mix import Mix, Spot
 from unisono.advise.predict import Prediction, SpotPrediction
 from unisono.display import percent
 from unisono.language import _
-from unisono.model import Setting
 from unisono.profile.late import late_sentence
+from unisono.vocabulary import Setting
 
 
 def named(launch: Setting) -> str:

@@ -17,12 +17,12 @@ from unisono.language import N_
 from unisono.launch.command import Command, command
 from unisono.launch.preload import launcher_of, with_variables
 from unisono.library.recorder import recorder
-from unisono.machine.model import Machine
+from unisono.machine.description import Machine
 from unisono.measure.session import Session
-from unisono.model import DEFAULT, REDUCTIONS, Setting
 from unisono.parameters.availability import available_values
 from unisono.parameters.folding import fold
 from unisono.parameters.spelling import require_mpi
+from unisono.vocabulary import DEFAULT, REDUCTIONS, Setting
 
 _SIZES = 8
 """Message sizes of a collective, spread over those that were measured."""

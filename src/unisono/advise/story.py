@@ -14,13 +14,13 @@ from unisono.advise.measuring import known
 from unisono.advise.mix import Mix, mix_of, outside_sentence
 from unisono.advise.paired import trimmed_mean
 from unisono.advise.replayed import replays
-from unisono.decide.model import Interval
+from unisono.decide.decision import Interval
 from unisono.display import percent, percent_range
 from unisono.language import N_, _, translated
-from unisono.model import Setting
 from unisono.profile.file import load
-from unisono.profile.model import Profile
+from unisono.profile.recorded import Profile
 from unisono.tuning import read
+from unisono.vocabulary import Setting
 
 _SPOTS = 6
 _ANSWERS = {

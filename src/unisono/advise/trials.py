@@ -9,9 +9,9 @@ from unisono.advise.journal import Round, Trial
 from unisono.advise.predict import Prediction
 from unisono.advise.runs import Run, Verification
 from unisono.advise.verify import compare
-from unisono.decide.model import Interval
+from unisono.decide.decision import Interval
 from unisono.launch.command import Command
-from unisono.model import Setting
+from unisono.vocabulary import Setting
 
 LOOKS = 3
 """A trial that has shown nothing certain, but that its candidate may be faster, goes on to twice and four times the

@@ -11,8 +11,8 @@ from unisono.advise.timed import timed
 from unisono.errors import UserError
 from unisono.language import _
 from unisono.launch.command import Command
-from unisono.machine.model import Machine
-from unisono.tuning.model import Tuning
+from unisono.machine.description import Machine
+from unisono.tuning.contents import Tuning
 
 _GIVE_UP = 2
 """Failed runs of the tuned program, with none done, after which the rest is not tried."""

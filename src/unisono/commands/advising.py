@@ -32,17 +32,17 @@ from unisono.launch.command import Command
 from unisono.launch.job import nodes_of
 from unisono.library.build import bench_program
 from unisono.machine.describe import describe
-from unisono.machine.model import Machine
-from unisono.model import SIMULATED, USUAL, Setting
+from unisono.machine.description import Machine
 from unisono.mpi.launchers import parse
 from unisono.profile.importers import import_profile
-from unisono.profile.model import Profile
+from unisono.profile.recorded import Profile
 from unisono.search.search import Hooks
 from unisono.study.config import parse_duration
 from unisono.study.files import Outputs
 from unisono.study.store import Store
 from unisono.tuning import read, write
-from unisono.tuning.model import Tuning
+from unisono.tuning.contents import Tuning
+from unisono.vocabulary import SIMULATED, USUAL, Setting
 
 GAPS = "gaps"
 """Beside a tuning: studies of what was measured later, because a program used it: "gaps.db", and under conditions of a

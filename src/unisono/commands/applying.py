@@ -21,7 +21,7 @@ from unisono.errors import UserError
 from unisono.language import N_, _, translated
 from unisono.launch.command import Command
 from unisono.machine.describe import describe
-from unisono.machine.model import Machine
+from unisono.machine.description import Machine
 from unisono.study.config import parse_duration
 from unisono.study.data import StudyData
 from unisono.study.files import Outputs

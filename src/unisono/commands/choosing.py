@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from unisono.errors import UserError
 from unisono.language import _
-from unisono.model import REPRODUCIBLE, Level
 from unisono.sizes import parse_size
 from unisono.tuning import PlanModel, Tuning, choose
+from unisono.vocabulary import REPRODUCIBLE, Level
 
 
 def weights(for_: str | None, text: str | None) -> dict[str, float] | None:

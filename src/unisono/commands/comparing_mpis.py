@@ -15,8 +15,8 @@ from unisono.commands.leftovers import remove_leftovers
 from unisono.commands.tune import Wishes, measured
 from unisono.errors import UserError
 from unisono.language import _
+from unisono.machine.description import Mpi, mpi_name
 from unisono.machine.installed import installed
-from unisono.machine.model import Mpi, mpi_name
 from unisono.study.config import Study
 from unisono.study.data import StudyData
 from unisono.study.files import Outputs

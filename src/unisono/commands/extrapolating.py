@@ -11,7 +11,7 @@ from unisono.commands.console import err, out, print_json
 from unisono.commands.tune import node_counts
 from unisono.errors import UserError
 from unisono.language import _, translated
-from unisono.tuning.model import Tuning
+from unisono.tuning.contents import Tuning
 
 
 def extrapolate(studies: Sequence[Path], output: Path, *, nodes: str, ppn: int | None, json: bool) -> None:

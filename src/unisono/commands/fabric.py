@@ -13,7 +13,7 @@ from unisono.errors import UserError
 from unisono.fabric.findings import Finding, conclusion, findings, launches_wanted, sentence, suspicious
 from unisono.fabric.handed import drain_lines, reframe
 from unisono.fabric.measure import Campaign, require_nodes
-from unisono.fabric.model import Fabric, save
+from unisono.fabric.measured import Fabric, save
 from unisono.fabric.show import lines
 from unisono.language import _, use
 from unisono.launch.hosts import parse_hosts

@@ -13,20 +13,20 @@ from rich.table import Table
 
 from unisono.advise.prove import Proof, Step, verify_tuning
 from unisono.commands.console import err
-from unisono.decide.model import Decision
+from unisono.decide.decision import Decision
 from unisono.errors import UserError
 from unisono.export import FORMATS, OURS, edited, export, exportable, formats
 from unisono.fabric.limit import beside
 from unisono.hybrid.keep import keeping_layouts
 from unisono.language import _
-from unisono.machine.model import Machine
+from unisono.machine.description import Machine
 from unisono.report.report import write_report
 from unisono.search.verdict import decide_study
 from unisono.study.config import Study
 from unisono.study.files import Outputs
 from unisono.study.store import Store
 from unisono.tuning import Gain, Tuning, choose, from_decision, read, write
-from unisono.tuning.model import FindingModel, ProofModel
+from unisono.tuning.contents import FindingModel, ProofModel
 from unisono.tuning.show import show
 
 _PAIRS = 15

@@ -26,15 +26,15 @@ from unisono.language import _, listed, translated
 from unisono.launch.command import Command
 from unisono.launch.hosts import parse_hosts
 from unisono.machine.describe import describe
+from unisono.machine.description import Machine
 from unisono.machine.fingerprint import differences
-from unisono.machine.model import Machine
-from unisono.model import NODES_MOST
 from unisono.numbers import whole_number
 from unisono.report.hybrid import write_hybrid_report
 from unisono.study.config import parse_duration
 from unisono.study.files import Outputs
 from unisono.study.store import Store
 from unisono.tuning import write
+from unisono.vocabulary import NODES_MOST
 
 LineOf = Callable[[Variant], Command]
 

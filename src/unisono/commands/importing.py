@@ -8,7 +8,7 @@ from pathlib import Path
 from unisono.commands.console import err
 from unisono.errors import UserError
 from unisono.language import _
-from unisono.model import DEFAULT, Setting
+from unisono.vocabulary import DEFAULT, Setting
 
 
 def import_results(

@@ -24,12 +24,12 @@ from unisono.launch.command import Command
 from unisono.launch.job import nodes_of
 from unisono.library.build import bench_program
 from unisono.machine.describe import describe
-from unisono.machine.model import Machine
-from unisono.model import Case, Condition
-from unisono.profile.model import Profile
+from unisono.machine.description import Machine
+from unisono.profile.recorded import Profile
 from unisono.report.story import write_story
 from unisono.search.search import Hooks
 from unisono.study.config import parse_duration
+from unisono.vocabulary import Case, Condition
 from unisono.writing import write
 
 NOTHING, UNDECIDED = 1, 3

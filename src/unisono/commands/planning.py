@@ -17,8 +17,7 @@ from unisono.language import _, translated
 from unisono.launch.command import Command
 from unisono.library.build import PROGRAM_NAME
 from unisono.library.recorder import LIBRARY_NAME
-from unisono.machine.model import Machine
-from unisono.model import CALL_SCOPE
+from unisono.machine.description import Machine
 from unisono.results.engine import Foreign, line_of
 from unisono.results.programs import BENCHMARKS, located, unknown
 from unisono.search import classic, race
@@ -29,6 +28,7 @@ from unisono.study.estimate import RACE_LAUNCHES, RACE_SAMPLES, start_seconds, w
 from unisono.study.matrix import Matrix, expand
 from unisono.study.ours import preloaded, wants_library
 from unisono.toml import explain_validation
+from unisono.vocabulary import CALL_SCOPE
 
 
 def find(name: str) -> Study:

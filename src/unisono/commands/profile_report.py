@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from unisono.commands.console import err
 from unisono.errors import UserError
 from unisono.language import _
-from unisono.model import SIMULATED
+from unisono.vocabulary import SIMULATED
 
 if TYPE_CHECKING:
-    from unisono.model import Case
     from unisono.report.view import CaseView
-    from unisono.tuning.model import Tuning
+    from unisono.tuning.contents import Tuning
+    from unisono.vocabulary import Case
 
 
 def profile_report(profile: Path, output: Path, *, tuning: Path | None = None, study: Path | None = None) -> int:

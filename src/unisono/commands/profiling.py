@@ -20,8 +20,8 @@ from unisono.writing import write
 if TYPE_CHECKING:
     from unisono.advise.runs import Metric
     from unisono.launch.command import Command
-    from unisono.profile.model import Profile
     from unisono.profile.record import Ran, Recording
+    from unisono.profile.recorded import Profile
 
 _WORTH_SAYING = 0.001
 """A cost of recording below this share of the time is only stated as being below."""

@@ -12,10 +12,10 @@ from unisono import mpi as families
 from unisono.commands.userline import mpirun_of
 from unisono.errors import UserError
 from unisono.language import N_
-from unisono.machine.model import Mpi, mpi_name
+from unisono.machine.description import Mpi, mpi_name
 from unisono.machine.mpi import find_mpirun
 from unisono.mpi.launchers import BARE
-from unisono.tuning.model import MpiPart, Tuning
+from unisono.tuning.contents import MpiPart, Tuning
 
 
 def launcher(given: str | None, kept: Mpi | MpiPart | None) -> str | None:

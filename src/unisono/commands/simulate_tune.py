@@ -9,7 +9,6 @@ from unisono.commands.console import err, out, print_json
 from unisono.commands.interrupted import terminated_like_interrupted
 from unisono.errors import UserError
 from unisono.language import _
-from unisono.model import Case, Setting
 from unisono.numbers import whole_number
 from unisono.simulate.build import unavailable
 from unisono.simulate.files import platform, text
@@ -19,6 +18,7 @@ from unisono.simulate.study import COLLECTIVES, RANKS_MOST, SELECTORS, Wanted, b
 from unisono.sizes import format_size, parse_size
 from unisono.study.config import parse_duration
 from unisono.study.files import Outputs
+from unisono.vocabulary import Case, Setting
 from unisono.writing import write as write_file
 
 _COLLECTIVES = ("allgather", "allreduce", "alltoall", "bcast")

@@ -22,10 +22,9 @@ from unisono.language import _, translated
 from unisono.launch.hosts import parse_hosts
 from unisono.library.build import bench_program
 from unisono.machine.describe import describe, load
+from unisono.machine.description import Machine
 from unisono.machine.limits import quota_sentence
-from unisono.machine.model import Machine
 from unisono.machine.scheduler import seconds_left
-from unisono.model import NODES_MOST
 from unisono.numbers import whole_number
 from unisono.results.engine import ForeignEngine
 from unisono.search.search import ENDED, Hooks, search, searched
@@ -35,6 +34,7 @@ from unisono.study.files import Outputs
 from unisono.study.matrix import Matrix, expand
 from unisono.study.ours import Ours, prepare
 from unisono.study.store import Store
+from unisono.vocabulary import NODES_MOST
 
 _QUIET_LOAD = 0.5
 """Load average per CPU from which a warning is given."""

@@ -6,10 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
-from unisono.decide.model import Plan
+from unisono.decide.decision import Plan
 from unisono.errors import UserError
 from unisono.language import _
-from unisono.model import PRELOAD
+from unisono.vocabulary import PRELOAD
 
 TIE = 0.01
 """Plans whose mean log gains differ by less are equally good; the simplest is taken."""

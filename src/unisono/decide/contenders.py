@@ -14,7 +14,7 @@ from unisono.decide.plans import Course, Evaluation, aligned, base_of, bridged, 
 from unisono.decide.robust import Counts, Flags, Floats
 from unisono.decide.statistics import Prior, contrasts
 from unisono.decide.table import Table, filled
-from unisono.model import DEFAULT, Setting
+from unisono.vocabulary import DEFAULT, Setting
 
 PRIOR = Prior(within=0.08, between=0.15, dof=0.5)
 """Noise assumed before it is seen: standard deviations (log) between launches. It weighs little once noise is seen."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from unisono.decide.choosing import ordered, worthwhile
+from unisono.decide.decision import Decision, Finding, Plan, Step
 from unisono.decide.disqualify import Disqualified, disqualify
 from unisono.decide.findings import findings, summed
 from unisono.decide.joint import counted
-from unisono.decide.model import Decision, Finding, Plan, Step
 from unisono.decide.plans import build, launches_of
 from unisono.decide.pool import pooled
 from unisono.decide.select import estimates
@@ -16,8 +16,8 @@ from unisono.decide.stepwise import Selection, select
 from unisono.decide.table import Table, tables
 from unisono.errors import UserError
 from unisono.language import _
-from unisono.model import CALL_SCOPE, DEFAULT, SIMULATED, Sample, Setting
 from unisono.study.data import LaunchRow, Refusal
+from unisono.vocabulary import CALL_SCOPE, DEFAULT, SIMULATED, Sample, Setting
 
 STATISTIC = {"classic": "mean", "race": "median", SIMULATED: "median"}
 """What of a launch counts: the benchmark of Oracle's guides reports means; medians do not mind a hiccup."""

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from unisono.decide import sentences
-from unisono.decide.model import Finding
+from unisono.decide.decision import Finding
 from unisono.language import N_
-from unisono.model import PRELOAD, Case, Sample, Setting, launch_part
 from unisono.study.data import LaunchRow, Refusal
+from unisono.vocabulary import PRELOAD, Case, Sample, Setting, launch_part
 
 _UNSTABLE = ("crashed", "hung")
 NO_FAULT = ("done", "running", "interrupted")

@@ -7,10 +7,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from unisono.decide.model import Interval
+from unisono.decide.decision import Interval
 from unisono.decide.sides import KINDS, Pair, Row, Side
-from unisono.model import Case
 from unisono.sizes import format_size
+from unisono.vocabulary import Case
 
 
 @dataclass(frozen=True, slots=True)

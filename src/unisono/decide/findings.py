@@ -17,11 +17,11 @@ import numpy as np
 
 from unisono.decide import sentences
 from unisono.decide.claims import Claim, Verdict, verdicts
-from unisono.decide.model import Finding, Interval
+from unisono.decide.decision import Finding, Interval
 from unisono.decide.statistics import locations
 from unisono.decide.stepwise import is_component
 from unisono.decide.table import Table, filled
-from unisono.model import DEFAULT, UNISONO, Case, Setting, is_ours
+from unisono.vocabulary import DEFAULT, UNISONO, Case, Setting, is_ours
 
 SINGULAR = 1.5
 """How many times off its neighbours' line a size must be to be a singular point."""

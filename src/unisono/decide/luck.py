@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from unisono.decide.model import Interval
+from unisono.decide.decision import Interval
 from unisono.decide.robust import Counts, Floats
 from unisono.decide.statistics import Contrast, interval
 

@@ -21,14 +21,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from unisono.decide.decision import Interval, Plan, Rule
 from unisono.decide.joint import joint_gains
 from unisono.decide.luck import cut, modest
-from unisono.decide.model import Interval, Plan, Rule
 from unisono.decide.robust import Counts, Floats
 from unisono.decide.select import boundary, segments
 from unisono.decide.statistics import Contrast, Prior, contrasts
 from unisono.decide.table import Table, filled
-from unisono.model import CALL_SCOPE, DEFAULT, DISPATCHED, PRELOAD, UNISONO, Setting, is_ours
+from unisono.vocabulary import CALL_SCOPE, DEFAULT, DISPATCHED, PRELOAD, UNISONO, Setting, is_ours
 
 COVERAGE = 0.5
 """A plan has a gain for a collective when it was measured on at least this share of the default's sizes."""

@@ -19,7 +19,7 @@ import scipy
 from unisono.decide.robust import Counts, Flags, Floats
 from unisono.decide.statistics import FLOOR_BETWEEN, by_round
 from unisono.decide.table import Table
-from unisono.model import CALL_SCOPE, Case, Setting, is_ours
+from unisono.vocabulary import CALL_SCOPE, Case, Setting, is_ours
 
 _TRANSPORT = ("UCX_", "btl", "coll_", "mtl", "pml", "smsc")
 """Begin the names of launch parameters that say by what messages go, and nothing about memory or where ranks are."""

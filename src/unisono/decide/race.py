@@ -25,15 +25,15 @@ from itertools import pairwise
 
 from unisono.decide.choosing import hurdle, mean_log
 from unisono.decide.contenders import PRIOR, Contenders, expected_improvement
+from unisono.decide.decision import Plan
 from unisono.decide.disqualify import NO_FAULT, Disqualified, disqualify
 from unisono.decide.joint import counted, joined
-from unisono.decide.model import Plan
 from unisono.decide.plans import assemble, launches_of
 from unisono.decide.pool import elsewhere, pooled
 from unisono.decide.table import Table, tables
 from unisono.language import N_
-from unisono.model import CALL_SCOPE, DEFAULT, Case, Sample, Setting, launch_part
 from unisono.study.data import LaunchRow, Refusal
+from unisono.vocabulary import CALL_SCOPE, DEFAULT, Case, Sample, Setting, launch_part
 
 _APART = 32
 """Factor between neighbours of the first sizes: five doublings. Only a grid coarser than doublings would have more."""

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from unisono.errors import UserError
 from unisono.language import N_
-from unisono.model import DEFAULT, UNISONO, Case, Setting
 from unisono.sizes import format_size, parse_size
+from unisono.vocabulary import DEFAULT, UNISONO, Case, Setting
 
 
 def order(value: str) -> tuple[int, int, str]:

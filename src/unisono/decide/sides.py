@@ -12,17 +12,17 @@ import numpy as np
 from unisono.decide import sentences
 from unisono.decide.choosing import choose
 from unisono.decide.claims import Verdict, verdicts
+from unisono.decide.decision import Finding, Interval, Plan
 from unisono.decide.disqualify import disqualify
 from unisono.decide.findings import NOT_TOLD, shown_by
-from unisono.decide.model import Finding, Interval, Plan
 from unisono.decide.plans import base_of, build, launches_of
 from unisono.decide.pool import pooled
 from unisono.decide.robust import Counts, Floats
 from unisono.decide.statistics import contrasts, interval, locations
 from unisono.decide.table import filled, size_weights, tables
 from unisono.language import N_
-from unisono.model import DEFAULT, Case, Setting, as_measured
 from unisono.study.data import StudyData
+from unisono.vocabulary import DEFAULT, Case, Setting, as_measured
 
 KINDS = ("default", "best")
 

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from unisono.decide.claims import verdicts
-from unisono.decide.model import Step
+from unisono.decide.decision import Step
 from unisono.decide.sentences import order
 from unisono.decide.table import Table
-from unisono.model import DEFAULT, UNISONO, Setting
+from unisono.vocabulary import DEFAULT, UNISONO, Setting
 
 NOT_SET = "not set"
 """How a step names the absence of the parameter it compares."""

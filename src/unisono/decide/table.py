@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unisono.decide.robust import Counts, Floats, median
-from unisono.model import Case, Sample, Setting
+from unisono.vocabulary import Case, Sample, Setting
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,8 +16,8 @@ from unisono.export.content import content_of
 from unisono.export.formats import named
 from unisono.export.seen import Item
 from unisono.language import _, translated
-from unisono.machine.model import Machine
-from unisono.tuning.model import Tuning
+from unisono.machine.description import Machine
+from unisono.tuning.contents import Tuning
 from unisono.tuning.plans import PlanModel
 
 

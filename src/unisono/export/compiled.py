@@ -8,10 +8,10 @@ from unisono.errors import UserError
 from unisono.export.message_bytes import ONE_RULE, has_rules, message_bytes
 from unisono.export.rules import COLLECTIVE_IDS, CollectiveRules, CommRules, MessageRule, RulesFile
 from unisono.language import N_, _
-from unisono.machine.model import Mpi
-from unisono.model import WITHOUT_SIZE
-from unisono.tuning.model import Tuning
+from unisono.machine.description import Mpi
+from unisono.tuning.contents import Tuning
 from unisono.tuning.plans import PlanModel, RuleModel
+from unisono.vocabulary import WITHOUT_SIZE
 
 _FIXED = MessageRule(0, 0)
 """What MPI does by itself, from 0 bytes on."""

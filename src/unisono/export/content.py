@@ -10,10 +10,10 @@ from unisono.errors import UserError
 from unisono.export.provenance import provenance
 from unisono.export.words import PlanWords, plan_words
 from unisono.language import _
-from unisono.machine.model import Machine, Mpi
+from unisono.machine.description import Machine, Mpi
 from unisono.parameters.spelling import require_mpi
 from unisono.study.data import StudyData
-from unisono.tuning.model import Tuning
+from unisono.tuning.contents import Tuning
 from unisono.tuning.plans import PlanModel
 
 OpenStudy = Callable[[], StudyData]

@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 
 from unisono.errors import UserError
 from unisono.language import _
-from unisono.model import DISPATCHED, REPRODUCIBLE, Setting
 from unisono.parameters.spelling import of_implementation
+from unisono.vocabulary import DISPATCHED, REPRODUCIBLE, Setting
 
 HEADER = "unisono-rules 1"
 COSTS = ("node_latency", "node_byte", "fabric_latency", "fabric_byte")

@@ -13,12 +13,12 @@ from unisono.export.provenance import MADE_BY
 from unisono.export.seal import is_edited, sealed
 from unisono.export.words import plan_words
 from unisono.language import N_, _
-from unisono.machine.model import Machine, mpi_name
+from unisono.machine.description import Machine, mpi_name
 from unisono.mpi import FAMILIES
 from unisono.parameters.spelling import require_mpi
 from unisono.reading import open_regular
 from unisono.tuning.choice import foretold, without_library
-from unisono.tuning.model import Tuning
+from unisono.tuning.contents import Tuning
 from unisono.tuning.plans import PlanModel
 from unisono.writing import write
 

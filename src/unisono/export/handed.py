@@ -8,10 +8,10 @@ from pathlib import Path
 
 from unisono.export.words import RULES_FILE
 from unisono.launch.command import Command, command
-from unisono.machine.model import Machine
-from unisono.model import DEFAULT
+from unisono.machine.description import Machine
 from unisono.parameters.spelling import require_mpi
 from unisono.tuning.plans import PlanModel
+from unisono.vocabulary import DEFAULT
 
 
 @dataclass(frozen=True, slots=True)

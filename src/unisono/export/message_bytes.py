@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from unisono.errors import UserError
 from unisono.language import _
-from unisono.model import WITHOUT_SIZE
+from unisono.vocabulary import WITHOUT_SIZE
 
 _VECTOR = ("allreduce", "reduce", "reduce_scatter", "bcast", "allgatherv")
 """type x count; reduce_scatter: of the whole vector; allgatherv: the mean contribution, total / ranks."""

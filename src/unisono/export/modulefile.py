@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from unisono.errors import UserError
 from unisono.export.version_words import asking, measured_with
 from unisono.language import _
-from unisono.machine.model import Mpi
+from unisono.machine.description import Mpi
 
 _LUA_SET = re.compile(r'pushenv\("((?:[^"\\]|\\.)*)", "((?:[^"\\]|\\.)*)"\)')
 _TCL_SET = re.compile(r'setenv ([A-Za-z_][A-Za-z0-9_]*) "((?:[^"\\]|\\.)*)"')

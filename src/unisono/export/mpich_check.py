@@ -29,9 +29,9 @@ from unisono.export.probe import Answers, answered, ask, probe_program
 from unisono.export.seen import OWN_CHOICE, Item
 from unisono.language import _
 from unisono.launch.command import command
-from unisono.model import DEFAULT
 from unisono.reading import read_text
 from unisono.sizes import format_size
+from unisono.vocabulary import DEFAULT
 
 _FORCES = re.compile(r"MPIR_CVAR_([A-Z_]+)_INTRA_ALGORITHM")
 _STRICT = {"MPIR_CVAR_COLLECTIVE_FALLBACK": "error", "MPIR_CVAR_POSIX_NUM_COLLS_THRESHOLD": "0"}

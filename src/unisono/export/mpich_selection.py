@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from unisono.export.message_bytes import ONE_RULE
 from unisono.export.mpich_tables import Tables, Tree, algorithm_name
 from unisono.language import N_
-from unisono.model import MPICH
 from unisono.tuning.plans import PlanModel, RuleModel
+from unisono.vocabulary import MPICH
 
 _LARGEST = (1 << 31) - 1
 """A threshold is a C int."""

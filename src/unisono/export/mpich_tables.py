@@ -17,7 +17,7 @@ from typing import Any
 from unisono.asking import ask
 from unisono.errors import UserError
 from unisono.language import _
-from unisono.machine.model import Mpi
+from unisono.machine.description import Mpi
 
 Tree = dict[str, Any]
 """Conditions, tried in order -> what holds below them; a leaf is a name -> its parameters."""

@@ -25,7 +25,7 @@ from unisono.export.tripwire import variants
 from unisono.export.words import RULES_FILE, PlanWords
 from unisono.language import N_, _
 from unisono.launch.command import Command
-from unisono.machine.model import Machine
+from unisono.machine.description import Machine
 from unisono.parameters.selected import VERBOSE, parse
 from unisono.reading import read_text
 from unisono.tuning.plans import PlanModel

@@ -19,7 +19,7 @@ from unisono.language import N_, _
 from unisono.launch.failure import explain
 from unisono.launch.process import Finished, run
 from unisono.library.build import native_source
-from unisono.machine.model import Machine
+from unisono.machine.description import Machine
 from unisono.mpi import compiler_environment
 
 _MARK = "@P "

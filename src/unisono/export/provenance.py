@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from unisono.tuning.choice import foretold
-from unisono.tuning.model import Tuning
+from unisono.tuning.contents import Tuning
 from unisono.tuning.plans import PlanModel
 
 MADE_BY = "# Made by unisono"

@@ -16,7 +16,7 @@ from unisono.export.tripwire import applied, fails
 from unisono.language import N_, _
 from unisono.launch.placement import check as placement_check
 from unisono.launch.placement import place
-from unisono.machine.model import Machine
+from unisono.machine.description import Machine
 from unisono.sizes import format_size, parse_size
 from unisono.tuning.plans import PlanModel
 

@@ -21,11 +21,11 @@ from unisono.language import _
 from unisono.launch.command import command
 from unisono.launch.preload import launcher_for, with_variables
 from unisono.library.recorder import recorder
-from unisono.model import WITHOUT_SIZE
 from unisono.parameters.spelling import require_mpi
 from unisono.reading import read_text
 from unisono.sizes import format_size
 from unisono.tuning.plans import PlanModel
+from unisono.vocabulary import WITHOUT_SIZE
 
 SERVING = "unisono-rules.conf"
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from unisono.errors import UserError
 from unisono.export.dispatch import Rule, Rules
 from unisono.language import N_, _
-from unisono.machine.model import Mpi
-from unisono.model import DISPATCHED, WITHOUT_SIZE, is_ours
+from unisono.machine.description import Mpi
 from unisono.parameters.spelling import implementation
-from unisono.tuning.model import Tuning
+from unisono.tuning.contents import Tuning
 from unisono.tuning.plans import PlanModel, RuleModel
+from unisono.vocabulary import DISPATCHED, WITHOUT_SIZE, is_ours
 
 USUAL = {"node_latency": 2e-7, "node_byte": 1.25e-10, "fabric_latency": 2e-6, "fabric_byte": 1e-10}
 """Stands in for costs that were not measured, such as those between nodes on one node, where they do not matter: what

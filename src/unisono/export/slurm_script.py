@@ -9,7 +9,7 @@ from unisono.errors import UserError
 from unisono.export import shell
 from unisono.export.version_words import asking, measured_with
 from unisono.language import _
-from unisono.machine.model import Mpi
+from unisono.machine.description import Mpi
 
 
 def write_snippet(values: Mapping[str, str], mpi: Mpi, comments: Sequence[str], needs: Sequence[str]) -> str:

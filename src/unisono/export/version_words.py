@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from unisono.machine.model import Mpi
+from unisono.machine.description import Mpi
 from unisono.mpi import family
 
 

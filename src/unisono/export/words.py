@@ -12,9 +12,9 @@ from unisono.export.rules import RulesFile
 from unisono.export.serving import compile_serving, other_collectives
 from unisono.language import N_
 from unisono.launch.command import launch_scope_words
-from unisono.machine.model import Machine, Mpi
+from unisono.machine.description import Machine, Mpi
 from unisono.parameters.spelling import require_mpi, sweep_words
-from unisono.tuning.model import Tuning
+from unisono.tuning.contents import Tuning
 from unisono.tuning.plans import PlanModel
 from unisono.version import at_least
 

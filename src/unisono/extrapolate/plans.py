@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from itertools import groupby
 from statistics import fmean
 
-from unisono.decide.model import Decision, Finding, Interval, Plan, Rule
+from unisono.decide.decision import Decision, Finding, Interval, Plan, Rule
 from unisono.decide.select import boundary
 from unisono.errors import UserError
 from unisono.extrapolate.fit import Model, Point, fit, point_of
 from unisono.extrapolate.pick import Launch, Pick, deciding, pick
 from unisono.language import N_, _
-from unisono.model import (
+from unisono.sizes import format_size
+from unisono.vocabulary import (
     CALL_SCOPE,
     DEFAULT,
     DISPATCHED,
@@ -28,7 +29,6 @@ from unisono.model import (
     call_part,
     launch_part,
 )
-from unisono.sizes import format_size
 
 _TIE = 0.01
 """Plans whose mean log gains differ by less are equally good."""

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unisono.fabric.model import Array
+from unisono.fabric.measured import Array
 
 _ITERATIONS = 20
 

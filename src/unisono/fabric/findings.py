@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from unisono.fabric.effects import Bounds, Effects, Slow, polish, slow
-from unisono.fabric.model import Array, Fabric
+from unisono.fabric.measured import Array, Fabric
 from unisono.language import _, listed
 
 FALSE_ALARMS = 0.05

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from unisono.fabric.findings import Finding, sentence
-from unisono.fabric.model import Array, Fabric
+from unisono.fabric.measured import Array, Fabric
 
 _BOUND_LEAST = 0.05
 """Bounds are never closer to the value than this share."""

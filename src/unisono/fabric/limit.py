@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from unisono.errors import UserError
-from unisono.fabric.model import Fabric, load
+from unisono.fabric.measured import Fabric, load
 
 
 @dataclass(frozen=True, slots=True)

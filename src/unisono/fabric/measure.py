@@ -14,15 +14,15 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from unisono.errors import LaunchError, UserError
-from unisono.fabric.model import Fabric, Launch
+from unisono.fabric.measured import Fabric, Launch
 from unisono.fabric.rounds import Pair, rounds
 from unisono.language import _, translated
 from unisono.launch.command import command
-from unisono.machine.model import Machine, mpi_name
+from unisono.machine.description import Machine, mpi_name
 from unisono.measure.protocol import Between
 from unisono.measure.session import Session
-from unisono.model import Setting
 from unisono.parameters.spelling import require_mpi
+from unisono.vocabulary import Setting
 
 Row = tuple[float, float, float, float]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from unisono.fabric.findings import conclusion, findings, sentence, shown
-from unisono.fabric.model import Fabric
+from unisono.fabric.measured import Fabric
 from unisono.fabric.tree import Branch, tree
 from unisono.language import _, listed
 

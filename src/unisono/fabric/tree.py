@@ -8,7 +8,7 @@ import numpy as np
 from scipy.cluster.hierarchy import linkage
 
 from unisono.fabric.effects import polish
-from unisono.fabric.model import Array, Fabric
+from unisono.fabric.measured import Array, Fabric
 
 _LEVEL = 1.4
 """Latencies within this factor are one level."""

@@ -18,10 +18,10 @@ from unisono.language import N_, _
 from unisono.launch.command import Command
 from unisono.launch.job import Place, launcher_in
 from unisono.launch.layouts import Layout
-from unisono.machine.model import Machine
-from unisono.model import Setting
+from unisono.machine.description import Machine
 from unisono.mpi.launchers.launcher import Launcher
-from unisono.tuning.model import LayoutModel, Tuning
+from unisono.tuning.contents import LayoutModel, Tuning
+from unisono.vocabulary import Setting
 
 _COUNTS = ("n", "np", "ntasks")
 

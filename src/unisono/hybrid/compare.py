@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from unisono.decide.decision import Interval
 from unisono.decide.labels import label
-from unisono.decide.model import Interval
 from unisono.decide.statistics import compare as compare_settings
 from unisono.errors import UserError
 from unisono.hybrid.decide import Rank
@@ -20,7 +20,7 @@ from unisono.hybrid.study import HybridStudy
 from unisono.hybrid.variants import Variant, links_words
 from unisono.language import N_, _
 from unisono.machine.fingerprint import differences
-from unisono.model import Setting
+from unisono.vocabulary import Setting
 
 Model = tuple[int, str, Setting]
 """Threads a process, packing, links."""

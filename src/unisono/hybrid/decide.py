@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from unisono.decide.model import Interval
+from unisono.decide.decision import Interval
 from unisono.decide.statistics import compare
 from unisono.hybrid.run import Result
 from unisono.hybrid.solver import PARTS

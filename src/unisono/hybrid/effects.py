@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from unisono.decide.model import Interval
+from unisono.decide.decision import Interval
 from unisono.decide.statistics import compare
 from unisono.hybrid.decide import Decision
 from unisono.hybrid.run import Result
 from unisono.hybrid.variants import Variant
-from unisono.model import Setting
+from unisono.vocabulary import Setting
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,18 +7,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from unisono import __version__
-from unisono.decide.model import Interval
+from unisono.decide.decision import Interval
 from unisono.errors import UserError
 from unisono.hybrid.decide import Decision
 from unisono.hybrid.policies import resolved
 from unisono.hybrid.study import METHOD
 from unisono.language import _, translated
+from unisono.machine.description import Machine
 from unisono.machine.fingerprint import differences, fingerprint
-from unisono.machine.model import Machine
 from unisono.study.data import StudyData
 from unisono.tuning import Gain, LayoutModel, Tuning, read, stale
 from unisono.tuning.build import mpi_of
-from unisono.tuning.model import FORMAT, VERSION, Conditions, StudyPart
+from unisono.tuning.contents import FORMAT, VERSION, Conditions, StudyPart
 
 
 def layouts(decision: Decision, study: StudyData, program: str, metric: str) -> list[LayoutModel]:

@@ -11,7 +11,7 @@ from unisono.hybrid.variants import Variant
 from unisono.language import _
 from unisono.launch.command import Command, command
 from unisono.launch.layouts import Layout
-from unisono.machine.model import Machine
+from unisono.machine.description import Machine
 from unisono.mpi.family import Family
 from unisono.mpi.launchers import may_start_ranks
 from unisono.mpi.launchers.launcher import Launcher

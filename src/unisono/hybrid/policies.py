@@ -13,7 +13,7 @@ from typing import Literal, cast
 from unisono.errors import UserError
 from unisono.language import N_, _
 from unisono.launch.layouts import Layout
-from unisono.machine.model import Machine
+from unisono.machine.description import Machine
 
 Policy = Literal["none", "local", "socket-local", "socket-interleave"]
 

@@ -6,7 +6,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from unisono.decide.model import Interval
+from unisono.decide.decision import Interval
 from unisono.hybrid.compare import Comparison
 from unisono.hybrid.decide import Decision, Rank
 from unisono.language import _, ngettext, translated

@@ -9,10 +9,10 @@ from unisono.errors import UserError
 from unisono.hybrid.policies import POLICIES, chosen_policies
 from unisono.language import N_, _
 from unisono.launch.layouts import Layout, chosen_layouts
-from unisono.machine.model import Machine
-from unisono.model import Setting
+from unisono.machine.description import Machine
 from unisono.numbers import whole_number
 from unisono.parameters.defaults import has_fast_network
+from unisono.vocabulary import Setting
 
 LINKS = ("UCX_MAX_RNDV_RAILS", "UCX_MAX_EAGER_RAILS")
 """Over how many links one message may be spread: today's form of MX_BONDING in Nakajima (2009)."""

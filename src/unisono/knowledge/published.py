@@ -10,11 +10,11 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
 from unisono.errors import UserError
 from unisono.language import _
-from unisono.machine.model import Machine
-from unisono.model import Setting
+from unisono.machine.description import Machine
 from unisono.sizes import format_size, parse_size
 from unisono.toml import explain_validation, read_toml
 from unisono.tuning.plans import Collective, Count, SettingField
+from unisono.vocabulary import Setting
 
 _FILES = ("bm-standard-e5-192", "bm-optimized3-36", "npb-ft-optimized3-36")
 

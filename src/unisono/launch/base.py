@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from unisono.language import N_
 from unisono.launch.placement import Placement
-from unisono.machine.model import Machine
+from unisono.machine.description import Machine
 from unisono.mpi.family import Place
 from unisono.parameters.defaults import has_fast_network
 from unisono.parameters.spelling import require_mpi

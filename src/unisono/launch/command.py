@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from unisono.launch.base import base_words
 from unisono.launch.placement import Placement, place
-from unisono.machine.model import Machine
-from unisono.model import Setting
+from unisono.machine.description import Machine
 from unisono.mpi.family import Family
 from unisono.mpi.launchers.lines import overridden
 from unisono.parameters.spelling import LaunchWords, component_words, launch_words, require_mpi
+from unisono.vocabulary import Setting
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ import re
 
 from unisono.errors import UserError
 from unisono.language import _
-from unisono.machine.model import Node
-from unisono.model import PPN_MOST
+from unisono.machine.description import Node
 from unisono.numbers import whole_number
+from unisono.vocabulary import PPN_MOST
 
 _HOST = re.compile(r"[^-\s]\S*")
 

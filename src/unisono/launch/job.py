@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from unisono.errors import UserError
 from unisono.language import _
 from unisono.launch.slots import cores, domains
+from unisono.machine.description import Machine, Node
 from unisono.machine.hosts import slurm_slots
-from unisono.machine.model import Machine, Node
 from unisono.mpi.launchers import of_a_scheduler
 from unisono.mpi.launchers.launcher import Launcher
 from unisono.mpi.launchers.lines import Job

@@ -20,7 +20,7 @@ from typing import Any
 from unisono.errors import UserError
 from unisono.language import N_, _
 from unisono.launch.slots import cores, domains, even
-from unisono.machine.model import Machine, Mpi
+from unisono.machine.description import Machine, Mpi
 from unisono.mpi.places import Core, Placed, Policy, RankPlace, Slot
 
 _NAMES = {"l3": "last-level cache", "numa": "NUMA node", "socket": "socket", "node": "node"}

@@ -9,10 +9,10 @@ from unisono.language import N_
 from unisono.launch.command import Command, launch_scope_words
 from unisono.launch.job import Place, launcher_in
 from unisono.launch.placement import Placement, place
-from unisono.machine.model import Machine, Node
-from unisono.model import Setting
+from unisono.machine.description import Machine, Node
 from unisono.mpi.launchers.lines import Job, UnplaceableError, Wanted
 from unisono.parameters.spelling import require_mpi
+from unisono.vocabulary import Setting
 
 
 def with_setting(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from unisono.machine.model import Cpu, Machine
+from unisono.machine.description import Cpu, Machine
 from unisono.mpi.places import Core
 
 

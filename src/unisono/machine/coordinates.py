@@ -14,7 +14,7 @@ from pathlib import Path
 
 from unisono.errors import UserError
 from unisono.language import N_, _, ngettext
-from unisono.machine.model import Mpi
+from unisono.machine.description import Mpi
 from unisono.reading import COORDINATES_MOST, read_bytes
 
 VARIABLE = "UNISONO_TOPOLOGY"

@@ -13,13 +13,13 @@ from pydantic import ValidationError
 
 from unisono.errors import UserError
 from unisono.language import _
+from unisono.machine.description import Machine, Mpi, Node, Ucx
 from unisono.machine.devices import read_devices
 from unisono.machine.elsewhere import described_on, first_node
 from unisono.machine.environment import read_environment
 from unisono.machine.files import ROOT
 from unisono.machine.host import read_host
 from unisono.machine.hosts import job_nodes
-from unisono.machine.model import Machine, Mpi, Node, Ucx
 from unisono.machine.mpi import describe_mpi
 from unisono.machine.scheduler import read_scheduler
 from unisono.machine.topology import read_topology

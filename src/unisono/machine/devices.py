@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from unisono.machine.description import Device
 from unisono.machine.files import list_directory, read_int, read_text
-from unisono.machine.model import Device
 
 FAST = ("infiniband", "roce", "omnipath", "efa")
 """Kinds a transport with RDMA or kernel bypass can use."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from unisono.language import _, ngettext
-from unisono.machine.model import Machine
+from unisono.machine.description import Machine
 
 
 def described(machine: Machine) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from unisono.language import N_
-from unisono.machine.model import Machine, Mpi, Ucx
+from unisono.machine.description import Machine, Mpi, Ucx
 
 
 def fingerprint(machine: Machine) -> dict[str, str]:

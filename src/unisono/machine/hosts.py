@@ -10,7 +10,7 @@ from pathlib import Path
 
 from unisono.asking import ask
 from unisono.errors import UserError
-from unisono.machine.model import Node
+from unisono.machine.description import Node
 from unisono.reading import read_text
 
 _GROUP = re.compile(r"\[([^\]]*)\]")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from unisono.errors import UserError
 from unisono.language import _
-from unisono.machine.model import Mpi
+from unisono.machine.description import Mpi
 from unisono.machine.mpi import describe_mpi, embedded_mpirun
 from unisono.mpi.found import DEBIANS
 from unisono.mpi.launchers import is_of_an_mpi

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from unisono.language import _
+from unisono.machine.description import Machine
 from unisono.machine.files import format_cpu_list
-from unisono.machine.model import Machine
 from unisono.version import at_least
 
 

@@ -12,7 +12,7 @@ from unisono import mpi as families
 from unisono.asking import ask
 from unisono.errors import UserError
 from unisono.language import N_, _
-from unisono.machine.model import Mpi
+from unisono.machine.description import Mpi
 from unisono.mpi.found import program
 from unisono.mpi.launchers import BARE
 

@@ -6,8 +6,8 @@ import textwrap
 from collections.abc import Sequence
 from itertools import groupby
 
+from unisono.machine.description import Cpu, Machine
 from unisono.machine.files import format_cpu_list
-from unisono.machine.model import Cpu, Machine
 from unisono.sizes import format_size
 
 _SIDE_BY_SIDE = 100

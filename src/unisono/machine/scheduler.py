@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from unisono.asking import ask
 from unisono.language import N_
+from unisono.machine.description import Scheduler
 from unisono.machine.hosts import in_flux_batch
-from unisono.machine.model import Scheduler
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from unisono.machine.description import Cache, Cpu
 from unisono.machine.files import list_directory, parse_cpu_list, read_int, read_text
-from unisono.machine.model import Cache, Cpu
 
 _CPU = "sys/devices/system/cpu"
 _NODE = "sys/devices/system/node"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from unisono.asking import ask
 from unisono.errors import UserError
-from unisono.machine.model import Mpi, Ucx
+from unisono.machine.description import Mpi, Ucx
 from unisono.reading import DOCUMENT_MOST, read_bytes
 
 _PROBE = Path(__file__).with_name("ucx_probe.py")

@@ -29,7 +29,7 @@ from unisono.measure.protocol import (
     parse_line,
     parse_sample,
 )
-from unisono.model import USUAL, Condition
+from unisono.vocabulary import USUAL, Condition
 
 __all__ = ["Hello", "Limits", "OwnAlgorithm", "Session", "Timing"]
 

@@ -13,7 +13,7 @@ from unisono.mpi.places import Placed
 
 
 class Installation(Protocol):
-    """What families are told of one of their installations: machine.model.Mpi."""
+    """What families are told of one of their installations: machine.description.Mpi."""
 
     @property
     def name(self) -> str: ...
@@ -52,7 +52,7 @@ class Family(Protocol):
     """A module that knows one MPI."""
 
     FAMILY: str
-    """As files call it (machine.model.Mpi.family)."""
+    """As files call it (machine.description.Mpi.family)."""
     NAME: str
     """For people."""
     BANNERS: tuple[re.Pattern[str], ...]

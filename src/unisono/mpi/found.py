@@ -17,7 +17,7 @@ DEBIANS = (".openmpi", ".mpich")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a family says of one installation (machine.model.Mpi has the meanings)."""
+    """What a family says of one installation (machine.description.Mpi has the meanings)."""
 
     version: str
     mpirun: str

@@ -9,12 +9,12 @@ from typing import Literal
 
 from unisono.asking import ask
 from unisono.language import _
-from unisono.model import CALL_SCOPE
 from unisono.mpi.family import Installation, Parameter, Place
 from unisono.mpi.found import Found, beside, find_mpicc
 from unisono.mpi.launchers import hydra
 from unisono.mpi.launchers.launcher import Launcher
 from unisono.mpi.places import Placed
+from unisono.vocabulary import CALL_SCOPE
 
 FAMILY = "mpich"
 NAME = "MPICH"

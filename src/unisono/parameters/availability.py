@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from unisono.language import _
-from unisono.machine.model import Machine
+from unisono.machine.description import Machine
 from unisono.parameters import catalogue, conditions
 from unisono.parameters.conditions import Unmet
 from unisono.parameters.defaults import default_component, default_pml, fast_ports, usable
 from unisono.parameters.known import require_known
-from unisono.parameters.model import Parameter
+from unisono.parameters.parameter import Parameter
 from unisono.version import at_least
 
 

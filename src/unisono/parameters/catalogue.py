@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from unisono import mpi
 from unisono.errors import UserError
 from unisono.language import _
-from unisono.parameters.model import Component, Parameter
+from unisono.parameters.parameter import Component, Parameter
 from unisono.toml import explain_validation, read_toml
 
 _FILES = {one.FAMILY: one.CATALOGUE for one in mpi.FAMILIES}

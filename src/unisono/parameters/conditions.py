@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from unisono.errors import UserError
 from unisono.language import N_, _
-from unisono.machine.model import Machine
+from unisono.machine.description import Machine
 from unisono.parameters.defaults import default_pml, fast_ports, usable
 from unisono.version import at_least
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from unisono.machine.description import Machine
 from unisono.machine.devices import FAST
-from unisono.machine.model import Machine
 from unisono.parameters import catalogue
 from unisono.version import at_least
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from unisono.language import _, ngettext, translated
 from unisono.machine import coordinates, domains
+from unisono.machine.description import Machine
 from unisono.machine.files import format_cpu_list
 from unisono.machine.limits import quota_sentence
-from unisono.machine.model import Machine
 from unisono.machine.picture import topology_text
 from unisono.sizes import format_size
 

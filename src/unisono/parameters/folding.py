@@ -9,14 +9,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from unisono.language import N_
-from unisono.machine.model import Machine
-from unisono.model import Setting, is_ours
+from unisono.machine.description import Machine
 from unisono.parameters import catalogue, conditions
 from unisono.parameters.conditions import Unmet
 from unisono.parameters.defaults import default_component, default_pml, default_value, usable, value_of
 from unisono.parameters.known import require_known
 from unisono.parameters.placements import is_default_binding, same_placement
 from unisono.version import at_least
+from unisono.vocabulary import Setting, is_ours
 
 LIBRARIES = ("ucc", "hcoll")
 """Collective components that use UCX themselves, whatever carries point-to-point messages."""

@@ -10,10 +10,10 @@ from pathlib import Path
 from unisono.errors import UserError
 from unisono.language import N_, _
 from unisono.machine import ucx
-from unisono.machine.model import Machine, Ucx
+from unisono.machine.description import Machine, Ucx
 from unisono.mpi.family import Parameter as Listed
 from unisono.parameters import catalogue
-from unisono.parameters.model import Parameter
+from unisono.parameters.parameter import Parameter
 from unisono.parameters.spelling import ENVIRONMENT
 
 _MCA_NAME = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from unisono.language import N_
+from unisono.machine.description import Machine
 from unisono.machine.domains import binding_is_set
-from unisono.machine.model import Machine
 
 LEVELS = ("numa", "socket", "l3", "node")
 _PREFERRED = ("block", "cyclic", "block:socket", "cyclic:socket", "block:l3", "cyclic:l3", "block:node", "cyclic:node")

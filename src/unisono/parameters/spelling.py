@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 
 from unisono.errors import UserError
 from unisono.language import _
-from unisono.machine.model import Machine, Mpi
-from unisono.model import CALL_SCOPE, PRELOAD, Setting, call_part, is_ours
+from unisono.machine.description import Machine, Mpi
 from unisono.parameters import catalogue
 from unisono.parameters.defaults import has_fast_network
 from unisono.version import version_tuple
+from unisono.vocabulary import CALL_SCOPE, PRELOAD, Setting, call_part, is_ours
 
 ENVIRONMENT = ("UCX_", "MPI_UCX_", "UCC_", "HCOLL_", "SHARP_", "FI_", "MPIR_CVAR_", "I_MPI_")
 """Parameters of these names are environment variables; every other name is an MCA parameter."""

@@ -10,7 +10,7 @@ import re
 
 from unisono.errors import UserError
 from unisono.language import N_, _
-from unisono.parameters.model import Parameter
+from unisono.parameters.parameter import Parameter
 
 _MEMORY = r"(?:auto|inf|\d+(?:\.\d+)?(?:b|[kmgt]b?)?)"
 _FORMS = {

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unisono.language import _
-from unisono.profile.model import UNKNOWN, Profile
+from unisono.profile.recorded import UNKNOWN, Profile
 from unisono.profile.steps import WAIT
 
 DEPTH_MOST = 1000

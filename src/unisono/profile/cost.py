@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from unisono.profile.model import Profile
+from unisono.profile.recorded import Profile
 
 _CONFIDENCE = 0.95
 _LEAST = 0.01

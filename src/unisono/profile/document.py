@@ -8,7 +8,7 @@ from typing import Any
 
 from unisono.profile.flat import FlatRow, flat_table
 from unisono.profile.hot import HotSpot, hot_spots, other
-from unisono.profile.model import UNKNOWN, Profile
+from unisono.profile.recorded import UNKNOWN, Profile
 from unisono.profile.words import Callers, answer, late_sentences
 
 

@@ -16,14 +16,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from unisono import __version__
 from unisono.errors import UserError
 from unisono.language import _
-from unisono.model import STEP_MOST
 from unisono.profile.arrays import check_size, read_array, write_array
 from unisono.profile.check import problem
-from unisono.profile.model import CELL, LATE, PAIR, Comm, Frame, Origin, Profile
-from unisono.profile.model import Path as CallPath
+from unisono.profile.recorded import CELL, LATE, PAIR, Comm, Frame, Origin, Profile
+from unisono.profile.recorded import Path as CallPath
 from unisono.profile.steps import STEP
 from unisono.reading import open_regular
 from unisono.toml import explain_validation
+from unisono.vocabulary import STEP_MOST
 from unisono.writing import written
 
 FORMAT: Literal["unisono-profile"] = "unisono-profile"

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unisono.profile.late import LateMessages, late_of
-from unisono.profile.model import UNKNOWN, Cells, Comm, Frame, Profile, collective_of
+from unisono.profile.recorded import UNKNOWN, Cells, Comm, Frame, Profile, collective_of
 from unisono.profile.sizes import SizeBin, size_bins
 
 BLOCKS = 256

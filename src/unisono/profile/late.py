@@ -10,7 +10,7 @@ import numpy.typing as npt
 from unisono.display import percent
 from unisono.language import _
 from unisono.profile.messages import CALLS
-from unisono.profile.model import Profile
+from unisono.profile.recorded import Profile
 
 WORTH = 0.05
 """Of a call's time: less waiting is nothing to speak of."""

@@ -16,9 +16,9 @@ from unisono.errors import UserError
 from unisono.language import N_, _
 from unisono.profile.check import problem
 from unisono.profile.messages import CALLS, waited
-from unisono.profile.model import CELL, LATE, NO_FUNCTION, PAIR, ROOT, UNKNOWN, Comm, Frame, Origin, Profile
-from unisono.profile.model import Path as CallPath
 from unisono.profile.rawfile import Part, read_parts
+from unisono.profile.recorded import CELL, LATE, NO_FUNCTION, PAIR, ROOT, UNKNOWN, Comm, Frame, Origin, Profile
+from unisono.profile.recorded import Path as CallPath
 from unisono.profile.symbols import readable, symbolise
 
 Place = tuple[str, int]

@@ -24,15 +24,15 @@ from unisono.launch.preload import Launcher, compiler_of, launcher_of, with_vari
 from unisono.launch.process import run as run_process
 from unisono.library.recorder import recorder
 from unisono.machine.describe import describe, read_machine
+from unisono.machine.description import Machine
 from unisono.machine.files import ROOT
 from unisono.machine.fingerprint import fingerprint
-from unisono.machine.model import Machine
 from unisono.machine.mpi import find_mpirun
 from unisono.mpi.found import find_mpicc
 from unisono.profile.diagnose import mismatch, nothing_recorded, other_library, program_of
-from unisono.profile.model import Profile
 from unisono.profile.passed import Passed
 from unisono.profile.raw import read_raw
+from unisono.profile.recorded import Profile
 from unisono.reading import read_text
 
 DEPTH_MOST = 16

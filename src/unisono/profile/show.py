@@ -16,7 +16,7 @@ from unisono.language import _, ngettext, translated
 from unisono.profile.flat import OUTSIDE_MPI, FlatRow, flat_table
 from unisono.profile.hot import HotSpot, Other, Spread, hot_spots, other
 from unisono.profile.importers import label_of
-from unisono.profile.model import UNKNOWN, Profile
+from unisono.profile.recorded import UNKNOWN, Profile
 from unisono.profile.sites import sites
 from unisono.profile.sizes import NONE
 from unisono.profile.words import Callers, answer, bin_size, late_sentences, short

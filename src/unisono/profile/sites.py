@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-from unisono.profile.model import Frame, Profile
+from unisono.profile.recorded import Frame, Profile
 
 
 def sites(profile: Profile, rows: Sequence[tuple[Hashable, int]]) -> list[str]:

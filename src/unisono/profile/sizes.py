@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from unisono.profile.model import UNKNOWN, Cells
+from unisono.profile.recorded import UNKNOWN, Cells
 
 EXACT = "exact"
 RANGE = "range"

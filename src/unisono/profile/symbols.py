@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from unisono.asking import ask
-from unisono.profile.model import UNKNOWN, Frame
+from unisono.profile.recorded import UNKNOWN, Frame
 
 _SECONDS = 120.0
 """For one object: a gigabyte of debug information takes addr2line about ten."""

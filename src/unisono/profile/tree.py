@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from unisono.profile.model import NO_FUNCTION, Profile
+from unisono.profile.recorded import NO_FUNCTION, Profile
 
 
 def above_mpi(profile: Profile) -> npt.NDArray[np.bool_]:

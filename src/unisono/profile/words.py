@@ -9,7 +9,7 @@ from unisono.display import data_amount, percent
 from unisono.language import _
 from unisono.profile.hot import HotSpot
 from unisono.profile.late import late_sentence
-from unisono.profile.model import UNKNOWN, Profile
+from unisono.profile.recorded import UNKNOWN, Profile
 from unisono.profile.sizes import EXACT, MEAN, NONE, RANGE, SizeBin
 from unisono.profile.tree import labels
 from unisono.sizes import format_size

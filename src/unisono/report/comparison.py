@@ -8,7 +8,6 @@ from typing import Any
 from unisono.decide.compare import Comparison
 from unisono.decide.sides import KINDS, Row
 from unisono.language import N_, _, translated
-from unisono.model import Case
 from unisono.report.axes import zoom_groups
 from unisono.report.conditions import mpi_name
 from unisono.report.figures_comparison import comparison_figure, mean_gain, rows_of
@@ -19,6 +18,7 @@ from unisono.report.text import count, format_duration, format_interval, format_
 from unisono.sizes import format_size
 from unisono.study.data import StudyData
 from unisono.tuning import words
+from unisono.vocabulary import Case
 
 _OWN = ("", N_("study"), N_("created"), N_("launches"), N_("measured in"))
 """What differs between any two studies."""

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from unisono.decide.model import Estimate
+from unisono.decide.decision import Estimate
 from unisono.decide.table import size_weights
 from unisono.language import _
-from unisono.model import CALL_SCOPE, as_measured
 from unisono.report.axes import (
     Figure,
     hover_frame,
@@ -26,6 +25,7 @@ from unisono.report.palette import MARKERS, SERIES
 from unisono.report.text import format_ratio, format_time, short_setting
 from unisono.report.view import CaseView
 from unisono.sizes import format_size
+from unisono.vocabulary import CALL_SCOPE, as_measured
 
 GOAL = 1.05
 """The chosen curve should be no further from the best than this."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from unisono.fabric.findings import FALSE_ALARMS, conclusion, findings, sentence, shown
-from unisono.fabric.model import Fabric
+from unisono.fabric.measured import Fabric
 from unisono.fabric.show import facts
 from unisono.fabric.tree import tree
 from unisono.language import _

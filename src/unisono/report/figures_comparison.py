@@ -8,11 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from unisono.decide.compare import Comparison
-from unisono.decide.model import Interval
+from unisono.decide.decision import Interval
 from unisono.decide.sides import Row
 from unisono.decide.table import size_weights
 from unisono.language import _
-from unisono.model import Case, Setting
 from unisono.report.axes import (
     Figure,
     band,
@@ -31,6 +30,7 @@ from unisono.report.figures_latency import LegendEntry
 from unisono.report.palette import MARKERS, SERIES
 from unisono.report.text import format_gain, format_time, short_setting
 from unisono.sizes import format_size
+from unisono.vocabulary import Case, Setting
 
 Curve = Mapping[int, tuple[float, Setting]]
 """Message size -> seconds, and the setting that takes them."""

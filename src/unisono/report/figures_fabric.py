@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from unisono.fabric.findings import Kind, shown
-from unisono.fabric.model import Fabric, Mode
+from unisono.fabric.measured import Fabric, Mode
 from unisono.fabric.tree import Branch
 from unisono.language import _
 from unisono.report.axes import Figure, hover_lines, label, layout

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from unisono.decide.model import Estimate, Rule
+from unisono.decide.decision import Estimate, Rule
 from unisono.language import _
-from unisono.model import CALL_SCOPE, Setting
 from unisono.report.axes import (
     Figure,
     band,
@@ -43,6 +42,7 @@ from unisono.report.text import (
 from unisono.report.view import CaseView
 from unisono.sizes import format_size
 from unisono.tuning.words import launch as launch_words
+from unisono.vocabulary import CALL_SCOPE, Setting
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from unisono.decide.model import Estimate
+from unisono.decide.decision import Estimate
 from unisono.language import _
 from unisono.measure.protocol import Limits, Rate
 from unisono.report.axes import (

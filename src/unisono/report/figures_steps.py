@@ -12,10 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from unisono.decide.model import Decision, Estimate, Interval, Step
+from unisono.decide.decision import Decision, Estimate, Interval, Step
 from unisono.errors import UserError
 from unisono.language import N_, _
-from unisono.model import CALL_SCOPE, DEFAULT, Setting, as_measured
 from unisono.report.axes import (
     Figure,
     hover_frame,
@@ -32,6 +31,7 @@ from unisono.report.palette import DASHES, MARKERS, SERIES, ordered_colours
 from unisono.report.text import format_ratio, format_time, join, short_setting, significant
 from unisono.report.view import CaseView
 from unisono.sizes import format_size, parse_size
+from unisono.vocabulary import CALL_SCOPE, DEFAULT, Setting, as_measured
 
 NOT_SET = N_("not set")
 

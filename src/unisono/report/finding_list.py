@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from unisono.decide.model import Finding
+from unisono.decide.decision import Finding
 from unisono.language import N_, _, translated
-from unisono.model import Case
 from unisono.report.marks import strip
+from unisono.vocabulary import Case
 
 ICONS = {
     N_("disqualified"): "✕",

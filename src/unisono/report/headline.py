@@ -7,12 +7,12 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from unisono.decide.model import Decision, Interval, Plan
+from unisono.decide.decision import Decision, Interval, Plan
 from unisono.language import _
-from unisono.model import SIMULATED, Case, Setting
 from unisono.report.proof import Proven
 from unisono.report.text import count, format_gain, format_ratio, join, short_setting
 from unisono.report.view import chosen_plans, verdict
+from unisono.vocabulary import SIMULATED, Case, Setting
 
 _NOISY = 1.6
 """High over low end of the typical interval from which on nothing can be said about being best."""

@@ -8,8 +8,8 @@ from unisono.errors import LaunchError
 from unisono.fabric.limit import Slowest, slowest
 from unisono.measure.limits import floor
 from unisono.measure.protocol import Limits, Link, Rate, parse_limits
-from unisono.model import Case
 from unisono.study.data import StudyData
+from unisono.vocabulary import Case
 
 
 def limits_of(study: StudyData, nodes: int, ppn: int) -> Limits | None:

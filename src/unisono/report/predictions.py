@@ -9,8 +9,8 @@ from typing import Any
 from unisono.extrapolate.pick import Pick
 from unisono.extrapolate.plans import Predicted, over, to_decide
 from unisono.language import _
-from unisono.model import as_measured
 from unisono.report.text import count, format_range, format_time, short_setting
+from unisono.vocabulary import as_measured
 
 
 def predictions(predicted: Predicted | None) -> list[dict[str, Any]]:

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from unisono.decide.model import Decision, Interval
+from unisono.decide.decision import Decision, Interval
 from unisono.language import _, listed, translated
-from unisono.model import Case
 from unisono.report.marks import RatioScale, interval_mark, kind, ratio_axis
 from unisono.report.text import count
 from unisono.report.view import CaseView, verdict
 from unisono.tuning import words
+from unisono.vocabulary import Case
 
 
 @dataclass(frozen=True, slots=True)

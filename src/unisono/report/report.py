@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from unisono.decide.compare import Comparison
-from unisono.decide.model import Decision
+from unisono.decide.decision import Decision
 from unisono.extrapolate.plans import Predicted
 from unisono.language import translated
-from unisono.model import SIMULATED
 from unisono.report import comparison as comparing
 from unisono.report import conditions, headline, page, proof, sections
 from unisono.report.drift import drift, sentence
@@ -21,6 +20,7 @@ from unisono.report.topology import draw
 from unisono.report.view import case_views
 from unisono.study.data import StudyData
 from unisono.tuning import Tuning, render
+from unisono.vocabulary import SIMULATED
 from unisono.writing import write
 
 

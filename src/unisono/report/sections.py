@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from unisono.decide.model import Decision, Plan
+from unisono.decide.decision import Decision, Plan
 from unisono.language import _, translated
 from unisono.measure.protocol import Limits
-from unisono.model import DEFAULT, Case
 from unisono.report.axes import zoom_groups
 from unisono.report.envelope import envelope, envelope_figure, rows
 from unisono.report.figures_heatmap import gain_map
@@ -23,6 +22,7 @@ from unisono.report.text import count, format_range, format_ratio, format_time, 
 from unisono.report.view import CaseView, chosen_plans, geometric_mean, of_shape
 from unisono.sizes import format_size
 from unisono.study.data import StudyData
+from unisono.vocabulary import DEFAULT, Case
 
 
 def decision_shapes(views: Sequence[CaseView], decision: Decision) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from rich.cells import cell_len
 
 from unisono.language import _
-from unisono.machine.model import Cpu, Machine
+from unisono.machine.description import Cpu, Machine
 
 _GAP = 2.0
 _PAD = 7.0

@@ -8,15 +8,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from unisono.decide.model import Decision, Estimate, Interval, Plan, Rule
+from unisono.decide.decision import Decision, Estimate, Interval, Plan, Rule
 from unisono.decide.pool import apart, shared
 from unisono.decide.sentences import TOO_VAGUE
 from unisono.decide.table import size_weights, tables
 from unisono.language import N_
-from unisono.model import CALL_SCOPE, DEFAULT, Case, Setting, as_measured
 from unisono.report.limit import floors
 from unisono.report.text import count, short_setting
 from unisono.study.data import StudyData
+from unisono.vocabulary import CALL_SCOPE, DEFAULT, Case, Setting, as_measured
 
 LIMIT, REFERENCE = N_("physical limit"), N_("reference")
 

@@ -12,16 +12,16 @@ from unisono.language import N_
 from unisono.launch.command import Command
 from unisono.launch.failure import explain
 from unisono.launch.process import run
+from unisono.machine.description import Machine
 from unisono.machine.limits import over_quota
-from unisono.machine.model import Machine
-from unisono.model import Sample, Setting
-from unisono.results.model import Found
+from unisono.results.found import Found
 from unisono.results.programs import BENCHMARKS
 from unisono.results.study import statistics
 from unisono.study.config import Measure
 from unisono.study.data import Refusal
 from unisono.study.engine import Task, launch_command
 from unisono.study.store import Store
+from unisono.vocabulary import Sample, Setting
 
 _TRIES = 2
 """A setting whose launches fail this often for a collective is given up."""

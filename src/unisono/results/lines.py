@@ -6,7 +6,7 @@ import math
 import re
 
 from unisono.language import N_
-from unisono.results.model import Found
+from unisono.results.found import Found
 from unisono.sizes import MOST
 
 _COUNT = re.compile(r"[0-9]{1,18}")

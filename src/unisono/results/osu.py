@@ -7,8 +7,8 @@ import re
 import numpy as np
 
 from unisono.language import N_
+from unisono.results.found import Found, Row
 from unisono.results.lines import complete_lines, count, positive
-from unisono.results.model import Found, Row
 
 NAME = "osu"
 LABEL = "OSU Micro-Benchmarks"

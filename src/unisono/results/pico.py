@@ -15,10 +15,10 @@ import numpy as np
 
 from unisono.errors import UserError
 from unisono.language import N_, _
-from unisono.model import COLLECTIVES, DEFAULT, Setting
 from unisono.reading import read_bytes
+from unisono.results.found import Found, Row
 from unisono.results.lines import complete_lines, count, positive
-from unisono.results.model import Found, Row
+from unisono.vocabulary import COLLECTIVES, DEFAULT, Setting
 
 NAME = "pico"
 LABEL = "PICO"

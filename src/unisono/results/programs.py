@@ -11,10 +11,10 @@ from types import ModuleType
 
 from unisono.errors import UserError
 from unisono.language import _
-from unisono.machine.model import Machine
-from unisono.model import Case
+from unisono.machine.description import Machine
 from unisono.results import imb, osu
 from unisono.study.config import Measure
+from unisono.vocabulary import Case
 
 _IMB = {
     "allreduce": "Allreduce",

@@ -8,7 +8,7 @@ from unisono.errors import UserError
 from unisono.language import _
 from unisono.reading import REPORT_MOST, read_bytes
 from unisono.results import imb, osu, pico, repro
-from unisono.results.model import Found
+from unisono.results.found import Found
 
 READERS = (imb, osu, repro)
 """Of outputs that are one text; `pico` reads whole jobs."""

@@ -8,9 +8,9 @@ from collections import defaultdict
 import numpy as np
 
 from unisono.language import N_
-from unisono.model import COLLECTIVES, MICROBENCHMARKS
+from unisono.results.found import Found, Row
 from unisono.results.lines import complete_lines, count, positive
-from unisono.results.model import Found, Row
+from unisono.vocabulary import COLLECTIVES, MICROBENCHMARKS
 
 NAME = "reprompi"
 LABEL = "ReproMPI"

@@ -11,12 +11,12 @@ import numpy as np
 
 from unisono.errors import UserError
 from unisono.language import N_, _
-from unisono.machine.model import Machine, Mpi, Scheduler
-from unisono.model import CALL_SCOPE, DEFAULT, Case, Setting, launch_part
-from unisono.results.model import Found, Row, Seconds
+from unisono.machine.description import Machine, Mpi, Scheduler
+from unisono.results.found import Found, Row, Seconds
 from unisono.study.config import About, Cases, Method, Study
 from unisono.study.rows import IMPORTED
 from unisono.study.store import Statistics, Store
+from unisono.vocabulary import CALL_SCOPE, DEFAULT, Case, Setting, launch_part
 
 _TRIM = 0.1
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from unisono.machine.model import Machine
+from unisono.machine.description import Machine
 from unisono.search import classic, race
 from unisono.study.config import Study
 from unisono.study.engine import Engine, Runner, Task

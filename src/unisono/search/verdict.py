@@ -7,7 +7,7 @@ from collections import Counter
 from typing import Any
 
 from unisono.decide.decide import decide
-from unisono.decide.model import Decision
+from unisono.decide.decision import Decision
 from unisono.errors import UserError
 from unisono.language import _, translated
 from unisono.study.data import StudyData

@@ -18,8 +18,7 @@ from pathlib import Path
 from unisono.errors import LaunchError, UserError
 from unisono.language import N_, _
 from unisono.library.build import native_source
-from unisono.machine.model import Machine, Scheduler
-from unisono.model import CALL_SCOPE, DEFAULT, DISPATCHED, EXACT, SIMULATED, UNISONO, Case, Setting
+from unisono.machine.description import Machine, Scheduler
 from unisono.simulate import files
 from unisono.simulate.build import simulator
 from unisono.simulate.platforms import Platform
@@ -27,6 +26,7 @@ from unisono.simulate.run import Result, Run, end_running
 from unisono.study.config import About, Cases, Method, Study
 from unisono.study.rows import OBJECT
 from unisono.study.store import Statistics, Store
+from unisono.vocabulary import CALL_SCOPE, DEFAULT, DISPATCHED, EXACT, SIMULATED, UNISONO, Case, Setting
 
 SELECTORS = ("ompi", "mpich", "mvapich2", "impi")
 COLLECTIVES = tuple(name for name in DISPATCHED if name != "barrier")

@@ -11,15 +11,15 @@ from pydantic import ValidationError
 
 from unisono.errors import UserError
 from unisono.language import N_, _, translated
+from unisono.machine.description import Machine
 from unisono.machine.fingerprint import differences
-from unisono.machine.model import Machine
-from unisono.model import SIMULATED
 from unisono.study.config import Study
 from unisono.study.matrix import Matrix
 from unisono.study.ours import Ours, as_text
 from unisono.study.rows import TEXT
 from unisono.study.store import Store
 from unisono.toml import explain_validation
+from unisono.vocabulary import SIMULATED
 
 _SHOWN = 80
 """Of a value that differs: more would hide the sentence."""

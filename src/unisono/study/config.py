@@ -11,10 +11,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from unisono.errors import UserError
 from unisono.language import _
-from unisono.model import COLLECTIVES, NODES_MOST, PPN_MOST, USUAL, Condition, Level
 from unisono.reading import read_text
 from unisono.sizes import parse_size
 from unisono.toml import explain_validation, parse_toml
+from unisono.vocabulary import COLLECTIVES, NODES_MOST, PPN_MOST, USUAL, Condition, Level
 
 SIZES_MOST = 10_000
 """Message sizes of a case: more would take days for nothing."""

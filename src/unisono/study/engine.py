@@ -19,16 +19,16 @@ from unisono.language import N_
 from unisono.launch.command import Command, command
 from unisono.launch.failure import is_lost, is_shared
 from unisono.launch.placement import check
+from unisono.machine.description import Machine
 from unisono.machine.limits import outside_sentence, over_quota
-from unisono.machine.model import Machine
 from unisono.measure.session import Session, Timing
 from unisono.measure.steady import Steady
-from unisono.model import DEFAULT, USUAL, Case, Condition, Sample, Setting, call_part, launch_part
 from unisono.parameters.spelling import call_as_launch, call_words, sweep_words
 from unisono.study.config import Measure
 from unisono.study.data import Refusal
 from unisono.study.ours import Ours
 from unisono.study.store import Statistics, Store
+from unisono.vocabulary import DEFAULT, USUAL, Case, Condition, Sample, Setting, call_part, launch_part
 
 _LOSSES = 2
 """Launches in a row that lost a node while they measured, after which the node is taken to be gone."""

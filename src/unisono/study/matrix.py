@@ -9,9 +9,19 @@ from math import prod
 
 from unisono.errors import UserError
 from unisono.language import N_, _
-from unisono.machine.model import Machine, mpi_name
+from unisono.machine.description import Machine, mpi_name
 from unisono.measure.protocol import OwnAlgorithm
-from unisono.model import (
+from unisono.parameters import catalogue
+from unisono.parameters.availability import available_values
+from unisono.parameters.defaults import default_component
+from unisono.parameters.folding import fold
+from unisono.parameters.known import require_known
+from unisono.parameters.values import require_value
+from unisono.sizes import format_size
+from unisono.study.config import Study
+from unisono.study.memory import largest_size
+from unisono.study.ours import PREFIX, Candidates, offered, offered_anywhere
+from unisono.vocabulary import (
     CALL_SCOPE,
     DEFAULT,
     REDUCTIONS,
@@ -24,16 +34,6 @@ from unisono.model import (
     is_ours,
     launch_part,
 )
-from unisono.parameters import catalogue
-from unisono.parameters.availability import available_values
-from unisono.parameters.defaults import default_component
-from unisono.parameters.folding import fold
-from unisono.parameters.known import require_known
-from unisono.parameters.values import require_value
-from unisono.sizes import format_size
-from unisono.study.config import Study
-from unisono.study.memory import largest_size
-from unisono.study.ours import PREFIX, Candidates, offered, offered_anywhere
 
 _EVERYTHING = ("all", "available")
 _COMBINATIONS_MOST = 200_000

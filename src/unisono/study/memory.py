@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from unisono.machine.model import Machine
-from unisono.model import Case
+from unisono.machine.description import Machine
+from unisono.vocabulary import Case
 
 _RESERVE = 0.2
 """Part of the available memory left alone: the MPI's own buffers, the page cache it lives in, everybody else."""

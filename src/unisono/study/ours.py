@@ -15,15 +15,15 @@ from unisono.language import _
 from unisono.launch.command import Command, command
 from unisono.launch.preload import launcher_for, launcher_of, with_variables
 from unisono.library.recorder import recorder
-from unisono.machine.model import Machine
+from unisono.machine.description import Machine
 from unisono.measure.session import OwnAlgorithm, Session
-from unisono.model import DEFAULT, REPRODUCIBLE_VARIABLE, UNISONO, Case, Setting
 from unisono.parameters.availability import available_values
 from unisono.parameters.folding import fold
 from unisono.parameters.spelling import require_mpi, sweep_words
 from unisono.study.config import Study
 from unisono.study.rows import CANDIDATES
 from unisono.toml import explain_validation
+from unisono.vocabulary import DEFAULT, REPRODUCIBLE_VARIABLE, UNISONO, Case, Setting
 
 Ranks = tuple[int, int, str | None]
 """Nodes, ranks a node, and where they are: a `placement`, DEFAULT_PLACES, or None where that does not matter."""

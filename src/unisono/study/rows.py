@@ -13,8 +13,9 @@ from pydantic.functional_validators import AfterValidator
 
 from unisono.errors import UserError
 from unisono.language import _
-from unisono.machine.model import Machine
-from unisono.model import (
+from unisono.machine.description import Machine
+from unisono.sizes import MOST
+from unisono.vocabulary import (
     CALL_SCOPE,
     COLD,
     COLLECTIVES,
@@ -27,7 +28,6 @@ from unisono.model import (
     Condition,
     Level,
 )
-from unisono.sizes import MOST
 
 PROGRAM = "program"
 """What a sample of a whole program is filed under (unisono hybrid); its message size is 0."""

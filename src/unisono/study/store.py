@@ -24,12 +24,12 @@ from pydantic import TypeAdapter, ValidationError
 from unisono.errors import UserError
 from unisono.language import _
 from unisono.machine.describe import from_document
-from unisono.machine.model import Machine
-from unisono.model import SIMULATED, Case, Sample, Setting
+from unisono.machine.description import Machine
 from unisono.reading import STUDY_MOST
 from unisono.study import database
 from unisono.study import rows as kept
 from unisono.study.data import LaunchRow, Refusal, StudyData
+from unisono.vocabulary import SIMULATED, Case, Sample, Setting
 
 _T = TypeVar("_T")
 

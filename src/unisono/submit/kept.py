@@ -13,9 +13,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from unisono.errors import UserError
 from unisono.language import _
-from unisono.model import NODES_MOST
 from unisono.reading import read_text
 from unisono.toml import explain_validation
+from unisono.vocabulary import NODES_MOST
 from unisono.writing import write
 
 

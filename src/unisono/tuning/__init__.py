@@ -5,8 +5,8 @@ Everything left of it measures; everything right of it (export, run, verify, rep
 
 from unisono.tuning.build import from_decision
 from unisono.tuning.choice import Lookup, cases_of, choose, lookup
+from unisono.tuning.contents import LayoutModel, Tuning
 from unisono.tuning.document import read, render, write
-from unisono.tuning.model import LayoutModel, Tuning
 from unisono.tuning.plans import Gain, PlanModel, RuleModel
 from unisono.tuning.stale import stale
 

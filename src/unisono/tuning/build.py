@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 
 from unisono import __version__
+from unisono.decide.decision import Basis, Decision, Finding, Interval, Plan, Rule
 from unisono.decide.joint import counted
-from unisono.decide.model import Basis, Decision, Finding, Interval, Plan, Rule
 from unisono.errors import LaunchError
+from unisono.machine.description import Machine
 from unisono.machine.fingerprint import fingerprint
-from unisono.machine.model import Machine
 from unisono.measure.protocol import parse_limits
 from unisono.study.data import StudyData
-from unisono.tuning.model import FORMAT, VERSION, Conditions, Costs, FindingModel, MpiPart, StudyPart, Tuning
+from unisono.tuning.contents import FORMAT, VERSION, Conditions, Costs, FindingModel, MpiPart, StudyPart, Tuning
 from unisono.tuning.plans import Gain, JointModel, PlanModel, RuleModel
 
 

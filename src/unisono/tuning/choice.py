@@ -10,10 +10,10 @@ from typing import Any
 
 from unisono.errors import UserError
 from unisono.language import N_, _
-from unisono.model import Setting
 from unisono.sizes import format_size
-from unisono.tuning.model import Tuning
+from unisono.tuning.contents import Tuning
 from unisono.tuning.plans import Gain, PlanModel, RuleModel
+from unisono.vocabulary import Setting
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,13 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from unisono import writing
-from unisono.decide.model import Basis
+from unisono.decide.decision import Basis
 from unisono.errors import UserError
 from unisono.language import _, translated
 from unisono.reading import read_text
 from unisono.sizes import format_size
 from unisono.toml import parse_toml
-from unisono.tuning.model import FORMAT, VERSION, FindingModel, LayoutModel, MpiPart, ProofModel, Tuning
+from unisono.tuning.contents import FORMAT, VERSION, FindingModel, LayoutModel, MpiPart, ProofModel, Tuning
 from unisono.tuning.plans import Gain, JointModel, PlanModel, RuleModel
 
 _HEAD = """\

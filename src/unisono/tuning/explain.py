@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from unisono.language import _, translated
-from unisono.model import PRELOAD, WITHOUT_SIZE, Setting
 from unisono.parameters.spelling import implementation
 from unisono.sizes import format_size
 from unisono.tuning import words
 from unisono.tuning.choice import Lookup, lookup, rules_apply, without_library
-from unisono.tuning.model import Tuning
+from unisono.tuning.contents import Tuning
 from unisono.tuning.plans import Gain, PlanModel, RuleModel
+from unisono.vocabulary import PRELOAD, WITHOUT_SIZE, Setting
 
 
 @dataclass(frozen=True, slots=True)

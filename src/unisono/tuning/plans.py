@@ -18,9 +18,12 @@ from pydantic import (
     model_validator,
 )
 
-from unisono.decide.model import Basis, Interval, Joint, Plan, Rule
+from unisono.decide.decision import Basis, Interval, Joint, Plan, Rule
 from unisono.language import _
-from unisono.model import (
+from unisono.sizes import format_size
+from unisono.study.config import Size
+from unisono.tuning.names import check_value_names
+from unisono.vocabulary import (
     CALL_SCOPE,
     COLLECTIVES,
     DISPATCHED,
@@ -31,9 +34,6 @@ from unisono.model import (
     Setting,
     is_ours,
 )
-from unisono.sizes import format_size
-from unisono.study.config import Size
-from unisono.tuning.names import check_value_names
 
 
 def _setting(value: Any) -> Setting:

@@ -10,7 +10,7 @@ from unisono.language import _, translated
 from unisono.sizes import format_size
 from unisono.tuning import words
 from unisono.tuning.choice import choose, without_library
-from unisono.tuning.model import Tuning
+from unisono.tuning.contents import Tuning
 from unisono.tuning.plans import Gain, PlanModel, RuleModel
 
 

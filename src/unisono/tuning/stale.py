@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from unisono.language import N_
+from unisono.machine.description import Machine, mpi_name
 from unisono.machine.fingerprint import fingerprint
-from unisono.machine.model import Machine, mpi_name
-from unisono.tuning.model import Tuning
+from unisono.tuning.contents import Tuning
 
 _OF_THE_MPI = ("MPI", "collective components", "UCX", "settings in files")
 """What follows from which MPI it is, and needs no sentence beside that."""

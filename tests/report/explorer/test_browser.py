@@ -15,7 +15,7 @@ from tests.report.browsing import console, requests, sideways, wait_for
 from tests.report.explorer.conftest import open_explorer
 from tests.report.explorer.reading import ROWS, choose_metric, press, rows, selected
 from unisono.profile.hot import hot_spots
-from unisono.profile.model import Profile
+from unisono.profile.recorded import Profile
 from unisono.report.explorer.kinds import COLLECTIVE, PROGRAM
 from unisono.report.explorer.messages import message_table
 from unisono.report.explorer.tree import CallTree, call_tree

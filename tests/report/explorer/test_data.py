@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pytest
 
 from tests.profile.synthetic import synthetic
-from unisono.profile.model import CELL, PAIR, UNKNOWN, Comm, Frame, Origin, Path, Profile
+from unisono.profile.recorded import CELL, PAIR, UNKNOWN, Comm, Frame, Origin, Path, Profile
 from unisono.report.explorer import blob, kinds
 from unisono.report.explorer.data import page_data, rank_table, ranks_of
 from unisono.report.explorer.messages import EXACT, EXACT_MOST, MEAN, RANGE, message_table

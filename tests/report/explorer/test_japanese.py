@@ -9,12 +9,12 @@ from selenium.webdriver import Chrome
 from tests.report.browsing import console
 from tests.report.explorer.conftest import open_explorer
 from tests.report.test_japanese import sentences_in
-from unisono.model import Case
-from unisono.profile.model import Profile
+from unisono.profile.recorded import Profile
 from unisono.report.explorer.page import write_explorer
 from unisono.report.view import CaseView
 from unisono.study.data import StudyData
 from unisono.tuning import Tuning
+from unisono.vocabulary import Case
 
 SHOWN = """
 const sections = ["nav", "#explore", "#messages", "#matrix", "#ranks", "#table", "#origin", "footer", ".spots thead"];

@@ -14,7 +14,7 @@ from selenium.webdriver.common.keys import Keys
 from tests.report.browsing import console, wait_for
 from tests.report.explorer.conftest import open_explorer
 from tests.report.explorer.reading import ROWS, press
-from unisono.profile.model import Profile
+from unisono.profile.recorded import Profile
 from unisono.report.explorer.page import write_explorer
 
 pytestmark = pytest.mark.browser

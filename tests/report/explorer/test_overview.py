@@ -11,11 +11,10 @@ import pytest
 from tests.report.explorer.test_data import small
 from unisono.commands.profile_report import profile_report
 from unisono.errors import UserError
-from unisono.model import Case
 from unisono.profile import file
 from unisono.profile.hot import hot_spots
-from unisono.profile.model import UNKNOWN, Comm, Frame, Origin, Profile
-from unisono.profile.model import Path as CallPath
+from unisono.profile.recorded import UNKNOWN, Comm, Frame, Origin, Profile
+from unisono.profile.recorded import Path as CallPath
 from unisono.profile.words import main_spot
 from unisono.report.explorer import overview
 from unisono.report.explorer.curves import curves
@@ -23,6 +22,7 @@ from unisono.report.explorer.tree import call_tree
 from unisono.report.view import CaseView
 from unisono.study.data import StudyData
 from unisono.tuning import Tuning, write
+from unisono.vocabulary import Case
 
 KIB = 1024
 

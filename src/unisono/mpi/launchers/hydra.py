@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from unisono.errors import UserError
 from unisono.language import N_, _
-from unisono.model import PPN_MOST, RANKS_MOST
 from unisono.mpi.launchers.lines import PRELOAD, Here, Job, Line, Owner, Wanted, joined, overridden
 from unisono.mpi.places import Placed
 from unisono.numbers import whole_number
+from unisono.vocabulary import PPN_MOST, RANKS_MOST
 
 KIND = "hydra"
 _RANKS = ("n", "np")

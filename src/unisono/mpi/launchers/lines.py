@@ -9,8 +9,8 @@ from typing import Protocol
 
 from unisono.errors import UserError
 from unisono.language import N_, _
-from unisono.model import RANKS_MOST
 from unisono.numbers import whole_number
+from unisono.vocabulary import RANKS_MOST
 
 PRELOAD = "LD_PRELOAD"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from unisono.errors import UserError
 from unisono.language import _
-from unisono.profile.model import Profile
+from unisono.profile.recorded import Profile
 from unisono.writing import write
 
 EXTENSIONS = {"cubex": ".cubex", "speedscope": ".speedscope.json", "json": ".json"}

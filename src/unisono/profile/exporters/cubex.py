@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from unisono import __version__
 from unisono.language import N_
-from unisono.profile.model import NO_FUNCTION, ROOT, Cells, Frame, Profile
+from unisono.profile.recorded import NO_FUNCTION, ROOT, Cells, Frame, Profile
 
 LOST = (
     N_(

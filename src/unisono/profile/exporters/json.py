@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unisono import __version__
-from unisono.profile.model import Profile
+from unisono.profile.recorded import Profile
 
 FORMAT = "unisono-profile-table"
 VERSION = 1

@@ -13,7 +13,7 @@ import numpy as np
 
 from unisono import __version__
 from unisono.language import N_
-from unisono.profile.model import NO_FUNCTION, Cells, Profile
+from unisono.profile.recorded import NO_FUNCTION, Cells, Profile
 
 LOST = (N_("a flame graph holds time only: no calls, bytes, message sizes, communicators or waiting"),)
 RANKS_MOST = 32

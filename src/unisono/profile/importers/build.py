@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from unisono.errors import UserError
 from unisono.language import _
-from unisono.profile.model import CELL, NO_FUNCTION, PAIR, ROOT, UNKNOWN, Cells, Comm, Frame, Origin, Path, Profile
+from unisono.profile.recorded import CELL, NO_FUNCTION, PAIR, ROOT, UNKNOWN, Cells, Comm, Frame, Origin, Path, Profile
 
 ROWS_MOST = 10_000_000
 """1 GB of rows: a file that asks for more is damaged, or hostile, or must be reduced by the tool that wrote it."""

@@ -12,7 +12,7 @@ from unisono.errors import UserError
 from unisono.language import N_, _
 from unisono.profile.importers.build import Builder
 from unisono.profile.importers.text import RANKS_MOST, count, damaged, is_text, number, read_lines
-from unisono.profile.model import ROOT, UNKNOWN, Origin, Profile
+from unisono.profile.recorded import ROOT, UNKNOWN, Origin, Profile
 
 _BEGIN = re.compile(r"##IPMv([\w.]+)#+\s*")
 _COMMAND = re.compile(r"#\s*command\s*:\s*(.*?)\s*")

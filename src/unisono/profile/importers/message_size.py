@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from unisono.profile.model import UNKNOWN, collective_of
+from unisono.profile.recorded import UNKNOWN, collective_of
 
 _SENT = "sent"
 _RECEIVED = "received"

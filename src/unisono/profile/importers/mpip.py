@@ -16,7 +16,7 @@ from unisono.language import N_, _
 from unisono.profile.importers.build import Builder, blank, equal_parts
 from unisono.profile.importers.mpip_tables import AGGREGATE, SiteRow, Table, sections, site_rows, tasks
 from unisono.profile.importers.text import RANKS_MOST, read_lines
-from unisono.profile.model import ROOT, UNKNOWN, Comm, Frame, Origin, Profile, collective_of
+from unisono.profile.recorded import ROOT, UNKNOWN, Comm, Frame, Origin, Profile, collective_of
 
 _ASSIGNMENT = re.compile(r"@ MPI Task Assignment\s*:\s*([0-9]{1,9})\s+(\S+)")
 _INTRO = re.compile(r"@ (Command|Version|Start time)\s*:\s*(.*?)\s*")

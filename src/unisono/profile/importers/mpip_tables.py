@@ -12,7 +12,7 @@ import numpy.typing as npt
 from unisono.errors import UserError
 from unisono.language import _
 from unisono.profile.importers.text import RANKS_MOST, count, damaged, number
-from unisono.profile.model import UNKNOWN
+from unisono.profile.recorded import UNKNOWN
 
 AGGREGATE = -1
 """As a rank: the line of a site for all ranks, `*`."""

@@ -17,7 +17,7 @@ from unisono.errors import UserError
 from unisono.language import N_, _
 from unisono.profile.importers.build import Builder
 from unisono.profile.importers.text import RANKS_MOST, count, damaged, is_text, number, read_lines
-from unisono.profile.model import ROOT, UNKNOWN, Frame, Origin, Profile
+from unisono.profile.recorded import ROOT, UNKNOWN, Frame, Origin, Profile
 
 NOT_LISTED = "(regions not listed)"
 SMALL = "(small regions)"

@@ -10,7 +10,7 @@ from unisono.errors import UserError
 from unisono.language import N_, _
 from unisono.profile.check import problem
 from unisono.profile.importers import cubex, ipm, ipm_xml, mpip, score
-from unisono.profile.model import Profile
+from unisono.profile.recorded import Profile
 from unisono.reading import open_regular
 
 

@@ -14,15 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from unisono.decide.model import Estimate, Interval
+from unisono.decide.decision import Estimate, Interval
 from unisono.errors import UserError
 from unisono.language import _
-from unisono.model import Case, as_measured
-from unisono.profile.model import NO_FUNCTION, UNKNOWN, Profile, collective_of
+from unisono.profile.recorded import NO_FUNCTION, UNKNOWN, Profile, collective_of
 from unisono.report.text import short_setting, significant
 from unisono.report.view import CaseView
 from unisono.tuning.choice import Lookup, lookup
-from unisono.tuning.model import Tuning
+from unisono.tuning.contents import Tuning
+from unisono.vocabulary import Case, as_measured
 
 Curve = dict[str, Any]
 

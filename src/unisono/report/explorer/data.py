@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unisono.language import _
-from unisono.profile.model import NO_FUNCTION, UNKNOWN, Profile
+from unisono.profile.recorded import NO_FUNCTION, UNKNOWN, Profile
 from unisono.report.explorer.blob import Column, pack, single, sums, whole
 from unisono.report.explorer.kinds import KINDS
 from unisono.report.explorer.messages import message_table

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from unisono.profile.model import NO_FUNCTION, Profile
+from unisono.profile.recorded import NO_FUNCTION, Profile
 from unisono.report.explorer.blob import Column, single, sums, whole
 from unisono.report.explorer.tree import CallTree
 

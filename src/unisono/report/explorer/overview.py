@@ -15,7 +15,7 @@ from unisono.profile.cost import difference, estimated
 from unisono.profile.flat import FlatRow, flat_table
 from unisono.profile.hot import HotSpot, other
 from unisono.profile.importers import label_of
-from unisono.profile.model import UNKNOWN, Comm, Profile, collective_of
+from unisono.profile.recorded import UNKNOWN, Comm, Profile, collective_of
 from unisono.profile.sizes import MEAN
 from unisono.report.explorer.tree import CallTree
 from unisono.report.text import count, format_duration, format_time, join

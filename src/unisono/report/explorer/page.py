@@ -16,9 +16,8 @@ from markupsafe import Markup
 
 import unisono
 from unisono.language import language, translated
-from unisono.model import Case
 from unisono.profile.hot import hot_spots
-from unisono.profile.model import Profile, collective_of
+from unisono.profile.recorded import Profile, collective_of
 from unisono.report import page, palette
 from unisono.report.explorer import overview
 from unisono.report.explorer.curves import curves
@@ -26,7 +25,8 @@ from unisono.report.explorer.data import page_data
 from unisono.report.explorer.names import cleaned
 from unisono.report.explorer.tree import call_tree
 from unisono.report.view import CaseView
-from unisono.tuning.model import Tuning
+from unisono.tuning.contents import Tuning
+from unisono.vocabulary import Case
 from unisono.writing import write
 
 SCRIPTS = (

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unisono.profile.model import Profile
+from unisono.profile.recorded import Profile
 from unisono.report.explorer.blob import Column, sums, whole
 
 SIDE_MOST = 256

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from unisono.profile.model import NO_FUNCTION, ROOT, Profile
+from unisono.profile.recorded import NO_FUNCTION, ROOT, Profile
 from unisono.report.explorer.blob import sums
 from unisono.report.explorer.kinds import PROGRAM, kind_of
 

@@ -13,14 +13,14 @@ from pydantic import (
 
 from unisono.language import _, ngettext
 from unisono.launch.layouts import Layout
-from unisono.machine.model import mpi_name
-from unisono.model import (
+from unisono.machine.description import mpi_name
+from unisono.tuning.names import check_value_names
+from unisono.tuning.plans import Collective, Count, Gain, Part, PlanModel, SettingField
+from unisono.vocabulary import (
     SIMULATED,
     Level,
     Setting,
 )
-from unisono.tuning.names import check_value_names
-from unisono.tuning.plans import Collective, Count, Gain, Part, PlanModel, SettingField
 
 FORMAT: Literal["unisono-tuning"] = "unisono-tuning"
 VERSION: Literal[1] = 1
@@ -102,7 +102,7 @@ class StudyPart(Part):
     confidence: Annotated[float, Field(gt=0, lt=1)]
     statistic: str = "median"
     reproducible: Level | None = None
-    """What the results of reductions do not depend on with this tuning, by our library (unisono.model.REPRODUCIBLE)."""
+    """What the results of reductions do not depend on with this tuning, by our library (vocabulary.REPRODUCIBLE)."""
 
 
 class Conditions(Part):

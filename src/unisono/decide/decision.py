@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from unisono.model import Case, Setting
+from unisono.vocabulary import Case, Setting
 
 Basis = Literal["measured", "predicted"]
 """What a plan with its rules rests on: measurements of its own ranks, or those of other numbers of nodes."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from unisono.model import DEFAULT, Setting
+from unisono.vocabulary import DEFAULT, Setting
 
 Seconds = npt.NDArray[np.float64]
 
