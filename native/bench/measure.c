@@ -7,6 +7,7 @@
 
 #include "batch.h"
 #include "check.h"
+#include "held.h"
 #include "loop.h"
 #include "memory.h"
 #include "operation.h"
@@ -121,6 +122,18 @@ static bool lay_out(struct bench *bench, const struct operation *operation, cons
     return true;
 }
 
+/* Ends what held_begin() began for a setting: what went wrong on any rank, on rank 0. Nothing held is nothing to say. */
+static void let_go(struct bench *bench, int id, struct problem *problem)
+{
+    if (bench->settings.holds[id] == NULL)
+        return;
+    held_end(problem);
+    struct problem failed = {""};
+    if (held_failed(&failed))
+        problem_set(problem, "error: %.240s", failed.text);
+    team_agree(&bench->team, problem);
+}
+
 static void obey(struct bench *bench, const struct operation *operation, const struct task *task,
                  const struct order *order, struct planner *planner)
 {
@@ -133,16 +146,22 @@ static void obey(struct bench *bench, const struct operation *operation, const s
     watchdog_note(what);
     if (bench->team.rank == bench->team.ranks - 1)
         fault_act(fault);
-    if (order->kind == ORDER_RUN) {
+    struct problem wrong = {""}, failed = {""};
+    int64_t took = 0;
+    held_begin(bench->settings.holds[id], &failed);
+    if (order->kind == ORDER_RUN)
         batch_run(bench, operation, comm, order, &outcome);
-        if (bench->team.rank == 0)
-            planner_take(planner, order, &outcome);
+    else
+        took = check_result(bench, operation, comm, fault, &wrong);
+    let_go(bench, id, &failed);
+    if (bench->team.rank != 0)
         return;
-    }
-    struct problem wrong = {""};
-    int64_t took = check_result(bench, operation, comm, fault, &wrong);
-    if (bench->team.rank == 0)
+    if (order->kind == ORDER_RUN)
+        planner_take(planner, order, &outcome);
+    else
         planner_take_check(planner, order, &wrong, took);
+    if (problem_any(&failed))
+        problem_set(&planner->subjects[order->index].refused, "%s", failed.text);
 }
 
 static int ascending(const void *a, const void *b)
@@ -162,7 +181,7 @@ static void answer_refused(struct bench *bench, int id, const char *reason)
 /* One loop for a setting, of as many calls as were asked for or as there is time for. How many, and the mean of a call
    in ns on rank 0. */
 static int loop(struct bench *bench, const struct operation *operation, const struct task *task, int index,
-                const struct planner *planner, double *mean)
+                struct planner *planner, double *mean)
 {
     int64_t calls = task->loop;
     if (bench->team.rank == 0) {
@@ -172,8 +191,15 @@ static int loop(struct bench *bench, const struct operation *operation, const st
     }
     team_share(&bench->team, &calls, sizeof calls);
     watchdog_note("calls right after one another");
-    if (calls > 0)
-        *mean = loop_run(bench, operation, bench->settings.comms[task->ids[index]], (int)calls);
+    if (calls == 0)
+        return 0;
+    struct problem failed = {""};
+    int id = task->ids[index];
+    held_begin(bench->settings.holds[id], &failed);
+    *mean = loop_run(bench, operation, bench->settings.comms[id], (int)calls);
+    let_go(bench, id, &failed);
+    if (bench->team.rank == 0 && problem_any(&failed))
+        problem_set(&planner->subjects[index].refused, "%s", failed.text);
     return (int)calls;
 }
 
@@ -220,8 +246,31 @@ static int64_t first_slack(const struct team *team)
     return slack;
 }
 
+/* One call with what a setting holds, to hear from the MPI library whether it can serve it so. */
+static void try_held(struct bench *bench, const struct operation *operation, const struct task *task, int index,
+                     struct planner *planner)
+{
+    struct problem problem = {""}, failed = {""};
+    int id = task->ids[index];
+    if (bench->settings.holds[id] == NULL)
+        return;
+    struct slot slot = arena_slot(&bench->arena, 0);
+    watchdog_note("trying an algorithm of the MPI library");
+    held_begin(bench->settings.holds[id], &problem);
+    if (team_agree(&bench->team, &problem)) {
+        operation->collective->run(operation, bench->settings.comms[id], slot.send, slot.receive);
+        if (held_failed(&failed))
+            problem_set(&problem, "use: not applicable here: %.200s", failed.text);
+        team_agree(&bench->team, &problem);
+    }
+    held_end(&problem);
+    if (bench->team.rank == 0 && problem_any(&problem))
+        problem_set(&planner->subjects[index].refused, "%s", problem.text);
+}
+
 /* Settings that mean the MPI library at this size would be measured under another name. */
-static void refuse_unserved(struct bench *bench, const struct task *task, struct planner *planner)
+static void refuse_unserved(struct bench *bench, const struct operation *operation, const struct task *task,
+                            struct planner *planner)
 {
     for (int i = 0; i < task->count; i++) {
         struct problem problem = {""};
@@ -230,6 +279,7 @@ static void refuse_unserved(struct bench *bench, const struct task *task, struct
         if (uses != NULL && !ours_apply(bench->settings.comms[id], uses, task->name, task->bytes, &problem) &&
             bench->team.rank == 0)
             problem_set(&planner->subjects[i].refused, "%s", problem.text);
+        try_held(bench, operation, task, i, planner);
     }
 }
 
@@ -243,7 +293,7 @@ static bool run_plan(struct bench *bench, const struct operation *operation, str
                       problem);
     bool good = team_agree(team, problem);
     if (good)
-        refuse_unserved(bench, task, &planner);
+        refuse_unserved(bench, operation, task, &planner);
     while (good) {
         if (team->rank == 0)
             planner_next(&planner, clock_now(), &order);

@@ -1,5 +1,5 @@
-/* Call-scope settings: each is a copy of MPI_COMM_WORLD made while its variables were set, with a preferred component, or
- * with implementations of libunisono. */
+/* Call-scope settings: each is a copy of MPI_COMM_WORLD made while its variables were set, with a preferred component,
+ * with implementations of libunisono, or with variables that hold while it runs. */
 #ifndef UNISONO_SETTINGS_H
 #define UNISONO_SETTINGS_H
 
@@ -14,7 +14,8 @@ enum { SETTINGS_MAX = 1024 };
 
 struct settings {
     MPI_Comm comms[SETTINGS_MAX];
-    char *uses[SETTINGS_MAX]; /* COLLECTIVE:IMPLEMENTATION,... of libunisono; NULL: none */
+    char *uses[SETTINGS_MAX];  /* COLLECTIVE:IMPLEMENTATION,... of libunisono; NULL: none */
+    char *holds[SETTINGS_MAX]; /* NAME=VALUE ... that hold while it runs, see held.h; NULL: none */
     bool mpi_t;
 };
 

@@ -148,6 +148,25 @@ bool cvars_write(struct cvars *cvars, const char *name, const char *value, struc
     return true;
 }
 
+bool cvars_holds(const char *name, const char *value, struct problem *problem)
+{
+    char ignored[256], wanted[CVAR_TEXT], found[CVAR_TEXT] = "";
+    int name_length = sizeof ignored, index, verbosity, bind, scope, size;
+    MPI_Datatype type;
+    MPI_T_enum names;
+    if (PMPI_T_cvar_get_index(name, &index) != MPI_SUCCESS ||
+        PMPI_T_cvar_get_info(index, ignored, &name_length, &verbosity, &type, &names, NULL, NULL, &bind, &scope) !=
+            MPI_SUCCESS ||
+        !encode(type, names, value, wanted, problem))
+        return problem_set(problem, "%.100s cannot be read back", name);
+    if (!explain(access_cvar(index, found, false), name, problem))
+        return false;
+    PMPI_Type_size(type, &size);
+    if (type == MPI_CHAR ? strcmp(wanted, found) == 0 : memcmp(wanted, found, (size_t)size) == 0)
+        return true;
+    return problem_set(problem, "%.100s does not keep the value %.40s", name, value);
+}
+
 bool cvars_restore(struct cvars *cvars, struct problem *problem)
 {
     while (cvars->count > 0) {

@@ -29,6 +29,9 @@ bool cvars_known(const char *name);
  * left alone, whether it could be written or not. */
 bool cvars_write(struct cvars *cvars, const char *name, const char *value, struct problem *problem);
 
+/* Whether a variable reads back as what was written; false with what it reads instead. */
+bool cvars_holds(const char *name, const char *value, struct problem *problem);
+
 /* Puts everything back, last change first. */
 bool cvars_restore(struct cvars *cvars, struct problem *problem);
 

@@ -173,8 +173,8 @@ CALL_SCOPE = ("coll", "algorithm", "segment")
 """Parameters that can change between two calls of one launch. Everything else in a setting needs a launch.
 
 `coll` is the preferred component; `algorithm` (by name) and `segment` (bytes) are coll/tuned's and always come
-with coll=tuned, or ours with coll=unisono. How many of the three an MPI really switches inside a launch is in
-`Mpi.call_scope`; ours are always switched inside.
+with coll=tuned, ours with coll=unisono, or MPICH's with coll=mpich, which cut no segments. How many of the three an
+MPI really switches inside a launch is in `Mpi.call_scope`; ours are always switched inside.
 """
 
 PRELOAD = "preload"
@@ -187,6 +187,29 @@ UNISONO = "unisono"
 MPICH = "mpich"
 """The value of `coll` for an algorithm of MPICH itself, by the name that its variable takes
 (MPIR_CVAR_<COLLECTIVE>_INTRA_ALGORITHM)."""
+
+NATIVE = ("tuned", MPICH)
+"""The values of `coll` under which an algorithm is the MPI's own: files of that MPI can name it for a size."""
+
+OF_THE_MPI = "algorithm"
+"""What comparisons call the algorithms of coll/tuned, as ours are UNISONO and MPICH's are MPICH."""
+
+
+def whose(setting: Mapping[str, str]) -> str:
+    """Whose algorithm serves the call, as comparisons call it: OF_THE_MPI, UNISONO or MPICH."""
+    return setting["coll"] if setting.get("coll") in (UNISONO, MPICH) else OF_THE_MPI
+
+
+SIZED_BY_MPICH = (
+    "allgather",
+    "allgatherv",
+    "allreduce",
+    "alltoall",
+    "bcast",
+    "reduce",
+    "reduce_scatter_block",
+)
+"""The collectives whose algorithms MPICH's files can name by message size; for the others they name one for all."""
 
 DISPATCHED = (
     "allgather",

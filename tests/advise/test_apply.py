@@ -51,12 +51,12 @@ def test_nothing_is_added_where_the_default_is_best(cache: Path) -> None:
     assert not cache.exists()
 
 
-def test_algorithms_of_mpich_that_a_run_cannot_ask_for_are_said() -> None:
+def test_algorithms_of_mpich_without_its_tables_are_left_out() -> None:
     its = example().model_copy(update={"mpi": Mpi(family="mpich", version="4.0.2", mpirun="/usr/bin/mpirun")})
     made = tuning(plan(rules=(rule("allreduce", 0, None, {"coll": "mpich", "algorithm": "ring"}),)))
     line = apply(made, LINE, its, env={})
     assert line.argv == LINE
-    assert "allreduce: MPICH's own algorithms are left out; unisono export" in " ".join(line.notes)
+    assert "rules that name algorithms of MPICH are left out: MPICH 4.0.2: no selection tables" in " ".join(line.notes)
     assert "the default is the best" not in " ".join(line.notes)
 
 

@@ -64,6 +64,27 @@ def test_where_tuned_does_not_serve_by_itself() -> None:
     assert calls_of(table, TUNED) == [RING]
 
 
+def test_algorithms_of_mpich_serve_all_sizes_where_its_files_tell_none_apart() -> None:
+    forced = Setting({"coll": "mpich", "algorithm": "binomial"})
+    ours = Setting({"coll": "unisono", "algorithm": "cells"})
+    middle = FEW[len(FEW) // 2]
+    landscape = scaled({forced: {size: 0.5 if size < middle else 1.3 for size in FEW}, ours: 0.9})
+    cases = (Case("allreduce", 1, 8), Case("gather", 1, 8))
+    samples = study(landscape, [DEFAULT, forced, ours], cases=cases, sizes=FEW, launches=6)
+    found = {case.collective: table for case, table in tables(samples, "median").items()}
+    served = Setting({"preload": "unisono"})
+    assert launches_of(list(found.values())) == [DEFAULT, served]
+    assert calls_of(found["gather"], DEFAULT) == [forced]
+    assert calls_of(found["gather"], served) == [ours], "one rule for all sizes cannot stand beside others"
+    assert set(calls_of(found["allreduce"], served)) == {forced, ours}
+    plans = {plan.launch: plan for plan in build(found, 0.03, 0.95)}
+    rules = {c.collective: [r for r in plans[DEFAULT].rules if r.case == c] for c in cases}
+    assert [rule.call for rule in rules["allreduce"]] == [forced, DEFAULT]
+    (one,) = rules["gather"]
+    assert (one.first, one.last, one.call) == (0, None, forced)
+    assert one.gain.mid < rules["allreduce"][0].gain.mid
+
+
 def test_a_component_that_does_not_implement_a_collective_leaves_it_alone() -> None:
     tables_ = group(flat, {"allreduce": [HAN, RING], "alltoall": [RING]}, launches=1)
     assert base_of(tables_["allreduce"], HAN) == HAN

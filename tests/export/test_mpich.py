@@ -16,7 +16,7 @@ from unisono.export.check import Check, check
 from unisono.export.mpich_files import selection_files
 from unisono.export.mpich_reader import Call, select
 from unisono.export.mpich_selection import compile_selection
-from unisono.export.mpich_tables import Tables, Tree, algorithm_name, tables_of
+from unisono.export.mpich_tables import Tables, Tree, tables_of
 from unisono.machine.describe import describe
 from unisono.machine.description import Machine, Mpi
 from unisono.tuning.plans import PlanModel, RuleModel
@@ -29,6 +29,10 @@ NAMES = {
     "bcast": ("binomial", "scatter_recursive_doubling_allgather"),
     "barrier": ("dissemination",),
 }
+
+
+def algorithm_name(collective: str, algorithm: str) -> str:
+    return f"MPIR_{collective.capitalize()}_intra_{algorithm}"
 
 
 def leaf(collective: str, algorithm: str) -> Tree:

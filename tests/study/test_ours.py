@@ -197,6 +197,26 @@ def test_the_launches_of_a_study_are_told_what_is_to_be_reproducible(monkeypatch
     assert "UNISONO_REPRODUCIBLE=" in preloaded(line, LIBRARY, machine()).argv
 
 
+def test_algorithms_of_mpich_are_candidates_beside_ours() -> None:
+    algorithms = {"allreduce": {"smp": 2, "recursive_doubling": 3}, "gather": {"binomial": 1}}
+    here = machine(nodes=2).model_copy(update={"mpi": MPICH.model_copy(update={"algorithms": algorithms})})
+
+    def named(nodes: int, algorithm: str) -> dict[str, set[str]]:
+        asked = study(f'coll = ["all"]\nalgorithm = ["{algorithm}"]\nsegment = ["16384"]', '[method]\nname = "race"')
+        asked = asked.model_copy(update={"cases": asked.cases.model_copy(update={"nodes": [nodes]})})
+        offered = {(nodes, ppn, places): these for (_, ppn, places), these in OFFERED.items()}
+        matrix = expand(asked, here, ours=offered)
+        assert matrix.scope == tuple(CALL_SCOPE)
+        return {
+            c.case.collective: {s["algorithm"] for s in c.settings if s.get("coll") == "mpich" and len(s) == 2}
+            for c in matrix.cases
+        }
+
+    assert named(1, "all") == {"allreduce": {"recursive_doubling"}, "gather": {"binomial"}}
+    assert named(2, "all")["allreduce"] == {"smp", "recursive_doubling"}, "nodes of several ranks"
+    assert named(1, "binomial") == {"allreduce": set(), "gather": {"binomial"}}
+
+
 def test_under_mpich_ours_are_the_only_candidates() -> None:
     here: Machine = machine().model_copy(update={"mpi": MPICH})
     matrix = expand(study('coll = ["all"]\nalgorithm = ["all"]\npml = ["ob1", "ucx"]'), here, ours=OFFERED)

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from unisono.errors import UserError
-from unisono.export import dispatch, rules, rules_json
+from unisono.export import dispatch, mpich_files, rules, rules_json
+from unisono.export.content import Content
 from unisono.export.provenance import provenance
 from unisono.export.words import plan_words, rules_words
 from unisono.language import N_, _
@@ -59,7 +60,8 @@ class Applied:
     rules_file: Path | None
     """Of coll/tuned."""
     extra_mca: Mapping[str, str]
-    """The MCA parameters that name the rules file, or that our library needs, for launches of the plan."""
+    """The MCA parameters that name the rules file, or that our library needs, for launches of the plan; with MPICH the
+    variables that name its selection files or force an algorithm."""
     notes: tuple[str, ...]
     """What the plan's words cannot do, and where the tuning does not fit; one sentence each."""
     serving_file: Path | None = None
@@ -68,7 +70,7 @@ class Applied:
     @property
     def is_default(self) -> bool:
         """Whether nothing at all is set."""
-        return self.plan.launch.is_default and self.rules_file is None and self.serving_file is None
+        return self.plan.launch.is_default and not self.extra_mca and self.serving_file is None
 
     def serving(self, line: Command, machine: Machine, env: Mapping[str, str], progress: Progress = None) -> Command:
         """The command line with our library and its rules in the ranks, where the plan needs them.
@@ -153,19 +155,24 @@ def apply_plan(tuning: Tuning, plan: PlanModel, machine: Machine) -> Applied:
     path = _keep(_rules_text(words.rules, head, machine)) if words.rules else None
     serving = _keep(dispatch.write(words.serving, head)) if words.serving else None
     extra_mca = {**words.serving_mca, **(rules_words(path) if path else {})}
-    return Applied(plan, path, extra_mca, (*words.notes, *_left_to_files(plan)), serving)
+    variables, notes = _selection(Content(tuning, plan, machine, words, cache_folder()))
+    return Applied(plan, path, {**extra_mca, **variables}, (*words.notes, *notes), serving)
 
 
-def _left_to_files(plan: PlanModel) -> list[str]:
-    """A sentence about rules that only exported files can say."""
-    named = sorted({rule.collective for rule in plan.rule if rule.call.get("coll") == MPICH})
-    if not named:
-        return []
-    return [
-        N_(
-            "{named}: MPICH's own algorithms are left out; unisono export --format mpich-json writes a script to source"
-        ).format(named=", ".join(named))
-    ]
+def _selection(content: Content) -> tuple[dict[str, str], Sequence[str]]:
+    """MPICH's variables for the plan's rules, its selection files kept, and what these cannot say."""
+    if not any(rule.call.get("coll") == MPICH for rule in content.plan.rule):
+        return {}, ()
+    if not content.mpi.traits.SELECTION_FILES:
+        left_out = N_("rules that name algorithms of MPICH are left out, because this is {name} {version}")
+        return {}, (left_out.format(name=content.mpi.name, version=content.mpi.version),)
+    try:
+        found = mpich_files.selection(content)
+    except UserError as error:
+        return {}, (N_("rules that name algorithms of MPICH are left out: {error}").format(error=error),)
+    texts = mpich_files.selection_files(found)
+    files = {mpich_files.FILES[name]: str(_keep(text, ".json")) for name, text in texts.items()}
+    return {**files, **mpich_files.by_variables(content)}, found.notes
 
 
 def _rules_text(found: rules.RulesFile, head: list[str], machine: Machine) -> str:
@@ -174,9 +181,9 @@ def _rules_text(found: rules.RulesFile, head: list[str], machine: Machine) -> st
     return rules.write(found, head)
 
 
-def _keep(text: str) -> Path:
+def _keep(text: str, ending: str = ".conf") -> Path:
     """A rules file, named by its content: the same rules are one file, and no run's file changes under it."""
-    path = cache_folder() / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.conf"
+    path = cache_folder() / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}{ending}"
     return write(path, text, _("set XDG_CACHE_HOME to a directory that can"))
 
 

@@ -17,7 +17,7 @@ from unisono.decide.table import Table, tables
 from unisono.errors import UserError
 from unisono.language import _
 from unisono.study.data import LaunchRow, Refusal
-from unisono.vocabulary import CALL_SCOPE, DEFAULT, SIMULATED, Sample, Setting
+from unisono.vocabulary import CALL_SCOPE, DEFAULT, NATIVE, SIMULATED, Sample, Setting
 
 STATISTIC = {"classic": "mean", "race": "median", SIMULATED: "median"}
 """What of a launch counts: the benchmark of Oracle's guides reports means; medians do not mind a hiccup."""
@@ -99,7 +99,7 @@ def _launches(
     possible = launches_of(list(group.values()))
     if steps_to is not None:
         reached = {end for selection in steps_to for end in (selection.chosen, selection.plain)}
-        reached |= {selection.plain | {"coll": "tuned"} for selection in steps_to}
+        reached |= {selection.plain | {"coll": native} for selection in steps_to for native in NATIVE}
         possible = [launch for launch in possible if launch in reached or launch.is_default]
     case = next(iter(group.values())).case
     return [launch for launch in possible if out.allows(launch, case.nodes, case.ppn, scope)]

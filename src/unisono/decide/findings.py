@@ -21,7 +21,7 @@ from unisono.decide.decision import Finding, Interval
 from unisono.decide.statistics import locations
 from unisono.decide.stepwise import is_component
 from unisono.decide.table import Table, filled
-from unisono.vocabulary import DEFAULT, UNISONO, Case, Setting, is_ours
+from unisono.vocabulary import DEFAULT, Case, Setting, whose
 
 SINGULAR = 1.5
 """How many times off its neighbours' line a size must be to be a singular point."""
@@ -93,7 +93,7 @@ def _contexts(table: Table, fixed: tuple[Setting, ...]) -> list[Context]:
         if "algorithm" in setting:
             rest = setting.without("algorithm", "segment", "coll")
             segment = f", segment {setting['segment']}" if "segment" in setting else ""
-            groups[UNISONO if is_ours(setting) else "algorithm"][rest][setting["algorithm"] + segment] = setting
+            groups[whose(setting)][rest][setting["algorithm"] + segment] = setting
             continue
         for name in setting:
             groups[name][setting.without(name)][setting[name]] = setting
@@ -287,7 +287,7 @@ def singular_points(table: Table, confidence: float, settings: Iterable[Setting]
 def _singular(table: Table, setting: Setting, column: int, log: float, half: float) -> Finding:
     size = table.sizes[column]
     if "algorithm" in setting:
-        parameter = UNISONO if is_ours(setting) else "algorithm"
+        parameter = whose(setting)
         what = sentences.subject(parameter, setting["algorithm"])
     elif len(setting) == 1:
         parameter = next(iter(setting))
@@ -298,7 +298,7 @@ def _singular(table: Table, setting: Setting, column: int, log: float, half: flo
         kind="singular point",
         case=table.case,
         parameter=parameter,
-        value=setting.get("algorithm" if parameter == UNISONO else parameter, ""),
+        value=setting.get("algorithm" if "algorithm" in setting else parameter, ""),
         text=sentences.singular(table.case, what, size, math.exp(log)),
         first=size,
         last=size,

@@ -17,7 +17,7 @@ unisono.decide.choosing's.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -25,10 +25,21 @@ from unisono.decide.decision import Interval, Plan, Rule
 from unisono.decide.joint import joint_gains
 from unisono.decide.luck import cut, modest
 from unisono.decide.robust import Counts, Floats
-from unisono.decide.select import boundary, segments
+from unisono.decide.select import Segment, boundary, segments
 from unisono.decide.statistics import Contrast, Prior, contrasts
 from unisono.decide.table import Table, filled
-from unisono.vocabulary import CALL_SCOPE, DEFAULT, DISPATCHED, PRELOAD, UNISONO, Setting, is_ours
+from unisono.vocabulary import (
+    CALL_SCOPE,
+    DEFAULT,
+    DISPATCHED,
+    MPICH,
+    NATIVE,
+    PRELOAD,
+    SIZED_BY_MPICH,
+    UNISONO,
+    Setting,
+    is_ours,
+)
 
 COVERAGE = 0.5
 """A plan has a gain for a collective when it was measured on at least this share of the default's sizes."""
@@ -95,20 +106,26 @@ def base_of(table: Table, launch: Setting) -> Setting | None:
 
 
 def calls_of(table: Table, launch: Setting) -> list[Setting]:
-    """The measured settings (launch part included) that coll/tuned's rules, or our library's, could switch to under a
-    plan."""
+    """The measured settings (launch part included) that the rules of coll/tuned, of MPICH, or our library's could
+    switch to under a plan."""
     if PRELOAD in launch:
         return _served(table, launch.without(PRELOAD))
-    tuned = launch.without("coll") | {"coll": "tuned"}
+    return [setting for native in NATIVE for setting in _native(table, launch, native)]
+
+
+def _native(table: Table, launch: Setting, native: str) -> list[Setting]:
+    forced = launch.without("coll") | {"coll": native}
     base = base_of(table, launch)
-    if launch.get("coll") != "tuned" and (base is None or "coll" in base or tuned in table):
+    if launch.get("coll") != native and (base is None or "coll" in base or forced in table):
         return []
-    return [s for s in table.settings if "algorithm" in s and s.without("algorithm", "segment") == tuned]
+    return [s for s in table.settings if "algorithm" in s and s.without("algorithm", "segment") == forced]
 
 
 def _served(table: Table, launch: Setting) -> list[Setting]:
     """What our library could switch to: whatever was switched inside launches of this launch part."""
     rules = calls_of(table, launch)
+    if table.case.collective not in SIZED_BY_MPICH:
+        rules = [s for s in rules if s.get("coll") != MPICH]  # for all sizes or none: it cannot stand beside ours
     base = base_of(table, launch)
     if base is None or table.case.collective not in DISPATCHED:
         return rules
@@ -117,6 +134,7 @@ def _served(table: Table, launch: Setting) -> list[Setting]:
         s
         for s in table.settings
         if "coll" in s
+        and s.get("coll") != MPICH
         and s not in rules
         and s.without(*CALL_SCOPE) == launch
         and bool((np.isfinite(table.logs[table.row(s)]).any(axis=0) & there).any())
@@ -165,7 +183,8 @@ def _course(table: Table, logs: Floats, launch: Setting, margin: float, confiden
     judged = part[0].copy()
     weights = table.weights[sizes]
     complexity = [len(call.only("coll", "algorithm", "segment")) for call in calls]
-    for segment in segments(part, table.rounds, weights, complexity, margin=margin, confidence=confidence):
+    whole = table.case.collective not in SIZED_BY_MPICH and any(call.get("coll") == MPICH for call in calls)
+    for segment in _cut(part, table.rounds, weights, complexity, margin, confidence, whole=whole):
         within = slice(segment.first, segment.last + 1)
         chosen = base if segment.choice is None else calls[segment.choice - 1]
         if segment.choice is not None:
@@ -173,6 +192,25 @@ def _course(table: Table, logs: Floats, launch: Setting, margin: float, confiden
             judged[within] = bridged(line, part[0, within])
         spans.append((segment.first, segment.last, chosen))
     return Course(launch, base, tuple(spans), tuple(int(index) for index in sizes), judged)
+
+
+def _cut(
+    part: Floats,
+    rounds: Counts,
+    weights: Floats,
+    complexity: Sequence[int],
+    margin: float,
+    confidence: float,
+    *,
+    whole: bool,
+) -> Sequence[Segment]:
+    """Ranges with what serves each; one over all sizes (`whole`) where the MPI's files tell no sizes apart."""
+    if not whole:
+        return segments(part, rounds, weights, complexity, margin=margin, confidence=confidence)
+    share = weights / weights.sum()
+    mean: Floats = np.sum(part * share[:, None], axis=1, keepdims=True)
+    (one,) = segments(mean, rounds, np.ones(1), complexity, margin=margin, confidence=confidence)
+    return [replace(one, first=0, last=len(weights) - 1)]
 
 
 def aligned(part: Floats, rounds: Counts) -> Floats:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from unisono.errors import UserError
 from unisono.language import N_
 from unisono.sizes import format_size, parse_size
-from unisono.vocabulary import DEFAULT, UNISONO, Case, Setting
+from unisono.vocabulary import DEFAULT, MPICH, UNISONO, Case, Setting
 
 
 def order(value: str) -> tuple[int, int, str]:
@@ -58,6 +58,8 @@ def subject(parameter: str, value: str) -> str:
         return N_("tuned's {value}").format(value=value)
     if parameter == UNISONO:
         return N_("our {value}").format(value=value)
+    if parameter == MPICH:
+        return N_("MPICH's {value}").format(value=value)
     if parameter == "placement":
         return N_("{value} placement").format(value=value)
     return f"{parameter}={value}"
@@ -65,7 +67,8 @@ def subject(parameter: str, value: str) -> str:
 
 def about(parameter: str, rest: Setting) -> str:
     """A parameter as the subject of a sentence about its values: "coll", "algorithm under pml=ucx"."""
-    what = N_("each of our algorithms") if parameter == UNISONO else parameter
+    each = {UNISONO: N_("each of our algorithms"), MPICH: N_("each of MPICH's algorithms")}
+    what = each.get(parameter, parameter)
     return N_("{what} under {rest}").format(what=what, rest=rest) if rest else what
 
 

@@ -22,7 +22,7 @@ from unisono.decide.claims import verdicts
 from unisono.decide.decision import Step
 from unisono.decide.sentences import order
 from unisono.decide.table import Table
-from unisono.vocabulary import DEFAULT, UNISONO, Setting
+from unisono.vocabulary import DEFAULT, MPICH, NATIVE, UNISONO, Setting
 
 NOT_SET = "not set"
 """How a step names the absence of the parameter it compares."""
@@ -49,7 +49,7 @@ def trimmed(values: Sequence[float]) -> float:
 
 
 def is_component(name: str) -> bool:
-    return name in ("coll", "algorithm", "segment", UNISONO) or name.startswith("coll_")
+    return name in ("coll", "algorithm", "segment", UNISONO, MPICH) or name.startswith("coll_")
 
 
 def select(table: Table, margin: float, confidence: float) -> Selection:
@@ -115,7 +115,7 @@ class _Selector:
         return chosen.only("placement")
 
     def _third(self, fixed: Setting) -> Setting:
-        """The component; then, beside it, the algorithms of coll/tuned."""
+        """The component; then, beside it, the algorithms of coll/tuned, or of MPICH."""
         parts = {
             setting.without(*fixed): setting
             for setting in sorted(self._curves)
@@ -130,16 +130,19 @@ class _Selector:
         component = next(iter(labelled.values()), fixed).without(*fixed)
         if len(labelled) > 1:
             component = self._compare(3, compared, fixed, labelled).without(*fixed)
-        tuned = fixed | {"coll": "tuned"}
+        for native in NATIVE:
+            self._algorithms(fixed, fixed | {"coll": native})
+        return component
+
+    def _algorithms(self, fixed: Setting, forced: Setting) -> None:
         plain = fixed | self._without_component(fixed)
-        algorithms = {NOT_SET: tuned if tuned in self._curves else plain}
+        algorithms = {NOT_SET: forced if forced in self._curves else plain}
         for setting in self._curves:
-            if "algorithm" in setting and setting.without("algorithm", "segment") == tuned:
+            if "algorithm" in setting and setting.without("algorithm", "segment") == forced:
                 segment = f", segment {setting['segment']}" if "segment" in setting else ""
                 algorithms[setting["algorithm"] + segment] = setting
         if len(algorithms) > 1:
-            self._compare(3, "algorithm", tuned, {k: s for k, s in algorithms.items() if s in self._curves})
-        return component
+            self._compare(3, "algorithm", forced, {k: s for k, s in algorithms.items() if s in self._curves})
 
     def _without_component(self, fixed: Setting) -> Setting:
         """What "no component" was called in this study under `fixed`: nothing set, or all switched off."""

@@ -53,7 +53,7 @@ def _selected(content: Content) -> Carried:
     found = selection(content)
     files = selection_files(found)
     names = {mpich_files.FILES[name]: str(content.directory / name) for name in files}
-    return Carried({**names, **content.words.env}, files, found.notes)
+    return Carried({**names, **mpich_files.by_variables(content), **content.words.env}, files, found.notes)
 
 
 def rules_name(content: Content) -> str:

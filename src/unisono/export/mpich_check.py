@@ -21,14 +21,15 @@ from unisono.export.beside import beside
 from unisono.export.calls import sizes_of
 from unisono.export.content import Content
 from unisono.export.handed import Handed
-from unisono.export.mpich_files import ALGORITHMS, FILES
+from unisono.export.mpich_files import ALGORITHMS, FILES, by_variables
 from unisono.export.mpich_reader import Call, path_of, read
 from unisono.export.mpich_selection import forced
-from unisono.export.mpich_tables import Tree, algorithm_name, tables_of
+from unisono.export.mpich_tables import Tree, tables_of
 from unisono.export.probe import Answers, answered, ask, probe_program
 from unisono.export.seen import OWN_CHOICE, Item
 from unisono.language import _
 from unisono.launch.command import command
+from unisono.mpi.cvars import algorithm_variable
 from unisono.reading import read_text
 from unisono.sizes import format_size
 from unisono.vocabulary import DEFAULT
@@ -68,8 +69,10 @@ def _items(content: Content, files: Handed, launches: _Launches) -> Iterator[Ite
             yield Item(name, value, _("cannot be seen"), None, _("its library does not say which variables it uses"))
     named = files.env.get(FILES[ALGORITHMS])
     if named is not None:
-        yield from _selected(content, launches, Path(named), read(read_text(Path(named)), named))
-    elif any(map(_FORCES.fullmatch, cvars)):
+        beside_it = by_variables(content)
+        yield from _selected(content, launches, Path(named), read(read_text(Path(named)), named), beside_it)
+        cvars = {name: value for name, value in cvars.items() if name in beside_it}
+    if any(map(_FORCES.fullmatch, cvars)):
         yield from _forced(content, launches, cvars)
 
 
@@ -100,14 +103,16 @@ def _ranges(content: Content) -> list[_Range]:
             sizes = sorted({max(size, plan.ranks) for size in ends}) if "reduce" in collective else ends
             rule = plan.rule_at(collective, sizes[0])
             name = rule.call.get("algorithm") if rule else None
-            wanted = algorithm_name(collective, name) if name and tables.has(collective, name) else None
+            wanted = tables.name_of(collective, name) if name and tables.has(collective, name) else None
             out.append(_Range(collective, what, sizes, wanted))
     return out
 
 
-def _selected(content: Content, launches: _Launches, path: Path, tree: Tree) -> Iterator[Item]:
+def _selected(
+    content: Content, launches: _Launches, path: Path, tree: Tree, beside_it: Mapping[str, str]
+) -> Iterator[Item]:
     """One item for each range of the plan's sizes, with one launch for each end of those that have an algorithm."""
-    ranges = _ranges(content)
+    ranges = [each for each in _ranges(content) if algorithm_variable(each.collective) not in beside_it]
     for each in ranges:
         # Those of other collectives may use this one inside.
         calls = sorted(

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
 from unisono.errors import UserError
 from unisono.export.compiled import plans_under
 from unisono.export.content import Content
-from unisono.export.mpich_selection import Selection, compile_selection, forced
+from unisono.export.mpich_selection import Selection, compile_selection, forced, unsayable
 from unisono.export.mpich_tables import Tree, tables_of
 from unisono.language import N_, _
+from unisono.mpi.cvars import algorithm_variable, device_variable
+from unisono.tuning.plans import PlanModel, RuleModel
+from unisono.vocabulary import MPICH, is_ours
 
 ALGORITHMS = "mpich-selection.json"
 COMPOSITIONS = "mpich-ch4-selection.json"
@@ -22,11 +26,44 @@ _PAGE = 4096
 
 
 def selection(content: Content) -> Selection:
-    """Of the plan and of others with its launch setting; without rules MPICH's tables are not looked for."""
-    plans = plans_under(content.tuning, content.plan)
+    """Of the plan and of others with its launch setting, but for what `by_variables` says and what our library serves;
+    without rules MPICH's tables are not looked for."""
+    forced_ = by_variables(content)
+    plans = [
+        plan.model_copy(update={"rule": tuple(rule for rule in plan.rule if _is_for_files(rule, plan, forced_))})
+        for plan in plans_under(content.tuning, content.plan)
+    ]
     if not any(rule.call for plan in plans for rule in plan.rule):
         return Selection({}, {}, ())
     return compile_selection(plans, tables_of(content.mpi))
+
+
+def _is_for_files(rule: RuleModel, plan: PlanModel, variables: Mapping[str, str]) -> bool:
+    ours = plan.needs_library and is_ours(rule.call)
+    return not ours and algorithm_variable(rule.collective) not in variables
+
+
+def by_variables(content: Content) -> dict[str, str]:
+    """Variables for the collectives of the plan that have one algorithm for all sizes, which MPICH's files cannot name.
+    They hold for every communicator."""
+    out: dict[str, str] = {}
+    rules = [rule for rule in content.plan.rule if rule.call.get("coll") == MPICH]
+    one_for_all = forced(content.plan)
+    for rule in rules:
+        known = content.mpi.algorithms.get(rule.collective, {})
+        if rule.collective not in one_for_all or rule.call.get("algorithm") not in known:
+            continue
+        if unsayable(rule, content.plan, tables_of(content.mpi)):
+            out |= _forcing(rule.collective, one_for_all[rule.collective])
+    return out
+
+
+def _forcing(collective: str, algorithm: str) -> dict[str, str]:
+    return {
+        algorithm_variable(collective): algorithm,
+        # Else the device decides first, and the algorithm is reached by some calls only.
+        device_variable(collective): "0",
+    }
 
 
 def selection_files(found: Selection) -> dict[str, str]:
@@ -48,7 +85,7 @@ def forced_variables(content: Content) -> dict[str, str]:
 
     Raises UserError for an algorithm that this MPICH does not have: it would not start.
     """
-    out = {}
+    out: dict[str, str] = {}
     for collective, algorithm in forced(content.plan).items():
         known = tables_of(content.mpi).algorithms_of(collective)
         if algorithm not in known:
@@ -57,9 +94,7 @@ def forced_variables(content: Content) -> dict[str, str]:
                     collective=collective, version=content.mpi.version, name=algorithm, known=", ".join(known) or "none"
                 )
             )
-        out[f"MPIR_CVAR_{collective.upper()}_INTRA_ALGORITHM"] = algorithm
-        # Else the device decides first, and the algorithm is reached by some calls only.
-        out[f"MPIR_CVAR_{collective.upper()}_DEVICE_COLLECTIVE"] = "0"
+        out |= _forcing(collective, algorithm)
     return {**out, **content.words.env}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from unisono.export.message_bytes import ONE_RULE
-from unisono.export.mpich_tables import Tables, Tree, algorithm_name
+from unisono.export.mpich_tables import Tables, Tree
 from unisono.language import N_
 from unisono.tuning.plans import PlanModel, RuleModel
 from unisono.vocabulary import MPICH
@@ -175,17 +175,7 @@ def _leaf(
     collective, algorithm = rule.collective, rule.call.get("algorithm", "")
     if rule.call.is_default:
         return None, None
-    wrong = ""
-    if rule.call.get("coll") != MPICH or not algorithm:
-        wrong = N_("MPICH's file only chooses among its own algorithms")
-    elif not tables.has(collective, algorithm):
-        wrong = N_("this MPICH's file has no such algorithm")
-    elif (collective, algorithm) == _HALF_READ:
-        wrong = N_("MPICH's reader leaves a parameter of it undefined")
-    elif algorithm == _IN_PLACE:
-        wrong = N_("it serves calls in place alone")
-    elif (collective, algorithm) in _POWER_OF_TWO and plan.ranks & (plan.ranks - 1):
-        wrong = N_("it needs a power of two ranks")
+    wrong = unsayable(rule, plan, tables)
     if wrong:
         notes.append(
             N_("{where}, {range}: {call} is left out, because {wrong}").format(
@@ -198,7 +188,23 @@ def _leaf(
         for word, variable in _PARAMETERS.get((collective, algorithm), ())
         if tables.knows(word)
     }
-    return algorithm, {f"algorithm={algorithm_name(collective, algorithm)}": parameters}
+    return algorithm, {f"algorithm={tables.name_of(collective, algorithm)}": parameters}
+
+
+def unsayable(rule: RuleModel, plan: PlanModel, tables: Tables) -> str:
+    """Why MPICH's file cannot give a rule's call to its algorithm; "" where it can."""
+    collective, algorithm = rule.collective, rule.call.get("algorithm", "")
+    if rule.call.get("coll") != MPICH or not algorithm:
+        return N_("MPICH's file only chooses among its own algorithms")
+    if not tables.has(collective, algorithm):
+        return N_("this MPICH's file has no such algorithm")
+    if (collective, algorithm) == _HALF_READ:
+        return N_("MPICH's reader leaves a parameter of it undefined")
+    if algorithm == _IN_PLACE:
+        return N_("it serves calls in place alone")
+    if (collective, algorithm) in _POWER_OF_TWO and plan.ranks & (plan.ranks - 1):
+        return N_("it needs a power of two ranks")
+    return ""
 
 
 def _value(collective: str, variable: str, plan: PlanModel) -> str:

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from unisono.asking import ask
 from unisono.errors import UserError
 from unisono.language import _
 from unisono.machine.description import Mpi
+from unisono.mpi.found import linked_library
 
 Tree = dict[str, Any]
 """Conditions, tried in order -> what holds below them; a leaf is a name -> its parameters."""
@@ -39,7 +38,12 @@ class Tables:
     """Whether a chain of conditions on the ranks a node can be ended."""
 
     def has(self, collective: str, algorithm: str) -> bool:
-        return algorithm_name(collective, algorithm).encode() in self.words
+        return any(name.encode() in self.words for name in _names(collective, algorithm))
+
+    def name_of(self, collective: str, algorithm: str) -> str:
+        """As a leaf of this MPICH calls it: MPIR_Allreduce_intra_ring, MPIR_Allreduce_allcomm_nb."""
+        names = _names(collective, algorithm)
+        return next((name for name in names if name.encode() in self.words), names[0])
 
     def algorithms_of(self, collective: str) -> list[str]:
         """By the names of MPIR_CVAR_<COLLECTIVE>_INTRA_ALGORITHM."""
@@ -52,14 +56,16 @@ class Tables:
         return parameter == "k" or f"{parameter}=".encode() in self.words
 
 
-def algorithm_name(collective: str, algorithm: str) -> str:
-    """As a leaf calls it: MPIR_Allreduce_intra_ring."""
-    return f"MPIR_{collective.capitalize()}_intra_{algorithm}"
+def _names(collective: str, algorithm: str) -> tuple[str, str]:
+    return (
+        f"MPIR_{collective.capitalize()}_intra_{algorithm}",
+        f"MPIR_{collective.capitalize()}_allcomm_{algorithm}",
+    )
 
 
 def tables_of(mpi: Mpi) -> Tables:
     """Raises UserError where the library is not found, or holds no such tables (before MPICH 4; in a newer scheme)."""
-    path = _library(mpi)
+    path = linked_library(mpi.mpicc, mpi.root)
     found = _tables(path, path.stat().st_mtime_ns) if path else None
     if found is None:
         raise UserError(
@@ -68,25 +74,6 @@ def tables_of(mpi: Mpi) -> Tables:
             )
         )
     return found
-
-
-def _library(mpi: Mpi) -> Path | None:
-    """What programs of this MPICH are linked with."""
-    shown = ask([mpi.mpicc, "-show"], timeout=60.0).out if mpi.mpicc else ""
-    words = shlex.split(shown)
-    folders = [Path(word[2:]) for word in words if word.startswith("-L")]
-    folders += [Path(mpi.root) / "lib"] if mpi.root else []
-    names = [f"lib{word[2:]}.so" for word in words if word.startswith("-lmpi")] or ["libmpi.so", "libmpich.so"]
-    paths = [path for folder in folders for name in names for path in sorted(folder.glob(f"{name}*"))]
-    return next((path for path in paths if _is_library(path)), None)
-
-
-def _is_library(path: Path) -> bool:
-    """Not a linker's script, which may have the library's name."""
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return file.read(4) == b"\x7fELF"
 
 
 @cache

@@ -21,7 +21,10 @@ from unisono.vocabulary import (
     DEFAULT,
     DISPATCHED,
     MICROBENCHMARKS,
+    MPICH,
+    NATIVE,
     PRELOAD,
+    SIZED_BY_MPICH,
     WITHOUT_SIZE,
     Case,
     Setting,
@@ -152,7 +155,7 @@ def _candidate(
     for collective, known in collectives.items():
         usable = _usable(known.models, collective, launch, scope)
         found = _picks(usable, Case(collective, nodes, ppn), known, base)
-        if collective in WITHOUT_SIZE and len({one.setting for one in found}) > 1:
+        if _one_rule(collective, [one.setting for one in found]) and len({one.setting for one in found}) > 1:
             found = _picks(_only(usable, base), Case(collective, nodes, ppn), known, base)
         if found:
             gains[collective] = over(found)
@@ -165,6 +168,12 @@ def _only(models: Mapping[Setting, Model], setting: Setting) -> dict[Setting, Mo
     return {one: model for one, model in models.items() if one == setting}
 
 
+def _one_rule(collective: str, settings: Sequence[Setting]) -> bool:
+    """Whether what serves a collective serves all its sizes: ranks know none, or MPICH's files tell none apart."""
+    of_mpich = any(setting.get("coll") == MPICH for setting in settings)
+    return collective in WITHOUT_SIZE or (of_mpich and collective not in SIZED_BY_MPICH)
+
+
 def _picks(models: Mapping[Setting, Model], case: Case, known: _Known, base: Setting) -> list[Pick]:
     every = (pick(models, case, size, base, known.models[DEFAULT]) for size in known.sizes)
     return [one for one in every if one is not None]
@@ -174,17 +183,20 @@ def _usable(
     models: Mapping[Setting, Model], collective: str, launch: Setting, scope: Sequence[str]
 ) -> dict[Setting, Model]:
     """What a plan's rules may name, as for measured plans (decide.plans): whatever was switched inside the launches
-    where our library carries it out; algorithms of coll/tuned where that serves; else the launch setting alone."""
+    where our library carries it out; algorithms of coll/tuned where that serves, or of MPICH; else the launch setting
+    alone."""
     base = as_measured(launch)
     if PRELOAD in launch and collective in DISPATCHED:
-        return {setting: model for setting, model in models.items() if launch_part(setting, scope) == base}
-    forced = base | {"coll": "tuned"}
+        sized = collective in SIZED_BY_MPICH
+        there = {setting: model for setting, model in models.items() if launch_part(setting, scope) == base}
+        return {setting: model for setting, model in there.items() if sized or setting.get("coll") != MPICH}
+    native = [base | {"coll": name} for name in NATIVE]
     # Where it serves anyway, asking for it is folded into asking for nothing, and was never measured.
-    serves = base == forced or ("coll" not in base and forced not in models)
+    serving = [forced for forced in native if base == forced or ("coll" not in base and forced not in models)]
     return {
         setting: model
         for setting, model in models.items()
-        if setting == base or (serves and "algorithm" in setting and setting.without("algorithm", "segment") == forced)
+        if setting == base or ("algorithm" in setting and setting.without("algorithm", "segment") in serving)
     }
 
 
@@ -209,7 +221,7 @@ def _rules(picks: Sequence[Pick], base: Setting) -> list[Rule]:
             case = run[0].case
             first = boundary(picks[start - 1].size, run[0].size) if start else run[0].size
             last: int | None = boundary(run[-1].size, picks[end].size) - 1 if end < len(picks) else run[-1].size
-            if case.collective in WITHOUT_SIZE:
+            if _one_rule(case.collective, [setting]):
                 first, last = 0, None
             found.append(
                 Rule(

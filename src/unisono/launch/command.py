@@ -11,7 +11,7 @@ from unisono.launch.placement import Placement, place
 from unisono.machine.description import Machine
 from unisono.mpi.family import Family
 from unisono.mpi.launchers.lines import overridden
-from unisono.parameters.spelling import LaunchWords, component_words, launch_words, require_mpi
+from unisono.parameters.spelling import LaunchWords, component_words, launch_words, require_mpi, variables_of
 from unisono.vocabulary import Setting
 
 
@@ -43,13 +43,15 @@ def command(
 ) -> Command:
     """mpirun with the launch-scope part of a setting for `nodes` x `ppn` ranks of `program`.
 
-    `extra_mca` goes with it whatever the setting; the setting's own words win over it. Raises UserError as `place`
+    `extra_mca` goes with it whatever the setting: MCA parameters, or variables of the environment; the setting's own
+    words win over it. Raises UserError as `place`
     and parameters.spelling.launch_words do.
     """
     mpi = require_mpi(machine)
     placement = place(machine, nodes, ppn, setting.get("placement"), oversubscribe=oversubscribe)
     words = launch_scope_words(setting, machine)
-    mca = {**(extra_mca or {}), **words.mca}
+    variables = variables_of(extra_mca or {})
+    mca = {name: value for name, value in {**(extra_mca or {}), **words.mca}.items() if name not in variables}
     base = base_words(machine, placement, mca)
     hosts = [node.host for node in machine.nodes[:nodes]]
     launcher = mpi.traits.LAUNCHER
@@ -60,7 +62,7 @@ def command(
         *_hosts(machine, placement, mpi.traits),
         *placement.arguments(mpi, hosts),
         *launcher.parameters({**base.mca, **mca}),
-        *launcher.exports(words.env),
+        *launcher.exports({**variables, **words.env}),
     ]
     return Command(
         [*argv, *program], {}, placement, [*base.notes, *overridden(machine.environment, words.mca, words.env)]

@@ -11,7 +11,7 @@ from unisono.launch.job import Place, launcher_in
 from unisono.launch.placement import Placement, place
 from unisono.machine.description import Machine, Node
 from unisono.mpi.launchers.lines import Job, UnplaceableError, Wanted
-from unisono.parameters.spelling import require_mpi
+from unisono.parameters.spelling import require_mpi, variables_of
 from unisono.vocabulary import Setting
 
 
@@ -30,7 +30,9 @@ def with_setting(
     """
     words = launch_scope_words(setting, machine)
     placing = _Placing(setting["placement"], machine) if "placement" in setting else None
-    wanted = Wanted({**(extra_mca or {}), **words.mca}, dict(words.env), placing)
+    variables = variables_of(extra_mca or {})
+    mca = {name: value for name, value in (extra_mca or {}).items() if name not in variables}
+    wanted = Wanted({**mca, **words.mca}, {**variables, **words.env}, placing)
     here = Place(machine, os.environ if env is None else env)
     line = launcher_in(argv, machine).added(argv, wanted, here, require_mpi(machine))
     return Command(line.argv, line.env, placing.placement if placing is not None else None, line.notes)

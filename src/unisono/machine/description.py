@@ -56,7 +56,9 @@ class Mpi(_Model):
     components: dict[str, list[str]] = Field(default_factory=dict)
     """Framework -> components present: coll, pml, btl, mtl ..."""
     algorithms: dict[str, dict[str, int]] = Field(default_factory=dict)
-    """Collective -> coll/tuned's algorithm name -> its number in this version."""
+    """Collective -> algorithm of coll/tuned, or of MPICH -> its number in this version."""
+    values: dict[str, dict[str, int]] = Field(default_factory=dict)
+    """Variable of MPICH that decides before its algorithms' -> name of a value -> its number."""
     call_scope: list[str] = Field(default_factory=list)
     """Which call-scope parameters this version really switches inside a launch: coll, algorithm, segment."""
     settings: dict[str, str] = Field(default_factory=dict)

@@ -78,6 +78,7 @@ def describe_mpi(mpirun: str | None = None, mpicc: str | None = None) -> Mpi:
         root=str(Path(launcher).resolve().parent.parent),
         components=found.components,
         algorithms=found.algorithms,
+        values=found.values,
         call_scope=found.call_scope,
         settings=found.settings,
     )

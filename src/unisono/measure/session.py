@@ -73,16 +73,22 @@ class Session:
                 raise
 
     def define(
-        self, prefer: str | None = None, variables: Mapping[str, str] | None = None, use: str | None = None
+        self,
+        prefer: str | None = None,
+        variables: Mapping[str, str] | None = None,
+        use: str | None = None,
+        held: Mapping[str, str] | None = None,
     ) -> int:
         """The id of a call-scope setting; nothing at all is the default, 0. Asking again gives the same id.
 
+        `variables` have their values while the communicator is copied, those `held` whenever the setting runs.
         `use` is COLLECTIVE:IMPLEMENTATION for our library, which must be in the ranks. Raises ValueError, with the
         benchmark's sentence, when the MPI library, or ours, cannot be set that way.
         """
         words = [f"prefer={prefer}"] if prefer else []
         words += [f"use={use}"] if use else []
         words += [f"var.{name}={value}" for name, value in sorted((variables or {}).items())]
+        words += [f"hold.{name}={value}" for name, value in sorted((held or {}).items())]
         key = tuple(words)
         if key in self._defined:
             return self._defined[key]

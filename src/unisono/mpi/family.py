@@ -25,6 +25,9 @@ class Installation(Protocol):
     def components(self) -> Mapping[str, list[str]]: ...
 
     @property
+    def algorithms(self) -> Mapping[str, Mapping[str, int]]: ...
+
+    @property
     def call_scope(self) -> Sequence[str]: ...
 
 
@@ -103,6 +106,10 @@ class Family(Protocol):
 
     def sweep_words(self, mpi: Installation) -> dict[str, str]:
         """MCA parameters that a launch needs in which algorithms are switched."""
+
+    def forcing(self, collective: str, algorithm: str) -> dict[str, str]:
+        """Variables of its environment, and of its MPI_T, that give one of its own algorithms to all calls of a
+        collective for as long as they hold; empty where it has no such."""
 
     def parameters(self, mpirun: str) -> Mapping[str, Parameter] | None:
         """Name -> parameter: all that an installation lists itself, beyond the catalogue; None where it lists none."""

@@ -8,6 +8,7 @@ import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from unisono.asking import ask
 from unisono.errors import UserError
 from unisono.language import _
 
@@ -24,6 +25,7 @@ class Found:
     mpicc: str | None
     components: dict[str, list[str]] = field(default_factory=dict)
     algorithms: dict[str, dict[str, int]] = field(default_factory=dict)
+    values: dict[str, dict[str, int]] = field(default_factory=dict)
     call_scope: list[str] = field(default_factory=list)
     settings: dict[str, str] = field(default_factory=dict)
 
@@ -53,3 +55,25 @@ def find_mpicc(mpirun: str, mpicc: str | None) -> str | None:
         return found
     ending = Path(mpirun).suffix
     return beside(mpirun, f"mpicc{ending}") if ending in DEBIANS else beside(mpirun, "mpicc")
+
+
+def linked_library(mpicc: str | None, root: str | None) -> Path | None:
+    """The MPI's own library that its compiler links programs with."""
+    shown = ask([mpicc, "-show"], timeout=60.0).out if mpicc else ""
+    try:
+        words = shlex.split(shown)
+    except ValueError:
+        words = []
+    folders = [Path(word[2:]) for word in words if word.startswith("-L")]
+    folders += [Path(root) / "lib"] if root else []
+    names = [f"lib{word[2:]}.so" for word in words if word.startswith("-lmpi")] or ["libmpi.so", "libmpich.so"]
+    paths = [path for folder in folders for name in names for path in sorted(folder.glob(f"{name}*"))]
+    return next((path for path in paths if _is_library(path)), None)
+
+
+def _is_library(path: Path) -> bool:
+    """Not a linker's script, which may have the library's name."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(4) == b"\x7fELF"

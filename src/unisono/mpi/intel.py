@@ -70,6 +70,11 @@ def sweep_words(mpi: Installation) -> dict[str, str]:
     return {}
 
 
+def forcing(collective: str, algorithm: str) -> dict[str, str]:
+    """None: its presets are read when it starts."""
+    return {}
+
+
 def parameters(mpirun: str) -> Mapping[str, Parameter] | None:
     return None
 

@@ -41,11 +41,7 @@ def availability(name: str, machine: Machine) -> Availability:
     values = available_values(name, machine, None)
     choices = len(set(values) - {parameter.default}) + (parameter.default is not None)
     if name == "coll" and machine.mpi is not None and not machine.traits.MCA:
-        return Availability(
-            True,
-            _("our own (unisono); those of {name} are not switched inside a launch").format(name=machine.mpi.name),
-            "",
-        )
+        return Availability(True, _("our own (unisono); {name} has no components").format(name=machine.mpi.name), "")
     if parameter.kind in ("mca", "component") and choices < 2:
         only = _("only {values} is here").format(values=values[0]) if values else _("nothing to choose from here")
         return Availability(
@@ -65,7 +61,7 @@ def _notes(parameter: Parameter, values: Sequence[str], machine: Machine) -> lis
         return [
             ", ".join(values) + (_("; the default on one node is {chosen}").format(chosen=chosen) if chosen else "")
         ]
-    if parameter.name == "algorithm" and machine.mpi is not None and machine.traits.MCA:
+    if parameter.name == "algorithm" and machine.mpi is not None and machine.mpi.algorithms:
         count = sum(len(algorithms) for algorithms in machine.mpi.algorithms.values())
         return [
             _("{count} algorithms for {count2} collectives").format(count=count, count2=len(machine.mpi.algorithms))

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 
 from unisono.language import N_
 from unisono.machine.description import Machine
+from unisono.mpi.cvars import BY_NODES
 from unisono.parameters import catalogue, conditions
 from unisono.parameters.conditions import Unmet
 from unisono.parameters.defaults import default_component, default_pml, default_value, usable, value_of
 from unisono.parameters.known import require_known
 from unisono.parameters.placements import is_default_binding, same_placement
 from unisono.version import at_least
-from unisono.vocabulary import Setting, is_ours
+from unisono.vocabulary import MPICH, Setting, is_ours
 
 LIBRARIES = ("ucc", "hcoll")
 """Collective components that use UCX themselves, whatever carries point-to-point messages."""
@@ -81,7 +82,7 @@ def _fold_one(setting: Setting, here: _Here) -> tuple[Setting | None, list[str]]
 def _components(setting: Setting, here: _Here) -> _Folded:
     """The preferred component: is it here, does it serve these ranks, is it the one that serves anyway?"""
     name = setting.get("coll")
-    if name is None or is_ours(setting):
+    if name is None or name == MPICH or is_ours(setting):
         return setting, ""
     mpi = here.machine.mpi
     present = usable(here.machine, "coll")
@@ -145,9 +146,11 @@ def _algorithms(setting: Setting, here: _Here) -> _Folded:
     if name is None or mpi is None or is_ours(setting):
         return setting, ""
     if here.collective is not None and name not in mpi.algorithms.get(here.collective, {}):
-        return None, N_(
-            "algorithm={name} is left out for {collective}: coll/tuned has no such algorithm for it."
-        ).format(name=name, collective=here.collective)
+        return None, N_("algorithm={name} is left out for {collective}: {whose} has no such algorithm for it.").format(
+            name=name, collective=here.collective, whose=mpi.name if setting.get("coll") == MPICH else "coll/tuned"
+        )
+    if setting.get("coll") == MPICH:
+        return _mpichs(setting, here)
     if name == "two_proc" and here.ranks != 2:
         return None, N_("algorithm=two_proc is left out: it works for two ranks, here are {ranks}.").format(
             ranks=here.ranks
@@ -167,6 +170,23 @@ def _algorithms(setting: Setting, here: _Here) -> _Folded:
         )
     if setting.get("segment") == "0":
         return setting.without("segment"), N_("segment=0 is its default: measured once, without it.")
+    return setting, ""
+
+
+def _mpichs(setting: Setting, here: _Here) -> _Folded:
+    """MPICH says itself which of its algorithms cannot serve a call, but for the one that goes by nodes (spelling).
+
+    That serves where nodes have several ranks, and of scan only ranks that are numbered node after node.
+    """
+    if setting["algorithm"] != BY_NODES:
+        return setting, ""
+    if here.nodes == 1 or here.ppn == 1:
+        where = N_("on one node") if here.nodes == 1 else N_("with one rank a node")
+        return None, N_("algorithm=smp is left out {where}: it serves several nodes of several ranks.").format(
+            where=where
+        )
+    if here.collective == "scan":
+        return None, N_("algorithm=smp is left out for scan: MPICH does not say whether it can serve these ranks.")
     return setting, ""
 
 

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from unisono.errors import UserError
 from unisono.language import _
 from unisono.machine.description import Machine, Mpi
+from unisono.mpi.cvars import algorithm_variable
 from unisono.parameters import catalogue
 from unisono.parameters.defaults import has_fast_network
 from unisono.version import version_tuple
-from unisono.vocabulary import CALL_SCOPE, PRELOAD, Setting, call_part, is_ours
+from unisono.vocabulary import CALL_SCOPE, MPICH, PRELOAD, Setting, call_part, is_ours
 
 ENVIRONMENT = ("UCX_", "MPI_UCX_", "UCC_", "HCOLL_", "SHARP_", "FI_", "MPIR_CVAR_", "I_MPI_")
 """Parameters of these names are environment variables; every other name is an MCA parameter."""
@@ -30,17 +31,23 @@ class LaunchWords:
 
 @dataclass(frozen=True)
 class CallWords:
-    """What of a setting is switched inside a launch: the component to prefer, MPI_T variables to write, and what our
-    library is to use."""
+    """What of a setting is switched inside a launch: the component to prefer, MPI_T variables to write while a
+    communicator is copied, those to hold while the setting runs, and what our library is to use."""
 
     prefer: str | None = None
     variables: dict[str, str] = field(default_factory=dict)
     use: str | None = None
     """An implementation in the words of our library's rules; it must be preloaded then."""
+    held: dict[str, str] = field(default_factory=dict)
 
 
 def is_environment(name: str) -> bool:
     return name.startswith(ENVIRONMENT)
+
+
+def variables_of(extra: Mapping[str, str]) -> dict[str, str]:
+    """What of words that go with a launch is a variable of the environment."""
+    return {name: value for name, value in extra.items() if is_environment(name)}
 
 
 def launch_words(setting: Mapping[str, str], machine: Machine, call_scope: Sequence[str] | None = None) -> LaunchWords:
@@ -99,6 +106,8 @@ def call_words(setting: Mapping[str, str], collective: str, machine: Machine) ->
     if is_ours(setting):
         return CallWords(use=implementation(setting))
     part = call_part(Setting(setting), mpi.call_scope)
+    if part.get("coll") == MPICH:
+        return CallWords(held=_in_numbers(_forcing(part, collective, mpi), collective, mpi))
     variables = _algorithm_words(part, collective, mpi)
     if variables and not mpi.traits.sweep_words(mpi):
         variables = {"coll_tuned_use_dynamic_rules": "1", **variables}
@@ -135,9 +144,12 @@ _IMPLEMENTATION = re.compile(
 
 
 def call_as_launch(setting: Mapping[str, str], collective: str, machine: Machine) -> dict[str, str]:
-    """MCA parameters that give the call-scope part of a setting to one collective for a whole launch."""
+    """MCA parameters, or MPICH's variables, that give the call-scope part of a setting to one collective for a whole
+    launch."""
     mpi = require_mpi(machine)
     part = call_part(Setting(setting), CALL_SCOPE)
+    if part.get("coll") == MPICH:
+        return _forcing(part, collective, mpi)
     words = component_words(part["coll"], mpi) if "coll" in part else {}
     forced = _algorithm_words(part, collective, mpi)
     if forced:
@@ -197,6 +209,29 @@ def _algorithm_words(part: Mapping[str, str], collective: str, mpi: Mpi) -> dict
             raise UserError(_("segment: only has a meaning together with algorithm"))
         words[f"coll_tuned_{collective}_algorithm_segmentsize"] = part["segment"]
     return words
+
+
+def _forcing(part: Mapping[str, str], collective: str, mpi: Mpi) -> dict[str, str]:
+    """MPICH's variables that give an algorithm to a collective."""
+    known = mpi.algorithms.get(collective, {}) if mpi.traits.ALGORITHMS_OF == MPICH else {}
+    name = part.get("algorithm", "")
+    if name not in known or "segment" in part:
+        raise UserError(
+            _("coll=mpich: {call} is none of {name} {version} for {collective}; it has: {known}").format(
+                call=", ".join(f"{key}={value}" for key, value in part.items() if key != "coll") or "no algorithm",
+                name=mpi.name,
+                version=mpi.version,
+                collective=collective,
+                known=", ".join(known) or "none",
+            )
+        )
+    return mpi.traits.forcing(collective, name)
+
+
+def _in_numbers(words: Mapping[str, str], collective: str, mpi: Mpi) -> dict[str, str]:
+    """The same as MPICH's MPI_T takes them, which has no names of values."""
+    values = {**mpi.values, algorithm_variable(collective): mpi.algorithms[collective]}
+    return {name: str(values[name][value]) if name in values else value for name, value in words.items()}
 
 
 def require_mpi(machine: Machine) -> Mpi:

@@ -31,7 +31,7 @@ from unisono.report.palette import DASHES, MARKERS, SERIES, ordered_colours
 from unisono.report.text import format_ratio, format_time, join, short_setting, significant
 from unisono.report.view import CaseView
 from unisono.sizes import format_size, parse_size
-from unisono.vocabulary import CALL_SCOPE, DEFAULT, Setting, as_measured
+from unisono.vocabulary import CALL_SCOPE, DEFAULT, NATIVE, Setting, as_measured
 
 NOT_SET = N_("not set")
 
@@ -130,7 +130,8 @@ def _race_comparison(view: CaseView, name: str) -> _Comparison | None:
     for base in dict.fromkeys((as_measured(view.plan.launch), DEFAULT)):
         fixed = base.without(name)
         if name == "algorithm":
-            fixed = fixed | {"coll": "tuned"}
+            native = [s["coll"] for s in view.estimates if "algorithm" in s and s.get("coll") in NATIVE]
+            fixed = fixed | {"coll": native[0] if native else NATIVE[0]}
         found: dict[str, Mapping[int, Estimate]] = {}
         for setting, estimates in view.estimates.items():
             if setting.without(name) == fixed and not (name == "coll" and "algorithm" in setting):
@@ -151,7 +152,7 @@ _TITLES = {
     "placement": N_("Placements compared"),
     "coll": N_("Components compared"),
     "component": N_("Components compared"),
-    "algorithm": N_("Algorithms of coll/tuned compared"),
+    "algorithm": N_("Algorithms of the MPI compared"),
     "segment": N_("Segment sizes compared"),
 }
 

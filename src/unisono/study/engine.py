@@ -277,7 +277,7 @@ class Engine:
             # Of our own it is the collective's: another collective's "cells" is another setting.
             use = f"{item.case.collective}:{words.use}" if words.use else None
             try:
-                ids[session.define(words.prefer, words.variables, use)] = setting
+                ids[session.define(words.prefer, words.variables, use, words.held)] = setting
             except ValueError as error:
                 self._guilty.add((item.case.collective, setting))
                 reason = N_("use: {error}").format(error=error) if words.use else str(error)

@@ -258,11 +258,11 @@ def _call_settings(study: Study, machine: Machine, collective: str) -> Iterator[
     wanted = study.parameters
     components = _values("coll", wanted.get("coll", []), machine, collective)
     yield from (Setting({"coll": component}) for component in components if component != UNISONO)
-    segments = wanted.get("segment", [])
+    segments = wanted.get("segment", []) if machine.traits.MCA else []
     for algorithm in _values("algorithm", wanted.get("algorithm", []), machine, collective):
         if algorithm.startswith(PREFIX):
             continue
-        forced = Setting({"coll": "tuned", "algorithm": algorithm})
+        forced = Setting({"coll": machine.traits.ALGORITHMS_OF or "tuned", "algorithm": algorithm})
         yield forced
         yield from (forced | {"segment": segment} for segment in segments if segment != "0")
 

@@ -14,7 +14,7 @@ from unisono.tuning import words
 from unisono.tuning.choice import Lookup, lookup, rules_apply, without_library
 from unisono.tuning.contents import Tuning
 from unisono.tuning.plans import Gain, PlanModel, RuleModel
-from unisono.vocabulary import PRELOAD, WITHOUT_SIZE, Setting
+from unisono.vocabulary import MPICH, PRELOAD, WITHOUT_SIZE, Setting
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Explanation:
     def rule_line(self) -> str | None:
         """The line of our library's rules file that serves it; None where our library does not."""
         plan, rule = self.found.plan, self.found.rule
-        if not plan.needs_library or rule is None or not rule.call:
+        if not plan.needs_library or rule is None or rule.call.get("coll", MPICH) == MPICH:
             return None
         first, last = (0, None) if rule.collective in WITHOUT_SIZE else (rule.first, rule.last)
         what = f"{rule.collective} {plan.nodes} {plan.ppn} {first} {'max' if last is None else last}"
@@ -147,7 +147,13 @@ class Explanation:
         if not self.found.plan.needs_library:
             if self.found.plan.launch.is_default and not self._call:
                 return [_("unisono run adds nothing.")]
-            if self._call:
+            if self._call.get("coll") == MPICH:
+                sentence = (
+                    _("unisono run sets {rest} and names selection files for MPICH.")
+                    if rest
+                    else _("unisono run sets no parameter of a launch and names selection files for MPICH.")
+                )
+            elif self._call:
                 sentence = (
                     _("unisono run sets {rest} and names a rules file for coll/tuned.")
                     if rest
@@ -172,6 +178,8 @@ class Explanation:
                 )
             )
         said = [sentence.format(rule=self.rule_line, rest=rest)]
+        if self._call.get("coll") == MPICH:
+            said.append(_("It names selection files for MPICH, which serves this call by them."))
         if self.rule_line and self._call.get("coll") == "tuned" and "algorithm" in self._call:
             said.append(
                 _(

@@ -7,7 +7,7 @@ from unisono.export.carried import by_environment, carried
 from unisono.export.content import Content
 from unisono.export.environment_check import check_environment
 from unisono.export.mpich_files import FILES as SELECTION
-from unisono.export.mpich_files import selection
+from unisono.export.mpich_files import by_variables, selection
 from unisono.export.placement_words import placement_comment
 from unisono.export.seen import Item
 from unisono.language import N_
@@ -27,7 +27,7 @@ def read_by(family: Family) -> bool:
 
 
 def expresses(content: Content) -> bool:
-    return bool(selection(content).algorithms)
+    return bool(selection(content).algorithms or by_variables(content))
 
 
 def write(content: Content) -> dict[str, str]:

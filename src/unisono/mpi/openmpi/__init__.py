@@ -112,6 +112,11 @@ def sweep_words(mpi: Installation) -> dict[str, str]:
     return {}
 
 
+def forcing(collective: str, algorithm: str) -> dict[str, str]:
+    """None: its algorithms are switched while a communicator is copied."""
+    return {}
+
+
 def parameters(mpirun: str) -> Mapping[str, McaParameter] | None:
     info = beside(mpirun, "ompi_info")
     return _parameters(info) if info is not None else None

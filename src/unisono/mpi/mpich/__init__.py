@@ -10,9 +10,10 @@ from typing import Literal
 from unisono.asking import ask
 from unisono.language import _
 from unisono.mpi.family import Installation, Parameter, Place
-from unisono.mpi.found import Found, beside, find_mpicc
+from unisono.mpi.found import Found, beside, find_mpicc, linked_library
 from unisono.mpi.launchers import hydra
 from unisono.mpi.launchers.launcher import Launcher
+from unisono.mpi.mpich import variables
 from unisono.mpi.places import Placed
 from unisono.vocabulary import CALL_SCOPE
 
@@ -37,13 +38,17 @@ VERSION_IN_SED = r" *Version: *\([^ ]*\).*"
 
 
 def describe(launcher: str, version: str, mpicc: str | None) -> Found:
-    """Its own algorithms are not switched inside a launch; ours are."""
+    # Debian's mpiexec.hydra ends like nothing: the mpicc beside it may be Open MPI's, mpicc.mpich never is.
+    compiler = (beside(launcher, "mpicc.mpich") if mpicc is None else None) or find_mpicc(launcher, mpicc)
+    library = linked_library(compiler, str(Path(launcher).resolve().parent.parent))
+    algorithms, values = variables.algorithms(library) if library is not None else ({}, {})
     return Found(
         version=version,
         mpirun=launcher,
-        # Debian's mpiexec.hydra ends like nothing: the mpicc beside it may be Open MPI's, mpicc.mpich never is.
-        mpicc=(beside(launcher, "mpicc.mpich") if mpicc is None else None) or find_mpicc(launcher, mpicc),
+        mpicc=compiler,
         components={"netmod": _netmods(launcher)},
+        algorithms=algorithms,
+        values=values,
         call_scope=list(CALL_SCOPE),
     )
 
@@ -65,7 +70,12 @@ def rows(mpi: Installation) -> list[tuple[str, str]]:
             _("within a node its own shared memory; between nodes: {between}").format(between=between),
         ),
         (_("Collectives"), _("{mpi}'s own, chosen by itself; ours beside them").format(mpi=mpi.name)),
-        (_("In one launch"), _("our algorithms can be switched without a new mpirun")),
+        (
+            _("In one launch"),
+            _("its algorithms and ours can be switched without a new mpirun")
+            if mpi.algorithms
+            else _("our algorithms can be switched without a new mpirun"),
+        ),
     ]
 
 
@@ -75,6 +85,10 @@ def prefers(version: str) -> bool:
 
 def sweep_words(mpi: Installation) -> dict[str, str]:
     return {}
+
+
+def forcing(collective: str, algorithm: str) -> dict[str, str]:
+    return variables.forcing(collective, algorithm)
 
 
 def parameters(mpirun: str) -> Mapping[str, Parameter] | None:
