@@ -10,23 +10,13 @@ from typing import Any
 
 from unisono.advise.against import Against, Late, against
 from unisono.advise.evidence import RUNS, Evidence, Now
-from unisono.advise.gaps import WORTH, Gap, commands, gaps
-from unisono.advise.mix import (
-    COLLECTIVE,
-    EXCHANGE,
-    MEASURED,
-    MESSAGES,
-    NONBLOCKING,
-    PINGPONG,
-    Mix,
-    Spot,
-    on_pingpongs,
-    outside_sentence,
-)
-from unisono.advise.predict import TOO_FEW, UNMEASURED, Prediction, SpotPrediction, predict
+from unisono.advise.gaps import Gap, commands, gaps
+from unisono.advise.mix import MEASURED, PINGPONG, Mix, Spot, on_pingpongs
+from unisono.advise.predict import Prediction, SpotPrediction, predict
 from unisono.advise.replayed import Replays, condition_notes
 from unisono.advise.said import late_words, named, prediction_dict, spot_dict, spot_sentence
 from unisono.advise.scatter import scatter, shown
+from unisono.advise.unknown import unknown
 from unisono.decide.decision import Interval
 from unisono.display import percent, percent_range
 from unisono.errors import UserError
@@ -40,8 +30,6 @@ TIE = 0.002
 """Plans whose savings differ by less of the program's time are equally good; the simplest is taken."""
 WORTH_NAMING = 0.02
 """Of the program's time: smaller hot spots get no sentence."""
-WORTH_SAYING = 0.05
-"""Of the program's time: that much waiting is worth a warning."""
 _ANY = "mpirun ..."
 
 
@@ -164,80 +152,11 @@ class Advice:
             )
         ]
 
-    @property
-    def _messages_known(self) -> str:
-        """By what the effect on point-to-point calls is known; "" where it is not."""
-        told = (s.spot for p in self.predictions for s in p.spots if s.spot.kind == MESSAGES and s.effect is not None)
-        return next((spot.case.collective for spot in told if spot.case is not None), "")
-
     def unknown(self) -> list[str]:
         """What the prediction does not know, one sentence each."""
-        out = [sentence] if (sentence := outside_sentence(self.mix)) else []
-        share = self.mix.share(self.mix.time(NONBLOCKING))
-        if share >= 0.001:
-            out.append(
-                _(
-                    "{share} of the time is in nonblocking collectives: launch settings act on them too, but "
-                    "how is not measured."
-                ).format(share=percent(share))
-            )
-        share = self.mix.share(self.mix.time(MESSAGES))
-        if share >= 0.001:
-            said = _(
-                "{share} of the time is in point-to-point calls: launch settings act on them too, but how is not "
-                "measured."
-            )
-            if self._messages_known == EXCHANGE:
-                said = _(
-                    "{share} of the time is in point-to-point calls: how launch settings act on them was measured with "
-                    "the program's own sizes and partners."
-                )
-            elif self._messages_known:
-                said = _(
-                    "{share} of the time is in point-to-point calls: ping-pongs say how launch settings act on them, "
-                    "but only roughly."
-                )
-            out.append(said.format(share=percent(share)))
-        assumed = max((p.assumed for p in self.others if p.predictable), default=0.0)
-        if assumed >= WORTH:
-            out.append(
-                _(
-                    "The savings allow calls without a measurement to take {unmeasured} more or less time, which is an "
-                    "assumption: {assumed} of the whole at either end."
-                ).format(unmeasured=percent(UNMEASURED), assumed=percent(assumed))
-            )
-        missing = math.fsum(gap.share for gap in self.gaps if gap.case.collective not in (EXCHANGE, PINGPONG))
-        if missing >= 0.001:
-            out.append(
-                _("{missing} of the time is in calls this tuning has no measurement for.").format(
-                    missing=percent(missing)
-                )
-            )
-        few = {found.spot for p in self.others for found in p.spots if TOO_FEW in found.unknown}
-        share = self.mix.share(math.fsum(spot.time for spot in few))
-        if share >= WORTH:
-            out.append(
-                _(
-                    "Calls that take {share} of the time were measured in too few launches to tell every "
-                    "setting apart from noise: measure longer, on a quiet machine."
-                ).format(share=percent(share))
-            )
-        waiting = self.mix.share(
-            math.fsum(s.waiting for s in self.mix.spots if s.kind == COLLECTIVE and not math.isnan(s.waiting))
-        )
-        if waiting >= WORTH_SAYING:
-            out.append(
-                _(
-                    "{waiting} of the time is waiting in collectives, which a tuning can move from call to "
-                    "call beyond this interval: unisono verify --profile shows it."
-                ).format(waiting=percent(waiting))
-            )
-        if all(math.isnan(spot.waiting) for spot in self.mix.spots):
-            out.append(
-                _("Waiting was not measured, so the interval is wide: unisono profile --split-waiting tells it apart.")
-            )
         known = map(translated, self.notes)
-        return [*out, *(_("{clauses}.").format(clauses=f"{note[0].upper()}{note[1:]}") for note in known)]
+        said = unknown(self.mix, self.predictions, self.others, self.gaps)
+        return [*said, *(_("{clauses}.").format(clauses=f"{note[0].upper()}{note[1:]}") for note in known)]
 
     def as_dict(self) -> dict[str, Any]:
         return {

@@ -13,7 +13,6 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from unisono.display import percent
 from unisono.errors import UserError
 from unisono.language import N_, _
 from unisono.profile.hot import HotSpot, hot_spots
@@ -33,8 +32,6 @@ PINGPONG, EXCHANGE = "pingpong", "exchange"
 """What is measured for point-to-point calls: a message at a time, or the program's own sizes and partners."""
 RARE = 0.1
 """Of the messages of the pair that has most: pairs with fewer have no part in every step."""
-OUTSIDE = 0.3
-"""Of the time of a run: so much that is not the program's communication and computation is said."""
 MEASURED = (COLLECTIVE, MESSAGES)
 """What a study can measure."""
 
@@ -226,16 +223,6 @@ def _outside(profile: Profile) -> float:
         return 0.0
     run = min(origin.as_is)
     return max(0.0, 1 - float(profile.wall.max()) / run) if run > 0 else 0.0
-
-
-def outside_sentence(mix: Mix) -> str:
-    """What follows for comparisons of whole runs; "" where little is outside."""
-    if mix.outside < OUTSIDE:
-        return ""
-    return _(
-        "{share} of the time of a run is outside of what MPI_Init and MPI_Finalize enclose, mostly starting the "
-        "processes: comparisons of whole runs are of that, too. Give --metric, or the program more to do."
-    ).format(share=percent(mix.outside))
 
 
 def partners(profile: Profile) -> tuple[tuple[int, int], ...]:

@@ -6,7 +6,6 @@ was. Only what a trial proves is kept: predictions choose what to try.
 
 from __future__ import annotations
 
-import math
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -15,6 +14,7 @@ from pathlib import Path
 
 from unisono.advise.advice import Advice, advise, cut_to
 from unisono.advise.apply import resolve
+from unisono.advise.conclude import conclude
 from unisono.advise.evidence import Evidence, Now
 from unisono.advise.gaps import gaps
 from unisono.advise.journal import Files, Journal, Round, Trial
@@ -23,7 +23,7 @@ from unisono.advise.mix import MEASURED, Mix, mix_of
 from unisono.advise.paired import LEAST_PAIRS
 from unisono.advise.replayed import Replays, Subject, matching, replaying, replays, subjects
 from unisono.advise.runs import Metric
-from unisono.advise.trials import LEAST_SAVING, WORTHWHILE, may_gain, most, opened, prove, worth_a_trial
+from unisono.advise.trials import LEAST_SAVING, may_gain, most, opened, prove, worth_a_trial
 from unisono.advise.verify import timed_run
 from unisono.display import percent
 from unisono.errors import UserError
@@ -40,8 +40,6 @@ MOST_ROUNDS = 4
 MOST_TRIALS = 3
 """Candidates tried in one round: the more are tried, the sooner one wins by luck."""
 AS_IS_RUNS = 3
-UNMEASURED = 0.05
-"""Of the program's time: where more of it is in calls that could be measured but were not, nothing is concluded."""
 _PROFILING = 1.3
 """A profiled run, and reading what it wrote, take this much longer than one as it is."""
 _MEASURING = 0.6
@@ -335,7 +333,7 @@ class Optimizer:
                 self._prove(trial, line, tuned, launch, patient=True)
                 if self._kept(trial, round, cut):
                     return
-        self._conclude_round(round, advice)
+        conclude(round, advice, self._more())
 
     def _kept(self, trial: Trial, round: Round, cut: Tuning) -> bool:
         """Whether it proved faster; then it is the program's from now on."""
@@ -346,34 +344,6 @@ class Optimizer:
         round.ended = N_("{setting} is faster and is kept.").format(setting=Setting(trial.launch))
         round.outcome = "faster"
         return True
-
-    def _conclude_round(self, round: Round, advice: Advice) -> None:
-        """Nothing proved faster: whether that is an answer."""
-        missing = math.fsum(gap.share for gap in advice.gaps)
-        open_ones = [trial for trial in round.trials if may_gain(trial)]
-        if open_ones:
-            best = max(open_ones, key=most)
-            pairs = sum(run.tuned for run in best.runs)
-            round.outcome = "undecided"
-            round.ended = N_(
-                "After {count} pairs of runs {setting} may still be up to {most} faster; runs differ too much to tell. "
-                "Continue with --resume and a larger --budget"
-            ).format(count=pairs, setting=Setting(best.launch), most=percent(most(best) - 1))
-        elif missing > UNMEASURED:
-            round.outcome = "not measured"
-            round.ended = N_("{share} of the time is in calls that were not measured: {more}").format(
-                share=percent(missing), more=self._more()
-            )
-        elif round.trials:
-            round.outcome = "nothing"
-            round.ended = N_("No candidate was faster, nor may one be by {worthwhile} or more.").format(
-                worthwhile=percent(WORTHWHILE)
-            )
-        else:
-            round.outcome = "nothing"
-            round.ended = N_("By what was measured, no setting saves {worthwhile} of its time or more.").format(
-                worthwhile=percent(WORTHWHILE)
-            )
 
     def _prove(self, trial: Trial, line: Command, tuned: Command, setting: Setting, *, patient: bool = False) -> None:
         prove(

@@ -11,9 +11,10 @@ from unisono.advise.against import against
 from unisono.advise.changes import Changes, changes
 from unisono.advise.journal import Files, Journal, Outcome, Trial
 from unisono.advise.measuring import known
-from unisono.advise.mix import Mix, mix_of, outside_sentence
+from unisono.advise.mix import Mix, mix_of
 from unisono.advise.paired import trimmed_mean
 from unisono.advise.replayed import replays
+from unisono.advise.unknown import outside_sentence
 from unisono.decide.decision import Interval
 from unisono.display import percent, percent_range
 from unisono.language import N_, _, translated

@@ -1,0 +1,44 @@
+"""How a round of an optimization ends in which no candidate proved faster."""
+
+from __future__ import annotations
+
+import math
+
+from unisono.advise.advice import Advice
+from unisono.advise.journal import Round
+from unisono.advise.trials import WORTHWHILE, may_gain, most
+from unisono.display import percent
+from unisono.language import N_
+from unisono.vocabulary import Setting
+
+UNMEASURED = 0.05
+"""Of the program's time: where more of it is in calls that could be measured but were not, nothing is concluded."""
+
+
+def conclude(round: Round, advice: Advice, more: str) -> None:
+    """Whether that is an answer. `more` says what would allow for one."""
+    missing = math.fsum(gap.share for gap in advice.gaps)
+    open_ones = [trial for trial in round.trials if may_gain(trial)]
+    if open_ones:
+        best = max(open_ones, key=most)
+        pairs = sum(run.tuned for run in best.runs)
+        round.outcome = "undecided"
+        round.ended = N_(
+            "After {count} pairs of runs {setting} may still be up to {most} faster; runs differ too much to tell. "
+            "Continue with --resume and a larger --budget"
+        ).format(count=pairs, setting=Setting(best.launch), most=percent(most(best) - 1))
+    elif missing > UNMEASURED:
+        round.outcome = "not measured"
+        round.ended = N_("{share} of the time is in calls that were not measured: {more}").format(
+            share=percent(missing), more=more
+        )
+    elif round.trials:
+        round.outcome = "nothing"
+        round.ended = N_("No candidate was faster, nor may one be by {worthwhile} or more.").format(
+            worthwhile=percent(WORTHWHILE)
+        )
+    else:
+        round.outcome = "nothing"
+        round.ended = N_("By what was measured, no setting saves {worthwhile} of its time or more.").format(
+            worthwhile=percent(WORTHWHILE)
+        )

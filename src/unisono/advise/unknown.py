@@ -1,0 +1,125 @@
+"""What a prediction does not know of a program, a sentence each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from unisono.advise.gaps import WORTH, Gap
+from unisono.advise.mix import COLLECTIVE, EXCHANGE, MESSAGES, NONBLOCKING, PINGPONG, Mix
+from unisono.advise.predict import TOO_FEW, UNMEASURED, Prediction
+from unisono.display import percent
+from unisono.language import _
+
+WORTH_SAYING = 0.05
+"""Of the program's time: that much waiting is worth a warning."""
+OUTSIDE = 0.3
+"""Of the time of a run: so much that is not the program's communication and computation is said."""
+_SEEN = 0.001
+"""Of the program's time: less of it is not spoken of."""
+
+
+def unknown(
+    mix: Mix, predictions: Sequence[Prediction], others: Sequence[Prediction], gaps: Sequence[Gap]
+) -> list[str]:
+    """`others`: of the predictions, those that would be a change."""
+    missing = math.fsum(gap.share for gap in gaps if gap.case.collective not in (EXCHANGE, PINGPONG))
+    said = _("{missing} of the time is in calls this tuning has no measurement for.")
+    return [
+        *([outside] if (outside := outside_sentence(mix)) else []),
+        *_unmeasured_kinds(mix, predictions),
+        *_assumed(others),
+        *([said.format(missing=percent(missing))] if missing >= _SEEN else []),
+        *_too_few(mix, others),
+        *_waiting(mix),
+    ]
+
+
+def _unmeasured_kinds(mix: Mix, predictions: Sequence[Prediction]) -> list[str]:
+    """Nonblocking collectives and messages, on which launch settings act too."""
+    out = []
+    share = mix.share(mix.time(NONBLOCKING))
+    if share >= _SEEN:
+        out.append(
+            _(
+                "{share} of the time is in nonblocking collectives: launch settings act on them too, but "
+                "how is not measured."
+            ).format(share=percent(share))
+        )
+    share = mix.share(mix.time(MESSAGES))
+    if share >= _SEEN:
+        said = _(
+            "{share} of the time is in point-to-point calls: launch settings act on them too, but how is not measured."
+        )
+        known = _messages_known(predictions)
+        if known == EXCHANGE:
+            said = _(
+                "{share} of the time is in point-to-point calls: how launch settings act on them was measured with "
+                "the program's own sizes and partners."
+            )
+        elif known:
+            said = _(
+                "{share} of the time is in point-to-point calls: ping-pongs say how launch settings act on them, "
+                "but only roughly."
+            )
+        out.append(said.format(share=percent(share)))
+    return out
+
+
+def _messages_known(predictions: Sequence[Prediction]) -> str:
+    """By what the effect on point-to-point calls is known; "" where it is not."""
+    told = (s.spot for p in predictions for s in p.spots if s.spot.kind == MESSAGES and s.effect is not None)
+    return next((spot.case.collective for spot in told if spot.case is not None), "")
+
+
+def _assumed(others: Sequence[Prediction]) -> list[str]:
+    assumed = max((p.assumed for p in others if p.predictable), default=0.0)
+    if assumed < WORTH:
+        return []
+    return [
+        _(
+            "The savings allow calls without a measurement to take {unmeasured} more or less time, which is an "
+            "assumption: {assumed} of the whole at either end."
+        ).format(unmeasured=percent(UNMEASURED), assumed=percent(assumed))
+    ]
+
+
+def _too_few(mix: Mix, others: Sequence[Prediction]) -> list[str]:
+    few = {found.spot for p in others for found in p.spots if TOO_FEW in found.unknown}
+    share = mix.share(math.fsum(spot.time for spot in few))
+    if share < WORTH:
+        return []
+    return [
+        _(
+            "Calls that take {share} of the time were measured in too few launches to tell every "
+            "setting apart from noise: measure longer, on a quiet machine."
+        ).format(share=percent(share))
+    ]
+
+
+def _waiting(mix: Mix) -> list[str]:
+    out = []
+    known = (spot.waiting for spot in mix.spots if spot.kind == COLLECTIVE and not math.isnan(spot.waiting))
+    waiting = mix.share(math.fsum(known))
+    if waiting >= WORTH_SAYING:
+        out.append(
+            _(
+                "{waiting} of the time is waiting in collectives, which a tuning can move from call to "
+                "call beyond this interval: unisono verify --profile shows it."
+            ).format(waiting=percent(waiting))
+        )
+    if all(math.isnan(spot.waiting) for spot in mix.spots):
+        out.append(
+            _("Waiting was not measured, so the interval is wide: unisono profile --split-waiting tells it apart.")
+        )
+    return out
+
+
+def outside_sentence(mix: Mix) -> str:
+    """What follows for comparisons of whole runs; "" where little is outside."""
+    if mix.outside < OUTSIDE:
+        return ""
+    return _(
+        "{share} of the time of a run is outside of what MPI_Init and MPI_Finalize enclose, mostly starting the "
+        "processes: comparisons of whole runs are of that, too. Give --metric, or the program more to do."
+    ).format(share=percent(mix.outside))
