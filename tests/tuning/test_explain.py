@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.export.test_serving import COMPOSED, WITHOUT, composed, mpi
-from tests.tuning.samples import plan, tuning
+from tests.tuning.samples import plan, rule, tuning
 from unisono.commands.looking_up import lookup as command
 from unisono.errors import UserError
 from unisono.export import dispatch
@@ -92,3 +92,22 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert document["without_library"]["launch"] == {}
     with pytest.raises(UserError, match="gather was not measured"):
         command(path, **{**asked, "collective": "gather"}, why=True, json=False)  # type: ignore[arg-type]
+
+
+def test_an_algorithm_of_mpich_is_its_files_to_name() -> None:
+    rules = (
+        rule("allreduce", 0, 4095, {"coll": "mpich", "algorithm": "ring"}),
+        rule("allreduce", 4096, None, {"coll": "unisono", "algorithm": "slices"}),
+    )
+    plain = plan(gain={"allreduce": 1.2}, rules=rules[:1])
+    found = explain(tuning(plain), "allreduce", 1, 4, 512)
+    assert found.use == "MPICH's ring"
+    assert found.run_sentences() == ["unisono run sets no parameter of a launch and names selection files for MPICH."]
+    carried = plan(launch={"preload": "unisono"}, gain={"allreduce": 1.5}, rules=rules)
+    found = explain(tuning(carried, plain), "allreduce", 1, 4, 512)
+    assert found.rule_line is None, "our library leaves the call to MPICH"
+    said = " ".join(found.run_sentences())
+    assert "leaves this call to the MPI" in said and "names selection files for MPICH" in said
+    assert "Without our library: MPICH's ring" in said and "export --format mpich-json" in said
+    compiled, notes = compile_serving(tuning(carried, plain), carried, mpi())
+    assert [(one.first, one.use) for one in compiled.rules] == [(4096, ("unisono/slices",))] and not notes

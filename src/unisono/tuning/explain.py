@@ -190,12 +190,16 @@ class Explanation:
         if self.without is not None:
             call = self.without.rule.call if self.without.rule else Setting()
             sentence = (
-                _("Without our library: {use}, {times} (export --format openmpi, ucx, shell or mpirun).")
+                _("Without our library: {use}, {times} (export --format {formats}).")
                 if self.without.of_these_ranks
-                else _("Without our library: {use} (export --format openmpi, ucx, shell or mpirun).")
+                else _("Without our library: {use} (export --format {formats}).")
             )
             times = _times(_gain_at(self.without.plan, self.without.collective, self.without.size))
-            said.append(sentence.format(use=_under(words.use(call), self.without.plan.launch), times=times))
+            formats = (
+                _("mpich-json, shell or module") if call.get("coll") == MPICH else _("openmpi, ucx, shell or mpirun")
+            )
+            use = _under(words.use(call), self.without.plan.launch)
+            said.append(sentence.format(use=use, times=times, formats=formats))
         return said
 
     def as_dict(self) -> dict[str, Any]:
