@@ -251,92 +251,13 @@ void dispatch_revoked(MPI_Comm comm, int (*revoke)(MPI_Comm))
             revoke(state->copy[i].comm);
 }
 
-static bool is_forced(enum collective collective)
-{
-    for (int i = 0; i < job.forced.count; i++)
-        if (job.forced.rule[i].collective == collective)
-            return true;
-    return false;
-}
-
-/* The choices of all communicators of the same ranks. */
-struct choices {
-    unsigned chosen;
-    struct choice choice[COLLECTIVES];
-};
-
-static void free_choices(void *kept)
-{
-    struct choices *choices = kept;
-    for (int i = 0; i < COLLECTIVES; i++)
-        choice_free(&choices->choice[i]);
-    reserve_put(choices);
-}
-
-/* Whether ours serve without a rule. */
-static bool is_by_costs(enum collective collective)
-{
-    return job.by_costs || ordered_keeps(collective);
-}
-
-static void make_choice(struct state *state, enum collective collective, struct choice *choice)
-{
-    struct choice by_costs = {0};
-    if (is_forced(collective)) {
-        choice_from_rules(choice, &job.forced, collective, &state->place, NULL, ordered_keeps(collective));
-    } else if (job.is_on || ordered_keeps(collective)) {
-        if (is_by_costs(collective) && state_equip(state))
-            choice_from_costs(&by_costs, state->ours, collective, ordered_keeps(collective));
-        choice_from_rules(choice, &job.rules, collective, &state->place, &by_costs, ordered_keeps(collective));
-        choice_free(&by_costs);
-    }
-}
-
-/* The same on all ranks. */
-static void choose(struct state *state, enum collective collective)
-{
-    /* Where there is no memory to share any more, costs are this communicator's affair alone. */
-    bool alone = is_by_costs(collective) && !is_forced(collective) && (!state_equip(state) || !state->ours->served);
-    struct peers *peers = state->peers;
-    struct choices *choices = peers->kept;
-    if (choices == NULL) {
-        choices = peers->kept = reserve_get(sizeof *choices);
-        peers->kept_free = free_choices;
-    }
-    if (alone || (choices->chosen >> collective & 1) == 0) {
-        struct choice made = {0};
-        make_choice(state, collective, &made);
-        state->choice[collective] = made;
-        if (alone) {
-            state->own |= 1u << collective;
-        } else {
-            choices->choice[collective] = made;
-            choices->chosen |= 1u << collective;
-        }
-    } else
-        state->choice[collective] = choices->choice[collective];
-    state->chosen |= 1u << collective;
-}
-
-/* Local: whether rules, or costs, have anything of ours for it. */
-static bool is_wanted(struct state *state)
-{
-    bool any = job.by_costs || ordered_order() != ORDER_FREE;
-    for (int i = 0; i < COLLECTIVES && !any; i++) {
-        if ((state->chosen >> i & 1) == 0)
-            choose(state, (enum collective)i);
-        any = state->choice[i].count > 0;
-    }
-    return any;
-}
-
 /* Its turn to be looked at. */
 static struct state *look_again(struct state *state)
 {
     if (!is_patient || state->user == MPI_COMM_WORLD)
         return make_ready(state);
     bool known = state->peers != NULL || find_place(state);
-    if (!known || !is_wanted(state)) {
+    if (!known || !state_wants(state)) {
         state->failed = !known;
         state->ready = known;
     } else if (!equip(state, now() - state->begun))
@@ -357,27 +278,6 @@ struct state *state_find(MPI_Comm comm)
 struct state *state_now(MPI_Comm comm)
 {
     return make_ready(look(comm));
-}
-
-const struct range *state_range(struct state *state, enum collective collective, int64_t bytes)
-{
-    if (__builtin_expect((state->chosen >> collective & 1) == 0, false))
-        choose(state, collective);
-    return choice_at(&state->choice[collective], bytes);
-}
-
-void state_force(struct state *state, enum collective collective, struct choice *choice)
-{
-    if (state->own >> collective & 1)
-        choice_free(&state->choice[collective]);
-    state->own &= ~(1u << collective);
-    state->chosen &= ~(1u << collective);
-    state->choice[collective] = *choice;
-    state->last[collective].implementation = NULL;
-    if (choice->count > 0) {
-        state->chosen |= 1u << collective;
-        state->own |= 1u << collective;
-    }
 }
 
 void state_forget_last(struct state *state)

@@ -76,6 +76,9 @@ bool state_equip(struct state *state);
 /* From now on it is the MPI library's. */
 void state_step_aside(struct state *state);
 
+/* Local: whether rules, or costs, have anything of ours for it. */
+bool state_wants(struct state *state);
+
 /* What serves a message of this size; NULL: mpi. Collective the first time. */
 const struct range *state_range(struct state *state, enum collective collective, int64_t bytes);
 

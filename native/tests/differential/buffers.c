@@ -72,3 +72,26 @@ size_t span(const struct layout_way *way, int64_t units)
 {
     return (size_t)(units * way->factor * way->extent + 16 * way->extent + 256);
 }
+
+int64_t arrange(struct random *random, int ranks, const int *units, const struct layout_way *way, int *counts, int *at)
+{
+    int64_t next = 0;
+    bool tight = random_one_in(random, 2);
+    int first = tight ? 0 : random_below(random, ranks);
+    for (int i = 0; i < ranks; i++) {
+        int rank = (first + i) % ranks;
+        next += tight ? 0 : random_below(random, 4);
+        counts[rank] = units[rank] * way->factor;
+        at[rank] = (int)next * way->factor;
+        next += units[rank];
+    }
+    return next;
+}
+
+#if MPI_VERSION >= 4
+void widen(int ranks, const int *counts, const int *at, MPI_Count *wide, MPI_Aint *wide_at)
+{
+    for (int i = 0; counts != NULL && i < ranks; i++)
+        wide[i] = counts[i], wide_at[i] = at[i];
+}
+#endif

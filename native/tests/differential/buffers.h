@@ -7,6 +7,15 @@
 
 enum { SLACK = 512, RANKS_MOST = 1024 };
 
+/* MPICH 4.0.2 crashes in a reduction in place of some length whose root is not 0, its reduce_scatter_block writes beyond its
+ * memory where elements have gaps and the operation keeps their order, and on a single rank its allgatherv does not look at
+ * displacements. Open MPI's alltoallw on a single rank takes displacements for elements. */
+#ifdef MPICH
+enum { IS_MPICH = 1 };
+#else
+enum { IS_MPICH = 0 };
+#endif
+
 /* The call under test. */
 #if MPI_VERSION >= 4
 #define TESTED(name, ...) (trial->large ? MPI_##name##_c(__VA_ARGS__) : MPI_##name(__VA_ARGS__))
@@ -27,6 +36,19 @@ struct pair make_anywhere(struct trial *trial, size_t bytes);
 char *inside(const struct pair *pair, int way);
 bool same(const struct pair *pair);
 void discard(struct pair *pair);
+
+/* The blocks of a v call: elements and where they are, with gaps, in any order. The room they need, in units. */
+int64_t arrange(struct random *random, int ranks, const int *units, const struct layout_way *way, int *counts, int *at);
+#if MPI_VERSION >= 4
+void widen(int ranks, const int *counts, const int *at, MPI_Count *wide, MPI_Aint *wide_at);
+#endif
+
+bool try_reduction(struct trial *trial, bool to_all);
+bool try_scan(struct trial *trial, bool exclusive);
+/* reduce_scatter and, where all blocks are alike, reduce_scatter_block. */
+bool try_scattered(struct trial *trial, bool alike);
+bool try_rooted(struct trial *trial, bool gathers);
+bool try_rooted_v(struct trial *trial, bool gathers);
 
 void say(struct trial *trial, const char *format, ...);
 /* Mostly few, sometimes none, one, or as many as are allowed. */
