@@ -66,7 +66,8 @@ def test_all_its_algorithms_are_compared_in_one_launch(which: str, tmp_path: Pat
         for name in algorithms[collective]
     }
     assert told == wanted - smp
-    assert max(map(len, measured.values())) >= 8, "in one launch"
+    # The one that crashes cuts the first round in three, wherever its turn comes: with others, then alone.
+    assert max(map(len, measured.values())) >= len(wanted - smp - refused.keys()) / 3, "many in one launch"
     assert "not applicable here" in refused["alltoall", "pairwise_sendrecv_replace"]
     assert refused["reduce_scatter", "noncommutative"].startswith("crashed"), "it asserts a power of two"
     assert {launch.status for launch in launches} == {"done", "crashed"}, "the study goes on"
