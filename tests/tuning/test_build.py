@@ -80,17 +80,6 @@ def test_oversubscription_is_said() -> None:
     assert from_decision(DECISION, study(launch(1, "done", oversubscribed=True))).conditions.oversubscribed
 
 
-def test_a_plan_goes_back_to_what_deciding_knows() -> None:
-    made = from_decision(DECISION, study(launch(1, "done")))
-    again = made.plan[0].to_plan()
-    assert again.launch == DECISION.plans[0].launch
-    assert again.rules[0].case == CASE
-    assert again.rules[0].sizes == RULE.sizes
-    assert again.joint is not None
-    assert again.joint.weights == JOINT.weights
-    assert again.joint.gain.low == JOINT.gain.low
-
-
 def test_ping_pong_weighs_nothing_unless_asked_for() -> None:
     both = {name: Interval(1.0, 1.0, 1.0) for name in ("allreduce", "pingpong")}
     decision = replace(DECISION, plans=(Plan(1, 4, Setting(), both, ()),))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -57,7 +57,11 @@ class CaseView:
     @property
     def chosen(self) -> list[Estimate]:
         """The chosen setting's estimates, by size; a size it was not measured at is left out."""
-        found = (self.estimates.get(self.chosen_at(size), {}).get(size) for size in self.sizes)
+        return self.estimates_of(self.chosen_at)
+
+    def estimates_of(self, setting_at: Callable[[int], Setting]) -> list[Estimate]:
+        """Those of the setting for each size; a size it was not measured at is left out."""
+        found = (self.estimates.get(setting_at(size), {}).get(size) for size in self.sizes)
         return [estimate for estimate in found if estimate is not None]
 
     @property

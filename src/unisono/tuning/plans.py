@@ -18,7 +18,7 @@ from pydantic import (
     model_validator,
 )
 
-from unisono.decide.decision import Basis, Interval, Joint, Plan, Rule
+from unisono.decide.decision import Basis
 from unisono.language import _
 from unisono.sizes import format_size
 from unisono.study.config import Size
@@ -30,7 +30,6 @@ from unisono.vocabulary import (
     MPICH,
     PRELOAD,
     UNISONO,
-    Case,
     Setting,
     is_ours,
 )
@@ -265,33 +264,6 @@ class PlanModel(Part):
 
     def rule_at(self, collective: str, size: int) -> RuleModel | None:
         return next((rule for rule in self.rules_for(collective) if rule.covers(size)), None)
-
-    def to_plan(self) -> Plan:
-        """The same as deciding knows it."""
-        joint = self.joint
-        return Plan(
-            nodes=self.nodes,
-            ppn=self.ppn,
-            launch=self.launch,
-            gain={name: Interval(gain.mid, gain.low, gain.high) for name, gain in self.gain.items()},
-            rules=tuple(
-                Rule(
-                    case=Case(rule.collective, self.nodes, self.ppn),
-                    first=rule.first,
-                    last=rule.last,
-                    call=rule.call,
-                    gain=Interval(rule.gain.mid, rule.gain.low, rule.gain.high),
-                    sizes=rule.sizes,
-                    launches=rule.launches,
-                    sure=rule.sure,
-                )
-                for rule in self.rule
-            ),
-            joint=Joint(dict(joint.weights), Interval(joint.gain.mid, joint.gain.low, joint.gain.high))
-            if joint
-            else None,
-            basis=self.basis,
-        )
 
     def __str__(self) -> str:
         return _("{nodes} x {ppn} ranks, {launch}").format(nodes=self.nodes, ppn=self.ppn, launch=self.launch)

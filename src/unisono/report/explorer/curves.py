@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,8 @@ from unisono.report.text import short_setting, significant
 from unisono.report.view import CaseView
 from unisono.tuning.choice import Lookup, lookup
 from unisono.tuning.contents import Tuning
-from unisono.vocabulary import Case, as_measured
+from unisono.tuning.plans import PlanModel
+from unisono.vocabulary import Case, Setting, as_measured
 
 Curve = dict[str, Any]
 
@@ -83,13 +83,18 @@ def _curve(found: Lookup, comm: int, shape: tuple[int, int], tuning: Tuning, vie
     }
     view = views.get(Case(found.collective, *measured))
     if view is not None:
-        curve |= _times(replace(view, plan=plan.to_plan()))
+        curve |= _times(view, plan)
     return curve
 
 
-def _times(view: CaseView) -> Curve:
+def _times(view: CaseView, plan: PlanModel) -> Curve:
     """Sizes where both the default and the tuned setting were measured; nothing when there is none."""
-    tuned = {estimate.size: estimate for estimate in view.chosen}
+
+    def setting_at(size: int) -> Setting:
+        rule = plan.rule_at(view.case.collective, size)
+        return as_measured(plan.launch) | (rule.call if rule is not None else Setting())
+
+    tuned = {estimate.size: estimate for estimate in view.estimates_of(setting_at)}
     both = [(default, tuned[default.size]) for default in view.default if default.size in tuned]
     if not both:
         return {}
