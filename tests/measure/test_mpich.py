@@ -85,6 +85,18 @@ def test_what_mpich_would_replace_is_not_measured_under_its_name(machine: Machin
     assert timing.correct, "it is up to the call whether it applies"
 
 
+def test_the_algorithm_that_goes_by_nodes_is_measured_where_there_are_several(machine: Machine) -> None:
+    """Its calls on parts of the communicator, which it cannot serve itself, are no errors."""
+    line = bench_command(machine, 4, MPIR_CVAR_NUM_CLIQUES="2")
+    with Session(line.argv, line.env) as session:
+        assert session.hello.nodes == 2, "MPICH takes this one for two"
+        for collective in ("allreduce", "bcast", "reduce", "barrier"):
+            by_nodes = session.define(held=held(machine, collective, "smp"))
+            size = 0 if collective == "barrier" else 4096
+            (timing,) = session.measure(collective, size, [by_nodes], seconds=0.001, max_reps=10)
+            assert timing.correct, (collective, timing.refused)
+
+
 def test_what_does_not_take_is_not_applied(session: Session) -> None:
     for wrong in ({"MPIR_CVAR_NOTHING": "1"}, {"MPIR_CVAR_BCAST_INTRA_ALGORITHM": "binomial"}):
         with pytest.raises(ValueError, match="not applied"):
