@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +16,7 @@ from unisono.machine.describe import describe
 from unisono.machine.description import Machine
 from unisono.measure.session import Session
 from unisono.parameters.spelling import call_words
+from unisono.study.ours import preloaded
 from unisono.vocabulary import MPICH, Setting
 
 pytestmark = pytest.mark.mpi
@@ -103,6 +106,23 @@ def test_what_does_not_take_is_not_applied(session: Session) -> None:
             session.define(held=wrong)
     (timing,) = session.measure("bcast", 64, [0], seconds=0.001, max_reps=12)
     assert timing.correct
+
+
+def test_what_is_written_is_read_back(machine: Machine, tmp_path: Path) -> None:
+    """Under an MPI_T that loses what is written."""
+    assert machine.mpi is not None and machine.mpi.mpicc is not None
+    (tmp_path / "loses.c").write_text(
+        "#include <mpi.h>\n"
+        "int PMPI_T_cvar_write(MPI_T_cvar_handle handle, const void *buffer)\n"
+        "{ (void)handle; (void)buffer; return MPI_SUCCESS; }\n"
+    )
+    library = tmp_path / "loses.so"
+    words = [machine.mpi.mpicc, "-shared", "-fPIC", "-o", str(library), str(tmp_path / "loses.c")]
+    subprocess.run(words, check=True, timeout=60)
+    line = preloaded(bench_command(machine, 2), library, machine)
+    lost = pytest.raises(ValueError, match=r"not applied: MPIR_CVAR_\w+ does not keep the value")
+    with Session(line.argv, line.env) as session, lost:
+        session.define(held=held(machine, "bcast", "binomial"))
 
 
 def test_a_crash_of_an_algorithm_is_a_crash_of_its_launch_alone(machine: Machine) -> None:
