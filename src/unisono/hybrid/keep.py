@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,8 +15,8 @@ from unisono.language import _, translated
 from unisono.machine.description import Machine
 from unisono.machine.fingerprint import differences, fingerprint
 from unisono.study.data import StudyData
-from unisono.tuning import Gain, LayoutModel, Tuning, read, stale
-from unisono.tuning.build import mpi_of
+from unisono.tuning import LayoutModel, Tuning, read, stale
+from unisono.tuning.build import gain_of, mpi_of
 from unisono.tuning.contents import FORMAT, VERSION, Conditions, StudyPart
 
 
@@ -42,7 +41,7 @@ def layouts(decision: Decision, study: StudyData, program: str, metric: str) -> 
                 packing="threads" if variant.packing == "threads" else "single",
                 links=variant.links,
                 reference=reference.name,
-                gain=_gain(best.gain if proven else Interval(1.0, 1.0, 1.0)),
+                gain=gain_of(best.gain if proven else Interval(1.0, 1.0, 1.0)),
                 proven=proven is not None,
                 launches=best.launches,
                 study=study.id,
@@ -96,11 +95,3 @@ def keeping_layouts(tuning: Tuning, path: Path) -> Tuning:
     if differences(there.machine, tuning.machine):
         return tuning
     return tuning.model_copy(update={"layout": there.layout})
-
-
-def _gain(interval: Interval) -> Gain:
-    return Gain(mid=_round(interval.mid), low=_round(interval.low), high=_round(interval.high))
-
-
-def _round(value: float) -> float:
-    return float(f"{value:.4g}") if math.isfinite(value) else value

@@ -91,8 +91,8 @@ def _plan(plan: Plan) -> PlanModel:
         nodes=plan.nodes,
         ppn=plan.ppn,
         launch=plan.launch,
-        gain={name: _gain(gain) for name, gain in plan.gain.items()},
-        joint=JointModel(gain=_gain(plan.joint.gain), weights=dict(plan.joint.weights)) if plan.joint else None,
+        gain={name: gain_of(gain) for name, gain in plan.gain.items()},
+        joint=JointModel(gain=gain_of(plan.joint.gain), weights=dict(plan.joint.weights)) if plan.joint else None,
         basis=plan.basis,
         rule=tuple(_rule(rule, plan.basis) for rule in plan.rules),
     )
@@ -104,7 +104,7 @@ def _rule(rule: Rule, basis: Basis) -> RuleModel:
         first=rule.first,
         last=rule.last,
         call=rule.call,
-        gain=_gain(rule.gain),
+        gain=gain_of(rule.gain),
         sizes=rule.sizes,
         launches=rule.launches,
         basis=basis,
@@ -112,7 +112,8 @@ def _rule(rule: Rule, basis: Basis) -> RuleModel:
     )
 
 
-def _gain(interval: Interval) -> Gain:
+def gain_of(interval: Interval) -> Gain:
+    """To four digits, as all in a document."""
     return Gain(mid=_round(interval.mid), low=_round(interval.low), high=_round(interval.high))
 
 
