@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../intercept/unisono.h"
+#include "grid.h"
 
 enum { NAME_BYTES = 32, WORD_BYTES = 96 };
 
@@ -38,7 +39,7 @@ bool ours_use(MPI_Comm comm, const char *words, struct problem *problem)
     while (next_word(&words, collective, word)) {
         if (word[0] == '\0')
             return problem_set(problem, "use: write COLLECTIVE:IMPLEMENTATION");
-        if (use(comm, collective, word) != 0)
+        if (use(grid_is_for(collective) ? grid_of(comm) : comm, collective, word) != 0)
             return problem_set(problem, "use: %s cannot serve %s on these ranks", word, collective);
     }
     return true;
@@ -51,7 +52,7 @@ bool ours_apply(MPI_Comm comm, const char *words, const char *collective, int64_
     *(void **)&applies = symbol("unisono_applies");
     while (next_word(&words, named, word))
         if (strcmp(named, collective) == 0 && strcmp(word, "mpi") != 0 &&
-            !applies(comm, collective, bytes, bytes % 4 == 0 ? 4 : 1))
+            !applies(grid_is_for(collective) ? grid_of(comm) : comm, collective, bytes, bytes % 4 == 0 ? 4 : 1))
             return problem_set(problem, "use: %s does not apply to this size", word);
     return true;
 }

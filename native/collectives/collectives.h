@@ -25,6 +25,10 @@ enum collective {
     COLL_EXSCAN,
     COLL_GATHER,
     COLL_GATHERV,
+    COLL_NEIGHBOR_ALLGATHER,
+    COLL_NEIGHBOR_ALLGATHERV,
+    COLL_NEIGHBOR_ALLTOALL,
+    COLL_NEIGHBOR_ALLTOALLV,
     COLL_REDUCE,
     COLL_REDUCE_SCATTER,
     COLL_REDUCE_SCATTER_BLOCK,
@@ -48,11 +52,18 @@ static inline bool collective_scatters_sum(enum collective collective)
     return collective == COLL_REDUCE_SCATTER || collective == COLL_REDUCE_SCATTER_BLOCK;
 }
 
+/* Whether ranks have to do with their neighbours alone. */
+static inline bool collective_is_near(enum collective collective)
+{
+    return collective == COLL_NEIGHBOR_ALLGATHER || collective == COLL_NEIGHBOR_ALLGATHERV ||
+           collective == COLL_NEIGHBOR_ALLTOALL || collective == COLL_NEIGHBOR_ALLTOALLV;
+}
+
 /* Whether ranks agree on no size: their arguments are each rank's own. */
 static inline bool collective_has_no_size(enum collective collective)
 {
     return collective == COLL_BARRIER || collective == COLL_ALLTOALLV || collective == COLL_ALLTOALLW ||
-           collective == COLL_GATHERV || collective == COLL_SCATTERV;
+           collective == COLL_GATHERV || collective == COLL_SCATTERV || collective_is_near(collective);
 }
 
 /* Whether every rank gets what those before it have, combined. */
@@ -84,6 +95,13 @@ struct reduction {
     void (*sum)(const void *const *of, int vectors, void *result, int64_t count);
 };
 
+/* Whom a rank sends to and whom it receives from, in the order of its blocks; below 0: nobody. Nobody is there twice on one
+ * side. */
+struct neighbours {
+    int targets, sources;
+    const int *target, *source;
+};
+
 /* One call. Sizes are bytes. What the others' arguments may differ in is said; all else is the same on every rank. */
 struct call {
     enum collective collective;
@@ -91,7 +109,7 @@ struct call {
     int64_t bytes; /* the message size as IMB counts it: the vector of bcast, reduce, allreduce, (ex)scan; what one rank
                       contributes to allgather and gather; what one rank has for one other in alltoall and scatter; what
                       one rank gets of reduce_scatter_block; of reduce_scatter the whole vector; of allgatherv
-                      the total over all ranks divided by the ranks, rounded up; 0 for alltoallv, alltoallw, gatherv, scatterv and
+                      the total over all ranks divided by the ranks, rounded up; 0 for alltoallv, alltoallw, neighbor_*, gatherv, scatterv and
                       barrier */
 
     /* Data goes from `send` to `receive`, both contiguous. They overlap only where said:
@@ -101,6 +119,7 @@ struct call {
        scan       they may be equal; so in exscan, where `receive` of rank 0 is NULL.
        allgather  `send` may be this rank's own place in `receive`; so in allgatherv.
        alltoall   never; so in alltoallv and alltoallw, which to algorithms are the same.
+       neighbor_*  never; several of `send_at` may be the same.
        reduce_scatter(_block)  they may be equal; not where an algorithm sees them (run.c).
        gather(v)  `receive` counts on the root alone, elsewhere it is NULL; its `send` may be its own place in it.
        scatter(v) `send` counts on the root alone, elsewhere it is NULL; its `receive` may be its own place in it. */
@@ -110,6 +129,7 @@ struct call {
     /* allgatherv: receive_*, of `ranks` entries, are the same everywhere, and so are reduce_scatter(_block)'s send_*: the
        block of each rank, one after the other, with gaps where the call is a piece of another. alltoallv: all four are a
        rank's own. gatherv's receive_* and scatterv's send_* are known to the root alone. */
+    const struct neighbours *around; /* neighbor_*: then send_* are by target, receive_* by source */
     const int64_t *send_bytes, *send_at; /* by rank: how many bytes, where in `send` */
     const int64_t *receive_bytes, *receive_at;
 

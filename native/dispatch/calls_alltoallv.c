@@ -8,107 +8,7 @@
  * would take too much memory, and then on as many pieces: at every call in place, which all know to be one, and of an
  * algorithm that keeps what its node sends; because of gaps, of which nobody knows, at the first call and ever more rarely
  * until there is one, so that most calls need not agree. An alltoallw is an alltoallv whose blocks have types of their own. */
-#include <string.h>
-
-#include "dispatch.h"
-#include "serve.h"
-#include "stream.h"
-#include "vectors.h"
-
-/* One side of a call, and how it goes. */
-struct side {
-    struct blocks blocks; /* of the piece that goes: lengths, and where they are in `data` or in `room` */
-    char *data;
-    bool packs;           /* by way of `room` */
-    char *room;
-    int64_t longest, total; /* of the whole blocks */
-};
-
-static int64_t least(int64_t one, int64_t other)
-{
-    return one < other ? one : other;
-}
-
-static int64_t bytes_of(const struct side *side, int rank)
-{
-    return types_bytes(vectors_count(&side->blocks, rank), vectors_layout(&side->blocks, rank));
-}
-
-/* Arranges the blocks as they are with the program. False: a count is none, or all are too many. */
-static bool is_possible(struct side *side, int ranks)
-{
-    for (int rank = 0; rank < ranks; rank++) {
-        int64_t bytes = bytes_of(side, rank);
-        side->blocks.bytes[rank] = bytes;
-        side->blocks.at[rank] = vectors_place(&side->blocks, rank);
-        if (bytes < 0 || __builtin_add_overflow(side->total, bytes, &side->total))
-            return false;
-        side->longest = bytes > side->longest ? bytes : side->longest;
-    }
-    return true;
-}
-
-/* Whether a block is packed at once, and sent out of there piece by piece: where a piece is all of it, or no more than one
-   element is left, for which there had to be room too. */
-static bool is_held(const struct side *side, int rank, int64_t bytes, int64_t piece)
-{
-    const struct layout *layout = vectors_layout(&side->blocks, rank);
-    return bytes <= piece || (!layout->contiguous && bytes - piece <= layout->size);
-}
-
-/* Room for a piece of a block, and for an element where pieces may cut it. */
-static int64_t room_of(const struct side *side, int rank, int64_t bytes, int64_t piece)
-{
-    const struct layout *layout = vectors_layout(&side->blocks, rank);
-    return is_held(side, rank, bytes, piece) ? bytes : piece + (layout->contiguous ? 0 : layout->size);
-}
-
-static int make_room(struct state *state, struct side *side, int which, int64_t piece)
-{
-    int64_t all = 0;
-    void *room = NULL;
-    if (!side->packs)
-        return MPI_SUCCESS;
-    for (int rank = 0; rank < state->ranks; rank++)
-        all += room_of(side, rank, bytes_of(side, rank), piece);
-    int failed = serve_room(state, which, all, &room);
-    side->room = room;
-    return failed;
-}
-
-/* Bytes [from, from + piece) of every block. */
-static void arrange(struct side *side, int ranks, int64_t from, int64_t piece)
-{
-    struct blocks *blocks = &side->blocks;
-    int64_t next = 0;
-    for (int rank = 0; rank < ranks; rank++) {
-        int64_t bytes = bytes_of(side, rank);
-        blocks->bytes[rank] = bytes > from ? least(bytes - from, piece) : 0;
-        blocks->at[rank] = side->packs ? next + (is_held(side, rank, bytes, piece) ? from : 0) : vectors_place(blocks, rank) + from;
-        next += room_of(side, rank, bytes, piece);
-    }
-}
-
-/* Between the program's memory and the room. */
-static int move(const struct state *state, const struct side *side, int64_t from, int64_t piece, bool leaves)
-{
-    const struct blocks *blocks = &side->blocks;
-    int failed = MPI_SUCCESS;
-    for (int rank = 0; rank < state->ranks && failed == MPI_SUCCESS && side->packs; rank++) {
-        int64_t bytes = bytes_of(side, rank), at = from, now = blocks->bytes[rank];
-        char *room = side->room + blocks->at[rank];
-        bool held = is_held(side, rank, bytes, piece);
-        if (held && (leaves ? from > 0 : bytes - from > piece))
-            continue; /* it is there already, or has not all come */
-        if (held)
-            room -= from, at = 0, now = bytes - from > 0 ? bytes : 0;
-        const struct stream stream = {.place = side->data + vectors_place(blocks, rank), .type = vectors_type(blocks, rank),
-                                      .layout = vectors_layout(blocks, rank), .comm = state->ours->comm,
-                                      .spare = held ? NULL : room + piece};
-        failed = leaves ? stream_pack(&stream, at, now, room) : stream_unpack(&stream, at, now, room);
-    }
-    return failed;
-}
+#include "side.h"
 
 /* Over several nodes, whether the call goes in pieces. */
 static bool is_cut(struct state *state, const struct algorithm *algorithm, const struct side *out, const struct side *in,
@@ -147,9 +47,9 @@ static int run(struct state *state, const struct implementation *ours, struct si
         else
             piece = INT64_MAX;
     }
-    int failed = make_room(state, out, SCRATCH_PACK_SEND, piece);
+    int failed = side_room(state, out, SCRATCH_PACK_SEND, piece);
     if (failed == MPI_SUCCESS)
-        failed = make_room(state, in, SCRATCH_PACK_RECEIVE, piece);
+        failed = side_room(state, in, SCRATCH_PACK_RECEIVE, piece);
     const struct call call = {.collective = COLL_ALLTOALLV, .send = out->packs ? out->room : out->data,
                               .receive = in->packs ? in->room : in->data,
                               .send_bytes = out->blocks.bytes, .send_at = out->blocks.at,
@@ -157,13 +57,13 @@ static int run(struct state *state, const struct implementation *ours, struct si
     if (longest <= piece && !out->packs && !in->packs)
         return serve_run(state, &call, ours);
     for (int64_t from = 0; failed == MPI_SUCCESS; from += piece) {
-        arrange(out, state->ranks, from, piece);
-        arrange(in, state->ranks, from, piece);
-        failed = move(state, out, from, piece, true);
+        side_arrange(out, from, piece);
+        side_arrange(in, from, piece);
+        failed = side_move(state, out, from, piece, true);
         if (failed == MPI_SUCCESS)
             failed = serve_run(state, &call, ours);
         if (failed == MPI_SUCCESS)
-            failed = move(state, in, from, piece, false);
+            failed = side_move(state, in, from, piece, false);
         if (longest - from <= piece)
             break;
     }
@@ -196,13 +96,14 @@ static bool serve_sides(enum collective collective, struct state *state, struct 
 {
     if (state_vectors(state) == NULL)
         return false;
+    out->count = in->count = state->ranks;
     out->packs = out->data == in->data || has_gaps(&out->blocks, state->ranks);
     in->packs = has_gaps(&in->blocks, state->ranks);
     out->blocks.bytes = state->vectors;
     out->blocks.at = out->blocks.bytes + state->ranks;
     in->blocks.bytes = out->blocks.at + state->ranks;
     in->blocks.at = in->blocks.bytes + state->ranks;
-    if (!is_possible(out, state->ranks) || !is_possible(in, state->ranks) ||
+    if (!side_measure(out) || !side_measure(in) ||
         out->blocks.bytes[state->rank] != in->blocks.bytes[state->rank])
         return false;
     const struct call call = {.collective = collective};

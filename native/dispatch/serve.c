@@ -61,17 +61,29 @@ static inline bool is_last(const struct state *state, enum collective collective
            last->element == shape->element && last->commutative == shape->commutative && last->root == shape->root;
 }
 
-int64_t serve_most(struct state *state, int64_t mine)
+static bool together(struct state *state, int64_t mine, MPI_Datatype type, MPI_Op op, int64_t *all)
 {
     MPI_Request request;
-    int64_t most = 0, *values = reserve_get(2 * sizeof *values);
+    int64_t *values = reserve_get(2 * sizeof *values);
     values[0] = mine;
-    if (PMPI_Iallreduce(&values[0], &values[1], 1, MPI_INT64_T, MPI_MAX, state->ours->comm, &request) != MPI_SUCCESS ||
+    if (PMPI_Iallreduce(&values[0], &values[1], 1, type, op, state->ours->comm, &request) != MPI_SUCCESS ||
         fabric_await(&state->ours->fabric, &request) != MPI_SUCCESS)
-        return 0; /* what a reduction without an end may still write to is not freed */
-    most = values[1];
+        return false; /* what a reduction without an end may still write to is not freed */
+    *all = values[1];
     reserve_put(values);
-    return most;
+    return true;
+}
+
+int64_t serve_most(struct state *state, int64_t mine)
+{
+    int64_t most = 0;
+    return together(state, mine, MPI_INT64_T, MPI_MAX, &most) ? most : 0;
+}
+
+bool serve_sums_to_none(struct state *state, uint64_t mine)
+{
+    int64_t sum = 1;
+    return together(state, (int64_t)mine, MPI_UINT64_T, MPI_SUM, &sum) && sum == 0;
 }
 
 bool serve_turn(struct device_watch *watch)

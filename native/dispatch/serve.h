@@ -29,6 +29,9 @@ enum packing serve_packing(struct state *state, const struct call *call, int64_t
  * have ended: hence not MPI_Allreduce, in which the others would wait for ever. Only where the call is ours. */
 int64_t serve_most(struct state *state, int64_t mine);
 
+/* Whether what all ranks say is together 0, modulo 2^64. As serve_most(): false where a rank has died. */
+bool serve_sums_to_none(struct state *state, uint64_t mine);
+
 /* Whether ranks agree at this call: each counts the calls, and all count alike. At the first, the second, the fourth ..., and at
  * every one once something was found. */
 bool serve_turn(struct device_watch *watch);

@@ -79,6 +79,7 @@ static int forget(MPI_Comm comm, int key, void *value, void *extra)
         peers_leave(state->former);
     reserve_put(state->vectors);
     reserve_put(state->layouts);
+    around_free(state->around);
     reserve_put(state);
     return MPI_SUCCESS;
 }

@@ -10,6 +10,7 @@
 #ifndef UNISONO_STATE_H
 #define UNISONO_STATE_H
 
+#include "around.h"
 #include "choice.h"
 #include "device.h"
 #include "types.h"
@@ -56,6 +57,7 @@ struct state {
     struct copy copy[COPIES_MOST];
     struct reduction reduction; /* the last one; combine is NULL before */
     int64_t *vectors; /* four of `ranks`, for the v's; NULL until then */
+    struct around *around;  /* for neighbourhoods; NULL until then */
     struct layout *layouts; /* two of `ranks`, for alltoallw; NULL until then */
     struct state *newer, *older;
 };

@@ -28,7 +28,8 @@ static struct trial found; /* all 0 before */
 
 static const enum collective tried[] = {COLL_BCAST, COLL_ALLREDUCE, COLL_REDUCE, COLL_ALLTOALL, COLL_ALLGATHER,
                                        COLL_GATHER, COLL_SCATTER, COLL_REDUCE_SCATTER_BLOCK, COLL_REDUCE_SCATTER,
-                                       COLL_GATHERV, COLL_SCATTERV, COLL_SCAN, COLL_EXSCAN, COLL_ALLTOALLW};
+                                       COLL_GATHERV, COLL_SCATTERV, COLL_SCAN, COLL_EXSCAN, COLL_ALLTOALLW,
+                                       COLL_NEIGHBOR_ALLTOALLV};
 enum { TRIED = sizeof tried / sizeof *tried };
 
 _Static_assert(COLL_ALLGATHERV == COLL_ALLGATHER + 1 && COLL_ALLTOALLV == COLL_ALLTOALL + 1, "set_vector()");
@@ -309,22 +310,22 @@ bool trial_start(struct coll_comm *world)
         return false;
     bool good = true;
     if (!known) {
-        const size_t ranks = (size_t)world->ranks;
+        const size_t blocks = (size_t)(world->ranks > 2 * DIMENSIONS ? world->ranks : 2 * DIMENSIONS);
         struct trial_room room = {.send = room_of(room_bytes(world)), .receive = room_of(room_bytes(world)),
-                                  .counts = malloc(2 * ranks * sizeof(int)), .bytes = malloc(2 * ranks * sizeof(int64_t)),
-                                  .types = malloc(ranks * sizeof(MPI_Datatype)), .gapped = task_gapped()};
+                                  .counts = malloc(2 * blocks * sizeof(int)), .bytes = malloc(2 * blocks * sizeof(int64_t)),
+                                  .types = malloc(blocks * sizeof(MPI_Datatype))};
+        task_prepare(&room, world->comm);
         const bool all = room.send != NULL && room.receive != NULL && room.counts != NULL && room.bytes != NULL &&
                          room.types != NULL && room.gapped != MPI_DATATYPE_NULL;
-        room.places = room.counts + ranks;
-        room.at = room.bytes + ranks;
+        room.places = room.counts + blocks;
+        room.at = room.bytes + blocks;
         bool told = on_all(world, all && has_scratch(world)) && try_all(world, &room);
         free(room.send);
         free(room.receive);
         free(room.counts);
         free(room.bytes);
         free(room.types);
-        if (room.gapped != MPI_DATATYPE_NULL)
-            PMPI_Type_free(&room.gapped);
+        task_end(&room);
         coll_scratch_trim(world);
         good = on_all(world, !failure_known(world->fabric.failure));
         if (!good)
@@ -358,11 +359,24 @@ static double between(int index, int64_t bytes)
     return low * pow(high / low, share);
 }
 
+/* Of the four of neighbourhoods one is tried, which speaks for those of the same name. */
+static int speaker(int index)
+{
+    const struct algorithm *one = algorithm_at(index), *other = one;
+    if (collective_is_near(one->collective))
+        other = algorithm_find(COLL_NEIGHBOR_ALLTOALLV, one->name + strlen(collective_names[one->collective]) + 1);
+    for (int i = 0; other != one && algorithm_at(i) != NULL; i++)
+        if (algorithm_at(i) == other)
+            return i;
+    return index;
+}
+
 /* What knows no size is chosen by the longest blocks. */
 double trial_factor(const struct coll_comm *comm, int index, int64_t bytes)
 {
     if (comm->topology.nodes != 1 || comm->crowded || index >= TRIAL_ALGORITHMS)
         return 1;
+    index = speaker(index);
     const int last = known(index, TRIAL_SIZES - 1, -1);
     if (task_is_typed(algorithm_at(index)->collective) && last >= 0)
         return (double)found.factor[last][index];
@@ -411,6 +425,7 @@ static bool typed_prefers_ours(const struct coll_comm *comm, enum collective col
 
 bool trial_prefers_ours(const struct coll_comm *comm, enum collective collective, int64_t bytes)
 {
+    collective = collective_is_near(collective) ? COLL_NEIGHBOR_ALLTOALLV : collective;
     const int64_t is_long = 512 << 10; /* from here on it takes as long as it has bytes */
     const int rival = rival_of(collective), last = known(rival, TRIAL_SIZES - 1, -1);
     if (!has_rival(collective))

@@ -8,7 +8,7 @@ bool task_is_rooted(enum collective collective)
     return collective == COLL_GATHER || collective == COLL_SCATTER || collective == COLL_GATHERV || collective == COLL_SCATTERV;
 }
 
-MPI_Datatype task_gapped(void)
+static MPI_Datatype make_gapped(void)
 {
     MPI_Datatype part = MPI_DATATYPE_NULL, gapped = MPI_DATATYPE_NULL;
     if (PMPI_Type_contiguous(PART, MPI_BYTE, &part) != MPI_SUCCESS)
@@ -19,6 +19,42 @@ MPI_Datatype task_gapped(void)
     return gapped;
 }
 
+void task_prepare(struct trial_room *room, MPI_Comm comm)
+{
+    const int open[DIMENSIONS] = {0};
+    int parts[DIMENSIONS] = {0}, ranks;
+    room->gapped = make_gapped();
+    room->grid = MPI_COMM_NULL;
+    room->around = (struct neighbours){2 * DIMENSIONS, 2 * DIMENSIONS, room->ranks, room->ranks};
+    PMPI_Comm_size(comm, &ranks);
+    if (PMPI_Dims_create(ranks, DIMENSIONS, parts) != MPI_SUCCESS ||
+        PMPI_Cart_create(comm, DIMENSIONS, parts, open, 0, &room->grid) != MPI_SUCCESS)
+        return;
+    for (int i = 0; i < DIMENSIONS; i++)
+        PMPI_Cart_shift(room->grid, i, 1, &room->ranks[2 * i], &room->ranks[2 * i + 1]);
+    for (int i = 0; i < 2 * DIMENSIONS; i++)
+        room->ranks[i] = room->ranks[i] == MPI_PROC_NULL ? -1 : room->ranks[i];
+}
+
+void task_end(struct trial_room *room)
+{
+    if (room->gapped != MPI_DATATYPE_NULL)
+        PMPI_Type_free(&room->gapped);
+    if (room->grid != MPI_COMM_NULL)
+        PMPI_Comm_free(&room->grid);
+}
+
+/* Blocks on each side. */
+static int blocks_of(const struct task *task, const struct coll_comm *comm)
+{
+    return collective_is_near(task->call.collective) ? 2 * DIMENSIONS : comm->ranks;
+}
+
+static bool is_there(const struct task *task, int block)
+{
+    return task->call.around == NULL || task->call.around->target[block] >= 0;
+}
+
 bool task_set_up_typed(struct task *task, enum collective collective, const struct coll_comm *comm, int64_t bytes, int64_t most,
                        const struct trial_room *room)
 {
@@ -26,15 +62,18 @@ bool task_set_up_typed(struct task *task, enum collective collective, const stru
     for (int i = 0; i < TYPED; i++)
         is_tried = is_tried || sizes[i] == bytes;
     const int64_t span = is_plain ? bytes : 2 * bytes;
-    if (!is_tried || span * comm->ranks > most)
+    const bool is_near = collective_is_near(collective);
+    const int blocks = is_near ? 2 * DIMENSIONS : comm->ranks;
+    if (!is_tried || span * blocks > most || (is_near && room->grid == MPI_COMM_NULL))
         return false;
     *task = (struct task){.room = room, .shape = {.commutative = true}, .calls = bytes <= PART * PART ? 8 : 1};
     task->call = (struct call){.collective = collective, .own = bytes, .send = room->send, .receive = room->receive,
                                .send_bytes = room->bytes, .send_at = room->at,
-                               .receive_bytes = room->bytes, .receive_at = room->at};
-    for (int rank = 0; rank < comm->ranks; rank++) {
+                               .receive_bytes = room->bytes, .receive_at = room->at,
+                               .around = is_near ? &room->around : NULL};
+    for (int rank = 0; rank < blocks; rank++) {
         room->counts[rank] = (int)(is_plain ? bytes : bytes / PART);
-        room->places[rank] = (int)(rank * span);
+        room->places[rank] = is_near ? rank * room->counts[rank] : (int)(rank * span);
         room->types[rank] = is_plain ? MPI_BYTE : room->gapped;
         room->bytes[rank] = bytes;
         room->at[rank] = rank * bytes;
@@ -47,21 +86,24 @@ static int run_packed(const struct task *task, const struct algorithm *algorithm
 {
     const struct trial_room *room = task->room;
     const int64_t bytes = task->call.own;
-    char *leaving = coll_scratch(comm, SCRATCH_PACK_SEND, bytes * comm->ranks);
-    char *coming = coll_scratch(comm, SCRATCH_PACK_RECEIVE, bytes * comm->ranks);
+    const int blocks = blocks_of(task, comm);
+    char *leaving = coll_scratch(comm, SCRATCH_PACK_SEND, bytes * blocks);
+    char *coming = coll_scratch(comm, SCRATCH_PACK_RECEIVE, bytes * blocks);
     struct call call = task->call;
     int error = leaving == NULL || coming == NULL ? MPI_ERR_NO_MEM : MPI_SUCCESS, used;
     call.send = leaving, call.receive = coming;
-    for (int rank = 0; rank < comm->ranks && error == MPI_SUCCESS; rank++) {
+    for (int rank = 0; rank < blocks && error == MPI_SUCCESS; rank++) {
         used = 0;
-        error = PMPI_Pack((char *)room->send + room->places[rank], room->counts[rank], room->gapped, leaving + room->at[rank],
+        if (is_there(task, rank))
+            error = PMPI_Pack((char *)room->send + 2 * room->at[rank], room->counts[rank], room->gapped, leaving + room->at[rank],
                           (int)bytes, &used, comm->comm);
     }
     if (error == MPI_SUCCESS)
         error = algorithm_run(algorithm, comm, &call, 0);
-    for (int rank = 0; rank < comm->ranks && error == MPI_SUCCESS; rank++) {
+    for (int rank = 0; rank < blocks && error == MPI_SUCCESS; rank++) {
         used = 0;
-        error = PMPI_Unpack(coming + room->at[rank], (int)bytes, &used, (char *)room->receive + room->places[rank],
+        if (is_there(task, rank))
+            error = PMPI_Unpack(coming + room->at[rank], (int)bytes, &used, (char *)room->receive + 2 * room->at[rank],
                             room->counts[rank], room->gapped, comm->comm);
     }
     return error;
@@ -88,6 +130,9 @@ void task_run_rival(const struct task *task, MPI_Comm comm)
     else if (call->collective == COLL_SCATTERV)
         PMPI_Scatterv(call->send, task->room->counts, task->room->places, MPI_BYTE, call->receive, (int)call->own, MPI_BYTE,
                       call->root, comm);
+    else if (collective_is_near(call->collective))
+        PMPI_Neighbor_alltoallv(call->send, task->room->counts, task->room->places, task->room->types[0], call->receive,
+                                task->room->counts, task->room->places, task->room->types[0], task->room->grid);
     else if (call->collective == COLL_ALLTOALLW)
         PMPI_Alltoallw(call->send, task->room->counts, task->room->places, task->room->types, call->receive, task->room->counts,
                        task->room->places, task->room->types, comm);

@@ -8,7 +8,7 @@
 enum { HALVES = 2 };
 
 /* An element of types with gaps; how many sizes of a collective are tried of which ranks know nothing (task_is_typed). */
-enum { PART = 64, TYPED = 3 };
+enum { PART = 64, TYPED = 3, DIMENSIONS = 3 };
 
 /* What is sent and received, and the blocks of a reduce_scatter, gatherv or scatterv: elements for the MPI library, bytes and
  * places for ours; by rank. */
@@ -18,6 +18,9 @@ struct trial_room {
     int64_t *bytes, *at;
     MPI_Datatype *types; /* of an alltoallw */
     MPI_Datatype gapped; /* PART bytes, and a gap as long */
+    MPI_Comm grid;       /* of three dimensions, for neighbourhoods; MPI_COMM_NULL: it cannot be had */
+    struct neighbours around;
+    int ranks[2 * DIMENSIONS]; /* around's */
 };
 
 /* One collective at one size. */
@@ -36,14 +39,15 @@ bool task_is_rooted(enum collective collective);
  * tried: with short blocks and long ones, with and without gaps. */
 static inline bool task_is_typed(enum collective collective)
 {
-    return collective == COLL_ALLTOALLW;
+    return collective == COLL_ALLTOALLW || collective_is_near(collective);
 }
 
 /* One of these, with blocks of so many bytes. False: it is not tried at this size, or too long for `most`. */
 bool task_set_up_typed(struct task *task, enum collective collective, const struct coll_comm *comm, int64_t bytes, int64_t most,
                        const struct trial_room *room);
-/* MPI_DATATYPE_NULL: it cannot be had. */
-MPI_Datatype task_gapped(void);
+/* Collective over `comm`: the type, the grid and its neighbours. */
+void task_prepare(struct trial_room *room, MPI_Comm comm);
+void task_end(struct trial_room *room);
 
 /* MPI error code. */
 int task_run_ours(const struct task *task, const struct algorithm *algorithm, struct coll_comm *comm);

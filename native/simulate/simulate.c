@@ -254,7 +254,7 @@ int main(int argc, char **argv)
         copies_set(strtod(argv[2], NULL), job.check);
     if (argc == 4 && strcmp(argv[1], "copy") == 0)
         return copy(strtoll(argv[3], NULL, 10), job.rank);
-    if (collective == COLLECTIVES) {
+    if (collective == COLLECTIVES || collective_is_near(collective)) {
         if (job.rank == 0)
             fprintf(stderr, "simulate check|time RATE FLAG LATENCY BANDWIDTH COLLECTIVE ALGORITHM[,...] BYTES...\n");
         MPI_Finalize();

@@ -184,7 +184,8 @@ static int64_t call_most(const char **name)
             bool by_rank = collective == COLL_ALLGATHER || collective == COLL_ALLTOALL || collective == COLL_GATHER ||
                            collective == COLL_SCATTER || collective_scatters_sum(collective);
             bool vector = collective == COLL_ALLGATHERV || collective_has_no_size(collective);
-            struct call call = {.collective = collective, .send = send, .receive = receive, .count = sizes[k] / 8,
+            static const struct neighbours nobody;
+            struct call call = {.collective = collective, .around = &nobody, .send = send, .receive = receive, .count = sizes[k] / 8,
                                 .bytes = vector ? 0 : sizes[k], .reduction = {.element = 8, .combine = nothing}};
             call.reduction.commutative = true;
             call.send_bytes = call.send_at = call.receive_bytes = call.receive_at = none;

@@ -25,12 +25,26 @@ static double seconds_each = 0.5;
 static int pause_before; /* microseconds */
 static const int64_t most_checked = 100000; /* of longer messages, fewer rounds */
 
+static struct neighbours everybody; /* in order of the ranks: all with all */
+
 struct data {
     char *send, *receive, *expected;
     int64_t *counts, *at;     /* allgatherv: of the blocks; alltoallv: of what is sent and of what is received */
     int *int_counts, *int_at;
     size_t room;
 };
+
+/* The same for all, of a length of each rank's own. */
+static int gathers(enum collective collective)
+{
+    return collective == COLL_ALLGATHERV || collective == COLL_NEIGHBOR_ALLGATHER || collective == COLL_NEIGHBOR_ALLGATHERV;
+}
+
+static int exchanges(enum collective collective)
+{
+    return collective == COLL_ALLTOALLV || collective == COLL_ALLTOALLW || collective == COLL_NEIGHBOR_ALLTOALL ||
+           collective == COLL_NEIGHBOR_ALLTOALLV;
+}
 
 static int64_t block(enum collective collective, int64_t bytes, int from, int to)
 {
@@ -39,8 +53,7 @@ static int64_t block(enum collective collective, int64_t bytes, int from, int to
         return bytes / 2 + bytes * (collective == COLL_GATHERV ? from : to) / ranks;
     if (collective == COLL_REDUCE_SCATTER)
         return (bytes / 2 + bytes * to / ranks) / 8 * 8;
-    return collective == COLL_ALLTOALLV || collective == COLL_ALLTOALLW ? varied : collective == COLL_ALLGATHERV ? bytes / 2 + bytes * from / ranks
-                                                                                 : bytes;
+    return exchanges(collective) ? varied : gathers(collective) ? bytes / 2 + bytes * from / ranks : bytes;
 }
 
 static void fill(char *memory, size_t bytes, unsigned seed, int is_number)
@@ -61,7 +74,7 @@ static void arrange(struct data *data, struct call *call, int64_t bytes)
     for (int i = 0; i < ranks; i++) {
         v[0][i] = block(call->collective, bytes, rank, i);
         v[2][i] = block(call->collective, bytes, i, rank);
-        v[1][i] = out, v[3][i] = in;
+        v[1][i] = collective_is_near(call->collective) && gathers(call->collective) ? 0 : out, v[3][i] = in;
         out += v[0][i], in += v[2][i];
         for (int k = 0; k < 4; k++)
             data->int_counts[k * ranks + i] = (int)(v[k][i] / (call->collective == COLL_REDUCE_SCATTER ? 8 : 1));
@@ -99,10 +112,14 @@ static void library(const struct data *data, const struct call *call, char *rece
         PMPI_Alltoall(call->send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, MPI_COMM_WORLD);
         break;
     case COLL_ALLGATHERV:
+    case COLL_NEIGHBOR_ALLGATHER:
+    case COLL_NEIGHBOR_ALLGATHERV:
         PMPI_Allgatherv(call->send, v[0], MPI_BYTE, receive, v + 2 * ranks, v + 3 * ranks, MPI_BYTE, MPI_COMM_WORLD);
         break;
     case COLL_ALLTOALLV:
     case COLL_ALLTOALLW:
+    case COLL_NEIGHBOR_ALLTOALL:
+    case COLL_NEIGHBOR_ALLTOALLV:
         PMPI_Alltoallv(call->send, v, v + ranks, MPI_BYTE, receive, v + 2 * ranks, v + 3 * ranks, MPI_BYTE,
                        MPI_COMM_WORLD);
         break;
@@ -217,7 +234,7 @@ static int try(struct coll_comm *comm, enum collective collective, const struct 
                int64_t bytes)
 {
     struct data data = {0};
-    struct call call = {.collective = collective};
+    struct call call = {.collective = collective, .around = &everybody};
     data.counts = calloc(4 * (size_t)ranks, sizeof *data.counts);
     data.int_counts = calloc(4 * (size_t)ranks, sizeof *data.int_counts);
     bytes = collective_reduces(collective) ? (bytes + 7) / 8 * 8 : bytes;
@@ -298,12 +315,17 @@ int main(int argc, char **argv)
     if (getenv("TRY_COSTS") != NULL)
         sscanf(getenv("TRY_COSTS"), "%lf %lf %lf %lf", &comm->costs.node_latency, &comm->costs.node_byte,
                &comm->costs.fabric_latency, &comm->costs.fabric_byte);
+    int *numbers = malloc((size_t)ranks * sizeof *numbers);
+    for (int i = 0; i < ranks; i++)
+        numbers[i] = i;
+    everybody = (struct neighbours){ranks, ranks, numbers, numbers};
     for (enum collective which = 0; which < COLLECTIVES; which++) {
         struct candidate candidates[MOST_CANDIDATES];
         int count = choose(which, argv[2], candidates);
         for (int k = 3; k < argc && (which == collective || every); k++)
             wrong += try(comm, which, candidates, count, strtoll(argv[k], NULL, 10));
     }
+    free(numbers);
     coll_comm_free(comm);
     topology_end();
     PMPI_Finalize();

@@ -27,6 +27,10 @@ COLLECTIVES: dict[str, str] = {
     "reduce_scatter_block": N_("what each rank receives (per pair)"),
     "scan": N_("the whole vector"),
     "exscan": N_("the whole vector"),
+    "neighbor_allgather": N_("what each rank sends to each of its up to 6 neighbours in a grid of ranks"),
+    "neighbor_allgatherv": N_("what each rank sends on average to each of its up to 6 neighbours in a grid of ranks"),
+    "neighbor_alltoall": N_("what each rank sends to each of its up to 6 neighbours in a grid of ranks"),
+    "neighbor_alltoallv": N_("what each rank sends on average to each of its up to 6 neighbours in a grid of ranks"),
     "barrier": N_("none (0)"),
     "pingpong": N_("one message between rank 0 and the farthest rank"),
     "allreduce5": N_("the whole vector of each of five allreduces in a row; the time is that of one (Nakajima 2009)"),
@@ -223,6 +227,10 @@ DISPATCHED = (
     "exscan",
     "gather",
     "gatherv",
+    "neighbor_allgather",
+    "neighbor_allgatherv",
+    "neighbor_alltoall",
+    "neighbor_alltoallv",
     "reduce",
     "reduce_scatter",
     "reduce_scatter_block",
@@ -244,7 +252,10 @@ REPRODUCIBLE_VARIABLE = "UNISONO_REPRODUCIBLE"
 REDUCTIONS = ("allreduce", "reduce")
 """The collectives that our library then serves itself."""
 
-WITHOUT_SIZE = ("alltoallv", "alltoallw", "barrier", "gatherv", "scatterv")
+NEIGHBOURHOODS = ("neighbor_allgather", "neighbor_allgatherv", "neighbor_alltoall", "neighbor_alltoallv")
+"""Collectives of ranks with their neighbours in a communicator's topology."""
+
+WITHOUT_SIZE = ("alltoallv", "alltoallw", "barrier", "gatherv", "scatterv", *NEIGHBOURHOODS)
 """Collectives whose ranks know no size that all of them agree on: whoever chooses call by call has one rule for all."""
 
 

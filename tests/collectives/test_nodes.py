@@ -40,6 +40,10 @@ OVER_NODES = (
     "reduce_scatter_block_lanes",
     "scan_leader",
     "exscan_leader",
+    "neighbor_allgather_direct",
+    "neighbor_allgatherv_direct",
+    "neighbor_alltoall_direct",
+    "neighbor_alltoallv_direct",
 )
 
 

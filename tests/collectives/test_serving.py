@@ -25,7 +25,8 @@ def tools(request: pytest.FixtureRequest) -> Toolchain:
 NOT_BY_COSTS = {
     "UNISONO_FORCE": "gather=unisono/cells,scatter=unisono/inline,gatherv=unisono/cells,scatterv=unisono/pull,"
     "reduce_scatter=unisono/cells,reduce_scatter_block=unisono/cells,scan=unisono/inline,exscan=unisono/cells,"
-    "alltoallw=unisono/cells"
+    "alltoallw=unisono/cells,neighbor_allgather=unisono/cells,neighbor_allgatherv=unisono/pull,"
+    "neighbor_alltoall=unisono/pull,neighbor_alltoallv=unisono/cells"
 }
 """Where ranks share CPUs nothing is known of the MPI's own of these, which serve then."""
 

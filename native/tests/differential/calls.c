@@ -9,7 +9,8 @@
 const char *const call_names[NAMES] = {"allgather",      "allgatherv",           "allreduce", "alltoall", "alltoallv",
                                        "barrier",        "bcast",                "gather",    "gatherv",  "reduce",
                                        "reduce_scatter", "reduce_scatter_block", "scatter",   "scatterv", "exscan",
-                                       "scan",           "alltoallw"};
+                                       "scan",           "alltoallw",            "neighbor_allgather", "neighbor_allgatherv",
+                                       "neighbor_alltoall", "neighbor_alltoallv"};
 
 static bool try_barrier(struct trial *trial)
 {
@@ -228,7 +229,11 @@ static bool run(struct trial *trial)
     case 13: return try_rooted_v(trial, false);
     case 14: return try_scan(trial, true);
     case 15: return try_scan(trial, false);
-    default: return (!IS_MPICH && trial->ranks == 1) || try_alltoallw(trial);
+    case 16: return (!IS_MPICH && trial->ranks == 1) || try_alltoallw(trial);
+    case 17: return try_neighbor(trial, true, false);
+    case 18: return try_neighbor(trial, true, true);
+    case 19: return try_neighbor(trial, false, false);
+    default: return try_neighbor(trial, false, true);
     }
 }
 

@@ -8,7 +8,7 @@
 #include "random.h"
 #include "tally.h"
 
-enum { NAMES = 17, WORDS_BYTES = 512 };
+enum { NAMES = 21, WORDS_BYTES = 512 };
 extern const char *const call_names[NAMES];
 
 struct trial {
@@ -27,6 +27,8 @@ struct trial {
 
 /* Makes the call through the symbols under test, and the same by the library underneath: by its messages, or its own
  * reductions. Whether the memory after both is the same. */
+/* Collective: a communicator of the same ranks with a random topology, where the call wants one; else MPI_COMM_NULL. */
+MPI_Comm trial_topology(struct trial *trial);
 bool trial_run(struct trial *trial);
 
 #endif

@@ -134,6 +134,8 @@ static bool run_case(struct runner *runner, uint64_t number)
     runner->tally.of[DRAWN_SHORT_LIVED] += short_lived;
     PMPI_Comm_rank(trial.comm, &trial.rank);
     PMPI_Comm_size(trial.comm, &trial.ranks);
+    MPI_Comm topology = trial_topology(&trial);
+    trial.comm = topology != MPI_COMM_NULL ? topology : trial.comm;
     draw_implementation(&trial, word);
     bool taken = use(trial.comm, call_names[trial.which], word) == 0 || word[0] == '\0' || only_implementation != NULL;
     runner->tally.of[DRAWN_BY_OURS] += word[0] != '\0';
@@ -143,6 +145,8 @@ static bool run_case(struct runner *runner, uint64_t number)
     good = run(&trial, with_message) && good && taken; /* in any case: the others are in it */
     if (returns)
         manners_restore(&trial);
+    if (topology != MPI_COMM_NULL)
+        PMPI_Comm_free(&topology);
     if (!good)
         fprintf(stderr, "WRONG: seed %llu case %llu: %s by %s, rank %d of %d (%s): %s%s%s%s\n", (unsigned long long)seed,
                 (unsigned long long)number, call_names[trial.which], word[0] != '\0' ? word : "the rules", trial.rank,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from unisono.measure.protocol import Limits, Rate
+from unisono.vocabulary import NEIGHBOURHOODS
 
 _NS = 1e-9
 _ALL_HEAR_ALL = (
@@ -35,7 +36,7 @@ def floor(limits: Limits, collective: str, nodes: int, ppn: int, size: int) -> f
       | allgather(v), alltoall(v) | q (q - 1) m |
       | gather(v), scatter(v) | (q - 1) m |
       | scan, exscan (a result for each rank but one that lies elsewhere before) | (q - 1) n |
-      | pingpong, halo26, exchange (at least one neighbour) | m |
+      | pingpong, halo26, exchange, neighbor_* (at least one neighbour; of the v's half) | m |
 
       A reduction has to read each of q contributions to an element but one from another rank, and to write one result:
       that one is a copy; bytes read and not written count a third, for a copy moves three (it reads them, and the
@@ -93,6 +94,8 @@ def _copied(collective: str, q: int, n: int) -> float:
         "exscan": (q - 1) * n,
         "pingpong": n,
         "halo26": n,
+        # The v's shortest blocks are half as long as the mean.
+        **{name: n / (2 if name.endswith("v") else 1) for name in NEIGHBOURHOODS},
         "exchange": n,
         "barrier": 0,
     }.get(collective, q * (q - 1) * n)
@@ -113,6 +116,7 @@ def _link_volume(collective: str, nodes: int, ppn: int, size: int) -> float:
         "barrier": 0.0,
         "allreduce5": 2 * size * (nodes - 1) / nodes,
         "halo26": float(size),
+        **{name: size / (2 if name.endswith("v") else 1) for name in NEIGHBOURHOODS},
     }.get(collective, float((nodes - 1) * ppn * size))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from unisono.machine.description import Machine
-from unisono.vocabulary import Case
+from unisono.vocabulary import NEIGHBOURHOODS, Case
 
 _RESERVE = 0.2
 """Part of the available memory left alone: the MPI's own buffers, the page cache it lives in, everybody else."""
@@ -30,6 +30,7 @@ def bytes_per_node(case: Case, size: int) -> int:
         "reduce_scatter_block": (ranks + 1) * size,
         # The root alone holds everybody's blocks.
         **dict.fromkeys(("gather", "gatherv", "scatter", "scatterv"), size + ranks * size // local),
+        **dict.fromkeys(NEIGHBOURHOODS, 12 * size),  # of up to 6 neighbours
         "barrier": 0,
         "pingpong": 2 * size,
         "allreduce5": 10 * size,

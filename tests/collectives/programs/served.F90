@@ -22,12 +22,13 @@ program served
   integer :: a(64), b(64), counts(8), displs(8), lengths(1)
   integer(kind=MPI_ADDRESS_KIND) :: where(1)
   DATATYPE :: spread, absolute, types(1), kinds(8)
-  COMM :: copy
+  COMM :: copy, line
 
   call MPI_Init(ierr)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
   call MPI_Comm_size(MPI_COMM_WORLD, ranks, ierr)
   call MPI_Comm_dup(MPI_COMM_WORLD, copy, ierr)
+  call MPI_Cart_create(MPI_COMM_WORLD, 1, (/ranks/), (/.false./), .false., line, ierr)
   total = ranks*(ranks - 1)/2
   bad = 0
   call MPI_Type_vector(3, 1, 2, MPI_INTEGER, spread, ierr)
@@ -127,6 +128,25 @@ program served
                 b(5) == b(1) .and. b(6) == -1, 'alltoallw')
     call MPI_Alltoallw(MPI_IN_PLACE, counts, displs, kinds, a, counts, displs, kinds, copy, ierr)
     call expect(all_equal(a(3:6*ranks:6), (/(100*i + rank, i=0, ranks - 1)/)) .and. a(2) == 100*rank, 'alltoallw in place')
+    a = (/(100*rank + i, i=0, 63)/)
+    b = -1
+    call MPI_Neighbor_alltoall(a, 2, MPI_INTEGER, b, 2, MPI_INTEGER, line, ierr)
+    call expect(b(1) == merge(100*(rank - 1) + 2, -1, rank > 0) .and. b(4) == merge(100*(rank + 1) + 1, -1, rank < ranks - 1) &
+                .and. b(5) == -1, 'neighbor_alltoall')
+    b = -1
+    call MPI_Neighbor_allgather(a, 1, spread, b, 3, MPI_INTEGER, line, ierr)
+    call expect(b(2) == merge(100*(rank - 1) + 2, -1, rank > 0) .and. b(6) == merge(100*(rank + 1) + 4, -1, rank < ranks - 1) &
+                .and. b(7) == -1, 'neighbor_allgather')
+    counts = (/(1, i=0, 7)/)
+    displs = (/(3*i, i=0, 7)/)
+    b = -1
+    call MPI_Neighbor_allgatherv(a, 1, MPI_INTEGER, b, counts, displs, MPI_INTEGER, line, ierr)
+    call expect(b(1) == merge(100*(rank - 1), -1, rank > 0) .and. b(2) == -1 .and. &
+                b(4) == merge(100*(rank + 1), -1, rank < ranks - 1), 'neighbor_allgatherv')
+    b = -1
+    call MPI_Neighbor_alltoallv(a, counts, displs, MPI_INTEGER, b, counts, displs, MPI_INTEGER, line, ierr)
+    call expect(b(1) == merge(100*(rank - 1) + 3, -1, rank > 0) .and. b(2) == -1 .and. &
+                b(4) == merge(100*(rank + 1), -1, rank < ranks - 1), 'neighbor_alltoallv')
     a = merge(5 + k, 0, rank == 0)
     lengths = 64
     types = MPI_INTEGER
@@ -139,6 +159,7 @@ program served
     call MPI_Type_free(absolute, ierr)
   end do
   call MPI_Comm_free(copy, ierr)
+  call MPI_Comm_free(line, ierr)
   call MPI_Reduce(bad, all, 1, MPI_INTEGER, MPI_SUM, 0, MPI_COMM_WORLD, ierr)
   if (rank == 0) write (*, '(a)') merge('right', 'wrong', all == 0)
   call MPI_Finalize(ierr)
