@@ -7,9 +7,9 @@ import pytest
 from tests.launch.machines import machine as here
 from unisono.errors import UserError
 from unisono.launch.command import command
-from unisono.launch.job import describe_job
+from unisono.launch.job import describe_job, nodes_of
 from unisono.launch.rewrite import with_setting
-from unisono.machine.description import Machine, Mpi
+from unisono.machine.description import Machine, Mpi, Node
 from unisono.mpi.launchers.lines import Job
 from unisono.vocabulary import CALL_SCOPE, Setting
 
@@ -48,6 +48,20 @@ def test_a_setting_goes_right_after_the_launcher_and_what_is_said_is_kept() -> N
     assert line.argv == ["mpirun.mpich", "-genv", "UCX_RNDV_THRESH", "16kb", *LINE[1:]]
     assert any("UCX_TLS" in note for note in line.notes)
     assert any("placement=block is left out" in note for note in line.notes)
+
+
+def test_srun_is_read_as_sruns_with_any_mpi() -> None:
+    line = ["srun", "-n8", "-N", "2", "./app"]
+    job = describe_job(line, mpich(2), {})
+    assert (job.ranks, job.nodes, job.ppn) == (8, 2, 4)
+    made = with_setting(line, Setting({"UCX_TLS": "sm"}), mpich(2), env={})
+    assert (made.argv, made.env) == (line, {"UCX_TLS": "sm"})
+
+
+def test_the_hosts_it_names_are_the_nodes() -> None:
+    line = ["mpirun.mpich", "-n", "8", "-ppn", "4", "-hosts", "a,b:2", "./app"]
+    assert nodes_of(line, mpich(), {}) == [Node(host="a", slots=4), Node(host="b", slots=2)]
+    assert nodes_of(LINE, mpich(), {}) == mpich().nodes
 
 
 def test_a_launch_of_a_study() -> None:
