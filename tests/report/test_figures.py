@@ -185,7 +185,7 @@ def test_a_race_gets_a_panel_for_each_parameter(views: list[CaseView], decision:
         "Rendezvous thresholds compared",
         "pml compared",
         "Components compared",
-        "Algorithms of coll/tuned compared",
+        "Algorithms of the MPI compared",
     ]
 
 
