@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import threading
 import time
@@ -12,8 +13,10 @@ import pytest
 import unisono
 from unisono.cli import main
 from unisono.errors import UserError
+from unisono.hybrid.solver import SOLVER
 from unisono.library import build
-from unisono.library.build import bench_program, native_source, tool
+from unisono.library.build import BENCH, Target, bench_program, native_source, tool
+from unisono.library.recorder import RECORDER
 from unisono.machine.description import Machine
 
 
@@ -49,6 +52,28 @@ def test_source_is_found_in_a_checkout_and_in_an_installed_package(
     (package / "_native" / "CMakeLists.txt").unlink()
     with pytest.raises(UserError, match="install Unisono again"):
         native_source()
+
+
+@pytest.mark.parametrize("target", [BENCH, RECORDER, SOLVER], ids=lambda target: str(target.name))
+def test_a_change_to_anything_it_is_made_of_builds_it_anew(target: Target) -> None:
+    """What its files include, and its CMake files name, is among what the key of its build is made of."""
+    native = native_source()
+    known = [native / part for part in target.sources]
+    files = [path for part in known for path in [part, *part.rglob("*")] if path.is_file()]
+    wanted = {path.parent / name for path in files for name in _names(path)}
+    elsewhere = {
+        path.resolve().relative_to(native.resolve()).parts[0]
+        for path in wanted
+        if path.exists() and not any(path.resolve().is_relative_to(part.resolve()) for part in known)
+    }
+    assert elsewhere - {"CMakeLists.txt"} == set()
+
+
+def _names(path: Path) -> list[str]:
+    """Files and folders of native/ beside its own that it names."""
+    if path.name == "CMakeLists.txt":
+        return [name.rstrip("/") for name in re.findall(r"\.\./[a-z_/]+", path.read_text())]
+    return re.findall(r'^#include "(\.\./[^"]+)"', path.read_text(errors="replace"), re.MULTILINE)
 
 
 def test_tools_beside_python_come_first() -> None:

@@ -11,7 +11,7 @@ LIBRARY_NAME = "libunisono.so"
 RECORDER = Target(
     "unisono",
     f"intercept/{LIBRARY_NAME}",
-    ("collectives", "common", "dispatch", "intercept"),
+    ("agreement", "collectives", "common", "dispatch", "intercept"),
     "the library",
 )
 
