@@ -17,6 +17,7 @@ struct keyspace {
     bool (*get)(const struct keyspace *space, int rank, int key, char value[KEYSPACE_VALUE]);
     /* The host of a rank that said nothing, or which one of the launch it is; "": the launcher does not tell. */
     void (*host_of)(const struct keyspace *space, int rank, char *host, size_t bytes);
+    bool dear; /* whether every question costs the launcher a connection between nodes */
     void *own; /* of the space's */
 };
 

@@ -111,18 +111,28 @@ static bool put(const struct keyspace *space, int key, const char *text)
     return pmix->put(SCOPE_GLOBAL, name, &value) == SUCCESS && pmix->commit() == SUCCESS;
 }
 
-/* What is there now. Some servers answer at once that there is nothing, others only after the time-out. */
-static bool ask(const struct keyspace *space, int rank, const char *key, bool fresh, char *text, size_t bytes)
+enum manner {
+    MANNER_WAIT, /* some servers answer at once that there is nothing, others only after the time-out */
+    MANNER_REFRESH, /* past what this process has kept; waits as well */
+    MANNER_AT_ONCE, /* what this node knows */
+};
+
+/* What is there now. */
+static bool ask(const struct keyspace *space, int rank, const char *key, enum manner manner, char *text, size_t bytes)
 {
     const struct pmix *pmix = space->own;
     struct process process = pmix->job;
+    const struct value truth = {.type = TYPE_BOOL, .data = {.flag = true}};
     struct info options[] = {
+        {.key = "pmix.immediate", .value = truth},
         {.key = "pmix.timeout", .value = {.type = TYPE_INT, .data = {.integer = PATIENCE}}},
-        {.key = "pmix.get.refresh", .value = {.type = TYPE_BOOL, .data = {.flag = true}}}, /* past what was kept */
+        {.key = "pmix.get.refresh", .value = truth},
     };
     struct value *value = NULL;
     process.rank = (uint32_t)rank;
-    if (pmix->get(&process, key, options, fresh ? 2 : 1, &value) != SUCCESS || value == NULL)
+    if (pmix->get(&process, key, options + (manner != MANNER_AT_ONCE), manner == MANNER_REFRESH ? 2 : 1, &value) !=
+            SUCCESS ||
+        value == NULL)
         return false;
     bool good = value->type == TYPE_STRING && value->data.string != NULL && strlen(value->data.string) < bytes;
     if (good)
@@ -133,16 +143,19 @@ static bool ask(const struct keyspace *space, int rank, const char *key, bool fr
     return good;
 }
 
+/* Slurm's server (PMIx 4.2) asks other nodes for what is refreshed, and this rank's own node never again where a rank of it
+ * had said nothing yet; that node is asked for what it knows by now. */
 static bool get(const struct keyspace *space, int rank, int key, char value[KEYSPACE_VALUE])
 {
     char name[64];
     name_key(space, key, name);
-    return ask(space, rank, name, true, value, KEYSPACE_VALUE);
+    return ask(space, rank, name, MANNER_REFRESH, value, KEYSPACE_VALUE) ||
+           ask(space, rank, name, MANNER_AT_ONCE, value, KEYSPACE_VALUE);
 }
 
 static void host_of(const struct keyspace *space, int rank, char *host, size_t bytes)
 {
-    if (!ask(space, rank, "pmix.hname", false, host, bytes))
+    if (!ask(space, rank, "pmix.hname", MANNER_WAIT, host, bytes))
         host[0] = '\0';
 }
 
