@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from unisono.cli_options import OUT, Hosts, Json, Mpicc, Mpirun
+from unisono.cli_options import OUT, Hosts, Json, Launcher, Mpicc, Mpirun
 from unisono.errors import UserError
 from unisono.language import _
 
@@ -63,6 +63,7 @@ def hybrid(
     json: Json = False,
     mpirun: Mpirun = None,
     mpicc: Mpicc = None,
+    launcher: Launcher = None,
     hosts: Hosts = None,
 ) -> None:
     """Find the fastest layout, processes x threads, and say why the others lose."""
@@ -107,6 +108,7 @@ def hybrid(
         mpirun=mpirun,
         mpicc=mpicc,
         hosts=hosts,
+        launcher=launcher,
     )
     raise typer.Exit(command(wishes))
 

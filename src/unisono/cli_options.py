@@ -34,6 +34,10 @@ TunedMpirun = Annotated[
 Mpicc = Annotated[
     str | None, typer.Option(metavar="PATH", help="The compiler wrapper of this MPI. Default: the mpicc beside mpirun.")
 ]
+Launcher = Annotated[
+    str | None,
+    typer.Option(metavar="'srun --mpi=pmix'", help="Within a Slurm job: start ranks by srun in place of mpirun."),
+]
 Hosts = Annotated[
     str | None,
     typer.Option(metavar="A:N,B:N", help="Nodes and their slots. Default: the scheduler's job, or this node."),

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from unisono.cli_options import OUT, Hosts, Json, Mpicc, Mpirun, Reproducible
+from unisono.cli_options import OUT, Hosts, Json, Launcher, Mpicc, Mpirun, Reproducible
 
 
 def tune(
@@ -62,6 +62,7 @@ def tune(
     json: Json = False,
     mpirun: Mpirun = None,
     mpicc: Mpicc = None,
+    launcher: Launcher = None,
     hosts: Hosts = None,
 ) -> None:
     """Measure, decide, write the tuning in every form, prove it against the default, and report."""
@@ -93,6 +94,7 @@ def tune(
         submit_options=submit_options,
         time=time,
         reproducible=reproducible,
+        launcher=launcher,
     )
     raise typer.Exit(command(wishes))
 

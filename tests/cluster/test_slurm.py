@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -135,6 +136,85 @@ def test_in_salloc_the_nodes_are_described_and_not_the_login_host(shell: Shell, 
     machine = json.loads(done.stdout)["machine"]
     assert machine["name"] == "n0", "the shell of salloc is on the login host"
     assert machine["nodes"] == [{"host": "n0", "slots": 2}, {"host": "n1", "slots": 2}]
+
+
+STARTED = """
+import json, subprocess, sys, time
+from unisono.launch.command import command
+from unisono.launch.placement import check
+from unisono.launch.process import Process
+from unisono.library.build import bench_program
+from unisono.library.recorder import recorder
+from unisono.commands.remembered import started
+from unisono.machine.describe import describe
+from unisono.measure.session import Session
+from unisono.study.ours import preloaded
+from unisono.vocabulary import DEFAULT, Setting
+machine = started(describe(sys.argv[1]), ["srun", f"--mpi={sys.argv[2]}"])
+program, library = bench_program(machine.mpi.mpicc), recorder(machine.mpi.mpicc)
+bound = [Setting({"placement": places}) for places in ("block", "cyclic:node")]
+for nodes, setting in ((1, DEFAULT), (2, DEFAULT), (2, bound[0]), (2, bound[1])):
+    line = preloaded(command(machine, setting, nodes, 2, [str(program)]), library, machine)
+    with Session(line.argv, line.env) as session:
+        wrong = check(line.placement, session.hello.document["where"])
+        ours = [one.name for one in session.algorithms() if one.collective == "allreduce"]
+        timing, = session.measure("allreduce", 8, [session.define(use=f"allreduce:unisono/{ours[0]}")], seconds=0.01)
+        print(nodes, setting, wrong, len(ours) > 1, timing.refused, timing.correct)
+stubborn = ["sh", "-c", "trap '' TERM; sleep 1009; sleep 1009"]
+with Process(["srun", "--mpi=none", "--nodes=2", "--ntasks=4", "--overlap", *stubborn]):
+    while subprocess.run(["pgrep", "-fc", "^sleep 1009"], capture_output=True, text=True).stdout.strip() != "4":
+        time.sleep(0.05)
+time.sleep(0.5)
+print(subprocess.run(["pgrep", "-fc", "^sleep 1009"], capture_output=True, text=True).stdout.strip(), "left")
+"""
+
+
+@pytest.mark.parametrize(
+    ("mpirun", "kind"),
+    [
+        ("embedded", "pmix"),
+        pytest.param("mpirun.openmpi", "pmix", marks=pytest.mark.nightly),
+        pytest.param("mpiexec.mpich", "pmi2", marks=pytest.mark.nightly),
+    ],
+)
+def test_launches_by_srun_are_placed_served_and_ended(
+    shell: Shell, tmp_path: Path, embedded: Machine, mpirun: str, kind: str
+) -> None:
+    assert embedded.mpi is not None
+    mpirun = embedded.mpi.mpirun if mpirun == "embedded" else mpirun
+    if not shutil.which(mpirun):
+        pytest.skip(f"{mpirun} is not installed")
+    (tmp_path / "started.py").write_text(STARTED)
+    done = shell(f"salloc --nodes 2 --exclusive {sys.executable} started.py {mpirun} {kind}", 180)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        "1 default None True None True",
+        "2 default None True None True",
+        "2 placement=block None True None True",
+        "2 placement=cyclic:node None True None True",
+        "0 left",
+    ]
+
+
+def test_a_study_by_srun(shell: Shell, tmp_path: Path, embedded: Machine) -> None:
+    """It remembers by what its launches were started, and says why ranks were alone."""
+    assert embedded.mpi is not None
+    tune = f"{sys.executable} -m unisono.cli tune --no-verify --mpirun {embedded.mpi.mpirun}"
+    asked = "--nodes 2 --ppn 1 --collective barrier --budget 8s"
+    told = shell(
+        f"salloc --nodes 2 --exclusive sh -c \"{tune} {asked} --launcher 'srun --mpi=pmix' -o right; "
+        f"{tune} --resume -o right; {tune} --resume -o right --launcher 'srun --mpi=pmi2'; "
+        f"{tune} {asked} --launcher 'srun --mpi=pmi2' -o wrong\"",
+        240,
+    )
+    said = " ".join(told.stderr.split())
+    assert said.count("ranks are started by srun --mpi=pmix") == 2
+    assert "its launches were begun by srun --mpi=pmix, not by srun --mpi=pmi2" in said
+    assert "each of the 2 ranks was alone" in said
+    assert "Traceback" not in said
+    with Store.open(tmp_path / "right" / "study.db") as store:
+        assert store.samples()
+        assert all(" srun " in f" {launch.command} " for launch in store.launches())
 
 
 @pytest.mark.nightly

@@ -25,7 +25,7 @@ from unisono.advise.replayed import Replays, matching, missing, replay, replayin
 from unisono.advise.shown import rendered
 from unisono.commands.console import err, out, print_json
 from unisono.commands.progress import StudyProgress
-from unisono.commands.remembered import compiler, launcher, words_for_it
+from unisono.commands.remembered import compiler, launcher, started, words_for_it
 from unisono.errors import UserError
 from unisono.language import _, translated
 from unisono.launch.command import Command
@@ -33,7 +33,7 @@ from unisono.launch.job import nodes_of
 from unisono.library.build import bench_program
 from unisono.machine.describe import describe
 from unisono.machine.description import Machine
-from unisono.mpi.launchers import parse
+from unisono.mpi.launchers import parse, step
 from unisono.profile.importers import import_profile
 from unisono.profile.recorded import Profile
 from unisono.search.search import Hooks
@@ -231,7 +231,8 @@ def _bench(tuning: Tuning, line: str) -> tuple[Machine, Path]:
     except ValueError:
         words = []
     program = bench_program(machine.mpi.mpicc, lambda sentence: err().print(sentence, markup=False))
-    return machine.model_copy(update={"nodes": nodes_of(words, machine)}), program
+    machine = machine.model_copy(update={"nodes": nodes_of(words, machine)})
+    return started(machine, step.words_of(words, os.environ)), program
 
 
 def measured(advice: Advice, bench: Bench, seconds: float, folder: Path) -> list[Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from unisono.commands.console import err, out, print_json
 from unisono.commands.interrupted import terminated_like_interrupted
 from unisono.commands.leftovers import remove_leftovers
 from unisono.commands.progress import StudyProgress
-from unisono.commands.remembered import compiler, launcher
+from unisono.commands.remembered import compiler, launcher, started
 from unisono.commands.userline import words_of
 from unisono.errors import UserError
 from unisono.hybrid.keep import beside, layouts, with_layouts
@@ -28,6 +29,7 @@ from unisono.launch.hosts import parse_hosts
 from unisono.machine.describe import describe
 from unisono.machine.description import Machine
 from unisono.machine.fingerprint import differences
+from unisono.mpi.launchers import step
 from unisono.numbers import whole_number
 from unisono.report.hybrid import write_hybrid_report
 from unisono.study.config import parse_duration
@@ -66,6 +68,8 @@ class Wishes:
     mpirun: str | None
     mpicc: str | None
     hosts: str | None
+    launcher: str | None
+    """Words that start ranks in place of mpirun: srun --mpi=pmix."""
 
 
 def hybrid(wishes: Wishes) -> int:
@@ -78,6 +82,7 @@ def hybrid(wishes: Wishes) -> int:
     if wishes.resume and not wishes.dry_run:
         remove_leftovers()
     machine = describe(wishes.mpirun, wishes.mpicc, parse_hosts(wishes.hosts) if wishes.hosts is not None else None)
+    machine = started(machine, step.parse(wishes.launcher) if wishes.launcher is not None else [])
     compared, notes = variants(
         machine,
         layouts=wishes.layouts,
@@ -137,7 +142,8 @@ def _continued(wishes: Wishes) -> Wishes:
     if wishes.argv and wishes.metric is None and metric not in (Metric(None).name, SOLVER_METRIC):
         wishes = replace(wishes, metric=metric)
     mpirun = launcher(wishes.mpirun, kept)
-    return replace(wishes, mpirun=mpirun, mpicc=compiler(wishes.mpicc, mpirun, kept))
+    words = shlex.join(kept.launcher) if kept is not None and kept.launcher else None
+    return replace(wishes, mpirun=mpirun, mpicc=compiler(wishes.mpicc, mpirun, kept), launcher=wishes.launcher or words)
 
 
 def _metric(wishes: Wishes) -> Metric | None:

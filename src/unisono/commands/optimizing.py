@@ -16,6 +16,7 @@ from unisono.commands.console import err, out, print_json
 from unisono.commands.interrupted import terminated_like_interrupted
 from unisono.commands.leftovers import remove_leftovers
 from unisono.commands.progress import StudyProgress
+from unisono.commands.remembered import started
 from unisono.commands.singletons import refuse_singletons
 from unisono.commands.userline import mpirun_of, words_of
 from unisono.errors import UserError
@@ -25,6 +26,7 @@ from unisono.launch.job import nodes_of
 from unisono.library.build import bench_program
 from unisono.machine.describe import describe
 from unisono.machine.description import Machine
+from unisono.mpi.launchers import step
 from unisono.profile.recorded import Profile
 from unisono.report.story import write_story
 from unisono.search.search import Hooks
@@ -61,7 +63,7 @@ def optimize(
     if resume:
         remove_leftovers()
     refuse_singletons(words, os.environ)
-    machine = describe(mpirun_of(words))
+    machine = started(describe(mpirun_of(words)), step.words_of(words, os.environ))
     machine = machine.model_copy(update={"nodes": nodes_of(words, machine)})
     journal = open_journal(files, words, machine, metric=metric, pairs=runs, resume=resume)
     with terminated_like_interrupted(files.directory):

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from unisono import mpi as families
+from unisono.asking import ask
 from unisono.commands.userline import mpirun_of
 from unisono.errors import UserError
 from unisono.language import N_
-from unisono.machine.description import Mpi, mpi_name
+from unisono.machine.description import Machine, Mpi, mpi_name
 from unisono.machine.mpi import find_mpirun
-from unisono.mpi.launchers import BARE
+from unisono.mpi.launchers import BARE, step
 from unisono.tuning.contents import MpiPart, Tuning
 
 
@@ -31,6 +32,17 @@ def compiler(given: str | None, mpirun: str | None, kept: Mpi | MpiPart | None) 
     if given is not None or kept is None or mpirun != kept.mpirun or kept.mpicc is None:
         return given
     return kept.mpicc if shutil.which(kept.mpicc) else None
+
+
+def started(machine: Machine, launcher: Sequence[str]) -> Machine:
+    """The machine with launches begun by these words (srun --mpi=pmix) in place of its mpirun, if there are any. Raises
+    UserError where there is no job to start ranks in."""
+    if not launcher or machine.mpi is None:
+        return machine
+    step.require_job(os.environ)
+    asked = ask(["scontrol", "show", "config"])
+    update = {"launcher": list(launcher), "launcher_binds": not asked.ok or step.binds(asked.out)}
+    return machine.model_copy(update={"mpi": machine.mpi.model_copy(update=update)})
 
 
 def words_for_it(kept: Mpi | MpiPart | None) -> list[str]:

@@ -21,6 +21,7 @@ from unisono.commands.finish import Outcome, finish
 from unisono.commands.tune import Wishes, node_counts
 from unisono.errors import UserError
 from unisono.language import _
+from unisono.mpi.launchers import step
 from unisono.search.search import ENDED
 from unisono.study.begin import stored_study
 from unisono.study.config import parse_duration
@@ -123,6 +124,8 @@ def _seconds(text: str) -> float:
 def _begun(wishes: Wishes, scheduler: Scheduler) -> Kept:
     study = planning.find(wishes.study or "quick")  # what is wrong with it is said before a job waits for hours
     counts = node_counts(wishes.nodes)
+    if wishes.launcher is not None:
+        step.parse(wishes.launcher)
     if wishes.time is None:
         raise UserError(_("--submit: say how long each job may take, for example --time 1h"))
     if wishes.machine is not None or wishes.hosts is not None:
@@ -151,6 +154,7 @@ def _words(wishes: Wishes) -> list[str]:
         ("--benchmark-program", wishes.benchmark_program),
         ("--mpirun", wishes.mpirun),
         ("--mpicc", wishes.mpicc),
+        ("--launcher", wishes.launcher),
         *(("--collective", name) for name in wishes.collectives),
         *(("--size", size) for size in wishes.sizes),
     )

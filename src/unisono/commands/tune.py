@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from unisono.commands.finish import Outcome, finish
 from unisono.commands.interrupted import terminated_like_interrupted
 from unisono.commands.leftovers import remove_leftovers
 from unisono.commands.progress import StudyProgress
-from unisono.commands.remembered import compiler, launcher
+from unisono.commands.remembered import compiler, launcher, started
 from unisono.errors import UserError
 from unisono.language import _, translated
 from unisono.launch.hosts import parse_hosts
@@ -25,6 +26,7 @@ from unisono.machine.describe import describe, load
 from unisono.machine.description import Machine
 from unisono.machine.limits import quota_sentence
 from unisono.machine.scheduler import seconds_left
+from unisono.mpi.launchers import step
 from unisono.numbers import whole_number
 from unisono.results.engine import ForeignEngine
 from unisono.search.search import ENDED, Hooks, search, searched
@@ -69,13 +71,20 @@ class Wishes:
     time: str | None = None
     reproducible: str | None = None
     submit_options: str | None = None
+    launcher: str | None = None
+    """Words that start ranks in place of mpirun: srun --mpi=pmix."""
 
 
 def tune(wishes: Wishes) -> int:
     """Exit status 0; UserError and KeyboardInterrupt are left to the caller."""
     if wishes.machine is not None and not wishes.dry_run:
         raise UserError(_("--machine plans for another machine; add --dry-run, or leave it out to measure this one"))
-    for option, value in (("--mpirun", wishes.mpirun), ("--mpicc", wishes.mpicc), ("--hosts", wishes.hosts)):
+    for option, value in (
+        ("--mpirun", wishes.mpirun),
+        ("--mpicc", wishes.mpicc),
+        ("--hosts", wishes.hosts),
+        ("--launcher", wishes.launcher),
+    ):
         if wishes.machine is not None and value is not None:
             raise UserError(
                 _("{option} {value!r}: is not used with --machine, whose file describes the MPI and the nodes").format(
@@ -179,7 +188,10 @@ def _machine(wishes: Wishes, continued: Path | None) -> Machine:
             kept = store.machine.mpi
     mpirun = launcher(wishes.mpirun, kept)
     mpicc = compiler(wishes.mpicc, mpirun, kept)
-    return describe(mpirun, mpicc, parse_hosts(wishes.hosts) if wishes.hosts is not None else None)
+    machine = describe(mpirun, mpicc, parse_hosts(wishes.hosts) if wishes.hosts is not None else None)
+    if wishes.launcher is not None:
+        return started(machine, step.parse(wishes.launcher))
+    return started(machine, kept.launcher if kept is not None else [])
 
 
 def _study(wishes: Wishes, continuing: bool) -> Study | None:
@@ -263,9 +275,10 @@ def _say(console: Console, store: Store, study: Study, matrix: Matrix, continuin
         )
     )
     if mpi is not None:
-        console.print(
-            _("  its mpirun is {mpirun}").format(mpirun=mpi.mpirun), style="dim", markup=False, soft_wrap=True
-        )
+        said = _("  its mpirun is {mpirun}").format(mpirun=mpi.mpirun)
+        if mpi.launcher:
+            said += _("; ranks are started by {launcher}").format(launcher=shlex.join(mpi.launcher))
+        console.print(said, style="dim", markup=False, soft_wrap=True)
     for note in matrix.notes:
         console.print(f"  {translated(note)}", style="dim", markup=False)
     if (quota := quota_sentence(machine)) is not None:

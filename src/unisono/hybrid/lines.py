@@ -36,14 +36,15 @@ def line(machine: Machine, variant: Variant, program: Sequence[str]) -> Command:
     layout = variant.layout
     placed = [*policies.words(variant.numa, layout, machine), *program]
     made = command(machine, variant.links, variant.nodes, layout.processes, placed)
-    traits = require_mpi(machine).traits
+    mpi, variables = require_mpi(machine), threads_environment(layout)
     argv = [
         made.argv[0],
-        *binding(traits.LAUNCHER, layout, traits),
-        *traits.LAUNCHER.exports(threads_environment(layout)),
+        *binding(mpi.starter, layout, mpi.traits),
+        *mpi.starter.exports(variables),
         *made.argv[1:],
     ]
-    return Command(argv, made.env, made.placement, made.notes)
+    env = {**made.env, **variables} if mpi.starter.HANDS_ON else made.env
+    return Command(argv, env, made.placement, made.notes)
 
 
 def own_line(machine: Machine, variant: Variant, words: Sequence[str]) -> Command:

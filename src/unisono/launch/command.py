@@ -10,6 +10,7 @@ from unisono.launch.base import base_words
 from unisono.launch.placement import Placement, place
 from unisono.machine.description import Machine
 from unisono.mpi.family import Family
+from unisono.mpi.launchers import step
 from unisono.mpi.launchers.lines import overridden
 from unisono.parameters.spelling import LaunchWords, component_words, launch_words, require_mpi, variables_of
 from unisono.vocabulary import Setting
@@ -41,7 +42,8 @@ def command(
     oversubscribe: bool = False,
     extra_mca: Mapping[str, str] | None = None,
 ) -> Command:
-    """mpirun with the launch-scope part of a setting for `nodes` x `ppn` ranks of `program`.
+    """mpirun, or srun where the machine says so, with the launch-scope part of a setting for `nodes` x `ppn` ranks of
+    `program`.
 
     `extra_mca` goes with it whatever the setting: MCA parameters, or variables of the environment; the setting's own
     words win over it. Raises UserError as `place`
@@ -54,6 +56,10 @@ def command(
     mca = {name: value for name, value in {**(extra_mca or {}), **words.mca}.items() if name not in variables}
     base = base_words(machine, placement, mca)
     hosts = [node.host for node in machine.nodes[:nodes]]
+    notes = [*base.notes, *overridden(machine.environment, words.mca, words.env)]
+    if mpi.launcher:
+        env = step.variables({**base.mca, **mca}, words.env)
+        return Command([*mpi.launcher, *step.options(placement, hosts), *program], env, placement, notes)
     launcher = mpi.traits.LAUNCHER
     argv = [
         mpi.mpirun,
@@ -64,9 +70,7 @@ def command(
         *launcher.parameters({**base.mca, **mca}),
         *launcher.exports({**variables, **words.env}),
     ]
-    return Command(
-        [*argv, *program], {}, placement, [*base.notes, *overridden(machine.environment, words.mca, words.env)]
-    )
+    return Command([*argv, *program], {}, placement, notes)
 
 
 def launch_scope_words(setting: Setting, machine: Machine) -> LaunchWords:

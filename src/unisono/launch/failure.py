@@ -44,6 +44,9 @@ _NO_STEP = N_("srun starts nothing on the job's nodes: the job's time has ended,
 
 _REFUSALS = (
     _pattern(r"srun returned non-zero exit status \(\d+\) from launching", _NO_STEP, shared=True),
+    _pattern(r"srun: error: Invalid MPI type '([^']*)'", N_("srun knows no --mpi={0}: srun --mpi=list"), shared=True),
+    _pattern(r"srun: error: Unable to create step for job \d+: ([^\n]*)", N_("srun starts nothing: {0}"), shared=True),
+    _pattern(r"srun: (unrecognized option '[^']*')", N_("srun starts nothing: {0}"), shared=True),
     _pattern(
         r"not enough slots available in the system to satisfy the (\d+) slots",
         N_("not enough slots: {0} ranks were asked for"),

@@ -175,6 +175,11 @@ def check(placement: Placement, hello_where: Sequence[Mapping[str, Any]]) -> str
     """
     reported = sorted(hello_where, key=lambda where: int(where["rank"]))
     wanted = placement.nodes * placement.ppn
+    if len(reported) == 1 < wanted:
+        return N_(
+            "each of the {wanted} ranks was alone: what starts them and this MPI do not know one another (srun "
+            "--mpi=list names what can be chosen)"
+        ).format(wanted=wanted)
     if [int(where["rank"]) for where in reported] != list(range(wanted)):
         return N_("{count} ranks started instead of {wanted}").format(count=len(reported), wanted=wanted)
     on_node = Counter(int(where["node"]) for where in reported)

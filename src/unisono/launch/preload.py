@@ -51,7 +51,7 @@ class Launcher:
 
 def launcher_for(mpi: Mpi) -> Launcher:
     """Of a command line that begins with this MPI's launcher."""
-    return Launcher(mpi.traits.LAUNCHER.KIND, 0, mpi.mpirun)
+    return Launcher(mpi.starter.KIND, 0, "" if mpi.launcher else mpi.mpirun)
 
 
 def launcher_of(argv: Sequence[str]) -> Launcher:

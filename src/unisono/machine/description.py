@@ -6,6 +6,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from unisono import mpi as families
 from unisono.mpi.family import Family
+from unisono.mpi.launchers import step
+from unisono.mpi.launchers.launcher import Launcher
 
 
 class _Model(BaseModel):
@@ -63,6 +65,10 @@ class Mpi(_Model):
     """Which call-scope parameters this version really switches inside a launch: coll, algorithm, segment."""
     settings: dict[str, str] = Field(default_factory=dict)
     """MCA parameters set in files (openmpi-mca-params.conf of the site or the user): name -> value."""
+    launcher: list[str] = Field(default_factory=list)
+    """Words that start ranks in place of mpirun, such as srun --mpi=pmix; mpirun then only tells which MPI it is."""
+    launcher_binds: bool = True
+    """Whether these words can bind ranks: Slurm without a plugin for it lets every rank use all CPUs of its node."""
 
     @property
     def name(self) -> str:
@@ -75,9 +81,14 @@ class Mpi(_Model):
         return families.traits(self.family)
 
     @property
+    def starter(self) -> Launcher:
+        """Whose options a command line takes that starts ranks."""
+        return step.LAUNCHER if self.launcher else self.traits.LAUNCHER
+
+    @property
     def binds(self) -> bool:
-        """Whether the launcher binds ranks by itself."""
-        return self.traits.BINDS_TO != "nothing"
+        """Whether the launcher binds ranks by itself, as far as is known."""
+        return not self.launcher and self.traits.BINDS_TO != "nothing"
 
 
 class Device(_Model):

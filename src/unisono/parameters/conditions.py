@@ -78,6 +78,15 @@ def _pml(layer: str, machine: Machine) -> Result:
     return Met(sentence.format(layer=layer, chosen=chosen))
 
 
+def _binding(machine: Machine) -> Result:
+    if machine.mpi is None or machine.mpi.launcher_binds:
+        return Met()
+    return Unmet(
+        N_("{launcher} binds no ranks here: Slurm has no plugin for it").format(launcher=machine.mpi.launcher[0]),
+        N_("start ranks by mpirun, or ask for TaskPlugin=task/affinity in slurm.conf"),
+    )
+
+
 def _ucx(machine: Machine) -> Result:
     if not machine.traits.MCA:
         return _ucx_of_mpich(machine)
@@ -170,6 +179,7 @@ def _mpi(machine: Machine) -> str:
 
 
 _PLAIN: dict[str, Callable[[Machine], Result]] = {
+    "binding": _binding,
     "ucx": _ucx,
     "fabric": _fabric,
     "infiniband": _infiniband,

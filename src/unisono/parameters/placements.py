@@ -40,6 +40,7 @@ def is_default_binding(machine: Machine, nodes: int, ppn: int) -> bool:
     """
     return (
         machine.traits.BINDS_TO == "cores"
+        and not (machine.mpi and machine.mpi.launcher)
         and nodes == 1
         and ppn == 2
         and machine.cores >= 2

@@ -106,6 +106,15 @@ def refuse_unmeasured(path: Path, store: Store) -> None:
         )
 
 
+def _starts(machine: Machine) -> str:
+    """The words that start ranks in place of the MPI's own launcher; "": that one does."""
+    return shlex.join(machine.mpi.launcher) if machine.mpi is not None else ""
+
+
+def _mpirun(machine: Machine) -> str:
+    return machine.mpi.mpirun if machine.mpi is not None else ""
+
+
 def resume(path: Path, machine: Machine, *, asked: Study | None, force: bool) -> Store:
     """An existing study, ready to be continued.
 
@@ -134,6 +143,13 @@ def resume(path: Path, machine: Machine, *, asked: Study | None, force: bool) ->
                     folder=shlex.quote(str(path.parent)),
                 )
             )
+        began, now = (_starts(m) for m in (store.machine, machine))
+        if began != now:
+            raise UserError(
+                _("{path}: its launches were begun by {began}, not by {now}: choose another -o DIR").format(
+                    path=path, began=began or _mpirun(store.machine), now=now or _mpirun(machine)
+                )
+            )
         changed = differences(store.machine, machine)
         if changed and not force:
             raise UserError(
@@ -146,12 +162,12 @@ def resume(path: Path, machine: Machine, *, asked: Study | None, force: bool) ->
             store.add_note(
                 N_("Continued by force although the machine had changed: {changed}.").format(changed="; ".join(changed))
             )
-        before, now = ([node.host for node in m.nodes[: max(held.cases.nodes)]] for m in (store.machine, machine))
-        if sorted(before) != sorted(now):
+        before, today = ([node.host for node in m.nodes[: max(held.cases.nodes)]] for m in (store.machine, machine))
+        if sorted(before) != sorted(today):
             store.add_note(
                 N_(
                     "Continued on other nodes ({now}; begun on {before}): how nodes differ is in how launches differ."
-                ).format(now=_shown(now), before=_shown(before))
+                ).format(now=_shown(today), before=_shown(before))
             )
         store.mark_interrupted()
     except BaseException:
