@@ -74,14 +74,7 @@ def test_no_name_of_a_module_says_nothing() -> None:
     assert not [str(path) for path in SOURCE.rglob("*.py") if path.stem in ("model", "models", "utils", "common")]
 
 
-LONG = {
-    "native/dispatch/trial.c": "the trial at MPI_Init, to be cut where its choice of sizes ends",
-}
-"""Files of more than 400 lines."""
-
-
 def test_files_are_short_enough_to_be_read() -> None:
-    """Those that are not are listed, and leave the list when they are."""
     kinds = ("*.py", "*.c", "*.h")
     found = {
         str(path.relative_to(ROOT))
@@ -90,7 +83,7 @@ def test_files_are_short_enough_to_be_read() -> None:
         for path in (ROOT / folder).rglob(kind)
         if len(path.read_text(encoding="utf-8").splitlines()) > 400
     }
-    assert found == set(LONG)
+    assert not found
 
 
 def test_arrows_of_the_picture_are_imports() -> None:

@@ -9,9 +9,7 @@
 #include "reduction.h"
 #include "trial.h"
 #include "trial_file.h"
-
-/* From one to the next the time of a call grows about as the size; in between, factors are interpolated. */
-static const int64_t sizes[TRIAL_SIZES] = {8, 64, 512, 4 << 10, 32 << 10, 128 << 10, 512 << 10, 2 << 20};
+#include "trial_found.h"
 
 static const int64_t usual_block = 128 << 10; /* of alltoallv, gatherv and scatterv */
 /* Bytes of each of the two buffers; of all ranks of the node, for one of the two. */
@@ -23,8 +21,6 @@ enum { ROUNDS_SHORT = 6, ROUNDS_LONG = 4, CALLS_SHORT = 8, SHORT = 4 << 10, ATTE
 
 /* Where the quickest of odd and of even rounds differ by more, something else disturbed the machine. */
 static const double alike = 1.25;
-
-static struct trial found; /* all 0 before */
 
 static const enum collective tried[] = {COLL_BCAST, COLL_ALLREDUCE, COLL_REDUCE, COLL_ALLTOALL, COLL_ALLGATHER,
                                        COLL_GATHER, COLL_SCATTER, COLL_REDUCE_SCATTER_BLOCK, COLL_REDUCE_SCATTER,
@@ -38,18 +34,6 @@ _Static_assert(COLL_ALLGATHERV == COLL_ALLGATHER + 1 && COLL_ALLTOALLV == COLL_A
 static bool has_vector(enum collective collective)
 {
     return collective == COLL_ALLTOALL || collective == COLL_ALLGATHER;
-}
-
-/* Whether the MPI library's own is tried beside ours: the last of a task. */
-static bool has_rival(enum collective collective)
-{
-    return task_is_rooted(collective) || collective_scatters_sum(collective) || collective_scans(collective) ||
-           task_is_typed(collective);
-}
-
-static int rival_of(enum collective collective)
-{
-    return TRIAL_ALGORITHMS - COLLECTIVES + (int)collective;
 }
 
 static int64_t room_bytes(const struct coll_comm *comm)
@@ -80,8 +64,8 @@ static bool add_all(struct task *task, const struct coll_comm *comm)
             else if (cost < hopeless * least)
                 add(task, i);
         }
-    if (task->count > 0 && has_rival(task->call.collective))
-        add(task, rival_of(task->call.collective));
+    if (task->count > 0 && trial_has_rival(task->call.collective))
+        add(task, trial_rival_of(task->call.collective));
     return task->count > 1;
 }
 
@@ -135,7 +119,7 @@ static void run_once(const struct task *task, int which, struct coll_comm *comm)
 {
     const int index = task->algorithm[which];
     int error = MPI_SUCCESS;
-    if (index == rival_of(task->call.collective))
+    if (index == trial_rival_of(task->call.collective))
         task_run_rival(task, comm->comm);
     else
         error = task_run_ours(task, algorithm_at(index), comm);
@@ -147,7 +131,7 @@ static void run_once(const struct task *task, int which, struct coll_comm *comm)
 static bool still_applies(const struct task *task, int which, const struct coll_comm *comm)
 {
     const int index = task->algorithm[which];
-    return index == rival_of(task->call.collective) || algorithm_applies(algorithm_at(index), comm, &task->shape);
+    return index == trial_rival_of(task->call.collective) || algorithm_applies(algorithm_at(index), comm, &task->shape);
 }
 
 /* Algorithms take turns, so that what disturbs the machine disturbs all alike. The first turn is not counted. */
@@ -172,7 +156,7 @@ static void set(const struct coll_comm *comm, int index, int size, const struct 
 {
     double cost = algorithm_at(index)->cost(comm, shape);
     double factor = cost > 0 && seconds < HUGE_VAL ? seconds / cost : factor_most;
-    found.factor[size][index] = (float)fmin(fmax(factor, 1 / factor_most), factor_most);
+    trial_found.factor[size][index] = (float)fmin(fmax(factor, 1 / factor_most), factor_most);
 }
 
 /* What has the same name for blocks of different lengths takes as long. The choice for alltoallv knows no size: one that is
@@ -180,7 +164,7 @@ static void set(const struct coll_comm *comm, int index, int size, const struct 
 static void set_vector(const struct coll_comm *comm, int index, int size, const struct shape *shape, double seconds)
 {
     enum collective plain = algorithm_at(index)->collective, vector = plain + 1;
-    if (!has_vector(plain) || (plain == COLL_ALLTOALL && sizes[size] != usual_block))
+    if (!has_vector(plain) || (plain == COLL_ALLTOALL && trial_sizes[size] != usual_block))
         return;
     const char *name = algorithm_at(index)->name + strlen(collective_names[plain]) + 1;
     const struct algorithm *other = algorithm_find(vector, name);
@@ -206,12 +190,12 @@ static bool note(const struct task *task, const struct coll_comm *comm, int size
     for (int i = 0; i < TRIAL_ALGORITHMS && algorithm_at(i) != NULL; i++)
         if (algorithm_at(i)->collective == task->call.collective && algorithm_applies(algorithm_at(i), comm, &task->shape))
             set(comm, i, size, &task->shape, hopeless * least); /* those that were not tried */
-    const int rival = rival_of(task->call.collective);
+    const int rival = trial_rival_of(task->call.collective);
     double ours = HUGE_VAL;
     for (int i = 0; i < task->count; i++) {
         double seconds = fmin(slowest[0][i], slowest[1][i]);
         if (task->algorithm[i] == rival) { /* the last */
-            found.factor[size][rival] = (float)fmin(fmax(seconds / ours, 1 / factor_most), factor_most);
+            trial_found.factor[size][rival] = (float)fmin(fmax(seconds / ours, 1 / factor_most), factor_most);
             continue;
         }
         ours = fmin(ours, seconds);
@@ -234,7 +218,7 @@ static void warm_up(struct coll_comm *comm, const struct trial_room *room, doubl
     for (int i = 0; i < TRIED; i++) {
         struct task task;
         int size = TRIAL_SIZES - 1;
-        while (size > 0 && !set_up(&task, comm, tried[i], sizes[size], room))
+        while (size > 0 && !set_up(&task, comm, tried[i], trial_sizes[size], room))
             size--;
         for (int k = 0; size > 0 && k < task.count && has_time(comm, begun); k++)
             if (still_applies(&task, k, comm))
@@ -258,7 +242,7 @@ static bool try_all(struct coll_comm *comm, const struct trial_room *room)
         for (int i = 0; i < TRIED; i++) {
             struct task task;
             bool told = false;
-            if (!is_tried_at(tried[i], size) || !set_up(&task, comm, tried[i], sizes[size], room))
+            if (!is_tried_at(tried[i], size) || !set_up(&task, comm, tried[i], trial_sizes[size], room))
                 continue;
             asked++;
             for (int attempt = 0; attempt < ATTEMPTS && !told && has_time(comm, begun); attempt++) {
@@ -284,9 +268,9 @@ static bool has_scratch(const struct coll_comm *comm)
 {
     int64_t most = 1;
     for (int i = 0; i < TRIAL_ALGORITHMS && algorithm_at(i) != NULL; i++)
-        for (int size = 0; size < TRIAL_SIZES && sizes[size] <= room_bytes(comm); size++) {
+        for (int size = 0; size < TRIAL_SIZES && trial_sizes[size] <= room_bytes(comm); size++) {
             const struct algorithm *algorithm = algorithm_at(i);
-            const struct shape shape = {.bytes = sizes[size], .element = sizeof(double), .commutative = true};
+            const struct shape shape = {.bytes = trial_sizes[size], .element = sizeof(double), .commutative = true};
             if (algorithm->scratch == NULL || !algorithm_applies(algorithm, comm, &shape))
                 continue;
             int64_t takes = algorithm->scratch(comm, &shape);
@@ -305,7 +289,7 @@ bool trial_start(struct coll_comm *world)
 {
     if (world->topology.nodes != 1 || world->ranks < 2 || world->crowded)
         return true; /* where ranks wait for a CPU, a few calls tell nothing */
-    int known = world->rank == 0 && trial_read(&found, world->ranks);
+    int known = world->rank == 0 && trial_read(&trial_found, world->ranks);
     if (PMPI_Bcast(&known, 1, MPI_INT, 0, world->comm) != MPI_SUCCESS)
         return false;
     bool good = true;
@@ -329,110 +313,10 @@ bool trial_start(struct coll_comm *world)
         coll_scratch_trim(world);
         good = on_all(world, !failure_known(world->fabric.failure));
         if (!good)
-            found = (struct trial){0};
+            trial_found = (struct trial){0};
         if (world->rank == 0 && told && good)
-            trial_write(&found, world->ranks);
+            trial_write(&trial_found, world->ranks);
     }
-    PMPI_Bcast(&found, sizeof found, MPI_BYTE, 0, world->comm);
+    PMPI_Bcast(&trial_found, sizeof trial_found, MPI_BYTE, 0, world->comm);
     return good;
-}
-
-/* The nearest size from `size` on, in steps of `step`, at which something is known; -1: none. */
-static int known(int index, int size, int step)
-{
-    while (size >= 0 && size < TRIAL_SIZES && found.factor[size][index] == 0)
-        size += step;
-    return size >= 0 && size < TRIAL_SIZES ? size : -1;
-}
-
-/* What was found, or what lies between: 1 where nothing is known. */
-static double between(int index, int64_t bytes)
-{
-    int above = 0;
-    while (above < TRIAL_SIZES && sizes[above] < bytes)
-        above++;
-    int next = known(index, above, 1), before = known(index, above - 1, -1);
-    if (next < 0 || before < 0)
-        return next >= 0 ? (double)found.factor[next][index] : before >= 0 ? (double)found.factor[before][index] : 1;
-    double low = (double)found.factor[before][index], high = (double)found.factor[next][index];
-    double share = log2((double)bytes / (double)sizes[before]) / log2((double)sizes[next] / (double)sizes[before]);
-    return low * pow(high / low, share);
-}
-
-/* Of the four of neighbourhoods one is tried, which speaks for those of the same name. */
-static int speaker(int index)
-{
-    const struct algorithm *one = algorithm_at(index), *other = one;
-    if (collective_is_near(one->collective))
-        other = algorithm_find(COLL_NEIGHBOR_ALLTOALLV, one->name + strlen(collective_names[one->collective]) + 1);
-    for (int i = 0; other != one && algorithm_at(i) != NULL; i++)
-        if (algorithm_at(i) == other)
-            return i;
-    return index;
-}
-
-/* What knows no size is chosen by the longest blocks. */
-double trial_factor(const struct coll_comm *comm, int index, int64_t bytes)
-{
-    if (comm->topology.nodes != 1 || comm->crowded || index >= TRIAL_ALGORITHMS)
-        return 1;
-    index = speaker(index);
-    const int last = known(index, TRIAL_SIZES - 1, -1);
-    if (task_is_typed(algorithm_at(index)->collective) && last >= 0)
-        return (double)found.factor[last][index];
-    return between(index, bytes);
-}
-
-/* Of a size: the time of one of ours, and the least of all of them. */
-static double seconds_of(const struct coll_comm *comm, enum collective collective, int size, int one, double *least)
-{
-    const struct shape shape = {.commutative = true};
-    double seconds = 0;
-    *least = HUGE_VAL;
-    for (int i = 0; i < TRIAL_ALGORITHMS && algorithm_at(i) != NULL; i++) {
-        if (algorithm_at(i)->collective != collective || found.factor[size][i] == 0 || !algorithm_applies(algorithm_at(i), comm, &shape))
-            continue;
-        double its = algorithm_at(i)->cost(comm, &shape) * (double)found.factor[size][i];
-        *least = fmin(*least, its);
-        seconds = i == one ? its : seconds;
-    }
-    return seconds;
-}
-
-/* Whether what would be chosen of ours was quicker than the MPI library's own at all sizes that are to be tried. */
-static bool typed_prefers_ours(const struct coll_comm *comm, enum collective collective)
-{
-    const struct shape shape = {.commutative = true};
-    const int rival = rival_of(collective);
-    int chosen = -1, asked = 0;
-    double least = HUGE_VAL, all;
-    for (int i = 0; i < TRIAL_ALGORITHMS && algorithm_at(i) != NULL; i++) {
-        if (algorithm_at(i)->collective != collective || !algorithm_applies(algorithm_at(i), comm, &shape))
-            continue;
-        double cost = algorithm_at(i)->cost(comm, &shape) * trial_factor(comm, i, 0);
-        if (cost < least)
-            least = cost, chosen = i;
-    }
-    for (int size = 0; size < TRIAL_SIZES && chosen >= 0; size++)
-        if (found.factor[size][rival] != 0) {
-            double seconds = seconds_of(comm, collective, size, chosen, &all);
-            if (seconds == 0 || seconds >= all * (double)found.factor[size][rival])
-                return false;
-            asked++;
-        }
-    return asked == TYPED;
-}
-
-bool trial_prefers_ours(const struct coll_comm *comm, enum collective collective, int64_t bytes)
-{
-    collective = collective_is_near(collective) ? COLL_NEIGHBOR_ALLTOALLV : collective;
-    const int64_t is_long = 512 << 10; /* from here on it takes as long as it has bytes */
-    const int rival = rival_of(collective), last = known(rival, TRIAL_SIZES - 1, -1);
-    if (!has_rival(collective))
-        return true;
-    if (comm->topology.nodes != 1 || comm->crowded || last < 0)
-        return false;
-    if (task_is_typed(collective))
-        return typed_prefers_ours(comm, collective);
-    return (bytes <= sizes[last] || sizes[last] >= is_long) && between(rival, bytes) > 1;
 }

@@ -1,0 +1,122 @@
+/* What the trial says of an algorithm at a size, also between those that were tried. */
+#include "trial_found.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "trial_task.h"
+
+const int64_t trial_sizes[TRIAL_SIZES] = {8, 64, 512, 4 << 10, 32 << 10, 128 << 10, 512 << 10, 2 << 20};
+
+struct trial trial_found;
+
+bool trial_has_rival(enum collective collective)
+{
+    return task_is_rooted(collective) || collective_scatters_sum(collective) || collective_scans(collective) ||
+           task_is_typed(collective);
+}
+
+int trial_rival_of(enum collective collective)
+{
+    return TRIAL_ALGORITHMS - COLLECTIVES + (int)collective;
+}
+
+/* The nearest size from `size` on, in steps of `step`, at which something is known; -1: none. */
+static int known(int index, int size, int step)
+{
+    while (size >= 0 && size < TRIAL_SIZES && trial_found.factor[size][index] == 0)
+        size += step;
+    return size >= 0 && size < TRIAL_SIZES ? size : -1;
+}
+
+/* What was found, or what lies between: 1 where nothing is known. */
+static double between(int index, int64_t bytes)
+{
+    int above = 0;
+    while (above < TRIAL_SIZES && trial_sizes[above] < bytes)
+        above++;
+    int next = known(index, above, 1), before = known(index, above - 1, -1);
+    if (next < 0 || before < 0)
+        return next >= 0 ? (double)trial_found.factor[next][index] : before >= 0 ? (double)trial_found.factor[before][index] : 1;
+    double low = (double)trial_found.factor[before][index], high = (double)trial_found.factor[next][index];
+    double share = log2((double)bytes / (double)trial_sizes[before]) / log2((double)trial_sizes[next] / (double)trial_sizes[before]);
+    return low * pow(high / low, share);
+}
+
+/* Of the four of neighbourhoods one is tried, which speaks for those of the same name. */
+static int speaker(int index)
+{
+    const struct algorithm *one = algorithm_at(index), *other = one;
+    if (collective_is_near(one->collective))
+        other = algorithm_find(COLL_NEIGHBOR_ALLTOALLV, one->name + strlen(collective_names[one->collective]) + 1);
+    for (int i = 0; other != one && algorithm_at(i) != NULL; i++)
+        if (algorithm_at(i) == other)
+            return i;
+    return index;
+}
+
+/* What knows no size is chosen by the longest blocks. */
+double trial_factor(const struct coll_comm *comm, int index, int64_t bytes)
+{
+    if (comm->topology.nodes != 1 || comm->crowded || index >= TRIAL_ALGORITHMS)
+        return 1;
+    index = speaker(index);
+    const int last = known(index, TRIAL_SIZES - 1, -1);
+    if (task_is_typed(algorithm_at(index)->collective) && last >= 0)
+        return (double)trial_found.factor[last][index];
+    return between(index, bytes);
+}
+
+/* Of a size: the time of one of ours, and the least of all of them. */
+static double seconds_of(const struct coll_comm *comm, enum collective collective, int size, int one, double *least)
+{
+    const struct shape shape = {.commutative = true};
+    double seconds = 0;
+    *least = HUGE_VAL;
+    for (int i = 0; i < TRIAL_ALGORITHMS && algorithm_at(i) != NULL; i++) {
+        if (algorithm_at(i)->collective != collective || trial_found.factor[size][i] == 0 || !algorithm_applies(algorithm_at(i), comm, &shape))
+            continue;
+        double its = algorithm_at(i)->cost(comm, &shape) * (double)trial_found.factor[size][i];
+        *least = fmin(*least, its);
+        seconds = i == one ? its : seconds;
+    }
+    return seconds;
+}
+
+/* Whether what would be chosen of ours was quicker than the MPI library's own at all sizes that are to be tried. */
+static bool typed_prefers_ours(const struct coll_comm *comm, enum collective collective)
+{
+    const struct shape shape = {.commutative = true};
+    const int rival = trial_rival_of(collective);
+    int chosen = -1, asked = 0;
+    double least = HUGE_VAL, all;
+    for (int i = 0; i < TRIAL_ALGORITHMS && algorithm_at(i) != NULL; i++) {
+        if (algorithm_at(i)->collective != collective || !algorithm_applies(algorithm_at(i), comm, &shape))
+            continue;
+        double cost = algorithm_at(i)->cost(comm, &shape) * trial_factor(comm, i, 0);
+        if (cost < least)
+            least = cost, chosen = i;
+    }
+    for (int size = 0; size < TRIAL_SIZES && chosen >= 0; size++)
+        if (trial_found.factor[size][rival] != 0) {
+            double seconds = seconds_of(comm, collective, size, chosen, &all);
+            if (seconds == 0 || seconds >= all * (double)trial_found.factor[size][rival])
+                return false;
+            asked++;
+        }
+    return asked == TYPED;
+}
+
+bool trial_prefers_ours(const struct coll_comm *comm, enum collective collective, int64_t bytes)
+{
+    collective = collective_is_near(collective) ? COLL_NEIGHBOR_ALLTOALLV : collective;
+    const int64_t is_long = 512 << 10; /* from here on it takes as long as it has bytes */
+    const int rival = trial_rival_of(collective), last = known(rival, TRIAL_SIZES - 1, -1);
+    if (!trial_has_rival(collective))
+        return true;
+    if (comm->topology.nodes != 1 || comm->crowded || last < 0)
+        return false;
+    if (task_is_typed(collective))
+        return typed_prefers_ours(comm, collective);
+    return (bytes <= trial_sizes[last] || trial_sizes[last] >= is_long) && between(rival, bytes) > 1;
+}
