@@ -37,6 +37,7 @@ WANTS = (
     Want("samples of Score-P", r"UNISONO_SAMPLE_CUBEX", otherwise="set UNISONO_SAMPLE_CUBEX to a folder with them"),
     Want("PETSc", r"PETSc", "petsc-dev"),
     Want("Intel MPI beside this Python", r"impi-(rt|devel)", otherwise="make nightly, which brings it"),
+    Want("MPICH 5 beside this Python", r"/mpich5/", otherwise="make nightly, which brings it"),
     Want("MPICH", r"(?i)mpich", "mpich libmpich-dev"),
     Want(
         "Open MPI beside this Python",

@@ -41,6 +41,7 @@ def _reproducible(level: Level) -> Tuning:
     return made.model_copy(update={"study": made.study.model_copy(update={"reproducible": level})})
 
 
+@pytest.mark.nightly
 def test_sums_of_launches_whose_ranks_are_elsewhere(system: Machine) -> None:
     """Two nodes are pretended, and one launch has a rank fewer, whose numbers are zeros in the others."""
     points = [("allreduce", 64), ("reduce", 100000), ("bcast", 8)]

@@ -196,6 +196,7 @@ def test_launches_by_srun_are_placed_served_and_ended(
     ]
 
 
+@pytest.mark.nightly
 def test_a_study_by_srun(shell: Shell, tmp_path: Path, embedded: Machine) -> None:
     """It remembers by what its launches were started, and says why ranks were alone."""
     assert embedded.mpi is not None
