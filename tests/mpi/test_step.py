@@ -33,9 +33,11 @@ def test_what_is_typed() -> None:
         ("mpirun", "begin with srun"),
         ("", "begin with srun"),
         ("srun '", "No closing quotation"),
-        ("srun -n4", "-n4 is what a study sets itself"),
-        ("srun --nodes=2", "--nodes=2 is what a study sets itself"),
-        ("srun --cpu-bind=cores --mpi=pmix", "--cpu-bind=cores is what a study sets itself"),
+        ("srun -n4", "-n 4 is what a study sets itself"),
+        ("srun --nodes=2", "--nodes 2 is what a study sets itself"),
+        ("srun --cpu-bind=cores --mpi=pmix", "--cpu-bind cores is what a study sets itself"),
+        ("srun --mpi=pmix ./app", "./app is no option of srun"),
+        ("srun --mpi", "there is no program to start|needs a value"),
     ],
 )
 def test_what_is_refused(text: str, says: str) -> None:
@@ -61,6 +63,12 @@ def test_a_setting_goes_through_the_environment() -> None:
         "UCX_RNDV_THRESH": "16kb",
     }
     assert not {"--mca", "-x", "--allow-run-as-root"} & set(made.argv)
+
+
+def test_variables_that_go_with_a_launch_reach_the_ranks() -> None:
+    """The files of a tuning that MPICH reads are named by such."""
+    files = {"MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE": "/t.json"}
+    assert command(two_nodes(), DEFAULT, 1, 2, ["bench"], extra_mca=files).env == files
 
 
 def test_ranks_are_bound_by_masks() -> None:

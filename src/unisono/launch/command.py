@@ -11,7 +11,7 @@ from unisono.launch.placement import Placement, place
 from unisono.machine.description import Machine
 from unisono.mpi.family import Family
 from unisono.mpi.launchers import step
-from unisono.mpi.launchers.lines import overridden
+from unisono.mpi.launchers.lines import environment_of, overridden
 from unisono.parameters.spelling import LaunchWords, component_words, launch_words, require_mpi, variables_of
 from unisono.vocabulary import Setting
 
@@ -46,8 +46,7 @@ def command(
     `program`.
 
     `extra_mca` goes with it whatever the setting: MCA parameters, or variables of the environment; the setting's own
-    words win over it. Raises UserError as `place`
-    and parameters.spelling.launch_words do.
+    words win over it. Raises UserError as `place` and parameters.spelling.launch_words do.
     """
     mpi = require_mpi(machine)
     placement = place(machine, nodes, ppn, setting.get("placement"), oversubscribe=oversubscribe)
@@ -58,7 +57,7 @@ def command(
     hosts = [node.host for node in machine.nodes[:nodes]]
     notes = [*base.notes, *overridden(machine.environment, words.mca, words.env)]
     if mpi.launcher:
-        env = step.variables({**base.mca, **mca}, words.env)
+        env = environment_of({**base.mca, **mca}, {**variables, **words.env})
         return Command([*mpi.launcher, *step.options(placement, hosts), *program], env, placement, notes)
     launcher = mpi.traits.LAUNCHER
     argv = [

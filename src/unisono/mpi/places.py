@@ -87,3 +87,8 @@ class Placed:
     """More ranks than cores on a node, so that ranks share cores."""
     oversubscribed: bool
     sentence: str
+
+    @property
+    def over_nodes(self) -> bool:
+        """Whether rank i goes to node i mod n."""
+        return self.nodes > 1 and self.policy == Policy("cyclic", "node")

@@ -54,7 +54,7 @@ def may_bind(placement: Placed, name: str) -> bool:
     nodes. Raises UserError, with the MPI's name, for what such a list cannot say."""
     if placement.policy is None or placement.oversubscribed:
         return False
-    if (placement.policy.order, placement.policy.level) == ("cyclic", "node") and placement.nodes > 1:
+    if placement.over_nodes:
         raise UserError(
             _("placement=cyclic:node: {name}'s launcher has no words for it that also bind the ranks").format(name=name)
         )

@@ -184,14 +184,18 @@ def joined(theirs: str | None, ours: str) -> str:
     return theirs if ours in re.split("[: ]", theirs) else f"{theirs}:{ours}"
 
 
+def environment_of(mca: Mapping[str, str], variables: Mapping[str, str]) -> dict[str, str]:
+    """What a setting's MCA parameters and variables are in the environment."""
+    return {**{f"OMPI_MCA_{name}": value for name, value in mca.items()}, **variables}
+
+
 def overridden(environment: Mapping[str, str], mca: Mapping[str, str], env: Mapping[str, str]) -> list[str]:
     """Notes on what the user's environment says otherwise and the setting replaces for this launch."""
-    names = {**{f"OMPI_MCA_{name}": value for name, value in mca.items()}, **env}
     return [
         N_("{name}={environment} of your environment is replaced by the setting's {value} in this launch").format(
             name=name, environment=environment[name], value=value
         )
-        for name, value in names.items()
+        for name, value in environment_of(mca, env).items()
         if environment.get(name, value) != value
     ]
 

@@ -19,6 +19,7 @@ from unisono.mpi.launchers.lines import (
     Wanted,
     context,
     counted,
+    environment_of,
     joined,
     one_program,
     overridden,
@@ -134,7 +135,7 @@ def named(argv: Sequence[str], here: Here) -> list[tuple[str, int]]:
 def added(argv: Sequence[str], wanted: Wanted, here: Here, mpi: Owner) -> Line:
     """Through the environment."""
     line = parse(argv)
-    additions = {**{f"OMPI_MCA_{name}": value for name, value in wanted.mca.items()}, **wanted.variables}
+    additions = environment_of(wanted.mca, wanted.variables)
     notes = overridden(here.environment, wanted.mca, wanted.variables)
     if wanted.placing is not None:
         notes.append(

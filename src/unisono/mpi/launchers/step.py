@@ -16,11 +16,15 @@ from unisono.mpi.launchers.launcher import Launcher
 from unisono.mpi.places import Placed
 
 LAUNCHER: Launcher = srun
-_PLACING = (
-    *("n", "ntasks", "N", "nodes", "ntasks-per-node", "w", "nodelist", "cpu-bind", "m", "distribution", "export"),
-    *("i", "input", "o", "output", "O", "overcommit", "c", "cpus-per-task"),
+_OURS = (
+    *srun.PLACING,
+    *("N", "nodes", "w", "nodelist", "O", "overcommit", "export", "i", "input", "o", "output"),
 )
 """Options that say what a study varies, or what our program needs; without their dashes."""
+
+
+_PROGRAM = "unisono-bench"
+"""Stands where the program will, which a complete line has."""
 
 
 def parse(text: str) -> list[str]:
@@ -36,9 +40,12 @@ def parse(text: str) -> list[str]:
                 text=text[:80]
             )
         )
-    taken = next((word for word in words[1:] if _name(word) in _PLACING), None)
+    (line,) = srun.parse([*words, _PROGRAM]).contexts
+    taken = next((option for option in line.options if option.name in _OURS), None)
     if taken is not None:
-        raise UserError(_("--launcher: {word} is what a study sets itself; leave it out").format(word=taken[:80]))
+        raise UserError(_("--launcher: {word} is what a study sets itself; leave it out").format(word=str(taken)[:80]))
+    if line.program != (_PROGRAM,):
+        raise UserError(_("--launcher: {word} is no option of srun; leave it out").format(word=line.program[0][:80]))
     return words
 
 
@@ -60,13 +67,6 @@ def require_job(environment: Mapping[str, str]) -> None:
         )
 
 
-def _name(word: str) -> str:
-    """Of an option: --nodes=4 is nodes, -n4 is n."""
-    if word.startswith("--"):
-        return word[2:].partition("=")[0]
-    return word[1:2] if word.startswith("-") else ""
-
-
 def words_of(argv: Sequence[str], environment: Mapping[str, str]) -> list[str]:
     """What starts ranks as a user's line does, where that is an srun within a job: srun and its --mpi. Else nothing."""
     if not argv or not srun.is_it(argv[0]) or not in_job(environment):
@@ -85,22 +85,15 @@ def options(placement: Placed, hosts: Sequence[str]) -> list[str]:
     measures, if there is one (a batch script's, or that of salloc), and with a step that is being ended. Ranks can be
     bound in jobs that have whole nodes, with task/affinity or task/cgroup among Slurm's TaskPlugin (`binds`).
     """
-    policy = placement.policy
-    cyclic = policy is not None and (policy.order, policy.level) == ("cyclic", "node") and placement.nodes > 1
     words = [
         *(f"--nodes={placement.nodes}", f"--nodelist={','.join(hosts)}"),
         *(f"--ntasks={placement.nodes * placement.ppn}", f"--ntasks-per-node={placement.ppn}"),
         *("--export=ALL", "--input=0", "--overlap", "--kill-on-bad-exit=1"),
-        f"--distribution={'cyclic' if cyclic else 'block'}",
+        f"--distribution={'cyclic' if placement.over_nodes else 'block'}",
     ]
     if placement.oversubscribed:
         return [*words, "--overcommit", "--cpu-bind=none"]
-    if policy is None:
+    if placement.policy is None:
         return words
     masks = ",".join(f"{sum(1 << cpu for cpu in slot.cpus):#x}" for slot in placement.slots)
     return [*words, f"--cpu-bind=mask_cpu:{masks}"]
-
-
-def variables(mca: Mapping[str, str], others: Mapping[str, str]) -> dict[str, str]:
-    """What a setting's MCA parameters and variables are in the environment."""
-    return {**{f"OMPI_MCA_{name}": value for name, value in mca.items()}, **others}

@@ -40,11 +40,10 @@ def words(placement: Placed, version: str, hosts: Sequence[str]) -> list[str]:
 
 
 def _oversubscribed(placement: Placed, five: bool) -> list[str]:
-    by_node = placement.policy is not None and (placement.policy.order, placement.policy.level) == ("cyclic", "node")
     unbound = ["--bind-to", "none"]
     if five:
-        return [*unbound, "--map-by", ("node" if by_node else "") + ":OVERSUBSCRIBE"]
-    return [*unbound, *(["--map-by", "node"] if by_node else []), "--oversubscribe"]
+        return [*unbound, "--map-by", ("node" if placement.over_nodes else "") + ":OVERSUBSCRIBE"]
+    return [*unbound, *(["--map-by", "node"] if placement.over_nodes else []), "--oversubscribe"]
 
 
 def _five(placement: Placed) -> list[str]:
@@ -85,9 +84,7 @@ def _four(placement: Placed, version: str, hosts: Sequence[str]) -> list[str]:
 
 
 def _ranked_over_nodes(placement: Placed) -> list[str]:
-    policy = placement.policy
-    cyclic = policy is not None and (policy.order, policy.level) == ("cyclic", "node") and placement.nodes > 1
-    return ["--rank-by", "node"] if cyclic else []
+    return ["--rank-by", "node"] if placement.over_nodes else []
 
 
 def _per_object(placement: Placed, objects: dict[str, str]) -> str | None:
