@@ -26,7 +26,7 @@ from unisono.machine.describe import describe
 COST = Target(
     "dispatch_cost",
     "dispatch/dispatch_cost",
-    ("collectives", "common", "dispatch", "tests/dispatch_cost.c"),
+    ("agreement", "collectives", "common", "dispatch", "include", "tests/dispatch_cost.c"),
     "the cost of dispatch",
 )
 BOUNDS = [15, 63, 255, 1023, 4095, 16383, 65535, 262143, 1048575, 4194303, 16777215]

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../intercept/unisono.h"
+#include "../include/unisono.h"
 #include "grid.h"
 
 enum { NAME_BYTES = 32, WORD_BYTES = 96 };

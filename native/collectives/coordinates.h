@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "torus.h"
+#include "torus/torus.h"
 
 /* What the file says of one host; pure. `number`: of its node, in order of the lowest ranks. *place is -1 if nothing is
  * said of it. On a mistake false, with a sentence in `reason`. */

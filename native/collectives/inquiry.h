@@ -12,7 +12,7 @@
 #ifndef UNISONO_INQUIRY_H
 #define UNISONO_INQUIRY_H
 
-#include "torus.h"
+#include "torus/torus.h"
 
 /* Collective over MPI_COMM_WORLD. *place: of this rank, -1 if it is not told. machine->dimensions stays 0 where no such
  * library is, or where it answers with an error on one rank. *teller: which, for people. MPI error codes. */

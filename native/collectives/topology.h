@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "torus.h"
+#include "torus/torus.h"
 
 struct topology {
     int rank, ranks;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "torus_spread.h"
+#include "torus/spread.h"
 
 static bool read_extents(const char *text, struct torus *torus)
 {

@@ -4,7 +4,7 @@
 
 #include "check.h"
 #include "coordinates.h"
-#include "torus.h"
+#include "torus/torus.h"
 
 static void test_arithmetic(void)
 {

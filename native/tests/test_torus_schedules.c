@@ -4,8 +4,8 @@
 
 #include "check.h"
 #include "torus_links.h"
-#include "torus_spread.h"
-#include "torus_trees.h"
+#include "torus/spread.h"
+#include "torus/trees.h"
 
 enum { MOST = 1024 };
 

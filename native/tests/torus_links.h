@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "torus.h"
+#include "torus/torus.h"
 
 /* load[(place * TORUS_MOST + dimension) * 2 + (0: up, 1: down)] */
 static inline void send_over(const struct torus *torus, int from, int to, int64_t bytes, int64_t *load)

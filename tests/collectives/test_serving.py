@@ -12,7 +12,7 @@ from unisono.vocabulary import DISPATCHED
 
 pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 PROGRAMS = Path(__file__).parent / "programs"
-INTERCEPT = Path(__file__).parents[2] / "native" / "intercept"
+INCLUDE = Path(__file__).parents[2] / "native" / "include"
 ALL = ["openmpi5", "openmpi4", "mpich"]
 SERVE = {"UNISONO_COLLECTIVES": "on", "UNISONO_VERBOSE": "1", "UNISONO_PATIENCE": "0"}
 
@@ -78,7 +78,7 @@ def test_a_killed_rank_leaves_no_memory_and_no_hang(tools: Toolchain, tmp_path: 
 @pytest.mark.parametrize("name", ["openmpi4", pytest.param("mpich", marks=pytest.mark.nightly)])
 def test_operands_are_aligned_as_their_types_are(name: str, tmp_path: Path) -> None:
     tools = toolchain(name)
-    program = compiled(tools, tmp_path, str(PROGRAMS / "aligned.c"), "-Wno-psabi", f"-I{INTERCEPT}", after=["-ldl"])
+    program = compiled(tools, tmp_path, str(PROGRAMS / "aligned.c"), "-Wno-psabi", f"-I{INCLUDE}", after=["-ldl"])
     for made in ({}, {"UNISONO_FAKE_NODES": "2"}, {"UNISONO_FAKE_NUMA": "2"}):
         ran = run(tools, tmp_path, program, ranks=4, env={"UNISONO_COLLECTIVES": "on"} | made, record=False)
         word, tried = ran.out.split()[-2:]

@@ -1,5 +1,5 @@
 #include "../group/scratch.h"
-#include "torus_allgather.h"
+#include "torus/allgather.h"
 
 enum { SEGMENT = 32768 };
 

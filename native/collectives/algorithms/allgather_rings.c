@@ -1,5 +1,5 @@
 #include "../group/scratch.h"
-#include "torus_allgather.h"
+#include "torus/allgather.h"
 
 static bool applies(const struct coll_comm *comm, const struct shape *shape)
 {

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "../group/scratch.h"
-#include "torus_allreduce.h"
-#include "torus_swing.h"
+#include "torus/allreduce.h"
+#include "torus/swing.h"
 
 enum { TAG = 48 };
 

@@ -1,5 +1,5 @@
 #include "../group/scratch.h"
-#include "torus_allreduce.h"
+#include "torus/allreduce.h"
 
 enum { SEGMENT = 16384 };
 

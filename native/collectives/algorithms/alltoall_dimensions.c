@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "torus_balanced.h"
-#include "torus_exchange.h"
-#include "torus_lanes.h"
+#include "torus/balanced.h"
+#include "torus/exchange.h"
+#include "torus/lanes.h"
 
 enum { TAG = 16, LEAST_PART = 128 };
 

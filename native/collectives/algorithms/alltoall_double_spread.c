@@ -1,4 +1,4 @@
-#include "torus_exchange.h"
+#include "torus/exchange.h"
 
 static bool applies(const struct coll_comm *comm, const struct shape *shape)
 {
@@ -6,7 +6,7 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
     return torus_applies(comm) && comm->topology.regular;
 }
 
-/* A quarter more than the bound: half-way round, routers take one way (torus_spread.h). */
+/* A quarter more than the bound: half-way round, routers take one way (torus/spread.h). */
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     return torus_exchange_cost(comm, shape->bytes, comm->topology.most * ((comm->topology.nodes - 1.0) / 2), 1.25);

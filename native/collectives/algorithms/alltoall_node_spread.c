@@ -1,9 +1,9 @@
 #include <stdlib.h>
 
 #include "../group/scratch.h"
-#include "torus_balanced.h"
-#include "torus_exchange.h"
-#include "torus_lanes.h"
+#include "torus/balanced.h"
+#include "torus/exchange.h"
+#include "torus/lanes.h"
 
 /* So many messages of a node under way keep all links busy: on 8x8x6, 12 reach 89 % of the bisection bound when counted
    step by step, 24 reach 95 %. */

@@ -1,5 +1,5 @@
 #include "collectives.h"
-#include "torus_bcast.h"
+#include "torus/bcast.h"
 
 enum { SEGMENT = 32768 };
 

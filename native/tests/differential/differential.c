@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../intercept/unisono.h"
+#include "../../include/unisono.h"
 #include "calls.h"
 #include "data.h"
 #include "lives.h"

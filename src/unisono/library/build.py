@@ -40,7 +40,7 @@ class Target:
     """For people."""
 
 
-BENCH = Target(PROGRAM_NAME, f"bench/{PROGRAM_NAME}", ("bench", "common", "intercept/unisono.h"), "the benchmark")
+BENCH = Target(PROGRAM_NAME, f"bench/{PROGRAM_NAME}", ("bench", "common", "include"), "the benchmark")
 
 
 def bench_program(mpicc: str | None, progress: Callable[[str], None] | None = None) -> Path:

@@ -11,7 +11,7 @@ LIBRARY_NAME = "libunisono.so"
 RECORDER = Target(
     "unisono",
     f"intercept/{LIBRARY_NAME}",
-    ("agreement", "collectives", "common", "dispatch", "intercept"),
+    ("agreement", "collectives", "common", "dispatch", "include", "intercept"),
     "the library",
 )
 

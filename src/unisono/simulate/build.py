@@ -63,8 +63,8 @@ def spread_steps(kind: str, extents: Sequence[int]) -> list[tuple[int, float]]:
     source = native_source()
     files = [
         source / "simulate" / "spread.c",
-        source / "collectives" / "torus.c",
-        source / "collectives" / "torus_spread.c",
+        source / "collectives" / "torus" / "torus.c",
+        source / "collectives" / "torus" / "spread.c",
     ]
     compiler = shutil.which(os.environ.get("CC", "cc"))
     if compiler is None:
@@ -80,11 +80,18 @@ def spread_steps(kind: str, extents: Sequence[int]) -> list[tuple[int, float]]:
 
 
 def _sources(source: Path) -> list[Path]:
-    folders = ("collectives", "collectives/group", "collectives/node", "collectives/algorithms", "simulate")
-    others = ("skeleton.c", "spread.c")  # programs of their own
+    folders = (
+        "collectives",
+        "collectives/group",
+        "collectives/node",
+        "collectives/torus",
+        "collectives/algorithms",
+        "simulate",
+    )
+    others = {source / "simulate" / name for name in ("skeleton.c", "spread.c")}  # programs of their own
     replaced = {source / "collectives" / "node" / name for name in ("segment.c", "wait.c")}  # by simulate/memory.c
-    found = [path for folder in folders for path in sorted((source / folder).glob("*.c")) if path.name not in others]
-    return [path for path in found if path not in replaced]
+    found = [path for folder in folders for path in sorted((source / folder).glob("*.c"))]
+    return [path for path in found if path not in others | replaced]
 
 
 def _cache() -> Path:

@@ -2,7 +2,7 @@
 
 Routes are SimGrid's: dimension by dimension in order, the shorter way round; half-way round up, but down from the place
 in the middle of the ring. tests/simulate compares them with SimGrid's own. A place is a number, the first dimension
-varying fastest, as in native/collectives/torus.h.
+varying fastest, as in native/collectives/torus/torus.h.
 """
 
 from __future__ import annotations

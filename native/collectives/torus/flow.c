@@ -1,4 +1,4 @@
-#include "torus_flow.h"
+#include "flow.h"
 
 #include <stdlib.h>
 

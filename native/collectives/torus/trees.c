@@ -1,4 +1,4 @@
-#include "torus_trees.h"
+#include "trees.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
-/* Everybody to everybody on a torus, message by message (Fujitsu 2014; torus_spread.h). */
+/* Everybody to everybody on a torus, message by message (Fujitsu 2014; spread.h). */
 #ifndef UNISONO_TORUS_EXCHANGE_H
 #define UNISONO_TORUS_EXCHANGE_H
 
-#include "torus_bcast.h"
+#include "bcast.h"
 
 enum spread_kind { SPREAD_SIMPLE, SPREAD_DOUBLE };
 

@@ -2,7 +2,7 @@
 #ifndef UNISONO_TORUS_ALLGATHER_H
 #define UNISONO_TORUS_ALLGATHER_H
 
-#include "torus_bcast.h"
+#include "bcast.h"
 
 static inline int64_t allgather_bytes(const struct call *call, int rank)
 {

@@ -1,8 +1,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/node.h"
-#include "torus_allgather.h"
+#include "../node/node.h"
+#include "allgather.h"
 
 enum { TAG = FABRIC_SECOND };
 

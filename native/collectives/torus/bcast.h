@@ -2,11 +2,11 @@
 #ifndef UNISONO_TORUS_BCAST_H
 #define UNISONO_TORUS_BCAST_H
 
-#include "collectives.h"
-#include "torus_flow.h"
+#include "../collectives.h"
+#include "flow.h"
 
 struct torus_way {
-    bool links;   /* link trees; else the short tree (torus_trees.h) */
+    bool links;   /* link trees; else the short tree (trees.h) */
     bool several; /* several processes of a node drive the trees, and its phases overlap; else one, and after it the node */
 };
 

@@ -1,9 +1,9 @@
-#include "torus_bcast.h"
+#include "bcast.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "node/node.h"
+#include "../node/node.h"
 
 /* Streams have two tags each, for up and down. */
 enum { FIRST_TAG = 64, UNIT = 64 };

@@ -2,7 +2,7 @@
 #ifndef UNISONO_TORUS_ALLREDUCE_H
 #define UNISONO_TORUS_ALLREDUCE_H
 
-#include "torus_bcast.h"
+#include "bcast.h"
 
 /* Elements that each of `drivers` local ranks has to do with: at[local] to at[local + 1]; local ranks after them have
  * none. `slices`: how many equal parts there are, dealt out as torus_driver() does. at[locals + 1] is not written. */

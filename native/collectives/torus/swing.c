@@ -1,4 +1,4 @@
-#include "torus_swing.h"
+#include "swing.h"
 
 static int log_of(int extent)
 {

@@ -1,9 +1,9 @@
-#include "torus_allreduce.h"
+#include "allreduce.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/node.h"
+#include "../node/node.h"
 
 void torus_slices(int64_t count, int slices, int drivers, int locals, int64_t *at)
 {

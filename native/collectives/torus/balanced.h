@@ -1,10 +1,10 @@
-/* Everybody to everybody over a torus of places, one block each, in the order of a spread (torus_spread.h): blocks
+/* Everybody to everybody over a torus of places, one block each, in the order of a spread (spread.h): blocks
  * half-way round a ring go by neighbours. Message by message, so that several may go on at once. */
 #ifndef UNISONO_TORUS_BALANCED_H
 #define UNISONO_TORUS_BALANCED_H
 
-#include "collectives.h"
-#include "torus_spread.h"
+#include "../collectives.h"
+#include "spread.h"
 
 enum { BALANCED_AHEAD = 24 };
 

@@ -1,4 +1,4 @@
-#include "torus_spread.h"
+#include "spread.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "torus_balanced.h"
+#include "balanced.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
-#include "torus_lanes.h"
+#include "lanes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/node.h"
+#include "../node/node.h"
 
 /* Blocks by rank into blocks for each local number, by place: (local, place); or, `back`, what came from each place, of
    each of its ranks, to where it belongs. */

@@ -1,9 +1,9 @@
-#include "torus_exchange.h"
+#include "exchange.h"
 
 #include <stdlib.h>
 
-#include "node/node.h"
-#include "torus_spread.h"
+#include "../node/node.h"
+#include "spread.h"
 
 enum { AHEAD = 16 }; /* at most so many exchanges under way in one process */
 

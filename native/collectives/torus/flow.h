@@ -3,8 +3,8 @@
 #ifndef UNISONO_TORUS_FLOW_H
 #define UNISONO_TORUS_FLOW_H
 
-#include "collectives.h"
-#include "torus_trees.h"
+#include "../collectives.h"
+#include "trees.h"
 
 /* One tree as one of its members sees it. */
 struct stream {
@@ -19,7 +19,7 @@ struct stream {
     const struct reduction *reduction; /* NULL: only down. Else `data` is this rank's part, and all's at the end */
     char *arriving;                    /* reductions: FLOW_WINDOW * child_count segments for what comes from below */
 
-    /* Private to torus_flow.c: segments so far. */
+    /* Private to flow.c: segments so far. */
     int64_t segments, offered, up_posted, up_done, down_posted, down_done;
     MPI_Request *requests;
 };

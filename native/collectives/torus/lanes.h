@@ -3,7 +3,7 @@
 #ifndef UNISONO_TORUS_LANES_H
 #define UNISONO_TORUS_LANES_H
 
-#include "torus_bcast.h"
+#include "bcast.h"
 
 /* Everybody to everybody among the ranks of one number, a block for each place, from `send` to `receive`. */
 typedef int torus_lane(struct coll_comm *comm, int64_t block, const char *send, char *receive);
