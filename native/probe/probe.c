@@ -1,7 +1,10 @@
 /* What an MPI launch really took: its parameters, UCX's configuration, and which collectives answer with an error.
  *
- * Started under mpirun by unisono.export.check with words of four kinds:
+ * Started under mpirun by unisono.export.check with words of five kinds:
  *   where                  host and CPUs (affinity mask) of every rank
+ *   begun=FILE             that MPI_Init has returned, and the shared memory that is mapped: what a program that is ended leaves behind.
+ *                          Every rank adds to the file, because any of them may be the one that ends the program before others
+ *                          have begun, and a launcher that ends a program may lose what it has printed.
  *   cvar=NAME              the value of an MCA parameter, as MPI_T reads it inside the launch
  *   ucx=NAME=VALUE         UCX's configuration as it is, and as it would be were NAME=VALUE in the environment
  *   call=COLLECTIVE:BYTES  one call (message size as IMB counts it) on all ranks, then on all but the last
@@ -57,6 +60,31 @@ static void answer_where(void)
             }
     }
     printf("]}\n");
+}
+
+/* ---- What a rank shares ---- */
+
+/* A line of maps is: addresses, rights, offset, device, inode, path; a file without a name any more ends in " (deleted)". */
+static void answer_begun(const char *file)
+{
+    static const char gone[] = " (deleted)";
+    char line[PATH_MAX + 128];
+    FILE *maps = fopen("/proc/self/maps", "r"), *out = fopen(file, "a");
+    while (maps != NULL && out != NULL && fgets(line, sizeof line, maps) != NULL) {
+        char *path = strstr(line, "/dev/shm/");
+        unsigned long inode;
+        if (path == NULL || sscanf(line, "%*s %*s %*s %*s %lu", &inode) != 1)
+            continue;
+        path[strcspn(path, "\n")] = '\0';
+        size_t end = strlen(path), most = sizeof gone - 1;
+        if (end > most && strcmp(path + end - most, gone) == 0)
+            continue;
+        fprintf(out, "%lu %s\n", inode, path);
+    }
+    if (maps != NULL)
+        fclose(maps);
+    if (out != NULL)
+        fclose(out);
 }
 
 /* ---- MCA parameters ---- */
@@ -300,6 +328,8 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; ++i) {
         if (strcmp(argv[i], "where") == 0)
             answer_where();
+        else if (strncmp(argv[i], "begun=", 6) == 0)
+            answer_begun(argv[i] + 6);
         else if (world_rank == 0 && strncmp(argv[i], "cvar=", 5) == 0)
             answer_cvar(argv[i] + 5);
         else if (world_rank == 0 && strncmp(argv[i], "ucx=", 4) == 0)

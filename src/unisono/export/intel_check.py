@@ -25,7 +25,7 @@ def check_intel(content: Content, files: Handed, deadline: float) -> tuple[list[
     env = {**line.env, "I_MPI_DEBUG": "5"}
     command = " ".join([*(f"{name}={value}" for name, value in env.items()), *line.argv])
     try:
-        _answers, finished = answered(line.argv, env, deadline)
+        finished = answered(line.argv, env, deadline).finished
     except LaunchError as error:
         return [Item("launch", "runs", error.status, False, error.reason)], [command]
     if finished.exit_code != 0:

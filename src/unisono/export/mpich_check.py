@@ -1,10 +1,13 @@
 """Does MPICH really take what was handed to it?
 
 - Variables: read back inside the launch through MPI_T.
-- Selection files: by tripwires. MPICH ends the program in a call for which its file has no answer. So the answer of one
-  range is put behind a condition that does not hold: calls of that range, and no others, must end the program.
-- Forced algorithms: the file has no answer for their collectives at all. With the variables calls succeed; without one
-  they must end the program.
+- Selection files: by tripwires. MPICH ends the program in a call for which its file has no answer. So the answer for
+  one size is put behind a condition that does not hold: the call of that size, and no other, must end the program.
+  (The answer for a whole range would be too much: MPICH 5 itself makes a small allreduce when it starts.)
+- Forced algorithms: the file has no answer for their calls either. With the variables these succeed; without one they
+  must end the program.
+
+MPICH 5 leaves its segment of shared memory behind where it ends a program: the probe says which those are.
 """
 
 from __future__ import annotations
@@ -23,9 +26,9 @@ from unisono.export.content import Content
 from unisono.export.handed import Handed
 from unisono.export.mpich_files import ALGORITHMS, FILES, by_variables
 from unisono.export.mpich_reader import Call, path_of, read
-from unisono.export.mpich_selection import forced
+from unisono.export.mpich_selection import COUNTED, forced
 from unisono.export.mpich_tables import Tree, tables_of
-from unisono.export.probe import Answers, answered, ask, probe_program
+from unisono.export.probe import Answers, Until, answered, ask, probe_program
 from unisono.export.seen import OWN_CHOICE, Item
 from unisono.language import _
 from unisono.launch.command import command
@@ -128,15 +131,21 @@ def _selected(
         if other is not None:
             yield Item(what, each.wanted, other, False, _("the file says so"))
             continue
-        wrong = ""
+        wrong, told = None, False
         for number, (size, leaf) in enumerate(zip(each.sizes, paths, strict=True)):
-            variant = _without(tree, leaf)
             others = [call for call in calls if path_of(tree, _call(content, *call)) != leaf]
             if others and leaf not in paths[:number]:
+                served = [one for one, its in zip(each.sizes, paths, strict=True) if its == leaf]
+                variant = _without(tree, leaf, each.collective, served, content.plan.ranks)
                 wrong = launches.survives(path, variant, others, _("the rule also serves other sizes"))
+            variant = _without(tree, leaf, each.collective, [size], content.plan.ranks)
             wrong = wrong or launches.trips(path, variant, (each.collective, size))
+            told = told or wrong is not None
             if wrong:
                 break
+        if not told:
+            yield Item(what, each.wanted, _("cannot be seen"), None, _("MPICH makes such a call itself when it starts"))
+            continue
         yield Item(what, each.wanted, wrong or each.wanted, not wrong, _at(size) if wrong else "")
 
 
@@ -150,12 +159,12 @@ def _forced(content: Content, launches: _Launches, cvars: Mapping[str, str]) -> 
             continue
         collective = match[1].lower()
         sizes = [size for each in _ranges(content) if each.collective == collective for size in each.sizes] or [8]
-        bare = {**tree, f"collective={collective}": {_NEVER: tree[f"collective={collective}"]}}
-        calls = [(collective, size) for size in sizes]
-        wrong = "" if wanted.get(collective) == value else _("another than the plan's")
+        leaf = path_of(tree, _call(content, collective, sizes[0]))
+        bare = _without(tree, leaf, collective, [sizes[0]], content.plan.ranks)
+        wrong: str | None = "" if wanted.get(collective) == value else _("another than the plan's")
         failed = _("its calls are errors, or others than the algorithm serve them")
-        wrong = wrong or launches.survives(None, bare, calls, failed)
-        wrong = wrong or launches.trips(None, bare, calls[0], {name: "auto"})
+        wrong = wrong or launches.survives(None, bare, [(collective, size) for size in sizes], failed)
+        wrong = wrong or launches.trips(None, bare, (collective, sizes[0]), {name: "auto"})
         yield Item(name, value, wrong or value, not wrong)
 
 
@@ -163,12 +172,22 @@ def _call(content: Content, collective: str, size: int) -> Call:
     return Call(collective, content.plan.nodes, content.plan.ppn, size, element=1)  # the probe's are bytes
 
 
-def _without(tree: Tree, path: Sequence[str]) -> Tree:
-    """The tree with one leaf behind a condition that does not hold."""
+def _without(tree: Tree, path: Sequence[str], collective: str, sizes: Sequence[int], ranks: int) -> Tree:
+    """The tree with the leaf at the end of a path behind a condition that does not hold: for these sizes (ascending)
+    where files tell sizes of this collective apart, else for all."""
     first, *rest = path
-    if not rest:
-        return {_NEVER: {first: tree[first]}}
-    return {key: _without(below, rest) if key == first else below for key, below in tree.items()}
+    if rest:
+        below = _without(tree[first], rest, collective, sizes, ranks)
+        return {key: below if key == first else other for key, other in tree.items()}
+    leaf: Tree = {first: tree[first]}
+    counted = COUNTED.get(collective)
+    if counted is None:
+        return {_NEVER: leaf}
+    chain: Tree = {}
+    for size in sizes:
+        bytes_ = size * ranks if counted == "total_msg_size" else size
+        chain |= {f"{counted}<={bytes_ - 1}": leaf, f"{counted}<={bytes_}": {_NEVER: leaf}}
+    return {**chain, f"{counted}=any": leaf}
 
 
 def _at(size: int) -> str:
@@ -186,30 +205,39 @@ class _Launches:
         argv, env = self._line(questions, {})
         return ask(argv, {**env, "UCX_LOG_LEVEL": "info"}, self.deadline)
 
-    def survives(self, path: Path | None, tree: Tree, calls: Sequence[tuple[str, int]], else_: str) -> str:
-        """Runs calls with a selection file; "" where all succeed."""
-        return "" if self._calls(path, tree, calls, {}) >= set(calls) else else_
+    def survives(self, path: Path | None, tree: Tree, calls: Sequence[tuple[str, int]], else_: str) -> str | None:
+        """Runs calls with a selection file; "" where all succeed. None where the program did not begin: MPICH makes a
+        call itself, when it starts, for which the file has no answer."""
+        until = self._calls(path, tree, calls, {})
+        if not until.begun:
+            return None
+        return "" if self._succeeded(until) >= set(calls) else else_
 
     def trips(
         self, path: Path | None, tree: Tree, call: tuple[str, int], variables: Mapping[str, str] | None = None
-    ) -> str:
-        """Runs one call with a selection file; "" where it ends the program. MPICH may also make such a call itself
-        when it starts; with the file as it is it does start."""
-        ended = self._calls(path, tree, [call], variables or {})
-        return _("another than the file's rule serves it") if call in ended else ""
+    ) -> str | None:
+        """Runs one call with a selection file; "" where it ends the program, None as above."""
+        until = self._calls(path, tree, [call], variables or {})
+        if not until.begun:
+            return None
+        return _("another than the file's rule serves it") if call in self._succeeded(until) else ""
+
+    def _succeeded(self, until: Until) -> set[tuple[str, int]]:
+        """Those that succeeded on all ranks."""
+        return {(name, size) for name, size, ranks in until.calls if ranks == self.content.plan.ranks}
 
     def _calls(
         self, path: Path | None, tree: Tree, calls: Sequence[tuple[str, int]], variables: Mapping[str, str]
-    ) -> set[tuple[str, int]]:
-        """Those that succeeded on all ranks."""
+    ) -> Until:
         text = json.dumps(tree) + "\n"
         with beside(path or self.content.directory / ALGORITHMS, [text]) as (variant,):
             settings = {**_STRICT, FILES[ALGORITHMS]: str(variant), **variables}
-            argv, env = self._line([f"call={name}:{size}" for name, size in calls], settings)
-            answers, finished = answered(argv, env, self.deadline)
-        if finished.exit_code == 0 and not answers:
+            begun = variant.with_suffix(".begun")
+            argv, env = self._line([f"begun={begun}", *(f"call={name}:{size}" for name, size in calls)], settings)
+            until = answered(argv, env, self.deadline, begun)
+        if until.finished.exit_code == 0 and not until.calls:
             raise UserError(_("the probe ended without an answer"))
-        return {(name, size) for name, size, ranks in answers if ranks == self.content.plan.ranks}
+        return until
 
     def _line(self, questions: Sequence[str], variables: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
         """With `variables` after those of the files; no core files, as some launches are meant to end badly."""

@@ -14,7 +14,7 @@ from unisono.vocabulary import MPICH
 _LARGEST = (1 << 31) - 1
 """A threshold is a C int."""
 
-_COUNTED = {
+COUNTED = {
     "allreduce": "avg_msg_size",
     "bcast": "avg_msg_size",
     "reduce": "avg_msg_size",
@@ -152,7 +152,7 @@ def _stretches(collective: str, plan: PlanModel, tables: Tables, notes: list[str
     where = N_("{collective} on {nodes} x {ppn} ranks").format(collective=collective, nodes=plan.nodes, ppn=plan.ppn)
     if not any(rule.call for rule in rules):
         return []
-    if collective not in _COUNTED and (len({rule.call for rule in rules}) > 1 or rules[-1].last is not None):
+    if collective not in COUNTED and (len({rule.call for rule in rules}) > 1 or rules[-1].last is not None):
         why = N_("its ranks may see different sizes") if collective in ONE_RULE else N_("MPICH's file has none for it")
         notes.append(N_("{where}: rules by message size are left out, because {why}").format(where=where, why=why))
         return []
@@ -236,7 +236,7 @@ def _by_size(
     """A chain of conditions on the message size, ended by `any`; without one where there is a single stretch."""
     if len(stretches) == 1:
         return subtree(stretches[0])
-    counted = _COUNTED[collective]
+    counted = COUNTED[collective]
     factor = plan.ranks if counted == "total_msg_size" else 1
     chain: Tree = {}
     for stretch in stretches:

@@ -16,6 +16,7 @@ from typing import Any
 from unisono import asking
 from unisono.errors import LaunchError, UserError
 from unisono.language import N_, _
+from unisono.launch import tree
 from unisono.launch.failure import explain
 from unisono.launch.process import Finished, run
 from unisono.library.build import native_source
@@ -68,6 +69,17 @@ class _Found:
     where: list[dict[str, Any]] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class Until:
+    """What a launch answered until it ended, well or not."""
+
+    begun: bool
+    """Whether MPI_Init returned on any rank."""
+    calls: frozenset[tuple[str, int, int]]
+    """(collective, bytes, ranks) of those that were answered without an error."""
+    finished: Finished
+
+
 def ask(argv: Sequence[str], env: Mapping[str, str], deadline: float) -> Answers:
     """Run the probe to its end. Raises LaunchError as launches do, "protocol" when it ended without its last line."""
     finished = run(argv, env, deadline)
@@ -87,12 +99,18 @@ def ask(argv: Sequence[str], env: Mapping[str, str], deadline: float) -> Answers
     )
 
 
-def answered(
-    argv: Sequence[str], env: Mapping[str, str], deadline: float
-) -> tuple[list[tuple[str, int, int]], Finished]:
-    """The calls that were answered without an error until the launch ended, well or not: (collective, bytes, ranks)."""
+def answered(argv: Sequence[str], env: Mapping[str, str], deadline: float, begun: Path | None = None) -> Until:
+    """Run the probe until it ends, well or not. `begun`: the file that its question of that name names; the shared
+    memory listed there, which a program that its MPI ends leaves behind, is removed where it is this host's."""
     finished = run(argv, env, deadline)
-    return [call for call, failed in _parse(finished.stdout).failed.items() if not failed], finished
+    calls = frozenset(call for call, failed in _parse(finished.stdout).failed.items() if not failed)
+    try:
+        listed = [line.split(" ", 1) for line in begun.read_text().splitlines()] if begun else []
+    except OSError:
+        return Until(False, calls, finished)
+    # The inode tells it from another host's of that name.
+    tree.remove([(path, int(inode)) for inode, path in listed])
+    return Until(True, calls, finished)
 
 
 def _parse(stdout: str) -> _Found:

@@ -204,6 +204,12 @@ def still(segments: Iterable[tuple[str, int]]) -> set[Path]:
     return found
 
 
+def remove(segments: Iterable[tuple[str, int]]) -> dict[Path, int]:
+    """Remove what is left of shared memory that a launch is known to have mapped (path and inode), and that no process
+    maps any more; what was removed, with its size in bytes."""
+    return _remove(still(segments))
+
+
 def guard(root: int, launch_id: str, began: float, record: Path) -> None:
     """Wait for the driver's word or its end; without the word, end the launch. `record` is what the driver noted."""
     said = b""
