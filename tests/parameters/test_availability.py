@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.parameters.machines import FAST, described, open_mpi, small
-from unisono.machine.description import Device, Machine
+from unisono.machine.description import Device, Machine, Mpi
 from unisono.parameters import catalogue
 from unisono.parameters.availability import availability, available_values
 
@@ -46,6 +46,11 @@ def test_what_is_not_available_says_why_and_what_would_help(machine: str, name: 
 )
 def test_where(name: str, on_small: bool, on_e5: bool, on_xeon: bool) -> None:
     assert [availability(name, m).available for m in (small(), E5, XEON)] == [on_small, on_e5, on_xeon]
+
+
+def test_a_newer_version_is_that_of_the_same_mpi() -> None:
+    old = small(mpi=Mpi(family="mpich", version="4.0.2", mpirun="mpiexec"))
+    assert availability("MPIR_CVAR_CH4_CMA_ENABLE", old).remedy == "use MPICH 5.0.0 or newer"
 
 
 def test_boot_settings_say_their_value() -> None:

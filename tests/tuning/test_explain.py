@@ -15,6 +15,7 @@ from unisono.errors import UserError
 from unisono.export import dispatch
 from unisono.export.serving import compile_serving
 from unisono.tuning import write
+from unisono.tuning.contents import MpiPart
 from unisono.tuning.explain import explain
 from unisono.vocabulary import Setting
 
@@ -107,7 +108,24 @@ def test_an_algorithm_of_mpich_is_its_files_to_name() -> None:
     found = explain(tuning(carried, plain), "allreduce", 1, 4, 512)
     assert found.rule_line is None, "our library leaves the call to MPICH"
     said = " ".join(found.run_sentences())
-    assert "leaves this call to the MPI" in said and "names selection files for MPICH" in said
+    assert "leaves this call to MPICH, and names selection files by which MPICH serves it" in said
+    assert "nothing else" not in said
     assert "Without our library: MPICH's ring" in said and "export --format mpich-json" in said
     compiled, notes = compile_serving(tuning(carried, plain), carried, mpi())
     assert [(one.first, one.use) for one in compiled.rules] == [(4096, ("unisono/slices",))] and not notes
+
+
+def test_without_our_library_there_may_be_nothing_to_export() -> None:
+    carried = plan(
+        launch={"preload": "unisono"},
+        gain={"allreduce": 1.5},
+        rules=(rule("allreduce", 0, None, {"coll": "unisono", "algorithm": "slices"}),),
+    )
+    plain = plan(gain={"allreduce": 1.0})
+    said = explain(tuning(carried, plain), "allreduce", 1, 4, 512).run_sentences()
+    assert said[-1] == "Without our library: what the MPI does by itself."
+    other = plan(launch={"I_MPI_FABRICS": "ofi"}, gain={"allreduce": 1.2})
+    made = tuning(carried, plain, other).model_copy(
+        update={"mpi": MpiPart(family="intel", version="2021.18.1", mpirun="/opt/bin/mpiexec")}
+    )
+    assert "(export --format shell or module)" in explain(made, "allreduce", 1, 4, 512).run_sentences()[-1]

@@ -20,6 +20,7 @@ from unisono.fabric.limit import beside
 from unisono.hybrid.keep import keeping_layouts
 from unisono.language import _
 from unisono.machine.description import Machine
+from unisono.mpi import traits
 from unisono.report.report import write_report
 from unisono.search.verdict import decide_study
 from unisono.study.config import Study
@@ -56,6 +57,13 @@ class Outcome:
             "proof": self.proof.as_dict() if self.proof else None,
         }
 
+    def _exported(self) -> str:
+        """What the files of the export are, in the words of the tuning's MPI."""
+        family = traits(self.tuning.mpi.family if self.tuning.mpi else None)
+        if family.MCA:
+            return _("the same as Open MPI, UCX, a shell, mpirun and our library read it")
+        return _("the same as {mpi}, a shell and our library read it").format(mpi=family.NAME)
+
     def print(self, console: Console) -> None:
         """The decision table, the findings, the proof, and where everything is."""
         proven = self.proof is not None
@@ -69,7 +77,7 @@ class Outcome:
         for path, what in (
             (self.files.report, _("the report: open it in a browser")),
             (self.files.tuning, _("the tuning: unisono show, lookup, run, verify, export")),
-            (self.files.export, _("the same as Open MPI, UCX, a shell, mpirun and our library read it")),
+            (self.files.export, self._exported()),
             (self.files.study, _("everything measured: unisono report, compare, tune --resume -o DIR")),
         ):
             table.add_row(str(path), what)

@@ -12,6 +12,12 @@ def words_of(argv: list[str]) -> list[str]:
     words = argv[1:] if argv[:1] == ["--"] else list(argv)
     if not words:
         raise UserError(_("give the command line to run behind --, for example: -- mpirun -n 8 ./app"))
+    if words[0].startswith("-"):
+        raise UserError(
+            _("{option}: this command has no such option (see --help); the line to run stands behind --").format(
+                option=words[0]
+            )
+        )
     return words
 
 

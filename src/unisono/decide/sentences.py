@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from unisono.errors import UserError
 from unisono.language import N_
 from unisono.sizes import format_size, parse_size
-from unisono.vocabulary import DEFAULT, MPICH, UNISONO, Case, Setting
+from unisono.vocabulary import DEFAULT, MPICH, OF_THE_MPI, UNISONO, Case, Setting
 
 
 def order(value: str) -> tuple[int, int, str]:
@@ -135,8 +135,9 @@ def same(case: Case, what: str, values: Sequence[str], place: str, limit: float)
 
 def untold(parameters: Mapping[Case, Sequence[str]]) -> str:
     """What could not be told, in one sentence with its number. `parameters`: of each case, at least one in all."""
-    cases = list(parameters.items())
-    listed = [f"{case}: {', '.join(names)}" for case, names in cases[:_LISTED]] + ["..."] * (len(cases) > _LISTED)
+    whole = {UNISONO: N_("our algorithms"), MPICH: N_("MPICH's algorithms"), OF_THE_MPI: N_("tuned's algorithms")}
+    cases = [(case, ", ".join(whole.get(name, name) for name in names)) for case, names in parameters.items()]
+    listed = [f"{case}: {names}" for case, names in cases[:_LISTED]] + ["..."] * (len(cases) > _LISTED)
     return N_(
         "{count} of the effects looked for could not be told from noise ({cases}): measure longer, or on a quieter "
         "machine."

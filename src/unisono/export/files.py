@@ -121,7 +121,7 @@ def exportable(
     return instead, [
         N_(
             "The best plan needs our library (unisono run, or --format rules), which no file of "
-            "the MPI can ask for: this is the best without it, {launch}"
+            "the MPI can ask for. This is the best without it: launch setting {launch}"
         ).format(launch=instead.launch)
         + (f"; gains {', '.join(lost)}" if lost else "")
     ]

@@ -163,7 +163,7 @@ def _version(wanted: str, machine: Machine) -> Result:
         return Met()
     return Unmet(
         N_("{machine} does not have it yet").format(machine=_mpi(machine)),
-        N_("use Open MPI {wanted} or newer").format(wanted=wanted),
+        N_("use {mpi} {wanted} or newer").format(mpi=machine.traits.NAME, wanted=wanted),
     )
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from unisono.language import _, translated
+from unisono.mpi import traits
+from unisono.mpi.family import Family
 from unisono.parameters.spelling import implementation
 from unisono.sizes import format_size
 from unisono.tuning import words
@@ -42,6 +44,8 @@ class Explanation:
     """The same question without our library; None where the plan does without it anyway."""
     alone: Lookup | None
     """What this collective alone would choose, where that is another plan."""
+    family: Family
+    """Of the MPI that it was measured with."""
 
     @property
     def use(self) -> str:
@@ -168,6 +172,18 @@ class Explanation:
                 if rest
                 else _('unisono run puts libunisono.so into the ranks with the rule "{rule}", and sets nothing else.')
             )
+        elif self._call.get("coll") == MPICH:
+            sentence = (
+                _(
+                    "unisono run puts libunisono.so into the ranks, which leaves this call to MPICH, names selection "
+                    "files by which MPICH serves it, and sets {rest}."
+                )
+                if rest
+                else _(
+                    "unisono run puts libunisono.so into the ranks, which leaves this call to MPICH, and names "
+                    "selection files by which MPICH serves it."
+                )
+            )
         else:
             sentence = (
                 _("unisono run puts libunisono.so into the ranks, which leaves this call to the MPI, and sets {rest}.")
@@ -178,8 +194,6 @@ class Explanation:
                 )
             )
         said = [sentence.format(rule=self.rule_line, rest=rest)]
-        if self._call.get("coll") == MPICH:
-            said.append(_("It names selection files for MPICH, which serves this call by them."))
         if self.rule_line and self._call.get("coll") == "tuned" and "algorithm" in self._call:
             said.append(
                 _(
@@ -189,18 +203,23 @@ class Explanation:
             )
         if self.without is not None:
             call = self.without.rule.call if self.without.rule else Setting()
+            if not call and self.without.plan.launch.is_default:
+                return [*said, _("Without our library: what the MPI does by itself.")]
             sentence = (
                 _("Without our library: {use}, {times} (export --format {formats}).")
                 if self.without.of_these_ranks
                 else _("Without our library: {use} (export --format {formats}).")
             )
             times = _times(_gain_at(self.without.plan, self.without.collective, self.without.size))
-            formats = (
-                _("mpich-json, shell or module") if call.get("coll") == MPICH else _("openmpi, ucx, shell or mpirun")
-            )
             use = _under(words.use(call), self.without.plan.launch)
-            said.append(sentence.format(use=use, times=times, formats=formats))
+            said.append(sentence.format(use=use, times=times, formats=self._formats(call)))
         return said
+
+    def _formats(self, call: Setting) -> str:
+        """Those of export that say it to the MPI."""
+        if call.get("coll") == MPICH:
+            return _("mpich-json, shell or module")
+        return _("openmpi, ucx, shell or mpirun") if self.family.MCA else _("shell or module")
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -250,6 +269,7 @@ def explain(
         others=tuple(sorted(others, key=lambda other: -other.gain.mid)),
         without=without,
         alone=alone if alone.plan is not found.plan else None,
+        family=traits(tuning.mpi.family if tuning.mpi else None),
     )
 
 

@@ -6,7 +6,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from unisono.language import _, translated
+from unisono.language import _, ngettext, translated
 from unisono.sizes import format_size
 from unisono.tuning import words
 from unisono.tuning.choice import choose, without_library
@@ -59,7 +59,7 @@ def _about(tuning: Tuning) -> Table:
     measured = (
         _("{launches} launches of {ranks} ranks; more ranks than CPUs")
         if conditions.oversubscribed
-        else _("{launches} launches of {ranks} ranks")
+        else ngettext("{launches} launch of {ranks} ranks", "{launches} launches of {ranks} ranks", conditions.launches)
     )
     if tuning.simulated:
         measured = _("{launches} cases of {ranks} ranks")
@@ -109,7 +109,12 @@ def _plans(tuning: Tuning, nodes: int, ppn: int, best: PlanModel) -> Table:
 
 
 def _rules(tuning: Tuning, plan: PlanModel) -> Table:
-    table = Table(title=_("What to use under {launch}").format(launch=words.launch(plan.launch)), title_justify="left")
+    title = (
+        _("What to use with the default launch setting")
+        if plan.launch.is_default
+        else _("What to use under {launch}").format(launch=words.launch(plan.launch))
+    )
+    table = Table(title=title, title_justify="left")
     for name in (_("collective"), _("message size")):
         table.add_column(name)
     table.add_column(_("use"), overflow="fold")
