@@ -89,3 +89,15 @@ def test_both_sides_are_profiled_in_turns() -> None:
     assert (len(before), len(after)) == (4, 4)
     assert all({order[at], order[at + 1]} == {"as-is", "tuned"} for at in range(0, 8, 2))
     assert order[::2].count("tuned") == 2
+
+
+def test_a_gain_that_is_not_the_programs_own_is_said() -> None:
+    """Runs of 4 s became 2 s faster by a shorter start, while the calls of the program took longer."""
+    found = changes([run(1.0, 0.5, wall=3.0)], [run(1.5, 0.5, wall=3.5)])
+    assert found.inside == (3.0, 3.5)
+    said = found.outside_sentence(2.0)
+    assert said.startswith("100 % of this gain is in starting and ending the processes")
+    assert "takes 3 s before and 3.5 s after, and its MPI calls, all ranks together, 6 s before and 8 s after" in said
+    slower = changes([run(1.0, 0.5, wall=3.5)], [run(1.0, 0.5, wall=3.0)])
+    assert slower.outside_sentence(2.0).startswith("75 % of this gain")
+    assert slower.outside_sentence(1.0) == "" == slower.outside_sentence(-1.0)

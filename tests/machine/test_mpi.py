@@ -197,6 +197,21 @@ def test_mpich_has_our_own_algorithms_to_switch(nowhere: Path) -> None:
     assert found.call_scope == ["coll", "algorithm", "segment"]
 
 
+def test_the_launcher_of_a_library_is_the_nearest_one_of_its_mpi(nowhere: Path) -> None:
+    """Debian keeps several MPIs below one prefix; a library in a folder of its own has nobody's launcher."""
+    (nowhere / "usr").mkdir()
+    _program(nowhere / "usr/bin/mpirun", "echo 'mpirun (Open MPI) 4.1.4'")
+    hydra = _program(nowhere / "usr/bin/mpirun.mpich", "printf 'HYDRA build details:\\n    Version:      4.0.2\\n'")
+    _program(nowhere / "usr/bin/mpicc", "echo never asked; exit 1")
+    for library, number, launcher in (
+        ("usr/lib/libmpi.so.40", "40", str(nowhere / "usr/bin/mpirun")),
+        ("usr/lib/x86_64-linux-gnu/libmpich.so.12", "12", str(hydra)),
+        ("usr/lib/libmpi.so.7", "7", None),
+        ("home/lib/libmpi.so.40", "40", None),
+    ):
+        assert mpi.mpirun_of_library(number, nowhere / library) == launcher
+
+
 def test_what_is_not_a_launcher_is_said(nowhere: Path) -> None:
     path = _program(nowhere / "bin/mpirun", "echo hello")
     with pytest.raises(UserError, match="it said: hello"):

@@ -18,7 +18,7 @@ from rich.text import Text
 
 from unisono.advise.paired import orders
 from unisono.decide.decision import Interval
-from unisono.display import seconds
+from unisono.display import percent, seconds
 from unisono.errors import UserError
 from unisono.language import _
 from unisono.launch.command import Command
@@ -76,6 +76,8 @@ class Changes:
     total_before: float
     total_after: float
     runs: tuple[int, int]
+    inside: tuple[float, float] = (0.0, 0.0)
+    """From MPI_Init to MPI_Finalize on the slowest rank, before and after: medians over the runs."""
 
     @property
     def changed(self) -> list[CallChange]:
@@ -94,7 +96,25 @@ class Changes:
             "total_before": self.total_before,
             "total_after": self.total_after,
             "runs": list(self.runs),
+            "inside": list(self.inside),
         }
+
+    def outside_sentence(self, gain: float) -> str:
+        """Where a gain of so many seconds of wall time, mpirun included, comes from; "" where half of it or more is the
+        program's own, and where nothing was gained."""
+        before, after = self.inside
+        if gain <= 0 or before <= 0 or before - after >= gain / 2:
+            return ""
+        times = {"before": seconds(before), "after": seconds(after)}
+        times |= {"calls_before": seconds(math.fsum(call.before.mid for call in self.calls))}
+        times |= {"calls_after": seconds(math.fsum(call.after.mid for call in self.calls))}
+        said = _(
+            "{share} of this gain is in starting and ending the processes: from MPI_Init to MPI_Finalize the program "
+            "takes {before} before and {after} after, and its MPI calls, all ranks together, {calls_before} before and "
+            "{calls_after} after. A longer run gains no more than a short one. Give --metric to compare what the "
+            "program itself times."
+        )
+        return said.format(share=percent(min(1.0, 1 - (before - after) / gain)), **times)
 
     def sentences(self) -> list[str]:
         """What changed, a sentence each; that nothing did; that one run on a side is not enough to know."""
@@ -140,7 +160,11 @@ def changes(before: Sequence[Profile], after: Sequence[Profile], tuned: Collecti
     several = min(len(before), len(after)) > 1
     calls = [_change(key, sides, total_before, tuned, several) for key in keys]
     calls.sort(key=lambda call: -abs(call.share))
-    return Changes(tuple(calls), total_before, total_after, (len(before), len(after)))
+    inside = (
+        statistics.median(float(profile.wall.max()) if len(profile.wall) else 0.0 for profile in side)
+        for side in (before, after)
+    )
+    return Changes(tuple(calls), total_before, total_after, (len(before), len(after)), (next(inside), next(inside)))
 
 
 @dataclass

@@ -76,8 +76,7 @@ class Story:
                 count=len(self.accepted), steps=steps, setting=now
             )
         mid, low, high = proof.gain
-        done = [[run.value for run in proof.runs if run.tuned == tuned and run.value is not None] for tuned in (0, 1)]
-        before, after = map(trimmed_mean, done)
+        before, after = self._means(proof)
         return _(
             "{improvement} faster with {setting}: {before:.4g} s before, {after:.4g} s after; before / after is "
             "{mid:.3f} ({low:.3f} to {high:.3f} with 95 % confidence)."
@@ -101,6 +100,22 @@ class Story:
         return changes(self.profiles[:1], self.profiles[accepted : accepted + 1], tuned)
 
     @property
+    def outside(self) -> str:
+        """That a gain in wall time is not the program's own, a sentence; "" where it is, or nothing tells."""
+        found = self.changes
+        if self.journal.metric is not None or self.proof is None or found is None:
+            return ""
+        before, after = self._means(self.proof)
+        return found.outside_sentence(before - after)
+
+    @staticmethod
+    def _means(proof: Trial) -> tuple[float, float]:
+        """Seconds of its runs before and after."""
+        done = [[run.value for run in proof.runs if run.tuned == tuned and run.value is not None] for tuned in (0, 1)]
+        before, after = map(trimmed_mean, done)
+        return before, after
+
+    @property
     def against(self) -> list[str]:
         """Of calls that take far longer than the benchmark's, and what explains it where that was found out."""
         if not self.profiles:
@@ -119,6 +134,7 @@ class Story:
         found = self.changes
         return {
             "headline": self.headline,
+            "outside": self.outside,
             "outcome": self.outcome,
             "finished": self.journal.finished,
             "accepted": [trial.model_dump() for trial in self.accepted],
@@ -138,6 +154,8 @@ class Story:
         mix = mix_of(self.profiles[0]) if self.profiles else None
         if mix is not None and self.journal.metric is None and (sentence := outside_sentence(mix)):
             lines += [sentence, ""]
+        if outside := self.outside:
+            lines += [outside, ""]
         if self.accepted:
             lines += [_("Run it so:"), "", "```sh", self.command, "```", ""]
         if mix is not None:

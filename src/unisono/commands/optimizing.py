@@ -18,7 +18,7 @@ from unisono.commands.leftovers import remove_leftovers
 from unisono.commands.progress import StudyProgress
 from unisono.commands.remembered import started
 from unisono.commands.singletons import refuse_singletons
-from unisono.commands.userline import mpirun_of, words_of
+from unisono.commands.userline import mpirun_meant, words_of
 from unisono.errors import UserError
 from unisono.language import _
 from unisono.launch.command import Command
@@ -63,7 +63,7 @@ def optimize(
     if resume:
         remove_leftovers()
     refuse_singletons(words, os.environ)
-    machine = started(describe(mpirun_of(words)), step.words_of(words, os.environ))
+    machine = started(describe(mpirun_meant(words)), step.words_of(words, os.environ))
     machine = machine.model_copy(update={"nodes": nodes_of(words, machine)})
     journal = open_journal(files, words, machine, metric=metric, pairs=runs, resume=resume)
     with terminated_like_interrupted(files.directory):

@@ -24,3 +24,12 @@ def words_of(argv: list[str]) -> list[str]:
 def mpirun_of(words: list[str]) -> str | None:
     """The launcher it starts, whose MPI is the one to speak to; None for srun and the like."""
     return words[0] if is_an_mpis(words[0]) else None
+
+
+def mpirun_meant(words: list[str]) -> str | None:
+    """The same; for srun and the like the launcher of the MPI that the program was linked with, None where that cannot
+    be told. Raises UserError where the line starts with nothing that can be run."""
+    from unisono.launch.preload import launcher_of
+    from unisono.profile import diagnose
+
+    return mpirun_of(words) or diagnose.mpirun_of(diagnose.program_of(words, launcher_of(words)))

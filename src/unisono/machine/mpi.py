@@ -14,7 +14,7 @@ from unisono.errors import UserError
 from unisono.language import N_, _
 from unisono.machine.description import Mpi
 from unisono.mpi.found import program
-from unisono.mpi.launchers import BARE
+from unisono.mpi.launchers import BARE, is_of_an_mpi
 
 HOW_TO_GET_ONE = N_(
     "load your cluster's MPI module, name it with --mpirun, or install one beside Unisono: "
@@ -53,15 +53,37 @@ def embedded_mpirun() -> str | None:
     return str(path) if os.access(path, os.X_OK) else None
 
 
-def describe_mpi(mpirun: str | None = None, mpicc: str | None = None) -> Mpi:
-    """The MPI behind a launcher. UserError when it is missing, does not answer, or is not one we can drive."""
-    launcher = find_mpirun(mpirun)
+def mpirun_of_library(number: str, library: Path) -> str | None:
+    """The launcher of the installation that an MPI library belongs to: in the nearest `bin` beside or above the file
+    that has launchers, the first of an MPI whose library has this number (libmpi.so.40). None where there is none."""
+    for folder in library.parents[:-1]:
+        names = [p for p in (folder / "bin").glob("mpi[re]*") if is_of_an_mpi(p.name) and os.access(p, os.X_OK)]
+        if names:
+            names.sort(key=lambda path: (path.name not in BARE, not path.name.startswith(BARE[0]), path.name))
+            return next((str(path) for path in names if _number(path) == number), None)
+    return None
+
+
+def _number(launcher: Path) -> str | None:
+    """Of the main library of the MPI that a launcher belongs to."""
+    family = families.recognised(_banner(str(launcher)))[0]
+    return families.family(family).LIBRARY if families.known(family) else None
+
+
+def _banner(launcher: str) -> str:
     # a launcher that is a script may call others of its directory by name alone (Intel MPI's mpirun)
     search = f"{Path(launcher).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
     answer = ask([launcher, "--version"], env={"PATH": search})
-    family, name, version = families.recognised(answer.out + answer.error)
+    return answer.out + answer.error
+
+
+def describe_mpi(mpirun: str | None = None, mpicc: str | None = None) -> Mpi:
+    """The MPI behind a launcher. UserError when it is missing, does not answer, or is not one we can drive."""
+    launcher = find_mpirun(mpirun)
+    banner = _banner(launcher)
+    family, name, version = families.recognised(banner)
     if not family:
-        said = (answer.error or answer.out).strip().splitlines() or ["nothing"]
+        said = banner.strip().splitlines() or ["nothing"]
         raise UserError(
             _("{launcher} --version: not the launcher of an MPI we know (it said: {said})").format(
                 launcher=launcher, said=said[0]

@@ -11,6 +11,7 @@ from pathlib import Path
 from unisono.asking import ask
 from unisono.language import N_, _
 from unisono.launch.preload import Launcher
+from unisono.machine.mpi import mpirun_of_library
 
 _LIBRARY = re.compile(r"^\s*(libmpi[\w.+-]*\.so[\w.]*|libmpich[\w.+-]*\.so[\w.]*)\s+=>", re.MULTILINE)
 _MAIN_LIBRARY = re.compile(r"^\s*(libmpi(?:ch)?\.so\.(\d+)[\w.]*)\s+=>\s*(\S+)", re.MULTILINE)
@@ -29,6 +30,12 @@ def library_of(program: Path | None) -> tuple[str, Path] | None:
     """The number and the file of the MPI library that a program would load by itself; None where that is not known."""
     found = _MAIN_LIBRARY.search(ask(["ldd", str(program)]).out) if program is not None else None
     return None if found is None else (found[2], Path(found[3]).resolve())
+
+
+def mpirun_of(program: Path | None) -> str | None:
+    """The launcher of the MPI that a program was linked with; None where that cannot be told."""
+    library = library_of(program)
+    return None if library is None else mpirun_of_library(*library)
 
 
 def mismatch(program: Path | None, library: Path) -> str | None:

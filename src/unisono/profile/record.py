@@ -29,7 +29,7 @@ from unisono.machine.files import ROOT
 from unisono.machine.fingerprint import fingerprint
 from unisono.machine.mpi import find_mpirun
 from unisono.mpi.found import find_mpicc
-from unisono.profile.diagnose import mismatch, nothing_recorded, other_library, program_of
+from unisono.profile.diagnose import mismatch, mpirun_of, nothing_recorded, other_library, program_of
 from unisono.profile.passed import Passed
 from unisono.profile.raw import read_raw
 from unisono.profile.recorded import Profile
@@ -107,8 +107,8 @@ class Recording:
     ) -> None:
         base = {**(os.environ if env is None else env), **line.env}
         self.launcher = launcher_of(line.argv)
-        library = recorder(_compiler(self.launcher, mpicc), progress)
         self._program = program_of(line.argv, self.launcher)
+        library = recorder(_compiler(self.launcher, self._program, mpicc), progress)
         wrong = mismatch(self._program, library)
         if wrong:
             raise UserError(wrong)
@@ -179,10 +179,10 @@ def _unnamed(profile: Profile) -> list[str]:
     ]
 
 
-def _compiler(launcher: Launcher, mpicc: str | None) -> str | None:
+def _compiler(launcher: Launcher, program: Path | None, mpicc: str | None) -> str | None:
     if mpicc is not None:
         return find_mpicc("", mpicc)
-    return compiler_of(launcher) if launcher.path else find_mpicc(find_mpirun(), None)
+    return compiler_of(launcher) if launcher.path else find_mpicc(mpirun_of(program) or find_mpirun(), None)
 
 
 def _rank(path: Path) -> int:
