@@ -29,4 +29,9 @@ void keyspace_close(struct keyspace *space);
 struct keyspace *keyspace_pmix(int rank, int ranks);
 struct keyspace *keyspace_pmi(int rank, int ranks);
 
+/* Waits until all ranks have called it, by PMI 1, which no message of MPI takes part in; `meanwhile` is called until then,
+ * some thousand times a second (NULL: nothing is). Collective over MPI_COMM_WORLD, and takes no memory, so that no rank can
+ * stay away for the want of any. False: this launcher does not speak it, or has ended. */
+bool keyspace_pmi_fence(void (*meanwhile)(void));
+
 #endif

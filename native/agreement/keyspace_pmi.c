@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { LINE = 1024, JOB = 256, RANKS_MOST = 8192, RANKS_OF_SRUN = 512, PATIENCE = 10000 };
@@ -143,18 +144,43 @@ static bool speaks_lines(void)
            (library == NULL || *library == '\0');
 }
 
+/* The descriptor; -1: this process was not started with it. */
+static int channel(void)
+{
+    const char *file = getenv("PMI_FD");
+    struct stat is;
+    return file != NULL && speaks_lines() && fstat(atoi(file), &is) == 0 && S_ISSOCK(is.st_mode) ? atoi(file) : -1;
+}
+
+bool keyspace_pmi_fence(void (*meanwhile)(void))
+{
+    struct pollfd waiting = {.fd = channel(), .events = POLLIN};
+    char answer[LINE], said[64];
+    if (waiting.fd < 0 || !say(waiting.fd, "cmd=barrier_in\n"))
+        return false;
+    int ready;
+    do {
+        if (meanwhile != NULL)
+            meanwhile();
+        ready = poll(&waiting, 1, meanwhile != NULL ? 0 : -1);
+        if (ready == 0)
+            nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+    } while (ready == 0 || (ready < 0 && errno == EINTR));
+    return ready > 0 && hear(waiting.fd, answer) && field(answer, "cmd", said, sizeof said) &&
+           strcmp(said, "barrier_out") == 0;
+}
+
 struct keyspace *keyspace_pmi(int rank, int ranks)
 {
-    const char *file = getenv("PMI_FD"), *number = getenv("PMI_RANK");
+    const char *number = getenv("PMI_RANK");
     char answer[LINE];
-    struct stat is;
-    if (file == NULL || number == NULL || atoi(number) != rank || ranks > RANKS_MOST || !speaks_lines() ||
-        fstat(atoi(file), &is) != 0 || !S_ISSOCK(is.st_mode))
+    int file = channel();
+    if (file < 0 || number == NULL || atoi(number) != rank || ranks > RANKS_MOST)
         return NULL;
     struct keyspace *space = calloc(1, sizeof *space);
     struct pmi *pmi = calloc(1, sizeof *pmi);
     if (pmi != NULL)
-        pmi->file = atoi(file);
+        pmi->file = file;
     bool named = space != NULL && pmi != NULL && ask(pmi->file, "cmd=get_my_kvsname\n", "my_kvsname", answer) &&
                  field(answer, "kvsname", pmi->job, sizeof pmi->job);
     /* Slurm's plugin alone sets this variable: to the job and its step. */

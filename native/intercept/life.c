@@ -11,6 +11,7 @@
 
 #include "agree.h"
 #include "intercept.h"
+#include "leave.h"
 #include "output.h"
 #include "part.h"
 #include "preload.h"
@@ -20,6 +21,7 @@
 
 static pid_t recording; /* the process whose calls are recorded; 0: none */
 static bool begun;      /* MPI_Init has returned */
+static bool agreed;     /* all ranks have this library */
 
 static void complain(const char *variable, const char *value)
 {
@@ -52,7 +54,8 @@ void life_after_init(uint64_t before)
     uint64_t init_ns = ticks_clock_ns() - before;
     int error = errno, level = MPI_THREAD_SINGLE;
     preload_forget();
-    if (!agree_start()) {
+    agreed = agree_start();
+    if (!agreed) {
         errno = error;
         return;
     }
@@ -99,6 +102,7 @@ void life_before_finalize(void)
     }
     dispatch_finish();
     topology_end();
+    leave_together(agreed);
     errno = error;
 }
 
