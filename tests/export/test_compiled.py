@@ -6,6 +6,7 @@ import pytest
 
 from tests.tuning.samples import machine, plan, rule, tuned, tuning
 from unisono.errors import UserError
+from unisono.export import rules
 from unisono.export.compiled import compile_rules, plans_under
 from unisono.export.message_bytes import message_bytes
 from unisono.export.rules import CollectiveRules, MessageRule
@@ -20,8 +21,8 @@ def mpi() -> Mpi:
 
 
 def compiled(*plans: PlanModel) -> tuple[dict[str, CollectiveRules], list[str]]:
-    rules, notes = compile_rules(plans, mpi())
-    return {c.collective: c for c in rules.collectives}, notes
+    found, notes = compile_rules(plans, mpi())
+    return {c.collective: c for c in found.collectives}, notes
 
 
 @pytest.mark.parametrize(
@@ -73,16 +74,16 @@ def test_the_rules_select_what_the_plan_says_at_every_size() -> None:
             rule("alltoall", 101, None, tuned("linear")),
         ),
     )
-    rules, _ = compile_rules([made], mpi())
+    made_of, _ = compile_rules([made], mpi())
     names = {0: None, **{number: name for name, number in mpi().algorithms["alltoall"].items() if number}}
     for size in (1, 7, 8, 99, 100, 101, 1 << 20):
-        chosen = rules.select("alltoall", 4, message_bytes("alltoall", size, 4))
+        chosen = made_of.select("alltoall", 4, message_bytes("alltoall", size, 4))
         wanted = made.rule_at("alltoall", size)
         assert chosen is not None
         assert wanted is not None
         assert names[chosen.algorithm] == wanted.call.get("algorithm")
         for ranks in (1, 3, 5, 64):
-            other = rules.select("alltoall", ranks, message_bytes("alltoall", size, ranks))
+            other = made_of.select("alltoall", ranks, message_bytes("alltoall", size, ranks))
             assert other == MessageRule(0, 0)
 
 
@@ -142,3 +143,26 @@ def test_pingpong_rules_are_left_out() -> None:
 def test_an_algorithm_this_version_does_not_have() -> None:
     with pytest.raises(UserError, match=r"5\.0\.11 has no algorithm 'sparbit'; it has ignore, linear, bruck, ring"):
         compiled(plan(rules=(rule("allgather", 0, None, tuned("sparbit")),)))
+
+
+@pytest.mark.parametrize(("version", "said"), [("5.0.11", True), ("4.1.8", True), ("5.0.6", False), ("4.1.4", False)])
+def test_the_window_of_linear_sync_is_in_rules_that_can_say_it(version: str, said: bool) -> None:
+    made = plan(
+        ppn=4,
+        launch={"coll_tuned_alltoall_algorithm_max_requests": "4"},
+        rules=(rule("alltoall", 0, 1023, tuned("linear")), rule("alltoall", 1024, None, tuned("linear_sync"))),
+    )
+    found, notes = compile_rules([made], mpi().model_copy(update={"version": version}))
+    text = rules.write(found)
+    read = rules.read(text, "f")
+    chosen = read.select("alltoall", 4, 4 * 1024)
+    assert chosen is not None and chosen.algorithm == 4 and bool(chosen.requests) is said
+    small = read.select("alltoall", 4, 4)
+    assert small is not None and not small.requests
+    assert text.startswith("rule-file-version-2") is said
+    assert bool(notes) is not said and (said or "messages on their way (4) is left out" in notes[0])
+
+
+def test_a_rules_file_stays_in_its_first_version_where_nothing_is_limited() -> None:
+    made = plan(ppn=4, rules=(rule("alltoall", 0, None, tuned("linear_sync")),))
+    assert compile_rules([made], mpi())[0].version == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from unisono.errors import UserError
 from unisono.export.message_bytes import ONE_RULE, has_rules, message_bytes
@@ -11,6 +12,7 @@ from unisono.language import N_, _
 from unisono.machine.description import Mpi
 from unisono.tuning.contents import Tuning
 from unisono.tuning.plans import PlanModel, RuleModel
+from unisono.version import at_least
 from unisono.vocabulary import WITHOUT_SIZE
 
 _FIXED = MessageRule(0, 0)
@@ -19,6 +21,13 @@ _FIXED = MessageRule(0, 0)
 _CHAIN_FAN = 4
 """coll_tuned_<collective>_algorithm_chain_fanout as it stands while algorithms are forced one by one, i.e. when they
 were measured; a rules file with 0 would turn `chain` into `pipeline`."""
+
+
+_WINDOW = ("alltoall", "linear_sync")
+"""The one algorithm whose messages on their way are limited, by the plan's _WINDOW_PARAMETER. Rules overrule that
+parameter, so they have to say it again."""
+
+_WINDOW_PARAMETER = "coll_tuned_alltoall_algorithm_max_requests"
 
 
 def plans_under(tuning: Tuning, plan: PlanModel) -> list[PlanModel]:
@@ -55,7 +64,36 @@ def compile_rules(plans: Sequence[PlanModel], mpi: Mpi) -> tuple[RulesFile, list
                 CollectiveRules(collective, tuple(CommRules(size, comms[size]) for size in sorted(comms)))
             )
     notes += [f"{name}: coll/tuned has no rules for it" for name in sorted(named - COLLECTIVE_IDS.keys())]
-    return RulesFile(tuple(collectives)), notes
+    found = RulesFile(tuple(collectives))
+    return (replace(found, version=2) if found.limits_requests else found), notes
+
+
+def _takes_window(version: str) -> bool:
+    """Whether rules of this Open MPI can limit the messages on their way."""
+    return at_least(version, "5.0.7") or (at_least(version, "4.1.8") and not at_least(version, "5"))
+
+
+def _window(rule: RuleModel, plan: PlanModel, mpi: Mpi, notes: list[str]) -> int | None:
+    """Messages on their way at once with which the rule's algorithm was measured; None: no limit."""
+    value = plan.launch.get(_WINDOW_PARAMETER, "0")
+    if (rule.collective, rule.call.get("algorithm")) != _WINDOW or value == "0":
+        return None
+    if not _takes_window(mpi.version):
+        notes.append(
+            N_(
+                "{collective}, {rule} on {nodes} x {ppn} ranks: the limit on messages on their way ({value}) is left "
+                "out, because rules files of Open MPI {version} have no word for it"
+            ).format(
+                collective=rule.collective,
+                rule=rule.range_text(),
+                nodes=plan.nodes,
+                ppn=plan.ppn,
+                value=value,
+                version=mpi.version,
+            )
+        )
+        return None
+    return int(value)
 
 
 def _messages(collective: str, plan: PlanModel, mpi: Mpi, notes: list[str]) -> tuple[MessageRule, ...]:
@@ -124,13 +162,13 @@ def _message(rule: RuleModel, first: int, plan: PlanModel, mpi: Mpi, notes: list
             )
         )
     fan = _CHAIN_FAN if name == "chain" else 0
-    return MessageRule(first, known[name], fan, int(call.get("segment", "0")))
+    return MessageRule(first, known[name], fan, int(call.get("segment", "0")), _window(rule, plan, mpi, notes))
 
 
 def _merge(rules: Sequence[MessageRule]) -> tuple[MessageRule, ...]:
     """Without entries that repeat the one before."""
     out: list[MessageRule] = []
     for rule in rules:
-        if not out or (rule.algorithm, rule.fan, rule.segment) != (out[-1].algorithm, out[-1].fan, out[-1].segment):
+        if not out or replace(rule, bytes=out[-1].bytes) != out[-1]:
             out.append(rule)
     return tuple(out)

@@ -76,6 +76,11 @@ class RulesFile:
     version: int = 1
     """2 carries `requests`; Open MPI reads it from 4.1.8 and 5.0.7 and silently ignores the file before."""
 
+    @property
+    def limits_requests(self) -> bool:
+        """Whether a rule has `requests`."""
+        return any(r.requests for each in self.collectives for comm in each.comms for r in comm.rules)
+
     def select(self, collective: str, comm_size: int, message_bytes: int) -> MessageRule | None:
         """The rule Open MPI applies, by its own lookup; None: it has none for this collective."""
         comms = next((c.comms for c in self.collectives if c.collective == collective), ())
@@ -96,7 +101,8 @@ def write(rules: RulesFile, comments: Sequence[str] = ()) -> str:
         lines.append(f"{len(collective.comms)}  # communicator sizes")
         for comm in collective.comms:
             lines.append(f" {comm.size}  # ranks and more")
-            lines.append(f" {len(comm.rules)}  # message sizes: bytes algorithm fan segment")
+            fields = "bytes algorithm fan segment" + (" requests" if rules.version > 1 else "")
+            lines.append(f" {len(comm.rules)}  # message sizes: {fields}")
             for rule in comm.rules:
                 requests = "" if rule.requests is None or rules.version < 2 else f" {rule.requests}"
                 lines.append(f"  {rule.bytes} {rule.algorithm} {rule.fan} {rule.segment}{requests}")
