@@ -123,7 +123,7 @@ def test_the_mpis_own_forms_get_the_best_plan_without(format: str, tmp_path: Pat
         export(made, format, COMPOSED, machine(), tmp_path)
     instead, (said,) = exportable(made, COMPOSED, format)
     assert instead is WITHOUT
-    assert "the best without it, default" in said
+    assert "the best without it: launch setting default" in said
     assert "alltoall 1.20x" in said
     for path in export(made, format, instead, machine(), tmp_path):
         assert "unisono/" not in path.read_text()
