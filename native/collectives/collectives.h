@@ -211,6 +211,8 @@ struct algorithm {
     bool (*applies)(const struct coll_comm *comm, const struct shape *shape);
     /* Seconds by a model of latency and bandwidth (comm->costs), for the choice where nothing was measured. */
     double (*cost)(const struct coll_comm *comm, const struct shape *shape);
+    /* Bytes between groups of nodes (places.h), where these are known; NULL: not counted. */
+    struct crossing (*crosses)(const struct coll_comm *comm, const struct shape *shape);
     /* Bytes that a call takes beside its buffers, on the rank that takes most, in proportion to the message. NULL: what it
        takes does not grow with the message, nor with the ranks of a node times all ranks. */
     int64_t (*scratch)(const struct coll_comm *comm, const struct shape *shape);
@@ -225,6 +227,11 @@ struct algorithm {
 bool algorithm_applies(const struct algorithm *algorithm, const struct coll_comm *comm, const struct shape *shape);
 /* In pieces, where a reduction would take more memory than that. `segment`: bytes, 0 for the usual one. */
 int algorithm_run(const struct algorithm *algorithm, struct coll_comm *comm, const struct call *call, int64_t segment);
+
+/* Bytes between groups of nodes; none where these are not known, or nothing is counted. */
+struct crossing algorithm_crosses(const struct algorithm *algorithm, const struct coll_comm *comm, const struct shape *shape);
+/* By its own model, and as if what crosses waited for the links between groups after it has passed those of the nodes: seconds. */
+double algorithm_cost(const struct algorithm *algorithm, const struct coll_comm *comm, const struct shape *shape);
 
 /* NULL at the end. */
 const struct algorithm *algorithm_at(int index);

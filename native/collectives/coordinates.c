@@ -234,33 +234,60 @@ static int hand_round(int place, const char *teller, int *places)
     return error;
 }
 
-int coordinates_start(int number, struct torus *machine, int *places, const char **teller)
+/* What rank 0 was told to read, as the others hear of it: how many bytes, or one of these. */
+enum { NO_FILE = -1, UNREADABLE = -2, NOT_ASKED = -3 };
+
+static long open_file(const char *path, char **text)
+{
+    long bytes;
+    if (path == NULL || *path == '\0')
+        return NO_FILE;
+    if (strcmp(path, "none") == 0)
+        return NOT_ASKED;
+    return (*text = load(path, &bytes)) != NULL ? bytes : UNREADABLE;
+}
+
+/* Without a file: the MPI library, or the scheduler. */
+static int ask(const char *host, struct whereabouts *found, int *places)
+{
+    int place, error = inquiry_start(&found->machine, &place, &found->teller);
+    if (error != MPI_SUCCESS)
+        return error;
+    if (found->machine.dimensions > 0)
+        return hand_round(place, found->teller, places);
+    const char *address = getenv("SLURM_TOPOLOGY_ADDR"), *pattern = getenv("SLURM_TOPOLOGY_ADDR_PATTERN");
+    if (address != NULL && pattern != NULL)
+        found->address = switches_of_job(address, pattern, host);
+    found->teller = "Slurm";
+    return MPI_SUCCESS;
+}
+
+int coordinates_start(int number, struct whereabouts *found, int *places)
 {
     char host[MPI_MAX_PROCESSOR_NAME], reason[200], *text = NULL;
     int rank, length, place;
-    long bytes = -1; /* no file is asked for; -2: it cannot be read */
-    *machine = (struct torus){0};
-    *teller = NULL;
+    *found = (struct whereabouts){.taper = TAPER};
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    PMPI_Get_processor_name(host, &length);
     const char *path = rank == 0 ? getenv("UNISONO_TOPOLOGY") : NULL;
-    if (path != NULL && *path != '\0' && (text = load(path, &bytes)) == NULL)
-        bytes = -2;
+    long bytes = rank == 0 ? open_file(path, &text) : NO_FILE;
     int error = PMPI_Bcast(&bytes, 1, MPI_LONG, 0, MPI_COMM_WORLD);
-    if (error == MPI_SUCCESS && bytes == -1 && (error = inquiry_start(machine, &place, teller)) == MPI_SUCCESS &&
-        machine->dimensions > 0)
-        return hand_round(place, *teller, places);
-    if (error != MPI_SUCCESS || bytes == -1)
+    if (error != MPI_SUCCESS || bytes == NOT_ASKED)
         return error;
-    if (bytes < 0)
+    if (bytes == NO_FILE)
+        return ask(host, found, places);
+    if (bytes == UNREADABLE)
         return stop(rank, path, "it cannot be read");
     if (rank != 0 && (text = calloc((size_t)bytes + 1, 1)) == NULL)
         return MPI_ERR_NO_MEM;
     PMPI_Bcast(text, (int)bytes, MPI_CHAR, 0, MPI_COMM_WORLD);
-    PMPI_Get_processor_name(host, &length);
-    bool good = coordinates_read(text, host, number, machine, &place, reason, sizeof reason);
+    bool switches = switches_are_in(text);
+    bool good = switches ? switches_read(text, host, number, &found->address, &found->taper, reason, sizeof reason)
+                         : coordinates_read(text, host, number, &found->machine, &place, reason, sizeof reason);
     free(text);
     if (!good) /* all ranks read the same text, and so find the same mistake */
         return stop(rank, path, reason);
-    *teller = "UNISONO_TOPOLOGY";
-    return hand_round(place, *teller, places);
+    found->teller = "UNISONO_TOPOLOGY";
+    found->says_switches = switches;
+    return switches ? MPI_SUCCESS : hand_round(place, found->teller, places);
 }

@@ -8,13 +8,15 @@
  *
  *     grid 4x4x2 torus           instead of all that: the nodes in order of their lowest ranks in MPI_COMM_WORLD
  *
- * Comments begin with '#'. */
+ * Comments begin with '#'. Or the file says behind which switches nodes are (switches.h); without a file, a job's variables
+ * may. `UNISONO_TOPOLOGY=none`: nobody is asked. */
 #ifndef UNISONO_COORDINATES_H
 #define UNISONO_COORDINATES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "places/switches.h"
 #include "torus/torus.h"
 
 /* What the file says of one host; pure. `number`: of its node, in order of the lowest ranks. *place is -1 if nothing is
@@ -22,9 +24,17 @@
 bool coordinates_read(const char *text, const char *host, int number, struct torus *machine, int *place, char *reason,
                       size_t room);
 
-/* Collective over MPI_COMM_WORLD: rank 0 reads the file and hands it out. places[rank]: of the rank's node, the same on
- * all ranks. machine->dimensions is 0, and nothing is known, where nobody tells. *teller: who did, for people. A file that
- * is wrong ends the program with one line and status 2. MPI error codes. */
-int coordinates_start(int number, struct torus *machine, int *places, const char **teller);
+/* What is known of the whole machine, on all ranks, and of this rank's node. */
+struct whereabouts {
+    struct torus machine;   /* of no dimensions where nobody tells coordinates */
+    struct address address; /* of this rank's node alone */
+    bool says_switches;     /* somebody told behind which switches nodes are */
+    double taper;
+    const char *teller; /* who told either, for people; NULL: nobody */
+};
+
+/* Collective over MPI_COMM_WORLD: rank 0 reads the file and hands it out. places[rank]: coordinates of the rank's node, the same
+ * on all ranks. A file that is wrong ends the program with one line and status 2. MPI error codes. */
+int coordinates_start(int number, struct whereabouts *found, int *places);
 
 #endif

@@ -24,6 +24,21 @@ bool algorithm_applies(const struct algorithm *algorithm, const struct coll_comm
            algorithm->scratch(comm, shape) <= most_of(comm);
 }
 
+struct crossing algorithm_crosses(const struct algorithm *algorithm, const struct coll_comm *comm, const struct shape *shape)
+{
+    if (comm->topology.places == NULL || algorithm->crosses == NULL)
+        return (struct crossing){0, 0};
+    return algorithm->crosses(comm, shape);
+}
+
+double algorithm_cost(const struct algorithm *algorithm, const struct coll_comm *comm, const struct shape *shape)
+{
+    const double cost = algorithm->cost(comm, shape);
+    if (comm->topology.places == NULL)
+        return cost;
+    return cost + comm->topology.places->taper * algorithm_crosses(algorithm, comm, shape).fullest * comm->costs.fabric_byte;
+}
+
 /* Elements of a reduction that go at once, in pieces of about the same length. */
 static int64_t piece_of(const struct algorithm *algorithm, const struct coll_comm *comm, const struct call *call)
 {

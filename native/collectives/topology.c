@@ -21,6 +21,9 @@ static int *world_place; /* rank in the world -> where its node is; -1: not know
 static struct torus machine; /* of no dimensions: nothing is known */
 static const char *told_by;  /* who knew */
 static enum division division; /* of this rank's node */
+static struct address *world_address; /* rank in the world -> the switches above its node; NULL: not known of all */
+static double taper;
+static bool heeds_places = true;
 
 /* What all ranks of a communicator have alike, and every process once for all communicators of the world's ranks in their
    order. */
@@ -39,6 +42,36 @@ static int number_of_node(const int *node, int first)
     for (int rank = 0; rank < first; rank++)
         number += node[rank] == rank;
     return number;
+}
+
+void topology_heed_places(bool heed)
+{
+    heeds_places = heed;
+}
+
+/* The addresses of all ranks' nodes, where all are known; else NULL. */
+static int share_addresses(const struct whereabouts *found, struct address **all)
+{
+    int rank, error;
+    *all = NULL;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    const bool known = found->address.known && heeds_places;
+    struct address *room = known ? malloc((size_t)world_ranks * sizeof *room) : NULL;
+    /* The lowest rank whose node is not known, and whether any has no memory. */
+    int own[2] = {known ? world_ranks : rank, known == (room != NULL)}, least[2] = {0};
+    error = PMPI_Allreduce(own, least, 2, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (error == MPI_SUCCESS && least[0] == world_ranks && least[1]) {
+        for (int i = 0; i < world_ranks; i++)
+            room[i] = found->address;
+        error = PMPI_Allgather(&found->address, sizeof *room, MPI_BYTE, room, sizeof *room, MPI_BYTE, MPI_COMM_WORLD);
+        *all = room;
+        room = NULL;
+    } else if (error == MPI_SUCCESS && rank == 0 && found->says_switches && heeds_places && least[0] < world_ranks) {
+        fprintf(stderr, "unisono: %s: says nothing of the node of rank %d; nodes are taken as equally near\n", found->teller,
+                least[0]);
+    }
+    free(room);
+    return error;
 }
 
 int topology_start(void)
@@ -71,8 +104,8 @@ int topology_start(void)
     size_t room = (size_t)world_ranks;
     int *node = malloc(4 * room * sizeof *node), *domains = node, *place = node;
     int own[2] = {first, domain}, good = node != NULL, all = 0;
-    struct torus torus = {0};
-    const char *teller = NULL;
+    struct whereabouts found_out;
+    struct address *addresses = NULL;
     PMPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (good)
         domains = node + room, place = domains + room;
@@ -80,16 +113,21 @@ int topology_start(void)
     for (int i = 0; error == MPI_SUCCESS && i < world_ranks; i++)
         node[i] = place[2 * i], domains[i] = place[2 * i + 1];
     if (error == MPI_SUCCESS)
-        error = coordinates_start(number_of_node(node, first), &torus, place, &teller);
+        error = coordinates_start(number_of_node(node, first), &found_out, place);
+    if (error == MPI_SUCCESS)
+        error = share_addresses(&found_out, &addresses);
     if (error == MPI_SUCCESS)
         error = PMPI_Comm_group(MPI_COMM_WORLD, &world);
     if (error != MPI_SUCCESS) {
+        free(addresses);
         free(node);
         return error;
     }
     /* Only now: under a simulator ranks may share these variables. */
-    machine = torus;
-    told_by = teller;
+    machine = found_out.machine;
+    told_by = found_out.teller;
+    world_address = addresses;
+    taper = found_out.taper;
     division = found;
     world_node = node;
     world_domain = domains;
@@ -104,9 +142,26 @@ void topology_end(void)
         PMPI_Group_free(&world);
     free(world_node); /* the start of the block that all three are in */
     world_node = world_domain = world_place = NULL;
+    free(world_address);
+    world_address = NULL;
     machine.dimensions = 0;
     room_end();
     pull_end();
+}
+
+/* How many groups of nodes there are, from the outermost on: those of the world, which have been looked at by now or not. */
+static void describe_groups(char *text, size_t bytes)
+{
+    struct topology all;
+    bool good = topology_create(&all, MPI_COMM_WORLD);
+    int levels = good && all.places != NULL ? all.places->levels : 0;
+    size_t used = (size_t)snprintf(text, bytes, "; groups of nodes: %s", levels > 0 ? "" : "one");
+    for (int level = 0; level < levels && used < bytes; level++)
+        used += (size_t)snprintf(text + used, bytes - used, level == 0 ? "%d" : ", in these %d", all.places->groups[level]);
+    if (used < bytes)
+        snprintf(text + used, bytes - used, ", from %s", told_by);
+    if (good)
+        topology_free(&all);
 }
 
 void topology_describe(char *text, size_t bytes)
@@ -127,6 +182,8 @@ void topology_describe(char *text, size_t bytes)
         used += snprintf(text + used, bytes - (size_t)used, d == 0 ? "%d" : "x%d", machine.extent[d]);
     if (machine.dimensions > 0 && (size_t)used < bytes)
         snprintf(text + used, bytes - (size_t)used, ", from %s", told_by);
+    if (world_address != NULL && (size_t)used < bytes)
+        describe_groups(text + used, bytes - (size_t)used);
 }
 
 int topology_first_on_node(int rank)
@@ -244,6 +301,18 @@ static void place_nodes(struct topology *topology, const int *theirs, int *at)
     cuboid_create(&topology->cuboid, &machine, at, topology->nodes);
 }
 
+/* Which of them are near one another. */
+static void group_nodes(struct topology *topology, const int *theirs)
+{
+    if (world_address == NULL)
+        return;
+    struct address *addresses = reserve_get((size_t)topology->nodes * sizeof *addresses);
+    for (int node = 0; node < topology->nodes; node++)
+        addresses[node] = world_address[theirs[topology_rank(topology, node, 0)]];
+    topology->places = places_create(addresses, topology->nodes, taper);
+    reserve_put(addresses);
+}
+
 /* `work`: 3 for each rank, and twice the room of `seen`; the first ranks of it are the ranks' numbers in the world. */
 static bool fill(struct topology *topology, int ranks, int *work, size_t room)
 {
@@ -262,6 +331,7 @@ static bool fill(struct topology *topology, int ranks, int *work, size_t room)
                                   .domain_of = domain_of, .first = first, .members = members, .tables = tables};
     describe(topology, first, members);
     place_nodes(topology, work, more);
+    group_nodes(topology, work);
     number_domains(topology, work, domain_of, &seen, more, counts);
     return true;
 }
@@ -304,6 +374,7 @@ static void release(struct topology *topology)
 {
     if (topology->tables != NULL && --topology->tables->users == 0) {
         cuboid_free(&topology->cuboid);
+        places_free(topology->places);
         reserve_put(topology->tables);
     }
     *topology = (struct topology){0};

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "places/places.h"
 #include "torus/torus.h"
 
 struct topology {
@@ -28,6 +29,7 @@ struct topology {
     bool domains_in_order;  /* on every node the ranks of a domain follow one another */
     const int *domain_of;   /* rank -> domain of its node, numbered in order of their lowest ranks */
     struct cuboid cuboid;   /* the nodes as a box on a torus or mesh; node_at is NULL when they are none (coordinates.h) */
+    struct places *places;  /* which nodes are near one another; NULL: not known, or all are */
     struct tables *tables;  /* what all of that lies in; NULL where it is somebody else's */
 };
 
@@ -37,6 +39,9 @@ struct topology {
  * "2": every two ranks are a node; "2,1,3": nodes of so many ranks, over and over; "%3": three nodes, in turn.
  * So UNISONO_FAKE_NUMA divides the ranks of each node into domains (numa.h). */
 int topology_start(void);
+/* Before the first of these: whether what algorithms do may depend on which nodes are near one another. Usually so; where results
+ * have to be the same from job to job, not. The same on all ranks. */
+void topology_heed_places(bool heed);
 void topology_end(void);
 
 /* What is known of the machine, in words, as this rank sees it: domains of its node, coordinates and who told them. */

@@ -127,21 +127,60 @@ static const struct implementation *implementation_of(const struct algorithm *al
     return implementation_find(algorithm->collective, word, strlen(word), &problem);
 }
 
-static const struct implementation *quickest(const struct coll_comm *comm, enum collective collective,
-                                             const struct shape *shape)
+/* Whether anything that applies says what it puts between groups of nodes, where these are known: others are not compared with it. */
+static bool counts_crossing(const struct coll_comm *comm, enum collective collective, const struct shape *shape)
+{
+    bool any = false;
+    for (int i = 0; comm->topology.places != NULL && algorithm_at(i) != NULL && !any; i++)
+        any = algorithm_at(i)->collective == collective && algorithm_at(i)->crosses != NULL &&
+              algorithm_applies(algorithm_at(i), comm, shape);
+    return any;
+}
+
+/* Seconds by its model; negative: it is none to choose. */
+static double cost_of(const struct coll_comm *comm, int index, enum collective collective, const struct shape *shape, bool counted)
+{
+    const struct algorithm *algorithm = algorithm_at(index);
+    if (algorithm->collective != collective || (counted && algorithm->crosses == NULL) ||
+        !algorithm_applies(algorithm, comm, shape))
+        return -1;
+    return algorithm_cost(algorithm, comm, shape) * trial_factor(comm, index, shape->bytes);
+}
+
+/* No model is exact to a tenth. Among those that are about as quick, the one that leaves most of the links between groups of nodes
+ * to others: every job uses these. Where groups are not known, the quickest. */
+static const double about = 1.1;
+
+const struct algorithm *choice_of_costs(const struct coll_comm *comm, enum collective collective, const struct shape *shape)
 {
     const struct algorithm *found = NULL;
+    const bool counted = counts_crossing(comm, collective, shape);
     double least = 0;
     for (int i = 0; algorithm_at(i) != NULL; i++) {
-        const struct algorithm *algorithm = algorithm_at(i);
-        if (algorithm->collective != collective || !algorithm_applies(algorithm, comm, shape))
-            continue;
-        double cost = algorithm->cost(comm, shape) * trial_factor(comm, i, shape->bytes);
-        if (found == NULL || cost < least) {
-            found = algorithm;
+        double cost = cost_of(comm, i, collective, shape, counted);
+        if (cost >= 0 && (found == NULL || cost < least)) {
+            found = algorithm_at(i);
             least = cost;
         }
     }
+    if (!counted)
+        return found;
+    double fewest = algorithm_crosses(found, comm, shape).total;
+    for (int i = 0; algorithm_at(i) != NULL; i++) {
+        double cost = cost_of(comm, i, collective, shape, counted);
+        double crosses = cost >= 0 && cost <= about * least ? algorithm_crosses(algorithm_at(i), comm, shape).total : fewest;
+        if (crosses < fewest) {
+            found = algorithm_at(i);
+            fewest = crosses;
+        }
+    }
+    return found;
+}
+
+static const struct implementation *quickest(const struct coll_comm *comm, enum collective collective,
+                                             const struct shape *shape)
+{
+    const struct algorithm *found = choice_of_costs(comm, collective, shape);
     return found != NULL ? implementation_of(found) : NULL;
 }
 

@@ -29,7 +29,9 @@ struct place {
    a reduction, or not at all. */
 void choice_from_rules(struct choice *choice, const struct rules *rules, enum collective collective,
                        const struct place *place, const struct choice *others, bool ordered);
-/* The quickest of ours by their own cost models; or mpi, where it was found to be quicker. `ordered`: of those that keep the
+/* Of ours for this message, by their cost models and by what they put between groups of nodes; NULL: none applies. */
+const struct algorithm *choice_of_costs(const struct coll_comm *comm, enum collective collective, const struct shape *shape);
+/* The same for all sizes; or mpi, where it was found to be quicker. `ordered`: of those that keep the
    order. */
 void choice_from_costs(struct choice *choice, const struct coll_comm *comm, enum collective collective, bool ordered);
 void choice_of_one(struct choice *choice, const struct implementation *implementation);

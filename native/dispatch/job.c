@@ -169,6 +169,7 @@ bool job_prepare(void)
         return false;
     int ranks;
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    topology_heed_places(job.reproducible == REPRODUCIBLE_NOT); /* the next job has other nodes */
     mine[GOOD] = reserve_start(ranks) && topology_start() == MPI_SUCCESS && state_start() && types_start();
     mine[PLAIN] = !dispatch_below;
     mine[HOSTS] = !device_driver();

@@ -22,7 +22,7 @@ from unisono.library.build import native_source, tool
 SECONDS = int(os.environ.get("UNISONO_FUZZ_SECONDS", "600"))
 pytestmark = [pytest.mark.nightly, pytest.mark.timeout(SECONDS + 900)]
 
-TARGETS = ["rules", "topology", "filter", "environment", "system"]
+TARGETS = ["rules", "topology", "switches", "filter", "environment", "system"]
 CORPUS = native_source() / "tests" / "fuzz" / "corpus"
 ROOT = Path(__file__).parents[2]
 _CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "unisono-fuzz"

@@ -13,26 +13,33 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
     return cost_fabric_shared(comm, nodes - 1, all * (nodes - 1) / nodes) + nodes * cost_node(comm, all / nodes / 4);
 }
 
+static struct crossing crosses(const struct coll_comm *comm, const struct shape *shape)
+{
+    return cost_crossing(comm, CROSSING_RING, true, (double)shape->bytes * comm->ranks);
+}
+
 struct context {
     struct coll_comm *comm;
     const struct call *call;
-    int64_t *lane_bytes, *lane_at;   /* by node: the ranks of this lane */
+    struct group lane;
+    int64_t *lane_bytes, *lane_at;   /* by member: the ranks of this lane */
     int64_t *local_bytes, *local_at; /* by local number: the ranks of one node */
 };
 
 /* The blocks of a node's ranks have come, each to one of us. */
-static int to_node(void *given, int node)
+static int to_node(void *given, int member)
 {
     struct context *context = given;
     const struct topology *topology = &context->comm->topology;
     struct blocks blocks = nodes_blocks(context->call);
+    const int node = group_node_of(&context->lane, member);
     for (int local = 0; local < topology->locals; local++) {
         int rank = topology_rank(topology, node, local);
         context->local_bytes[local] = blocks_bytes(&blocks, rank);
         context->local_at[local] = blocks_at(&blocks, rank);
     }
     char *receive = context->call->receive;
-    return node_allgather(context->comm, receive + context->lane_at[node], receive, 0, context->local_bytes,
+    return node_allgather(context->comm, receive + context->lane_at[member], receive, 0, context->local_bytes,
                           context->local_at);
 }
 
@@ -43,12 +50,12 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
     int64_t *room = malloc(2 * (nodes + locals) * sizeof *room);
     if (room == NULL)
         return MPI_ERR_NO_MEM;
-    struct context context = {comm, call, room, room + nodes, room + 2 * nodes, room + 2 * nodes + locals};
+    struct group lane = group_near(comm, topology->local);
+    struct context context = {comm, call, lane, room, room + nodes, room + 2 * nodes, room + 2 * nodes + locals};
     struct blocks blocks = nodes_blocks(call), lane_blocks = {.bytes = room, .at = room + nodes};
-    struct group lane = group_lane(comm, topology->local);
-    for (int node = 0; node < lane.size; node++) {
-        context.lane_bytes[node] = blocks_bytes(&blocks, group_rank(&lane, node));
-        context.lane_at[node] = blocks_at(&blocks, group_rank(&lane, node));
+    for (int member = 0; member < lane.size; member++) {
+        context.lane_bytes[member] = blocks_bytes(&blocks, group_rank(&lane, member));
+        context.lane_at[member] = blocks_at(&blocks, group_rank(&lane, member));
     }
     struct arrival arrival = {to_node, &context};
     int error = group_allgather_ring(&lane, call->send, call->receive, &lane_blocks, segment,
@@ -70,6 +77,7 @@ const struct algorithm allgather_lanes = {
     .segment = RING_SEGMENT,
     .applies = applies,
     .cost = cost,
+    .crosses = crosses,
     .run = run,
 };
 
@@ -81,5 +89,6 @@ const struct algorithm allgatherv_lanes = {
     .segment = RING_SEGMENT,
     .applies = applies,
     .cost = cost,
+    .crosses = crosses,
     .run = run,
 };

@@ -16,12 +16,17 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
            2 * cost_node(comm, all);
 }
 
+static struct crossing crosses(const struct coll_comm *comm, const struct shape *shape)
+{
+    return cost_crossing(comm, CROSSING_BRUCK, true, (double)shape->bytes * comm->ranks);
+}
+
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 {
     (void)segment;
     struct by_node by_node;
-    struct group leaders = group_lane(comm, 0);
-    int error = by_node_start(&by_node, comm, call), last = comm->topology.nodes - 1;
+    struct group leaders = group_near(comm, 0);
+    int error = by_node_start(&by_node, comm, call), last = group_of_node(&leaders, comm->topology.nodes - 1);
     if (error == MPI_SUCCESS && leaders.me >= 0) {
         struct blocks blocks = {.bytes = by_node.node_bytes, .at = by_node.node_at};
         error = group_allgather_bruck(&leaders, by_node.all + by_node.node_at[leaders.me], by_node.all, &blocks);
@@ -43,6 +48,7 @@ const struct algorithm allgather_leader = {
     .reference = reference,
     .applies = applies,
     .cost = cost,
+    .crosses = crosses,
     .scratch = scratch_by_leaders,
     .run = run,
 };
@@ -54,6 +60,7 @@ const struct algorithm allgatherv_leader = {
     .reference = reference,
     .applies = applies,
     .cost = cost,
+    .crosses = crosses,
     .scratch = scratch_by_leaders,
     .run = run,
 };

@@ -13,6 +13,11 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
     return cost_lanes(comm, bytes) + cost_halving(comm, comm->topology.nodes, bytes);
 }
 
+static struct crossing crosses(const struct coll_comm *comm, const struct shape *shape)
+{
+    return cost_crossing(comm, CROSSING_HALVING, shape->commutative, (double)shape->bytes);
+}
+
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 {
     (void)segment;
@@ -26,6 +31,7 @@ const struct algorithm allreduce_lanes_halving = {
     .reference = "Traff, Hunold: Decomposing MPI collectives for exploiting multi-lane communication (2020)",
     .applies = applies,
     .cost = cost,
+    .crosses = crosses,
     .scratch = scratch_lanes,
     .run = run,
 };

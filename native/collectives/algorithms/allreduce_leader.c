@@ -13,6 +13,11 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
     return cost_leaders(comm, bytes) + cost_doubling(comm, comm->topology.nodes, bytes);
 }
 
+static struct crossing crosses(const struct coll_comm *comm, const struct shape *shape)
+{
+    return cost_crossing(comm, CROSSING_DOUBLING, shape->commutative, (double)shape->bytes);
+}
+
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 {
     (void)segment;
@@ -26,6 +31,7 @@ const struct algorithm allreduce_leader = {
     .reference = "Graham et al., Cheetah: a framework for scalable hierarchical collective operations (2011)",
     .applies = applies,
     .cost = cost,
+    .crosses = crosses,
     .scratch = scratch_vector,
     .run = run,
 };

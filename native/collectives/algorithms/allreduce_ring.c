@@ -10,7 +10,7 @@ enum { WINDOW = 16 };
 struct ring {
     struct coll_comm *comm;
     const struct call *call;
-    int nodes, node, left, right; /* ranks; -1: this rank has no messages, and takes part on its node alone */
+    int nodes, node, left, right; /* numbers in the ring; ranks, -1: this rank has no messages, and takes part on its node alone */
     char *data, *room;            /* the vector; WINDOW pieces, for what comes to be combined */
     int64_t piece;                /* elements */
     int64_t once, twice;          /* numbers of the first time around, which combines, and of both */
@@ -138,8 +138,8 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
     int nodes = comm->topology.nodes;
     int64_t element = call->reduction.element, window = under_way / segment;
     int64_t longest = (call->count + nodes - 1) / nodes;
-    struct group leaders = group_lane(comm, 0);
-    struct ring ring = {.comm = comm, .call = call, .nodes = nodes, .node = comm->topology.node, .left = -1,
+    struct group leaders = group_near(comm, 0);
+    struct ring ring = {.comm = comm, .call = call, .nodes = nodes, .node = group_of_node(&leaders, comm->topology.node), .left = -1,
                         .right = -1, .data = call->receive};
     if (call->count == 0)
         return MPI_SUCCESS;
@@ -176,6 +176,11 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
     return (away > here ? away : here) + cost_leaders(comm, piece);
 }
 
+static struct crossing crosses(const struct coll_comm *comm, const struct shape *shape)
+{
+    return cost_crossing(comm, CROSSING_RING, true, 2 * (double)shape->bytes);
+}
+
 const struct algorithm allreduce_ring = {
     .name = "allreduce_ring",
     .collective = COLL_ALLREDUCE,
@@ -185,5 +190,6 @@ const struct algorithm allreduce_ring = {
     .segment = RING_SEGMENT,
     .applies = applies,
     .cost = cost,
+    .crosses = crosses,
     .run = run,
 };

@@ -18,6 +18,11 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
            cost_node(comm, piece);
 }
 
+static struct crossing crosses(const struct coll_comm *comm, const struct shape *shape)
+{
+    return cost_crossing(comm, CROSSING_BINARY, true, (double)shape->bytes);
+}
+
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 {
     return bcast_segments(comm, call, segment, CHILDREN);
@@ -31,5 +36,6 @@ const struct algorithm bcast_binary = {
     .segment = SEGMENT,
     .applies = applies,
     .cost = cost,
+    .crosses = crosses,
     .run = run,
 };

@@ -13,6 +13,12 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
     return cost_fabric(comm, 2 * cost_levels(nodes, 2), 1.3 * 2 * bytes * (nodes - 1) / nodes) + cost_node(comm, bytes);
 }
 
+static struct crossing crosses(const struct coll_comm *comm, const struct shape *shape)
+{
+    return cost_crossing_both(cost_crossing(comm, CROSSING_SCATTER, true, (double)shape->bytes),
+                              cost_crossing(comm, CROSSING_GROWING, true, (double)shape->bytes));
+}
+
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 {
     (void)segment;
@@ -27,5 +33,6 @@ const struct algorithm bcast_doubling = {
     .reference = "Thakur, Rabenseifner, Gropp: Optimization of collective communication operations in MPICH (2005)",
     .applies = applies,
     .cost = cost,
+    .crosses = crosses,
     .run = run,
 };

@@ -15,6 +15,11 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
            2 * cost_node(comm, bytes);
 }
 
+static struct crossing crosses(const struct coll_comm *comm, const struct shape *shape)
+{
+    return cost_crossing(comm, CROSSING_CHAIN, true, (double)shape->bytes);
+}
+
 struct context {
     struct coll_comm *comm;
     char *data;
@@ -47,8 +52,8 @@ static int along_lanes(struct context *context, int root)
     struct arrival arrival = {to_node, context};
     int error = MPI_SUCCESS, local = topology->local;
     if (local < lanes->count) {
-        struct group lane = group_lane(comm, local);
-        error = group_bcast_pipeline(&lane, topology->node_of[root], context->data + lanes->at[local],
+        struct group lane = group_near(comm, local);
+        error = group_bcast_pipeline(&lane, group_of_node(&lane, topology->node_of[root]), context->data + lanes->at[local],
                                      lanes->bytes[local], context->segment, 1, &arrival);
     }
     while (error == MPI_SUCCESS && context->told * context->segment < lanes->bytes[0])
@@ -82,5 +87,6 @@ const struct algorithm bcast_lanes = {
     .segment = SEGMENT,
     .applies = applies,
     .cost = cost,
+    .crosses = crosses,
     .run = run,
 };

@@ -16,6 +16,11 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
     return cost_fabric(comm, levels * 1.2, levels * bytes * (RADIX - 1)) + cost_node(comm, bytes);
 }
 
+static struct crossing crosses(const struct coll_comm *comm, const struct shape *shape)
+{
+    return cost_crossing(comm, CROSSING_TREE_4, true, (double)shape->bytes);
+}
+
 static int to_leaders(const struct group *leaders, int root, void *data, int64_t bytes)
 {
     return group_bcast_tree(leaders, root, data, bytes, RADIX);
@@ -34,5 +39,6 @@ const struct algorithm bcast_leader = {
     .reference = "Graham et al., Cheetah: a framework for scalable hierarchical collective operations (2011)",
     .applies = applies,
     .cost = cost,
+    .crosses = crosses,
     .run = run,
 };

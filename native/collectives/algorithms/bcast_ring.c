@@ -14,11 +14,17 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
            nodes * cost_node(comm, bytes / nodes / 4);
 }
 
+static struct crossing crosses(const struct coll_comm *comm, const struct shape *shape)
+{
+    return cost_crossing_both(cost_crossing(comm, CROSSING_SCATTER, true, (double)shape->bytes),
+                              cost_crossing(comm, CROSSING_RING, true, (double)shape->bytes));
+}
+
 struct context {
     struct coll_comm *comm;
     char *data;
     int64_t bytes;
-    int root, leader; /* a node, and a local number */
+    int root, leader; /* a member's number, and a local one */
 };
 
 static int to_node(void *given, int block)
@@ -33,15 +39,16 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 {
     (void)segment;
     const struct topology *topology = &comm->topology;
-    int root = topology->node_of[call->root], nodes = topology->nodes;
-    struct group leaders = group_lane(comm, topology->local_of[call->root]);
+    struct group leaders = group_near(comm, topology->local_of[call->root]);
+    int root = group_of_node(&leaders, topology->node_of[call->root]), nodes = topology->nodes;
+    int own = group_of_node(&leaders, topology->node);
     struct context context = {comm, call->receive, call->bytes, root, leaders.lane % topology->locals};
     struct arrival arrival = {to_node, &context};
     if (leaders.me >= 0)
         return group_bcast_scatter(&leaders, root, call->receive, call->bytes, topology->locals > 1 ? &arrival : NULL);
     int error = MPI_SUCCESS;
     for (int i = 0; i < nodes && error == MPI_SUCCESS; i++)
-        error = to_node(&context, (topology->node - i + nodes) % nodes);
+        error = to_node(&context, (own - i + nodes) % nodes);
     return error;
 }
 
@@ -52,5 +59,6 @@ const struct algorithm bcast_ring = {
     .reference = "Barnett et al., Interprocessor collective communication library (1994)",
     .applies = applies,
     .cost = cost,
+    .crosses = crosses,
     .run = run,
 };

@@ -15,6 +15,11 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
            cost_node(comm, piece * comm->topology.most) + bytes * comm->costs.node_byte * comm->topology.most / 2;
 }
 
+static struct crossing crosses(const struct coll_comm *comm, const struct shape *shape)
+{
+    return cost_crossing(comm, CROSSING_CHAIN, true, (double)shape->bytes);
+}
+
 struct context {
     struct coll_comm *comm;
     const struct call *call;
@@ -39,7 +44,7 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 {
     const struct topology *topology = &comm->topology;
     const struct reduction *reduction = &call->reduction;
-    struct group leaders = group_lane(comm, topology->local_of[call->root]);
+    struct group leaders = group_near(comm, topology->local_of[call->root]);
     struct context context = {comm, call, NULL, group_chain_piece(call->count, reduction, segment),
                               leaders.lane % topology->locals, comm->rank != call->root};
     struct arrival need = {on_node, &context};
@@ -50,7 +55,7 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
                            : coll_scratch(comm, SCRATCH_WORK, CHAIN_WINDOW * context.piece * reduction->element + 1);
         if (context.work == NULL && call->count > 0)
             return MPI_ERR_NO_MEM;
-        return group_reduce_chain(&leaders, topology->node_of[call->root], context.work, call->receive, call->count,
+        return group_reduce_chain(&leaders, group_of_node(&leaders, topology->node_of[call->root]), context.work, call->receive, call->count,
                                   reduction, segment, &need, context.rolls);
     }
     for (int i = 0; i * context.piece < call->count && error == MPI_SUCCESS; i++)
@@ -66,5 +71,6 @@ const struct algorithm reduce_chain = {
     .segment = SEGMENT,
     .applies = applies,
     .cost = cost,
+    .crosses = crosses,
     .run = run,
 };

@@ -16,6 +16,11 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
            3 * cost_node(comm, bytes);
 }
 
+static struct crossing crosses(const struct coll_comm *comm, const struct shape *shape)
+{
+    return cost_crossing(comm, CROSSING_CHAIN, true, (double)shape->bytes);
+}
+
 static int by_parts(struct coll_comm *comm, const struct call *call, const struct lanes *lanes, int64_t segment)
 {
     const struct topology *topology = &comm->topology;
@@ -27,8 +32,8 @@ static int by_parts(struct coll_comm *comm, const struct call *call, const struc
         return MPI_ERR_NO_MEM;
     int error = node_reduce_scatter(comm, call->send, work, lanes->from, reduction);
     if (error == MPI_SUCCESS && local < lanes->count) {
-        struct group lane = group_lane(comm, local);
-        error = group_reduce_chain(&lane, root, work, work, own, reduction, segment, NULL, false);
+        struct group lane = group_near(comm, local);
+        error = group_reduce_chain(&lane, group_of_node(&lane, root), work, work, own, reduction, segment, NULL, false);
     }
     if (error == MPI_SUCCESS && topology->node == root)
         error = node_gather(comm, topology->local_of[call->root], work, call->receive, 0, lanes->bytes, lanes->at);
@@ -51,6 +56,7 @@ const struct algorithm reduce_lanes = {
     .segment = SEGMENT,
     .applies = applies,
     .cost = cost,
+    .crosses = crosses,
     .scratch = scratch_lanes,
     .run = run,
 };

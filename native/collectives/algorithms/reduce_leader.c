@@ -14,12 +14,18 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
            cost_node(comm, bytes * comm->topology.most);
 }
 
+static struct crossing crosses(const struct coll_comm *comm, const struct shape *shape)
+{
+    return cost_crossing(comm, CROSSING_TREE, shape->commutative, (double)shape->bytes);
+}
+
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 {
     (void)segment;
     const struct topology *topology = &comm->topology;
     const struct reduction *reduction = &call->reduction;
-    struct group leaders = group_lane(comm, topology->local_of[call->root]);
+    const int lane = topology->local_of[call->root];
+    struct group leaders = reduction->commutative ? group_near(comm, lane) : group_lane(comm, lane);
     void *work = NULL;
     if (leaders.me >= 0) {
         work = comm->rank == call->root ? call->receive
@@ -30,7 +36,7 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
     int error = node_reduce(comm, leaders.lane % topology->locals, call->send, work, call->count, reduction);
     if (error != MPI_SUCCESS || leaders.me < 0)
         return error;
-    return group_reduce_tree(&leaders, topology->node_of[call->root], work, call->receive, call->count, reduction);
+    return group_reduce_tree(&leaders, group_of_node(&leaders, topology->node_of[call->root]), work, call->receive, call->count, reduction);
 }
 
 const struct algorithm reduce_leader = {
@@ -40,6 +46,7 @@ const struct algorithm reduce_leader = {
     .reference = "Graham et al., Cheetah: a framework for scalable hierarchical collective operations (2011)",
     .applies = applies,
     .cost = cost,
+    .crosses = crosses,
     .scratch = scratch_three_vectors,
     .run = run,
 };

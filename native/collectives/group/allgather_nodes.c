@@ -18,15 +18,17 @@ static bool in_place(const struct by_node *by_node, const struct blocks *blocks)
 static int64_t add_up(struct by_node *by_node, const struct blocks *blocks)
 {
     const struct topology *topology = &by_node->comm->topology;
+    const struct group leaders = group_near(by_node->comm, 0);
     int64_t at = 0;
     for (int node = 0; node < topology->nodes; node++) {
-        by_node->node_at[node] = at;
+        const int member = group_of_node(&leaders, node);
+        by_node->node_at[member] = at;
         for (int i = topology->first[node]; i < topology->first[node + 1]; i++) {
             by_node->rank_bytes[i] = blocks_bytes(blocks, topology->members[i]);
             by_node->rank_at[i] = at;
             at += by_node->rank_bytes[i];
         }
-        by_node->node_bytes[node] = at - by_node->node_at[node];
+        by_node->node_bytes[member] = at - by_node->node_at[member];
     }
     return at;
 }

@@ -10,7 +10,7 @@ struct by_node {
     struct coll_comm *comm;
     char *all;
     int64_t *rank_bytes, *rank_at; /* by place in topology.members: where in `all` */
-    int64_t *node_bytes, *node_at; /* by node */
+    int64_t *node_bytes, *node_at; /* by the number of a node's rank in group_near() */
 };
 
 /* Everybody; collects the own node's blocks into the first rank's `all`. To be ended by by_node_end whatever it says. */

@@ -4,7 +4,7 @@
 
 int allreduce_through_leaders(struct coll_comm *comm, const struct call *call, group_allreduce *between)
 {
-    struct group leaders = group_lane(comm, 0);
+    struct group leaders = call->reduction.commutative ? group_near(comm, 0) : group_lane(comm, 0);
     int error = node_reduce(comm, 0, call->send, leaders.me >= 0 ? call->receive : NULL, call->count, &call->reduction);
     if (error == MPI_SUCCESS && leaders.me >= 0)
         error = between(&leaders, call->receive, call->receive, call->count, &call->reduction);
@@ -22,7 +22,7 @@ static int by_parts(struct coll_comm *comm, const struct call *call, const struc
         return MPI_ERR_NO_MEM;
     int error = node_reduce_scatter(comm, call->send, work, lanes->from, reduction);
     if (error == MPI_SUCCESS && local < lanes->count) {
-        struct group lane = group_lane(comm, local);
+        struct group lane = reduction->commutative ? group_near(comm, local) : group_lane(comm, local);
         error = between(&lane, work, work, own, reduction);
     }
     return error == MPI_SUCCESS ? node_allgather(comm, work, call->receive, 0, lanes->bytes, lanes->at) : error;

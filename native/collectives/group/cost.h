@@ -33,6 +33,18 @@ static inline double cost_fabric_unpaced(const struct coll_comm *comm, double me
     return cost_fabric_shared(comm, messages, (comm->topology.nodes > 1 ? 1.3 : 1) * bytes);
 }
 
+/* What a schedule of one rank of each node puts between groups of nodes, of so many bytes (crossing.h). `near`: by group_near(). */
+static inline struct crossing cost_crossing(const struct coll_comm *comm, enum crossing_kind kind, bool near, double all)
+{
+    struct crossing crossing = crossing_of(comm->topology.places, kind, near);
+    return (struct crossing){crossing.total * all, crossing.fullest * all};
+}
+
+static inline struct crossing cost_crossing_both(struct crossing one, struct crossing other)
+{
+    return (struct crossing){one.total + other.total, one.fullest + other.fullest};
+}
+
 /* One phase on the node: everybody hears of everybody, and the busiest rank copies so many bytes. */
 static inline double cost_node(const struct coll_comm *comm, double bytes)
 {

@@ -11,6 +11,7 @@ struct group {
     struct coll_comm *comm;
     const int *members; /* NULL: member i is rank i */
     const int *first;   /* NULL: member i is members[i]; else of node i, at place `lane` (modulo its ranks) */
+    const int *order; /* NULL: member i is of node i; else of node order[i] */
     int lane, size;
     int me; /* this rank's number; -1: not a member, and may not call anything */
     int tag;
@@ -23,8 +24,9 @@ static inline int group_rank(const struct group *group, int member)
         return member;
     if (group->first == NULL)
         return group->members[member];
-    int locals = group->first[member + 1] - group->first[member];
-    return group->members[group->first[member] + group->lane % locals];
+    int node = group->order == NULL ? member : group->order[member];
+    int locals = group->first[node + 1] - group->first[node];
+    return group->members[group->first[node] + group->lane % locals];
 }
 
 static inline struct group group_everybody(struct coll_comm *comm)
@@ -57,6 +59,30 @@ static inline struct group group_lane(struct coll_comm *comm, int lane)
                           .me = mine ? topology->node : -1,
                           .tag = FABRIC_DATA,
                           .scratch = SCRATCH_MESSAGES};
+}
+
+/* The same, numbered so that nodes that are near one another follow one another (places.h): for phases whose result does not
+ * depend on the order of the members. Those of a tree or a ring then pass from group to group as seldom as can be. */
+static inline struct group group_near(struct coll_comm *comm, int lane)
+{
+    const struct places *places = comm->topology.places;
+    struct group group = group_lane(comm, lane);
+    if (places != NULL && !places->in_order) {
+        group.order = places->node;
+        group.me = group.me < 0 ? -1 : places->place[group.me];
+    }
+    return group;
+}
+
+/* Of a lane: the number of the member on this node, and the other way round. */
+static inline int group_of_node(const struct group *group, int node)
+{
+    return group->order == NULL ? node : group->comm->topology.places->place[node];
+}
+
+static inline int group_node_of(const struct group *group, int member)
+{
+    return group->order == NULL ? member : group->order[member];
 }
 
 /* Where the blocks of the members are: of `each` bytes one after the other, or as said for each. */

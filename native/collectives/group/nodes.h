@@ -25,10 +25,10 @@ static inline int nodes_bcast(struct coll_comm *comm, const struct call *call,
                               int (*to_leaders)(const struct group *leaders, int root, void *data, int64_t bytes))
 {
     const struct topology *topology = &comm->topology;
-    struct group leaders = group_lane(comm, topology->local_of[call->root]);
+    struct group leaders = group_near(comm, topology->local_of[call->root]);
     int error = MPI_SUCCESS;
     if (leaders.me >= 0)
-        error = to_leaders(&leaders, topology->node_of[call->root], call->receive, call->bytes);
+        error = to_leaders(&leaders, group_of_node(&leaders, topology->node_of[call->root]), call->receive, call->bytes);
     if (error != MPI_SUCCESS || topology->locals == 1)
         return error;
     return node_bcast(comm, leaders.lane % topology->locals, call->receive, call->bytes);

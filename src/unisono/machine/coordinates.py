@@ -1,4 +1,4 @@
-"""Where our collectives would learn the nodes' coordinates on a torus, and whether the file that says them is right.
+"""Where our collectives would learn where nodes are (a torus, switches), and whether the file that says so is right.
 
 The file's language, and every sentence on a mistake, are the library's (native/collectives/coordinates.c).
 """
@@ -14,6 +14,7 @@ from pathlib import Path
 
 from unisono.errors import UserError
 from unisono.language import N_, _, ngettext
+from unisono.machine import switches
 from unisono.machine.description import Mpi
 from unisono.reading import COORDINATES_MOST, read_bytes
 
@@ -123,6 +124,8 @@ def _place(words: Sequence[str], found: Coordinates | None) -> Coordinates:
 def described(environment: Mapping[str, str], hosts: Iterable[str], mpi: Mpi | None) -> str:
     """One line: the coordinates that the library would find under this environment, in its own words."""
     path = environment.get(VARIABLE)
+    if path == "none":
+        return _("none; {variable}=none: nobody is asked").format(variable=VARIABLE)
     if not path:
         teller = told_by(mpi)
         return (
@@ -131,7 +134,10 @@ def described(environment: Mapping[str, str], hosts: Iterable[str], mpi: Mpi | N
             else _("none; a file with them can be named in {variable}").format(variable=VARIABLE)
         )
     try:
-        found = read(read_bytes(Path(path), COORDINATES_MOST).decode("latin-1"))
+        text = read_bytes(Path(path), COORDINATES_MOST).decode("latin-1")
+        if switches.are_in(text):
+            return _groups(switches.read(text), path, hosts)
+        found = read(text)
     except UserError:
         return _("{variable}={path}: it cannot be read; programs with our collectives end with this line").format(
             variable=VARIABLE, path=path
@@ -157,6 +163,27 @@ def described(environment: Mapping[str, str], hosts: Iterable[str], mpi: Mpi | N
         said += ngettext(
             "; it says nothing of the node {names}: communicators with it are no cuboids",
             "; it says nothing of the nodes {names}: communicators with them are no cuboids",
+            len(unknown),
+        ).format(names=_some(unknown))
+    return said
+
+
+def _groups(found: switches.Switches, path: str, hosts: Iterable[str]) -> str:
+    """One line on a file of switches."""
+    count = len(found.nodes)
+    said = ngettext(
+        "none, but groups of nodes, from {variable}={path}: {count:,} switch with nodes",
+        "none, but groups of nodes, from {variable}={path}: {count:,} switches with nodes",
+        count,
+    ).format(variable=VARIABLE, path=path, count=count)
+    if found.taper is not None:
+        said += _(", taper {taper:g}").format(taper=found.taper)
+    by_number = any("%" in names for _switch, names in found.nodes)
+    unknown = [host for host in hosts if not by_number and not found.above(host)]
+    if unknown:
+        said += ngettext(
+            "; it says nothing of the node {names}: in jobs with it nodes are taken as equally near",
+            "; it says nothing of the nodes {names}: in jobs with them nodes are taken as equally near",
             len(unknown),
         ).format(names=_some(unknown))
     return said

@@ -84,6 +84,7 @@ def _sources(source: Path) -> list[Path]:
         "collectives",
         "collectives/group",
         "collectives/node",
+        "collectives/places",
         "collectives/torus",
         "collectives/algorithms",
         "simulate",

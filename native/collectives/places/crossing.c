@@ -1,0 +1,257 @@
+#include "crossing.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "../group/schedule.h"
+#include "places.h"
+#include "../reserve.h"
+
+/* What was counted so far, in both orders of the nodes. */
+struct crossings {
+    pthread_mutex_t lock; /* communicators of the same ranks share it */
+    bool known[2][CROSSING_KINDS];
+    struct crossing found[2][CROSSING_KINDS];
+};
+
+/* What leaves and enters each group at each level. */
+struct counter {
+    const struct places *places;
+    bool near;
+    int root, size;
+    double total, *out[SWITCH_LEVELS], *in[SWITCH_LEVELS];
+};
+
+/* Members are numbered as the algorithms number them: places, or nodes. */
+static void count(struct counter *counter, int from, int to, double amount)
+{
+    const struct places *places = counter->places;
+    const int one = counter->near ? from : places->place[from], other = counter->near ? to : places->place[to];
+    for (int level = 0; level < places->levels; level++) {
+        const int *group = places->group[level];
+        if (group[one] == group[other])
+            continue;
+        counter->out[level][group[one]] += amount;
+        counter->in[level][group[other]] += amount;
+        counter->total += level == 0 ? amount : 0;
+    }
+}
+
+/* By place counted from the root. */
+static void count_from_root(struct counter *counter, int from, int to, double amount)
+{
+    count(counter, (from + counter->root) % counter->size, (to + counter->root) % counter->size, amount);
+}
+
+static void count_tree(struct counter *counter, int radix, bool scatters)
+{
+    for (int place = 1; place < counter->size; place++) {
+        int step = tree_step(counter->size, place, radix), below = counter->size - place < step ? counter->size - place : step;
+        count_from_root(counter, tree_parent(place, step, radix), place, scatters ? (double)below / counter->size : 1);
+    }
+}
+
+/* Members that take part in pairs: with those beyond a power of two, which give `before` and get `after`. `amount` is that of the
+   first exchange, and is multiplied after each; `bine`: partners of Bine butterflies. */
+struct pairs {
+    bool bine, far;
+    double before, after, amount, factor;
+};
+
+/* Bine butterflies: De Sensi et al., Bine trees: enhancing collective operations by optimizing communication locality (2025). At
+   step s a member's partner is (1 - (-2)^(s + 1)) / 3 further on, for odd numbers back. */
+static int bine_distance(int step)
+{
+    int64_t power = INT64_C(1) << (step + 1);
+    return (int)((1 - (step % 2 == 0 ? -power : power)) / 3);
+}
+
+static int bine_partner(int power, int number, int step)
+{
+    int64_t partner = (int64_t)number + (number % 2 == 0 ? 1 : -1) * bine_distance(step);
+    return (int)((partner % power + power) % power);
+}
+
+static void count_pairs(struct counter *counter, struct pairs pairs)
+{
+    const int size = counter->size, power = power_below(size);
+    for (int i = 0; i < size - power; i++) {
+        count(counter, 2 * i + 1, 2 * i, pairs.before);
+        count(counter, 2 * i, 2 * i + 1, pairs.after);
+    }
+    int steps = 0;
+    while (1 << steps < power)
+        steps++;
+    double amount = pairs.amount;
+    for (int step = 0; step < steps; step++, amount *= pairs.factor)
+        for (int number = 0; number < power; number++) {
+            int partner = pairs.bine ? bine_partner(power, number, step) : number ^ 1 << (pairs.far ? steps - 1 - step : step);
+            count(counter, unfold(size, number), unfold(size, partner), amount);
+        }
+}
+
+/* From number 0 on, farthest first: who has it sends it to the partner of a butterfly. Others than a power of two get it last. */
+static void count_bine_tree(struct counter *counter)
+{
+    const int size = counter->size, power = power_below(size);
+    int *having = reserve_get((size_t)power * sizeof *having), known = 1, steps = 0;
+    while (1 << steps < power)
+        steps++;
+    for (int step = steps - 1; step >= 0; step--, known *= 2)
+        for (int i = 0; i < known; i++) {
+            having[known + i] = bine_partner(power, having[i], step);
+            count_from_root(counter, unfold(size, having[i]), unfold(size, having[known + i]), 1);
+        }
+    for (int i = 0; i < size - power; i++)
+        count_from_root(counter, 2 * i, 2 * i + 1, 1);
+    reserve_put(having);
+}
+
+static void count_bruck(struct counter *counter)
+{
+    for (int64_t have = 1; have < counter->size; have *= 2) {
+        int more = (int)(have < counter->size - have ? have : counter->size - have);
+        for (int i = 0; i < counter->size; i++)
+            count(counter, i, (int)((i - have + counter->size) % counter->size), (double)more / counter->size);
+    }
+}
+
+/* By how many nodes groups have: each sends to each of another group. */
+static void count_each_to_each(struct counter *counter, int *nodes)
+{
+    const struct places *places = counter->places;
+    const double size = counter->size;
+    for (int level = 0; level < places->levels; level++)
+        for (int i = 0; i < places->groups[level]; i++, nodes++) {
+            double amount = *nodes * (size - *nodes) / size;
+            counter->out[level][i] += amount;
+            counter->in[level][i] += amount;
+            counter->total += level == 0 ? amount : 0;
+        }
+}
+
+static void count_neighbours(struct counter *counter, bool around, bool back, double amount)
+{
+    for (int i = 0; i + !around < counter->size; i++) {
+        count_from_root(counter, i, (i + 1) % counter->size, amount);
+        if (back)
+            count_from_root(counter, (i + 1) % counter->size, i, amount);
+    }
+}
+
+static void count_kind(struct counter *counter, enum crossing_kind kind, int *nodes)
+{
+    switch (kind) {
+    case CROSSING_TREE:
+    case CROSSING_TREE_4:
+        count_tree(counter, kind == CROSSING_TREE ? 2 : 4, false);
+        break;
+    case CROSSING_TREE_DOUBLING:
+        for (int place = 1; place < counter->size; place++)
+            count_from_root(counter, place - power_below(place), place, 1);
+        break;
+    case CROSSING_BINARY:
+        for (int place = 1; place < counter->size; place++)
+            count_from_root(counter, (place - 1) / 2, place, 1);
+        break;
+    case CROSSING_CHAIN:
+    case CROSSING_LINE:
+        count_neighbours(counter, false, kind == CROSSING_LINE, 1);
+        break;
+    case CROSSING_RING:
+        count_neighbours(counter, true, false, (counter->size - 1.) / counter->size);
+        break;
+    case CROSSING_SCATTER:
+        count_tree(counter, 2, true);
+        break;
+    case CROSSING_DOUBLING:
+        count_pairs(counter, (struct pairs){.before = 1, .after = 1, .amount = 1, .factor = 1});
+        break;
+    case CROSSING_GROWING:
+        count_pairs(counter, (struct pairs){.before = 0, .after = 1, .amount = 1. / counter->size, .factor = 2});
+        break;
+    case CROSSING_HALVING:
+    case CROSSING_HALVING_FAR_BACK:
+    case CROSSING_BINE_BACK:
+        count_pairs(counter, (struct pairs){.bine = kind == CROSSING_BINE_BACK, .far = kind == CROSSING_HALVING_FAR_BACK,
+                                            .before = 1, .after = 1, .amount = 1, .factor = 0.5});
+        break;
+    case CROSSING_HALVING_NEAR:
+    case CROSSING_HALVING_FAR:
+    case CROSSING_BINE:
+        count_pairs(counter, (struct pairs){.bine = kind == CROSSING_BINE, .far = kind == CROSSING_HALVING_FAR, .before = 1,
+                                            .after = 1. / counter->size, .amount = 0.5, .factor = 0.5});
+        break;
+    case CROSSING_BINE_TREE:
+        count_bine_tree(counter);
+        break;
+    case CROSSING_BRUCK:
+        count_bruck(counter);
+        break;
+    default:
+        count_each_to_each(counter, nodes);
+    }
+}
+
+/* `nodes`: of each group at each level. */
+static struct crossing sum_up(const struct counter *counter, const int *nodes)
+{
+    struct crossing crossing = {.total = counter->total};
+    for (int level = 0; level < counter->places->levels; level++)
+        for (int i = 0; i < counter->places->groups[level]; i++, nodes++) {
+            double out = counter->out[level][i], in = counter->in[level][i], most = (out > in ? out : in) / *nodes;
+            crossing.fullest = most > crossing.fullest ? most : crossing.fullest;
+        }
+    return crossing;
+}
+
+static struct crossing count_all(const struct places *places, enum crossing_kind kind, bool near)
+{
+    struct counter counter = {.places = places, .near = near, .root = near ? places->place[0] : 0, .size = places->nodes};
+    size_t groups = 0;
+    for (int level = 0; level < places->levels; level++)
+        groups += (size_t)places->groups[level];
+    double *amounts = reserve_get(2 * groups * sizeof *amounts), *next = amounts;
+    int *nodes = reserve_get(groups * sizeof *nodes), *of_level = nodes;
+    for (int level = 0; level < places->levels; level++) {
+        counter.out[level] = next;
+        counter.in[level] = next + places->groups[level];
+        next += 2 * places->groups[level];
+        for (int i = 0; i < places->nodes; i++)
+            of_level[places->group[level][i]]++;
+        of_level += places->groups[level];
+    }
+    count_kind(&counter, kind, nodes);
+    struct crossing crossing = sum_up(&counter, nodes);
+    reserve_put(amounts);
+    reserve_put(nodes);
+    return crossing;
+}
+
+struct crossing crossing_of(const struct places *places, enum crossing_kind kind, bool near)
+{
+    if (places == NULL)
+        return (struct crossing){0, 0};
+    struct crossings *crossings = places->crossings;
+    near = near || places->in_order;
+    pthread_mutex_lock(&crossings->lock);
+    if (!crossings->known[near][kind])
+        crossings->found[near][kind] = count_all(places, kind, near);
+    crossings->known[near][kind] = true;
+    struct crossing crossing = crossings->found[near][kind];
+    pthread_mutex_unlock(&crossings->lock);
+    return crossing;
+}
+
+struct crossings *crossings_create(void)
+{
+    struct crossings *crossings = reserve_get(sizeof *crossings);
+    pthread_mutex_init(&crossings->lock, NULL);
+    return crossings;
+}
+
+void crossings_free(struct crossings *crossings)
+{
+    pthread_mutex_destroy(&crossings->lock);
+    reserve_put(crossings);
+}

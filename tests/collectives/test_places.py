@@ -1,0 +1,107 @@
+"""Nodes behind switches: what is counted between their groups is what is sent, and results are right in any order."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.collectives.test_nodes import TRY
+from tests.launch.conftest import Installed, installed
+from unisono.launch.process import run
+from unisono.library.build import Target, built
+
+__all__ = ["installed"]
+
+SENT = Target(
+    "crossing_sent",
+    "collectives/crossing_sent",
+    ("collectives", "common", "tests/crossing_sent.c"),
+    "what crosses between groups of nodes",
+)
+GROUPS = """SwitchName=a Nodes=%[0,3,6]
+SwitchName=b Nodes=%[1,4]
+SwitchName=c Nodes=%[2,5,7-9]
+SwitchName=x Switches=a,b
+SwitchName=y Switches=c
+"""
+"""Six nodes by turns in three groups, of which two are behind one switch more."""
+SOME = {
+    "bcast_chain",
+    "bcast_leader",
+    "allreduce_ring",
+    "allreduce_chain",
+    "allreduce_leader",
+    "allgather_ring",
+    "reduce_chain",
+}
+
+
+@pytest.fixture
+def launch(installed: Installed, tmp_path: Path) -> dict[str, str]:
+    if not installed.version.startswith("5"):
+        pytest.skip("one MPI is enough")
+    (tmp_path / "groups").write_text(GROUPS, encoding="utf-8")
+    groups = {"UNISONO_TOPOLOGY": str(tmp_path / "groups"), "UNISONO_FAKE_NODES": "1"}
+    return {"TRY_SECONDS": "0", "OMPI_MCA_mpi_yield_when_idle": "1", **groups}
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("ranks", [4, 6])
+def test_what_is_counted_is_what_is_sent(installed: Installed, launch: dict[str, str], ranks: int) -> None:
+    program = built(SENT, str(Path(installed.mpirun).with_name("mpicc")))
+    done = run(installed.argv("--oversubscribe", "-n", str(ranks), str(program)), launch, deadline=100)
+    assert done.exit_code == 0, done.stdout + done.stderr
+    right = dict(re.findall(r"^(\w+) .*sent +(\d+) .*right$", done.stdout, re.MULTILINE))
+    assert set(right) >= SOME and all(int(sent) > 0 for sent in right.values()), done.stdout
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize(("ranks", "nodes"), [(6, "1"), (6, "2,1")])
+def test_results_are_right(installed: Installed, launch: dict[str, str], ranks: int, nodes: str) -> None:
+    program = built(TRY, str(Path(installed.mpirun).with_name("mpicc")))
+    argv = installed.argv("--oversubscribe", "-n", str(ranks), str(program), "all", "all", "0", "40", "3001", "70001")
+    done = run(argv, {**launch, "UNISONO_FAKE_NODES": nodes}, deadline=100)
+    assert done.exit_code == 0, done.stdout + done.stderr
+    lines = [line for line in done.stdout.splitlines() if line.endswith((" right", " WRONG"))]
+    assert not [line for line in lines if line.endswith("WRONG")], done.stdout
+    assert {line.split()[0] for line in lines} >= SOME
+
+
+@pytest.mark.mpi
+def test_a_wrong_file_ends_the_program_and_an_incomplete_one_does_not(
+    installed: Installed, launch: dict[str, str], tmp_path: Path
+) -> None:
+    program = built(TRY, str(Path(installed.mpirun).with_name("mpicc")))
+    argv = installed.argv("--oversubscribe", "-n", "3", str(program), "bcast", "chain", "40")
+    path = tmp_path / "groups"
+    path.write_text("SwitchName=a Nodes=%[0\n", encoding="utf-8")
+    done = run(argv, launch, deadline=60)
+    assert done.exit_code == 2
+    assert f"unisono: UNISONO_TOPOLOGY={path}: line 1: expected names apart by commas" in done.stdout + done.stderr
+    path.write_text("SwitchName=a Nodes=%0\nSwitchName=b Nodes=%2\n", encoding="utf-8")
+    done = run(argv, launch, deadline=60)
+    assert done.exit_code == 0
+    said = "unisono: UNISONO_TOPOLOGY: says nothing of the node of rank 1; nodes are taken as equally near"
+    assert said in done.stdout + done.stderr
+    done = run(argv, {**launch, "UNISONO_TOPOLOGY": "none"}, deadline=60)
+    assert done.exit_code == 0 and "unisono:" not in done.stdout + done.stderr
+
+
+@pytest.mark.mpi
+def test_a_jobs_own_variables(installed: Installed, launch: dict[str, str]) -> None:
+    """Slurm's, of this host; another host's, which a launcher has handed on, say nothing."""
+    program = built(SENT, str(Path(installed.mpirun).with_name("mpicc")))
+    host = os.uname().nodename
+    told = {**launch, "UNISONO_TOPOLOGY": "", "SLURM_TOPOLOGY_ADDR_PATTERN": "switch.node"}
+    argv = [
+        *installed.argv("--oversubscribe", "-n", "1", "env", f"SLURM_TOPOLOGY_ADDR=a.{host}", str(program)),
+        *(":", "-n", "1", "env", f"SLURM_TOPOLOGY_ADDR=b.{host}", str(program)),
+    ]
+    done = run(argv, told, deadline=60)
+    assert done.exit_code == 0 and "allreduce_ring" in done.stdout, done.stdout + done.stderr
+    other = [word.replace(f"b.{host}", "b.another") for word in argv]
+    done = run(other, told, deadline=60)
+    assert done.exit_code == 2 and "crossing_sent" in done.stderr, done.stdout + done.stderr
