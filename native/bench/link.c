@@ -1,6 +1,6 @@
 #include "link.h"
 
-enum { SMALLEST = 4096, EXCHANGES = 40, TAG = 0 };
+enum { SMALLEST = 4096, EXCHANGES = 40, AT_ONCE = 8, TAG = 0 };
 
 /* Half the shortest round trip, ns, between the two ranks of a pair. */
 static double one_way(MPI_Comm pair, int rank, char *buffer, size_t bytes)
@@ -17,6 +17,26 @@ static double one_way(MPI_Comm pair, int rank, char *buffer, size_t bytes)
         best = took < best ? took : best;
     }
     return (double)best / 2;
+}
+
+/* ns for each message of a byte more that both ranks of a pair send and receive at once: the shortest of several. */
+static double one_more(MPI_Comm pair, int rank, char *out, char *in)
+{
+    int64_t best[2] = {INT64_MAX, INT64_MAX};
+    for (int i = 0; i < 2 * EXCHANGES; i++) {
+        MPI_Request requests[2 * AT_ONCE];
+        int messages = i % 2 == 0 ? 1 : AT_ONCE;
+        MPI_Barrier(pair);
+        int64_t begin = clock_now();
+        for (int k = 0; k < messages; k++)
+            MPI_Irecv(in + k, 1, MPI_BYTE, 1 - rank, TAG, pair, &requests[k]);
+        for (int k = 0; k < messages; k++)
+            MPI_Isend(out, 1, MPI_BYTE, 1 - rank, TAG, pair, &requests[messages + k]);
+        MPI_Waitall(2 * messages, requests, MPI_STATUSES_IGNORE);
+        int64_t took = clock_now() - begin;
+        best[i % 2] = took < best[i % 2] ? took : best[i % 2];
+    }
+    return (double)(best[1] - best[0]) / (AT_ONCE - 1);
 }
 
 /* ns until the slowest pair has sent and received a message at the same time, the shortest of several: from the first
@@ -63,7 +83,8 @@ void link_measure(struct team *team, struct text *text, char *out, char *in, siz
     MPI_Comm pair = make_pair(team, &pairs);
     bool first = pair != MPI_COMM_NULL && team->local == 0;
     const char *comma = "";
-    text_add(text, ",\"link\":{\"latency_ns\":%.1f,\"bandwidth\":[", first ? one_way(pair, rank, out, 1) : 0);
+    double latency = first ? one_way(pair, rank, out, 1) : 0, more = first ? one_more(pair, rank, out, in) : 0;
+    text_add(text, ",\"link\":{\"latency_ns\":%.1f,\"message_ns\":%.1f,\"bandwidth\":[", latency, more);
     for (size_t bytes = SMALLEST; bytes <= most; bytes *= 4) {
         team_barrier(team);
         double one = first ? one_way(pair, rank, out, bytes) : 1;

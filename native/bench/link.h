@@ -5,7 +5,7 @@
 #include "team.h"
 #include "text.h"
 
-/* Collective; needs two nodes. Appends `,"link":{...}` on rank 0: one-way latency, and rates up to `most` bytes of one
+/* Collective; needs two nodes. Appends `,"link":{...}` on rank 0: one-way latency, what one short message more takes, and rates up to `most` bytes of one
    pair of ranks of the first two nodes and of as many pairs as both nodes have, all sending both ways. */
 void link_measure(struct team *team, struct text *text, char *out, char *in, size_t most);
 

@@ -155,10 +155,12 @@ struct coll_comm {
     struct node *node;  /* the ranks of this rank's node; never NULL */
     struct domains *domains; /* the same in two levels: node/domains.h; NULL: not yet */
     struct scratch *scratch;
+    struct rounds_known *rounds; /* what group/rounds.h found for the last calls; NULL: nothing yet */
     /* Seconds; measured by the study, in the rules, or what is usual. node_byte: to copy a byte that another rank of the
-       node has just written, while all do; fabric_byte: to send one, by one rank of a node. */
+       node has just written, while all do; fabric_byte: to send one, by one rank of a node; fabric_message: for each short
+       message more that a rank sends and receives at once. */
     struct costs {
-        double node_latency, node_byte, fabric_latency, fabric_byte;
+        double node_latency, node_byte, fabric_latency, fabric_byte, fabric_message;
     } costs;
 };
 

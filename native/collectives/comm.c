@@ -23,7 +23,7 @@ static const int64_t own_pages_from = 128 << 10;
 
 /* What is usual for cores of one socket and for a network of 100 Gbit/s, until something was measured. */
 static const double usual_node_latency = 0.2e-6, usual_node_byte = 1 / 8e9;
-static const double usual_fabric_latency = 2e-6, usual_fabric_byte = 1 / 10e9;
+static const double usual_fabric_latency = 2e-6, usual_fabric_byte = 1 / 10e9, usual_fabric_message = 0.2e-6;
 
 static void give_back(struct scratch *scratch, int which)
 {
@@ -121,6 +121,7 @@ int coll_comm_join(struct peers **peers, MPI_Comm user, int64_t lived, struct co
     comm->costs.node_byte = usual_node_byte;
     comm->costs.fabric_latency = usual_fabric_latency;
     comm->costs.fabric_byte = usual_fabric_byte;
+    comm->costs.fabric_message = usual_fabric_message;
     node_create(comm, comm->peers, slot);
     *made = comm;
     return MPI_SUCCESS;
@@ -148,5 +149,6 @@ void coll_comm_free(struct coll_comm *comm)
     for (int i = 0; i < SCRATCHES; i++)
         give_back(comm->scratch, i);
     free(comm->scratch);
+    free(comm->rounds);
     free(comm);
 }

@@ -129,18 +129,23 @@ static bool read_costs(struct rules *rules, char **words, int count, struct prob
     } fields[] = {{"node_latency", &rules->costs.node_latency, false},
                   {"node_byte", &rules->costs.node_byte, false},
                   {"fabric_latency", &rules->costs.fabric_latency, false},
-                  {"fabric_byte", &rules->costs.fabric_byte, false}};
+                  {"fabric_byte", &rules->costs.fabric_byte, false},
+                  {"fabric_message", &rules->costs.fabric_message, false}};
+    enum { NEEDED = 4, FIELDS };
     for (int i = 1; i + 1 < count; i += 2)
-        for (int f = 0; f < 4; f++)
+        for (int f = 0; f < FIELDS; f++)
             if (strcmp(words[i], fields[f].name) == 0) {
                 double *value = fields[f].value;
                 fields[f].given = number_read(words[i + 1], value) && *value > 0 && *value < 1;
             }
-    rules->has_costs = count == 9;
-    for (int f = 0; f < 4; f++)
+    rules->has_costs = count == 1 + 2 * (NEEDED + fields[NEEDED].given);
+    for (int f = 0; f < NEEDED; f++)
         rules->has_costs = rules->has_costs && fields[f].given;
-    return rules->has_costs || problem_set(problem, "costs are node_latency, node_byte, fabric_latency and fabric_byte, "
-                                                    "each followed by seconds");
+    /* Of most adapters, where nobody measured it. */
+    if (!fields[NEEDED].given)
+        rules->costs.fabric_message = rules->costs.fabric_latency / 10;
+    return rules->has_costs || problem_set(problem, "costs are node_latency, node_byte, fabric_latency, fabric_byte and, if "
+                                                    "it was measured, fabric_message, each followed by seconds");
 }
 
 enum reproducible rules_reproducible(const char *word)

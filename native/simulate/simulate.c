@@ -1,14 +1,16 @@
 /* Our collectives and the simulator's own, on a machine that SimGrid simulates (unisono.simulate):
  *
- *     smpirun ... simulate check RATE FLAG LATENCY BANDWIDTH COLLECTIVE ALGORITHM[,...] BYTES...
- *     smpirun ... simulate time RATE FLAG LATENCY BANDWIDTH COLLECTIVE ALGORITHM[,...] BYTES...
+ *     smpirun ... simulate check RATE FLAG LATENCY BANDWIDTH MESSAGE COLLECTIVE ALGORITHM[,...] BYTES...
+ *     smpirun ... simulate time RATE FLAG LATENCY BANDWIDTH MESSAGE COLLECTIVE ALGORITHM[,...] BYTES...
  *     smpirun ... simulate copy RATE BYTES
  *
  * ALGORITHM: of ours, without the collective's name; `all`; or `smpi`, what smpirun's options chose. RATE: bytes a second
  * that a process copies; 0: at no cost. FLAG: seconds until another process of the node sees what one has stored; 0: a node
- * shares no memory, its processes send messages. LATENCY, BANDWIDTH: of the fabric, for what algorithms choose by them.
+ * shares no memory, its processes send messages. LATENCY, BANDWIDTH: of the fabric, and MESSAGE: seconds for each message
+ * more at once, for what algorithms choose by them.
  * Prints lines `@ COLLECTIVE ALGORITHM BYTES RESULT`: seconds, from a common start to the end of the last rank; or `right`,
  * `WRONG`; or `no` when the algorithm does not apply. `copy`: in what time every rank copies so much. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -248,7 +250,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     PMPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &job.ranks);
-    enum collective collective = argc > 8 ? collective_find(argv[6]) : COLLECTIVES;
+    enum collective collective = argc > 9 ? collective_find(argv[7]) : COLLECTIVES;
     job.check = argc > 1 && strcmp(argv[1], "check") == 0;
     if (argc > 2)
         copies_set(strtod(argv[2], NULL), job.check);
@@ -256,7 +258,7 @@ int main(int argc, char **argv)
         return copy(strtoll(argv[3], NULL, 10), job.rank);
     if (collective == COLLECTIVES || collective_is_near(collective)) {
         if (job.rank == 0)
-            fprintf(stderr, "simulate check|time RATE FLAG LATENCY BANDWIDTH COLLECTIVE ALGORITHM[,...] BYTES...\n");
+            fprintf(stderr, "simulate check|time RATE FLAG LATENCY BANDWIDTH MESSAGE COLLECTIVE ALGORITHM[,...] BYTES...\n");
         MPI_Finalize();
         return 2;
     }
@@ -270,21 +272,22 @@ int main(int argc, char **argv)
     }
     /* The simulator's own algorithms need no communicators of ours. With thousands of ranks these take far longer to
      * make by them than by cheap ones (unisono.simulate.run). */
-    if (job.check || strcmp(argv[7], "smpi") != 0) {
+    if (job.check || strcmp(argv[8], "smpi") != 0) {
         if (topology_start() != MPI_SUCCESS || coll_comm_create(MPI_COMM_WORLD, &job.comm) != MPI_SUCCESS)
             PMPI_Abort(MPI_COMM_WORLD, 2);
         struct costs *costs = &job.comm->costs;
         costs->node_latency = strtod(argv[3], NULL) > 0 ? strtod(argv[3], NULL) : costs->node_latency;
         costs->node_byte = strtod(argv[2], NULL) > 0 ? 1 / strtod(argv[2], NULL) : costs->node_byte;
         costs->fabric_latency = strtod(argv[4], NULL), costs->fabric_byte = 1 / strtod(argv[5], NULL);
+        costs->fabric_message = fmax(strtod(argv[6], NULL), costs->fabric_latency / 100);
     }
-    for (int k = 8; k < argc; k++) {
-        if (!job.check && listed(argv[7], "smpi"))
+    for (int k = 9; k < argc; k++) {
+        if (!job.check && listed(argv[8], "smpi"))
             try(&job, NULL, strtoll(argv[k], NULL, 10));
         for (int i = 0; algorithm_at(i) != NULL; i++) {
             const struct algorithm *algorithm = algorithm_at(i);
             if (algorithm->collective == collective &&
-                (listed(argv[7], "all") || listed(argv[7], algorithm->name + strlen(collective_names[collective]) + 1)))
+                (listed(argv[8], "all") || listed(argv[8], algorithm->name + strlen(collective_names[collective]) + 1)))
                 try(&job, algorithm, strtoll(argv[k], NULL, 10));
         }
     }

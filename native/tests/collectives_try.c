@@ -7,7 +7,7 @@
  * microseconds of the slowest rank (median): ours, the library's, the library's over ours; all of one size are measured
  * in turn. TRY_SECONDS in the environment: how long, for each algorithm (0: only whether it is right, with two roots).
  * TRY_PAUSE: microseconds of rest before each call, for links that let a burst through after a rest, so that all begin
- * alike. TRY_COSTS: "NODE_LATENCY NODE_BYTE FABRIC_LATENCY FABRIC_BYTE", seconds, for the model.
+ * alike. TRY_COSTS: "NODE_LATENCY NODE_BYTE FABRIC_LATENCY FABRIC_BYTE [FABRIC_MESSAGE]", seconds, for the model.
  * Status 1: one was wrong. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -313,8 +313,8 @@ int main(int argc, char **argv)
     if (getenv("TRY_PAUSE") != NULL)
         pause_before = atoi(getenv("TRY_PAUSE"));
     if (getenv("TRY_COSTS") != NULL)
-        sscanf(getenv("TRY_COSTS"), "%lf %lf %lf %lf", &comm->costs.node_latency, &comm->costs.node_byte,
-               &comm->costs.fabric_latency, &comm->costs.fabric_byte);
+        sscanf(getenv("TRY_COSTS"), "%lf %lf %lf %lf %lf", &comm->costs.node_latency, &comm->costs.node_byte,
+               &comm->costs.fabric_latency, &comm->costs.fabric_byte, &comm->costs.fabric_message);
     int *numbers = malloc((size_t)ranks * sizeof *numbers);
     for (int i = 0; i < ranks; i++)
         numbers[i] = i;

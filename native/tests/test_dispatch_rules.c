@@ -21,6 +21,7 @@ static void good(void)
                         "bcast 1 2 0 4095 unisono/cells,mpi\n  allreduce * * 8 max tuned/ring:65536,han\n"
                         "bcast 384@8x8x6 16 0 max mpi", &line, &problem));
     CHECK(rules.count == 3 && rules.has_costs && rules.costs.fabric_latency == 2e-6);
+    CHECK(rules.costs.fabric_message == rules.costs.fabric_latency / 10); /* nobody measured it */
     const struct rule *one = &rules.rule[0], *two = &rules.rule[1], *three = &rules.rule[2];
     CHECK(one->collective == COLL_BCAST && one->nodes == 1 && one->ppn == 2 && one->from == 0 && one->to == 4095);
     CHECK(one->count == 2 && one->implementation[0]->kind == BY_OURS && one->implementation[1]->kind == BY_MPI);
@@ -29,6 +30,10 @@ static void good(void)
     CHECK(two->implementation[0]->kind == BY_TUNED && two->implementation[0]->segment == 65536);
     CHECK(strcmp(two->implementation[0]->name, "ring") == 0 && two->implementation[1]->kind == BY_COMPONENT);
     CHECK(three->nodes == 384 && three->dimensions == 3 && three->extent[2] == 6);
+    rules_free(&rules);
+    CHECK(parse(&rules, "unisono-rules 1\ncost fabric_message 3e-7 node_latency 1e-7 node_byte 1e-10 fabric_latency 2e-6 "
+                        "fabric_byte 1e-10", &line, &problem));
+    CHECK(rules.has_costs && rules.costs.fabric_message == 3e-7 && rules.costs.fabric_byte == 1e-10);
     rules_free(&rules);
     CHECK(parse(&rules, "unisono-rules 1", &line, &problem) && rules.count == 0 && !rules.has_costs);
     rules_free(&rules);
@@ -65,6 +70,8 @@ static void bad(void)
         {"unisono-rules 1\nbcast *@2x2 16 0 max mpi\n", 2, "box"},
         {"unisono-rules 1\nbcast 1 2 0 max mpi mpi\n", 2, "a rule is"},
         {"unisono-rules 1\ncost node_latency 1\n", 2, "costs are"},
+        {"unisono-rules 1\ncost node_latency 1e-7 node_byte 1e-10 fabric_latency 2e-6 fabric_byte 1e-10 fabric_message 0\n", 2,
+         "costs are"},
         {"unisono-rules 1\nreproducible\n", 2, "runs, placement or ranks"},
         {"unisono-rules 1\nreproducible always\n", 2, "runs, placement or ranks"},
         {"unisono-rules 1\ncost node_latency x node_byte 1e-10 fabric_latency 2e-6 fabric_byte 1e-10\n", 2, "costs are"},

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from unisono.errors import UserError
-from unisono.export.dispatch import COSTS, Rule, Rules, read, setting_of, write
+from unisono.export.dispatch import COSTS, MEASURED_COSTS, Rule, Rules, read, setting_of, write
 from unisono.parameters.spelling import implementation, of_implementation
 from unisono.vocabulary import DISPATCHED, REPRODUCIBLE, Setting
 
@@ -62,7 +62,8 @@ def _any_rules(rng: random.Random) -> Rules:
                 first = end
             if rng.random() < 0.5:
                 rules.append(Rule(collective, nodes, ppn, first, None, _any_use(rng)))
-    costs = {name: rng.uniform(1e-12, 1e-3) for name in COSTS} if rng.random() < 0.5 else {}
+    told = (*COSTS, *MEASURED_COSTS) if rng.random() < 0.5 else COSTS
+    costs = {name: rng.uniform(1e-12, 1e-3) for name in told} if rng.random() < 0.7 else {}
     return Rules(tuple(rules), costs, rng.choice([None, *REPRODUCIBLE]))
 
 

@@ -50,7 +50,7 @@ def test_clocks_that_disagree_are_brought_together(embedded: Machine, cluster: M
             assert timing.raw.min() > 0
             assert timing.median < 1
         limits = session.limits(max_bytes=16384)
-        assert limits.link is not None and limits.link.latency_ns > 0
+        assert limits.link is not None and limits.link.latency_ns > 0 and limits.link.message_ns is not None
         assert [rate.bytes for rate in limits.link.bandwidth] == [4096, 16384]
         assert floor(limits, "pingpong", 2, 1, 1024) is not None
 

@@ -23,10 +23,22 @@ MACHINES = [
     (FX10.resized((3, 2, 2)), 3, True),
     (FX10.resized((6, 3)), 2, False),
     (FAT_TREE.resized((16,)), 1, True),
+    (FAT_TREE.resized((17,)), 1, True),
     (FAT_TREE.resized((1,)), 5, True),
 ]
 """Platform, processes a node, whether these share memory."""
-NAMES = ["torus 3x2x2 x 3", "torus 6x3 x 2", "fat tree 16 x 1", "one node x 5"]
+NAMES = ["torus 3x2x2 x 3", "torus 6x3 x 2", "fat tree 16 x 1", "fat tree 17 x 1", "one node x 5"]
+
+
+SEVERAL_AT_ONCE = {
+    "allgather": "leader_multiplying",
+    "allgatherv": "leader_multiplying",
+    "allreduce": "leader_dividing",
+    "barrier": "leader_radix",
+    "reduce_scatter": "lanes_dividing",
+    "reduce_scatter_block": "lanes_dividing",
+}
+"""Also on 17 nodes, which are no product of small factors."""
 
 
 def test_copies_take_their_time(tmp_path: Path) -> None:
@@ -71,8 +83,10 @@ def test_every_algorithm_is_right(platform: Platform, ppn: int, shared: bool, co
     assert served or collective == "barrier"
     if platform.kind == "torus" and collective == "alltoall":
         assert {"simple_spread", "double_spread", "node_spread", "dimensions"} <= served
-    if platform.kind == "fat tree" and collective in ("allgather", "bcast"):
+    if platform.kind == "fat tree" and platform.nodes in (1, 16) and collective in ("allgather", "bcast"):
         assert served & {"doubling", "flat_doubling", "cells"}
+    if platform.nodes > 1 and collective in SEVERAL_AT_ONCE:
+        assert SEVERAL_AT_ONCE[collective] in served
     if platform.kind == "torus" and collective == "bcast":
         assert {"links", "links_single", "tree3d", "tree3d_single"} <= served
 

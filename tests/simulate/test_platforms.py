@@ -103,9 +103,9 @@ def test_the_command_line(tmp_path: Path) -> None:
     argv = run.argv(tmp_path)
     assert argv[:3] == ["smpirun", "-np", "768"]
     assert "--cfg=smpi/alltoall:pair" in argv and "--cfg=smpi/coll-selector:mpich" in argv
-    assert argv[-7:] == ["time", "2000000000", "1e-07", "1e-06", "5e+09", "alltoall", "smpi,direct"]
+    assert argv[-8:] == ["time", "2000000000", "1e-07", "1e-06", "5e+09", "0", "alltoall", "smpi,direct"]
     alone = Run(FX10, 2, "alltoall", ["direct"], [8], shared=False).argv(tmp_path)
-    assert alone[-5] == "0"
+    assert alone[-6] == "0"
 
 
 def test_what_the_program_prints() -> None:

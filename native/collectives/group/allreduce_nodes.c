@@ -1,6 +1,7 @@
 #include "allreduce_nodes.h"
 
 #include "nodes.h"
+#include "rounds.h"
 
 int allreduce_through_leaders(struct coll_comm *comm, const struct call *call, group_allreduce *between)
 {
@@ -54,6 +55,15 @@ double cost_halving(const struct coll_comm *comm, int members, double bytes)
     double both_ways = members > 2 ? 1.1 : 1; /* on one connection; a ring has two */
     return cost_fabric(comm, 2 * cost_levels(power, 2) + uneven(members),
                        both_ways * 2 * bytes * (power - 1) / power + uneven(members) * bytes) +
+           bytes * comm->costs.node_byte;
+}
+
+/* Both ways at once on every connection, as in halving. */
+double cost_dividing(const struct coll_comm *comm, int members, double bytes)
+{
+    struct radices radices = rounds_dividing(comm, members, bytes);
+    double both_ways = members > 2 ? 1.1 : 1;
+    return 2 * radices.cost + both_ways * cost_fabric(comm, 0, 2 * bytes * (radices.taking - 1) / radices.taking) +
            bytes * comm->costs.node_byte;
 }
 

@@ -113,6 +113,8 @@ static inline int arrival_tell(const struct arrival *arrival, int block)
 }
 
 int group_barrier(const struct group *group);
+/* In rounds of several messages at once. */
+int group_barrier_radix(const struct group *group);
 
 /* Broadcasts. A k-nomial tree, k = `radix`; a chain (1 child) or a tree of up to 8 children through which segments follow
    one another; one block for each member and then a ring, in which block i is part_of(bytes, i - root, size). */
@@ -140,6 +142,8 @@ int group_allgather_ring(const struct group *group, const void *send, void *rece
                          int64_t segment, const struct arrival *arrival);
 /* ceil(log2 size) messages. */
 int group_allgather_bruck(const struct group *group, const void *send, void *receive, const struct blocks *blocks);
+/* In rounds of several members at once, far ones first, which have least to exchange. */
+int group_allgather_multiplying(const struct group *group, const void *send, void *receive, const struct blocks *blocks);
 /* As many, without copies, near members first; the size is a power of two. In place: of the member at place p, counted from
    member `base` on, the bytes from starts[p] up to starts[p + 1]. */
 int group_allgather_doubling(const struct group *group, int base, void *data, const int64_t *starts);
@@ -175,6 +179,12 @@ int group_allreduce_halving(const struct group *group, const void *send, void *r
                             const struct reduction *reduction);
 int group_allreduce_ring(const struct group *group, const void *send, void *receive, int64_t count,
                          const struct reduction *reduction);
+/* In rounds of several members at once, as many as the costs of a message say (rounds.h), in order of the members' numbers: whole
+   vectors, for short ones; or parts, each of which is combined on one member. */
+int group_allreduce_multiplying(const struct group *group, const void *send, void *receive, int64_t count,
+                                const struct reduction *reduction);
+int group_allreduce_dividing(const struct group *group, const void *send, void *receive, int64_t count,
+                             const struct reduction *reduction);
 /* Both in the order of ORDER_RANKS or ORDER_EXACT, as if the members were the ranks. Equal buffers as above. */
 int group_allreduce_ordered(const struct group *group, const void *send, void *receive, int64_t count,
                             const struct reduction *reduction);
@@ -200,6 +210,10 @@ int group_reduce_scatter_pairwise(const struct group *group, const void *send, v
 /* ceil(log2 size) messages, for commutative operations; `receive` apart from `send`. */
 int group_reduce_scatter_halving(const struct group *group, const void *send, void *receive, const struct blocks *blocks,
                                  const struct reduction *reduction);
+/* In rounds of several members at once, near ones first, which have most to exchange; in order. Pairwise where blocks differ so
+   much that it would take more than three vectors' memory. */
+int group_reduce_scatter_dividing(const struct group *group, const void *send, void *receive, const struct blocks *blocks,
+                                  const struct reduction *reduction);
 enum { REDUCE_SCATTER_HALVES = 4096 }; /* bytes of a block, up to which the first prefers halving */
 
 #endif

@@ -29,18 +29,18 @@ static inline int power_below(int size)
     return power;
 }
 
-/* Making a power of two out of any number of members: of the first 2 * (size - power), every odd one gives what it has to
-   the one before it and takes no part until the end. */
+/* Making fewer out of any number of members, at least half of them: of the first 2 * (size - taking), every odd one gives what
+   it has to the one before it and takes no part until the end. */
 struct folding {
-    int power;   /* how many take part */
+    int power;   /* how many take part: a power of two, or as asked for */
     int number;  /* this one's number among them; -1: it takes no part */
     int partner; /* whom it gives to or takes from; -1: nobody */
 };
 
-static inline struct folding fold(int size, int member)
+static inline struct folding fold_onto(int size, int taking, int member)
 {
-    struct folding folding = {power_below(size), 0, -1};
-    int extra = size - folding.power;
+    struct folding folding = {taking, 0, -1};
+    int extra = size - taking;
     if (member >= 2 * extra) {
         folding.number = member - extra;
     } else {
@@ -50,18 +50,27 @@ static inline struct folding fold(int size, int member)
     return folding;
 }
 
+static inline struct folding fold(int size, int member)
+{
+    return fold_onto(size, power_below(size), member);
+}
+
 /* The member with this number among those that take part. */
+static inline int unfold_from(int size, int taking, int number)
+{
+    int extra = size - taking;
+    return number < extra ? 2 * number : number + extra;
+}
+
 static inline int unfold(int size, int number)
 {
-    int extra = size - power_below(size);
-    return number < extra ? 2 * number : number + extra;
+    return unfold_from(size, power_below(size), number);
 }
 
 /* The first of the members for which this number answers; the last of them is the one before the next number's first. */
 static inline int folded_first(int size, int number)
 {
-    int extra = size - power_below(size);
-    return number < extra ? 2 * number : number + extra;
+    return unfold_from(size, power_below(size), number);
 }
 
 struct span {

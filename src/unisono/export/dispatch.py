@@ -25,6 +25,8 @@ from unisono.vocabulary import DISPATCHED, REPRODUCIBLE, Setting
 HEADER = "unisono-rules 1"
 COSTS = ("node_latency", "node_byte", "fabric_latency", "fabric_byte")
 """Seconds: what the library's cost model may be told, all or none."""
+MEASURED_COSTS = ("fabric_message",)
+"""What it may be told besides, where it was measured."""
 
 _NODES = re.compile(r"\*|[1-9][0-9]{0,8}(@[1-9][0-9]{0,8}(x[1-9][0-9]{0,8}){0,8})?")
 _PPN = re.compile(r"\*|[1-9][0-9]{0,8}")
@@ -116,7 +118,7 @@ def _level(words: Sequence[str]) -> str:
 
 
 def _costs(words: Sequence[str]) -> dict[str, float]:
-    if not words or len(words) % 2 or {*words[::2]} != {*COSTS}:
+    if not words or len(words) % 2 or {*words[::2]} - {*MEASURED_COSTS} != {*COSTS}:
         raise UserError(_("cost: write {costs}, each followed by seconds").format(costs=", ".join(COSTS)))
     found = {}
     for name, value in zip(words[::2], words[1::2], strict=True):

@@ -123,10 +123,12 @@ class Rate(_Message):
 
 
 class Link(_Message):
-    """Messages between the first two nodes: half a round trip of one byte; rates of one pair of ranks, and of as many
-    pairs as both nodes have, each way."""
+    """Messages between the first two nodes: half a round trip of one byte; what each short message more takes of those
+    that a rank sends and receives at once, None where an earlier version measured; rates of one pair of ranks, and of
+    as many pairs as both nodes have, each way."""
 
     latency_ns: float
+    message_ns: float | None = None
     bandwidth: list[Rate]
 
 

@@ -134,6 +134,13 @@ class Platform:
         names = ("bandwidth", "latency", "node_bandwidth", "node_latency", "copy", "flag", "start", "one_link_below")
         return {name: getattr(self, name) for name in names}
 
+    @property
+    def far(self) -> float:
+        """Seconds of latency that an algorithm expects of a message: between two neighbours of a torus, whose algorithms
+        count the hops themselves, else over as many links as there are between nodes that are furthest apart."""
+        links = {"torus": 1, "crossbar": 2, "fat tree": 6 if self.pod else 4, "dragonfly": 7}
+        return links[self.kind] * self.latency.value
+
     def resized(self, extents: Sequence[int]) -> Platform:
         return replace(self, extents=tuple(extents))
 

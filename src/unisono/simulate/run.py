@@ -89,7 +89,8 @@ class Run:
         where = ["-np", str(ranks), "-platform", str(folder / "platform.xml"), "-hostfile", str(folder / "hosts")]
         rate = "0" if self.free_copies else f"{self.platform.copy.value:.0f}"
         flag = f"{self.platform.flag.value:g}" if self.shared else "0"
-        fabric = [f"{number.value:g}" for number in (self.platform.latency, self.platform.bandwidth)]
+        fabric = [f"{number.value:g}" for number in (self.platform.bandwidth, self.platform.start)]
+        fabric = [f"{self.platform.far:g}", *fabric]
         what = ["check" if self.check else "time", rate, flag, *fabric, self.collective, ",".join(self.algorithms)]
         options = [*OPTIONS, *self.platform.options()]
         return ["smpirun", *where, *options, f"--cfg=smpi/coll-selector:{self.selector}", *chosen, *what]

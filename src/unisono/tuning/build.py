@@ -80,6 +80,9 @@ def costs(study: StudyData) -> Costs:
                 found["node_byte"] = ppn / (rate.gbps_all * 1e9)
         if limits.link is not None:
             found["fabric_latency"] = limits.link.latency_ns * 1e-9
+            if limits.link.message_ns is not None:
+                # Never free: a difference of two times may come out as nothing.
+                found["fabric_message"] = max(limits.link.message_ns, limits.link.latency_ns / 100) * 1e-9
             best = max((rate.gbps_one for rate in limits.link.bandwidth), default=0.0)
             if best > 0:
                 found["fabric_byte"] = 1 / (best * 1e9)

@@ -126,6 +126,8 @@ class Costs(Part):
     """Half a round trip between two nodes."""
     fabric_byte: Annotated[float, Field(gt=0)] | None = None
     """A byte between two nodes, by one pair of ranks."""
+    fabric_message: Annotated[float, Field(gt=0)] | None = None
+    """Each short message more that a rank sends and receives at once, between two nodes."""
 
     def items(self) -> list[tuple[str, float]]:
         """Those that are known."""

@@ -1,0 +1,162 @@
+/* Rounds in which circles of several members exchange at once, instead of pairs: pure functions, tested without MPI
+ * (tests/test_coll_radix.c). Those who take part have numbers, which are written with one digit for each round, the lowest
+ * first; a circle is those whose numbers differ in that digit alone. So the first rounds are among neighbours. */
+#ifndef UNISONO_GROUP_RADIX_H
+#define UNISONO_GROUP_RADIX_H
+
+#include <math.h>
+
+#include "schedule.h"
+
+/* More at once wait for nothing but one another, on any machine: a message costs a twentieth of a latency at the least. */
+enum { RADIX_MOST = 16, RADIX_ROUNDS = 31 };
+
+struct radices {
+    int taking; /* how many members take part: the product of the factors */
+    int rounds;
+    int factor[RADIX_ROUNDS];
+    double cost; /* seconds; below 0: `taking` is no such product */
+};
+
+/* What a round costs: seconds until the first message is there, and for each one more. `spread`: of parts of a vector, a quarter
+   of the seconds that the whole takes. Nobody tells where links become scarce, so a byte costs a quarter more with each doubling
+   of the distance that it goes: what is long goes near first and in pairs, what is short many ways at once. */
+struct round_cost {
+    double first, more, spread;
+};
+
+/* `stride`: how many take part in the rounds before, which is how far apart the members of the circle are. */
+static inline double radix_round(struct round_cost cost, int factor, int stride)
+{
+    /* log2((factor - 1)!) */
+    static const double factorial[RADIX_MOST + 1] = {0,       0,       0,       1,       2.58496, 4.58496, 6.90689, 9.49185, 12.2992,
+                                                     15.2992, 18.4691, 21.7910, 25.2505, 28.8354, 32.5358, 36.3436, 40.2505};
+    double seconds = cost.first + (factor - 2) * cost.more;
+    if (cost.spread > 0)
+        seconds += cost.spread / stride / factor * ((factor - 1) * log2(stride) + factorial[factor]);
+    return seconds;
+}
+
+/* The cheapest factors of this number, whose product it is. */
+static inline struct radices radices_of(int taking, struct round_cost cost)
+{
+    enum { DIVISORS = 512 }; /* no number of 31 bits has more of the primes below RADIX_MOST that all are below 2^20 */
+    struct radices best = {.taking = taking, .cost = -1};
+    struct {
+        int rest, factor, next;
+        double cost;
+    } known[DIVISORS] = {{.rest = 1}};
+    int count = 1;
+    /* Rests that are products of small factors, smaller ones first. */
+    for (int at = 0; at < count; at++) {
+        for (int prime = 2; prime <= RADIX_MOST; prime += 1 + (prime > 2)) {
+            int rest = known[at].rest, larger = rest * prime, place = count;
+            if (rest > taking / prime || taking % larger != 0)
+                continue;
+            while (place > at && known[place - 1].rest > larger)
+                place--;
+            if (known[place - 1].rest == larger || count == DIVISORS)
+                continue;
+            for (int i = count++; i > place; i--)
+                known[i] = known[i - 1];
+            known[place].rest = larger;
+        }
+        known[at].cost = at == 0 ? 0 : -1;
+        for (int next = at - 1; next >= 0 && known[at].rest / known[next].rest <= RADIX_MOST; next--) {
+            if (known[at].rest % known[next].rest != 0)
+                continue;
+            int factor = known[at].rest / known[next].rest;
+            double all = radix_round(cost, factor, taking / known[at].rest) + known[next].cost;
+            if (known[at].cost >= 0 && all >= known[at].cost)
+                continue;
+            known[at].cost = all, known[at].factor = factor, known[at].next = next;
+        }
+    }
+    if (known[count - 1].rest != taking)
+        return best;
+    best.cost = known[count - 1].cost;
+    for (int at = count - 1; at > 0; at = known[at].next)
+        best.factor[best.rounds++] = known[at].factor;
+    return best;
+}
+
+static inline void radices_better(struct radices *best, struct radices other, double fold)
+{
+    other.cost = other.cost < 0 ? other.cost : other.cost + fold;
+    if (other.cost >= 0 && (best->cost < 0 || other.cost < best->cost))
+        *best = other;
+}
+
+/* The same for any number of members, of which some may be taken in by a neighbour first (fold_onto()), which costs `fold`: all
+   of them, the most that have factors, or a power of two. */
+static inline struct radices radices_for(int size, struct round_cost cost, double fold)
+{
+    struct radices best = radices_of(size, cost);
+    int power = power_below(size), taking = size - 1;
+    while (taking > power && radices_of(taking, cost).cost < 0)
+        taking--;
+    if (taking > power)
+        radices_better(&best, radices_of(taking, cost), fold);
+    if (size > power)
+        radices_better(&best, radices_of(power, cost), fold);
+    return best;
+}
+
+/* Any number of members, without factors: in round i everybody sends to radix - 1 others, j * radix^i further on, 0 < j < radix. */
+struct dissemination {
+    int radix;
+    double cost;
+};
+
+static inline struct dissemination dissemination_of(int size, struct round_cost cost)
+{
+    struct dissemination best = {2, -1};
+    for (int radix = 2; radix <= RADIX_MOST; radix++) {
+        double all = 0;
+        for (int64_t distance = 1; distance < size; distance *= radix) {
+            int64_t partners = (size - 1) / distance;
+            all += radix_round(cost, partners < radix - 1 ? (int)partners + 1 : radix, (int)distance);
+        }
+        if (best.cost < 0 || all < best.cost)
+            best = (struct dissemination){radix, all};
+    }
+    return best;
+}
+
+/* A number's circle in a round: the numbers are base + i * stride, 0 <= i < factor; the own has i = digit. */
+struct circle {
+    int factor, stride, digit, base;
+};
+
+static inline struct circle circle_of(const struct radices *radices, int number, int round)
+{
+    struct circle circle = {.factor = radices->factor[round], .stride = 1};
+    for (int i = 0; i < round; i++)
+        circle.stride *= radices->factor[i];
+    circle.digit = number / circle.stride % circle.factor;
+    circle.base = number - circle.digit * circle.stride;
+    return circle;
+}
+
+/* Blocks are laid so that those of a circle's members, with all that they answer for, are stretches of one length, one after
+   the other: where the block of this number is. */
+static inline int radix_place(const struct radices *radices, int number)
+{
+    int place = 0;
+    for (int round = 0; round < radices->rounds; round++) {
+        place = place * radices->factor[round] + number % radices->factor[round];
+        number /= radices->factor[round];
+    }
+    return place;
+}
+
+/* The places that a number answers for before a round, or after all of them. */
+static inline struct span radix_stretch(const struct radices *radices, int number, int round)
+{
+    int place = radix_place(radices, number), length = radices->taking;
+    for (int i = 0; i < round; i++)
+        length /= radices->factor[i];
+    return (struct span){place - place % length, place - place % length + length};
+}
+
+#endif

@@ -1,0 +1,50 @@
+#include "reduce_scatter_nodes.h"
+
+#include <string.h>
+
+#include "nodes.h"
+
+/* The blocks of a lane's ranks one after the other, lane by lane: where each begins, in elements, and in `table` how
+   long those of this rank's lane are, and where from its begin. */
+static void sort(const struct coll_comm *comm, const struct call *call, char *sorted, int64_t *from, int64_t *table)
+{
+    const struct topology *topology = &comm->topology;
+    int64_t at = 0;
+    for (int local = 0; local < topology->locals; local++) {
+        const int64_t begin = at;
+        from[local] = begin / call->reduction.element;
+        for (int node = 0; node < topology->nodes; node++) {
+            int rank = topology_rank(topology, node, local);
+            memcpy(sorted + at, (const char *)call->send + call->send_at[rank], (size_t)call->send_bytes[rank]);
+            if (local == topology->local) {
+                table[node] = call->send_bytes[rank];
+                table[topology->nodes + node] = at - begin;
+            }
+            at += call->send_bytes[rank];
+        }
+    }
+    from[topology->locals] = at / call->reduction.element;
+}
+
+int reduce_scatter_through_lanes(struct coll_comm *comm, const struct call *call, group_scattered_sum *between)
+{
+    const struct topology *topology = &comm->topology;
+    const struct group lane = group_lane(comm, topology->local);
+    int64_t all = 1, own = 1, *table = malloc((2 * (size_t)topology->nodes + (size_t)topology->locals + 1) * sizeof *table);
+    for (int rank = 0; rank < comm->ranks; rank++) {
+        all += call->send_bytes[rank];
+        own += topology->local_of[rank] == topology->local ? call->send_bytes[rank] : 0;
+    }
+    char *sorted = coll_scratch(comm, SCRATCH_OTHER, all), *work = coll_scratch(comm, SCRATCH_WORK, own);
+    int error = MPI_ERR_NO_MEM;
+    if (table != NULL && sorted != NULL && work != NULL) {
+        const struct blocks blocks = {.bytes = table, .at = table + topology->nodes};
+        int64_t *from = table + 2 * topology->nodes;
+        sort(comm, call, sorted, from, table);
+        error = node_reduce_scatter(comm, sorted, work, from, &call->reduction);
+        if (error == MPI_SUCCESS)
+            error = between(&lane, work, call->receive, &blocks, &call->reduction);
+    }
+    free(table);
+    return error;
+}

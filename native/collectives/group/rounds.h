@@ -1,0 +1,68 @@
+/* How many members exchange at once: from the costs that all ranks have in common, so that all come to the same. */
+#ifndef UNISONO_GROUP_ROUNDS_H
+#define UNISONO_GROUP_ROUNDS_H
+
+#include "group.h"
+#include "radix.h"
+
+/* Whole vectors of so many bytes, which are sent to each and combined. */
+static inline struct radices rounds_multiplying(const struct coll_comm *comm, int members, double bytes)
+{
+    const struct costs *costs = &comm->costs;
+    double each = bytes * (costs->fabric_byte + costs->node_byte);
+    struct round_cost cost = {costs->fabric_latency + each, costs->fabric_message + each, 0};
+    return radices_for(members, cost, 2 * cost.first);
+}
+
+/* The members of the largest circle, at least 2. */
+static inline int rounds_widest(const struct radices *radices)
+{
+    int widest = 2;
+    for (int round = 0; round < radices->rounds; round++)
+        widest = radices->factor[round] > widest ? radices->factor[round] : widest;
+    return widest;
+}
+
+/* Parts: whatever the factors, (members - 1) / members of all bytes are sent, and so many received. */
+static inline struct round_cost rounds_of_parts(const struct coll_comm *comm, double bytes)
+{
+    return (struct round_cost){comm->costs.fabric_latency, comm->costs.fabric_message, bytes * comm->costs.fabric_byte / 4};
+}
+
+static inline struct radices rounds_dividing(const struct coll_comm *comm, int members, double bytes)
+{
+    double fold = 2 * (comm->costs.fabric_latency + bytes * comm->costs.fabric_byte) + bytes * comm->costs.node_byte;
+    return radices_for(members, rounds_of_parts(comm, bytes), fold);
+}
+
+/* The same one way, after or before which everybody has its own block alone. */
+static inline struct radices rounds_folding(const struct coll_comm *comm, int members, double bytes)
+{
+    double fold = 2 * comm->costs.fabric_latency + bytes * (comm->costs.fabric_byte + comm->costs.node_byte);
+    return radices_for(members, rounds_of_parts(comm, bytes), fold);
+}
+
+static inline struct dissemination rounds_disseminating(const struct coll_comm *comm, int members)
+{
+    return dissemination_of(members, rounds_of_parts(comm, 0));
+}
+
+/* The same, kept with the communicator: finding factors takes longer than a short message. */
+const struct radices *rounds_of_call(struct coll_comm *comm, int members, int64_t bytes,
+                                     struct radices (*find)(const struct coll_comm *comm, int members, double bytes));
+
+/* Messages to and from the others of a circle. */
+struct round {
+    const struct group *group;
+    int count;
+    MPI_Request requests[2 * RADIX_MOST];
+};
+
+int round_receive(struct round *round, void *data, int64_t bytes, int member);
+int round_send(struct round *round, const void *data, int64_t bytes, int member);
+int round_wait(struct round *round);
+
+/* What circle.factor - 1 others sent, of `bytes` each and one after the other, and the own vector, in order of their digits. */
+void round_combine(const struct circle *circle, char *others, char *own, int64_t bytes, const struct reduction *reduction);
+
+#endif
