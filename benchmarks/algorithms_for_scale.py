@@ -3,10 +3,10 @@
     python benchmarks/algorithms_for_scale.py --keep FILE.jsonl               simulates what the file has not yet
     python benchmarks/algorithms_for_scale.py --keep FILE.jsonl --markdown    prints the tables, simulates nothing
 
-`benchmarks/data/algorithms-for-scale.jsonl` is what docs/algorithms-for-scale.md has. Simulated with SimGrid: our C sources,
-and SimGrid's forms of what Open MPI's and MPICH's own rules choose. Copies and combining cost nothing on either side, as
-SimGrid charges nothing for those of its own algorithms. Every message takes its sender `START` seconds, which is assumed:
-without it many messages at once would look better than they are.
+`benchmarks/data/algorithms-for-scale.jsonl` is what docs/algorithms-for-scale.md has. Simulated with SimGrid: our C
+sources, and SimGrid's forms of what Open MPI's and MPICH's own rules choose. Copies and combining cost nothing on both
+sides, as SimGrid charges nothing for those of its own algorithms. Every message takes its sender `START` seconds, which
+is assumed: without it many messages at once would look better than they are.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from statistics import geometric_mean
+from typing import TypedDict
 
 from unisono.errors import LaunchError
 from unisono.simulate.files import platform as read_platform
@@ -43,7 +44,18 @@ BLOCKS = (8, 512, 4096, 32768)
 SIZES = {"allreduce": LONG, "reduce_scatter_block": BLOCKS, "allgather": BLOCKS, "barrier": (0,)}
 FEW = {"allreduce": (8, 1024, 8192), "reduce_scatter_block": (8,), "allgather": (8,), "barrier": (0,)}
 """Of the largest machines: what is simulated in minutes."""
-Key = tuple[str, int, int, str]
+
+
+class Row(TypedDict):
+    """Times in microseconds, by algorithm of ours and by MPI."""
+
+    machine: str
+    nodes: int
+    ppn: int
+    collective: str
+    size: int
+    ours: dict[str, float]
+    peers: dict[str, float]
 
 
 def cases() -> Iterator[tuple[Platform, int, str, tuple[int, ...]]]:
@@ -78,56 +90,65 @@ def simulated(run: Run, deadline: float) -> dict[int, dict[str, float]]:
     return found
 
 
-def one(
-    platform: Platform, ppn: int, collective: str, sizes: tuple[int, ...], deadline: float
-) -> list[dict[str, object]]:
+def one(platform: Platform, ppn: int, collective: str, sizes: tuple[int, ...], deadline: float) -> list[Row]:
     names = NEW[collective] + OLD[collective]
     ours = simulated(Run(platform, ppn, collective, names, sizes, free_copies=True), deadline)
     peers = {s: simulated(Run(platform, ppn, collective, ["smpi"], sizes, selector=s), deadline) for s in SELECTORS}
-    where = {"machine": platform.name, "nodes": platform.nodes, "ppn": ppn, "collective": collective}
     return [
-        {
-            **where,
-            "size": size,
-            "ours": times,
-            "peers": {s: found[size]["smpi"] for s, found in peers.items() if size in found},
-        }
+        Row(
+            machine=platform.name,
+            nodes=platform.nodes,
+            ppn=ppn,
+            collective=collective,
+            size=size,
+            ours=times,
+            peers={s: found[size]["smpi"] for s, found in peers.items() if size in found},
+        )
         for size, times in sorted(ours.items())
     ]
 
 
-def markdown(rows: list[dict[str, object]]) -> str:
-    """A line for each machine, collective and size: the best of the new, of the others, of the peers, and the ratios."""
-    lines = ["| machine | collective | size | new | us | others of ours | us | Open MPI's or MPICH's choice | us |"]
-    lines[0] += " others / new | peer / new |"
-    lines.append("|---|---|---|---|---|---|---|---|---|---|---|")
-    won: dict[tuple[str, str], list[tuple[float, float]]] = {}
+def _ratios(row: Row) -> tuple[str, float, float | None] | None:
+    """The best of the new, how many times as fast as the best of our others it is, and as the best of the peers."""
+    ours, peers = row["ours"], row["peers"]
+    new = min(((ours[n], n) for n in NEW[row["collective"]] if n in ours), default=None)
+    old = min((ours[n] for n in OLD[row["collective"]] if n in ours), default=None)
+    if new is None or old is None:
+        return None
+    return new[1], old / new[0], min(peers.values()) / new[0] if peers else None
+
+
+def _table(rows: list[Row], collective: str) -> list[str]:
+    """A line for each machine; in a cell the two ratios, and which of the new it was where there are several."""
+    cells: dict[str, dict[int, str]] = {}
     for row in rows:
-        collective, size = str(row["collective"]), int(str(row["size"]))
-        ours: dict[str, float] = row["ours"]  # type: ignore[assignment]
-        peers: dict[str, float] = row["peers"]  # type: ignore[assignment]
-        new = min(((ours[n], n) for n in NEW[collective] if n in ours), default=None)
-        old = min(((ours[n], n) for n in OLD[collective] if n in ours), default=None)
-        peer = min(((t, n) for n, t in peers.items()), default=None)
-        if new is None or old is None:
-            continue
-        behind = "" if peer is None else f"{peer[1]} | {peer[0]:.1f} | {old[0] / new[0]:.2f} | {peer[0] / new[0]:.2f}"
-        behind = behind or f" | | {old[0] / new[0]:.2f} | "
-        machine = f"{row['machine']}, {row['nodes']} x {row['ppn']}"
-        what = f"{collective} | {'' if collective == 'barrier' else format_size(size)}"
-        lines.append(f"| {machine} | {what} | `{new[1]}` | {new[0]:.1f} | `{old[1]}` | {old[0]:.1f} | {behind} |")
-        if new[0] < 0.98 * old[0]:
-            ratio = min(old[0], peer[0] if peer else old[0]) / new[0]
-            won.setdefault((collective, new[1]), []).append((old[0] / new[0], ratio))
-    lines += [
-        "",
-        "| algorithm | best of ours in so many cells | by, geometric mean | at most | of these, ahead of all peers |",
-    ]
+        found = _ratios(row) if row["collective"] == collective else None
+        if found is not None:
+            name, others, peer = found
+            which = f" `{name}`" if len(NEW[collective]) > 1 else ""
+            text = f"{others:.2f}, {'-' if peer is None else f'{peer:.2f}'}{which}"
+            cells.setdefault(f"{row['machine']}, {row['nodes']} x {row['ppn']}", {})[row["size"]] = text
+    sizes = sorted({size for line in cells.values() for size in line})
+    heads = [collective, *(format_size(size) if size else "" for size in sizes)]
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    return [*lines, *(f"| {name} | {' | '.join(line.get(s, '') for s in sizes)} |" for name, line in cells.items()), ""]
+
+
+def markdown(rows: list[Row]) -> str:
+    """A table for each collective, and where each algorithm is the best of ours by more than 2 %."""
+    lines = [line for collective in NEW for line in _table(rows, collective)]
+    won: dict[tuple[str, str], list[tuple[float, bool]]] = {}
+    for row in rows:
+        found = _ratios(row)
+        if found is not None and found[1] > 1.02:
+            ahead = found[2] is not None and found[2] > 1
+            won.setdefault((row["collective"], found[0]), []).append((found[1], ahead))
+    lines.append("| algorithm | best of ours in so many cells | by, geometric mean | at most | ahead of both peers |")
     lines.append("|---|---|---|---|---|")
     for (collective, name), ratios in sorted(won.items()):
         mean, most = geometric_mean([r for r, _ in ratios]), max(r for r, _ in ratios)
-        ahead = sum(r > 1 for _, r in ratios)
-        lines.append(f"| {collective} `{name}` | {len(ratios)} | {mean:.2f} | {most:.2f} | {ahead} |")
+        both = sum(ahead for _, ahead in ratios)
+        lines.append(f"| {collective} `{name}` | {len(ratios)} | {mean:.2f} | {most:.2f} | {both} |")
     return "\n".join(lines)
 
 
@@ -137,7 +158,7 @@ def main() -> None:
     parser.add_argument("--markdown", action="store_true", help="print what is kept, simulate nothing")
     parser.add_argument("--deadline", type=float, default=200.0, metavar="S", help="for each simulation")
     given = parser.parse_args()
-    rows = [json.loads(line) for line in given.keep.read_text().splitlines()] if given.keep.exists() else []
+    rows: list[Row] = [json.loads(line) for line in given.keep.read_text().splitlines()] if given.keep.exists() else []
     known = {(row["machine"], row["nodes"], row["ppn"], row["collective"]) for row in rows}
     for platform, ppn, collective, sizes in () if given.markdown else cases():
         if (platform.name, platform.nodes, ppn, collective) in known:

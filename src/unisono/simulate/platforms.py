@@ -136,8 +136,8 @@ class Platform:
 
     @property
     def far(self) -> float:
-        """Seconds of latency that an algorithm expects of a message: between two neighbours of a torus, whose algorithms
-        count the hops themselves, else over as many links as there are between nodes that are furthest apart."""
+        """Seconds of latency that an algorithm expects of a message: between two neighbours of a torus, whose
+        algorithms count hops themselves, else over as many links as there are between nodes that are furthest apart."""
         links = {"torus": 1, "crossbar": 2, "fat tree": 6 if self.pod else 4, "dragonfly": 7}
         return links[self.kind] * self.latency.value
 
