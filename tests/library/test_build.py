@@ -191,6 +191,15 @@ def test_builds_unused_for_a_month_go_but_the_newest_few_stay(cache: Path, monke
     assert {path.name for path in cache.iterdir()} == {*left, "old7", "old8"}
 
 
+def test_a_compiler_of_two_names_is_built_for_once(tmp_path: Path) -> None:
+    """But not where a wrapper does by its name what it does: then it says so."""
+    by_name = _fake_mpicc(tmp_path, 'case "$0" in *other) echo other;; *) echo same;; esac')
+    for name in ("mpicc.openmpi", "other"):
+        (tmp_path / name).symlink_to(by_name)
+    keys = [build._key(str(tmp_path / name), native_source()) for name in ("mpicc", "mpicc.openmpi", "other")]
+    assert keys[0] == keys[1] != keys[2]
+
+
 def test_using_a_build_renews_its_date(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mpicc = _fake_mpicc(cache.parent, "true")
     kept = cache / build._key(mpicc, native_source()) / "unisono-bench"

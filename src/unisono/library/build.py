@@ -137,7 +137,8 @@ def _key(mpicc: str, source: Path, target: Target = BENCH) -> str:
     stat = Path(wrapper).stat()
     said = [_said([wrapper, "-show"]), _said([wrapper, "--version"])]
     flags = [os.environ.get(name, "") for name in ("CFLAGS", "LDFLAGS", "OMPI_CC", "MPICH_CC", "I_MPI_CC")]
-    for text in (wrapper, str(stat.st_size), str(stat.st_mtime_ns), *said, *flags):
+    # One compiler may have several names (Debian: mpicc, mpicc.openmpi); by what it says those of one program differ.
+    for text in (str(Path(wrapper).resolve()), str(stat.st_size), str(stat.st_mtime_ns), *said, *flags):
         digest.update(text.encode() + b"\0")
     return digest.hexdigest()[:20]
 
