@@ -16,9 +16,13 @@ SAY = result() { if [ $$1 = 0 ]; then echo passed; else echo "FAILED (exit statu
 tune: $(VENV)/.installed
 	$(BIN)/unisono tune --resume $(ARGS)
 
+# Hundreds of tests start Python: it keeps its bytecode, as it does for users, whatever the environment says.
 # Both halves run whatever becomes of the first; a Ctrl-C (pytest ends with 2) ends it all.
+test: export PYTHONDONTWRITEBYTECODE :=
 test: $(VENV)/.test-installed
-	@echo "First half: what may run while another test does"; \
+	@echo "Building once what many tests start"; \
+	$(BIN)/python -m tests.prebuilt; \
+	echo "First half: what may run while another test does"; \
 	$(BIN)/python -m pytest -n 2 -m "not nightly and (beside or not (mpi or cluster))"; first=$$?; \
 	if [ $$first = 2 ]; then exit 2; fi; \
 	echo "Second half: ranks that need the machine for themselves"; \

@@ -19,7 +19,7 @@ from unisono.machine.describe import describe
 from unisono.machine.description import Machine
 
 __all__ = ["pytest_terminal_summary"]
-pytest_plugins = ["tests.tally"]
+pytest_plugins = ["tests.cost", "tests.tally"]
 
 EMBEDDED = Path(sys.executable).parent / "mpirun"
 SYSTEM = Path("/usr/bin/mpirun")

@@ -1,0 +1,59 @@
+"""`python -m tests.prebuilt` builds what many tests start, before any of them runs: `make test` begins with it.
+
+Tests build by themselves what is not there yet. But two that run at the same time would both build the same, and each
+program would be compiled by itself, although they share most of their sources. Here those of an MPI come out of one
+folder. What does not compile is left to the tests, which say more about it.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from tests.collectives.test_nodes import TRY
+from tests.conftest import EMBEDDED, SYSTEM
+from unisono.errors import UserError
+from unisono.hybrid.solver import SOLVER
+from unisono.library import build
+from unisono.library.build import BENCH
+from unisono.library.recorder import RECORDER
+from unisono.simulate.build import simulator, skeleton, unavailable
+
+TARGETS = (BENCH, RECORDER, SOLVER, TRY)
+
+
+def for_compiler(mpicc: str) -> int:
+    """Puts every target where `built` looks for it; returns how many were missing. Raises UserError as `built` does."""
+    source = build.native_source()
+    places = {target: build.cache() / build._key(mpicc, source, target) / Path(target.file).name for target in TARGETS}
+    missing = {target: kept for target, kept in places.items() if not kept.exists()}
+    build.cache().mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="build-", dir=build.cache()) as folder:
+        for target, kept in missing.items():
+            made = build._build(mpicc, source, Path(folder), target)
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            made.replace(kept)
+    return len(missing)
+
+
+def main() -> None:
+    compilers = [str(mpirun.with_name("mpicc")) for mpirun in (EMBEDDED, SYSTEM)] + ["mpicc.mpich"]
+    for mpicc in filter(shutil.which, compilers):
+        begun = time.monotonic()
+        try:
+            said = f"{for_compiler(mpicc)} programs built"
+        except UserError as error:
+            said = str(error)
+        sys.stdout.write(f"{mpicc}: {said} ({time.monotonic() - begun:.0f} s)\n")
+    if not unavailable():
+        try:
+            sys.stdout.write(f"smpicc: {simulator().name} and {skeleton().name} are built\n")
+        except UserError as error:
+            sys.stdout.write(f"{error}\n")
+
+
+if __name__ == "__main__":
+    main()
