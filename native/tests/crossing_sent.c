@@ -47,14 +47,28 @@ int __wrap_PMPI_Isend(const void *data, int count, MPI_Datatype type, int to, in
     return __real_PMPI_Isend(data, count, type, to, tag, on, request);
 }
 
+/* Of these the size is that of a rank's block. */
+static bool is_by_rank(enum collective collective)
+{
+    return collective == COLL_ALLGATHER || collective == COLL_REDUCE_SCATTER_BLOCK;
+}
+
 /* 1: not as it was counted. */
 static int try(const struct algorithm *algorithm, bool commutative)
 {
-    const int64_t bytes = (int64_t)PARTS * comm->ranks, own = algorithm->collective == COLL_ALLGATHER ? PARTS : bytes;
+    const int64_t bytes = (int64_t)PARTS * comm->ranks, own = is_by_rank(algorithm->collective) ? PARTS : bytes;
     const struct shape shape = {.bytes = own, .element = 8, .commutative = commutative};
     struct call call = {.collective = algorithm->collective, .bytes = own, .count = own / 8};
-    if (algorithm->crosses == NULL || !algorithm_applies(algorithm, comm, &shape))
+    int64_t *table = calloc(2 * (size_t)comm->ranks, sizeof *table);
+    for (int rank = 0; rank < comm->ranks; rank++) {
+        table[rank] = PARTS;
+        table[comm->ranks + rank] = (int64_t)rank * PARTS;
+    }
+    call.send_bytes = table, call.send_at = table + comm->ranks;
+    if (algorithm->crosses == NULL || !algorithm_applies(algorithm, comm, &shape)) {
+        free(table);
         return 0;
+    }
     call.send = calloc((size_t)bytes, 1);
     call.receive = calloc((size_t)bytes, 1);
     reduction_set(&call.reduction, MPI_DOUBLE, MPI_SUM);
@@ -71,6 +85,7 @@ static int try(const struct algorithm *algorithm, bool commutative)
                expected, right ? "right" : "WRONG");
     free((void *)(uintptr_t)call.send);
     free(call.receive);
+    free(table);
     return !right;
 }
 

@@ -35,7 +35,10 @@ SOME = {
     "allreduce_chain",
     "allreduce_leader",
     "allgather_ring",
+    "allgather_far",
     "reduce_chain",
+    "reduce_scatter_near",
+    "reduce_scatter_block_ring",
 }
 
 
@@ -67,7 +70,8 @@ def test_results_are_right(installed: Installed, launch: dict[str, str], ranks: 
     assert done.exit_code == 0, done.stdout + done.stderr
     lines = [line for line in done.stdout.splitlines() if line.endswith((" right", " WRONG"))]
     assert not [line for line in lines if line.endswith("WRONG")], done.stdout
-    assert {line.split()[0] for line in lines} >= SOME
+    uneven = "," in nodes  # lanes of equal length are not to be had there
+    assert {line.split()[0] for line in lines} >= SOME - ({"allgather_far"} if uneven else set())
 
 
 @pytest.mark.mpi

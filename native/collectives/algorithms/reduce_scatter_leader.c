@@ -1,6 +1,5 @@
-#include <string.h>
-
 #include "../group/nodes.h"
+#include "../group/reduce_scatter_leaders.h"
 #include "../group/scratch.h"
 
 static bool applies(const struct coll_comm *comm, const struct shape *shape)
@@ -20,56 +19,25 @@ static double cost_v(const struct coll_comm *comm, const struct shape *shape)
     return cost_of_block(comm, shape, cost);
 }
 
-/* The blocks of a node's ranks one after the other, node by node, and in `table` how long a node's are, and where. */
-static void sort(const struct coll_comm *comm, const struct call *call, char *sorted, int64_t *table)
+/* As group_reduce_scatter() chooses. */
+static struct crossing crosses_v(const struct coll_comm *comm, const struct shape *shape)
 {
-    const struct topology *topology = &comm->topology;
-    int64_t at = 0;
-    for (int node = 0; node < topology->nodes; node++) {
-        table[topology->nodes + node] = at;
-        for (int i = topology->first[node]; i < topology->first[node + 1]; i++) {
-            int rank = topology->members[i];
-            memcpy(sorted + at, (const char *)call->send + call->send_at[rank], (size_t)call->send_bytes[rank]);
-            at += call->send_bytes[rank];
-        }
-        table[node] = at - table[topology->nodes + node];
-    }
+    const int64_t nodes = comm->topology.nodes;
+    const bool halves = shape->commutative && nodes > 2 && shape->bytes <= REDUCE_SCATTER_HALVES * nodes;
+    return cost_crossing(comm, halves ? CROSSING_HALVING_FAR : CROSSING_PAIRS, shape->commutative, (double)shape->bytes);
 }
 
-/* `table`: two numbers for each node, then for each rank of this one. */
-static int by_leaders(struct coll_comm *comm, const struct call *call, char *sorted, char *work, int64_t *table)
+static struct crossing crosses(const struct coll_comm *comm, const struct shape *shape)
 {
-    const struct topology *topology = &comm->topology;
-    const struct reduction *reduction = &call->reduction;
-    const struct group leaders = group_lane(comm, 0);
-    sort(comm, call, sorted, table);
-    const struct blocks blocks = {.bytes = table, .at = table + topology->nodes};
-    const int64_t all = table[topology->nodes - 1] + table[2 * topology->nodes - 1];
-    int64_t *bytes = table + 2 * topology->nodes, *at = bytes + topology->locals, next = 0;
-    for (int local = 0; local < topology->locals; next += bytes[local++]) {
-        bytes[local] = call->send_bytes[topology_rank(topology, topology->node, local)];
-        at[local] = next;
-    }
-    int error = node_reduce(comm, 0, sorted, leaders.me >= 0 ? work : NULL, all / reduction->element, reduction);
-    if (error == MPI_SUCCESS && leaders.me >= 0)
-        error = group_reduce_scatter(&leaders, work, sorted, &blocks, reduction);
-    if (error == MPI_SUCCESS)
-        error = node_scatter(comm, 0, sorted, call->receive, 0, bytes, at);
-    return error;
+    struct shape all = *shape;
+    all.bytes = shape->bytes * comm->ranks;
+    return crosses_v(comm, &all);
 }
 
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 {
     (void)segment;
-    int64_t all = 1, *table = malloc(2 * (size_t)(comm->topology.nodes + comm->topology.locals) * sizeof *table);
-    for (int rank = 0; rank < comm->ranks; rank++)
-        all += call->send_bytes[rank];
-    char *sorted = coll_scratch(comm, SCRATCH_OTHER, all), *work = coll_scratch(comm, SCRATCH_WORK, all);
-    int error = MPI_ERR_NO_MEM;
-    if (table != NULL && sorted != NULL && work != NULL)
-        error = by_leaders(comm, call, sorted, work, table);
-    free(table);
-    return error;
+    return reduce_scatter_through_leaders(comm, call, group_reduce_scatter);
 }
 
 static const char meaning[] =
@@ -84,6 +52,7 @@ const struct algorithm reduce_scatter_leader = {
     .reference = reference,
     .applies = applies,
     .cost = cost_v,
+    .crosses = crosses_v,
     .scratch = scratch_three_vectors,
     .run = run,
 };
@@ -95,6 +64,7 @@ const struct algorithm reduce_scatter_block_leader = {
     .reference = reference,
     .applies = applies,
     .cost = cost,
+    .crosses = crosses,
     .scratch = scratch_all_thrice,
     .run = run,
 };

@@ -152,6 +152,10 @@ static inline bool group_doubles(int size)
     return (size & (size - 1)) == 0;
 }
 
+/* As many messages as in a ring, log2 size rounds, the farthest members first. In place; beyond a power of two a member takes part
+   by its neighbour. */
+int group_allgather_far(const struct group *group, void *data, const struct blocks *blocks);
+
 /* All sizes and places are by member. One partner after the other, both ways at once; or up to `most` at once. */
 int group_alltoall_pairwise(const struct group *group, const void *send, const struct blocks *out, void *receive,
                             const struct blocks *in);
@@ -214,6 +218,11 @@ int group_reduce_scatter_halving(const struct group *group, const void *send, vo
    much that it would take more than three vectors' memory. */
 int group_reduce_scatter_dividing(const struct group *group, const void *send, void *receive, const struct blocks *blocks,
                                   const struct reduction *reduction);
+/* Recursive halving with the nearest first, in order, with a message for each block; and around a ring, for commutative ones. */
+int group_reduce_scatter_near(const struct group *group, const void *send, void *receive, const struct blocks *blocks,
+                              const struct reduction *reduction);
+int group_reduce_scatter_ring(const struct group *group, const void *send, void *receive, const struct blocks *blocks,
+                              const struct reduction *reduction);
 enum { REDUCE_SCATTER_HALVES = 4096 }; /* bytes of a block, up to which the first prefers halving */
 
 #endif

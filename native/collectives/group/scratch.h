@@ -69,6 +69,11 @@ static inline int64_t scratch_all_thrice(const struct coll_comm *comm, const str
     return 3 * scratch_all(comm, shape);
 }
 
+static inline int64_t scratch_all_four_times(const struct coll_comm *comm, const struct shape *shape)
+{
+    return 4 * scratch_all(comm, shape);
+}
+
 /* Where blocks are sorted by node. */
 static inline int64_t scratch_by_node(const struct coll_comm *comm, const struct shape *shape)
 {

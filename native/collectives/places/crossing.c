@@ -90,6 +90,29 @@ static void count_pairs(struct counter *counter, struct pairs pairs)
         }
 }
 
+/* Each number sends the blocks that it has: of the members for which the numbers answer from which it has heard. */
+static void count_far(struct counter *counter, bool back)
+{
+    const int size = counter->size, power = power_below(size);
+    int *blocks = reserve_get((size_t)power * sizeof *blocks);
+    for (int number = 0; number < power; number++)
+        blocks[number] = number < size - power ? 2 : 1;
+    for (int i = 0; i < size - power; i++) {
+        count(counter, 2 * i + 1, 2 * i, back ? 1 : 1. / size);
+        count(counter, 2 * i, 2 * i + 1, back ? 1. / size : (size - 1.) / size);
+    }
+    for (int bit = power / 2; bit > 0; bit /= 2)
+        for (int number = 0; number < power; number++) {
+            const int partner = number ^ bit, one = unfold(size, number), other = unfold(size, partner);
+            if (partner < number)
+                continue;
+            count(counter, one, other, (double)blocks[back ? partner : number] / size);
+            count(counter, other, one, (double)blocks[back ? number : partner] / size);
+            blocks[number] = blocks[partner] = blocks[number] + blocks[partner];
+        }
+    reserve_put(blocks);
+}
+
 /* From number 0 on, farthest first: who has it sends it to the partner of a butterfly. Others than a power of two get it last. */
 static void count_bine_tree(struct counter *counter)
 {
@@ -176,7 +199,10 @@ static void count_kind(struct counter *counter, enum crossing_kind kind, int *no
         count_pairs(counter, (struct pairs){.bine = kind == CROSSING_BINE_BACK, .far = kind == CROSSING_HALVING_FAR_BACK,
                                             .before = 1, .after = 1, .amount = 1, .factor = 0.5});
         break;
-    case CROSSING_HALVING_NEAR:
+    case CROSSING_FAR:
+    case CROSSING_NEAR:
+        count_far(counter, kind == CROSSING_NEAR);
+        break;
     case CROSSING_HALVING_FAR:
     case CROSSING_BINE:
         count_pairs(counter, (struct pairs){.bine = kind == CROSSING_BINE, .far = kind == CROSSING_HALVING_FAR, .before = 1,

@@ -19,7 +19,8 @@ enum crossing_kind {
     CROSSING_SCATTER,      /* down a binomial tree, each node the parts of its subtree */
     CROSSING_DOUBLING,     /* all to partners at distances 1, 2, 4 ... */
     CROSSING_HALVING,      /* 1/2, 1/4 ... to partners at distances 1, 2 ..., and the same back: an allreduce */
-    CROSSING_HALVING_NEAR, /* the first half of that: a reduce_scatter; mirrored, an allgather; to compare with */
+    CROSSING_FAR,          /* an allgather: 1/n to partners at distances 1/2, 2/n at 1/4 ... of the nodes */
+    CROSSING_NEAR,         /* the same the other way round: a reduce_scatter */
     CROSSING_HALVING_FAR,  /* 1/2, 1/4 ... to partners at distances 1/2, 1/4 ... of the nodes: a reduce_scatter */
     CROSSING_HALVING_FAR_BACK, /* the same, and back; not one of ours, to compare with */
     CROSSING_GROWING,      /* 1/n, 2/n, 4/n ... to partners at distances 1, 2, 4 ...; of a power of two nodes */
