@@ -21,8 +21,8 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 {
     (void)segment;
     struct by_node by_node;
-    struct group leaders = group_lane(comm, 0);
-    int error = by_node_start(&by_node, comm, call), last = comm->topology.nodes - 1;
+    struct group leaders = group_near(comm, 0);
+    int error = by_node_start(&by_node, comm, call), last = group_of_node(&leaders, comm->topology.nodes - 1);
     if (error == MPI_SUCCESS && leaders.me >= 0) {
         struct blocks blocks = {.bytes = by_node.node_bytes, .at = by_node.node_at};
         error = group_allgather_multiplying(&leaders, by_node.all + by_node.node_at[leaders.me], by_node.all, &blocks);
