@@ -56,6 +56,7 @@ nightly-tests: $(VENV)/.nightly-installed
 lint: $(VENV)/.test-installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run -Werror $$(git ls-files '*.c' '*.h')
 	$(BIN)/mypy
 
 install: $(VENV)/.installed

@@ -42,7 +42,8 @@ static void put_all(int alltoall, int bytes)
 {
     for (int i = 1; i < ranks; i++) {
         int to = (rank + i) % ranks;
-        MPI_Put(mine + (alltoall ? place(to, bytes) : 0), bytes, MPI_BYTE, to, place(rank, bytes), bytes, MPI_BYTE, window);
+        MPI_Put(mine + (alltoall ? place(to, bytes) : 0), bytes, MPI_BYTE, to, place(rank, bytes), bytes, MPI_BYTE,
+                window);
     }
 }
 
@@ -69,7 +70,8 @@ static void get_flush(int alltoall, int bytes)
     MPI_Barrier(MPI_COMM_WORLD);
     for (int i = 1; i < ranks; i++) {
         int from = (rank + i) % ranks;
-        MPI_Get(mine + place(from, bytes), bytes, MPI_BYTE, from, alltoall ? place(rank, bytes) : 0, bytes, MPI_BYTE, window);
+        MPI_Get(mine + place(from, bytes), bytes, MPI_BYTE, from, alltoall ? place(rank, bytes) : 0, bytes, MPI_BYTE,
+                window);
     }
     MPI_Win_flush_all(window);
     MPI_Barrier(MPI_COMM_WORLD);

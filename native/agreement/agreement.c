@@ -85,7 +85,8 @@ static void merge(struct record *record, const struct keyspace *space, const str
 }
 
 /* Whether this rank is there, and wants something; and on which host it is. */
-static bool is_here(struct record *record, const struct keyspace *space, int rank, double until, char host[AGREEMENT_HOST])
+static bool is_here(struct record *record, const struct keyspace *space, int rank, double until,
+                    char host[AGREEMENT_HOST])
 {
     char value[KEYSPACE_VALUE];
     host[0] = '\0';
@@ -126,7 +127,8 @@ void agreement_reach(const struct keyspace *space, const struct record *own, dou
 {
     const int rank = space->rank, parent = rank > 0 ? (rank - 1) / AGREEMENT_CHILDREN : -1;
     const int64_t first = (int64_t)rank * AGREEMENT_CHILDREN + 1, end = first + AGREEMENT_CHILDREN;
-    const int children = (int)((end < space->ranks ? end : space->ranks) - (first < space->ranks ? first : space->ranks));
+    const int children =
+        (int)((end < space->ranks ? end : space->ranks) - (first < space->ranks ? first : space->ranks));
     char value[KEYSPACE_VALUE], host[AGREEMENT_HOST], parents_host[AGREEMENT_HOST];
     struct record said;
     *all = *own;

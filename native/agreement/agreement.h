@@ -42,9 +42,9 @@ struct complaint {
 /* What a rank says; what it hears of all of them has the same form. */
 struct record {
     int items;
-    uint32_t item[AGREEMENT_ITEMS];     /* must be alike: agreement_hash() of each */
-    int64_t least[AGREEMENT_NUMBERS];   /* the least of all ranks counts */
-    struct complaint complaint;         /* the first that was found */
+    uint32_t item[AGREEMENT_ITEMS];   /* must be alike: agreement_hash() of each */
+    int64_t least[AGREEMENT_NUMBERS]; /* the least of all ranks counts */
+    struct complaint complaint;       /* the first that was found */
 };
 
 /* Collective over all `ranks` of the launch that have the library. `own` is what this rank says; *all is, if there is no

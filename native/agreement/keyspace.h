@@ -9,7 +9,7 @@ enum { KEYSPACE_VALUE = 704 };
 
 struct keyspace {
     int rank, ranks;
-    int round; /* a part of every key, so that a later agreement does not find what an earlier one said */
+    int round;        /* a part of every key, so that a later agreement does not find what an earlier one said */
     const char *host; /* this rank's */
     /* This rank's value of a key, for the others; once. False: the launcher did not take it. */
     bool (*put)(const struct keyspace *space, int key, const char *value);

@@ -108,8 +108,7 @@ static int node_of(const char *mapping, int rank)
     do {
         before = rank;
         for (const char *at = strchr(mapping, ',');
-             at != NULL && sscanf(at, ",(%d,%d,%d)%n", &first, &nodes, &each, &used) == 3;
-             at += used) {
+             at != NULL && sscanf(at, ",(%d,%d,%d)%n", &first, &nodes, &each, &used) == 3; at += used) {
             if (first < 0 || nodes < 1 || each < 1)
                 return -1;
             if (rank / each < nodes)

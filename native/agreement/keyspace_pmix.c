@@ -112,7 +112,7 @@ static bool put(const struct keyspace *space, int key, const char *text)
 }
 
 enum manner {
-    MANNER_WAIT, /* some servers answer at once that there is nothing, others only after the time-out */
+    MANNER_WAIT,    /* some servers answer at once that there is nothing, others only after the time-out */
     MANNER_REFRESH, /* past what this process has kept; waits as well */
     MANNER_AT_ONCE, /* what this node knows */
 };

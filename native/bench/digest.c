@@ -30,7 +30,8 @@ static uint64_t hash(const double *numbers, int64_t count)
     return made;
 }
 
-static bool digest(struct bench *bench, bool to_all, int64_t count, int64_t numbers, uint64_t *made, struct problem *problem)
+static bool digest(struct bench *bench, bool to_all, int64_t count, int64_t numbers, uint64_t *made,
+                   struct problem *problem)
 {
     const struct team *team = &bench->team;
     const int root = 0;
@@ -67,7 +68,8 @@ bool digest_command(struct bench *bench, struct command *command, struct problem
     if (name == NULL || (strcmp(name, "allreduce") != 0 && strcmp(name, "reduce") != 0))
         return problem_set(problem, "coll is allreduce or reduce");
     if (!command_integer(command, "bytes", 1, bytes_most, NULL, &bytes, problem) ||
-        !command_integer(command, "numbers", 1, INT32_MAX, &all, &numbers, problem) || !command_complete(command, problem))
+        !command_integer(command, "numbers", 1, INT32_MAX, &all, &numbers, problem) ||
+        !command_complete(command, problem))
         return false;
     const int64_t element = sizeof(double), count = (bytes + element - 1) / element;
     watchdog_arm(deadline, bench->team.rank, "combining");

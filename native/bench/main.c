@@ -36,14 +36,9 @@ static bool algorithms_command(struct bench *bench, struct command *command, str
 static const struct {
     const char *verb;
     bool (*obey)(struct bench *bench, struct command *command, struct problem *problem);
-} verbs[] = {{"algorithms", algorithms_command},
-             {"compute", compute_command},
-             {"define", define_command},
-             {"digest", digest_command},
-             {"fabric", fabric_command},
-             {"limits", limits_command},
-             {"measure", measure_command},
-             {"state", state_command}};
+} verbs[] = {{"algorithms", algorithms_command}, {"compute", compute_command}, {"define", define_command},
+             {"digest", digest_command},         {"fabric", fabric_command},   {"limits", limits_command},
+             {"measure", measure_command},       {"state", state_command}};
 
 static void answer(struct bench *bench, const char *verb, const struct problem *problem)
 {

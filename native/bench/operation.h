@@ -19,10 +19,11 @@ struct operation {
     size_t bytes;      /* the message size, by the collective's own convention */
     size_t send_bytes; /* what this rank's buffers hold */
     size_t receive_bytes;
-    int *counts, *offsets;       /* allgatherv, alltoallv, gatherv, scatterv and reduce_scatter; partners of exchange and halo26 */
-    MPI_Datatype *types, made; /* alltoallw; the one that it made, or MPI_DATATYPE_NULL */
+    int *counts,
+        *offsets; /* allgatherv, alltoallv, gatherv, scatterv and reduce_scatter; partners of exchange and halo26 */
+    MPI_Datatype *types, made;       /* alltoallw; the one that it made, or MPI_DATATYPE_NULL */
     const struct partners *partners; /* exchange */
-    struct reduction *reduction; /* allreduce, reduce, reduce_scatter(_block) */
+    struct reduction *reduction;     /* allreduce, reduce, reduce_scatter(_block) */
 };
 
 /* A row of the table. Root is rank 0 wherever there is one. */

@@ -10,8 +10,8 @@ static int numbers_read(const char *what, const char *text, int *numbers, int mo
         int64_t value;
         size_t length = parse_first(text, INT_MAX, &value);
         if (value < 0)
-            problem_set(problem, "%s: '%.*s' is not a rank or a number of its kind", what, (int)(length < 40 ? length : 40),
-                        text);
+            problem_set(problem, "%s: '%.*s' is not a rank or a number of its kind", what,
+                        (int)(length < 40 ? length : 40), text);
         else if (count == most)
             problem_set(problem, "%s: more than %d numbers", what, most);
         if (value < 0 || count == most)
@@ -24,7 +24,8 @@ static int numbers_read(const char *what, const char *text, int *numbers, int mo
 
 bool partners_read(struct partners *partners, struct command *command, struct problem *problem)
 {
-    int pairs = numbers_read("partners", command_text(command, "partners"), partners->pairs[0], 2 * PARTNERS_MOST, problem);
+    int pairs =
+        numbers_read("partners", command_text(command, "partners"), partners->pairs[0], 2 * PARTNERS_MOST, problem);
     int step = pairs < 0 ? -1
                          : numbers_read("step", command_text(command, "step"), (int *)partners->step,
                                         ACTION_NUMBERS * STEP_MOST, problem);

@@ -18,8 +18,8 @@ enum { ACTION_NUMBERS = 5 };
 _Static_assert(sizeof(struct action) == ACTION_NUMBERS * sizeof(int), "an action is its numbers");
 
 struct partners {
-    int pairs[PARTNERS_MOST][2]; /* source and target of each message of a step */
-    int count;                   /* 0: each rank sends to the ranks before and after it, in a ring */
+    int pairs[PARTNERS_MOST][2];   /* source and target of each message of a step */
+    int count;                     /* 0: each rank sends to the ranks before and after it, in a ring */
     struct action step[STEP_MOST]; /* of all ranks, each in its order; instead of pairs */
     int actions;
 };

@@ -85,7 +85,8 @@ bool settings_define(struct settings *settings, struct team *team, struct comman
     bool good = team_agree(team, problem);
     MPI_Comm copy = MPI_COMM_NULL;
     if (good)
-        good = prefer_dup(MPI_COMM_WORLD, prefer, &copy) == MPI_SUCCESS && (use == NULL || ours_use(copy, use, problem));
+        good =
+            prefer_dup(MPI_COMM_WORLD, prefer, &copy) == MPI_SUCCESS && (use == NULL || ours_use(copy, use, problem));
     struct problem restoring = {""};
     cvars_restore(&changes, &restoring);
     if (!team_agree(team, &restoring)) {

@@ -129,12 +129,13 @@ struct call {
     /* allgatherv: receive_*, of `ranks` entries, are the same everywhere, and so are reduce_scatter(_block)'s send_*: the
        block of each rank, one after the other, with gaps where the call is a piece of another. alltoallv: all four are a
        rank's own. gatherv's receive_* and scatterv's send_* are known to the root alone. */
-    const struct neighbours *around; /* neighbor_*: then send_* are by target, receive_* by source */
+    const struct neighbours *around;     /* neighbor_*: then send_* are by target, receive_* by source */
     const int64_t *send_bytes, *send_at; /* by rank: how many bytes, where in `send` */
     const int64_t *receive_bytes, *receive_at;
 
-    int64_t own;   /* bytes of this rank's block; gatherv, scatterv: known to it and to the root. In place: 0, in the root's table too */
-    int64_t count; /* elements; reduce, allreduce, scan, exscan */
+    int64_t
+        own; /* bytes of this rank's block; gatherv, scatterv: known to it and to the root. In place: 0, in the root's table too */
+    int64_t count;              /* elements; reduce, allreduce, scan, exscan */
     struct reduction reduction; /* of all that combine */
 };
 
@@ -147,12 +148,13 @@ struct coll_comm {
     int rank, ranks;
     bool served;   /* on all nodes there is memory to share: else nothing of ours applies. The same on all ranks */
     bool is_short; /* cells or queues were refused: what applied before may not do so now */
-    bool crowded; /* somewhere ranks have no CPU each: the same on all ranks, for the cost model (node->crowded: here) */
+    bool
+        crowded; /* somewhere ranks have no CPU each: the same on all ranks, for the cost model (node->crowded: here) */
     struct topology topology; /* the peers' */
     struct fabric fabric;
     struct peers *peers;
     int slot;
-    struct node *node;  /* the ranks of this rank's node; never NULL */
+    struct node *node;       /* the ranks of this rank's node; never NULL */
     struct domains *domains; /* the same in two levels: node/domains.h; NULL: not yet */
     struct scratch *scratch;
     struct rounds_known *rounds; /* what group/rounds.h found for the last calls; NULL: nothing yet */
@@ -197,7 +199,7 @@ struct shape {
     int64_t element;  /* reductions */
     bool commutative; /* reductions; true otherwise */
     int root;
-    bool ordered;     /* a reduction that is not ORDER_FREE */
+    bool ordered; /* a reduction that is not ORDER_FREE */
 };
 
 /* One row of the table. An algorithm is one file: pure functions that say who sends what to whom at each step, which
@@ -231,7 +233,8 @@ bool algorithm_applies(const struct algorithm *algorithm, const struct coll_comm
 int algorithm_run(const struct algorithm *algorithm, struct coll_comm *comm, const struct call *call, int64_t segment);
 
 /* Bytes between groups of nodes; none where these are not known, or nothing is counted. */
-struct crossing algorithm_crosses(const struct algorithm *algorithm, const struct coll_comm *comm, const struct shape *shape);
+struct crossing algorithm_crosses(const struct algorithm *algorithm, const struct coll_comm *comm,
+                                  const struct shape *shape);
 /* By its own model, and as if what crosses waited for the links between groups after it has passed those of the nodes: seconds. */
 double algorithm_cost(const struct algorithm *algorithm, const struct coll_comm *comm, const struct shape *shape);
 

@@ -12,13 +12,13 @@
 
 /* Equal pointers are allowed, and no reason not to vectorise: element i depends on elements i alone. */
 #define LOOP(operation, element, type, expression)                                                                     \
-    CLONES static void operation##_##element(const struct reduction *reduction, const void *left, const void *right,  \
-                                             void *result, int64_t count)                                             \
+    CLONES static void operation##_##element(const struct reduction *reduction, const void *left, const void *right,   \
+                                             void *result, int64_t count)                                              \
     {                                                                                                                  \
         const type *lefts = left, *rights = right;                                                                     \
         type *results = result;                                                                                        \
         (void)reduction;                                                                                               \
-        _Pragma("GCC ivdep") for (int64_t i = 0; i < count; i++)                                                      \
+        _Pragma("GCC ivdep") for (int64_t i = 0; i < count; i++)                                                       \
         {                                                                                                              \
             const type l = lefts[i], r = rights[i];                                                                    \
             results[i] = (type)(expression);                                                                           \
@@ -27,16 +27,16 @@
 
 #define NUMBERS(element, type, wide)                                                                                   \
     LOOP(SUM, element, type, (wide)l + (wide)r)                                                                        \
-    LOOP(PROD, element, type, (wide)l * (wide)r)                                                                       \
+    LOOP(PROD, element, type, (wide)l *(wide)r)                                                                        \
     LOOP(MIN_LEFT, element, type, r < l ? r : l)                                                                       \
     LOOP(MAX_LEFT, element, type, r > l ? r : l)
 
 #define INTEGERS(element, type, wide)                                                                                  \
     NUMBERS(element, type, wide)                                                                                       \
-    LOOP(BAND, element, type, l & r)                                                                                   \
+    LOOP(BAND, element, type, l &r)                                                                                    \
     LOOP(BOR, element, type, l | r)                                                                                    \
     LOOP(BXOR, element, type, l ^ r)                                                                                   \
-    LOOP(LAND, element, type, l && r)                                                                                  \
+    LOOP(LAND, element, type, l &&r)                                                                                   \
     LOOP(LOR, element, type, l || r)                                                                                   \
     LOOP(LXOR, element, type, !l != !r)
 
@@ -62,8 +62,8 @@ FLOATS(DOUBLE, double)
     [MAX_LEFT][element] = MAX_LEFT_##element
 #define ROW_INTEGERS(element)                                                                                          \
     ROW_NUMBERS(element), [MIN_RIGHT][element] = MIN_LEFT_##element, [MAX_RIGHT][element] = MAX_LEFT_##element,        \
-                          [BAND][element] = BAND_##element, [BOR][element] = BOR_##element,                           \
-                          [BXOR][element] = BXOR_##element, [LAND][element] = LAND_##element,                         \
+                          [BAND][element] = BAND_##element, [BOR][element] = BOR_##element,                            \
+                          [BXOR][element] = BXOR_##element, [LAND][element] = LAND_##element,                          \
                           [LOR][element] = LOR_##element, [LXOR][element] = LXOR_##element
 #define ROW_FLOATS(element)                                                                                            \
     ROW_NUMBERS(element), [MIN_RIGHT][element] = MIN_RIGHT_##element, [MAX_RIGHT][element] = MAX_RIGHT_##element

@@ -12,7 +12,7 @@ enum fabric_tag { FABRIC_DATA = 1, FABRIC_SECOND, FABRIC_NODE, FABRIC_SETUP, FAB
 struct fabric {
     MPI_Comm comm;
     struct failure *failure; /* of others: failure.h; NULL: not watched */
-    int tags; /* added to all tags: several communicators may send on one private communicator */
+    int tags;                /* added to all tags: several communicators may send on one private communicator */
     /* Those that wait for a message look who has left: all ranks are on one node that shares memory, or ranks of a node send
        one another messages because cells or queues were refused. */
     bool hears;

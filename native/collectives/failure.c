@@ -240,8 +240,10 @@ void failure_look(struct failure *failure, bool begins)
         return;
     long process = (long)atomic_load_explicit(&presence_of(failure, local)->process, memory_order_relaxed);
     if (failure_found(failure, class_of_death()))
-        fprintf(stderr, "unisono: process %ld has ended while other ranks wait for it in a collective, which returns an error\n",
-                process);
+        fprintf(
+            stderr,
+            "unisono: process %ld has ended while other ranks wait for it in a collective, which returns an error\n",
+            process);
 }
 
 bool failure_reach(struct failure *failure)
@@ -318,8 +320,8 @@ bool failure_found(struct failure *failure, int error)
         return false;
     PMPI_Error_class(error, &class);
     failure->error = class;
-    bool first = failure->presence == NULL ||
-                 atomic_compare_exchange_strong(&presence_of(failure, 0)->left, &none, class);
+    bool first =
+        failure->presence == NULL || atomic_compare_exchange_strong(&presence_of(failure, 0)->left, &none, class);
     revoke_all(failure->comm);
     if (failure->presence != NULL) {
         failure_reached(failure); /* it is here, not in another's memory; what it says later nobody sees */
@@ -340,7 +342,8 @@ int failure_report(const struct failure *failure, MPI_Comm user)
 #ifdef OMPI_HAVE_MPI_EXT_FTMPI
     int revoked = 0;
     if (tells(failure->error))
-        return PMPIX_Comm_is_revoked(user, &revoked) == MPI_SUCCESS && revoked ? MPIX_ERR_REVOKED : MPIX_ERR_PROC_FAILED;
+        return PMPIX_Comm_is_revoked(user, &revoked) == MPI_SUCCESS && revoked ? MPIX_ERR_REVOKED
+                                                                               : MPIX_ERR_PROC_FAILED;
 #else
     (void)user;
 #endif

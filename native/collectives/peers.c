@@ -93,8 +93,8 @@ static void unlist(struct peers *peers)
 static struct peers *create(int *world, int ranks, MPI_Comm comm)
 {
     struct peers *peers = reserve_get(sizeof *peers);
-    *peers = (struct peers){.users = 1, .ranks = ranks, .world = world, .comm = MPI_COMM_NULL, .serial = -1,
-                            .free_slot = -1};
+    *peers = (struct peers){
+        .users = 1, .ranks = ranks, .world = world, .comm = MPI_COMM_NULL, .serial = -1, .free_slot = -1};
     if (!topology_create(&peers->topology, comm)) {
         discard(peers);
         return NULL;
@@ -194,7 +194,9 @@ static int slab_of(int slot, int *place)
 /* The next slab, and where nodes depend on each other the cells too: whether all nodes with several ranks have them. */
 static void share(struct peers *peers, MPI_Comm user, int slot)
 {
-    struct coll_comm here = {.comm = peers->comm, .rank = peers->topology.rank, .ranks = peers->ranks,
+    struct coll_comm here = {.comm = peers->comm,
+                             .rank = peers->topology.rank,
+                             .ranks = peers->ranks,
                              .topology = peers->topology,
                              .fabric = {.comm = peers->comm, .failure = peers->failure, .tags = slot * FABRIC_TAGS}};
     const struct topology *topology = &peers->topology;
@@ -266,11 +268,17 @@ int peers_join(struct peers **given, MPI_Comm user, bool good, int64_t lived, in
     }
     int64_t serial = failure_known(peers->failure) ? -1 : peers->serial;
     int64_t begun = now(), free_slot = peers->free_slot >= 0 ? peers->free_slot : peers->slot_count, all[TERMS];
-    int64_t mine[TERMS] = {[GOOD] = good && !reserve_is_touched(), [MAY_ADD] = peers_may_add(), [ROOMY] = !crowd(), [LIVED] = lived,
-                           [COST] = -__atomic_load_n(&cost, __ATOMIC_RELAXED), [SERIAL] = serial,
+    int64_t mine[TERMS] = {[GOOD] = good && !reserve_is_touched(),
+                           [MAY_ADD] = peers_may_add(),
+                           [ROOMY] = !crowd(),
+                           [LIVED] = lived,
+                           [COST] = -__atomic_load_n(&cost, __ATOMIC_RELAXED),
+                           [SERIAL] = serial,
                            [SERIAL_MOST] = -serial,
-                           [LAST_MOST] = -__atomic_load_n(&last_serial, __ATOMIC_RELAXED), [SLOT] = free_slot,
-                           [SLOT_MOST] = -free_slot, [SLOTS_MOST] = -peers->slot_count};
+                           [LAST_MOST] = -__atomic_load_n(&last_serial, __ATOMIC_RELAXED),
+                           [SLOT] = free_slot,
+                           [SLOT_MOST] = -free_slot,
+                           [SLOTS_MOST] = -peers->slot_count};
     *slot = -1;
     int error = PMPI_Allreduce(mine, all, TERMS, MPI_INT64_T, MPI_MIN, user);
     if (error != MPI_SUCCESS || !all[GOOD])

@@ -28,20 +28,20 @@ struct slot {
 
 struct peers {
     int users, ranks;
-    bool is_listed;           /* found by the next communicator of these ranks */
-    int *world;               /* their numbers in MPI_COMM_WORLD */
+    bool is_listed; /* found by the next communicator of these ranks */
+    int *world;     /* their numbers in MPI_COMM_WORLD */
     struct topology topology;
-    bool crowded;             /* somewhere ranks have no CPU each: the same on all of them */
-    MPI_Comm comm;            /* MPI_COMM_NULL: none yet */
-    struct failure *failure;  /* of any of them, on whichever communicator */
-    int64_t serial;           /* the same on all ranks; -1: no private communicator yet */
-    int *process;             /* of the ranks of this node */
+    bool crowded;            /* somewhere ranks have no CPU each: the same on all of them */
+    MPI_Comm comm;           /* MPI_COMM_NULL: none yet */
+    struct failure *failure; /* of any of them, on whichever communicator */
+    int64_t serial;          /* the same on all ranks; -1: no private communicator yet */
+    int *process;            /* of the ranks of this node */
     struct slot *slots;
     int slot_count, free_slot;
     int slab_count;
     struct segment slabs[SLABS_MOST];
     struct cells cells;
-    void *kept;               /* of who is above, for all of them; freed with `kept_free` */
+    void *kept; /* of who is above, for all of them; freed with `kept_free` */
     void (*kept_free)(void *);
     struct peers *next;
 };

@@ -145,7 +145,8 @@ bool reduction_set(struct reduction *reduction, MPI_Datatype type, MPI_Op op)
     *reduction = (struct reduction){.op = op, .type = type, .combine = combine_by_library};
     if (PMPI_Type_size(type, &bytes) != MPI_SUCCESS || PMPI_Type_get_extent(type, &low, &extent) != MPI_SUCCESS ||
         low != 0 || extent != bytes || bytes <= 0 || bytes > REDUCTION_ELEMENT_MOST ||
-        PMPI_Type_get_true_extent(type, &low, &extent) != MPI_SUCCESS || low != 0 || extent != bytes || PMPI_Op_commutative(op, &commutes) != MPI_SUCCESS)
+        PMPI_Type_get_true_extent(type, &low, &extent) != MPI_SUCCESS || low != 0 || extent != bytes ||
+        PMPI_Op_commutative(op, &commutes) != MPI_SUCCESS)
         return false;
     reduction->element = bytes;
     reduction->commutative = commutes;
@@ -162,8 +163,9 @@ static int64_t reals_of(MPI_Datatype type, int64_t element, int64_t real)
 {
     if (element_of(type, element) == of_real(real) && element == real)
         return 1;
-    const MPI_Datatype complexes[] = {MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_CXX_FLOAT_COMPLEX, MPI_CXX_DOUBLE_COMPLEX,
-                                      MPI_COMPLEX, MPI_DOUBLE_COMPLEX, MPI_COMPLEX8, MPI_COMPLEX16};
+    const MPI_Datatype complexes[] = {MPI_C_FLOAT_COMPLEX,    MPI_C_DOUBLE_COMPLEX, MPI_CXX_FLOAT_COMPLEX,
+                                      MPI_CXX_DOUBLE_COMPLEX, MPI_COMPLEX,          MPI_DOUBLE_COMPLEX,
+                                      MPI_COMPLEX8,           MPI_COMPLEX16};
     for (size_t i = 0; i < sizeof complexes / sizeof *complexes; i++)
         if (type == complexes[i] && type != MPI_DATATYPE_NULL)
             return element == 2 * real ? 2 : 0;

@@ -34,10 +34,12 @@ void *reserve_get(size_t bytes)
     void *memory = calloc(1, bytes > 0 ? bytes : 1);
     if (memory != NULL)
         return memory;
-    size_t takes = (bytes + ALIGNMENT) / ALIGNMENT * ALIGNMENT, skip = (ALIGNMENT - (uintptr_t)room % ALIGNMENT) % ALIGNMENT;
+    size_t takes = (bytes + ALIGNMENT) / ALIGNMENT * ALIGNMENT,
+           skip = (ALIGNMENT - (uintptr_t)room % ALIGNMENT) % ALIGNMENT;
     size_t at = __atomic_fetch_add(&used, takes, __ATOMIC_RELAXED);
     if (room == NULL || at > room_bytes || takes + skip > room_bytes - at) {
-        fprintf(stderr, "unisono: this process has no memory left for a communicator (%zu bytes), nor has what was put by\n",
+        fprintf(stderr,
+                "unisono: this process has no memory left for a communicator (%zu bytes), nor has what was put by\n",
                 bytes);
         failure_end_job(EXIT_FAILURE);
         abort();

@@ -24,7 +24,8 @@ bool algorithm_applies(const struct algorithm *algorithm, const struct coll_comm
            algorithm->scratch(comm, shape) <= most_of(comm);
 }
 
-struct crossing algorithm_crosses(const struct algorithm *algorithm, const struct coll_comm *comm, const struct shape *shape)
+struct crossing algorithm_crosses(const struct algorithm *algorithm, const struct coll_comm *comm,
+                                  const struct shape *shape)
 {
     if (comm->topology.places == NULL || algorithm->crosses == NULL)
         return (struct crossing){0, 0};
@@ -36,14 +37,17 @@ double algorithm_cost(const struct algorithm *algorithm, const struct coll_comm 
     const double cost = algorithm->cost(comm, shape);
     if (comm->topology.places == NULL)
         return cost;
-    return cost + comm->topology.places->taper * algorithm_crosses(algorithm, comm, shape).fullest * comm->costs.fabric_byte;
+    return cost +
+           comm->topology.places->taper * algorithm_crosses(algorithm, comm, shape).fullest * comm->costs.fabric_byte;
 }
 
 /* Elements of a reduction that go at once, in pieces of about the same length. */
 static int64_t piece_of(const struct algorithm *algorithm, const struct coll_comm *comm, const struct call *call)
 {
     const int64_t unit = 512; /* elements; pieces begin at places as well aligned as the vector */
-    const struct shape shape = {.bytes = call->bytes, .element = call->reduction.element, .commutative = call->reduction.commutative,
+    const struct shape shape = {.bytes = call->bytes,
+                                .element = call->reduction.element,
+                                .commutative = call->reduction.commutative,
                                 .root = call->root};
     int64_t takes = algorithm->scratch == NULL ? 0 : algorithm->scratch(comm, &shape);
     if (takes <= piece_most)
@@ -67,7 +71,8 @@ static int64_t cut_of(const struct algorithm *algorithm, const struct coll_comm 
 {
     const int64_t element = call->reduction.element, unit = 64 * element, all = sum_of(call, comm->ranks, INT64_MAX);
     const struct shape shape = {.bytes = call->bytes, .element = element, .commutative = call->reduction.commutative};
-    int64_t takes = algorithm->scratch == NULL ? 0 : algorithm->scratch(comm, &shape), least = element, most = piece_most;
+    int64_t takes = algorithm->scratch == NULL ? 0 : algorithm->scratch(comm, &shape), least = element,
+            most = piece_most;
     if (takes > piece_most) {
         const int64_t room = (int64_t)((double)all * ((double)piece_most / (double)takes));
         while (most - least > element) {
@@ -84,7 +89,8 @@ static int64_t cut_of(const struct algorithm *algorithm, const struct coll_comm 
 
 /* A vector of which every rank gets a block, in pieces of each. What a piece leaves at the begin of a vector in place lies over
    what went before: bytes of earlier pieces, of whatever block. */
-static int run_blocks(const struct algorithm *algorithm, struct coll_comm *comm, const struct call *call, int64_t segment)
+static int run_blocks(const struct algorithm *algorithm, struct coll_comm *comm, const struct call *call,
+                      int64_t segment)
 {
     const size_t ranks = (size_t)comm->ranks;
     const bool in_place = call->receive == call->send;

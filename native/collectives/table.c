@@ -13,9 +13,27 @@ static const struct algorithm *const table[] = {
 };
 #undef ALGORITHM
 
-const char *const collective_names[COLLECTIVES] = {
-    "allgather", "allgatherv", "allreduce", "alltoall",       "alltoallv",            "alltoallw", "barrier", "bcast",   "exscan",
-    "gather",    "gatherv",    "neighbor_allgather", "neighbor_allgatherv", "neighbor_alltoall", "neighbor_alltoallv", "reduce",    "reduce_scatter", "reduce_scatter_block", "scan",    "scatter", "scatterv"};
+const char *const collective_names[COLLECTIVES] = {"allgather",
+                                                   "allgatherv",
+                                                   "allreduce",
+                                                   "alltoall",
+                                                   "alltoallv",
+                                                   "alltoallw",
+                                                   "barrier",
+                                                   "bcast",
+                                                   "exscan",
+                                                   "gather",
+                                                   "gatherv",
+                                                   "neighbor_allgather",
+                                                   "neighbor_allgatherv",
+                                                   "neighbor_alltoall",
+                                                   "neighbor_alltoallv",
+                                                   "reduce",
+                                                   "reduce_scatter",
+                                                   "reduce_scatter_block",
+                                                   "scan",
+                                                   "scatter",
+                                                   "scatterv"};
 
 const struct algorithm *algorithm_at(int index)
 {

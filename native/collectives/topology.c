@@ -15,12 +15,12 @@
 
 static MPI_Group world = MPI_GROUP_NULL;
 static int world_ranks;
-static int *world_node; /* rank in the world -> its node's lowest rank in the world */
-static int *world_domain; /* rank in the world -> the lowest rank in its domain of its node */
-static int *world_place; /* rank in the world -> where its node is; -1: not known */
-static struct torus machine; /* of no dimensions: nothing is known */
-static const char *told_by;  /* who knew */
-static enum division division; /* of this rank's node */
+static int *world_node;               /* rank in the world -> its node's lowest rank in the world */
+static int *world_domain;             /* rank in the world -> the lowest rank in its domain of its node */
+static int *world_place;              /* rank in the world -> where its node is; -1: not known */
+static struct torus machine;          /* of no dimensions: nothing is known */
+static const char *told_by;           /* who knew */
+static enum division division;        /* of this rank's node */
 static struct address *world_address; /* rank in the world -> the switches above its node; NULL: not known of all */
 static double taper;
 static bool heeds_places = true;
@@ -32,7 +32,7 @@ struct tables {
     int numbers[];
 };
 
-static struct topology of_world; /* as it is handed out; `tables` is NULL before */
+static struct topology of_world;                         /* as it is handed out; `tables` is NULL before */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* users, of_world */
 
 /* This node's number, in order of the lowest ranks. */
@@ -67,8 +67,8 @@ static int share_addresses(const struct whereabouts *found, struct address **all
         *all = room;
         room = NULL;
     } else if (error == MPI_SUCCESS && rank == 0 && found->says_switches && heeds_places && least[0] < world_ranks) {
-        fprintf(stderr, "unisono: %s: says nothing of the node of rank %d; nodes are taken as equally near\n", found->teller,
-                least[0]);
+        fprintf(stderr, "unisono: %s: says nothing of the node of rank %d; nodes are taken as equally near\n",
+                found->teller, least[0]);
     }
     free(room);
     return error;
@@ -157,7 +157,8 @@ static void describe_groups(char *text, size_t bytes)
     int levels = good && all.places != NULL ? all.places->levels : 0;
     size_t used = (size_t)snprintf(text, bytes, "; groups of nodes: %s", levels > 0 ? "" : "one");
     for (int level = 0; level < levels && used < bytes; level++)
-        used += (size_t)snprintf(text + used, bytes - used, level == 0 ? "%d" : ", in these %d", all.places->groups[level]);
+        used +=
+            (size_t)snprintf(text + used, bytes - used, level == 0 ? "%d" : ", in these %d", all.places->groups[level]);
     if (used < bytes)
         snprintf(text + used, bytes - used, ", from %s", told_by);
     if (good)
@@ -327,8 +328,14 @@ static bool fill(struct topology *topology, int ranks, int *work, size_t room)
         first[node + 1] += first[node];
     for (int i = 0; i < ranks; i++)
         members[first[node_of[i]] + local_of[i]] = i;
-    *topology = (struct topology){.ranks = ranks, .nodes = nodes, .node_of = node_of, .local_of = local_of,
-                                  .domain_of = domain_of, .first = first, .members = members, .tables = tables};
+    *topology = (struct topology){.ranks = ranks,
+                                  .nodes = nodes,
+                                  .node_of = node_of,
+                                  .local_of = local_of,
+                                  .domain_of = domain_of,
+                                  .first = first,
+                                  .members = members,
+                                  .tables = tables};
     describe(topology, first, members);
     place_nodes(topology, work, more);
     group_nodes(topology, work);

@@ -13,24 +13,25 @@
 
 struct topology {
     int rank, ranks;
-    int nodes;              /* numbered in order of their lowest ranks in this communicator */
-    int node;               /* this rank's */
-    int local, locals;      /* this rank's place on its node, and how many ranks the node has */
-    int most, least;        /* ranks on a node */
-    bool regular;           /* most == least */
-    bool in_order;          /* members[i] == i: the ranks of a node follow one another */
-    bool blocked;           /* in order and regular: rank = node * most + local */
-    const int *node_of;     /* rank -> node */
-    const int *local_of;    /* rank -> place on its node */
-    const int *first;       /* node -> where its ranks begin in `members`; first[nodes] == ranks */
-    const int *members;     /* ranks by node, ascending within a node */
-    int domains;            /* NUMA domains (or sockets) with ranks in them, on the node with most; else 1 */
-    int largest_domain;     /* ranks in the largest of all */
-    bool domains_in_order;  /* on every node the ranks of a domain follow one another */
-    const int *domain_of;   /* rank -> domain of its node, numbered in order of their lowest ranks */
-    struct cuboid cuboid;   /* the nodes as a box on a torus or mesh; node_at is NULL when they are none (coordinates.h) */
-    struct places *places;  /* which nodes are near one another; NULL: not known, or all are */
-    struct tables *tables;  /* what all of that lies in; NULL where it is somebody else's */
+    int nodes;             /* numbered in order of their lowest ranks in this communicator */
+    int node;              /* this rank's */
+    int local, locals;     /* this rank's place on its node, and how many ranks the node has */
+    int most, least;       /* ranks on a node */
+    bool regular;          /* most == least */
+    bool in_order;         /* members[i] == i: the ranks of a node follow one another */
+    bool blocked;          /* in order and regular: rank = node * most + local */
+    const int *node_of;    /* rank -> node */
+    const int *local_of;   /* rank -> place on its node */
+    const int *first;      /* node -> where its ranks begin in `members`; first[nodes] == ranks */
+    const int *members;    /* ranks by node, ascending within a node */
+    int domains;           /* NUMA domains (or sockets) with ranks in them, on the node with most; else 1 */
+    int largest_domain;    /* ranks in the largest of all */
+    bool domains_in_order; /* on every node the ranks of a domain follow one another */
+    const int *domain_of;  /* rank -> domain of its node, numbered in order of their lowest ranks */
+    struct cuboid
+        cuboid; /* the nodes as a box on a torus or mesh; node_at is NULL when they are none (coordinates.h) */
+    struct places *places; /* which nodes are near one another; NULL: not known, or all are */
+    struct tables *tables; /* what all of that lies in; NULL where it is somebody else's */
 };
 
 /* The world, before any other; collective over MPI_COMM_WORLD. Does nothing the second time.

@@ -86,14 +86,10 @@ static bool encode(MPI_Datatype type, MPI_T_enum names, const char *text, char *
 static bool explain(int error, const char *name, struct problem *problem)
 {
     switch (error) {
-    case MPI_SUCCESS:
-        return true;
-    case MPI_T_ERR_CVAR_SET_NEVER:
-        return problem_set(problem, "%.100s cannot be written after start-up", name);
-    case MPI_T_ERR_CVAR_SET_NOT_NOW:
-        return problem_set(problem, "%.100s cannot be written now", name);
-    default:
-        return problem_set(problem, "%.100s cannot be written (MPI_T error %d)", name, error);
+    case MPI_SUCCESS: return true;
+    case MPI_T_ERR_CVAR_SET_NEVER: return problem_set(problem, "%.100s cannot be written after start-up", name);
+    case MPI_T_ERR_CVAR_SET_NOT_NOW: return problem_set(problem, "%.100s cannot be written now", name);
+    default: return problem_set(problem, "%.100s cannot be written (MPI_T error %d)", name, error);
     }
 }
 

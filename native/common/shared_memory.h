@@ -15,7 +15,7 @@ enum { SHARED_PATH_BYTES = 104 };
 /* Where others find a file. It means something on this machine only, as long as the maker's descriptor is open. */
 struct shared_place {
     char path[SHARED_PATH_BYTES]; /* empty: there is none */
-    uint64_t device, inode; /* a process number may be another process' elsewhere */
+    uint64_t device, inode;       /* a process number may be another process' elsewhere */
 };
 
 /* A new file, readable by this user alone: its descriptor; negative, with errno set and an empty place, when there is none.

@@ -25,22 +25,14 @@ static const struct variable {
     const char *name;
     bool serves, records;
 } variables[] = {
-    {"UNISONO_RULES", true, false},
-    {"UNISONO_FORCE", true, false},
-    {"UNISONO_COLLECTIVES", true, false},
-    {"UNISONO_REPRODUCIBLE", true, false},
-    {"UNISONO_VERBOSE", true, false},
-    {"UNISONO_PROFILE", false, true},
-    {"UNISONO_PROFILE_DEPTH", false, false},
-    {"UNISONO_PROFILE_SPLIT_WAITING", false, false},
-    {"UNISONO_PROFILE_FILTER", false, false},
-    {"UNISONO_PROFILE_MEMORY", false, false},
-    {"UNISONO_PROFILE_START", false, false},
-    {"UNISONO_TOPOLOGY", false, false},
-    {"UNISONO_FAKE_NODES", false, false},
-    {"UNISONO_FAKE_NUMA", false, false},
-    {"UNISONO_SHARED_MEMORY", false, false},
-    {"UNISONO_PATIENCE", false, false},
+    {"UNISONO_RULES", true, false},           {"UNISONO_FORCE", true, false},
+    {"UNISONO_COLLECTIVES", true, false},     {"UNISONO_REPRODUCIBLE", true, false},
+    {"UNISONO_VERBOSE", true, false},         {"UNISONO_PROFILE", false, true},
+    {"UNISONO_PROFILE_DEPTH", false, false},  {"UNISONO_PROFILE_SPLIT_WAITING", false, false},
+    {"UNISONO_PROFILE_FILTER", false, false}, {"UNISONO_PROFILE_MEMORY", false, false},
+    {"UNISONO_PROFILE_START", false, false},  {"UNISONO_TOPOLOGY", false, false},
+    {"UNISONO_FAKE_NODES", false, false},     {"UNISONO_FAKE_NUMA", false, false},
+    {"UNISONO_SHARED_MEMORY", false, false},  {"UNISONO_PATIENCE", false, false},
     {"UNISONO_REQUIRED", false, false},
 };
 enum { COUNT = sizeof variables / sizeof *variables };
@@ -124,10 +116,10 @@ static void take_over(const struct record *all)
 
 static const char *item_name(int item)
 {
-    return item == VERSION                              ? "the version of libunisono"
-           : item == LIBRARY                            ? "the version of the MPI library"
+    return item == VERSION                                 ? "the version of libunisono"
+           : item == LIBRARY                               ? "the version of the MPI library"
            : item >= VARIABLES && item < VARIABLES + COUNT ? variables[item - VARIABLES].name
-                                                        : "what they are";
+                                                           : "what they are";
 }
 
 /* "rank 3 on host n1" */
@@ -148,9 +140,7 @@ static void say(const struct complaint *complaint)
                  "%s does not have libunisono loaded, or did not answer within %d seconds (UNISONO_START_SECONDS)", one,
                  patience());
         break;
-    case TROUBLE_IDLE:
-        snprintf(reason, sizeof reason, "%s has none of the variables that ask for it", one);
-        break;
+    case TROUBLE_IDLE: snprintf(reason, sizeof reason, "%s has none of the variables that ask for it", one); break;
     case TROUBLE_DESCRIPTORS:
         snprintf(reason, sizeof reason, "%s has fewer than %d file descriptors left", one, DESCRIPTORS);
         break;
@@ -158,9 +148,10 @@ static void say(const struct complaint *complaint)
         snprintf(reason, sizeof reason, "%s and %s differ in %s", other, one, item_name(complaint->item));
         break;
     default:
-        snprintf(reason, sizeof reason,
-                 "this launcher offers neither PMIx nor PMI, through which ranks could find out whether all have the same "
-                 "library and variables; UNISONO_AGREED=1 says that they have");
+        snprintf(
+            reason, sizeof reason,
+            "this launcher offers neither PMIx nor PMI, through which ranks could find out whether all have the same "
+            "library and variables; UNISONO_AGREED=1 says that they have");
     }
     fprintf(stderr, "unisono: libunisono steps aside on all ranks: %s\n", reason);
 }

@@ -33,13 +33,15 @@ static bool find(MPI_Comm comm, int targets, int *target, int sources, int *sour
     bool good = PMPI_Topo_test(comm, &kind) == MPI_SUCCESS && PMPI_Comm_rank(comm, &rank) == MPI_SUCCESS;
     if (kind == MPI_CART) {
         for (int dimension = 0; dimension < targets / 2 && good; dimension++)
-            good = PMPI_Cart_shift(comm, dimension, 1, &target[2 * dimension], &target[2 * dimension + 1]) == MPI_SUCCESS;
+            good =
+                PMPI_Cart_shift(comm, dimension, 1, &target[2 * dimension], &target[2 * dimension + 1]) == MPI_SUCCESS;
         memcpy(source, target, (size_t)targets * sizeof *source);
     } else if (kind == MPI_GRAPH) {
         good = good && PMPI_Graph_neighbors(comm, rank, targets, target) == MPI_SUCCESS;
         memcpy(source, target, (size_t)targets * sizeof *source);
     } else
-        good = good && PMPI_Dist_graph_neighbors(comm, sources, source, weights, targets, target, weights + sources) == MPI_SUCCESS;
+        good = good && PMPI_Dist_graph_neighbors(comm, sources, source, weights, targets, target, weights + sources) ==
+                           MPI_SUCCESS;
     return good;
 }
 
@@ -100,7 +102,8 @@ struct around *around_of(struct state *state)
     struct around *around = state->around = reserve_get(sizeof *around);
     int *lists = reserve_get((size_t)(targets + sources) * sizeof *lists);
     int *room = reserve_get((size_t)(targets + sources) * sizeof *room);
-    around->near = (struct neighbours){.targets = targets, .sources = sources, .target = lists, .source = lists + targets};
+    around->near =
+        (struct neighbours){.targets = targets, .sources = sources, .target = lists, .source = lists + targets};
     good = good && find(state->user, targets, lists, sources, lists + targets, room);
     good = good && !has_twice(lists, targets, room);
     good = good && !has_twice(lists + targets, sources, room);
@@ -109,7 +112,8 @@ struct around *around_of(struct state *state)
     around->in = side_of(sources);
     const int64_t mine = targets > sources ? targets : sources;
     const int64_t most = serve_most(state, good ? mine + 1 : INT64_MAX);
-    around->possible = most != INT64_MAX && most > 0 && serve_sums_to_none(state, unmatched(&around->near, state->rank));
+    around->possible =
+        most != INT64_MAX && most > 0 && serve_sums_to_none(state, unmatched(&around->near, state->rank));
     around->most = around->possible && most > 2 ? most - 1 : 1;
     return around;
 }

@@ -32,7 +32,8 @@ bool dispatch_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, 
     struct layout layout;
     if (state == NULL || root < 0 || root >= state->ranks || buffer == MPI_IN_PLACE || !types_layout(type, &layout))
         return false;
-    struct call call = {.collective = COLL_BCAST, .root = root, .bytes = types_bytes(count, &layout), .receive = buffer};
+    struct call call = {
+        .collective = COLL_BCAST, .root = root, .bytes = types_bytes(count, &layout), .receive = buffer};
     enum packing packing = serve_packing(state, &call, call.bytes, layout.contiguous ? PACKS_NOTHING : PACKS_WHOLE);
     const struct implementation *ours = serve_choose(state, &call, packing == PACKS_NOTHING, comm);
     if (ours == NULL)
@@ -65,8 +66,8 @@ static bool combine(struct state *state, struct call *call, MPI_Count count, MPI
     return ours != NULL && serve(state, call, ours, error);
 }
 
-static bool reduce(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm *comm,
-                   int *error)
+static bool reduce(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
+                   MPI_Comm *comm, int *error)
 {
     struct state *state = state_find(*comm);
     if (state == NULL || root < 0 || root >= state->ranks || (send == MPI_IN_PLACE && state->rank != root))
@@ -93,7 +94,8 @@ bool dispatch_allreduce(const void *send, void *receive, MPI_Count count, MPI_Da
 }
 
 /* Where sums are to be reproducible these are the MPI library's, as always (ordered.h). */
-bool dispatch_scan(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm *comm, int *error)
+bool dispatch_scan(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm *comm,
+                   int *error)
 {
     struct state *state = ordered_order() == ORDER_FREE ? state_find(*comm) : NULL;
     struct call call = {.collective = COLL_SCAN, .send = send, .receive = receive};
@@ -119,7 +121,8 @@ bool dispatch_allgather(const void *send, MPI_Count send_count, MPI_Datatype sen
     bool in_place = send == MPI_IN_PLACE;
     if (state == NULL || receive == MPI_IN_PLACE || !types_layout(type, &in))
         return false;
-    struct call call = {.collective = COLL_ALLGATHER, .bytes = types_bytes(count, &in), .send = send, .receive = receive};
+    struct call call = {
+        .collective = COLL_ALLGATHER, .bytes = types_bytes(count, &in), .send = send, .receive = receive};
     if (!in_place && (!types_layout(send_type, &out) || types_bytes(send_count, &out) != call.bytes))
         return false;
     bool packs = !in.contiguous || (!in_place && !out.contiguous);

@@ -26,8 +26,10 @@ static int64_t piece_of(const struct state *state, int64_t bytes)
 
 static struct stream stream_of(const struct state *state, const struct side *side, int rank, char *room, int64_t piece)
 {
-    return (struct stream){.place = side->data + rank * side->count * side->layout.extent, .type = side->type,
-                           .layout = &side->layout, .comm = state->ours->comm,
+    return (struct stream){.place = side->data + rank * side->count * side->layout.extent,
+                           .type = side->type,
+                           .layout = &side->layout,
+                           .comm = state->ours->comm,
                            .spare = room + state->ranks * piece + rank * side->layout.size};
 }
 
@@ -95,7 +97,8 @@ static int run_whole(struct state *state, struct call *call, const struct implem
 }
 
 /* What this rank has to pack, not counting what all do in place. An element for each rank is kept where pieces cut it. */
-static enum packing own_packing(const struct side *out, const struct side *in, bool in_place, int64_t piece, int64_t bytes)
+static enum packing own_packing(const struct side *out, const struct side *in, bool in_place, int64_t piece,
+                                int64_t bytes)
 {
     int64_t element = out->data == in->data && !in_place ? 1 : 0;
     if (!out->layout.contiguous)
@@ -128,7 +131,8 @@ bool dispatch_alltoall(const void *send, MPI_Count send_count, MPI_Datatype send
         if (!types_layout(send_type, &out.layout) || types_bytes(send_count, &out.layout) != bytes)
             return false;
     }
-    struct call call = {.collective = COLL_ALLTOALL, .bytes = in_place ? piece : bytes, .send = send, .receive = receive};
+    struct call call = {
+        .collective = COLL_ALLTOALL, .bytes = in_place ? piece : bytes, .send = send, .receive = receive};
     int64_t all = state->ranks * (bytes > SERVE_LONGEST ? SERVE_LONGEST + 1 : bytes);
     enum packing packing = serve_packing(state, &call, all, own_packing(&out, &in, in_place, piece, bytes));
     bool in_pieces = in_place || packing == PACKS_PIECES;
@@ -137,6 +141,7 @@ bool dispatch_alltoall(const void *send, MPI_Count send_count, MPI_Datatype send
     const struct implementation *ours = serve_choose(state, &call, possible, comm);
     if (ours == NULL || (in_pieces && !is_cut_well(state, ours, piece, bytes)))
         return false;
-    int failed = in_pieces ? run_pieces(state, &call, ours, &out, &in, bytes) : run_whole(state, &call, ours, &out, &in);
+    int failed =
+        in_pieces ? run_pieces(state, &call, ours, &out, &in, bytes) : run_whole(state, &call, ours, &out, &in);
     return serve_end(state, failed, error);
 }

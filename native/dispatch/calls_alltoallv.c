@@ -11,8 +11,8 @@
 #include "side.h"
 
 /* Over several nodes, whether the call goes in pieces. */
-static bool is_cut(struct state *state, const struct algorithm *algorithm, const struct side *out, const struct side *in,
-                   bool in_place)
+static bool is_cut(struct state *state, const struct algorithm *algorithm, const struct side *out,
+                   const struct side *in, bool in_place)
 {
     bool always = in_place || algorithm->collects != NULL;
     if (!always && !serve_turn(&state->gaps))
@@ -30,7 +30,8 @@ static bool is_cut(struct state *state, const struct algorithm *algorithm, const
 static int64_t piece_of(const struct state *state, const struct algorithm *algorithm)
 {
     const struct shape unit = {.bytes = 1, .element = 1, .commutative = true};
-    int64_t share = SERVE_WINDOW / state->ranks, kept = algorithm->collects != NULL ? algorithm->collects(state->ours, &unit) : 0;
+    int64_t share = SERVE_WINDOW / state->ranks,
+            kept = algorithm->collects != NULL ? algorithm->collects(state->ours, &unit) : 0;
     int64_t piece = share > SERVE_PIECE ? share : SERVE_PIECE;
     if (kept * piece <= SERVE_WINDOW)
         return piece;
@@ -50,10 +51,13 @@ static int run(struct state *state, const struct implementation *ours, struct si
     int failed = side_room(state, out, SCRATCH_PACK_SEND, piece);
     if (failed == MPI_SUCCESS)
         failed = side_room(state, in, SCRATCH_PACK_RECEIVE, piece);
-    const struct call call = {.collective = COLL_ALLTOALLV, .send = out->packs ? out->room : out->data,
+    const struct call call = {.collective = COLL_ALLTOALLV,
+                              .send = out->packs ? out->room : out->data,
                               .receive = in->packs ? in->room : in->data,
-                              .send_bytes = out->blocks.bytes, .send_at = out->blocks.at,
-                              .receive_bytes = in->blocks.bytes, .receive_at = in->blocks.at};
+                              .send_bytes = out->blocks.bytes,
+                              .send_at = out->blocks.at,
+                              .receive_bytes = in->blocks.bytes,
+                              .receive_at = in->blocks.at};
     if (longest <= piece && !out->packs && !in->packs)
         return serve_run(state, &call, ours);
     for (int64_t from = 0; failed == MPI_SUCCESS; from += piece) {
@@ -91,8 +95,8 @@ static bool has_gaps(const struct blocks *blocks, int ranks)
 }
 
 /* Where the types are known. */
-static bool serve_sides(enum collective collective, struct state *state, struct side *out, struct side *in, bool in_place,
-                        MPI_Comm *comm, int *error)
+static bool serve_sides(enum collective collective, struct state *state, struct side *out, struct side *in,
+                        bool in_place, MPI_Comm *comm, int *error)
 {
     if (state_vectors(state) == NULL)
         return false;
@@ -103,8 +107,7 @@ static bool serve_sides(enum collective collective, struct state *state, struct 
     out->blocks.at = out->blocks.bytes + state->ranks;
     in->blocks.bytes = out->blocks.at + state->ranks;
     in->blocks.at = in->blocks.bytes + state->ranks;
-    if (!side_measure(out) || !side_measure(in) ||
-        out->blocks.bytes[state->rank] != in->blocks.bytes[state->rank])
+    if (!side_measure(out) || !side_measure(in) || out->blocks.bytes[state->rank] != in->blocks.bytes[state->rank])
         return false;
     const struct call call = {.collective = collective};
     const struct implementation *ours = serve_choose(state, &call, true, comm);
@@ -130,8 +133,8 @@ static bool are_typed(const struct dispatch_vector *given)
     return vectors_given(given) && (given->types != NULL || given->fortran_types != NULL);
 }
 
-bool dispatch_alltoallw(const void *send, struct dispatch_vector send_given, void *receive, struct dispatch_vector given,
-                        MPI_Comm *comm, int *error)
+bool dispatch_alltoallw(const void *send, struct dispatch_vector send_given, void *receive,
+                        struct dispatch_vector given, MPI_Comm *comm, int *error)
 {
     struct state *state = state_find(*comm);
     bool in_place = send == MPI_IN_PLACE; /* on all ranks or none */

@@ -11,18 +11,22 @@ static int run(struct state *state, const struct implementation *ours, struct si
 {
     static char nothing; /* the place of no blocks */
     const struct around *around = state->around;
-    const int64_t longest = out->longest > in->longest ? out->longest : in->longest, share = SERVE_WINDOW / around->most;
+    const int64_t longest = out->longest > in->longest ? out->longest : in->longest,
+                  share = SERVE_WINDOW / around->most;
     const int64_t piece = share > SERVE_PIECE ? share : SERVE_PIECE;
     int failed = side_room(state, out, SCRATCH_PACK_SEND, piece);
     if (failed == MPI_SUCCESS)
         failed = side_room(state, in, SCRATCH_PACK_RECEIVE, piece);
     const char *from_where = out->packs ? out->room : out->data;
     char *to_where = in->packs ? in->room : in->data;
-    const struct call call = {.collective = ours->collective, .around = &around->near,
+    const struct call call = {.collective = ours->collective,
+                              .around = &around->near,
                               .send = from_where != NULL ? from_where : &nothing,
                               .receive = to_where != NULL ? to_where : &nothing,
-                              .send_bytes = out->blocks.bytes, .send_at = out->blocks.at,
-                              .receive_bytes = in->blocks.bytes, .receive_at = in->blocks.at};
+                              .send_bytes = out->blocks.bytes,
+                              .send_at = out->blocks.at,
+                              .receive_bytes = in->blocks.bytes,
+                              .receive_at = in->blocks.at};
     for (int64_t from = 0; failed == MPI_SUCCESS; from += piece) {
         side_arrange(out, from, piece);
         side_arrange(in, from, piece);
@@ -52,10 +56,12 @@ static bool has_vector(const struct given *given)
 }
 
 /* As a vector in which who is not there has nothing. */
-static bool measure(struct side *side, struct dispatch_vector *made, const struct around_side *room, const struct given *given,
-                    int count, const int *rank)
+static bool measure(struct side *side, struct dispatch_vector *made, const struct around_side *room,
+                    const struct given *given, int count, const int *rank)
 {
-    *side = (struct side){.count = count, .is_one = given->is_one, .data = given->data,
+    *side = (struct side){.count = count,
+                          .is_one = given->is_one,
+                          .data = given->data,
                           .blocks = {.given = made, .type = given->type, .bytes = room->bytes, .at = room->at}};
     struct blocks program = {.given = &given->vector, .type = given->type};
     if (count > 0 && !types_layout(given->type, &side->blocks.layout))
@@ -72,7 +78,8 @@ static bool measure(struct side *side, struct dispatch_vector *made, const struc
     return side_measure(side);
 }
 
-static bool neighbor(enum collective collective, const struct given *send, const struct given *receive, MPI_Comm *comm, int *error)
+static bool neighbor(enum collective collective, const struct given *send, const struct given *receive, MPI_Comm *comm,
+                     int *error)
 {
     struct state *state = state_find(*comm);
     const struct shape shape = {.commutative = true};
@@ -96,8 +103,8 @@ static bool neighbor(enum collective collective, const struct given *send, const
     return ours != NULL && serve_end(state, run(state, ours, &out, &in), error);
 }
 
-bool dispatch_neighbor_allgather(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
-                                 MPI_Datatype type, MPI_Comm *comm, int *error)
+bool dispatch_neighbor_allgather(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
+                                 MPI_Count count, MPI_Datatype type, MPI_Comm *comm, int *error)
 {
     const struct given out = {.data = (void *)(uintptr_t)send, .each = send_count, .is_one = true, .type = send_type};
     const struct given in = {.data = receive, .each = count, .type = type};
@@ -112,16 +119,17 @@ bool dispatch_neighbor_allgatherv(const void *send, MPI_Count send_count, MPI_Da
     return neighbor(COLL_NEIGHBOR_ALLGATHERV, &out, &in, comm, error);
 }
 
-bool dispatch_neighbor_alltoall(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
-                                MPI_Datatype type, MPI_Comm *comm, int *error)
+bool dispatch_neighbor_alltoall(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
+                                MPI_Count count, MPI_Datatype type, MPI_Comm *comm, int *error)
 {
     const struct given out = {.data = (void *)(uintptr_t)send, .each = send_count, .type = send_type};
     const struct given in = {.data = receive, .each = count, .type = type};
     return neighbor(COLL_NEIGHBOR_ALLTOALL, &out, &in, comm, error);
 }
 
-bool dispatch_neighbor_alltoallv(const void *send, struct dispatch_vector send_blocks, MPI_Datatype send_type, void *receive,
-                                 struct dispatch_vector blocks, MPI_Datatype type, MPI_Comm *comm, int *error)
+bool dispatch_neighbor_alltoallv(const void *send, struct dispatch_vector send_blocks, MPI_Datatype send_type,
+                                 void *receive, struct dispatch_vector blocks, MPI_Datatype type, MPI_Comm *comm,
+                                 int *error)
 {
     const struct given out = {.data = (void *)(uintptr_t)send, .vector = send_blocks, .type = send_type};
     const struct given in = {.data = receive, .vector = blocks, .type = type};

@@ -6,8 +6,8 @@
 #include "vectors.h"
 
 /* One after the other; the total, or -1 where a count is none. `blocks` NULL: `count` elements for each. */
-static int64_t arrange(const struct state *state, const struct blocks *blocks, MPI_Count count, const struct layout *layout,
-                       int64_t *bytes, int64_t *at)
+static int64_t arrange(const struct state *state, const struct blocks *blocks, MPI_Count count,
+                       const struct layout *layout, int64_t *bytes, int64_t *at)
 {
     int64_t total = 0;
     for (int rank = 0; rank < state->ranks; rank++) {
@@ -32,16 +32,19 @@ static bool scatter(enum collective collective, const void *send, void *receive,
     int64_t total = arrange(state, given != NULL ? &blocks : NULL, count, &layout, bytes, at);
     if (total < 0)
         return false;
-    struct call call = {.collective = collective, .bytes = given != NULL ? total : bytes[0],
-                        .send = send == MPI_IN_PLACE ? receive : send, .receive = receive,
-                        .send_bytes = bytes, .send_at = at};
+    struct call call = {.collective = collective,
+                        .bytes = given != NULL ? total : bytes[0],
+                        .send = send == MPI_IN_PLACE ? receive : send,
+                        .receive = receive,
+                        .send_bytes = bytes,
+                        .send_at = at};
     bool possible = layout.size == layout.extent && serve_reduction(state, &call.reduction, type, op, &layout);
     const struct implementation *ours = serve_choose(state, &call, possible, comm);
     return ours != NULL && serve(state, &call, ours, error);
 }
 
-bool dispatch_reduce_scatter(const void *send, void *receive, struct dispatch_vector given, MPI_Datatype type, MPI_Op op,
-                             MPI_Comm *comm, int *error)
+bool dispatch_reduce_scatter(const void *send, void *receive, struct dispatch_vector given, MPI_Datatype type,
+                             MPI_Op op, MPI_Comm *comm, int *error)
 {
     if (given.counts == NULL && given.long_counts == NULL)
         return false;

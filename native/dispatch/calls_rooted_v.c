@@ -16,7 +16,7 @@ struct part {
     struct blocks blocks; /* of the root; else `given` is NULL */
     int64_t count;        /* elements, of an own block */
     char *data, *room;
-    bool packs;           /* by way of `room` */
+    bool packs; /* by way of `room` */
     int64_t longest, total;
 };
 
@@ -27,7 +27,8 @@ static int64_t clamped(int64_t bytes, int64_t from, int64_t piece)
 
 static int64_t bytes_of(const struct part *part, int rank)
 {
-    return types_bytes(part->blocks.given != NULL ? vectors_count(&part->blocks, rank) : part->count, &part->blocks.layout);
+    return types_bytes(part->blocks.given != NULL ? vectors_count(&part->blocks, rank) : part->count,
+                       &part->blocks.layout);
 }
 
 static int64_t place_of(const struct part *part, int rank)
@@ -62,7 +63,8 @@ static int make_room(struct state *state, struct part *part, int which, int64_t 
         return MPI_SUCCESS;
     for (int rank = 0; rank < state->ranks && part->blocks.given != NULL; rank++)
         bytes += room_of(part, bytes_of(part, rank), piece);
-    int failed = serve_room(state, which, part->blocks.given != NULL ? bytes : room_of(part, bytes_of(part, 0), piece), &room);
+    int failed =
+        serve_room(state, which, part->blocks.given != NULL ? bytes : room_of(part, bytes_of(part, 0), piece), &room);
     part->room = room;
     return failed;
 }
@@ -83,8 +85,11 @@ static void arrange(struct part *all, const struct state *state, bool in_place, 
 static int move(const struct state *state, const struct part *part, int rank, int64_t from, int64_t bytes, char *room,
                 int64_t piece, bool leaves)
 {
-    const struct stream stream = {.place = part->data + place_of(part, rank), .type = part->blocks.type,
-                                  .layout = &part->blocks.layout, .comm = state->ours->comm, .spare = room + (piece < INT64_MAX ? piece : 0)};
+    const struct stream stream = {.place = part->data + place_of(part, rank),
+                                  .type = part->blocks.type,
+                                  .layout = &part->blocks.layout,
+                                  .comm = state->ours->comm,
+                                  .spare = room + (piece < INT64_MAX ? piece : 0)};
     return leaves ? stream_pack(&stream, from, bytes, room) : stream_unpack(&stream, from, bytes, room);
 }
 
@@ -109,11 +114,12 @@ static int64_t piece_of(struct state *state, const struct part *all, const struc
     return INT64_MAX;
 }
 
-static int run(struct state *state, struct call *call, const struct implementation *ours, struct part *all, struct part *own,
-               bool in_place)
+static int run(struct state *state, struct call *call, const struct implementation *ours, struct part *all,
+               struct part *own, bool in_place)
 {
     const bool is_root = state->rank == call->root, gathers = call->collective == COLL_GATHERV;
-    const int64_t piece = piece_of(state, all, own), longest = is_root && all->longest > own->longest ? all->longest : own->longest;
+    const int64_t piece = piece_of(state, all, own),
+                  longest = is_root && all->longest > own->longest ? all->longest : own->longest;
     int failed = make_room(state, own, gathers ? SCRATCH_PACK_SEND : SCRATCH_PACK_RECEIVE, piece);
     if (failed == MPI_SUCCESS && is_root)
         failed = make_room(state, all, gathers ? SCRATCH_PACK_RECEIVE : SCRATCH_PACK_SEND, piece);
@@ -161,8 +167,12 @@ static bool rooted(enum collective collective, struct part *all, struct part *ow
         all->packs = !all->blocks.layout.contiguous;
     } else
         *all = (struct part){.data = NULL};
-    struct call call = {.collective = collective, .root = root, .receive_bytes = all->blocks.bytes,
-                        .receive_at = all->blocks.at, .send_bytes = all->blocks.bytes, .send_at = all->blocks.at};
+    struct call call = {.collective = collective,
+                        .root = root,
+                        .receive_bytes = all->blocks.bytes,
+                        .receive_at = all->blocks.at,
+                        .send_bytes = all->blocks.bytes,
+                        .send_at = all->blocks.at};
     const struct implementation *ours = serve_choose(state, &call, true, comm);
     return ours != NULL && serve_end(state, run(state, &call, ours, all, own, in_place), error);
 }

@@ -60,12 +60,15 @@ bool dispatch_allgatherv(const void *send, MPI_Count send_count, MPI_Datatype se
     blocks.bytes = state->vectors;
     blocks.at = state->vectors + state->ranks;
     int64_t longest, total = arrange(&blocks, state->ranks, &longest);
-    if (total < 0 || (!in_place && (!types_layout(send_type, &out) ||
-                                    types_bytes(send_count, &out) != blocks.bytes[state->rank])))
+    if (total < 0 ||
+        (!in_place && (!types_layout(send_type, &out) || types_bytes(send_count, &out) != blocks.bytes[state->rank])))
         return false;
-    struct call call = {.collective = COLL_ALLGATHERV, .send = send, .receive = receive,
+    struct call call = {.collective = COLL_ALLGATHERV,
+                        .send = send,
+                        .receive = receive,
                         .bytes = (total + state->ranks - 1) / state->ranks,
-                        .receive_bytes = blocks.bytes, .receive_at = blocks.at};
+                        .receive_bytes = blocks.bytes,
+                        .receive_at = blocks.at};
     bool direct = is_arranged(&blocks, state->ranks), packs = !direct || (!in_place && !out.contiguous);
     enum packing packing = PACKS_NOTHING;
     if (longest <= SERVE_LONGEST)
@@ -85,7 +88,8 @@ bool dispatch_allgatherv(const void *send, MPI_Count send_count, MPI_Datatype se
             failed = pack_block(&blocks, receive, state->rank, place, own);
     } else if (!out.contiguous || (send == receive && send != place)) {
         void *room = NULL;
-        failed = failed != MPI_SUCCESS ? failed : serve_room(state, SCRATCH_PACK_SEND, blocks.bytes[state->rank], &room);
+        failed =
+            failed != MPI_SUCCESS ? failed : serve_room(state, SCRATCH_PACK_SEND, blocks.bytes[state->rank], &room);
         if (failed == MPI_SUCCESS)
             failed = pack(send, send_count, send_type, &out, room, own);
         call.send = room;

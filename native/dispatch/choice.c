@@ -13,8 +13,8 @@ static int fit(const struct rule *rule, const struct place *place)
         return -1;
     if (rule->ppn != ANY && rule->ppn != place->ppn)
         return -1;
-    if (rule->dimensions > 0 && (rule->dimensions != place->dimensions ||
-                                 memcmp(rule->extent, place->extent, sizeof rule->extent) != 0))
+    if (rule->dimensions > 0 &&
+        (rule->dimensions != place->dimensions || memcmp(rule->extent, place->extent, sizeof rule->extent) != 0))
         return -1;
     return 4 * (rule->nodes != ANY) + 2 * (rule->ppn != ANY) + (rule->dimensions > 0);
 }
@@ -138,7 +138,8 @@ static bool counts_crossing(const struct coll_comm *comm, enum collective collec
 }
 
 /* Seconds by its model; negative: it is none to choose. */
-static double cost_of(const struct coll_comm *comm, int index, enum collective collective, const struct shape *shape, bool counted)
+static double cost_of(const struct coll_comm *comm, int index, enum collective collective, const struct shape *shape,
+                      bool counted)
 {
     const struct algorithm *algorithm = algorithm_at(index);
     if (algorithm->collective != collective || (counted && algorithm->crosses == NULL) ||
@@ -151,7 +152,8 @@ static double cost_of(const struct coll_comm *comm, int index, enum collective c
  * to others: every job uses these. Where groups are not known, the quickest. */
 static const double about = 1.1;
 
-const struct algorithm *choice_of_costs(const struct coll_comm *comm, enum collective collective, const struct shape *shape)
+const struct algorithm *choice_of_costs(const struct coll_comm *comm, enum collective collective,
+                                        const struct shape *shape)
 {
     const struct algorithm *found = NULL;
     const bool counted = counts_crossing(comm, collective, shape);
@@ -168,7 +170,8 @@ const struct algorithm *choice_of_costs(const struct coll_comm *comm, enum colle
     double fewest = algorithm_crosses(found, comm, shape).total;
     for (int i = 0; algorithm_at(i) != NULL; i++) {
         double cost = cost_of(comm, i, collective, shape, counted);
-        double crosses = cost >= 0 && cost <= about * least ? algorithm_crosses(algorithm_at(i), comm, shape).total : fewest;
+        double crosses =
+            cost >= 0 && cost <= about * least ? algorithm_crosses(algorithm_at(i), comm, shape).total : fewest;
         if (crosses < fewest) {
             found = algorithm_at(i);
             fewest = crosses;
@@ -206,7 +209,8 @@ void choice_from_costs(struct choice *choice, const struct coll_comm *comm, enum
         struct range range = {.to = step + 1 == STEPS ? INT64_MAX : step == 0 ? 0 : next - 1};
         if (range.to < bytes)
             continue;
-        struct shape shape = {.bytes = bytes, .element = 8, .commutative = true, .ordered = ordered}, other_shape = shape;
+        struct shape shape = {.bytes = bytes, .element = 8, .commutative = true, .ordered = ordered},
+                     other_shape = shape;
         other_shape.commutative = false;
         const int64_t end = range.to < INT64_MAX ? range.to : bytes;
         if (!ordered && (!trial_prefers_ours(comm, collective, bytes) || !trial_prefers_ours(comm, collective, end))) {
@@ -215,7 +219,8 @@ void choice_from_costs(struct choice *choice, const struct coll_comm *comm, enum
             continue;
         }
         const struct implementation *one = quickest(comm, collective, &shape);
-        const struct implementation *other = collective_reduces(collective) ? quickest(comm, collective, &other_shape) : one;
+        const struct implementation *other =
+            collective_reduces(collective) ? quickest(comm, collective, &other_shape) : one;
         /* What serves up to some size may not serve the range to its end. */
         shape.bytes = end;
         add(&range, one);

@@ -20,8 +20,8 @@ struct choice {
 
 /* What rules are looked up by. */
 struct place {
-    int nodes, ppn;           /* ppn is 0 where nodes have different numbers of ranks */
-    int dimensions;           /* of the box that the nodes are; 0: none */
+    int nodes, ppn; /* ppn is 0 where nodes have different numbers of ranks */
+    int dimensions; /* of the box that the nodes are; 0: none */
     int extent[TORUS_MOST];
 };
 
@@ -30,7 +30,8 @@ struct place {
 void choice_from_rules(struct choice *choice, const struct rules *rules, enum collective collective,
                        const struct place *place, const struct choice *others, bool ordered);
 /* Of ours for this message, by their cost models and by what they put between groups of nodes; NULL: none applies. */
-const struct algorithm *choice_of_costs(const struct coll_comm *comm, enum collective collective, const struct shape *shape);
+const struct algorithm *choice_of_costs(const struct coll_comm *comm, enum collective collective,
+                                        const struct shape *shape);
 /* The same for all sizes; or mpi, where it was found to be quicker. `ordered`: of those that keep the
    order. */
 void choice_from_costs(struct choice *choice, const struct coll_comm *comm, enum collective collective, bool ordered);

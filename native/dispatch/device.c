@@ -16,12 +16,12 @@ enum { CUDA_MEMORY_TYPE = 2, CUDA_IS_MANAGED = 8, CUDA_DEVICE = 2, HIP_6 = 60000
 enum { ZE_CONTEXT = 0xd, ZE_ALLOCATION = 0x17, ZE_DEVICE = 2, ZE_SHARED = 3 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* looking for drivers */
-static unsigned long long seen; /* how many objects had been loaded */
-static int64_t looked;          /* at which tick of the clock; counting objects takes longer than a short call may */
-static bool any;                                                /* one of these is there */
-static int (*cuda)(void *value, int attribute, uintptr_t at);   /* cuPointerGetAttribute */
-static int (*hip)(void *attributes, const void *at);            /* hipPointerGetAttributes */
-static int (*hip_peek)(void), (*hip_clear)(void);               /* hipPeekAtLastError, hipGetLastError */
+static unsigned long long seen;                          /* how many objects had been loaded */
+static int64_t looked; /* at which tick of the clock; counting objects takes longer than a short call may */
+static bool any;       /* one of these is there */
+static int (*cuda)(void *value, int attribute, uintptr_t at); /* cuPointerGetAttribute */
+static int (*hip)(void *attributes, const void *at);          /* hipPointerGetAttributes */
+static int (*hip_peek)(void), (*hip_clear)(void);             /* hipPeekAtLastError, hipGetLastError */
 static int hip_version;
 static int (*ze)(void *context, const void *at, void *properties, void **device); /* zeMemGetAllocProperties */
 static void *ze_context;
@@ -105,7 +105,8 @@ bool device_driver(void)
     if (__atomic_load_n(&looked, __ATOMIC_ACQUIRE) == now)
         return __atomic_load_n(&any, __ATOMIC_RELAXED);
     dl_iterate_phdr(look_at, &loaded);
-    __atomic_store_n(&device_heap_end, (const char *)sbrk(0), __ATOMIC_RELAXED); /* not at every call: UCX replaces it */
+    __atomic_store_n(&device_heap_end, (const char *)sbrk(0),
+                     __ATOMIC_RELAXED); /* not at every call: UCX replaces it */
     if (__atomic_load_n(&seen, __ATOMIC_ACQUIRE) == loaded) {
         __atomic_store_n(&looked, now, __ATOMIC_RELEASE);
         return __atomic_load_n(&any, __ATOMIC_RELAXED);
@@ -168,7 +169,8 @@ static bool ze_owns(const void *buffer)
 static bool owns(const void *buffer)
 {
     return buffer != NULL && buffer != MPI_IN_PLACE && !device_is_not(buffer) &&
-           ((cuda != NULL && cuda_owns(buffer)) || (hip != NULL && hip_owns(buffer)) || (ze != NULL && ze_owns(buffer)));
+           ((cuda != NULL && cuda_owns(buffer)) || (hip != NULL && hip_owns(buffer)) ||
+            (ze != NULL && ze_owns(buffer)));
 }
 
 bool device_owns(const void *one, const void *other)

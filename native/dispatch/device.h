@@ -61,8 +61,10 @@ bool device_reduce(const void *send, void *receive, MPI_Count count, MPI_Datatyp
                    MPI_Comm *comm, int *error);
 bool device_allreduce(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm *comm,
                       int *error);
-bool device_scan(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm *comm, int *error);
-bool device_exscan(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm *comm, int *error);
+bool device_scan(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm *comm,
+                 int *error);
+bool device_exscan(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm *comm,
+                   int *error);
 bool device_allgather(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
                       MPI_Datatype type, MPI_Comm *comm, int *error);
 bool device_allgatherv(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
@@ -71,8 +73,8 @@ bool device_alltoall(const void *send, MPI_Count send_count, MPI_Datatype send_t
                      MPI_Datatype type, MPI_Comm *comm, int *error);
 bool device_alltoallv(const void *send, struct dispatch_vector send_blocks, MPI_Datatype send_type, void *receive,
                       struct dispatch_vector blocks, MPI_Datatype type, MPI_Comm *comm, int *error);
-bool device_alltoallw(const void *send, struct dispatch_vector send_blocks, void *receive, struct dispatch_vector blocks,
-                      MPI_Comm *comm, int *error);
+bool device_alltoallw(const void *send, struct dispatch_vector send_blocks, void *receive,
+                      struct dispatch_vector blocks, MPI_Comm *comm, int *error);
 bool device_gather(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
                    MPI_Datatype type, int root, MPI_Comm *comm, int *error);
 bool device_reduce_scatter(const void *send, void *receive, struct dispatch_vector given, MPI_Datatype type, MPI_Op op,
@@ -81,14 +83,15 @@ bool device_reduce_scatter_block(const void *send, void *receive, MPI_Count coun
                                  MPI_Comm *comm, int *error);
 bool device_scatter(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
                     MPI_Datatype type, int root, MPI_Comm *comm, int *error);
-bool device_neighbor_allgather(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
-                          MPI_Datatype type, MPI_Comm *comm, int *error);
+bool device_neighbor_allgather(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
+                               MPI_Count count, MPI_Datatype type, MPI_Comm *comm, int *error);
 bool device_neighbor_allgatherv(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
-                           struct dispatch_vector blocks, MPI_Datatype type, MPI_Comm *comm, int *error);
-bool device_neighbor_alltoall(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
-                         MPI_Datatype type, MPI_Comm *comm, int *error);
-bool device_neighbor_alltoallv(const void *send, struct dispatch_vector send_blocks, MPI_Datatype send_type, void *receive,
-                          struct dispatch_vector blocks, MPI_Datatype type, MPI_Comm *comm, int *error);
+                                struct dispatch_vector blocks, MPI_Datatype type, MPI_Comm *comm, int *error);
+bool device_neighbor_alltoall(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
+                              MPI_Count count, MPI_Datatype type, MPI_Comm *comm, int *error);
+bool device_neighbor_alltoallv(const void *send, struct dispatch_vector send_blocks, MPI_Datatype send_type,
+                               void *receive, struct dispatch_vector blocks, MPI_Datatype type, MPI_Comm *comm,
+                               int *error);
 bool device_gatherv(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
                     struct dispatch_vector given, MPI_Datatype type, int root, MPI_Comm *comm, int *error);
 bool device_scatterv(const void *send, struct dispatch_vector given, MPI_Datatype send_type, void *receive,

@@ -47,7 +47,8 @@ bool device_reduce(const void *send, void *receive, MPI_Count count, MPI_Datatyp
         return served;
     int rank = 0;
     PMPI_Comm_rank(*comm, &rank);
-    int failed = copy_take(&in, send, 0, count, type, *comm), other = copy_take(&out, receive, 0, rank == root ? count : 0, type, *comm);
+    int failed = copy_take(&in, send, 0, count, type, *comm),
+        other = copy_take(&out, receive, 0, rank == root ? count : 0, type, *comm);
     failed = failed != MPI_SUCCESS ? failed : other;
     if (failed == MPI_SUCCESS)
         dispatch_reduce(in.use, out.use, count, type, op, root, comm, &failed);
@@ -69,7 +70,8 @@ bool device_allreduce(const void *send, void *receive, MPI_Count count, MPI_Data
     return copy_end(&in, &out, failed, *comm, error);
 }
 
-bool device_scan(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm *comm, int *error)
+bool device_scan(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm *comm,
+                 int *error)
 {
     copy_begin();
     bool served = dispatch_scan(send, receive, count, type, op, comm, error);
@@ -84,7 +86,8 @@ bool device_scan(const void *send, void *receive, MPI_Count count, MPI_Datatype 
 }
 
 /* Rank 0's `receive` means nothing, but where it is what is sent. */
-bool device_exscan(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm *comm, int *error)
+bool device_exscan(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm *comm,
+                   int *error)
 {
     copy_begin();
     bool served = dispatch_exscan(send, receive, count, type, op, comm, error);
@@ -127,7 +130,8 @@ bool device_allgatherv(const void *send, MPI_Count send_count, MPI_Datatype send
     if (!copy_again(served))
         return served;
     bounds(blocks, *comm, &first, &last);
-    int failed = copy_take(&in, send, 0, send_count, send_type, *comm), other = copy_take(&out, receive, first, last, type, *comm);
+    int failed = copy_take(&in, send, 0, send_count, send_type, *comm),
+        other = copy_take(&out, receive, first, last, type, *comm);
     failed = failed != MPI_SUCCESS ? failed : other;
     if (failed == MPI_SUCCESS)
         dispatch_allgatherv(in.use, send_count, send_type, out.use, blocks, type, comm, &failed);
@@ -270,8 +274,8 @@ bool device_gatherv(const void *send, MPI_Count send_count, MPI_Datatype send_ty
     return copy_end(&in, &out, failed, *comm, error);
 }
 
-bool device_scatterv(const void *send, struct dispatch_vector given, MPI_Datatype send_type, void *receive, MPI_Count count,
-                     MPI_Datatype type, int root, MPI_Comm *comm, int *error)
+bool device_scatterv(const void *send, struct dispatch_vector given, MPI_Datatype send_type, void *receive,
+                     MPI_Count count, MPI_Datatype type, int root, MPI_Comm *comm, int *error)
 {
     copy_begin();
     bool served = dispatch_scatterv(send, given, send_type, receive, count, type, root, comm, error);

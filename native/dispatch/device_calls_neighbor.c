@@ -16,8 +16,8 @@ static void bounds(struct dispatch_vector blocks, int count, int64_t *first, int
     }
 }
 
-bool device_neighbor_allgather(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
-                               MPI_Datatype type, MPI_Comm *comm, int *error)
+bool device_neighbor_allgather(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
+                               MPI_Count count, MPI_Datatype type, MPI_Comm *comm, int *error)
 {
     copy_begin();
     bool served = dispatch_neighbor_allgather(send, send_count, send_type, receive, count, type, comm, error);
@@ -54,8 +54,8 @@ bool device_neighbor_allgatherv(const void *send, MPI_Count send_count, MPI_Data
     return copy_end(&in, &out, failed, *comm, error);
 }
 
-bool device_neighbor_alltoall(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
-                              MPI_Datatype type, MPI_Comm *comm, int *error)
+bool device_neighbor_alltoall(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
+                              MPI_Count count, MPI_Datatype type, MPI_Comm *comm, int *error)
 {
     copy_begin();
     bool served = dispatch_neighbor_alltoall(send, send_count, send_type, receive, count, type, comm, error);
@@ -72,8 +72,9 @@ bool device_neighbor_alltoall(const void *send, MPI_Count send_count, MPI_Dataty
     return copy_end(&in, &out, failed, *comm, error);
 }
 
-bool device_neighbor_alltoallv(const void *send, struct dispatch_vector send_blocks, MPI_Datatype send_type, void *receive,
-                               struct dispatch_vector blocks, MPI_Datatype type, MPI_Comm *comm, int *error)
+bool device_neighbor_alltoallv(const void *send, struct dispatch_vector send_blocks, MPI_Datatype send_type,
+                               void *receive, struct dispatch_vector blocks, MPI_Datatype type, MPI_Comm *comm,
+                               int *error)
 {
     copy_begin();
     bool served = dispatch_neighbor_alltoallv(send, send_blocks, send_type, receive, blocks, type, comm, error);

@@ -33,8 +33,8 @@ static int take_typed(struct copy *copy, const void *buffer, const struct dispat
     return failed != MPI_SUCCESS ? failed : other;
 }
 
-bool device_alltoallw(const void *send, struct dispatch_vector send_blocks, void *receive, struct dispatch_vector blocks,
-                      MPI_Comm *comm, int *error)
+bool device_alltoallw(const void *send, struct dispatch_vector send_blocks, void *receive,
+                      struct dispatch_vector blocks, MPI_Comm *comm, int *error)
 {
     copy_begin();
     bool served = dispatch_alltoallw(send, send_blocks, receive, blocks, comm, error);

@@ -54,7 +54,8 @@ bool dispatch_reduce(const void *send, void *receive, MPI_Count count, MPI_Datat
                      MPI_Comm *comm, int *error);
 bool dispatch_allreduce(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm *comm,
                         int *error);
-bool dispatch_scan(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm *comm, int *error);
+bool dispatch_scan(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm *comm,
+                   int *error);
 bool dispatch_exscan(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm *comm,
                      int *error);
 bool dispatch_allgather(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
@@ -65,24 +66,25 @@ bool dispatch_alltoall(const void *send, MPI_Count send_count, MPI_Datatype send
                        MPI_Datatype type, MPI_Comm *comm, int *error);
 bool dispatch_alltoallv(const void *send, struct dispatch_vector send_blocks, MPI_Datatype send_type, void *receive,
                         struct dispatch_vector blocks, MPI_Datatype type, MPI_Comm *comm, int *error);
-bool dispatch_alltoallw(const void *send, struct dispatch_vector send_blocks, void *receive, struct dispatch_vector blocks,
-                        MPI_Comm *comm, int *error);
+bool dispatch_alltoallw(const void *send, struct dispatch_vector send_blocks, void *receive,
+                        struct dispatch_vector blocks, MPI_Comm *comm, int *error);
 bool dispatch_gather(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
                      MPI_Datatype type, int root, MPI_Comm *comm, int *error);
-bool dispatch_reduce_scatter(const void *send, void *receive, struct dispatch_vector given, MPI_Datatype type, MPI_Op op,
-                             MPI_Comm *comm, int *error);
+bool dispatch_reduce_scatter(const void *send, void *receive, struct dispatch_vector given, MPI_Datatype type,
+                             MPI_Op op, MPI_Comm *comm, int *error);
 bool dispatch_reduce_scatter_block(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op,
                                    MPI_Comm *comm, int *error);
 bool dispatch_scatter(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
                       MPI_Datatype type, int root, MPI_Comm *comm, int *error);
-bool dispatch_neighbor_allgather(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
-                          MPI_Datatype type, MPI_Comm *comm, int *error);
+bool dispatch_neighbor_allgather(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
+                                 MPI_Count count, MPI_Datatype type, MPI_Comm *comm, int *error);
 bool dispatch_neighbor_allgatherv(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
-                           struct dispatch_vector blocks, MPI_Datatype type, MPI_Comm *comm, int *error);
-bool dispatch_neighbor_alltoall(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
-                         MPI_Datatype type, MPI_Comm *comm, int *error);
-bool dispatch_neighbor_alltoallv(const void *send, struct dispatch_vector send_blocks, MPI_Datatype send_type, void *receive,
-                          struct dispatch_vector blocks, MPI_Datatype type, MPI_Comm *comm, int *error);
+                                  struct dispatch_vector blocks, MPI_Datatype type, MPI_Comm *comm, int *error);
+bool dispatch_neighbor_alltoall(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
+                                MPI_Count count, MPI_Datatype type, MPI_Comm *comm, int *error);
+bool dispatch_neighbor_alltoallv(const void *send, struct dispatch_vector send_blocks, MPI_Datatype send_type,
+                                 void *receive, struct dispatch_vector blocks, MPI_Datatype type, MPI_Comm *comm,
+                                 int *error);
 bool dispatch_gatherv(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
                       struct dispatch_vector given, MPI_Datatype type, int root, MPI_Comm *comm, int *error);
 bool dispatch_scatterv(const void *send, struct dispatch_vector given, MPI_Datatype send_type, void *receive,

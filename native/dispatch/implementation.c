@@ -41,7 +41,8 @@ static bool understand(struct implementation *made, struct problem *problem)
                  : strncmp(word, tuned, strlen(tuned)) == 0 ? BY_TUNED
                                                             : BY_COMPONENT;
     if (made->kind != BY_OURS && collective_is_near(made->collective)) /* a copy would not know the neighbours */
-        return problem_set(problem, "'%.60s': %s is served by unisono/... or mpi", word, collective_names[made->collective]);
+        return problem_set(problem, "'%.60s': %s is served by unisono/... or mpi", word,
+                           collective_names[made->collective]);
     if (made->kind != BY_COMPONENT)
         name = strchr(word, '/') + 1;
     size_t length = strcspn(name, ":");

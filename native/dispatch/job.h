@@ -5,13 +5,13 @@
 #include "rules.h"
 
 struct job {
-    bool agreed;        /* all ranks have the same library and variables (agree.h) */
-    bool started;       /* the world's nodes are known: communicators can be looked at */
-    bool is_on;         /* rules, or costs, choose */
-    bool by_costs;      /* what has no rule is chosen by the cost model */
+    bool agreed;   /* all ranks have the same library and variables (agree.h) */
+    bool started;  /* the world's nodes are known: communicators can be looked at */
+    bool is_on;    /* rules, or costs, choose */
+    bool by_costs; /* what has no rule is chosen by the cost model */
     bool verbose;
-    bool multiple;      /* MPI_THREAD_MULTIPLE on some rank */
-    bool devices;       /* a rank had the driver of a device loaded at the start */
+    bool multiple; /* MPI_THREAD_MULTIPLE on some rank */
+    bool devices;  /* a rank had the driver of a device loaded at the start */
     bool has_costs;
     enum reproducible reproducible;
     struct rules rules;

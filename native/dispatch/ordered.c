@@ -37,13 +37,13 @@ struct ordered {
     MPI_Comm comm;
     int root, rank, ranks;
     struct layout layout;
-    MPI_Aint low, span;         /* of an element: where it begins, how far it reaches */
+    MPI_Aint low, span; /* of an element: where it begins, how far it reaches */
     struct reduction reduction;
-    bool is_plain;              /* ours can combine it: elements are the bytes of their extent */
-    bool gets;                  /* this rank gets the result */
-    char *own, *all;            /* a piece: this rank's, packed, and all ranks', one after the other */
-    char *left, *right;         /* where the operation needs elements laid out by the type */
-    const void **of;            /* all ranks' */
+    bool is_plain;                        /* ours can combine it: elements are the bytes of their extent */
+    bool gets;                            /* this rank gets the result */
+    char *own, *all;                      /* a piece: this rank's, packed, and all ranks', one after the other */
+    char *left, *right;                   /* where the operation needs elements laid out by the type */
+    const void **of;                      /* all ranks' */
     const struct dispatch_vector *blocks; /* reduce_scatter; NULL: all have `block` elements */
     int64_t block;
     bool scatters;
@@ -112,7 +112,8 @@ static int scatter(struct ordered *call, int64_t done, int most)
         in_at[rank] = (int)(rank * mine * size);
         if (now == 0)
             continue;
-        int error = pack(call->send + (start + done) * call->layout.extent, now, call->type, &call->layout, to, call->comm);
+        int error =
+            pack(call->send + (start + done) * call->layout.extent, now, call->type, &call->layout, to, call->comm);
         if (error != MPI_SUCCESS)
             return error;
     }
@@ -130,7 +131,8 @@ static int piece_of(const struct ordered *call, int64_t count)
 
 static bool take_room(struct ordered *call, int most)
 {
-    const size_t bytes = (size_t)(most * call->layout.size), laid_out = (size_t)((most - 1) * call->layout.extent + call->span);
+    const size_t bytes = (size_t)(most * call->layout.size),
+                 laid_out = (size_t)((most - 1) * call->layout.extent + call->span);
     bool good = true;
     if (!call->layout.contiguous || call->scatters)
         good = (call->own = malloc(bytes * (call->scatters ? (size_t)call->ranks : 1))) != NULL;
@@ -148,8 +150,13 @@ static bool take_room(struct ordered *call, int most)
 /* The other ranks would wait for this one in a gather of the MPI library, in which they hear nothing. */
 static void end_program(const struct ordered *call)
 {
-    fprintf(stderr, "unisono: rank %d has no memory left for a reproducible %s, and the other ranks would wait for it: the "
-                    "program ends here\n", call->rank, call->scatters ? "reduce_scatter" : call->root < 0 ? "allreduce" : "reduce");
+    fprintf(stderr,
+            "unisono: rank %d has no memory left for a reproducible %s, and the other ranks would wait for it: the "
+            "program ends here\n",
+            call->rank,
+            call->scatters   ? "reduce_scatter"
+            : call->root < 0 ? "allreduce"
+                             : "reduce");
     failure_end_job(EXIT_FAILURE);
     abort();
 }
@@ -188,7 +195,8 @@ static bool understand(struct ordered *call, MPI_Count count)
         call->op == MPI_OP_NULL || call->op == MPI_REPLACE || call->op == MPI_NO_OP)
         return false;
     if (PMPI_Comm_test_inter(call->comm, &inter) != MPI_SUCCESS || inter || !types_layout(call->type, &call->layout) ||
-        call->layout.size <= 0 || call->layout.size > INT_MAX || call->layout.extent <= 0 || types_op(call->layout.kind, call->op) == OP_FORBIDDEN)
+        call->layout.size <= 0 || call->layout.size > INT_MAX || call->layout.extent <= 0 ||
+        types_op(call->layout.kind, call->op) == OP_FORBIDDEN)
         return false;
     PMPI_Comm_size(call->comm, &call->ranks);
     PMPI_Comm_rank(call->comm, &call->rank);
@@ -215,19 +223,27 @@ static bool serve(struct ordered *call, MPI_Count count, int *error)
     return true;
 }
 
-bool ordered_reduce(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm,
-                    int *error)
+bool ordered_reduce(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
+                    MPI_Comm comm, int *error)
 {
-    struct ordered call = {.send = send == MPI_IN_PLACE ? receive : send, .receive = receive, .type = type, .op = op,
-                           .comm = comm, .root = root};
+    struct ordered call = {.send = send == MPI_IN_PLACE ? receive : send,
+                           .receive = receive,
+                           .type = type,
+                           .op = op,
+                           .comm = comm,
+                           .root = root};
     return root >= 0 && serve(&call, count, error);
 }
 
 bool ordered_allreduce(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                        int *error)
 {
-    struct ordered call = {.send = send == MPI_IN_PLACE ? receive : send, .receive = receive, .type = type, .op = op,
-                           .comm = comm, .root = -1};
+    struct ordered call = {.send = send == MPI_IN_PLACE ? receive : send,
+                           .receive = receive,
+                           .type = type,
+                           .op = op,
+                           .comm = comm,
+                           .root = -1};
     return serve(&call, count, error);
 }
 
@@ -250,7 +266,14 @@ static bool serve_scatter(struct ordered *call, int *error)
 bool ordered_reduce_scatter(const void *send, void *receive, const struct dispatch_vector *blocks, MPI_Count block,
                             MPI_Datatype type, MPI_Op op, MPI_Comm comm, int *error)
 {
-    struct ordered call = {.send = send == MPI_IN_PLACE ? receive : send, .receive = receive, .type = type, .op = op,
-                           .comm = comm, .root = -1, .blocks = blocks, .block = block, .scatters = true};
+    struct ordered call = {.send = send == MPI_IN_PLACE ? receive : send,
+                           .receive = receive,
+                           .type = type,
+                           .op = op,
+                           .comm = comm,
+                           .root = -1,
+                           .blocks = blocks,
+                           .block = block,
+                           .scatters = true};
     return serve_scatter(&call, error);
 }

@@ -144,8 +144,9 @@ static bool read_costs(struct rules *rules, char **words, int count, struct prob
     /* Of most adapters, where nobody measured it. */
     if (!fields[NEEDED].given)
         rules->costs.fabric_message = rules->costs.fabric_latency / 10;
-    return rules->has_costs || problem_set(problem, "costs are node_latency, node_byte, fabric_latency, fabric_byte and, if "
-                                                    "it was measured, fabric_message, each followed by seconds");
+    return rules->has_costs ||
+           problem_set(problem, "costs are node_latency, node_byte, fabric_latency, fabric_byte and, if "
+                                "it was measured, fabric_message, each followed by seconds");
 }
 
 enum reproducible rules_reproducible(const char *word)

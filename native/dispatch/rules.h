@@ -20,8 +20,8 @@ enum { ANY = -1, RULE_WORDS = 8 };
 
 struct rule {
     enum collective collective;
-    int nodes, ppn;    /* ANY, or the number */
-    int dimensions;    /* of the box that the nodes must be, extents of 1 left out; 0: any place will do */
+    int nodes, ppn; /* ANY, or the number */
+    int dimensions; /* of the box that the nodes must be, extents of 1 left out; 0: any place will do */
     int extent[TORUS_MOST];
     int64_t from, to;
     int count;

@@ -16,8 +16,8 @@
 static bool is_refused(const struct implementation *one, const struct shape *shape)
 {
     return one->kind != BY_OURS &&
-           (shape->ordered || (job.reproducible != REPRODUCIBLE_NOT && one->kind == BY_COMPONENT && shape->element > 0 &&
-                               strcmp(one->name, "adapt") == 0));
+           (shape->ordered || (job.reproducible != REPRODUCIBLE_NOT && one->kind == BY_COMPONENT &&
+                               shape->element > 0 && strcmp(one->name, "adapt") == 0));
 }
 
 /* The first of the range that applies; a copy's communicator in *copy. */
@@ -110,7 +110,8 @@ static inline bool is_for_device(struct state *state, const struct call *call)
         return device_call.here;
     }
     struct device_watch *watch =
-        &state->device[call->collective][call->bytes > 0 ? (64 - __builtin_clzll((unsigned long long)call->bytes)) / 2 : 0];
+        &state->device[call->collective]
+                      [call->bytes > 0 ? (64 - __builtin_clzll((unsigned long long)call->bytes)) / 2 : 0];
     if (__builtin_expect(watch->next == 0, false))
         watch->next = job.devices ? 1 : 16;
     if (__builtin_expect(++watch->calls == watch->next, false)) {
@@ -174,8 +175,9 @@ bool serve_reduction(struct state *state, struct reduction *reduction, MPI_Datat
                      const struct layout *layout)
 {
     struct reduction *last = &state->reduction;
-    bool kept = last->combine != NULL && last->type == type && last->op == op &&
-                types_op(layout->kind, op) == OP_PREDEFINED; /* others may have been freed and their handles be others' */
+    bool kept =
+        last->combine != NULL && last->type == type && last->op == op &&
+        types_op(layout->kind, op) == OP_PREDEFINED; /* others may have been freed and their handles be others' */
     if (!kept && !reduction_set(last, type, op)) {
         last->combine = NULL;
         return false;
@@ -202,8 +204,10 @@ static void lacks_memory(struct state *state)
     failure_found(state->ours->fabric.failure, MPI_ERR_NO_MEM);
     if (is_heard(state, algorithm))
         return;
-    fprintf(stderr, "unisono: rank %d has no memory left for %s, and the other ranks would wait for it: the program ends here\n",
-            state->rank, algorithm->name);
+    fprintf(
+        stderr,
+        "unisono: rank %d has no memory left for %s, and the other ranks would wait for it: the program ends here\n",
+        state->rank, algorithm->name);
     failure_end_job(EXIT_FAILURE);
     abort();
 }

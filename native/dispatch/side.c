@@ -63,7 +63,8 @@ void side_arrange(struct side *side, int64_t from, int64_t piece)
     for (int rank = 0; rank < side->count; rank++) {
         int64_t bytes = bytes_of(side, rank);
         blocks->bytes[rank] = bytes > from ? least(bytes - from, piece) : 0;
-        blocks->at[rank] = side->packs ? next + (is_held(side, rank, bytes, piece) ? from : 0) : vectors_place(blocks, rank) + from;
+        blocks->at[rank] =
+            side->packs ? next + (is_held(side, rank, bytes, piece) ? from : 0) : vectors_place(blocks, rank) + from;
         next += room_of(side, rank, bytes, piece);
     }
     for (int rank = 0; rank < side->count && side->is_one; rank++)
@@ -84,8 +85,10 @@ int side_move(const struct state *state, const struct side *side, int64_t from, 
             continue; /* it is there already, or has not all come */
         if (held)
             room -= from, at = 0, now = bytes - from > 0 ? bytes : 0;
-        const struct stream stream = {.place = side->data + vectors_place(blocks, rank), .type = vectors_type(blocks, rank),
-                                      .layout = vectors_layout(blocks, rank), .comm = state->ours->comm,
+        const struct stream stream = {.place = side->data + vectors_place(blocks, rank),
+                                      .type = vectors_type(blocks, rank),
+                                      .layout = vectors_layout(blocks, rank),
+                                      .comm = state->ours->comm,
                                       .spare = held ? NULL : room + piece};
         failed = leaves ? stream_pack(&stream, at, now, room) : stream_unpack(&stream, at, now, room);
     }

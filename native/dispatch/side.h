@@ -8,12 +8,12 @@
 
 /* One side of a call, and how it goes. */
 struct side {
-    int count;            /* blocks: one for each rank, or for each neighbour */
-    bool is_one;          /* all blocks are the same, sent to all, and packed once; `first`: the first that is not empty */
+    int count;   /* blocks: one for each rank, or for each neighbour */
+    bool is_one; /* all blocks are the same, sent to all, and packed once; `first`: the first that is not empty */
     int first;
     struct blocks blocks; /* of the piece that goes: lengths, and where they are in `data` or in `room` */
     char *data;
-    bool packs;           /* by way of `room` */
+    bool packs; /* by way of `room` */
     char *room;
     int64_t longest, total; /* of the whole blocks */
 };

@@ -17,7 +17,8 @@
 
 enum {
     COPIES_MOST = 16,
-    CALLS_BEFORE = 3, /* with UNISONO_PATIENCE=0, the call at which a communicator that is not MPI_COMM_WORLD is looked at */
+    CALLS_BEFORE =
+        3, /* with UNISONO_PATIENCE=0, the call at which a communicator that is not MPI_COMM_WORLD is looked at */
     LOOK_FIRST = 64,
     LOOK_AGAIN = 4,
 };
@@ -33,12 +34,12 @@ enum packing { PACKS_NOTHING, PACKS_PIECES, PACKS_WHOLE };
 struct state {
     MPI_Comm user;
     int rank, ranks;
-    int calls, look_at;     /* collective calls until it is ready; how many until it is looked at again */
-    int64_t begun;          /* the first of them: nanoseconds of a clock */
-    bool ready;             /* choices may be looked up */
-    bool failed;            /* cannot be equipped */
-    struct peers *peers;    /* NULL: not looked at yet */
-    struct peers *former;   /* before they were renewed; usually NULL */
+    int calls, look_at;   /* collective calls until it is ready; how many until it is looked at again */
+    int64_t begun;        /* the first of them: nanoseconds of a clock */
+    bool ready;           /* choices may be looked up */
+    bool failed;          /* cannot be equipped */
+    struct peers *peers;  /* NULL: not looked at yet */
+    struct peers *former; /* before they were renewed; usually NULL */
     struct place place;
     struct coll_comm *ours; /* NULL until it is needed */
     unsigned chosen;        /* bit: the collective's choice has been made */
@@ -47,18 +48,18 @@ struct state {
     struct {
         struct shape shape;
         const struct implementation *implementation; /* one of ours; NULL: look it up */
-    } last[COLLECTIVES]; /* what served last, and what */
-    const struct implementation *serving; /* this call, or the last one that was ours */
-    enum packing packing;   /* of the last call about which ranks have agreed (serve_packing) */
+    } last[COLLECTIVES];                             /* what served last, and what */
+    const struct implementation *serving;            /* this call, or the last one that was ours */
+    enum packing packing; /* of the last call about which ranks have agreed (serve_packing) */
     struct device_watch device[COLLECTIVES][DEVICE_BINS];
     struct device_watch gaps; /* over several nodes: whether a rank of an alltoallv packs more than SERVE_WINDOW */
     struct device_watch rooted_gaps; /* the same of a gatherv or scatterv */
     int copies;
     struct copy copy[COPIES_MOST];
     struct reduction reduction; /* the last one; combine is NULL before */
-    int64_t *vectors; /* four of `ranks`, for the v's; NULL until then */
-    struct around *around;  /* for neighbourhoods; NULL until then */
-    struct layout *layouts; /* two of `ranks`, for alltoallw; NULL until then */
+    int64_t *vectors;           /* four of `ranks`, for the v's; NULL until then */
+    struct around *around;      /* for neighbourhoods; NULL until then */
+    struct layout *layouts;     /* two of `ranks`, for alltoallw; NULL until then */
     struct state *newer, *older;
 };
 

@@ -14,18 +14,29 @@
 static const int64_t usual_block = 128 << 10; /* of alltoallv, gatherv and scatterv */
 /* Bytes of each of the two buffers; of all ranks of the node, for one of the two. */
 static const int64_t room_most = 8 << 20, room_least = 1 << 20, node_most = 256 << 20;
-static const double seconds_most = 0.12;      /* of all together, looked at between two sizes of a collective */
-static const double hopeless = 6;             /* times the quickest by the models: not tried */
+static const double seconds_most = 0.12; /* of all together, looked at between two sizes of a collective */
+static const double hopeless = 6;        /* times the quickest by the models: not tried */
 static const double factor_most = 1e4;
 enum { ROUNDS_SHORT = 6, ROUNDS_LONG = 4, CALLS_SHORT = 8, SHORT = 4 << 10, ATTEMPTS = 3 };
 
 /* Where the quickest of odd and of even rounds differ by more, something else disturbed the machine. */
 static const double alike = 1.25;
 
-static const enum collective tried[] = {COLL_BCAST, COLL_ALLREDUCE, COLL_REDUCE, COLL_ALLTOALL, COLL_ALLGATHER,
-                                       COLL_GATHER, COLL_SCATTER, COLL_REDUCE_SCATTER_BLOCK, COLL_REDUCE_SCATTER,
-                                       COLL_GATHERV, COLL_SCATTERV, COLL_SCAN, COLL_EXSCAN, COLL_ALLTOALLW,
-                                       COLL_NEIGHBOR_ALLTOALLV};
+static const enum collective tried[] = {COLL_BCAST,
+                                        COLL_ALLREDUCE,
+                                        COLL_REDUCE,
+                                        COLL_ALLTOALL,
+                                        COLL_ALLGATHER,
+                                        COLL_GATHER,
+                                        COLL_SCATTER,
+                                        COLL_REDUCE_SCATTER_BLOCK,
+                                        COLL_REDUCE_SCATTER,
+                                        COLL_GATHERV,
+                                        COLL_SCATTERV,
+                                        COLL_SCAN,
+                                        COLL_EXSCAN,
+                                        COLL_ALLTOALLW,
+                                        COLL_NEIGHBOR_ALLTOALLV};
 enum { TRIED = sizeof tried / sizeof *tried };
 
 _Static_assert(COLL_ALLGATHERV == COLL_ALLGATHER + 1 && COLL_ALLTOALLV == COLL_ALLTOALL + 1, "set_vector()");
@@ -80,12 +91,22 @@ static bool set_up(struct task *task, const struct coll_comm *comm, enum collect
         return task_set_up_typed(task, collective, comm, bytes, room_bytes(comm), room) && add_all(task, comm);
     if (no_size && bytes != usual_block)
         return false;
-    if (bytes * (has_vector(collective) || task_is_rooted(collective) || collective == COLL_REDUCE_SCATTER_BLOCK ? comm->ranks : 1) > room_bytes(comm))
+    if (bytes * (has_vector(collective) || task_is_rooted(collective) || collective == COLL_REDUCE_SCATTER_BLOCK
+                     ? comm->ranks
+                     : 1) >
+        room_bytes(comm))
         return false;
-    *task = (struct task){.room = room, .shape = {.bytes = no_size ? 0 : bytes, .element = element, .commutative = true}};
-    task->call = (struct call){.collective = collective, .bytes = no_size ? 0 : bytes, .own = bytes, .send = room->send, .receive = room->receive,
-                               .send_bytes = room->bytes, .send_at = room->at,
-                               .receive_bytes = room->bytes, .receive_at = room->at};
+    *task =
+        (struct task){.room = room, .shape = {.bytes = no_size ? 0 : bytes, .element = element, .commutative = true}};
+    task->call = (struct call){.collective = collective,
+                               .bytes = no_size ? 0 : bytes,
+                               .own = bytes,
+                               .send = room->send,
+                               .receive = room->receive,
+                               .send_bytes = room->bytes,
+                               .send_at = room->at,
+                               .receive_bytes = room->bytes,
+                               .receive_at = room->at};
     task->calls = bytes <= SHORT ? CALLS_SHORT : 1;
     if (collective_reduces(collective)) {
         if (!reduction_set(&task->call.reduction, MPI_DOUBLE, MPI_SUM))
@@ -178,7 +199,8 @@ static void set_vector(const struct coll_comm *comm, int index, int size, const 
 static bool note(const struct task *task, const struct coll_comm *comm, int size)
 {
     double slowest[HALVES][TRIAL_ALGORITHMS], least = HUGE_VAL;
-    if (PMPI_Allreduce(task->seconds, slowest, HALVES * TRIAL_ALGORITHMS, MPI_DOUBLE, MPI_MAX, comm->comm) != MPI_SUCCESS)
+    if (PMPI_Allreduce(task->seconds, slowest, HALVES * TRIAL_ALGORITHMS, MPI_DOUBLE, MPI_MAX, comm->comm) !=
+        MPI_SUCCESS)
         return true;
     for (int i = 0; i < task->count; i++)
         least = fmin(least, fmin(slowest[0][i], slowest[1][i]));
@@ -188,7 +210,8 @@ static bool note(const struct task *task, const struct coll_comm *comm, int size
             return false;
     }
     for (int i = 0; i < TRIAL_ALGORITHMS && algorithm_at(i) != NULL; i++)
-        if (algorithm_at(i)->collective == task->call.collective && algorithm_applies(algorithm_at(i), comm, &task->shape))
+        if (algorithm_at(i)->collective == task->call.collective &&
+            algorithm_applies(algorithm_at(i), comm, &task->shape))
             set(comm, i, size, &task->shape, hopeless * least); /* those that were not tried */
     const int rival = trial_rival_of(task->call.collective);
     double ours = HUGE_VAL;
@@ -295,8 +318,10 @@ bool trial_start(struct coll_comm *world)
     bool good = true;
     if (!known) {
         const size_t blocks = (size_t)(world->ranks > 2 * DIMENSIONS ? world->ranks : 2 * DIMENSIONS);
-        struct trial_room room = {.send = room_of(room_bytes(world)), .receive = room_of(room_bytes(world)),
-                                  .counts = malloc(2 * blocks * sizeof(int)), .bytes = malloc(2 * blocks * sizeof(int64_t)),
+        struct trial_room room = {.send = room_of(room_bytes(world)),
+                                  .receive = room_of(room_bytes(world)),
+                                  .counts = malloc(2 * blocks * sizeof(int)),
+                                  .bytes = malloc(2 * blocks * sizeof(int64_t)),
                                   .types = malloc(blocks * sizeof(MPI_Datatype))};
         task_prepare(&room, world->comm);
         const bool all = room.send != NULL && room.receive != NULL && room.counts != NULL && room.bytes != NULL &&

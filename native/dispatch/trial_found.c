@@ -37,9 +37,12 @@ static double between(int index, int64_t bytes)
         above++;
     int next = known(index, above, 1), before = known(index, above - 1, -1);
     if (next < 0 || before < 0)
-        return next >= 0 ? (double)trial_found.factor[next][index] : before >= 0 ? (double)trial_found.factor[before][index] : 1;
+        return next >= 0     ? (double)trial_found.factor[next][index]
+               : before >= 0 ? (double)trial_found.factor[before][index]
+                             : 1;
     double low = (double)trial_found.factor[before][index], high = (double)trial_found.factor[next][index];
-    double share = log2((double)bytes / (double)trial_sizes[before]) / log2((double)trial_sizes[next] / (double)trial_sizes[before]);
+    double share = log2((double)bytes / (double)trial_sizes[before]) /
+                   log2((double)trial_sizes[next] / (double)trial_sizes[before]);
     return low * pow(high / low, share);
 }
 
@@ -74,7 +77,8 @@ static double seconds_of(const struct coll_comm *comm, enum collective collectiv
     double seconds = 0;
     *least = HUGE_VAL;
     for (int i = 0; i < TRIAL_ALGORITHMS && algorithm_at(i) != NULL; i++) {
-        if (algorithm_at(i)->collective != collective || trial_found.factor[size][i] == 0 || !algorithm_applies(algorithm_at(i), comm, &shape))
+        if (algorithm_at(i)->collective != collective || trial_found.factor[size][i] == 0 ||
+            !algorithm_applies(algorithm_at(i), comm, &shape))
             continue;
         double its = algorithm_at(i)->cost(comm, &shape) * (double)trial_found.factor[size][i];
         *least = fmin(*least, its);

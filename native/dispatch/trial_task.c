@@ -5,7 +5,8 @@ static const int64_t plain_size = 32 << 10; /* whose blocks have no gaps */
 
 bool task_is_rooted(enum collective collective)
 {
-    return collective == COLL_GATHER || collective == COLL_SCATTER || collective == COLL_GATHERV || collective == COLL_SCATTERV;
+    return collective == COLL_GATHER || collective == COLL_SCATTER || collective == COLL_GATHERV ||
+           collective == COLL_SCATTERV;
 }
 
 static MPI_Datatype make_gapped(void)
@@ -55,8 +56,8 @@ static bool is_there(const struct task *task, int block)
     return task->call.around == NULL || task->call.around->target[block] >= 0;
 }
 
-bool task_set_up_typed(struct task *task, enum collective collective, const struct coll_comm *comm, int64_t bytes, int64_t most,
-                       const struct trial_room *room)
+bool task_set_up_typed(struct task *task, enum collective collective, const struct coll_comm *comm, int64_t bytes,
+                       int64_t most, const struct trial_room *room)
 {
     bool is_tried = false, is_plain = bytes == plain_size;
     for (int i = 0; i < TYPED; i++)
@@ -67,9 +68,14 @@ bool task_set_up_typed(struct task *task, enum collective collective, const stru
     if (!is_tried || span * blocks > most || (is_near && room->grid == MPI_COMM_NULL))
         return false;
     *task = (struct task){.room = room, .shape = {.commutative = true}, .calls = bytes <= PART * PART ? 8 : 1};
-    task->call = (struct call){.collective = collective, .own = bytes, .send = room->send, .receive = room->receive,
-                               .send_bytes = room->bytes, .send_at = room->at,
-                               .receive_bytes = room->bytes, .receive_at = room->at,
+    task->call = (struct call){.collective = collective,
+                               .own = bytes,
+                               .send = room->send,
+                               .receive = room->receive,
+                               .send_bytes = room->bytes,
+                               .send_at = room->at,
+                               .receive_bytes = room->bytes,
+                               .receive_at = room->at,
                                .around = is_near ? &room->around : NULL};
     for (int rank = 0; rank < blocks; rank++) {
         room->counts[rank] = (int)(is_plain ? bytes : bytes / PART);
@@ -95,8 +101,8 @@ static int run_packed(const struct task *task, const struct algorithm *algorithm
     for (int rank = 0; rank < blocks && error == MPI_SUCCESS; rank++) {
         used = 0;
         if (is_there(task, rank))
-            error = PMPI_Pack((char *)room->send + 2 * room->at[rank], room->counts[rank], room->gapped, leaving + room->at[rank],
-                          (int)bytes, &used, comm->comm);
+            error = PMPI_Pack((char *)room->send + 2 * room->at[rank], room->counts[rank], room->gapped,
+                              leaving + room->at[rank], (int)bytes, &used, comm->comm);
     }
     if (error == MPI_SUCCESS)
         error = algorithm_run(algorithm, comm, &call, 0);
@@ -104,7 +110,7 @@ static int run_packed(const struct task *task, const struct algorithm *algorithm
         used = 0;
         if (is_there(task, rank))
             error = PMPI_Unpack(coming + room->at[rank], (int)bytes, &used, (char *)room->receive + 2 * room->at[rank],
-                            room->counts[rank], room->gapped, comm->comm);
+                                room->counts[rank], room->gapped, comm->comm);
     }
     return error;
 }
@@ -125,17 +131,17 @@ void task_run_rival(const struct task *task, MPI_Comm comm)
     else if (call->collective == COLL_SCATTER)
         PMPI_Scatter(call->send, bytes, MPI_BYTE, call->receive, bytes, MPI_BYTE, call->root, comm);
     else if (call->collective == COLL_GATHERV)
-        PMPI_Gatherv(call->send, (int)call->own, MPI_BYTE, call->receive, task->room->counts, task->room->places, MPI_BYTE,
-                     call->root, comm);
+        PMPI_Gatherv(call->send, (int)call->own, MPI_BYTE, call->receive, task->room->counts, task->room->places,
+                     MPI_BYTE, call->root, comm);
     else if (call->collective == COLL_SCATTERV)
-        PMPI_Scatterv(call->send, task->room->counts, task->room->places, MPI_BYTE, call->receive, (int)call->own, MPI_BYTE,
-                      call->root, comm);
+        PMPI_Scatterv(call->send, task->room->counts, task->room->places, MPI_BYTE, call->receive, (int)call->own,
+                      MPI_BYTE, call->root, comm);
     else if (collective_is_near(call->collective))
         PMPI_Neighbor_alltoallv(call->send, task->room->counts, task->room->places, task->room->types[0], call->receive,
                                 task->room->counts, task->room->places, task->room->types[0], task->room->grid);
     else if (call->collective == COLL_ALLTOALLW)
-        PMPI_Alltoallw(call->send, task->room->counts, task->room->places, task->room->types, call->receive, task->room->counts,
-                       task->room->places, task->room->types, comm);
+        PMPI_Alltoallw(call->send, task->room->counts, task->room->places, task->room->types, call->receive,
+                       task->room->counts, task->room->places, task->room->types, comm);
     else if (call->collective == COLL_SCAN)
         PMPI_Scan(call->send, call->receive, count, MPI_DOUBLE, MPI_SUM, comm);
     else if (call->collective == COLL_EXSCAN)

@@ -43,8 +43,8 @@ static inline bool task_is_typed(enum collective collective)
 }
 
 /* One of these, with blocks of so many bytes. False: it is not tried at this size, or too long for `most`. */
-bool task_set_up_typed(struct task *task, enum collective collective, const struct coll_comm *comm, int64_t bytes, int64_t most,
-                       const struct trial_room *room);
+bool task_set_up_typed(struct task *task, enum collective collective, const struct coll_comm *comm, int64_t bytes,
+                       int64_t most, const struct trial_room *room);
 /* Collective over `comm`: the type, the grid and its neighbours. */
 void task_prepare(struct trial_room *room, MPI_Comm comm);
 void task_end(struct trial_room *room);

@@ -8,7 +8,17 @@
 #include <stdint.h>
 
 /* Of what kind MPI says that it is (MPI 4.1, 6.9.2). */
-enum type_kind { OF_OTHERS, OF_INTEGER, OF_FORTRAN_INTEGER, OF_REAL, OF_COMPLEX, OF_LOGICAL, OF_BYTE, OF_ADDRESS, OF_PAIR };
+enum type_kind {
+    OF_OTHERS,
+    OF_INTEGER,
+    OF_FORTRAN_INTEGER,
+    OF_REAL,
+    OF_COMPLEX,
+    OF_LOGICAL,
+    OF_BYTE,
+    OF_ADDRESS,
+    OF_PAIR
+};
 
 struct layout {
     int64_t size, extent; /* bytes */

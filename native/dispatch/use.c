@@ -33,8 +33,8 @@ static bool applies_somewhere(struct state *state, const struct implementation *
     if (one->kind != BY_OURS) /* of whose order we know nothing */
         return !ordered_keeps(one->collective) && state_copy(state, one) != MPI_COMM_NULL;
     for (int64_t bytes = 0; bytes <= INT64_C(1) << 30; bytes = bytes == 0 ? 8 : 2 * bytes) {
-        const struct shape shape = {.bytes = bytes, .element = 8, .commutative = true,
-                                    .ordered = ordered_keeps(one->collective)};
+        const struct shape shape = {
+            .bytes = bytes, .element = 8, .commutative = true, .ordered = ordered_keeps(one->collective)};
         if (algorithm_applies(one->algorithm, state->ours, &shape))
             return true;
     }
@@ -50,8 +50,7 @@ SYMBOL int unisono_use(MPI_Comm comm, const char *collective, const char *implem
     if (which == COLLECTIVES || state == NULL)
         return 1;
     if (implementation[0] != '\0') {
-        const struct implementation *one =
-            implementation_find(which, implementation, strlen(implementation), &problem);
+        const struct implementation *one = implementation_find(which, implementation, strlen(implementation), &problem);
         if (one == NULL || !applies_somewhere(state, one))
             return 1;
         choice_of_one(&made, one);

@@ -12,8 +12,8 @@ struct blocks {
     const struct dispatch_vector *given; /* elements, as the program said */
     MPI_Datatype type;
     struct layout layout;
-    const struct layout *layouts;        /* by rank, where each has a type of its own; else NULL */
-    int64_t *bytes, *at;                 /* where they are in contiguous memory */
+    const struct layout *layouts; /* by rank, where each has a type of its own; else NULL */
+    int64_t *bytes, *at;          /* where they are in contiguous memory */
 };
 
 static inline int64_t vectors_count(const struct blocks *blocks, int rank)

@@ -49,8 +49,8 @@ static void print_run(const struct implementation *one, int64_t least, int64_t m
         snprintf(sizes, sizeof sizes, "%" PRId64, least);
     else
         snprintf(sizes, sizeof sizes, "%" PRId64 "..%" PRId64, least, most);
-    fprintf(stderr, "unisono:   %-10s  %-24s  %-28s  %12" PRIu64 "\n", collective_names[one->collective], sizes, one->word,
-            calls);
+    fprintf(stderr, "unisono:   %-10s  %-24s  %-28s  %12" PRIu64 "\n", collective_names[one->collective], sizes,
+            one->word, calls);
 }
 
 /* Neighbouring powers of two are one row, unless another implementation served between them. */
@@ -89,7 +89,8 @@ void verbose_print(void)
     char machine[200];
     topology_describe(machine, sizeof machine);
     fprintf(stderr, "unisono: %s\n", machine);
-    fprintf(stderr, "unisono: collectives of rank 0: which implementation served its calls of which message size (bytes)\n");
+    fprintf(stderr,
+            "unisono: collectives of rank 0: which implementation served its calls of which message size (bytes)\n");
     fprintf(stderr, "unisono:   %-10s  %-24s  %-28s  %12s\n", "collective", "size", "implementation", "calls");
     for (int c = 0; c < COLLECTIVES; c++)
         for (int i = 0; implementation_at(i) != NULL; i++)

@@ -5,8 +5,7 @@
 
 struct bytes bytes_create(size_t limit)
 {
-    void *memory =
-        mmap(NULL, limit, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *memory = mmap(NULL, limit, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return (struct bytes){.at = memory == MAP_FAILED ? NULL : memory, .limit = memory == MAP_FAILED ? 0 : limit};
 }
 

@@ -44,7 +44,7 @@ struct known {
 struct memory {
     struct memory *next; /* in the list of those whose thread has ended */
     uint32_t generation;
-    bool busy; /* a signal handler that finds it set must not touch the rest */
+    bool busy;           /* a signal handler that finds it set must not touch the rest */
     uintptr_t low, high; /* the stack it began on */
     uint8_t hint[SETS], victim[SETS];
     struct known rules[RULES];
@@ -176,7 +176,7 @@ static struct cfi_rule rule_for(struct memory *memory, uintptr_t pc)
 struct walk {
     struct path *path;
     uintptr_t pc, sp, fp;
-    uintptr_t limit; /* no frame begins at or above it */
+    uintptr_t limit;          /* no frame begins at or above it */
     const uintptr_t *fp_slot; /* where `fp` was read; NULL: it is in the register still */
     bool fp_noted;            /* a slot of the path or `needs_fp` vouches for `fp` */
 };
@@ -296,8 +296,8 @@ struct here {
     uintptr_t pc, sp, fp;
 };
 
-static uint32_t slow(struct memory *memory, const struct here *here, uintptr_t caller, uint32_t set, const void **frames,
-                     uint32_t most, uint64_t *hash)
+static uint32_t slow(struct memory *memory, const struct here *here, uintptr_t caller, uint32_t set,
+                     const void **frames, uint32_t most, uint64_t *hash)
 {
     const uint32_t way = memory->victim[set]++ & (WAYS - 1);
     struct path *path = &memory->paths[set][way];

@@ -85,8 +85,7 @@ static bool execute_long(uint8_t operation, const uint8_t **at, const struct eh_
     uint64_t number, bytes;
     switch (operation) {
     case 0x00: /* nop */
-    case 0x2d: /* negate_ra_state: cfi_plain copes with signed addresses and plain ones */
-        return true;
+    case 0x2d: /* negate_ra_state: cfi_plain copes with signed addresses and plain ones */ return true;
     case 0x05: /* offset_extended */
         number = eh_uleb(at);
         set(row, entry, number, (struct where){AT_CFA, (int64_t)eh_uleb(at) * entry->data_align});
@@ -99,15 +98,9 @@ static bool execute_long(uint8_t operation, const uint8_t **at, const struct eh_
         number = eh_uleb(at);
         set(row, entry, number, (struct where){AT_CFA, -(int64_t)eh_uleb(at) * entry->data_align});
         return true;
-    case 0x06: /* restore_extended */
-        restore(row, first, entry, eh_uleb(at));
-        return true;
-    case 0x07: /* undefined */
-        set(row, entry, eh_uleb(at), (struct where){UNDEFINED, 0});
-        return true;
-    case 0x08: /* same_value */
-        set(row, entry, eh_uleb(at), (struct where){SAME, 0});
-        return true;
+    case 0x06: /* restore_extended */ restore(row, first, entry, eh_uleb(at)); return true;
+    case 0x07: /* undefined */ set(row, entry, eh_uleb(at), (struct where){UNDEFINED, 0}); return true;
+    case 0x08: /* same_value */ set(row, entry, eh_uleb(at), (struct where){SAME, 0}); return true;
     case 0x09: /* register */
         number = eh_uleb(at);
         (void)eh_uleb(at);
@@ -121,15 +114,9 @@ static bool execute_long(uint8_t operation, const uint8_t **at, const struct eh_
         number = eh_uleb(at);
         set_cfa_register(row, number, eh_sleb(at) * entry->data_align);
         return true;
-    case 0x0d: /* def_cfa_register */
-        set_cfa_register(row, eh_uleb(at), row->cfa_offset);
-        return true;
-    case 0x0e: /* def_cfa_offset */
-        row->cfa_offset = (int64_t)eh_uleb(at);
-        return true;
-    case 0x13: /* def_cfa_offset_sf */
-        row->cfa_offset = eh_sleb(at) * entry->data_align;
-        return true;
+    case 0x0d: /* def_cfa_register */ set_cfa_register(row, eh_uleb(at), row->cfa_offset); return true;
+    case 0x0e: /* def_cfa_offset */ row->cfa_offset = (int64_t)eh_uleb(at); return true;
+    case 0x13: /* def_cfa_offset_sf */ row->cfa_offset = eh_sleb(at) * entry->data_align; return true;
     case 0x0f: { /* def_cfa_expression */
         bool load = false;
         bytes = eh_uleb(at);
@@ -159,11 +146,8 @@ static bool execute_long(uint8_t operation, const uint8_t **at, const struct eh_
         *at += bytes;
         set(row, entry, number, (struct where){OTHER, 0});
         return true;
-    case 0x2e: /* GNU_args_size */
-        (void)eh_uleb(at);
-        return true;
-    default:
-        return false;
+    case 0x2e: /* GNU_args_size */ (void)eh_uleb(at); return true;
+    default: return false;
     }
 }
 
@@ -177,24 +161,17 @@ static bool execute(const uint8_t *at, const uint8_t *end, const struct eh_entry
         uint8_t operation = *at++;
         uint64_t operand = operation & 0x3f;
         switch (operation & 0xc0) {
-        case 0x40: /* advance_loc */
-            *location += operand * entry->code_align;
-            continue;
+        case 0x40: /* advance_loc */ *location += operand * entry->code_align; continue;
         case 0x80: /* offset */
             set(row, entry, operand, (struct where){AT_CFA, (int64_t)eh_uleb(&at) * entry->data_align});
             continue;
-        case 0xc0: /* restore */
-            restore(row, first, entry, operand);
-            continue;
-        default:
-            break;
+        case 0xc0: /* restore */ restore(row, first, entry, operand); continue;
+        default: break;
         }
         switch (operation) {
         case 0x02: /* advance_loc1, 2 and 4 */
         case 0x03:
-        case 0x04:
-            *location += eh_fixed(&at, 1u << (operation - 2)) * entry->code_align;
-            break;
+        case 0x04: *location += eh_fixed(&at, 1u << (operation - 2)) * entry->code_align; break;
         case 0x0a: /* remember_state */
             if (depth == STATES)
                 return false;
@@ -237,17 +214,10 @@ static struct cfi_rule rule_of(const struct row *row)
         return rule;
     switch (row->fp.kind) {
     case SAME:
-    case UNDEFINED: /* nobody further out may use it */
-        rule.fp_base = CFI_SAME;
-        break;
-    case AT_CFA:
-        rule.fp_base = CFI_CFA;
-        break;
-    case AT_FP:
-        rule.fp_base = CFI_FP;
-        break;
-    default:
-        return rule;
+    case UNDEFINED: /* nobody further out may use it */ rule.fp_base = CFI_SAME; break;
+    case AT_CFA: rule.fp_base = CFI_CFA; break;
+    case AT_FP: rule.fp_base = CFI_FP; break;
+    default: return rule;
     }
     rule.cfa = (int32_t)row->cfa_offset;
     rule.fp = (int32_t)row->fp.offset;

@@ -6,16 +6,11 @@
 static unsigned address_bytes(uint8_t encoding)
 {
     switch (encoding & 0x07) {
-    case 0:
-        return sizeof(void *);
-    case 2:
-        return 2;
-    case 3:
-        return 4;
-    case 4:
-        return 8;
-    default:
-        return 0;
+    case 0: return sizeof(void *);
+    case 2: return 2;
+    case 3: return 4;
+    case 4: return 8;
+    default: return 0;
     }
 }
 
@@ -47,12 +42,8 @@ static bool read_cie(const uint8_t *cie, struct eh_entry *entry)
     entry->initial = at + bytes;
     for (const char *letter = augmentation + 1; *letter != '\0'; letter++) {
         switch (*letter) {
-        case 'R':
-            entry->encoding = *at++;
-            break;
-        case 'L':
-            at++;
-            break;
+        case 'R': entry->encoding = *at++; break;
+        case 'L': at++; break;
         case 'P': {
             unsigned skipped = address_bytes(*at++);
             if (skipped == 0)
@@ -60,13 +51,9 @@ static bool read_cie(const uint8_t *cie, struct eh_entry *entry)
             at += skipped;
             break;
         }
-        case 'S':
-            entry->is_signal = true;
-            break;
-        case 'B': /* signed with the other key: cfi_plain removes either */
-            break;
-        default: /* unknown letters end what can be read of the augmentation */
-            return letter[-1] != 'z';
+        case 'S': entry->is_signal = true; break;
+        case 'B': /* signed with the other key: cfi_plain removes either */ break;
+        default: /* unknown letters end what can be read of the augmentation */ return letter[-1] != 'z';
         }
     }
     return true;

@@ -24,7 +24,7 @@ static uint32_t generation = 1; /* changes when a communicator is freed: its han
 static MPI_Group world;
 static int32_t *node_of_rank; /* of MPI_COMM_WORLD */
 static int *to;               /* room for as many ranks' numbers in it */
-static uint64_t *node_seen; /* the serial of the communicator that was last seen to be on a node */
+static uint64_t *node_seen;   /* the serial of the communicator that was last seen to be on a node */
 
 /* What this thread looked up last. */
 static _Thread_local struct {

@@ -32,10 +32,10 @@ struct group {
 
 struct comms {
     int rank;
-    int ranks;       /* of MPI_COMM_WORLD */
-    int node;        /* this rank's, counted from 0 in order of their first ranks */
+    int ranks; /* of MPI_COMM_WORLD */
+    int node;  /* this rank's, counted from 0 in order of their first ranks */
     int nodes;
-    MPI_Comm own;    /* a copy of the world for our own messages */
+    MPI_Comm own; /* a copy of the world for our own messages */
     struct shape shapes[SHAPES_MOST];
     int shape_count;
 };

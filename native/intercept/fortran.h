@@ -39,7 +39,7 @@
 #define FORTRAN_REAL(lower, parameters) void(*real) parameters = pmpi_##lower##_
 #define FORTRAN_08_REAL(lower, parameters) void(*real) parameters = FORTRAN_08_PROFILED(lower)
 #else
-#define FORTRAN_LOOK(called, name, other, parameters)                                                                          \
+#define FORTRAN_LOOK(called, name, other, parameters)                                                                  \
     static void(*found) parameters;                                                                                    \
     void(*real) parameters = __atomic_load_n(&found, __ATOMIC_RELAXED);                                                \
     if (__builtin_expect(real == NULL, false)) {                                                                       \
@@ -48,8 +48,7 @@
     }
 #define FORTRAN_REAL(lower, parameters)                                                                                \
     FORTRAN_LOOK("mpi_" #lower "_", "pmpi_" #lower "_", "ompi_" #lower "_f", parameters)
-#define FORTRAN_08_REAL(lower, parameters)                                                                             \
-    FORTRAN_LOOK(NULL, "mpi_" #lower "_f08_", "mpi_" #lower "_f08", parameters)
+#define FORTRAN_08_REAL(lower, parameters) FORTRAN_LOOK(NULL, "mpi_" #lower "_f08_", "mpi_" #lower "_f08", parameters)
 #endif
 void *fortran_symbol(const char *called, const char *name, const char *other, const void *caller);
 

@@ -41,8 +41,8 @@ static inline void kind_collective(enum function function, const struct span *sp
 }
 
 /* A persistent request was made: its bytes move when it is started. */
-static inline void kind_persistent(enum function function, const struct span *span, int32_t shape,
-                                   struct amount amount, int target, MPI_Request made)
+static inline void kind_persistent(enum function function, const struct span *span, int32_t shape, struct amount amount,
+                                   int target, MPI_Request made)
 {
     struct amount still = amount_of(amount.size, 0, 0);
     record_call(function, shape, &still, span);
@@ -121,8 +121,8 @@ static inline struct amount kind_expected(int64_t count, MPI_Datatype type, int 
     return source != MPI_PROC_NULL ? amount_of(rule_bytes(count, type), 0, NOT_KNOWN) : amount_none();
 }
 
-static inline void kind_irecv(enum function function, const struct span *span, struct amount amount, int source, int tag,
-                              MPI_Comm comm, MPI_Request request)
+static inline void kind_irecv(enum function function, const struct span *span, struct amount amount, int source,
+                              int tag, MPI_Comm comm, MPI_Request request)
 {
     const struct group *group = comm_group(comm);
     uint32_t cell = record_call(function, group->shape, &amount, span);
@@ -215,8 +215,7 @@ static inline void kind_start(enum function function, const struct span *span, i
     struct request all = {.amount = amount_none(), .shape = NOT_KNOWN, .target = REQUEST_NO_TARGET};
     for (int i = 0; i < count; i++) {
         struct request one;
-        MPI_Request handle =
-            fortran ? PMPI_Request_f2c(((const MPI_Fint *)(const void *)requests)[i]) : requests[i];
+        MPI_Request handle = fortran ? PMPI_Request_f2c(((const MPI_Fint *)(const void *)requests)[i]) : requests[i];
         if (!request_find(handle, &one))
             one = unknown;
         if (one.message)

@@ -135,10 +135,11 @@ __attribute__((destructor)) static void at_exit(void)
     if (stop())
         output_own("exit");
     if (was_passed_by())
-        fprintf(stderr,
-                "unisono: nothing was recorded or served: MPI_Init is taken by %s, which calls the MPI library by another way "
-                "than PMPI_Init; put libunisono.so %s it in LD_PRELOAD, or leave one of them out\n",
-                tools_taker(), tools_next[F_Init] != NULL ? "behind" : "before");
+        fprintf(
+            stderr,
+            "unisono: nothing was recorded or served: MPI_Init is taken by %s, which calls the MPI library by another way "
+            "than PMPI_Init; put libunisono.so %s it in LD_PRELOAD, or leave one of them out\n",
+            tools_taker(), tools_next[F_Init] != NULL ? "behind" : "before");
 }
 
 /* Any tool may give MPI_Pcontrol any further arguments, or none: is this readable text that ends? */

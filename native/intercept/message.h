@@ -31,7 +31,7 @@ struct message {
     uint64_t comm;
     uint64_t bytes; /* sent; of a receive 0 */
     uint32_t cell;  /* of that call */
-    int32_t peer;  /* in MPI_COMM_WORLD */
+    int32_t peer;   /* in MPI_COMM_WORLD */
     int32_t tag;
     uint32_t kind;
 };

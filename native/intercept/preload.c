@@ -18,7 +18,8 @@ static bool names(const char *entry, const char *path)
         return true;
     if (strchr(entry, '/') == NULL)
         return slash != NULL && strcmp(entry, slash + 1) == 0;
-    return stat(entry, &one) == 0 && stat(path, &other) == 0 && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+    return stat(entry, &one) == 0 && stat(path, &other) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
 }
 
 void preload_forget(void)

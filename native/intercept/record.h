@@ -32,12 +32,12 @@ struct record {
     bool multiple; /* MPI_THREAD_MULTIPLE: everything shared needs care */
     int slabs;
     struct slab slab[SLABS_MOST];
-    struct pair *pairs; /* by rank; only the pages that are used take memory */
+    struct pair *pairs;    /* by rank; only the pages that are used take memory */
     struct pair elsewhere; /* to ranks that were not there at MPI_Init */
     uint32_t threads;
     uint64_t overhead_ns;
-    uint64_t paths_lost;  /* calls whose path found no room: they are on the empty path */
-    uint64_t phases_lost; /* phases whose names found no room */
+    uint64_t paths_lost;                  /* calls whose path found no room: they are on the empty path */
+    uint64_t phases_lost;                 /* phases whose names found no room */
     char phases[PHASES_MOST][PHASE_NAME]; /* [0] is "" */
     uint32_t phase_count;
 };

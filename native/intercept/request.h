@@ -14,7 +14,7 @@ enum { REQUESTS_MOST = 1 << 14, REQUEST_NO_TARGET = -2 };
 struct request {
     struct amount amount;
     int32_t shape;
-    int target; /* of a send, in MPI_COMM_WORLD; NOT_KNOWN: not in it; REQUEST_NO_TARGET: no send */
+    int target;   /* of a send, in MPI_COMM_WORLD; NOT_KNOWN: not in it; REQUEST_NO_TARGET: no send */
     bool message; /* point to point, with ... */
     struct envelope envelope;
 };

@@ -38,8 +38,11 @@ static inline struct counts rule_wide(const MPI_Count *at)
 }
 
 #define COUNTS(array)                                                                                                  \
-    _Generic((array), const int *: rule_narrow, int *: rule_narrow, const MPI_Count *: rule_wide,                      \
-             MPI_Count *: rule_wide)(array)
+    _Generic((array),                                                                                                  \
+        const int *: rule_narrow,                                                                                      \
+        int *: rule_narrow,                                                                                            \
+        const MPI_Count *: rule_wide,                                                                                  \
+        MPI_Count *: rule_wide)(array)
 
 static inline int64_t rule_count(struct counts counts, int i)
 {

@@ -12,8 +12,7 @@ static const size_t memory_default = (size_t)32 << 20, memory_least = (size_t)64
 static void absolute(char *to, const char *path)
 {
     char here[PATH_MAX];
-    if (path[0] == '/' || getcwd(here, sizeof here) == NULL ||
-        snprintf(to, PATH_MAX, "%s/%s", here, path) >= PATH_MAX)
+    if (path[0] == '/' || getcwd(here, sizeof here) == NULL || snprintf(to, PATH_MAX, "%s/%s", here, path) >= PATH_MAX)
         snprintf(to, PATH_MAX, "%s", path);
 }
 
@@ -43,7 +42,7 @@ void settings_read(struct settings *settings, void (*complain)(const char *varia
         absolute(settings->filter, filter);
     settings->depth = (int)number("UNISONO_PROFILE_DEPTH", DEPTH_DEFAULT, 0, DEPTH_MOST, complain);
     settings->split_waiting = number("UNISONO_PROFILE_SPLIT_WAITING", 0, 0, 1, complain) != 0;
-    settings->memory = (size_t)number("UNISONO_PROFILE_MEMORY", (long)memory_default, (long)memory_least, LONG_MAX / 2,
-                                      complain);
+    settings->memory =
+        (size_t)number("UNISONO_PROFILE_MEMORY", (long)memory_default, (long)memory_least, LONG_MAX / 2, complain);
     settings->start = start == NULL || strcmp(start, "off") != 0;
 }

@@ -39,8 +39,8 @@ static pid_t home; /* a forked child has our handlers but no part */
 static void pass_on(int i, siginfo_t *info, void *context)
 {
     struct sigaction *before = &signals[i].before;
-    bool handler = (before->sa_flags & SA_SIGINFO) != 0 ||
-                   (before->sa_handler != SIG_DFL && before->sa_handler != SIG_IGN);
+    bool handler =
+        (before->sa_flags & SA_SIGINFO) != 0 || (before->sa_handler != SIG_DFL && before->sa_handler != SIG_IGN);
     if (handler && !signals[i].crash) {
         struct sigaction now = *before;
         if ((before->sa_flags & SA_RESETHAND) != 0)

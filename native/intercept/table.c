@@ -195,7 +195,8 @@ static struct cell *new_cell(struct table *table, uint64_t hash, struct place pl
     return cell;
 }
 
-uint32_t table_add(struct table *table, struct place place, const struct amount *amount, uint64_t ticks, int64_t waiting)
+uint32_t table_add(struct table *table, struct place place, const struct amount *amount, uint64_t ticks,
+                   int64_t waiting)
 {
     table->calls++;
     table->time += ticks;

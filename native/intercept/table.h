@@ -95,6 +95,7 @@ void table_reset(struct table *table);
 uint32_t table_path(struct table *table, uint64_t hash, const void *const *frames, uint32_t count, bool *lost);
 
 /* Count one call of `ticks`; `waiting` is NOT_KNOWN or ticks. The number of its cell, TABLE_NO_CELL if it is dropped. */
-uint32_t table_add(struct table *table, struct place place, const struct amount *amount, uint64_t ticks, int64_t waiting);
+uint32_t table_add(struct table *table, struct place place, const struct amount *amount, uint64_t ticks,
+                   int64_t waiting);
 
 #endif

@@ -13,7 +13,8 @@ void copies_set(double rate, bool data);
 void *copies_room(size_t bytes);
 void copies_free(void *room);
 /* In place of reduction->combine, at three times the cost of a copy of half the bytes. */
-void copies_combine(const struct reduction *reduction, const void *left, const void *right, void *result, int64_t count);
+void copies_combine(const struct reduction *reduction, const void *left, const void *right, void *result,
+                    int64_t count);
 /* Takes so much of this rank's simulated time. */
 void copies_spend(double seconds);
 /* What this rank has copied and not been charged for yet, in seconds; it is forgotten. */

@@ -79,9 +79,10 @@ static void arrange(struct job *job, int64_t bytes)
     bool sums = collective_scatters_sum(call->collective);
     bool many = call->collective != COLL_BCAST && (sums || !collective_reduces(call->collective));
     job->room = (size_t)(many ? (out > in ? out : in) : bytes) + 64;
-    call->bytes = call->collective == COLL_ALLGATHERV ? (in + job->ranks - 1) / job->ranks
-                  : call->collective == COLL_REDUCE_SCATTER ? out
-                  : collective_has_no_size(call->collective) ? 0 : bytes;
+    call->bytes = call->collective == COLL_ALLGATHERV        ? (in + job->ranks - 1) / job->ranks
+                  : call->collective == COLL_REDUCE_SCATTER  ? out
+                  : collective_has_no_size(call->collective) ? 0
+                                                             : bytes;
     call->own = block(job, bytes, job->rank, job->rank);
     call->count = bytes / (int64_t)sizeof(double);
 }
@@ -119,7 +120,8 @@ static void simulators_own(const struct job *job, char *receive)
         MPI_Alltoallv(send, v, v + n, MPI_BYTE, receive, v + 2 * n, v + 3 * n, MPI_BYTE, MPI_COMM_WORLD);
         break;
     case COLL_GATHERV:
-        MPI_Gatherv(send, (int)call->own, MPI_BYTE, receive, v + 2 * n, v + 3 * n, MPI_BYTE, call->root, MPI_COMM_WORLD);
+        MPI_Gatherv(send, (int)call->own, MPI_BYTE, receive, v + 2 * n, v + 3 * n, MPI_BYTE, call->root,
+                    MPI_COMM_WORLD);
         break;
     case COLL_SCATTERV:
         MPI_Scatterv(send, v, v + n, MPI_BYTE, receive, (int)call->own, MPI_BYTE, call->root, MPI_COMM_WORLD);
@@ -211,7 +213,8 @@ static void try(struct job *job, const struct algorithm *algorithm, int64_t byte
             snprintf(result, sizeof result, "%.9g", seconds_of(job, algorithm));
     }
     if (job->rank == 0) {
-        const char *name = algorithm == NULL ? "smpi" : algorithm->name + strlen(collective_names[algorithm->collective]) + 1;
+        const char *name =
+            algorithm == NULL ? "smpi" : algorithm->name + strlen(collective_names[algorithm->collective]) + 1;
         printf("@ %s %s %lld %s\n", collective_names[job->call.collective], name, (long long)bytes, result);
         fflush(stdout);
     }
@@ -258,7 +261,8 @@ int main(int argc, char **argv)
         return copy(strtoll(argv[3], NULL, 10), job.rank);
     if (collective == COLLECTIVES || collective_is_near(collective)) {
         if (job.rank == 0)
-            fprintf(stderr, "simulate check|time RATE FLAG LATENCY BANDWIDTH MESSAGE COLLECTIVE ALGORITHM[,...] BYTES...\n");
+            fprintf(stderr,
+                    "simulate check|time RATE FLAG LATENCY BANDWIDTH MESSAGE COLLECTIVE ALGORITHM[,...] BYTES...\n");
         MPI_Finalize();
         return 2;
     }

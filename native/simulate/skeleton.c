@@ -72,7 +72,7 @@ static struct job read_job(int argc, char **argv)
 {
     struct job job = {0};
 #define KEY(name) value(argc, argv, #name)
-    job.machine = (struct machine){KEY(bandwidth), KEY(cache),  KEY(region), KEY(barrier), KEY(loop), KEY(pack),
+    job.machine = (struct machine){KEY(bandwidth), KEY(cache),  KEY(region), KEY(barrier), KEY(loop),    KEY(pack),
                                    KEY(message),   KEY(stripe), KEY(link),   KEY(whole),   KEY(latency), KEY(inside)};
     job.nodes = KEY(nodes), job.processes = KEY(processes), job.threads = KEY(threads), job.links = KEY(links);
     job.iterations = KEY(iterations), job.length = KEY(length), job.threaded = KEY(threaded) != 0;
@@ -96,7 +96,8 @@ static double there(const struct job *job, int to, double bytes)
     if (to_node == from_node)
         return now + bytes / machine->inside;
     bool striped = job->links > 1 && bytes >= machine->whole;
-    double busy = machine->message + (striped ? machine->stripe : 0) + bytes / (machine->link * (striped ? job->links : 1));
+    double busy =
+        machine->message + (striped ? machine->stripe : 0) + bytes / (machine->link * (striped ? job->links : 1));
     double leaves = later(now, free_out[from_node]), comes = later(leaves, free_in[to_node]);
     free_out[from_node] = leaves + busy;
     free_in[to_node] = comes + busy;
@@ -210,7 +211,8 @@ static void exchange(struct job *job)
 static void iterate(struct job *job)
 {
     double inside = job->blocks_inside, outside = job->blocks_outside;
-    double again = (COLOURS - 1) * DOUBLES; /* a sweep forward and one backward read half of the vector for each colour */
+    double again =
+        (COLOURS - 1) * DOUBLES; /* a sweep forward and one backward read half of the vector for each colour */
     compute(job, inside, OF_SWEEPS, again, 1, 2 * COLOURS - 1);
     compute(job, 0, OF_DOT, 0, 1, 0);
     allreduce(job);
@@ -232,7 +234,8 @@ static void settle(struct job *job)
 {
     int64_t cube[3] = {(int64_t)job->nodes, (int64_t)job->nodes, (int64_t)job->nodes};
     if ((parts[0] == 0 && !mesh_divide(cube, job->ranks, parts)) || !mesh_create(&job->mesh, cube, parts, job->rank)) {
-        fprintf(stderr, "skeleton: %lld nodes a side cannot be divided among %d processes\n", (long long)cube[0], job->ranks);
+        fprintf(stderr, "skeleton: %lld nodes a side cannot be divided among %d processes\n", (long long)cube[0],
+                job->ranks);
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     const struct mesh *mesh = &job->mesh;

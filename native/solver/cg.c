@@ -53,12 +53,14 @@ static void precondition_alone(const struct system *system, const double *r, dou
     const int count = is_wave ? order->runs[1] : order->colours;
     const double begun = MPI_Wtime();
     for (int k = 0; k < count; k++) {
-        const struct range own = is_wave ? (struct range){order->wave[k].from, order->wave[k].to} : order_share(order, k, 0);
+        const struct range own =
+            is_wave ? (struct range){order->wave[k].from, order->wave[k].to} : order_share(order, k, 0);
         system->kernels->forward(system->matrix, r, z, own.from, own.to, system->kernels->ahead);
     }
     const double turned = MPI_Wtime();
     for (int k = count - 1; k >= 0; k--) {
-        const struct range own = is_wave ? (struct range){order->wave[k].from, order->wave[k].to} : order_share(order, k, 0);
+        const struct range own =
+            is_wave ? (struct range){order->wave[k].from, order->wave[k].to} : order_share(order, k, 0);
         if ((is_wave ? order->wave[k].colour : k) < order->colours - 1) /* the last colour has nothing after it */
             system->kernels->backward(system->matrix, z, own.from, own.to, system->kernels->ahead);
     }
@@ -254,7 +256,8 @@ struct outcome cg_solve(const struct system *system, const double *load, double 
     double *partial = calloc((size_t)system->order->threads * LINE, sizeof *partial);
     if (system->beside != NULL)
         outcome.block = calloc((size_t)(limit / system->every + 2), sizeof *outcome.block);
-    int good = (system->beside == NULL || outcome.block != NULL) && v.r != NULL && v.z != NULL && v.p != NULL && v.q != NULL && partial != NULL;
+    int good = (system->beside == NULL || outcome.block != NULL) && v.r != NULL && v.z != NULL && v.p != NULL &&
+               v.q != NULL && partial != NULL;
     int all;
     MPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, system->comm);
     outcome.end = CG_NO_MEMORY;

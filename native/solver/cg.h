@@ -45,9 +45,9 @@ enum cg_end { CG_CONVERGED, CG_LIMIT, CG_BROKEN, CG_NO_MEMORY };
 struct outcome {
     enum cg_end end;
     int iterations;
-    double residual; /* |r| / |b| */
-    double quickest; /* seconds of the quickest iteration; 0: there was none */
-    int blocks;      /* 0: the bandwidth was not measured beside the iterations */
+    double residual;     /* |r| / |b| */
+    double quickest;     /* seconds of the quickest iteration; 0: there was none */
+    int blocks;          /* 0: the bandwidth was not measured beside the iterations */
     struct block *block; /* to be freed */
     struct times times;
 };

@@ -7,12 +7,12 @@
 
 #include "patience.h"
 
-enum { LEAST_ROUNDS = 2, FIRST_ROUNDS = 4 }; /* of turns of all ways */
-enum { FINALISTS = 5, LAST_ROUNDS = 24 };    /* the best of them, besides plain; of their turns */
-enum { SLICE = 4 << 20 };                    /* bytes a thread reads in a turn */
-enum { SHARE = 16 };                         /* a turn reads no more than this part of a matrix */
-static const double LIMIT = 0.15; /* seconds; the first round of turns is played in any case */
-static const double GAIN = 0.98;  /* of plain's time: what is not quicker by this is not taken */
+enum { LEAST_ROUNDS = 2, FIRST_ROUNDS = 4 };             /* of turns of all ways */
+enum { FINALISTS = 5, LAST_ROUNDS = 24 };                /* the best of them, besides plain; of their turns */
+enum { SLICE = 4 << 20 };                                /* bytes a thread reads in a turn */
+enum { SHARE = 16 };                                     /* a turn reads no more than this part of a matrix */
+static const double LIMIT = 0.15;                        /* seconds; the first round of turns is played in any case */
+static const double GAIN = 0.98;                         /* of plain's time: what is not quicker by this is not taken */
 static const int distances[] = {3072, 1536, 4608, 9216}; /* bytes; the first where it is not measured */
 enum { DISTANCES = sizeof distances / sizeof *distances };
 
@@ -166,9 +166,14 @@ static double share_of(const struct system *system)
 static bool prepare(struct trial *trial, const struct system *system, bool first_touch)
 {
     const struct order *order = system->order;
-    *trial = (struct trial){system, fmin(SLICE, share_of(system) / SHARE), vector_create(system, first_touch),
-                            vector_create(system, first_touch), malloc((size_t)order->threads * sizeof *trial->next),
-                            0, 0, 0};
+    *trial = (struct trial){system,
+                            fmin(SLICE, share_of(system) / SHARE),
+                            vector_create(system, first_touch),
+                            vector_create(system, first_touch),
+                            malloc((size_t)order->threads * sizeof *trial->next),
+                            0,
+                            0,
+                            0};
     if (trial->x == NULL || trial->product == NULL || trial->next == NULL)
         return false;
     memcpy(trial->next, order->runs, (size_t)order->threads * sizeof *trial->next);

@@ -33,9 +33,9 @@ void element_stiffness(double young, double poisson, double stiffness[8][8][3][3
                 double dot = slope[a][0] * slope[b][0] + slope[a][1] * slope[b][1] + slope[a][2] * slope[b][2];
                 for (int i = 0; i < 3; i++)
                     for (int j = 0; j < 3; j++)
-                        stiffness[a][b][i][j] +=
-                            (lambda * slope[a][i] * slope[b][j] + shear * slope[a][j] * slope[b][i] +
-                             (i == j ? shear * dot : 0)) / 8;
+                        stiffness[a][b][i][j] += (lambda * slope[a][i] * slope[b][j] +
+                                                  shear * slope[a][j] * slope[b][i] + (i == j ? shear * dot : 0)) /
+                                                 8;
             }
     }
 }

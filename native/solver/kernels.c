@@ -12,18 +12,11 @@ static inline void fetch_ahead(const void *used, int bytes, enum hint hint)
 {
     const char *at = (const char *)used + bytes;
     switch (hint) {
-    case HINT_NTA:
-        __builtin_prefetch(at, 0, 0);
-        break;
-    case HINT_T0:
-        __builtin_prefetch(at, 0, 3);
-        break;
-    case HINT_T1:
-        __builtin_prefetch(at, 0, 2);
-        break;
+    case HINT_NTA: __builtin_prefetch(at, 0, 0); break;
+    case HINT_T0: __builtin_prefetch(at, 0, 3); break;
+    case HINT_T1: __builtin_prefetch(at, 0, 2); break;
     case HINT_NONE:
-    case HINTS:
-        break;
+    case HINTS: break;
     }
 }
 
@@ -56,7 +49,8 @@ static inline void portable_put(const struct portable_sum *sum, double *product)
     memcpy(product, sum->value, sizeof sum->value);
 }
 
-static inline void portable_forward_row(const double *columns, const double *r, const struct portable_sum *sum, double *z)
+static inline void portable_forward_row(const double *columns, const double *r, const struct portable_sum *sum,
+                                        double *z)
 {
     double rest[3];
     for (int i = 0; i < 3; i++)
@@ -117,10 +111,10 @@ AVX2 __m256d avx2_total(const struct avx2_sum *sum)
 {
     const __m256d a = _mm256_add_pd(sum->even[0], sum->odd[0]), b = _mm256_add_pd(sum->even[1], sum->odd[1]);
     const __m256d c = _mm256_add_pd(sum->even[2], sum->odd[2]);
-    const __m256d ab_even = _mm256_unpacklo_pd(a, b), ab_odd = _mm256_unpackhi_pd(a, b);         /* a0 b0 a2 b2 */
-    const __m256d c_even = _mm256_unpacklo_pd(c, c), c_odd = _mm256_unpackhi_pd(c, c);           /* c0 c0 c2 c2 */
-    const __m256d first = _mm256_permute2f128_pd(ab_even, c_even, 0x20);                         /* a0 b0 c0 c0 */
-    const __m256d second = _mm256_permute2f128_pd(ab_odd, c_odd, 0x20);                          /* a1 b1 c1 c1 */
+    const __m256d ab_even = _mm256_unpacklo_pd(a, b), ab_odd = _mm256_unpackhi_pd(a, b); /* a0 b0 a2 b2 */
+    const __m256d c_even = _mm256_unpacklo_pd(c, c), c_odd = _mm256_unpackhi_pd(c, c);   /* c0 c0 c2 c2 */
+    const __m256d first = _mm256_permute2f128_pd(ab_even, c_even, 0x20);                 /* a0 b0 c0 c0 */
+    const __m256d second = _mm256_permute2f128_pd(ab_odd, c_odd, 0x20);                  /* a1 b1 c1 c1 */
     return _mm256_add_pd(_mm256_add_pd(first, second), _mm256_permute2f128_pd(ab_even, c_even, 0x31));
 }
 
@@ -193,7 +187,8 @@ AVX512 __m256d avx512_total(const struct avx512_sum *sum)
 {
     const __m512d all = _mm512_add_pd(sum->even, sum->odd);
     const __m512d last = _mm512_castpd128_pd512(_mm_add_sd(sum->last_even, sum->last_odd));
-    const __m512i firsts = _mm512_setr_epi64(0, 3, 6, 6, 0, 0, 0, 0), seconds = _mm512_setr_epi64(1, 4, 7, 7, 0, 0, 0, 0);
+    const __m512i firsts = _mm512_setr_epi64(0, 3, 6, 6, 0, 0, 0, 0),
+                  seconds = _mm512_setr_epi64(1, 4, 7, 7, 0, 0, 0, 0);
     const __m512i thirds = _mm512_setr_epi64(2, 5, 8, 8, 0, 0, 0, 0); /* 8: the first of `last` */
     const __m512d two = _mm512_add_pd(_mm512_permutexvar_pd(firsts, all), _mm512_permutexvar_pd(seconds, all));
     return _mm512_castpd512_pd256(_mm512_add_pd(two, _mm512_permutex2var_pd(all, thirds, last)));

@@ -71,9 +71,12 @@ static int32_t meet(struct mesh *mesh, const int place[3], int32_t *sent)
         if (sent != NULL)
             list(mesh, inside, extent, sent + sent_count);
         mesh->base[direction] = mesh->total;
-        mesh->neighbour[mesh->neighbours++] = (struct neighbour){
-            .rank = (there[2] * mesh->parts[1] + there[1]) * mesh->parts[0] + there[0],
-            .first = mesh->total, .count = nodes, .sent_first = sent_count, .sent_count = nodes};
+        mesh->neighbour[mesh->neighbours++] =
+            (struct neighbour){.rank = (there[2] * mesh->parts[1] + there[1]) * mesh->parts[0] + there[0],
+                               .first = mesh->total,
+                               .count = nodes,
+                               .sent_first = sent_count,
+                               .sent_count = nodes};
         mesh->total += nodes;
         sent_count += nodes;
     }

@@ -26,8 +26,8 @@ struct mesh {
     int32_t owned, total;
     int neighbours;
     struct neighbour neighbour[DIRECTIONS];
-    int32_t *sent;                                     /* owned nodes, neighbour by neighbour */
-    int32_t base[DIRECTIONS];                          /* first node of the region in this direction; -1: none */
+    int32_t *sent;                                      /* owned nodes, neighbour by neighbour */
+    int32_t base[DIRECTIONS];                           /* first node of the region in this direction; -1: none */
     int32_t from[DIRECTIONS][3], extent[DIRECTIONS][3]; /* the region: relative to `low`, and how large */
 };
 

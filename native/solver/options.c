@@ -101,8 +101,7 @@ static bool prefetch(const char *text, struct wish *wish)
     hint[length] = '\0';
     if (!named(hint, hint_names, HINTS, &wish->hint))
         return false;
-    if (text[length] == ':' &&
-        (wish->hint <= HINT_NONE || !single(text + length + 1, AHEAD_LEAST, AHEAD_MOST, &bytes)))
+    if (text[length] == ':' && (wish->hint <= HINT_NONE || !single(text + length + 1, AHEAD_LEAST, AHEAD_MOST, &bytes)))
         return false;
     wish->ahead = (int)bytes;
     return true;
@@ -174,9 +173,18 @@ static bool take(struct options *options, const char *option, const char *value,
 
 bool options_read(struct options *options, int argc, char **argv, struct problem *problem)
 {
-    *options = (struct options){.nodes = {64, 64, 64}, .ordering = ORDER_CMRCM, .colours = 10, .limit = 5000,
-                                .tolerance = 1e-8, .young = 1, .poisson = 0.3, .stress = 1, .contiguous = true,
-                                .first_touch = true, .bandwidth = true, .wish = {-1, -1, 0}};
+    *options = (struct options){.nodes = {64, 64, 64},
+                                .ordering = ORDER_CMRCM,
+                                .colours = 10,
+                                .limit = 5000,
+                                .tolerance = 1e-8,
+                                .young = 1,
+                                .poisson = 0.3,
+                                .stress = 1,
+                                .contiguous = true,
+                                .first_touch = true,
+                                .bandwidth = true,
+                                .wish = {-1, -1, 0}};
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--json") == 0) {
             options->json = true;

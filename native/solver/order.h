@@ -21,14 +21,14 @@ struct run {
 
 struct order {
     int colours, threads, levels; /* levels of Cuthill-McKee; 0 where there are none */
-    int32_t *colour;  /* of an owned node, by its number in the mesh */
-    int32_t *number;  /* mesh's number -> number in vectors and matrix; external nodes keep theirs */
-    int32_t *node;    /* the other way; owned nodes */
-    int32_t *first;   /* [colour * threads + thread] -> first number; the end is in `last` */
+    int32_t *colour;              /* of an owned node, by its number in the mesh */
+    int32_t *number;              /* mesh's number -> number in vectors and matrix; external nodes keep theirs */
+    int32_t *node;                /* the other way; owned nodes */
+    int32_t *first;               /* [colour * threads + thread] -> first number; the end is in `last` */
     int32_t *last;
     int32_t *level;   /* of an owned node, by its number in the mesh: adjacent ones are few levels apart */
-    struct run *run; /* thread by thread, each thread's level by level: what is near in the mesh is near in time */
-    int *runs;       /* [thread] -> its first; threads + 1 */
+    struct run *run;  /* thread by thread, each thread's level by level: what is near in the mesh is near in time */
+    int *runs;        /* [thread] -> its first; threads + 1 */
     struct run *wave; /* one thread's in a sequence for the sweeps (walk.h), as many as `run`. NULL: several threads */
 };
 

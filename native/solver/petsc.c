@@ -72,8 +72,8 @@ static void make(struct problem_size *own, struct options *options)
     const struct material material = {options->young, options->poisson};
     const int threads = options->threads > 0 ? options->threads : 1;
     omp_set_num_threads(threads);
-    own->system = (struct system){&own->mesh, &own->order, &own->matrix, &own->choice.kernels, &own->halo,
-                                  PETSC_COMM_WORLD, NULL, 0};
+    own->system = (struct system){&own->mesh, &own->order,      &own->matrix, &own->choice.kernels,
+                                  &own->halo, PETSC_COMM_WORLD, NULL,         0};
     if (options->parts[0] == 0 && !mesh_divide(options->nodes, ranks, options->parts))
         refuse("too many processes for so few nodes");
     own->history = calloc((size_t)options->limit, sizeof *own->history);

@@ -34,7 +34,7 @@ struct summary {
     double unknowns, seconds, setup, flops, rate; /* operations and bytes a second */
     double best;                                  /* bytes a second of the quickest iteration */
     double triad, fraction, imbalance;
-    double traffic; /* of an iteration */
+    double traffic;                  /* of an iteration */
     double mean[PARTS], most[PARTS]; /* seconds */
 };
 
@@ -42,8 +42,14 @@ static struct summary gather(const struct system *system, const struct result *r
 {
     const struct times *times = &result->outcome.times;
     const struct matrix *matrix = system->matrix;
-    const double own[PARTS] = {times->product, times->forward, times->backward, times->dots, times->vectors,
-                               system->halo->pack_seconds, system->halo->exchange_seconds, times->allreduce,
+    const double own[PARTS] = {times->product,
+                               times->forward,
+                               times->backward,
+                               times->dots,
+                               times->vectors,
+                               system->halo->pack_seconds,
+                               system->halo->exchange_seconds,
+                               times->allreduce,
                                times->product + times->forward + times->backward + times->dots + times->vectors};
     const double iterations = result->outcome.iterations;
     struct summary all;
@@ -104,8 +110,8 @@ static void print_choice(const struct choice *choice)
            choice->is_same ? "true" : "false", choice->seconds, choice->rounds);
     for (int k = 0; k < choice->ways; k++) {
         const struct way *way = &choice->way[k];
-        printf("%s[\"%s\", \"%s\", %d, %.4f]", k ? ", " : "", form_names[way->form], hint_names[way->hint],
-               way->ahead, way->rate / 1e9);
+        printf("%s[\"%s\", \"%s\", %d, %.4f]", k ? ", " : "", form_names[way->form], hint_names[way->hint], way->ahead,
+               way->rate / 1e9);
     }
     fputs("]}, ", stdout);
 }

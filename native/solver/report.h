@@ -10,7 +10,7 @@ struct result {
     struct outcome outcome;
     double setup_seconds;
     struct rates bandwidth[2]; /* before and after */
-    double error;        /* largest difference from the exact solution, relative to the largest displacement */
+    double error;              /* largest difference from the exact solution, relative to the largest displacement */
     int threads;
     struct choice choice; /* of the kernels */
     const double *history;

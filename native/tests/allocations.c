@@ -13,7 +13,8 @@
 #include "reserve.h"
 
 /* What a communicator has until something was measured: a network of 100 Gbit/s. */
-static const struct costs usual = {.node_latency = 0.2e-6, .node_byte = 1 / 8e9, .fabric_latency = 2e-6, .fabric_byte = 1 / 10e9};
+static const struct costs usual = {
+    .node_latency = 0.2e-6, .node_byte = 1 / 8e9, .fabric_latency = 2e-6, .fabric_byte = 1 / 10e9};
 
 /* The schedules that are compared, and how often each is gone through for a collective of so many bytes in all. */
 static const struct rival {
@@ -57,10 +58,22 @@ static struct coll_comm make(const struct address *addresses, int nodes, int ppn
     for (int node = 0; node <= nodes; node++)
         first[node] = node * ppn;
     struct coll_comm comm = {.ranks = ranks, .served = true, .costs = usual};
-    comm.topology = (struct topology){.ranks = ranks, .nodes = nodes, .locals = ppn, .most = ppn, .least = ppn, .regular = true,
-                                      .in_order = true, .blocked = true, .node_of = node_of, .local_of = local_of,
-                                      .first = first, .members = members, .domains = 1, .largest_domain = ppn,
-                                      .domains_in_order = true, .places = places_create(addresses, nodes, TAPER)};
+    comm.topology = (struct topology){.ranks = ranks,
+                                      .nodes = nodes,
+                                      .locals = ppn,
+                                      .most = ppn,
+                                      .least = ppn,
+                                      .regular = true,
+                                      .in_order = true,
+                                      .blocked = true,
+                                      .node_of = node_of,
+                                      .local_of = local_of,
+                                      .first = first,
+                                      .members = members,
+                                      .domains = 1,
+                                      .largest_domain = ppn,
+                                      .domains_in_order = true,
+                                      .places = places_create(addresses, nodes, TAPER)};
     return comm;
 }
 
@@ -77,7 +90,8 @@ static void report(int job, const struct coll_comm *comm, enum collective collec
     for (size_t i = 0; i < sizeof rivals / sizeof *rivals; i++) {
         double total = 0;
         for (int k = 0; k < 2 && rivals[i].collective == collective; k++)
-            total += rivals[i].part[k].times * vector * crossing_of(comm->topology.places, rivals[i].part[k].kind, false).total;
+            total += rivals[i].part[k].times * vector *
+                     crossing_of(comm->topology.places, rivals[i].part[k].kind, false).total;
         if (rivals[i].collective == collective)
             printf("\t%s\t%.9g", rivals[i].name, total);
     }

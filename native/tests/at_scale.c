@@ -185,8 +185,13 @@ static int64_t call_most(const char **name)
                            collective == COLL_SCATTER || collective_scatters_sum(collective);
             bool vector = collective == COLL_ALLGATHERV || collective_has_no_size(collective);
             static const struct neighbours nobody;
-            struct call call = {.collective = collective, .around = &nobody, .send = send, .receive = receive, .count = sizes[k] / 8,
-                                .bytes = vector ? 0 : sizes[k], .reduction = {.element = 8, .combine = nothing}};
+            struct call call = {.collective = collective,
+                                .around = &nobody,
+                                .send = send,
+                                .receive = receive,
+                                .count = sizes[k] / 8,
+                                .bytes = vector ? 0 : sizes[k],
+                                .reduction = {.element = 8, .combine = nothing}};
             call.reduction.commutative = true;
             call.send_bytes = call.send_at = call.receive_bytes = call.receive_at = none;
             const struct shape shape = {.bytes = call.bytes, .element = 8, .commutative = true};

@@ -22,14 +22,14 @@ enum { MOST_ROUNDS = 2000, LEAST_ROUNDS = 15, MOST_CANDIDATES = 80 };
 
 static int rank, ranks;
 static double seconds_each = 0.5;
-static int pause_before; /* microseconds */
+static int pause_before;                    /* microseconds */
 static const int64_t most_checked = 100000; /* of longer messages, fewer rounds */
 
 static struct neighbours everybody; /* in order of the ranks: all with all */
 
 struct data {
     char *send, *receive, *expected;
-    int64_t *counts, *at;     /* allgatherv: of the blocks; alltoallv: of what is sent and of what is received */
+    int64_t *counts, *at; /* allgatherv: of the blocks; alltoallv: of what is sent and of what is received */
     int *int_counts, *int_at;
     size_t room;
 };
@@ -37,7 +37,8 @@ struct data {
 /* The same for all, of a length of each rank's own. */
 static int gathers(enum collective collective)
 {
-    return collective == COLL_ALLGATHERV || collective == COLL_NEIGHBOR_ALLGATHER || collective == COLL_NEIGHBOR_ALLGATHERV;
+    return collective == COLL_ALLGATHERV || collective == COLL_NEIGHBOR_ALLGATHER ||
+           collective == COLL_NEIGHBOR_ALLGATHERV;
 }
 
 static int exchanges(enum collective collective)
@@ -81,10 +82,10 @@ static void arrange(struct data *data, struct call *call, int64_t bytes)
     }
     call->send_bytes = v[0], call->send_at = v[1], call->receive_bytes = v[2], call->receive_at = v[3];
     call->own = block(call->collective, bytes, rank, rank);
-    call->bytes = call->collective == COLL_ALLGATHERV       ? (in + ranks - 1) / ranks
-                  : call->collective == COLL_REDUCE_SCATTER ? out
+    call->bytes = call->collective == COLL_ALLGATHERV        ? (in + ranks - 1) / ranks
+                  : call->collective == COLL_REDUCE_SCATTER  ? out
                   : collective_has_no_size(call->collective) ? 0
-                                                                                           : bytes;
+                                                             : bytes;
 }
 
 static void library(const struct data *data, const struct call *call, char *receive)
@@ -93,24 +94,18 @@ static void library(const struct data *data, const struct call *call, char *rece
     int bytes = (int)call->bytes, number = (int)call->count;
     switch (call->collective) {
     case COLL_BCAST: PMPI_Bcast(receive, bytes, MPI_BYTE, call->root, MPI_COMM_WORLD); break;
-    case COLL_REDUCE:
-        PMPI_Reduce(call->send, receive, number, MPI_DOUBLE, MPI_SUM, call->root, MPI_COMM_WORLD);
-        break;
+    case COLL_REDUCE: PMPI_Reduce(call->send, receive, number, MPI_DOUBLE, MPI_SUM, call->root, MPI_COMM_WORLD); break;
     case COLL_ALLREDUCE: PMPI_Allreduce(call->send, receive, number, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); break;
     case COLL_SCAN: PMPI_Scan(call->send, receive, number, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); break;
     case COLL_EXSCAN: PMPI_Exscan(call->send, receive, number, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); break;
-    case COLL_ALLGATHER:
-        PMPI_Allgather(call->send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, MPI_COMM_WORLD);
-        break;
+    case COLL_ALLGATHER: PMPI_Allgather(call->send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, MPI_COMM_WORLD); break;
     case COLL_GATHER:
         PMPI_Gather(call->send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, call->root, MPI_COMM_WORLD);
         break;
     case COLL_SCATTER:
         PMPI_Scatter(call->send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, call->root, MPI_COMM_WORLD);
         break;
-    case COLL_ALLTOALL:
-        PMPI_Alltoall(call->send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, MPI_COMM_WORLD);
-        break;
+    case COLL_ALLTOALL: PMPI_Alltoall(call->send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, MPI_COMM_WORLD); break;
     case COLL_ALLGATHERV:
     case COLL_NEIGHBOR_ALLGATHER:
     case COLL_NEIGHBOR_ALLGATHERV:
@@ -128,11 +123,10 @@ static void library(const struct data *data, const struct call *call, char *rece
                      MPI_COMM_WORLD);
         break;
     case COLL_SCATTERV:
-        PMPI_Scatterv(call->send, v, v + ranks, MPI_BYTE, receive, (int)call->own, MPI_BYTE, call->root, MPI_COMM_WORLD);
+        PMPI_Scatterv(call->send, v, v + ranks, MPI_BYTE, receive, (int)call->own, MPI_BYTE, call->root,
+                      MPI_COMM_WORLD);
         break;
-    case COLL_REDUCE_SCATTER:
-        PMPI_Reduce_scatter(call->send, receive, v, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-        break;
+    case COLL_REDUCE_SCATTER: PMPI_Reduce_scatter(call->send, receive, v, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); break;
     case COLL_REDUCE_SCATTER_BLOCK:
         PMPI_Reduce_scatter_block(call->send, receive, number, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
         break;
@@ -175,9 +169,10 @@ static int is_right(struct coll_comm *comm, const struct candidate *candidate, s
         call->receive = data->receive;
         library(data, call, data->expected);
         int error = algorithm_run(candidate->algorithm, comm, call, candidate->segment);
-        good = good && error == MPI_SUCCESS &&
-               (memcmp(data->expected, data->receive, data->room) == 0 ||
-                (call->collective == COLL_REDUCE && rank != call->root) || (call->collective == COLL_EXSCAN && rank == 0));
+        good =
+            good && error == MPI_SUCCESS &&
+            (memcmp(data->expected, data->receive, data->room) == 0 ||
+             (call->collective == COLL_REDUCE && rank != call->root) || (call->collective == COLL_EXSCAN && rank == 0));
     }
     call->root = 0;
     PMPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);

@@ -20,9 +20,11 @@ static bool counts;
 static double crossed;
 
 int __real_PMPI_Send(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm on);
-int __real_PMPI_Isend(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm on, MPI_Request *request);
+int __real_PMPI_Isend(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm on,
+                      MPI_Request *request);
 int __wrap_PMPI_Send(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm on);
-int __wrap_PMPI_Isend(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm on, MPI_Request *request);
+int __wrap_PMPI_Isend(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm on,
+                      MPI_Request *request);
 
 static void add(int count, MPI_Datatype type, int to)
 {
@@ -41,7 +43,8 @@ int __wrap_PMPI_Send(const void *data, int count, MPI_Datatype type, int to, int
     return __real_PMPI_Send(data, count, type, to, tag, on);
 }
 
-int __wrap_PMPI_Isend(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm on, MPI_Request *request)
+int __wrap_PMPI_Isend(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm on,
+                      MPI_Request *request)
 {
     add(count, type, to);
     return __real_PMPI_Isend(data, count, type, to, tag, on, request);
@@ -81,8 +84,8 @@ static int try(const struct algorithm *algorithm, bool commutative)
     PMPI_Allreduce(&crossed, &sent, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     bool right = error == MPI_SUCCESS && fabs(sent - expected) < 1;
     if (comm->rank == 0)
-        printf("%-26s %-16s sent %12.0f  counted %12.0f  %s\n", algorithm->name, commutative ? "" : "not commutative", sent,
-               expected, right ? "right" : "WRONG");
+        printf("%-26s %-16s sent %12.0f  counted %12.0f  %s\n", algorithm->name, commutative ? "" : "not commutative",
+               sent, expected, right ? "right" : "WRONG");
     free((void *)(uintptr_t)call.send);
     free(call.receive);
     free(table);

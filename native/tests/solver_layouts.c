@@ -77,12 +77,12 @@ static void make(struct box *box, const struct layout *layout)
     const int64_t nodes[3] = {X, Y, Z};
     const struct material material = {2, 0.3};
     box->kernels = kernels_get(kernels_available(layout->form) ? layout->form : FORM_PORTABLE, layout->hint, 3072);
-    box->system = (struct system){&box->mesh, &box->order, &box->matrix, &box->kernels, &box->halo, MPI_COMM_WORLD,
-                                  NULL, 0};
+    box->system =
+        (struct system){&box->mesh, &box->order, &box->matrix, &box->kernels, &box->halo, MPI_COMM_WORLD, NULL, 0};
     omp_set_num_threads(layout->threads);
     CHECK(mesh_create(&box->mesh, nodes, layout->parts, rank));
-    CHECK(order_create(&box->order, &box->mesh, layout->ordering, layout->colours, layout->threads,
-                       layout->contiguous));
+    CHECK(
+        order_create(&box->order, &box->mesh, layout->ordering, layout->colours, layout->threads, layout->contiguous));
     CHECK(matrix_create(&box->matrix, &box->mesh, &box->order, &material, layout->first_touch));
     CHECK(halo_create(&box->halo, &box->mesh, &box->order, layout->threaded_packing, MPI_COMM_WORLD));
     box->x = vector_create(&box->system, layout->first_touch);
@@ -102,8 +102,7 @@ static void discard(struct box *box)
 static struct outcome solve(struct box *box, const struct layout *layout)
 {
     double history[LIMIT];
-    struct outcome outcome =
-        cg_solve(&box->system, box->load, box->x, 1e-12, LIMIT, layout->first_touch, history);
+    struct outcome outcome = cg_solve(&box->system, box->load, box->x, 1e-12, LIMIT, layout->first_touch, history);
     CHECK(outcome.end == CG_CONVERGED && outcome.iterations > 0);
     return outcome;
 }

@@ -60,7 +60,8 @@ static double seconds = 60; /* to wait for a silent rank: long on a busy machine
 static void *play(void *argument)
 {
     int rank = (int)(intptr_t)argument;
-    struct keyspace space = {.rank = rank, .ranks = ranks, .host = "some host", .put = put, .get = get, .host_of = host_of};
+    struct keyspace space = {
+        .rank = rank, .ranks = ranks, .host = "some host", .put = put, .get = get, .host_of = host_of};
     struct record own = said_by(rank);
     if (part[rank] == LATE)
         nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);

@@ -193,7 +193,7 @@ NOINLINE static bool in_the_library(int depth)
 }
 
 typedef bool kind(int depth);
-static kind *const kinds[] = {plain,  variable, variable_length,    realigned,    realigned_variable,
+static kind *const kinds[] = {plain, variable, variable_length,    realigned,    realigned_variable,
                               large, busy,     with_frame_pointer, through_libc, in_the_library};
 
 NOINLINE static bool onward(int depth)

@@ -72,8 +72,13 @@ static void *run(void *argument)
 {
     int rank = *(int *)argument;
     struct cells made = {.made = CELLS_MADE};
-    struct node node = {.shared = true, .crowded = true, .rank = rank, .ranks = ranks, .cells = &made,
-                        .cell_bytes = cell_bytes, .first = {.base = flags, .each = sizeof(struct shared_rank)},
+    struct node node = {.shared = true,
+                        .crowded = true,
+                        .rank = rank,
+                        .ranks = ranks,
+                        .cells = &made,
+                        .cell_bytes = cell_bytes,
+                        .first = {.base = flags, .each = sizeof(struct shared_rank)},
                         .second = {.base = cells, .each = CELLS * cell_bytes}};
     struct coll_comm comm = {.node = &node, .ranks = ranks, .rank = rank};
     comm.topology = (struct topology){.local = rank, .locals = ranks, .nodes = 1, .most = ranks, .least = ranks};

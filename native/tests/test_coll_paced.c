@@ -20,8 +20,13 @@ static struct coll_comm world(int nodes, int most, int last, int *numbers)
     for (int rank = 0; rank < ranks; rank++)
         members[rank] = rank;
     struct coll_comm comm = {.ranks = ranks};
-    comm.topology = (struct topology){.ranks = ranks, .nodes = nodes, .locals = most, .most = most, .least = last,
-                                      .first = first, .members = members};
+    comm.topology = (struct topology){.ranks = ranks,
+                                      .nodes = nodes,
+                                      .locals = most,
+                                      .most = most,
+                                      .least = last,
+                                      .first = first,
+                                      .members = members};
     return comm;
 }
 

@@ -6,7 +6,8 @@
 #include "group/radix.h"
 
 enum { MOST = 64 };
-static const struct round_cost costs[] = {{2e-6, 0.2e-6, 0}, {1, 1, 0}, {1, 0.001, 4}, {5e-6, 20e-6, 1e-6}, {2e-6, 0.2e-6, 50e-6}};
+static const struct round_cost costs[] = {
+    {2e-6, 0.2e-6, 0}, {1, 1, 0}, {1, 0.001, 4}, {5e-6, 20e-6, 1e-6}, {2e-6, 0.2e-6, 50e-6}};
 
 static void factors_make_the_number(void)
 {

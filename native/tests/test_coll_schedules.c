@@ -110,8 +110,9 @@ static void halving_from_afar_ends_at_home(void)
             for (int bit = power / 2; bit > 0; bit /= 2) {
                 struct span mine = halves_kept(number, bit), theirs = halves_kept(number ^ bit, bit);
                 CHECK(mine.from <= number && number < mine.to && mine.to - mine.from == bit);
-                CHECK(mine.from < theirs.from ? mine.from == kept.from && mine.to == theirs.from && theirs.to == kept.to
-                                              : theirs.from == kept.from && theirs.to == mine.from && mine.to == kept.to);
+                CHECK(mine.from < theirs.from
+                          ? mine.from == kept.from && mine.to == theirs.from && theirs.to == kept.to
+                          : theirs.from == kept.from && theirs.to == mine.from && mine.to == kept.to);
                 kept = mine;
             }
         }

@@ -15,14 +15,14 @@
 enum { RANKS = 3, ACTIONS = 96, MOST_STEPS = 24, TABLE = 1 << 21 };
 
 enum kind {
-    ROOM,   /* *_room: all ranks have passed step - ring + 1, by what is known or by looking */
-    WRITE,  /* the place of a step is being written */
-    POST,   /* line_post */
-    AWAIT,  /* line_wait */
-    READ,   /* what `peer` posted in the step is read; it must still be there */
-    DONE,   /* the end of that reading */
-    KNOW,   /* node_know */
-    PASS    /* node_pass */
+    ROOM,  /* *_room: all ranks have passed step - ring + 1, by what is known or by looking */
+    WRITE, /* the place of a step is being written */
+    POST,  /* line_post */
+    AWAIT, /* line_wait */
+    READ,  /* what `peer` posted in the step is read; it must still be there */
+    DONE,  /* the end of that reading */
+    KNOW,  /* node_know */
+    PASS   /* node_pass */
 };
 
 struct action {
@@ -315,7 +315,8 @@ static void all_sequences(int ranks, int ring, int length)
                     verdict == STUCK ? "stuck" : "overwritten");
         CHECK(verdict == FINE);
     }
-    printf("%d ranks, ring of %d: %d sequences of %d phases, at most %d states\n", ranks, ring, sequences, length, most);
+    printf("%d ranks, ring of %d: %d sequences of %d phases, at most %d states\n", ranks, ring, sequences, length,
+           most);
 }
 
 /* The ring comes round several times. */

@@ -135,8 +135,8 @@ static void phase(struct coll_comm *comm, int round, uint64_t *send, uint64_t *r
         expect(receive, round, 0, count);
         break;
     default: {
-        struct slices slices = {.which = SLICES_OWN, .send = from, .receive = receive, .at = at,
-                                .reduction = &reduction};
+        struct slices slices = {
+            .which = SLICES_OWN, .send = from, .receive = receive, .at = at, .reduction = &reduction};
         node_slices(comm, &slices);
         expect(receive, round, at[rank], at[rank + 1] - at[rank]);
     }
@@ -145,7 +145,11 @@ static void phase(struct coll_comm *comm, int round, uint64_t *send, uint64_t *r
 
 static struct node node_of(int part, int rank, int count, struct cells *cells)
 {
-    return (struct node){.shared = count > 1, .crowded = true, .rank = rank, .ranks = count, .cells = cells,
+    return (struct node){.shared = count > 1,
+                         .crowded = true,
+                         .rank = rank,
+                         .ranks = count,
+                         .cells = cells,
                          .cell_bytes = CELL_BYTES,
                          .first = {.base = flags_memory[part], .each = sizeof(struct shared_rank)},
                          .second = {.base = cells_memory[part == OTHER ? NODE : part], .each = CELLS * CELL_BYTES}};

@@ -16,10 +16,12 @@ static void good(void)
     struct rules rules;
     struct problem problem;
     int line;
-    CHECK(parse(&rules, "\n# a comment\nunisono-rules 1 # version\n\ncost node_latency 1e-7 node_byte 1e-10 "
-                        "fabric_latency 2e-6 fabric_byte 1e-10\r\n"
-                        "bcast 1 2 0 4095 unisono/cells,mpi\n  allreduce * * 8 max tuned/ring:65536,han\n"
-                        "bcast 384@8x8x6 16 0 max mpi", &line, &problem));
+    CHECK(parse(&rules,
+                "\n# a comment\nunisono-rules 1 # version\n\ncost node_latency 1e-7 node_byte 1e-10 "
+                "fabric_latency 2e-6 fabric_byte 1e-10\r\n"
+                "bcast 1 2 0 4095 unisono/cells,mpi\n  allreduce * * 8 max tuned/ring:65536,han\n"
+                "bcast 384@8x8x6 16 0 max mpi",
+                &line, &problem));
     CHECK(rules.count == 3 && rules.has_costs && rules.costs.fabric_latency == 2e-6);
     CHECK(rules.costs.fabric_message == rules.costs.fabric_latency / 10); /* nobody measured it */
     const struct rule *one = &rules.rule[0], *two = &rules.rule[1], *three = &rules.rule[2];
@@ -31,8 +33,10 @@ static void good(void)
     CHECK(strcmp(two->implementation[0]->name, "ring") == 0 && two->implementation[1]->kind == BY_COMPONENT);
     CHECK(three->nodes == 384 && three->dimensions == 3 && three->extent[2] == 6);
     rules_free(&rules);
-    CHECK(parse(&rules, "unisono-rules 1\ncost fabric_message 3e-7 node_latency 1e-7 node_byte 1e-10 fabric_latency 2e-6 "
-                        "fabric_byte 1e-10", &line, &problem));
+    CHECK(parse(&rules,
+                "unisono-rules 1\ncost fabric_message 3e-7 node_latency 1e-7 node_byte 1e-10 fabric_latency 2e-6 "
+                "fabric_byte 1e-10",
+                &line, &problem));
     CHECK(rules.has_costs && rules.costs.fabric_message == 3e-7 && rules.costs.fabric_byte == 1e-10);
     rules_free(&rules);
     CHECK(parse(&rules, "unisono-rules 1", &line, &problem) && rules.count == 0 && !rules.has_costs);
@@ -70,11 +74,12 @@ static void bad(void)
         {"unisono-rules 1\nbcast *@2x2 16 0 max mpi\n", 2, "box"},
         {"unisono-rules 1\nbcast 1 2 0 max mpi mpi\n", 2, "a rule is"},
         {"unisono-rules 1\ncost node_latency 1\n", 2, "costs are"},
-        {"unisono-rules 1\ncost node_latency 1e-7 node_byte 1e-10 fabric_latency 2e-6 fabric_byte 1e-10 fabric_message 0\n", 2,
-         "costs are"},
+        {"unisono-rules 1\ncost node_latency 1e-7 node_byte 1e-10 fabric_latency 2e-6 fabric_byte 1e-10 fabric_message 0\n",
+         2, "costs are"},
         {"unisono-rules 1\nreproducible\n", 2, "runs, placement or ranks"},
         {"unisono-rules 1\nreproducible always\n", 2, "runs, placement or ranks"},
-        {"unisono-rules 1\ncost node_latency x node_byte 1e-10 fabric_latency 2e-6 fabric_byte 1e-10\n", 2, "costs are"},
+        {"unisono-rules 1\ncost node_latency x node_byte 1e-10 fabric_latency 2e-6 fabric_byte 1e-10\n", 2,
+         "costs are"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct rules rules;
@@ -94,7 +99,8 @@ static void forced(void)
     CHECK(rules_parse_forced(&rules, "bcast=unisono/cells,allreduce=mpi", &problem) && rules.count == 2);
     CHECK(rules.rule[1].collective == COLL_ALLREDUCE && rules.rule[1].implementation[0]->kind == BY_MPI);
     rules_free(&rules);
-    static const char *const wrong[] = {"bcast", "bcast=", "=mpi", "ialltoallw=mpi", "bcast=mpi,,", "bcast=unisono/nope"};
+    static const char *const wrong[] = {"bcast",          "bcast=",      "=mpi",
+                                        "ialltoallw=mpi", "bcast=mpi,,", "bcast=unisono/nope"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         problem = (struct problem){""};
         CHECK(!rules_parse_forced(&rules, wrong[i], &problem) && problem_any(&problem));
@@ -125,16 +131,18 @@ static void choosing(void)
     struct rules rules;
     struct problem problem;
     int line;
-    CHECK(parse(&rules, "unisono-rules 1\n"
-                        "bcast * * 0 max unisono/inline\n"
-                        "bcast 4 * 100 199 tuned/one\n"
-                        "bcast 4 2 150 160 tuned/two\n"
-                        "bcast 4 2 155 170 tuned/three\n"
-                        "bcast * 2 0 99 tuned/four\n"
-                        "bcast 8 * 0 max tuned/five\n"
-                        "bcast 8@4x2 * 50 max tuned/six\n"
-                        "bcast 8@2x4 * 0 max tuned/seven\n"
-                        "allreduce * * 0 max tuned/eight\n", &line, &problem));
+    CHECK(parse(&rules,
+                "unisono-rules 1\n"
+                "bcast * * 0 max unisono/inline\n"
+                "bcast 4 * 100 199 tuned/one\n"
+                "bcast 4 2 150 160 tuned/two\n"
+                "bcast 4 2 155 170 tuned/three\n"
+                "bcast * 2 0 99 tuned/four\n"
+                "bcast 8 * 0 max tuned/five\n"
+                "bcast 8@4x2 * 50 max tuned/six\n"
+                "bcast 8@2x4 * 0 max tuned/seven\n"
+                "allreduce * * 0 max tuned/eight\n",
+                &line, &problem));
     CHECK(strcmp(at(&rules, 1, 1, 0), "unisono/inline") == 0);
     CHECK(strcmp(at(&rules, 1, 1, INT64_MAX), "unisono/inline") == 0);
     CHECK(strcmp(at(&rules, 4, 3, 99), "unisono/inline") == 0 && strcmp(at(&rules, 4, 3, 100), "tuned/one") == 0);
@@ -165,8 +173,9 @@ static void gaps(void)
     static const struct {
         int64_t bytes;
         const char *word;
-    } expected[] = {{9, "tuned/two"}, {10, "tuned/one"}, {19, "tuned/one"},  {20, "tuned/three"}, {49, "tuned/three"},
-                    {50, "mpi"},      {59, "mpi"},       {60, "tuned/three"}, {INT64_MAX, "tuned/three"}};
+    } expected[] = {{9, "tuned/two"},    {10, "tuned/one"},   {19, "tuned/one"},
+                    {20, "tuned/three"}, {49, "tuned/three"}, {50, "mpi"},
+                    {59, "mpi"},         {60, "tuned/three"}, {INT64_MAX, "tuned/three"}};
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
         CHECK(strcmp(choice_at(&choice, expected[i].bytes)->implementation[0]->word, expected[i].word) == 0);
     CHECK(choice.count == 5 && choice_at(&choice, 20)->count == 2);
@@ -196,9 +205,10 @@ static void ranges(void)
 
 static void fuzz(void)
 {
-    static const char seeds[] = "unisono-rules 1\ncost node_latency 1.2e-07 node_byte 1.1e-10 fabric_latency 2e-06 "
-                                "fabric_byte 1e-10\nalltoall 1 2 0 4095 unisono/pull,mpi\nbcast 384@8x8x6 16 0 max han\n"
-                                "allreduce * * 8 max tuned/ring:65536,mpi # x\n";
+    static const char seeds[] =
+        "unisono-rules 1\ncost node_latency 1.2e-07 node_byte 1.1e-10 fabric_latency 2e-06 "
+        "fabric_byte 1e-10\nalltoall 1 2 0 4095 unisono/pull,mpi\nbcast 384@8x8x6 16 0 max han\n"
+        "allreduce * * 8 max tuned/ring:65536,mpi # x\n";
     static const char letters[] = "0123456789@x*:,/#\n \t-.emaxunisono\0\xff";
     unsigned seed = 1;
     for (int round = 0; round < 30000; round++) {

@@ -96,9 +96,9 @@ static void the_ends_of_doubles(void)
     always((double[]){most, -most, least}, 3, least, 0);
     always((double[]){least, least, -DBL_MIN, DBL_MIN}, 4, 2 * least, 0);
     always((double[]){DBL_MIN, -least}, 2, DBL_MIN - least, 0);
-    always((double[]){1, half, least}, 3, 1 + DBL_EPSILON, 0);   /* just more than halfway */
-    always((double[]){1, half, -least}, 3, 1, 0);                /* just less */
-    always((double[]){1, half}, 2, 1, 0);                        /* to the even one */
+    always((double[]){1, half, least}, 3, 1 + DBL_EPSILON, 0); /* just more than halfway */
+    always((double[]){1, half, -least}, 3, 1, 0);              /* just less */
+    always((double[]){1, half}, 2, 1, 0);                      /* to the even one */
     always((double[]){1, DBL_EPSILON, half}, 3, 1 + 2 * DBL_EPSILON, 0);
     always((double[]){1, 1e100, 1, -1e100}, 4, 2, 0);
     always((double[]){1e16, 1, 1e-16, -1e16}, 4, 1, 0);
@@ -113,7 +113,8 @@ static void the_ends_of_floats(void)
 {
     const double most = (double)FLT_MAX, least = (double)FLT_TRUE_MIN, half = (double)FLT_EPSILON / 2;
     always((double[]){most, most, -most}, 3, most, 1);
-    float sum, parts[] = {1, (float)half, (float)least}, less[] = {1, (float)half, (float)-least}, over[] = {(float)most, (float)most};
+    float sum, parts[] = {1, (float)half, (float)least}, less[] = {1, (float)half, (float)-least},
+               over[] = {(float)most, (float)most};
     exact_sum_float((const void *[]){&parts[0], &parts[1], &parts[2]}, 3, &sum, 1);
     CHECK(sum == 1 + FLT_EPSILON);
     exact_sum_float((const void *[]){&less[0], &less[1], &less[2]}, 3, &sum, 1);

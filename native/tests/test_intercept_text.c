@@ -79,9 +79,9 @@ static void quoting(void)
     CHECK(quotes_as("plain", "\"plain\""));
     CHECK(quotes_as("a\"b\\c\n\x01", "\"a\\\"b\\\\c\\u000a\\u0001\""));
     CHECK(quotes_as("\xc3\xbc \xe2\x82\xac \xf0\x9f\x98\x80", "\"\xc3\xbc \xe2\x82\xac \xf0\x9f\x98\x80\""));
-    CHECK(quotes_as("\xff\xc3", "\"??\""));                         /* no UTF-8 */
-    CHECK(quotes_as("\xed\xa0\x80|\xc0\xaf", "\"\?\?\?|\?\?\""));   /* surrogates, overlong */
-    CHECK(quotes_as("\xf4\x90\x80\x80", "\"\?\?\?\?\""));           /* beyond Unicode */
+    CHECK(quotes_as("\xff\xc3", "\"??\""));                       /* no UTF-8 */
+    CHECK(quotes_as("\xed\xa0\x80|\xc0\xaf", "\"\?\?\?|\?\?\"")); /* surrogates, overlong */
+    CHECK(quotes_as("\xf4\x90\x80\x80", "\"\?\?\?\?\""));         /* beyond Unicode */
 }
 
 static void writing(void)

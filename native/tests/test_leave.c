@@ -25,16 +25,17 @@ static void which_library_needs_it(void)
     static const char *const needs[] = {"MPICH Version:\t4.0.2\nMPICH Device:\tch4:ucx\n",
                                         "MPICH Version:      3.4.3\nMPICH Device:       ch4:ucx ofi\n",
                                         "MPICH Version:\t4.1.2\nMPICH ABI:\t15:1:3\nMPICH Device:\tch4:ofi,ch4:ucx\n"};
-    static const char *const not[] = {"MPICH Version:\t4.2.0\nMPICH Device:\tch4:ucx\n",
-                                      "MPICH Version:\t5.0.2\nMPICH Device:\tch4:ucx ofi\n",
-                                      "MPICH Version:\t4.0.2\nMPICH Device:\tch4:ofi\nMPICH configure:\t--with-device=ch4:ucx\n",
-                                      "MPICH Version:\t4.0.2\n",
-                                      "Open MPI v4.1.4, package: Debian OpenMPI",
-                                      "Intel(R) MPI Library 2021.18 for Linux* OS",
-                                      ""};
+    static const char *const not[] = {
+        "MPICH Version:\t4.2.0\nMPICH Device:\tch4:ucx\n",
+        "MPICH Version:\t5.0.2\nMPICH Device:\tch4:ucx ofi\n",
+        "MPICH Version:\t4.0.2\nMPICH Device:\tch4:ofi\nMPICH configure:\t--with-device=ch4:ucx\n",
+        "MPICH Version:\t4.0.2\n",
+        "Open MPI v4.1.4, package: Debian OpenMPI",
+        "Intel(R) MPI Library 2021.18 for Linux* OS",
+        ""};
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
         CHECK(leave_is_needed(needs[i]));
-    for (size_t i = 0; i < sizeof not/ sizeof *not; i++)
+    for (size_t i = 0; i < sizeof not / sizeof *not; i++)
         CHECK(!leave_is_needed(not[i]));
 }
 

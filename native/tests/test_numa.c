@@ -84,10 +84,10 @@ static void test_epyc(void)
     put_sockets(192, 96, 2);
     CHECK(bound(0, 0, 0, 0) && bound(25, 25, 1, 0) && bound(191, 191, 7, 1));
     CHECK(bound(24, 47, 1, 0) && bound(100, 110, 4, 1));
-    CHECK(bound(0, 24, -1, 0));    /* two domains of a socket */
+    CHECK(bound(0, 24, -1, 0)); /* two domains of a socket */
     CHECK(bound(0, 95, -1, 0) && bound(96, 191, -1, 1));
-    CHECK(bound(0, 191, -1, -1));  /* not bound */
-    CHECK(bound(1, 0, -1, -1));    /* nothing */
+    CHECK(bound(0, 191, -1, -1));   /* not bound */
+    CHECK(bound(1, 0, -1, -1));     /* nothing */
     CHECK(bound(200, 200, -1, -1)); /* no such CPU */
     clear();
 }

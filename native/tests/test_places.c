@@ -49,11 +49,13 @@ static void test_tree(void)
     CHECK(alike("n1", "n004") == 2 && alike("n005", "other.site") == 3 && alike("other", "n005") == -1);
     CHECK(alike("n1", "r2c18n7") == 1 && alike("r1c01n7", "r2c09n7") == 3);
     CHECK(alike("n1", "n4") == -1 && alike("n1", "n04") == -1 && alike("n1", "n01") == -1 && alike("n1", "n11") == -1);
-    CHECK(alike("n1", "r3c01n7") == -1 && alike("n1", "r1c19n7") == -1 && alike("n1", "r1c1n7") == -1 && alike("n1", "") == -1);
+    CHECK(alike("n1", "r3c01n7") == -1 && alike("n1", "r1c19n7") == -1 && alike("n1", "r1c1n7") == -1 &&
+          alike("n1", "") == -1);
     CHECK(find(tree, "nobody", 5).known && !find(tree, "nobody", 4).known && !find(tree, "nobody", 55).known);
     CHECK(find(tree, "nobody", 5).level[2] == find(tree, "r1c01n7", 0).level[2]);
     CHECK(switches_read(tree, "n1", 0, &address, &taper, reason, sizeof reason) && taper == 1.5);
-    CHECK(switches_are_in(tree) && switches_are_in("\n# x\n taper 2") && !switches_are_in("extents 8 torus\nSwitchName=a"));
+    CHECK(switches_are_in(tree) && switches_are_in("\n# x\n taper 2") &&
+          !switches_are_in("extents 8 torus\nSwitchName=a"));
     CHECK(!switches_are_in("") && !switches_are_in("grid 2x2 torus"));
     CHECK(find("BlockName=b1 Nodes=m[1-2]\nBlockSizes=18\n", "m2", 0).known);
     /* Switches that contain one another have an end. */
@@ -106,7 +108,8 @@ static void test_job(void)
     CHECK(!switches_of_job("top.leaf1.n1", "switch.switch.node", "n2").known);
     CHECK(!switches_of_job("n1", "node", "n1").known);
     CHECK(!switches_of_job("top.n1", "switch.switch", "n1").known && !switches_of_job("", "", "n1").known);
-    CHECK(!switches_of_job("a.n[1]", "switch.node", "n1").known && !switches_of_job("a.n1", "switch.node.node", "n1").known);
+    CHECK(!switches_of_job("a.n[1]", "switch.node", "n1").known &&
+          !switches_of_job("a.n1", "switch.node.node", "n1").known);
 }
 
 /* A list of ranges has exactly the names that it stands for. */
@@ -218,8 +221,8 @@ static void test_crossing(unsigned *seed)
         CHECK(crossing.total > 0 && crossing.fullest > 0 && crossing.fullest <= crossing.total);
         CHECK(crossing.fullest * n >= crossing.total * (1 - 1e-9));
     }
-    static const enum crossing_kind trees[] = {CROSSING_TREE,   CROSSING_TREE_4, CROSSING_TREE_DOUBLING, CROSSING_BINARY,
-                                               CROSSING_CHAIN, CROSSING_BINE_TREE};
+    static const enum crossing_kind trees[] = {CROSSING_TREE,   CROSSING_TREE_4, CROSSING_TREE_DOUBLING,
+                                               CROSSING_BINARY, CROSSING_CHAIN,  CROSSING_BINE_TREE};
     for (size_t i = 0; i < sizeof trees / sizeof *trees; i++) { /* every node gets it once */
         double total = crossing_of(places, trees[i], false).total;
         CHECK(total >= groups - 1 && total <= n - 1);
@@ -249,7 +252,8 @@ static void test_sixteen(void)
     for (int step = 0, distance[] = {1, -1, 3, -5}; step < 4; step++)
         for (int node = 0; node < 16; node++)
             cross[step] += node / 4 != (node + (node % 2 == 0 ? 1 : -1) * distance[step] + 16) % 16 / 4;
-    CHECK(near(crossing_of(places, CROSSING_BINE, true).total, cross[0] / 2. + cross[1] / 4. + cross[2] / 8. + cross[3] / 16.));
+    CHECK(near(crossing_of(places, CROSSING_BINE, true).total,
+               cross[0] / 2. + cross[1] / 4. + cross[2] / 8. + cross[3] / 16.));
     places_free(places);
 }
 

@@ -57,10 +57,10 @@ static void test_boxes(void)
 
     CHECK(cuboid_create(&cuboid, &machine, (int[]){9}, 1) && cuboid.torus.dimensions == 0);
     cuboid_free(&cuboid);
-    CHECK(!cuboid_create(&cuboid, &machine, (int[]){0, 1, 3, 4}, 4));   /* a gap */
-    CHECK(!cuboid_create(&cuboid, &machine, (int[]){0, 1, 8, 8}, 4));   /* two at one place */
-    CHECK(!cuboid_create(&cuboid, &machine, (int[]){0, 1, 8}, 3));      /* a corner is missing */
-    CHECK(!cuboid_create(&cuboid, &machine, (int[]){0, -1}, 2));        /* nothing known of one */
+    CHECK(!cuboid_create(&cuboid, &machine, (int[]){0, 1, 3, 4}, 4)); /* a gap */
+    CHECK(!cuboid_create(&cuboid, &machine, (int[]){0, 1, 8, 8}, 4)); /* two at one place */
+    CHECK(!cuboid_create(&cuboid, &machine, (int[]){0, 1, 8}, 3));    /* a corner is missing */
+    CHECK(!cuboid_create(&cuboid, &machine, (int[]){0, -1}, 2));      /* nothing known of one */
 }
 
 static int place_in(const char *text, const char *host, int number)
@@ -79,7 +79,8 @@ static void test_file(void)
     CHECK(place_in("grid 4x4x2 torus\n", "any", 5) == 5 && place_in("grid 2 mesh", "any", 2) == -1);
     CHECK(place_in("extents 8x8 mesh\nnames n%x-%y", "n3-2", 0) == 19);
     CHECK(place_in("extents 8x8 mesh\nnames n%y%x", "n3", 0) == -1);
-    CHECK(place_in("extents 8x8 mesh\nnames n%n", "n63.local", 0) == 63 && place_in("extents 8x8 mesh\nnames n%n", "n64", 0) == -1);
+    CHECK(place_in("extents 8x8 mesh\nnames n%n", "n63.local", 0) == 63 &&
+          place_in("extents 8x8 mesh\nnames n%n", "n64", 0) == -1);
     struct torus machine;
     int place;
     char reason[200];
@@ -89,15 +90,14 @@ static void test_file(void)
 
 static void test_wrong_files(void)
 {
-    static const char *const wrong[] = {"", "# nothing\n", "extents 8x8x\n", "extents 8x0 torus", "extents 8 ring",
-                                        "extents 8x8 torus mesh torus", "extents 99999999 torus", "a 0 0 0\n",
-                                        "extents 2x2 torus\na 0 0\nb 0 2", "extents 2x2 torus\na 0", "grid",
-                                        "extents 2x2 torus\nnames n%x", "extents 2x2 torus\nnames n%x%q",
-                                        "extents 2x2 torus\nnames n%", "extents 2x2 torus\nextents 2x2 torus",
-                                        "extents 4096x4096x4096 torus", "extents 1x1x1x1x1x1x1 torus",
-                                        "extents 2x2 torus\na 0 0 0 0 0 0 0 0 0 0",
-                                        /* As many in sum as if each were there once. */
-                                        "extents 2x2 torus\nnames n%x%x%x%x%x%x%x%x%x%x%x%x%x%x%x%x%x"};
+    static const char *const wrong[] = {
+        "", "# nothing\n", "extents 8x8x\n", "extents 8x0 torus", "extents 8 ring", "extents 8x8 torus mesh torus",
+        "extents 99999999 torus", "a 0 0 0\n", "extents 2x2 torus\na 0 0\nb 0 2", "extents 2x2 torus\na 0", "grid",
+        "extents 2x2 torus\nnames n%x", "extents 2x2 torus\nnames n%x%q", "extents 2x2 torus\nnames n%",
+        "extents 2x2 torus\nextents 2x2 torus", "extents 4096x4096x4096 torus", "extents 1x1x1x1x1x1x1 torus",
+        "extents 2x2 torus\na 0 0 0 0 0 0 0 0 0 0",
+        /* As many in sum as if each were there once. */
+        "extents 2x2 torus\nnames n%x%x%x%x%x%x%x%x%x%x%x%x%x%x%x%x%x"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         CHECK(place_in(wrong[i], "a", 0) == -2);
     char *text = malloc(2000);

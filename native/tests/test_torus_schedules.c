@@ -107,7 +107,8 @@ static int64_t balanced_load(const struct torus *torus, bool balance, int *arriv
             halves += relays;
             for (int i = 0; i < relays; i++) {
                 CHECK(spread_bundle(torus, torus_add(torus, 0, relayed[i].from, -1), &half) ==
-                      spread_halfway(torus, relayed[i].offset) && half == relayed[i].half);
+                          spread_halfway(torus, relayed[i].offset) &&
+                      half == relayed[i].half);
                 if (torus_add(torus, from, relayed[i].from, 1) == 0) /* a block of place 0 */
                     arrived[relayed[i].offset] += to == relayed[i].offset;
             }

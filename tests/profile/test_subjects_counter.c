@@ -9,8 +9,9 @@
 
 #define COUNTED(X)                                                                                                     \
     X(Allreduce)                                                                                                       \
-    X(Alltoall) X(Alltoallw) X(Barrier) X(Bcast) X(Gather) X(Irecv) X(Isend) X(Recv) X(Reduce) X(Scan) X(Send)         \
-        X(Sendrecv) X(Wait) X(Waitall)
+    X(Alltoall)                                                                                                        \
+    X(Alltoallw)                                                                                                       \
+    X(Barrier) X(Bcast) X(Gather) X(Irecv) X(Isend) X(Recv) X(Reduce) X(Scan) X(Send) X(Sendrecv) X(Wait) X(Waitall)
 
 #define NAME(name) name##_,
 enum { COUNTED(NAME) FUNCTIONS };

@@ -5,8 +5,9 @@
 #include "../operation.h"
 
 extern const struct collective coll_allreduce, coll_reduce, coll_bcast, coll_allgather, coll_allgatherv, coll_alltoall,
-    coll_alltoallv, coll_alltoallw, coll_gather, coll_gatherv, coll_scatter, coll_scatterv, coll_reduce_scatter, coll_reduce_scatter_block,
-    coll_neighbor_allgather, coll_neighbor_allgatherv, coll_neighbor_alltoall, coll_neighbor_alltoallv, coll_scan, coll_exscan, coll_barrier, coll_pingpong,
-    coll_allreduce5, coll_halo26, coll_exchange;
+    coll_alltoallv, coll_alltoallw, coll_gather, coll_gatherv, coll_scatter, coll_scatterv, coll_reduce_scatter,
+    coll_reduce_scatter_block, coll_neighbor_allgather, coll_neighbor_allgatherv, coll_neighbor_alltoall,
+    coll_neighbor_alltoallv, coll_scan, coll_exscan, coll_barrier, coll_pingpong, coll_allreduce5, coll_halo26,
+    coll_exchange;
 
 #endif

@@ -38,7 +38,8 @@ static bool prepare(struct operation *operation, struct problem *problem)
 {
     const size_t ranks = (size_t)operation->ranks, span = span_of(operation);
     if (span * ranks > INT_MAX)
-        return problem_set(problem, "size: %zu blocks of %zu bytes lie beyond what MPI displacements can say", ranks, span);
+        return problem_set(problem, "size: %zu blocks of %zu bytes lie beyond what MPI displacements can say", ranks,
+                           span);
     operation->send_bytes = span * ranks;
     operation->receive_bytes = operation->bytes * ranks;
     operation->counts = malloc(2 * ranks * sizeof(int));

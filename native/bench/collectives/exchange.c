@@ -16,7 +16,8 @@ static bool prepare_step(struct operation *operation, struct problem *problem)
     bool good = own != NULL && operation->counts != NULL && operation->offsets != NULL;
     if (!good)
         problem_set(problem, "memory: no room for the step");
-    good = good && partners_step(operation->partners, operation->rank, operation->ranks, own, operation->counts, problem);
+    good =
+        good && partners_step(operation->partners, operation->rank, operation->ranks, own, operation->counts, problem);
     for (int i = 0; good && i < operation->counts[0]; i++) {
         bool sends = own[i].operation == STEP_ISEND || own[i].operation == STEP_SEND;
         operation->send_bytes += sends ? (size_t)own[i].bytes : 0;
@@ -78,9 +79,7 @@ static void run_step(const struct operation *operation, MPI_Comm comm, char *sen
             MPI_Send(send, a.bytes, MPI_BYTE, a.peer, a.tag, comm);
             send += a.bytes;
             break;
-        default:
-            MPI_Waitall(pending, requests, statuses);
-            pending = 0;
+        default: MPI_Waitall(pending, requests, statuses); pending = 0;
         }
     }
     MPI_Waitall(pending, requests, statuses);

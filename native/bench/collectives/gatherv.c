@@ -15,7 +15,8 @@ static bool prepare(struct operation *operation, struct problem *problem)
 
 static void run(const struct operation *operation, MPI_Comm comm, void *send, void *receive)
 {
-    MPI_Gatherv(send, (int)operation->send_bytes, MPI_BYTE, receive, operation->counts, operation->offsets, MPI_BYTE, 0, comm);
+    MPI_Gatherv(send, (int)operation->send_bytes, MPI_BYTE, receive, operation->counts, operation->offsets, MPI_BYTE, 0,
+                comm);
 }
 
 static void fill(const struct operation *operation, void *send, uint64_t repetition)

@@ -29,7 +29,8 @@ static void run(const struct operation *operation, MPI_Comm comm, void *send, vo
     for (int i = 0; i < count; i++)
         MPI_Irecv((char *)receive + (size_t)i * operation->bytes, bytes, MPI_BYTE, around[i], 0, comm, &requests[i]);
     for (int i = 0; i < count; i++)
-        MPI_Isend((char *)send + (size_t)i * operation->bytes, bytes, MPI_BYTE, around[i], 0, comm, &requests[count + i]);
+        MPI_Isend((char *)send + (size_t)i * operation->bytes, bytes, MPI_BYTE, around[i], 0, comm,
+                  &requests[count + i]);
     MPI_Waitall(2 * count, requests, statuses);
 }
 
@@ -37,7 +38,8 @@ static void fill(const struct operation *operation, void *send, uint64_t repetit
 {
     const int count = operation->counts[0], *around = operation->counts + 1;
     for (int i = 0; i < count; i++)
-        block_fill((char *)send + (size_t)i * operation->bytes, operation->bytes, operation->rank, around[i], repetition);
+        block_fill((char *)send + (size_t)i * operation->bytes, operation->bytes, operation->rank, around[i],
+                   repetition);
 }
 
 static bool verify(const struct operation *operation, const void *send, const void *receive, uint64_t repetition,

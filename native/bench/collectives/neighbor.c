@@ -25,7 +25,8 @@ static bool prepare(struct operation *operation, struct problem *problem, bool g
     if (operation->counts == NULL || operation->offsets == NULL)
         return problem_set(problem, "memory: no room for the neighbours");
     if (operation->bytes > INT32_MAX / (2 * NEIGHBOURS))
-        return problem_set(problem, "size: blocks of %zu bytes lie beyond what MPI displacements can say", operation->bytes);
+        return problem_set(problem, "size: blocks of %zu bytes lie beyond what MPI displacements can say",
+                           operation->bytes);
     grid_neighbours(rank, ranks, operation->counts + 2 * NEIGHBOURS);
     int sent = 0, received = 0;
     for (int i = 0; i < NEIGHBOURS; i++) {
@@ -46,8 +47,8 @@ static void fill(const struct operation *operation, void *send, uint64_t repetit
 {
     for (int i = 0; i < NEIGHBOURS; i++)
         if (neighbour(operation, i) >= 0)
-            block_fill((char *)send + operation->offsets[i], (size_t)operation->counts[i], operation->rank, neighbour(operation, i),
-                       repetition);
+            block_fill((char *)send + operation->offsets[i], (size_t)operation->counts[i], operation->rank,
+                       neighbour(operation, i), repetition);
 }
 
 static void fill_one(const struct operation *operation, void *send, uint64_t repetition)
@@ -55,13 +56,15 @@ static void fill_one(const struct operation *operation, void *send, uint64_t rep
     block_fill(send, (size_t)operation->counts[0], operation->rank, TO_ALL, repetition);
 }
 
-static bool verify_for(const struct operation *operation, const void *receive, int to, uint64_t repetition, struct problem *problem)
+static bool verify_for(const struct operation *operation, const void *receive, int to, uint64_t repetition,
+                       struct problem *problem)
 {
     bool good = true;
     for (int i = 0; i < NEIGHBOURS && good; i++)
         if (neighbour(operation, i) >= 0)
             good = block_verify((const char *)receive + operation->offsets[NEIGHBOURS + i],
-                                (size_t)operation->counts[NEIGHBOURS + i], neighbour(operation, i), to, repetition, problem);
+                                (size_t)operation->counts[NEIGHBOURS + i], neighbour(operation, i), to, repetition,
+                                problem);
     return good;
 }
 
@@ -119,12 +122,14 @@ static void run_alltoall(const struct operation *operation, MPI_Comm comm, void 
 
 static void run_alltoallv(const struct operation *operation, MPI_Comm comm, void *send, void *receive)
 {
-    MPI_Neighbor_alltoallv(send, operation->counts, operation->offsets, MPI_BYTE, receive, operation->counts + NEIGHBOURS,
-                           operation->offsets + NEIGHBOURS, MPI_BYTE, grid_of(comm));
+    MPI_Neighbor_alltoallv(send, operation->counts, operation->offsets, MPI_BYTE, receive,
+                           operation->counts + NEIGHBOURS, operation->offsets + NEIGHBOURS, MPI_BYTE, grid_of(comm));
 }
 
-const struct collective coll_neighbor_allgather = {"neighbor_allgather", prepare_allgather, run_allgather, fill_one, verify_one, 1};
-const struct collective coll_neighbor_allgatherv = {"neighbor_allgatherv", prepare_allgatherv, run_allgatherv, fill_one, verify_one,
-                                                    1};
+const struct collective coll_neighbor_allgather = {
+    "neighbor_allgather", prepare_allgather, run_allgather, fill_one, verify_one, 1};
+const struct collective coll_neighbor_allgatherv = {
+    "neighbor_allgatherv", prepare_allgatherv, run_allgatherv, fill_one, verify_one, 1};
 const struct collective coll_neighbor_alltoall = {"neighbor_alltoall", prepare_alltoall, run_alltoall, fill, verify, 1};
-const struct collective coll_neighbor_alltoallv = {"neighbor_alltoallv", prepare_alltoallv, run_alltoallv, fill, verify, 1};
+const struct collective coll_neighbor_alltoallv = {
+    "neighbor_alltoallv", prepare_alltoallv, run_alltoallv, fill, verify, 1};

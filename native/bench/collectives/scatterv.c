@@ -15,8 +15,8 @@ static bool prepare(struct operation *operation, struct problem *problem)
 
 static void run(const struct operation *operation, MPI_Comm comm, void *send, void *receive)
 {
-    MPI_Scatterv(send, operation->counts, operation->offsets, MPI_BYTE, receive, (int)operation->receive_bytes, MPI_BYTE, 0,
-                 comm);
+    MPI_Scatterv(send, operation->counts, operation->offsets, MPI_BYTE, receive, (int)operation->receive_bytes,
+                 MPI_BYTE, 0, comm);
 }
 
 static void fill(const struct operation *operation, void *send, uint64_t repetition)

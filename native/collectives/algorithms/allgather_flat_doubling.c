@@ -33,7 +33,8 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 const struct algorithm allgather_flat_doubling = {
     .name = "allgather_flat_doubling",
     .collective = COLL_ALLGATHER,
-    .meaning = "Recursive doubling among all ranks, near ones first, without copies. Where their number is a power of two.",
+    .meaning =
+        "Recursive doubling among all ranks, near ones first, without copies. Where their number is a power of two.",
     .reference = "Thakur, Rabenseifner, Gropp: Optimization of collective communication operations in MPICH (2005)",
     .applies = applies,
     .cost = cost,

@@ -13,8 +13,8 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     int nodes = comm->topology.nodes;
     double all = (double)shape->bytes * comm->ranks;
-    return rounds_folding(comm, nodes, all).cost + cost_fabric(comm, 0, all * (nodes - 1) / nodes) + cost_node(comm, all / nodes) +
-           2 * cost_node(comm, all);
+    return rounds_folding(comm, nodes, all).cost + cost_fabric(comm, 0, all * (nodes - 1) / nodes) +
+           cost_node(comm, all / nodes) + 2 * cost_node(comm, all);
 }
 
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
@@ -33,7 +33,8 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
     return error;
 }
 
-static const char meaning[] = "Gathered on each node, exchanged among several leaders at once, far ones first, handed out on each node.";
+static const char meaning[] =
+    "Gathered on each node, exchanged among several leaders at once, far ones first, handed out on each node.";
 static const char reference[] =
     "Jocksch et al.: Optimised allgatherv, reduce_scatter and allreduce communication in message-passing systems (2020)";
 

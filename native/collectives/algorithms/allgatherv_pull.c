@@ -10,8 +10,8 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     /* A system call for each, which looks up every page. */
-    return comm->costs.node_latency + (comm->ranks - 1) * (6 * comm->costs.node_latency +
-                                                           (double)shape->bytes * comm->costs.node_byte);
+    return comm->costs.node_latency +
+           (comm->ranks - 1) * (6 * comm->costs.node_latency + (double)shape->bytes * comm->costs.node_byte);
 }
 
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)

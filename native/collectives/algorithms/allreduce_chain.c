@@ -35,8 +35,9 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 const struct algorithm allreduce_chain = {
     .name = "allreduce_chain",
     .collective = COLL_ALLREDUCE,
-    .meaning = "Segments are combined along a chain of nodes, and follow one another back along it. Between groups of nodes nothing "
-               "goes more often than it must.",
+    .meaning =
+        "Segments are combined along a chain of nodes, and follow one another back along it. Between groups of nodes nothing "
+        "goes more often than it must.",
     .reference = "Worringen: Pipelining and overlapping for MPI collective operations (2003)",
     .segment = SEGMENT,
     .applies = applies,

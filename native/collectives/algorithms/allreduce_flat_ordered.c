@@ -23,7 +23,8 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 const struct algorithm allreduce_flat_ordered = {
     .name = "allreduce_flat_ordered",
     .collective = COLL_ALLREDUCE,
-    .meaning = "Every rank combines a part of the vector in order of the ranks, wherever they are, and everybody gets all parts.",
+    .meaning =
+        "Every rank combines a part of the vector in order of the ranks, wherever they are, and everybody gets all parts.",
     .reference = "",
     .keeps_order = true,
     .applies = applies,

@@ -27,7 +27,8 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 const struct algorithm allreduce_lanes = {
     .name = "allreduce_lanes",
     .collective = COLL_ALLREDUCE,
-    .meaning = "Each rank of a node combines its part of the vector and drives recursive doubling between nodes with it.",
+    .meaning =
+        "Each rank of a node combines its part of the vector and drives recursive doubling between nodes with it.",
     .reference = "Traff, Hunold: Decomposing MPI collectives for exploiting multi-lane communication (2020)",
     .applies = applies,
     .cost = cost,

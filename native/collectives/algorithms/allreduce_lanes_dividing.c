@@ -23,8 +23,10 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 const struct algorithm allreduce_lanes_dividing = {
     .name = "allreduce_lanes_dividing",
     .collective = COLL_ALLREDUCE,
-    .meaning = "Each rank of a node combines its part, and its lane parts of that among several nodes at once, near ones first.",
-    .reference = "Jocksch et al.: Optimised allgatherv, reduce_scatter and allreduce communication in message-passing systems (2020)",
+    .meaning =
+        "Each rank of a node combines its part, and its lane parts of that among several nodes at once, near ones first.",
+    .reference =
+        "Jocksch et al.: Optimised allgatherv, reduce_scatter and allreduce communication in message-passing systems (2020)",
     .applies = applies,
     .cost = cost,
     .scratch = scratch_lanes,

@@ -23,8 +23,10 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 const struct algorithm allreduce_leader_dividing = {
     .name = "allreduce_leader_dividing",
     .collective = COLL_ALLREDUCE,
-    .meaning = "Combined on each node, parts of parts among several leaders at once, near ones first, and back, the node.",
-    .reference = "Jocksch et al.: Optimised allgatherv, reduce_scatter and allreduce communication in message-passing systems (2020)",
+    .meaning =
+        "Combined on each node, parts of parts among several leaders at once, near ones first, and back, the node.",
+    .reference =
+        "Jocksch et al.: Optimised allgatherv, reduce_scatter and allreduce communication in message-passing systems (2020)",
     .applies = applies,
     .cost = cost,
     .scratch = scratch_vector,

@@ -28,8 +28,10 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 const struct algorithm allreduce_leader_multiplying = {
     .name = "allreduce_leader_multiplying",
     .collective = COLL_ALLREDUCE,
-    .meaning = "Combined on each node, whole vectors among several leaders at once, as many as a message's cost says, the node.",
-    .reference = "Ruefenacht, Bull, Booth: Generalisation of recursive doubling for AllReduce: now with simulation (2017)",
+    .meaning =
+        "Combined on each node, whole vectors among several leaders at once, as many as a message's cost says, the node.",
+    .reference =
+        "Ruefenacht, Bull, Booth: Generalisation of recursive doubling for AllReduce: now with simulation (2017)",
     .applies = applies,
     .cost = cost,
     .scratch = scratch,

@@ -10,11 +10,12 @@ enum { WINDOW = 16 };
 struct ring {
     struct coll_comm *comm;
     const struct call *call;
-    int nodes, node, left, right; /* numbers in the ring; ranks, -1: this rank has no messages, and takes part on its node alone */
-    char *data, *room;            /* the vector; WINDOW pieces, for what comes to be combined */
-    int64_t piece;                /* elements */
-    int64_t once, twice;          /* numbers of the first time around, which combines, and of both */
-    int64_t pieces, window;       /* of a part; messages under way */
+    int nodes, node, left,
+        right;         /* numbers in the ring; ranks, -1: this rank has no messages, and takes part on its node alone */
+    char *data, *room; /* the vector; WINDOW pieces, for what comes to be combined */
+    int64_t piece;     /* elements */
+    int64_t once, twice;    /* numbers of the first time around, which combines, and of both */
+    int64_t pieces, window; /* of a part; messages under way */
     int64_t posted, started, done;
     MPI_Request in[WINDOW], out[WINDOW];
 };
@@ -68,9 +69,9 @@ static int post_receives(struct ring *ring)
         if (before >= 0 && before + ring->window >= ring->started)
             error = fabric_wait(&ring->comm->fabric, 1, &ring->out[before % ring->window]);
         if (error == MPI_SUCCESS)
-            error = fabric_start_receive(&ring->comm->fabric, before < 0 ? room_of(ring, number) : place_of(ring, span),
-                                         bytes_of(ring, span), ring->left, FABRIC_DATA,
-                                         &ring->in[number % ring->window]);
+            error =
+                fabric_start_receive(&ring->comm->fabric, before < 0 ? room_of(ring, number) : place_of(ring, span),
+                                     bytes_of(ring, span), ring->left, FABRIC_DATA, &ring->in[number % ring->window]);
     }
     return error;
 }
@@ -139,8 +140,13 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
     int64_t element = call->reduction.element, window = under_way / segment;
     int64_t longest = (call->count + nodes - 1) / nodes;
     struct group leaders = group_near(comm, 0);
-    struct ring ring = {.comm = comm, .call = call, .nodes = nodes, .node = group_of_node(&leaders, comm->topology.node), .left = -1,
-                        .right = -1, .data = call->receive};
+    struct ring ring = {.comm = comm,
+                        .call = call,
+                        .nodes = nodes,
+                        .node = group_of_node(&leaders, comm->topology.node),
+                        .left = -1,
+                        .right = -1,
+                        .data = call->receive};
     if (call->count == 0)
         return MPI_SUCCESS;
     ring.piece = segment / element > 0 ? segment / element : 1;

@@ -5,7 +5,8 @@
 
 static bool applies(const struct coll_comm *comm, const struct shape *shape)
 {
-    return comm->topology.nodes == 1 && node_has_cells(comm->node) && shape->element * comm->ranks <= comm->node->cell_bytes;
+    return comm->topology.nodes == 1 && node_has_cells(comm->node) &&
+           shape->element * comm->ranks <= comm->node->cell_bytes;
 }
 
 static double cost(const struct coll_comm *comm, const struct shape *shape)

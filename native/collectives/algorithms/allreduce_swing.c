@@ -110,9 +110,11 @@ static int swing_ahead(struct coll_comm *comm, const struct call *call, int driv
         if (torus_driver(number, ways, drivers) != comm->topology.local)
             continue;
         int64_t from = torus_slice(call->count, ways, number), to = torus_slice(call->count, ways, number + 1);
-        swing.ways[swing.count++] = (struct way){.number = number, .part = swing_part(&cuboid->torus, number, here),
+        swing.ways[swing.count++] = (struct way){.number = number,
+                                                 .part = swing_part(&cuboid->torus, number, here),
                                                  .data = (char *)call->receive + from * element,
-                                                 .count = to - from, .high = INT64_C(1) << swing.steps};
+                                                 .count = to - from,
+                                                 .high = INT64_C(1) << swing.steps};
         room += (to - from) * element;
     }
     char *scratch = coll_scratch(comm, SCRATCH_WORK, room + 1);

@@ -107,13 +107,20 @@ static int64_t plan(const struct job *job, struct part *part, int dimension)
     int extent = job->torus->extent[dimension], at[TORUS_MOST];
     torus_at(job->torus, job->here, at);
     part->ring = (struct torus){1, {extent}, {job->torus->wraps[dimension]}};
-    part->balanced = (struct balanced){.comm = job->comm, .torus = &part->ring, .here = at[dimension],
-                                       .ranks = part->ranks, .block = job->places / extent * part->bytes,
-                                       .send = part->now, .receive = part->next, .tag = TAG + part->first,
-                                       .ahead = extent - 1 < BALANCED_AHEAD ? extent - 1 : BALANCED_AHEAD, .turns = 1};
+    part->balanced = (struct balanced){.comm = job->comm,
+                                       .torus = &part->ring,
+                                       .here = at[dimension],
+                                       .ranks = part->ranks,
+                                       .block = job->places / extent * part->bytes,
+                                       .send = part->now,
+                                       .receive = part->next,
+                                       .tag = TAG + part->first,
+                                       .ahead = extent - 1 < BALANCED_AHEAD ? extent - 1 : BALANCED_AHEAD,
+                                       .turns = 1};
     for (int i = 0; i < extent; i++) {
         at[dimension] = i;
-        part->ranks[i] = topology_rank(topology, topology->cuboid.node_at[torus_place(job->torus, at)], topology->local);
+        part->ranks[i] =
+            topology_rank(topology, topology->cuboid.node_at[torus_place(job->torus, at)], topology->local);
     }
     return balanced_plan(&part->balanced);
 }
@@ -175,8 +182,14 @@ static int lane(struct coll_comm *comm, int64_t block, const char *send, char *r
     const struct cuboid *cuboid = &comm->topology.cuboid;
     int dimensions = cuboid->torus.dimensions, places = torus_places(&cuboid->torus);
     bool cut = comm->topology.locals < dimensions && block >= LEAST_PART * dimensions;
-    struct job job = {.comm = comm, .torus = &cuboid->torus, .here = cuboid->place_of[comm->topology.node],
-                      .places = places, .count = cut ? dimensions : 1, .block = block, .send = send, .receive = receive};
+    struct job job = {.comm = comm,
+                      .torus = &cuboid->torus,
+                      .here = cuboid->place_of[comm->topology.node],
+                      .places = places,
+                      .count = cut ? dimensions : 1,
+                      .block = block,
+                      .send = send,
+                      .receive = receive};
     int *ranks = malloc((size_t)job.count * (size_t)places * sizeof *ranks);
     int error = ranks != NULL && prepare(&job, ranks) ? MPI_SUCCESS : MPI_ERR_NO_MEM, going = job.count;
     while (going > 0 && error == MPI_SUCCESS) {
@@ -203,9 +216,11 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 const struct algorithm alltoall_dimensions = {
     .name = "alltoall_dimensions",
     .collective = COLL_ALLTOALL,
-    .meaning = "Along x, then y, then z: on every ring one message to each other place of it, with all that lies behind; "
-               "ranks of a node begin with different dimensions.",
-    .reference = "Suh and Shin, All-to-all personalized communication in multidimensional torus and mesh networks, 2001",
+    .meaning =
+        "Along x, then y, then z: on every ring one message to each other place of it, with all that lies behind; "
+        "ranks of a node begin with different dimensions.",
+    .reference =
+        "Suh and Shin, All-to-all personalized communication in multidimensional torus and mesh networks, 2001",
     .applies = applies,
     .cost = cost,
     .scratch = scratch,

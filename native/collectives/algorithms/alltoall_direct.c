@@ -36,7 +36,8 @@ static int start_receive(struct window *window, int step)
     if (from < 0)
         return MPI_SUCCESS;
     return fabric_start_receive(&window->comm->fabric, (char *)window->call->receive + blocks_at(&window->in, from),
-                                blocks_bytes(&window->in, from), from, FABRIC_DATA, &window->requests[step % WINDOW][0]);
+                                blocks_bytes(&window->in, from), from, FABRIC_DATA,
+                                &window->requests[step % WINDOW][0]);
 }
 
 static int start_send(struct window *window, int step)

@@ -25,7 +25,8 @@ const struct algorithm alltoall_flat_bruck = {
     .name = "alltoall_flat_bruck",
     .collective = COLL_ALLTOALL,
     .meaning = "Bruck over all ranks, as if each had a node to itself.",
-    .reference = "Bruck et al.: Efficient algorithms for all-to-all communications in multiport message-passing systems (1997)",
+    .reference =
+        "Bruck et al.: Efficient algorithms for all-to-all communications in multiport message-passing systems (1997)",
     .applies = applies,
     .cost = cost,
     .scratch = scratch_all_thrice,

@@ -35,10 +35,10 @@ struct state {
     const struct call *call;
     struct counts counts;
     struct blocks out, in;
-    char *packed, *came;             /* by node at a time: for its ranks; from its rank of my place */
-    int64_t largest;                 /* room for one node in either */
+    char *packed, *came; /* by node at a time: for its ranks; from its rank of my place */
+    int64_t largest;     /* room for one node in either */
     MPI_Request requests[WINDOW][2];
-    int64_t *room;                   /* 4 numbers for each rank of the node */
+    int64_t *room; /* 4 numbers for each rank of the node */
 };
 
 static int64_t bytes_for(const struct state *state, int node)

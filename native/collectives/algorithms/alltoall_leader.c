@@ -65,7 +65,8 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 const struct algorithm alltoall_leader = {
     .name = "alltoall_leader",
     .collective = COLL_ALLTOALL,
-    .meaning = "Gathered on each node, Bruck over one rank of each with what nodes have for nodes, scattered on each node.",
+    .meaning =
+        "Gathered on each node, Bruck over one rank of each with what nodes have for nodes, scattered on each node.",
     .reference = "Traff, Rougier: MPI collectives and datatypes for hierarchical all-to-all communication (2014)",
     .applies = applies,
     .cost = cost,

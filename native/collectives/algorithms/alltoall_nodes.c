@@ -10,7 +10,8 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
 /* What the nodes that are a rank's business have and get, and its own blocks of a round. */
 static int64_t scratch(const struct coll_comm *comm, const struct shape *shape)
 {
-    int64_t most = comm->topology.most, rounds = (comm->topology.nodes - 1 + comm->topology.least - 1) / comm->topology.least;
+    int64_t most = comm->topology.most,
+            rounds = (comm->topology.nodes - 1 + comm->topology.least - 1) / comm->topology.least;
     return (2 * rounds + 2) * most * most * shape->bytes;
 }
 

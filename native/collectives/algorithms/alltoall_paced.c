@@ -31,12 +31,12 @@ struct way {
     const struct topology *topology;
     struct blocks blocks;
     int64_t segment;
-    int direction;             /* 1: out */
-    int *steps, count, kept;   /* those with more at `at`; of those before `index`, with more after it */
-    int index;                 /* in `steps`: what is next */
-    int64_t at;                /* in all blocks: what is before it has been begun or is not there */
-    int64_t begun, finished;   /* bytes */
-    int64_t sizes[SLOTS];      /* of what is under way; 0: a free slot */
+    int direction;           /* 1: out */
+    int *steps, count, kept; /* those with more at `at`; of those before `index`, with more after it */
+    int index;               /* in `steps`: what is next */
+    int64_t at;              /* in all blocks: what is before it has been begun or is not there */
+    int64_t begun, finished; /* bytes */
+    int64_t sizes[SLOTS];    /* of what is under way; 0: a free slot */
 };
 
 static bool has_more(const struct way *way)
@@ -73,10 +73,11 @@ static bool is_before(const struct way *a, const struct way *b)
 }
 
 /* `steps`: room for one number for each step. */
-static struct way way_from(const struct coll_comm *comm, struct blocks blocks, int64_t segment, int direction, int *steps)
+static struct way way_from(const struct coll_comm *comm, struct blocks blocks, int64_t segment, int direction,
+                           int *steps)
 {
-    struct way way = {.topology = &comm->topology, .blocks = blocks, .segment = segment, .direction = direction,
-                      .steps = steps};
+    struct way way = {
+        .topology = &comm->topology, .blocks = blocks, .segment = segment, .direction = direction, .steps = steps};
     for (int step = 0; step < nodes_partner_steps(way.topology); step++) {
         int rank = nodes_partner(way.topology, step, direction);
         if (rank >= 0 && blocks_bytes(&blocks, rank) > 0)
@@ -111,9 +112,9 @@ struct pace {
     struct coll_comm *comm;
     const struct call *call;
     struct way out, in;
-    struct way expected; /* as `in`, up to the place of the next piece to leave */
-    int64_t limit;       /* bytes under way */
-    int64_t due;         /* bytes that come in places before that of the next piece to leave */
+    struct way expected;             /* as `in`, up to the place of the next piece to leave */
+    int64_t limit;                   /* bytes under way */
+    int64_t due;                     /* bytes that come in places before that of the next piece to leave */
     MPI_Request requests[2 * SLOTS]; /* in, out */
 };
 

@@ -18,8 +18,9 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
     return torus_exchange(comm, call, SPREAD_SIMPLE);
 }
 
-static const char meaning[] = "Every process to every other, near nodes first, all nodes the same way at each step, opposite "
-                              "directions and other dimensions in turn.";
+static const char meaning[] =
+    "Every process to every other, near nodes first, all nodes the same way at each step, opposite "
+    "directions and other dimensions in turn.";
 
 const struct algorithm alltoall_simple_spread = {
     .name = "alltoall_simple_spread",

@@ -21,9 +21,13 @@ static const char meaning[] = "As the alltoallv of that name.";
         same.collective = COLL_ALLTOALLV;                                                                              \
         return alltoallv_##way.run(comm, &same, segment);                                                              \
     }                                                                                                                  \
-    const struct algorithm alltoallw_##way = {                                                                         \
-        .name = "alltoallw_" #way, .collective = COLL_ALLTOALLW, .meaning = meaning, .reference = "",                  \
-        .applies = applies_##way, .cost = cost_##way, .run = run_##way
+    const struct algorithm alltoallw_##way = {.name = "alltoallw_" #way,                                               \
+                                              .collective = COLL_ALLTOALLW,                                            \
+                                              .meaning = meaning,                                                      \
+                                              .reference = "",                                                         \
+                                              .applies = applies_##way,                                                \
+                                              .cost = cost_##way,                                                      \
+                                              .run = run_##way
 
 extern const struct algorithm alltoallv_nodes;
 
@@ -34,10 +38,24 @@ static int64_t collects_nodes(const struct coll_comm *comm, const struct shape *
 
 enum { SEGMENT = 32 << 10 };
 
-ROW(adaptive), .segment = SEGMENT, .scratch = counts_bytes};
-ROW(cells)};
-ROW(flat_pairwise)};
-ROW(flat_spread)};
-ROW(nodes), .scratch = counts_bytes, .collects = collects_nodes};
-ROW(paced), .segment = SEGMENT};
-ROW(pull)};
+ROW(adaptive), .segment = SEGMENT, .scratch = counts_bytes
+}
+;
+ROW(cells)
+}
+;
+ROW(flat_pairwise)
+}
+;
+ROW(flat_spread)
+}
+;
+ROW(nodes), .scratch = counts_bytes, .collects = collects_nodes
+}
+;
+ROW(paced), .segment = SEGMENT
+}
+;
+ROW(pull)
+}
+;

@@ -26,7 +26,8 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 const struct algorithm barrier_leader_radix = {
     .name = "barrier_leader_radix",
     .collective = COLL_BARRIER,
-    .meaning = "The node's barrier, dissemination over one rank of each node with several messages at once, the node's barrier.",
+    .meaning =
+        "The node's barrier, dissemination over one rank of each node with several messages at once, the node's barrier.",
     .reference = "Hoefler, Mehlan, Mietke, Rehm: Fast barrier synchronization for InfiniBand (2006)",
     .applies = applies,
     .cost = cost,

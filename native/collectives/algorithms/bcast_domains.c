@@ -13,7 +13,8 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 const struct algorithm bcast_domains = {
     .name = "bcast_domains",
     .collective = COLL_BCAST,
-    .meaning = "Through shared memory to one rank of each NUMA domain, which hands it on in its own, segment by segment.",
+    .meaning =
+        "Through shared memory to one rank of each NUMA domain, which hands it on in its own, segment by segment.",
     .reference = "Graham and Shipman, MPI support for multi-core architectures (2008); Katevenis et al., XHC (2022)",
     .segment = DOMAINS_SEGMENT,
     .applies = domains_apply,

@@ -28,8 +28,9 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 const struct algorithm bcast_doubling = {
     .name = "bcast_doubling",
     .collective = COLL_BCAST,
-    .meaning = "One part for each node, down a tree; then all parts by recursive doubling, and the node. Where the number of "
-               "nodes is a power of two.",
+    .meaning =
+        "One part for each node, down a tree; then all parts by recursive doubling, and the node. Where the number of "
+        "nodes is a power of two.",
     .reference = "Thakur, Rabenseifner, Gropp: Optimization of collective communication operations in MPICH (2005)",
     .applies = applies,
     .cost = cost,

@@ -40,8 +40,8 @@ static int to_node(void *given, int segment)
         context->at[local] = context->lanes->at[local] + from;
     }
     context->told = segment + 1;
-    return node_allgather(context->comm, context->data + context->at[topology->local], context->data, 0,
-                          context->bytes, context->at);
+    return node_allgather(context->comm, context->data + context->at[topology->local], context->data, 0, context->bytes,
+                          context->at);
 }
 
 static int along_lanes(struct context *context, int root)
@@ -53,8 +53,9 @@ static int along_lanes(struct context *context, int root)
     int error = MPI_SUCCESS, local = topology->local;
     if (local < lanes->count) {
         struct group lane = group_near(comm, local);
-        error = group_bcast_pipeline(&lane, group_of_node(&lane, topology->node_of[root]), context->data + lanes->at[local],
-                                     lanes->bytes[local], context->segment, 1, &arrival);
+        error =
+            group_bcast_pipeline(&lane, group_of_node(&lane, topology->node_of[root]), context->data + lanes->at[local],
+                                 lanes->bytes[local], context->segment, 1, &arrival);
     }
     while (error == MPI_SUCCESS && context->told * context->segment < lanes->bytes[0])
         error = to_node(context, context->told);
@@ -82,7 +83,8 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 const struct algorithm bcast_lanes = {
     .name = "bcast_lanes",
     .collective = COLL_BCAST,
-    .meaning = "Scattered on the root's node; each rank of a node drives a chain of nodes of its own; gathered on each node.",
+    .meaning =
+        "Scattered on the root's node; each rank of a node drives a chain of nodes of its own; gathered on each node.",
     .reference = "Traff, Hunold: Decomposing MPI collectives for exploiting multi-lane communication (2020)",
     .segment = SEGMENT,
     .applies = applies,

@@ -22,7 +22,8 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 const struct algorithm bcast_pull = {
     .name = "bcast_pull",
     .collective = COLL_BCAST,
-    .meaning = "Single copy: everybody reads the first part of the root's memory, which writes the rest of theirs meanwhile.",
+    .meaning =
+        "Single copy: everybody reads the first part of the root's memory, which writes the rest of theirs meanwhile.",
     .reference = "",
     .applies = applies,
     .cost = cost,

@@ -55,7 +55,8 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 const struct algorithm bcast_ring = {
     .name = "bcast_ring",
     .collective = COLL_BCAST,
-    .meaning = "One part for each node, which a ring of nodes hands around; each node hands a part on while the next comes.",
+    .meaning =
+        "One part for each node, which a ring of nodes hands around; each node hands a part on while the next comes.",
     .reference = "Barnett et al., Interprocessor collective communication library (1994)",
     .applies = applies,
     .cost = cost,

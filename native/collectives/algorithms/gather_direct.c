@@ -10,7 +10,8 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
     struct rooted_others others;
     int error = rooted_start(&others, comm, call);
     if (error == MPI_SUCCESS)
-        error = node_gather(comm, topology->local_of[call->root], call->send, call->receive, 0, others.bytes, others.at);
+        error =
+            node_gather(comm, topology->local_of[call->root], call->send, call->receive, 0, others.bytes, others.at);
     return rooted_end(&others, comm, call, error);
 }
 

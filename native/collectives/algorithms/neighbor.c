@@ -78,8 +78,8 @@ static int start(struct coll_comm *comm, const struct call *call, struct near *n
             near->receive_bytes[comm->topology.local_of[from]] = call->receive_bytes[i];
             near->receive_at[comm->topology.local_of[from]] = call->receive_at[i];
         } else
-            error = fabric_start_receive(&comm->fabric, (char *)call->receive + call->receive_at[i], call->receive_bytes[i], from,
-                                         FABRIC_DATA, &requests[(*count)++]);
+            error = fabric_start_receive(&comm->fabric, (char *)call->receive + call->receive_at[i],
+                                         call->receive_bytes[i], from, FABRIC_DATA, &requests[(*count)++]);
     }
     for (int i = 0; i < around->targets && error == MPI_SUCCESS; i++) {
         int to = around->target[i];
@@ -89,8 +89,8 @@ static int start(struct coll_comm *comm, const struct call *call, struct near *n
             near->send_bytes[comm->topology.local_of[to]] = call->send_bytes[i];
             near->send_at[comm->topology.local_of[to]] = call->send_at[i];
         } else
-            error = fabric_start_send(&comm->fabric, (const char *)call->send + call->send_at[i], call->send_bytes[i], to,
-                                      FABRIC_DATA, &requests[(*count)++]);
+            error = fabric_start_send(&comm->fabric, (const char *)call->send + call->send_at[i], call->send_bytes[i],
+                                      to, FABRIC_DATA, &requests[(*count)++]);
     }
     return error;
 }
@@ -103,14 +103,16 @@ static int exchange(struct coll_comm *comm, const struct call *call, bool pulls)
     int count = 0, error = MPI_SUCCESS;
     if (!make_near(&near, comm))
         return MPI_ERR_NO_MEM;
-    if (comm->topology.nodes > 1 && most > sizeof few / sizeof *few && (requests = malloc(most * sizeof *requests)) == NULL)
+    if (comm->topology.nodes > 1 && most > sizeof few / sizeof *few &&
+        (requests = malloc(most * sizeof *requests)) == NULL)
         return MPI_ERR_NO_MEM;
     error = start(comm, call, &near, requests, &count);
     if (error == MPI_SUCCESS && comm->topology.locals == 1 && near.send_bytes[0] > 0)
-        memcpy((char *)call->receive + near.receive_at[0], (const char *)call->send + near.send_at[0], (size_t)near.send_bytes[0]);
+        memcpy((char *)call->receive + near.receive_at[0], (const char *)call->send + near.send_at[0],
+               (size_t)near.send_bytes[0]);
     else if (error == MPI_SUCCESS && comm->topology.locals > 1)
-        error = (pulls ? node_alltoallv_pull : node_alltoallv_cells)(comm, call->send, near.send_bytes, near.send_at, call->receive,
-                                                                     near.receive_bytes, near.receive_at);
+        error = (pulls ? node_alltoallv_pull : node_alltoallv_cells)(
+            comm, call->send, near.send_bytes, near.send_at, call->receive, near.receive_bytes, near.receive_at);
     if (error == MPI_SUCCESS && count > 0)
         error = fabric_wait(&comm->fabric, count, requests);
     if (requests != few)

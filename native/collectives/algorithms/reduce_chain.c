@@ -23,7 +23,7 @@ static struct crossing crosses(const struct coll_comm *comm, const struct shape 
 struct context {
     struct coll_comm *comm;
     const struct call *call;
-    char *work; /* on leaders: what is combined on the node, CHAIN_WINDOW segments; on the root the whole vector */
+    char *work;    /* on leaders: what is combined on the node, CHAIN_WINDOW segments; on the root the whole vector */
     int64_t piece; /* elements */
     int leader;
     bool rolls;
@@ -45,8 +45,12 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
     const struct topology *topology = &comm->topology;
     const struct reduction *reduction = &call->reduction;
     struct group leaders = group_near(comm, topology->local_of[call->root]);
-    struct context context = {comm, call, NULL, group_chain_piece(call->count, reduction, segment),
-                              leaders.lane % topology->locals, comm->rank != call->root};
+    struct context context = {comm,
+                              call,
+                              NULL,
+                              group_chain_piece(call->count, reduction, segment),
+                              leaders.lane % topology->locals,
+                              comm->rank != call->root};
     struct arrival need = {on_node, &context};
     int error = MPI_SUCCESS;
     if (leaders.me >= 0) {
@@ -55,8 +59,8 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
                            : coll_scratch(comm, SCRATCH_WORK, CHAIN_WINDOW * context.piece * reduction->element + 1);
         if (context.work == NULL && call->count > 0)
             return MPI_ERR_NO_MEM;
-        return group_reduce_chain(&leaders, group_of_node(&leaders, topology->node_of[call->root]), context.work, call->receive, call->count,
-                                  reduction, segment, &need, context.rolls);
+        return group_reduce_chain(&leaders, group_of_node(&leaders, topology->node_of[call->root]), context.work,
+                                  call->receive, call->count, reduction, segment, &need, context.rolls);
     }
     for (int i = 0; i * context.piece < call->count && error == MPI_SUCCESS; i++)
         error = on_node(&context, i);

@@ -17,8 +17,8 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 {
     struct group all = group_everybody(comm);
-    return group_reduce_chain(&all, call->root, call->send, call->receive, call->count, &call->reduction, segment,
-                              NULL, false);
+    return group_reduce_chain(&all, call->root, call->send, call->receive, call->count, &call->reduction, segment, NULL,
+                              false);
 }
 
 const struct algorithm reduce_flat_chain = {

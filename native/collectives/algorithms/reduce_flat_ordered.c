@@ -23,7 +23,8 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 const struct algorithm reduce_flat_ordered = {
     .name = "reduce_flat_ordered",
     .collective = COLL_REDUCE,
-    .meaning = "Every rank combines a part of the vector in order of the ranks, wherever they are, and the root gets all parts.",
+    .meaning =
+        "Every rank combines a part of the vector in order of the ranks, wherever they are, and the root gets all parts.",
     .reference = "",
     .keeps_order = true,
     .applies = applies,

@@ -51,7 +51,8 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 const struct algorithm reduce_lanes = {
     .name = "reduce_lanes",
     .collective = COLL_REDUCE,
-    .meaning = "Each rank of a node combines its part of the vector and sends it along a chain of nodes; gathered at the root.",
+    .meaning =
+        "Each rank of a node combines its part of the vector and sends it along a chain of nodes; gathered at the root.",
     .reference = "Traff, Hunold: Decomposing MPI collectives for exploiting multi-lane communication (2020)",
     .segment = SEGMENT,
     .applies = applies,

@@ -36,7 +36,8 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
     int error = node_reduce(comm, leaders.lane % topology->locals, call->send, work, call->count, reduction);
     if (error != MPI_SUCCESS || leaders.me < 0)
         return error;
-    return group_reduce_tree(&leaders, group_of_node(&leaders, topology->node_of[call->root]), work, call->receive, call->count, reduction);
+    return group_reduce_tree(&leaders, group_of_node(&leaders, topology->node_of[call->root]), work, call->receive,
+                             call->count, reduction);
 }
 
 const struct algorithm reduce_leader = {

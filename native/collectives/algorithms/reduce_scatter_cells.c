@@ -5,7 +5,8 @@
 
 static bool applies(const struct coll_comm *comm, const struct shape *shape)
 {
-    return comm->topology.nodes == 1 && node_has_cells(comm->node) && shape->element * comm->ranks <= comm->node->cell_bytes;
+    return comm->topology.nodes == 1 && node_has_cells(comm->node) &&
+           shape->element * comm->ranks <= comm->node->cell_bytes;
 }
 
 static double cost(const struct coll_comm *comm, const struct shape *shape)
@@ -22,7 +23,8 @@ static double cost_v(const struct coll_comm *comm, const struct shape *shape)
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 {
     (void)segment;
-    return node_reduce_scatter_cells(comm, call->send, call->receive, call->send_bytes, call->send_at, &call->reduction);
+    return node_reduce_scatter_cells(comm, call->send, call->receive, call->send_bytes, call->send_at,
+                                     &call->reduction);
 }
 
 static const char meaning[] =

@@ -27,7 +27,8 @@ static double cost_v(const struct coll_comm *comm, const struct shape *shape)
 static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 {
     (void)segment;
-    return node_reduce_scatter_inline(comm, call->send, call->receive, call->send_bytes, call->send_at, &call->reduction);
+    return node_reduce_scatter_inline(comm, call->send, call->receive, call->send_bytes, call->send_at,
+                                      &call->reduction);
 }
 
 static const char meaning[] =

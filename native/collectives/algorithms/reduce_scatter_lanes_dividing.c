@@ -11,9 +11,10 @@ static bool applies(const struct coll_comm *comm, const struct shape *shape)
 static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     double all = (double)shape->bytes * comm->ranks, nodes = comm->topology.nodes;
-    double rounds = rounds_folding(comm, comm->topology.nodes, all / comm->topology.most).cost / comm->costs.fabric_latency;
-    return cost_fabric_shared(comm, rounds, all * (nodes - 1) / nodes) +
-           2 * cost_node(comm, all) + 2 * all / comm->topology.most * comm->costs.node_byte;
+    double rounds =
+        rounds_folding(comm, comm->topology.nodes, all / comm->topology.most).cost / comm->costs.fabric_latency;
+    return cost_fabric_shared(comm, rounds, all * (nodes - 1) / nodes) + 2 * cost_node(comm, all) +
+           2 * all / comm->topology.most * comm->costs.node_byte;
 }
 
 static double cost_v(const struct coll_comm *comm, const struct shape *shape)

@@ -24,7 +24,8 @@ static struct crossing crosses_v(const struct coll_comm *comm, const struct shap
 {
     const int64_t nodes = comm->topology.nodes;
     const bool halves = shape->commutative && nodes > 2 && shape->bytes <= REDUCE_SCATTER_HALVES * nodes;
-    return cost_crossing(comm, halves ? CROSSING_HALVING_FAR : CROSSING_PAIRS, shape->commutative, (double)shape->bytes);
+    return cost_crossing(comm, halves ? CROSSING_HALVING_FAR : CROSSING_PAIRS, shape->commutative,
+                         (double)shape->bytes);
 }
 
 static struct crossing crosses(const struct coll_comm *comm, const struct shape *shape)

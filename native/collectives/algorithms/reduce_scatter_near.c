@@ -13,7 +13,8 @@ static double cost(const struct coll_comm *comm, const struct shape *shape)
 {
     const int nodes = comm->topology.nodes;
     const double all = (double)shape->bytes * comm->ranks;
-    const double messages = cost_levels(power_below(nodes), 2) + (nodes - 1) / 4., again = power_below(nodes) == nodes ? 0 : 1;
+    const double messages = cost_levels(power_below(nodes), 2) + (nodes - 1) / 4.,
+                 again = power_below(nodes) == nodes ? 0 : 1;
     return cost_fabric(comm, messages + again, (1.1 * (nodes - 1) / nodes + again) * all) + cost_node(comm, all) +
            cost_node(comm, all / nodes) + (1 + again) * all * comm->costs.node_byte;
 }
@@ -42,8 +43,7 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 static const char meaning[] =
     "Combined on each node, then by recursive halving of one rank of each with the nearest first, so that most goes between "
     "nodes that are near; handed out on the node.";
-static const char reference[] =
-    "Rabenseifner: Optimization of collective reduction operations (2004)";
+static const char reference[] = "Rabenseifner: Optimization of collective reduction operations (2004)";
 
 const struct algorithm reduce_scatter_near = {
     .name = "reduce_scatter_near",

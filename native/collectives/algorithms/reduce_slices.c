@@ -5,7 +5,8 @@
 
 static bool applies(const struct coll_comm *comm, const struct shape *shape)
 {
-    return comm->topology.nodes == 1 && node_has_cells(comm->node) && shape->element * comm->ranks <= comm->node->cell_bytes;
+    return comm->topology.nodes == 1 && node_has_cells(comm->node) &&
+           shape->element * comm->ranks <= comm->node->cell_bytes;
 }
 
 static double cost(const struct coll_comm *comm, const struct shape *shape)
@@ -22,7 +23,8 @@ static int run(struct coll_comm *comm, const struct call *call, int64_t segment)
 const struct algorithm reduce_slices = {
     .name = "reduce_slices",
     .collective = COLL_REDUCE,
-    .meaning = "In chunks through shared memory; of each chunk every rank combines one slice, and the root collects them.",
+    .meaning =
+        "In chunks through shared memory; of each chunk every rank combines one slice, and the root collects them.",
     .reference = "",
     .segment = 32768,
     .keeps_order = true,

@@ -34,12 +34,14 @@ static double direct_cost(const struct coll_comm *comm, const struct shape *shap
 
 static int gather(struct coll_comm *comm, const struct call *call, bool pulls)
 {
-    return node_gatherv(comm, call->root, call->send, call->own, call->receive, call->receive_bytes, call->receive_at, pulls);
+    return node_gatherv(comm, call->root, call->send, call->own, call->receive, call->receive_bytes, call->receive_at,
+                        pulls);
 }
 
 static int scatter(struct coll_comm *comm, const struct call *call, bool pulls)
 {
-    return node_scatterv(comm, call->root, call->send, call->send_bytes, call->send_at, call->receive, call->own, pulls);
+    return node_scatterv(comm, call->root, call->send, call->send_bytes, call->send_at, call->receive, call->own,
+                         pulls);
 }
 
 static int gather_cells(struct coll_comm *comm, const struct call *call, int64_t segment)
@@ -96,8 +98,10 @@ static int scatter_direct(struct coll_comm *comm, const struct call *call, int64
 }
 
 static const char in_cells[] = "Each block piece by piece through cells of its sender, all at once.";
-static const char pulled[] = "Long blocks are read out of their sender's memory, short ones go beside a flag or through cells.";
-static const char direct[] = "On the root's node in shared memory; every rank of another node has a message with the root itself.";
+static const char pulled[] =
+    "Long blocks are read out of their sender's memory, short ones go beside a flag or through cells.";
+static const char direct[] =
+    "On the root's node in shared memory; every rank of another node has a message with the root itself.";
 static const char single_copy[] = "Chakraborty, Subramoni, Panda: Contention-aware kernel-assisted MPI collectives for "
                                   "multi-/many-core systems, CLUSTER 2017";
 

@@ -91,12 +91,15 @@ static int go_around(const struct ring *ring, const struct arrival *arrival)
         if (error == MPI_SUCCESS)
             error = arrival_tell(arrival, ring_block(ring, step));
         if (error == MPI_SUCCESS && step > 0) /* their requests' places are wanted again */
-            error = fabric_wait(&ring->group->comm->fabric, pieces(ring, ring_block(ring, step - 1)), sent(ring, step - 1));
+            error =
+                fabric_wait(&ring->group->comm->fabric, pieces(ring, ring_block(ring, step - 1)), sent(ring, step - 1));
     }
     if (error == MPI_SUCCESS && steps > 0)
-        error = fabric_wait(&ring->group->comm->fabric, pieces(ring, ring_block(ring, steps)), received(ring, steps - 1));
+        error =
+            fabric_wait(&ring->group->comm->fabric, pieces(ring, ring_block(ring, steps)), received(ring, steps - 1));
     if (error == MPI_SUCCESS && steps > 0)
-        error = fabric_wait(&ring->group->comm->fabric, pieces(ring, ring_block(ring, steps - 1)), sent(ring, steps - 1));
+        error =
+            fabric_wait(&ring->group->comm->fabric, pieces(ring, ring_block(ring, steps - 1)), sent(ring, steps - 1));
     return error == MPI_SUCCESS ? arrival_tell(arrival, ring_block(ring, steps)) : error;
 }
 
@@ -104,8 +107,13 @@ int group_allgather_ring(const struct group *group, const void *send, void *rece
                          int64_t segment, const struct arrival *arrival)
 {
     int size = group->size;
-    struct ring ring = {group, blocks, receive, segment, group_rank(group, (group->me + size - 1) % size),
-                        group_rank(group, (group->me + 1) % size), .most = 1};
+    struct ring ring = {group,
+                        blocks,
+                        receive,
+                        segment,
+                        group_rank(group, (group->me + size - 1) % size),
+                        group_rank(group, (group->me + 1) % size),
+                        .most = 1};
     own_block(group, send, receive, blocks);
     for (int block = 0; block < size; block++)
         ring.most = pieces(&ring, block) > ring.most ? pieces(&ring, block) : ring.most;

@@ -60,7 +60,8 @@ int allgather_through_lanes(struct coll_comm *comm, const struct call *call, int
     }
     struct arrival arrival = {to_node, &context};
     int error = far ? far_first(&context, &lane_blocks)
-                    : group_allgather_ring(&lane, call->send, call->receive, &lane_blocks, segment, locals > 1 ? &arrival : NULL);
+                    : group_allgather_ring(&lane, call->send, call->receive, &lane_blocks, segment,
+                                           locals > 1 ? &arrival : NULL);
     free(room);
     return error;
 }

@@ -13,7 +13,8 @@ int allreduce_through_leaders(struct coll_comm *comm, const struct call *call, g
 }
 
 /* The parts are combined in `work`: what others still read of `receive`, where it is `send` too, stays as it is. */
-static int by_parts(struct coll_comm *comm, const struct call *call, const struct lanes *lanes, group_allreduce *between)
+static int by_parts(struct coll_comm *comm, const struct call *call, const struct lanes *lanes,
+                    group_allreduce *between)
 {
     int local = comm->topology.local;
     const struct reduction *reduction = &call->reduction;

@@ -72,7 +72,8 @@ static int divide_once(const struct work *work, struct circle circle, struct spa
     if (error == MPI_SUCCESS)
         error = round_wait(&round);
     if (error == MPI_SUCCESS)
-        round_combine(&circle, work->other, work->data + own.from * element, (own.to - own.from) * element, work->reduction);
+        round_combine(&circle, work->other, work->data + own.from * element, (own.to - own.from) * element,
+                      work->reduction);
     return error;
 }
 

@@ -12,13 +12,13 @@ struct state {
     const struct call *call;
     const struct counts *counts;
     struct blocks out, in;
-    bool plain;              /* the call's blocks for a node lie one after the other, in both buffers */
+    bool plain; /* the call's blocks for a node lie one after the other, in both buffers */
     int rounds;
-    int64_t *at;             /* 2 x (rounds + 1): of each round's data in what goes out and in what comes in */
-    int64_t *room;           /* 4 numbers for each rank of the node */
-    char *leaving, *coming;  /* [round][their rank or ours][ours or theirs] */
-    char *ours, *turned;     /* blocks of a round to or from my node; what came, by my node's ranks */
-    MPI_Request *requests;   /* rounds x 2 */
+    int64_t *at;            /* 2 x (rounds + 1): of each round's data in what goes out and in what comes in */
+    int64_t *room;          /* 4 numbers for each rank of the node */
+    char *leaving, *coming; /* [round][their rank or ours][ours or theirs] */
+    char *ours, *turned;    /* blocks of a round to or from my node; what came, by my node's ranks */
+    MPI_Request *requests;  /* rounds x 2 */
 };
 
 /* Of this round, for my rank `local`; -1: none. */
@@ -102,8 +102,8 @@ static int send_round(struct state *state, int round)
     arrange_theirs(state, round, true, room + 2 * locals, room + 3 * locals);
     if (!state->plain)
         copy_round(state, round, true);
-    int error = node_alltoallv(state->comm, state->plain ? state->call->send : state->ours, room, room + locals, leaving,
-                               room + 2 * locals, room + 3 * locals);
+    int error = node_alltoallv(state->comm, state->plain ? state->call->send : state->ours, room, room + locals,
+                               leaving, room + 2 * locals, room + 3 * locals);
     if (error != MPI_SUCCESS || node < 0)
         return error;
     return fabric_start_send(&state->comm->fabric, leaving, state->at[round + 1] - state->at[round],
@@ -153,8 +153,9 @@ static int exchange(struct state *state)
     for (int round = 0; round < state->rounds && error == MPI_SUCCESS; round++) {
         int node = node_in_round(topology, round, topology->local);
         if (node >= 0)
-            error = fabric_start_receive(&state->comm->fabric, state->coming + came[round], came[round + 1] - came[round],
-                                         partner_at(topology, node), FABRIC_DATA, &state->requests[2 * round]);
+            error =
+                fabric_start_receive(&state->comm->fabric, state->coming + came[round], came[round + 1] - came[round],
+                                     partner_at(topology, node), FABRIC_DATA, &state->requests[2 * round]);
     }
     for (int round = 0; round < state->rounds && error == MPI_SUCCESS; round++)
         error = send_round(state, round);

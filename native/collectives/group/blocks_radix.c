@@ -88,14 +88,16 @@ static int divide(const struct work *work, const struct reduction *reduction)
         char *room = work->other;
         for (int k = 0; k < circle.factor && error == MPI_SUCCESS; k++)
             if (k != circle.digit) {
-                error = round_receive(&round, room, bytes_of(work, own), member_of(work, circle.base + k * circle.stride));
+                error =
+                    round_receive(&round, room, bytes_of(work, own), member_of(work, circle.base + k * circle.stride));
                 room += bytes_of(work, own);
             }
         for (int k = 0; k < circle.factor && error == MPI_SUCCESS; k++) {
             int other = circle.base + k * circle.stride;
             struct span its = radix_stretch(&work->radices, other, i + 1);
             if (k != circle.digit)
-                error = round_send(&round, work->data + work->starts[its.from], bytes_of(work, its), member_of(work, other));
+                error = round_send(&round, work->data + work->starts[its.from], bytes_of(work, its),
+                                   member_of(work, other));
         }
         if (error == MPI_SUCCESS)
             error = round_wait(&round);
@@ -116,7 +118,8 @@ static int multiply(const struct work *work)
             int other = circle.base + k * circle.stride;
             struct span its = radix_stretch(&work->radices, other, i + 1);
             if (k != circle.digit)
-                error = round_receive(&round, work->data + work->starts[its.from], bytes_of(work, its), member_of(work, other));
+                error = round_receive(&round, work->data + work->starts[its.from], bytes_of(work, its),
+                                      member_of(work, other));
         }
         for (int k = 0; k < circle.factor && error == MPI_SUCCESS; k++)
             if (k != circle.digit)
@@ -136,9 +139,8 @@ static int fold_and_divide(const struct work *work, int64_t own, const struct re
     int partner = work->folding.partner < 0 ? -1 : group_rank(group, work->folding.partner), error = MPI_SUCCESS;
     if (work->folding.number < 0) {
         error = fabric_send(fabric, work->data, all, partner, group->tag);
-        return error == MPI_SUCCESS
-                   ? fabric_receive(fabric, work->data + work->at[group->me], own, partner, group->tag)
-                   : error;
+        return error == MPI_SUCCESS ? fabric_receive(fabric, work->data + work->at[group->me], own, partner, group->tag)
+                                    : error;
     }
     if (partner >= 0) {
         error = fabric_receive(fabric, work->other, all, partner, group->tag);
@@ -176,8 +178,8 @@ static int fold_and_multiply(const struct work *work, int64_t own)
 
 /* Jocksch, Ohana, Lanti, Karakasis, Villard: Optimised allgatherv, reduce_scatter and allreduce communication in message-passing
    systems (2020). */
-int group_reduce_scatter_dividing(const struct group *group, const void *send, void *receive, const struct blocks *blocks,
-                                  const struct reduction *reduction)
+int group_reduce_scatter_dividing(const struct group *group, const void *send, void *receive,
+                                  const struct blocks *blocks, const struct reduction *reduction)
 {
     struct work work;
     int error = work_start(&work, group, blocks);

@@ -34,7 +34,8 @@ static inline double cost_fabric_unpaced(const struct coll_comm *comm, double me
 }
 
 /* What a schedule of one rank of each node puts between groups of nodes, of so many bytes (crossing.h). `near`: by group_near(). */
-static inline struct crossing cost_crossing(const struct coll_comm *comm, enum crossing_kind kind, bool near, double all)
+static inline struct crossing cost_crossing(const struct coll_comm *comm, enum crossing_kind kind, bool near,
+                                            double all)
 {
     struct crossing crossing = crossing_of(comm->topology.places, kind, near);
     return (struct crossing){crossing.total * all, crossing.fullest * all};

@@ -9,8 +9,8 @@
 /* For alltoallv the ranks of the node tell one another; what other nodes' ranks have is not needed. */
 struct counts {
     int ranks;
-    int64_t each;         /* alltoall; then the tables are NULL */
-    int64_t *out, *in;    /* [local number][rank] */
+    int64_t each;      /* alltoall; then the tables are NULL */
+    int64_t *out, *in; /* [local number][rank] */
 };
 
 /* To be freed with counts_free whatever it says. */

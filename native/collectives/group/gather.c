@@ -15,9 +15,9 @@ static int with_all(const struct group *group, int root, char *data, const struc
         if (member == root)
             continue;
         if (sends)
-            error = fabric_start_send(&group->comm->fabric, data + blocks_at(blocks, member),
-                                      blocks_bytes(blocks, member), group_rank(group, member), group->tag,
-                                      &requests[started++]);
+            error =
+                fabric_start_send(&group->comm->fabric, data + blocks_at(blocks, member), blocks_bytes(blocks, member),
+                                  group_rank(group, member), group->tag, &requests[started++]);
         else
             error = fabric_start_receive(&group->comm->fabric, data + blocks_at(blocks, member),
                                          blocks_bytes(blocks, member), group_rank(group, member), group->tag,

@@ -11,7 +11,7 @@ struct group {
     struct coll_comm *comm;
     const int *members; /* NULL: member i is rank i */
     const int *first;   /* NULL: member i is members[i]; else of node i, at place `lane` (modulo its ranks) */
-    const int *order; /* NULL: member i is of node i; else of node order[i] */
+    const int *order;   /* NULL: member i is of node i; else of node order[i] */
     int lane, size;
     int me; /* this rank's number; -1: not a member, and may not call anything */
     int tag;
@@ -31,8 +31,8 @@ static inline int group_rank(const struct group *group, int member)
 
 static inline struct group group_everybody(struct coll_comm *comm)
 {
-    return (struct group){.comm = comm, .size = comm->ranks, .me = comm->rank, .tag = FABRIC_DATA,
-                          .scratch = SCRATCH_MESSAGES};
+    return (struct group){
+        .comm = comm, .size = comm->ranks, .me = comm->rank, .tag = FABRIC_DATA, .scratch = SCRATCH_MESSAGES};
 }
 
 static inline struct group group_node(struct coll_comm *comm)
@@ -143,7 +143,8 @@ int group_allgather_ring(const struct group *group, const void *send, void *rece
 /* ceil(log2 size) messages. */
 int group_allgather_bruck(const struct group *group, const void *send, void *receive, const struct blocks *blocks);
 /* In rounds of several members at once, far ones first, which have least to exchange. */
-int group_allgather_multiplying(const struct group *group, const void *send, void *receive, const struct blocks *blocks);
+int group_allgather_multiplying(const struct group *group, const void *send, void *receive,
+                                const struct blocks *blocks);
 /* As many, without copies, near members first; the size is a power of two. In place: of the member at place p, counted from
    member `base` on, the bytes from starts[p] up to starts[p + 1]. */
 int group_allgather_doubling(const struct group *group, int base, void *data, const int64_t *starts);
@@ -196,8 +197,8 @@ int group_reduce_ordered(const struct group *group, int root, const void *send, 
                          const struct reduction *reduction);
 /* Of all members up to this one, or (`is_exclusive`) of all below it, in order: recursive doubling. Member 0 gets nothing then,
    and its `receive` is not looked at. Equal buffers as above. */
-int group_scan(const struct group *group, const void *send, void *receive, int64_t count, const struct reduction *reduction,
-               bool is_exclusive);
+int group_scan(const struct group *group, const void *send, void *receive, int64_t count,
+               const struct reduction *reduction, bool is_exclusive);
 /* Without a message: the vectors of all members, one after the other, into one, in that order. */
 int group_combine(const struct group *group, const void *vectors, void *result, int64_t count,
                   const struct reduction *reduction);
@@ -209,15 +210,15 @@ int group_reduce_scatter_linear(const struct group *group, const void *send, voi
 int group_reduce_scatter(const struct group *group, const void *send, void *receive, const struct blocks *blocks,
                          const struct reduction *reduction);
 /* A message a pair, in order. */
-int group_reduce_scatter_pairwise(const struct group *group, const void *send, void *receive, const struct blocks *blocks,
-                                  const struct reduction *reduction);
+int group_reduce_scatter_pairwise(const struct group *group, const void *send, void *receive,
+                                  const struct blocks *blocks, const struct reduction *reduction);
 /* ceil(log2 size) messages, for commutative operations; `receive` apart from `send`. */
-int group_reduce_scatter_halving(const struct group *group, const void *send, void *receive, const struct blocks *blocks,
-                                 const struct reduction *reduction);
+int group_reduce_scatter_halving(const struct group *group, const void *send, void *receive,
+                                 const struct blocks *blocks, const struct reduction *reduction);
 /* In rounds of several members at once, near ones first, which have most to exchange; in order. Pairwise where blocks differ so
    much that it would take more than three vectors' memory. */
-int group_reduce_scatter_dividing(const struct group *group, const void *send, void *receive, const struct blocks *blocks,
-                                  const struct reduction *reduction);
+int group_reduce_scatter_dividing(const struct group *group, const void *send, void *receive,
+                                  const struct blocks *blocks, const struct reduction *reduction);
 /* Recursive halving with the nearest first, in order, with a message for each block; and around a ring, for commutative ones. */
 int group_reduce_scatter_near(const struct group *group, const void *send, void *receive, const struct blocks *blocks,
                               const struct reduction *reduction);

@@ -28,7 +28,8 @@ static inline int nodes_bcast(struct coll_comm *comm, const struct call *call,
     struct group leaders = group_near(comm, topology->local_of[call->root]);
     int error = MPI_SUCCESS;
     if (leaders.me >= 0)
-        error = to_leaders(&leaders, group_of_node(&leaders, topology->node_of[call->root]), call->receive, call->bytes);
+        error =
+            to_leaders(&leaders, group_of_node(&leaders, topology->node_of[call->root]), call->receive, call->bytes);
     if (error != MPI_SUCCESS || topology->locals == 1)
         return error;
     return node_bcast(comm, leaders.lane % topology->locals, call->receive, call->bytes);
@@ -38,8 +39,8 @@ static inline int nodes_bcast(struct coll_comm *comm, const struct call *call,
    is beyond the lanes has nothing. */
 struct lanes {
     int count;
-    int64_t *from;         /* locals + 1, in elements */
-    int64_t *bytes, *at;   /* locals */
+    int64_t *from;       /* locals + 1, in elements */
+    int64_t *bytes, *at; /* locals */
     int64_t memory[];
 };
 

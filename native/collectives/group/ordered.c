@@ -9,7 +9,8 @@
 /* Bytes of all members' vectors together, up to which they go whole. */
 static const int64_t whole_most = 32 << 10;
 
-int group_combine(const struct group *group, const void *vectors, void *result, int64_t count, const struct reduction *reduction)
+int group_combine(const struct group *group, const void *vectors, void *result, int64_t count,
+                  const struct reduction *reduction)
 {
     const void **of = malloc((size_t)group->size * sizeof *of);
     if (of == NULL)

@@ -29,8 +29,9 @@ struct round_cost {
 static inline double radix_round(struct round_cost cost, int factor, int stride)
 {
     /* log2((factor - 1)!) */
-    static const double factorial[RADIX_MOST + 1] = {0,       0,       0,       1,       2.58496, 4.58496, 6.90689, 9.49185, 12.2992,
-                                                     15.2992, 18.4691, 21.7910, 25.2505, 28.8354, 32.5358, 36.3436, 40.2505};
+    static const double factorial[RADIX_MOST + 1] = {0,       0,       0,       1,       2.58496, 4.58496,
+                                                     6.90689, 9.49185, 12.2992, 15.2992, 18.4691, 21.7910,
+                                                     25.2505, 28.8354, 32.5358, 36.3436, 40.2505};
     double seconds = cost.first + (factor - 2) * cost.more;
     if (cost.spread > 0)
         seconds += cost.spread / stride / factor * ((factor - 1) * log2(stride) + factorial[factor]);

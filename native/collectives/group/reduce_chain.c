@@ -9,7 +9,7 @@ struct chain {
     const struct group *group;
     const struct reduction *reduction;
     const char *send;
-    char *result, *room; /* the whole vector, on the root; else and for what arrives, WINDOW segments */
+    char *result, *room;  /* the whole vector, on the root; else and for what arrives, WINDOW segments */
     int64_t count, piece; /* elements */
     const struct arrival *need;
     bool rolls;
@@ -74,8 +74,15 @@ int group_reduce_chain(const struct group *group, int root, const void *send, vo
                        const struct reduction *reduction, int64_t segment, const struct arrival *need, bool rolls)
 {
     int size = group->size, place = (group->me - root + size) % size, error = MPI_SUCCESS;
-    struct chain chain = {.group = group, .reduction = reduction, .send = send, .result = receive_at, .count = count,
-                          .piece = group_chain_piece(count, reduction, segment), .need = need, .from = -1, .to = -1};
+    struct chain chain = {.group = group,
+                          .reduction = reduction,
+                          .send = send,
+                          .result = receive_at,
+                          .count = count,
+                          .piece = group_chain_piece(count, reduction, segment),
+                          .need = need,
+                          .from = -1,
+                          .to = -1};
     chain.rolls = rolls && place > 0;
     if (count == 0)
         return MPI_SUCCESS;

@@ -17,8 +17,8 @@ static void cut(const struct blocks *blocks, int size, int64_t from, int64_t mos
 }
 
 /* Everybody gets his part of everybody's vector and combines these in order: a message a pair for each piece. */
-int group_reduce_scatter_pairwise(const struct group *group, const void *send, void *receive, const struct blocks *blocks,
-                                  const struct reduction *reduction)
+int group_reduce_scatter_pairwise(const struct group *group, const void *send, void *receive,
+                                  const struct blocks *blocks, const struct reduction *reduction)
 {
     int size = group->size, me = group->me, error = MPI_SUCCESS;
     int64_t element = reduction->element, longest = 0, most = work_most / element / size;
@@ -65,6 +65,8 @@ int group_reduce_scatter(const struct group *group, const void *send, void *rece
     int64_t all = 0;
     for (int i = 0; i < group->size; i++)
         all += blocks_bytes(blocks, i);
-    const bool halves = reduction->commutative && group->size > 2 && all <= (int64_t)REDUCE_SCATTER_HALVES * group->size;
-    return (halves ? group_reduce_scatter_halving : group_reduce_scatter_pairwise)(group, send, receive, blocks, reduction);
+    const bool halves =
+        reduction->commutative && group->size > 2 && all <= (int64_t)REDUCE_SCATTER_HALVES * group->size;
+    return (halves ? group_reduce_scatter_halving : group_reduce_scatter_pairwise)(group, send, receive, blocks,
+                                                                                   reduction);
 }

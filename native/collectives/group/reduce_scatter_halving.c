@@ -70,8 +70,8 @@ static int fold_and_halve(const struct work *work, char *receive)
 }
 
 /* Recursive halving, the farthest first, so that everybody ends with its own block. */
-int group_reduce_scatter_halving(const struct group *group, const void *send, void *receive, const struct blocks *blocks,
-                                 const struct reduction *reduction)
+int group_reduce_scatter_halving(const struct group *group, const void *send, void *receive,
+                                 const struct blocks *blocks, const struct reduction *reduction)
 {
     struct work work = {.group = group, .reduction = reduction};
     work.starts = malloc(((size_t)group->size + 1) * sizeof *work.starts);
@@ -87,7 +87,8 @@ int group_reduce_scatter_halving(const struct group *group, const void *send, vo
         work.other = work.data + all;
         for (int i = 0; i < group->size; i++)
             if (blocks_bytes(blocks, i) > 0)
-                memcpy(work.data + work.starts[i], (const char *)send + blocks_at(blocks, i), (size_t)blocks_bytes(blocks, i));
+                memcpy(work.data + work.starts[i], (const char *)send + blocks_at(blocks, i),
+                       (size_t)blocks_bytes(blocks, i));
         error = fold_and_halve(&work, receive);
     }
     free(work.starts);

@@ -30,9 +30,10 @@ static int start(struct work *work, int number, int stride, int partner, bool se
     for (int one = number & (stride - 1); one < power_below(work->group->size) && error == MPI_SUCCESS; one += stride) {
         struct span span = span_of(work, one);
         MPI_Request *request = &work->requests[work->count++];
-        error = sends ? fabric_start_send(fabric, work->data + span.from, span.to - span.from, partner, work->group->tag, request)
-                      : fabric_start_receive(fabric, work->other + span.from, span.to - span.from, partner, work->group->tag,
-                                             request);
+        error = sends ? fabric_start_send(fabric, work->data + span.from, span.to - span.from, partner,
+                                          work->group->tag, request)
+                      : fabric_start_receive(fabric, work->other + span.from, span.to - span.from, partner,
+                                             work->group->tag, request);
     }
     return error;
 }
@@ -107,7 +108,8 @@ int group_reduce_scatter_near(const struct group *group, const void *send, void 
         work.other = work.data + work.starts[size];
         for (int i = 0; i < group->size; i++)
             if (blocks_bytes(blocks, i) > 0)
-                memcpy(work.data + work.starts[i], (const char *)send + blocks_at(blocks, i), (size_t)blocks_bytes(blocks, i));
+                memcpy(work.data + work.starts[i], (const char *)send + blocks_at(blocks, i),
+                       (size_t)blocks_bytes(blocks, i));
         error = fold_and_halve(&work, receive);
     }
     free(work.starts);

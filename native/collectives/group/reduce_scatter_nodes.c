@@ -30,7 +30,8 @@ int reduce_scatter_through_lanes(struct coll_comm *comm, const struct call *call
 {
     const struct topology *topology = &comm->topology;
     const struct group lane = group_lane(comm, topology->local);
-    int64_t all = 1, own = 1, *table = malloc((2 * (size_t)topology->nodes + (size_t)topology->locals + 1) * sizeof *table);
+    int64_t all = 1, own = 1,
+            *table = malloc((2 * (size_t)topology->nodes + (size_t)topology->locals + 1) * sizeof *table);
     for (int rank = 0; rank < comm->ranks; rank++) {
         all += call->send_bytes[rank];
         own += topology->local_of[rank] == topology->local ? call->send_bytes[rank] : 0;

@@ -25,10 +25,11 @@ int group_reduce_scatter_ring(const struct group *group, const void *send, void 
     for (int step = 0; step + 1 < size && error == MPI_SUCCESS; step++) {
         const int sent = (me + 2 * size - step - 1) % size, come = (me + 2 * size - step - 2) % size;
         char *in = room + step % 2 * longest;
-        error = fabric_exchange(&group->comm->fabric, out, blocks_bytes(blocks, sent), right, in, blocks_bytes(blocks, come),
-                                left, group->tag);
+        error = fabric_exchange(&group->comm->fabric, out, blocks_bytes(blocks, sent), right, in,
+                                blocks_bytes(blocks, come), left, group->tag);
         if (error == MPI_SUCCESS && blocks_bytes(blocks, come) > 0)
-            reduction->combine(reduction, in, own_part(send, blocks, come), in, blocks_bytes(blocks, come) / reduction->element);
+            reduction->combine(reduction, in, own_part(send, blocks, come), in,
+                               blocks_bytes(blocks, come) / reduction->element);
         out = in;
     }
     if (error == MPI_SUCCESS && own > 0)

@@ -57,7 +57,8 @@ int round_wait(struct round *round)
     return fabric_wait(&round->group->comm->fabric, round->count, round->requests);
 }
 
-void round_combine(const struct circle *circle, char *others, char *own, int64_t bytes, const struct reduction *reduction)
+void round_combine(const struct circle *circle, char *others, char *own, int64_t bytes,
+                   const struct reduction *reduction)
 {
     char *left = circle->digit == 0 ? own : others;
     for (int i = 1; i < circle->factor && bytes > 0; i++) {

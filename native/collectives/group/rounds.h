@@ -26,7 +26,8 @@ static inline int rounds_widest(const struct radices *radices)
 /* Parts: whatever the factors, (members - 1) / members of all bytes are sent, and so many received. */
 static inline struct round_cost rounds_of_parts(const struct coll_comm *comm, double bytes)
 {
-    return (struct round_cost){comm->costs.fabric_latency, comm->costs.fabric_message, bytes * comm->costs.fabric_byte / 4};
+    return (struct round_cost){comm->costs.fabric_latency, comm->costs.fabric_message,
+                               bytes * comm->costs.fabric_byte / 4};
 }
 
 static inline struct radices rounds_dividing(const struct coll_comm *comm, int members, double bytes)
@@ -63,6 +64,7 @@ int round_send(struct round *round, const void *data, int64_t bytes, int member)
 int round_wait(struct round *round);
 
 /* What circle.factor - 1 others sent, of `bytes` each and one after the other, and the own vector, in order of their digits. */
-void round_combine(const struct circle *circle, char *others, char *own, int64_t bytes, const struct reduction *reduction);
+void round_combine(const struct circle *circle, char *others, char *own, int64_t bytes,
+                   const struct reduction *reduction);
 
 #endif

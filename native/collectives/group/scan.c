@@ -4,7 +4,8 @@
 
 /* What `partial` holds goes to the member `distance` above, and what comes from the one below is in front of it. Everybody
  * then has the elements of twice as many members, the last of them its own: in order, whatever the operation. */
-static int inclusive(const struct group *group, char *partial, char *other, int64_t count, const struct reduction *reduction)
+static int inclusive(const struct group *group, char *partial, char *other, int64_t count,
+                     const struct reduction *reduction)
 {
     const int64_t bytes = count * reduction->element;
     int error = MPI_SUCCESS;
@@ -40,8 +41,8 @@ static int exclusive(const struct group *group, char *partial, char *other, char
     return error;
 }
 
-int group_scan(const struct group *group, const void *send, void *receive, int64_t count, const struct reduction *reduction,
-               bool is_exclusive)
+int group_scan(const struct group *group, const void *send, void *receive, int64_t count,
+               const struct reduction *reduction, bool is_exclusive)
 {
     const int64_t bytes = count * reduction->element;
     char *room = coll_scratch(group->comm, group->scratch, (is_exclusive ? 2 : 1) * bytes + 1);

@@ -34,8 +34,8 @@ int node_allreduce_inline(struct coll_comm *comm, const void *send, void *receiv
     } else {
         const void *left = node->rank == 0 ? own : line_wait(comm, 0, step)->payload;
         for (int local = 1; local < node->ranks; local++, left = receive)
-            reduction->combine(reduction, left, local == node->rank ? own : line_wait(comm, local, step)->payload, receive,
-                               count);
+            reduction->combine(reduction, left, local == node->rank ? own : line_wait(comm, local, step)->payload,
+                               receive, count);
     }
     node_know(node, step);
     node_pass(node, step + 1);
@@ -84,7 +84,11 @@ int node_allreduce_cells(struct coll_comm *comm, const void *send, void *receive
 int node_allreduce_slices(struct coll_comm *comm, const void *send, void *receive, int64_t count,
                           const struct reduction *reduction, int64_t segment)
 {
-    struct slices slices = {.which = SLICES_ALL, .send = send, .receive = receive, .count = count, .segment = segment,
+    struct slices slices = {.which = SLICES_ALL,
+                            .send = send,
+                            .receive = receive,
+                            .count = count,
+                            .segment = segment,
                             .reduction = reduction};
     return node_slices_fit(comm, reduction->element) ? node_slices(comm, &slices)
                                                      : messages_allreduce(comm, send, receive, count, reduction);
@@ -119,7 +123,7 @@ static const void *posted_by(struct coll_comm *comm, int local, uint64_t step, i
 
 /* Combines what ranks first, first + stride ... below `end` posted. */
 static void combine_every(struct coll_comm *comm, uint64_t step, int first, int end, int stride, void *result,
-                           int64_t count, const struct reduction *reduction)
+                          int64_t count, const struct reduction *reduction)
 {
     int64_t bytes = count * reduction->element;
     const void *left = posted_by(comm, first, step, bytes);

@@ -30,7 +30,14 @@
 
 /* 128: processors fetch neighbours of a cache line in pairs. A cell of CELLS is reused after so many steps. Where ranks
  * have different things to do with a piece, so that each is the better the earlier it comes, it has CELL_PIECE bytes. */
-enum { LINE_BYTES = 128, LINE_ROOM = LINE_BYTES - 8, LINES = 16, CELLS = 8, CELL_PIECE = 32 << 10, PREPARED_MOST = 2048 };
+enum {
+    LINE_BYTES = 128,
+    LINE_ROOM = LINE_BYTES - 8,
+    LINES = 16,
+    CELLS = 8,
+    CELL_PIECE = 32 << 10,
+    PREPARED_MOST = 2048
+};
 
 struct line {
     _Alignas(LINE_BYTES) _Atomic uint64_t count; /* the last step posted here, plus 1 */
@@ -59,8 +66,8 @@ struct node {
     struct segment second; /* cells, which belong to `cells`; no more than tried when first needed */
     struct cells *cells;
     int64_t cell_bytes;
-    uint64_t step;     /* the next nobody has taken */
-    uint64_t known;    /* all ranks have passed the steps below */
+    uint64_t step;       /* the next nobody has taken */
+    uint64_t known;      /* all ranks have passed the steps below */
     struct pairs *pairs; /* pairs.h; NULL: not yet, or refused */
     bool pairs_refused;
     struct pull pull; /* whether, and how, ranks read one another's memory */

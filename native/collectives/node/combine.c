@@ -31,5 +31,6 @@ void combine_posted(struct coll_comm *comm, const struct posted *posted, const v
     }
     const void *left = node->rank == 0 ? own : wait_posted(comm, posted, 0);
     for (int local = 1; local < node->ranks; local++, left = result)
-        reduction->combine(reduction, left, local == node->rank ? own : wait_posted(comm, posted, local), result, count);
+        reduction->combine(reduction, left, local == node->rank ? own : wait_posted(comm, posted, local), result,
+                           count);
 }

@@ -45,8 +45,13 @@ static bool level_prepare(struct level *level, const struct coll_comm *comm, int
     if (level->ranks == NULL || level->comm.node == NULL)
         return false;
     level->ranks[0] = 0, level->ranks[1] = count;
-    level->comm.topology = (struct topology){.rank = comm->rank, .ranks = comm->ranks, .nodes = 1, .local = me,
-                                             .locals = count, .first = level->ranks, .members = level->ranks + 2};
+    level->comm.topology = (struct topology){.rank = comm->rank,
+                                             .ranks = comm->ranks,
+                                             .nodes = 1,
+                                             .local = me,
+                                             .locals = count,
+                                             .first = level->ranks,
+                                             .members = level->ranks + 2};
     struct node *node = level->comm.node;
     node->rank = me;
     node->ranks = count;
@@ -166,8 +171,8 @@ static void hand_over(struct level *level, int from, int to, const void *send, v
 static int64_t piece_of(const struct coll_comm *comm, int64_t segment, int64_t element)
 {
     const struct topology *topology = &comm->topology;
-    int64_t most = cell_bytes_for(topology->domains > topology->largest_domain ? topology->domains
-                                                                               : topology->largest_domain);
+    int64_t most =
+        cell_bytes_for(topology->domains > topology->largest_domain ? topology->domains : topology->largest_domain);
     int64_t bytes = segment < most ? segment : most;
     return bytes > element ? bytes / element * element : element;
 }

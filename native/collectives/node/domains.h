@@ -18,7 +18,7 @@
 struct level {
     struct coll_comm comm; /* comm.node is NULL on ranks that are not of it */
     struct cells cells;
-    int *ranks;            /* the memory of its topology: where members begin and end, then members */
+    int *ranks; /* the memory of its topology: where members begin and end, then members */
 };
 
 struct domains {

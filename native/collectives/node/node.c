@@ -26,8 +26,10 @@ void node_create(struct coll_comm *comm, struct peers *peers, int slot)
     node->cells = &peers->cells;
     node->step = peers->slots[slot].step;
     node->known = peers->slots[slot].known;
-    node->pull = (struct pull){.works = node->shared && pull_possible(), .local = node->rank,
-                                .failure = peers->failure, .process = peers->process};
+    node->pull = (struct pull){.works = node->shared && pull_possible(),
+                               .local = node->rank,
+                               .failure = peers->failure,
+                               .process = peers->process};
 }
 
 void node_free(struct coll_comm *comm)

@@ -46,8 +46,8 @@ static bool make(struct coll_comm *comm)
     struct pairs *pairs = node->pairs = (struct pairs *)(void *)segment_of(&plan.segment, node->rank);
     *pairs = plan;
     for (int local = 0; local < node->ranks; local++)
-        pairs->pairs[local] = (struct pair){.mine = shared_of(pairs, node->rank, local),
-                                            .theirs = shared_of(pairs, local, node->rank)};
+        pairs->pairs[local] =
+            (struct pair){.mine = shared_of(pairs, node->rank, local), .theirs = shared_of(pairs, local, node->rank)};
     return true;
 }
 

@@ -47,7 +47,7 @@ struct pairs {
     struct segment segment;
     int64_t shared_at, slots_at, cells_at; /* in a rank's part */
     int64_t slot_bytes, cell_bytes;        /* no slots: PAIR_ROOM */
-    int64_t streams_from; /* copy_streams_from() */
+    int64_t streams_from;                  /* copy_streams_from() */
     struct {
         int to;          /* -1: never used */
         uint64_t number; /* of the message that it held */

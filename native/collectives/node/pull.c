@@ -138,7 +138,8 @@ static bool agreed(MPI_Comm near, bool mine)
 }
 
 /* In steps that all ranks take together: everybody has read and written; everybody was answered. */
-static bool works(const struct pull *pull, MPI_Comm near, const struct offer *offers, const uint64_t *answers, int ranks)
+static bool works(const struct pull *pull, MPI_Comm near, const struct offer *offers, const uint64_t *answers,
+                  int ranks)
 {
     bool good = agreed(near, probe(pull, offers, ranks));
     for (int i = 0; i < ranks && good; i++)
@@ -195,7 +196,8 @@ static void meet(struct room *room, MPI_Comm near, int rank, int ranks)
     PMPI_Comm_rank(MPI_COMM_WORLD, &world);
     *word = (uint64_t)getpid() * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)(uintptr_t)room->answers;
     struct offer mine = {getpid(), world, (uint64_t)(uintptr_t)word, *word, (uint64_t)(uintptr_t)room->answers};
-    if (PMPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, room->offers, (int)sizeof mine, MPI_BYTE, near) != MPI_SUCCESS)
+    if (PMPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, room->offers, (int)sizeof mine, MPI_BYTE, near) !=
+        MPI_SUCCESS)
         return;
     for (int i = 0; i < ranks; i++) {
         room->process[i] = (int)room->offers[i].process;

@@ -15,10 +15,10 @@
 #include <stdint.h>
 
 struct pull {
-    bool works;         /* the same on all ranks of the node */
+    bool works; /* the same on all ranks of the node */
     int local;
     struct failure *failure; /* of others: they may have left */
-    const int *process; /* by local number: its process, as this one calls it */
+    const int *process;      /* by local number: its process, as this one calls it */
 };
 
 /* Collective over `near`, all ranks of the world on this machine. No failure: it works between all of them, or between

@@ -9,7 +9,7 @@
 #include "slices.h"
 
 int node_reduce_cells(struct coll_comm *comm, int root, const void *send, void *receive, int64_t count,
-                 const struct reduction *reduction)
+                      const struct reduction *reduction)
 {
     struct node *node = comm->node;
     int64_t bytes = node->cell_bytes < CELL_PIECE ? node->cell_bytes : CELL_PIECE;
@@ -47,8 +47,13 @@ int node_reduce_cells(struct coll_comm *comm, int root, const void *send, void *
 int node_reduce_slices(struct coll_comm *comm, int root, const void *send, void *receive, int64_t count,
                        const struct reduction *reduction, int64_t segment)
 {
-    struct slices slices = {.which = SLICES_ROOT, .root = root, .send = send, .receive = receive, .count = count,
-                            .segment = segment, .reduction = reduction};
+    struct slices slices = {.which = SLICES_ROOT,
+                            .root = root,
+                            .send = send,
+                            .receive = receive,
+                            .count = count,
+                            .segment = segment,
+                            .reduction = reduction};
     return node_slices_fit(comm, reduction->element) ? node_slices(comm, &slices)
                                                      : messages_reduce(comm, root, send, receive, count, reduction);
 }
@@ -66,8 +71,8 @@ int node_reduce(struct coll_comm *comm, int root, const void *send, void *receiv
 int node_reduce_scatter(struct coll_comm *comm, const void *send, void *receive, const int64_t *counts_at,
                         const struct reduction *reduction)
 {
-    struct slices slices = {.which = SLICES_OWN, .send = send, .receive = receive, .at = counts_at,
-                            .reduction = reduction};
+    struct slices slices = {
+        .which = SLICES_OWN, .send = send, .receive = receive, .at = counts_at, .reduction = reduction};
     if (!comm->node->shared || !node_slices_fit(comm, reduction->element))
         return messages_reduce_scatter(comm, send, receive, counts_at, reduction);
     return node_slices(comm, &slices);

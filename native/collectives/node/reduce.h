@@ -6,7 +6,7 @@
 
 /* The root reads everybody's vector, in cells. */
 int node_reduce_cells(struct coll_comm *comm, int root, const void *send, void *receive, int64_t count,
-                 const struct reduction *reduction);
+                      const struct reduction *reduction);
 /* Each rank combines a slice, the root collects them. `segment`: bytes of a chunk; 0: a cell. */
 int node_reduce_slices(struct coll_comm *comm, int root, const void *send, void *receive, int64_t count,
                        const struct reduction *reduction, int64_t segment);

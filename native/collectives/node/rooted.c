@@ -29,8 +29,8 @@ static int gather(struct coll_comm *comm, int root, const void *send, void *rece
     return exchange(comm, send, &mine, receive, comm->node->rank == root ? &all : &nothing, pull_from);
 }
 
-static int scatter(struct coll_comm *comm, int root, const void *send, void *receive, int64_t each, const int64_t *bytes,
-                   const int64_t *at, int64_t pull_from)
+static int scatter(struct coll_comm *comm, int root, const void *send, void *receive, int64_t each,
+                   const int64_t *bytes, const int64_t *at, int64_t pull_from)
 {
     if (!pairs_ready(comm))
         return messages_scatter(comm, root, send, receive, each, bytes, at);

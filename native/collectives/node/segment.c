@@ -57,8 +57,8 @@ static bool take(struct segment *segment, const struct coll_comm *comm, int file
     if (file < 0 || shared_memory_fill(file, each * (size_t)comm->topology.local, each) != 0)
         return false;
     segment->base = shared_memory_map(file, (size_t)segment->bytes);
-    return segment->base != NULL && failure_shared(segment->failure, segment->base, segment->each, comm->topology.locals,
-                                                   comm->topology.local);
+    return segment->base != NULL &&
+           failure_shared(segment->failure, segment->base, segment->each, comm->topology.locals, comm->topology.local);
 }
 
 bool segment_create(struct segment *segment, struct coll_comm *comm, int64_t each)

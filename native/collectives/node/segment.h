@@ -8,7 +8,7 @@ struct segment {
     char *base; /* NULL: none */
     int64_t each, bytes;
     struct failure *failure; /* that has to know of it */
-    int64_t taken; /* of the node's room, by this rank for all of them */
+    int64_t taken;           /* of the node's room, by this rank for all of them */
 };
 
 /* Collective over the ranks of a node, by messages: `each` bytes of zeros for each, in whole pages. False on all of them

@@ -46,7 +46,8 @@ static void count_from_root(struct counter *counter, int from, int to, double am
 static void count_tree(struct counter *counter, int radix, bool scatters)
 {
     for (int place = 1; place < counter->size; place++) {
-        int step = tree_step(counter->size, place, radix), below = counter->size - place < step ? counter->size - place : step;
+        int step = tree_step(counter->size, place, radix),
+            below = counter->size - place < step ? counter->size - place : step;
         count_from_root(counter, tree_parent(place, step, radix), place, scatters ? (double)below / counter->size : 1);
     }
 }
@@ -85,7 +86,8 @@ static void count_pairs(struct counter *counter, struct pairs pairs)
     double amount = pairs.amount;
     for (int step = 0; step < steps; step++, amount *= pairs.factor)
         for (int number = 0; number < power; number++) {
-            int partner = pairs.bine ? bine_partner(power, number, step) : number ^ 1 << (pairs.far ? steps - 1 - step : step);
+            int partner =
+                pairs.bine ? bine_partner(power, number, step) : number ^ 1 << (pairs.far ? steps - 1 - step : step);
             count(counter, unfold(size, number), unfold(size, partner), amount);
         }
 }
@@ -166,9 +168,7 @@ static void count_kind(struct counter *counter, enum crossing_kind kind, int *no
 {
     switch (kind) {
     case CROSSING_TREE:
-    case CROSSING_TREE_4:
-        count_tree(counter, kind == CROSSING_TREE ? 2 : 4, false);
-        break;
+    case CROSSING_TREE_4: count_tree(counter, kind == CROSSING_TREE ? 2 : 4, false); break;
     case CROSSING_TREE_DOUBLING:
         for (int place = 1; place < counter->size; place++)
             count_from_root(counter, place - power_below(place), place, 1);
@@ -178,15 +178,9 @@ static void count_kind(struct counter *counter, enum crossing_kind kind, int *no
             count_from_root(counter, (place - 1) / 2, place, 1);
         break;
     case CROSSING_CHAIN:
-    case CROSSING_LINE:
-        count_neighbours(counter, false, kind == CROSSING_LINE, 1);
-        break;
-    case CROSSING_RING:
-        count_neighbours(counter, true, false, (counter->size - 1.) / counter->size);
-        break;
-    case CROSSING_SCATTER:
-        count_tree(counter, 2, true);
-        break;
+    case CROSSING_LINE: count_neighbours(counter, false, kind == CROSSING_LINE, 1); break;
+    case CROSSING_RING: count_neighbours(counter, true, false, (counter->size - 1.) / counter->size); break;
+    case CROSSING_SCATTER: count_tree(counter, 2, true); break;
     case CROSSING_DOUBLING:
         count_pairs(counter, (struct pairs){.before = 1, .after = 1, .amount = 1, .factor = 1});
         break;
@@ -196,26 +190,27 @@ static void count_kind(struct counter *counter, enum crossing_kind kind, int *no
     case CROSSING_HALVING:
     case CROSSING_HALVING_FAR_BACK:
     case CROSSING_BINE_BACK:
-        count_pairs(counter, (struct pairs){.bine = kind == CROSSING_BINE_BACK, .far = kind == CROSSING_HALVING_FAR_BACK,
-                                            .before = 1, .after = 1, .amount = 1, .factor = 0.5});
+        count_pairs(counter, (struct pairs){.bine = kind == CROSSING_BINE_BACK,
+                                            .far = kind == CROSSING_HALVING_FAR_BACK,
+                                            .before = 1,
+                                            .after = 1,
+                                            .amount = 1,
+                                            .factor = 0.5});
         break;
     case CROSSING_FAR:
-    case CROSSING_NEAR:
-        count_far(counter, kind == CROSSING_NEAR);
-        break;
+    case CROSSING_NEAR: count_far(counter, kind == CROSSING_NEAR); break;
     case CROSSING_HALVING_FAR:
     case CROSSING_BINE:
-        count_pairs(counter, (struct pairs){.bine = kind == CROSSING_BINE, .far = kind == CROSSING_HALVING_FAR, .before = 1,
-                                            .after = 1. / counter->size, .amount = 0.5, .factor = 0.5});
+        count_pairs(counter, (struct pairs){.bine = kind == CROSSING_BINE,
+                                            .far = kind == CROSSING_HALVING_FAR,
+                                            .before = 1,
+                                            .after = 1. / counter->size,
+                                            .amount = 0.5,
+                                            .factor = 0.5});
         break;
-    case CROSSING_BINE_TREE:
-        count_bine_tree(counter);
-        break;
-    case CROSSING_BRUCK:
-        count_bruck(counter);
-        break;
-    default:
-        count_each_to_each(counter, nodes);
+    case CROSSING_BINE_TREE: count_bine_tree(counter); break;
+    case CROSSING_BRUCK: count_bruck(counter); break;
+    default: count_each_to_each(counter, nodes);
     }
 }
 
@@ -233,7 +228,8 @@ static struct crossing sum_up(const struct counter *counter, const int *nodes)
 
 static struct crossing count_all(const struct places *places, enum crossing_kind kind, bool near)
 {
-    struct counter counter = {.places = places, .near = near, .root = near ? places->place[0] : 0, .size = places->nodes};
+    struct counter counter = {
+        .places = places, .near = near, .root = near ? places->place[0] : 0, .size = places->nodes};
     size_t groups = 0;
     for (int level = 0; level < places->levels; level++)
         groups += (size_t)places->groups[level];

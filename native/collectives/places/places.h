@@ -9,12 +9,12 @@
 /* Of one communicator; the same on all its ranks. */
 struct places {
     int nodes;
-    const int *node;       /* place -> node: those of a group follow one another, groups in order of their lowest nodes */
-    const int *place;      /* node -> place */
-    int levels;            /* at least one; the outermost first, and only those at which groups differ */
-    const int *group[SWITCH_LEVELS];   /* place -> group, numbered in order of places */
+    const int *node;  /* place -> node: those of a group follow one another, groups in order of their lowest nodes */
+    const int *place; /* node -> place */
+    int levels;       /* at least one; the outermost first, and only those at which groups differ */
+    const int *group[SWITCH_LEVELS]; /* place -> group, numbered in order of places */
     int groups[SWITCH_LEVELS];
-    bool in_order;         /* every node is at its own number's place */
+    bool in_order; /* every node is at its own number's place */
     double taper;
     struct crossings *crossings; /* what algorithms put on the links between groups: counted when asked for */
 };

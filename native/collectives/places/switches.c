@@ -196,7 +196,8 @@ static const char *check(const struct entry *entry, int words)
         return "expected a name behind SwitchName=";
     if (named && entry->nodes.at == NULL && entry->switches.at == NULL)
         return "expected Nodes=LIST or Switches=LIST behind a switch's name";
-    if ((entry->nodes.at != NULL && !is_list(entry->nodes)) || (entry->switches.at != NULL && !is_list(entry->switches)))
+    if ((entry->nodes.at != NULL && !is_list(entry->nodes)) ||
+        (entry->switches.at != NULL && !is_list(entry->switches)))
         return "expected names apart by commas, like n[1-18,20],m7, with at most three pairs of brackets in each";
     return NULL;
 }
@@ -218,7 +219,8 @@ static const char *read_line(const char **text, struct entry *entry)
                 wrong = "expected words like SwitchName=s1 Nodes=n[1-18], or `taper` and a number";
             continue;
         }
-        struct piece key = {word.at, (size_t)(equals - word.at)}, value = {equals + 1, (size_t)(end_of(word) - equals - 1)};
+        struct piece key = {word.at, (size_t)(equals - word.at)},
+                     value = {equals + 1, (size_t)(end_of(word) - equals - 1)};
         if (is_word(key, "SwitchName") || is_word(key, "BlockName"))
             entry->name = value;
         else if (is_word(key, "Nodes"))

@@ -91,7 +91,8 @@ static int through_trees(struct coll_comm *comm, struct torus_way way, const str
             continue;
         struct stream *stream = &streams[mine++];
         torus_stream(comm, way, slice % deal->trees, cuboid->node_at[0], local, local, stream);
-        int64_t from = torus_slice(call->count, deal->slices, slice), to = torus_slice(call->count, deal->slices, slice + 1);
+        int64_t from = torus_slice(call->count, deal->slices, slice),
+                to = torus_slice(call->count, deal->slices, slice + 1);
         stream->data = (char *)call->receive + from * element;
         stream->bytes = (to - from) * element;
         stream->segment = segment < stream->bytes || stream->bytes == 0 ? segment : stream->bytes;

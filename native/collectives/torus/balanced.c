@@ -74,7 +74,8 @@ static void unpack(const struct balanced *balanced, int offset, char *message)
     for (int i = 0; i < count; i++) {
         int begun = torus_add(balanced->torus, from, relayed[i].from, 1);
         int64_t bytes = half_bytes(balanced, relayed[i].half);
-        memcpy(balanced->receive + begun * balanced->block + half_at(balanced, relayed[i].half), message, (size_t)bytes);
+        memcpy(balanced->receive + begun * balanced->block + half_at(balanced, relayed[i].half), message,
+               (size_t)bytes);
         message += bytes;
     }
 }
@@ -114,8 +115,9 @@ int balanced_step(struct balanced *balanced)
     if (!plain)
         pack(balanced, offset, buffer + balanced->most);
     if (error == MPI_SUCCESS)
-        error = fabric_start_receive(&balanced->comm->fabric, plain ? balanced->receive + from * balanced->block : buffer,
-                                     bytes, balanced->ranks[from], balanced->tag, &message->requests[0]);
+        error =
+            fabric_start_receive(&balanced->comm->fabric, plain ? balanced->receive + from * balanced->block : buffer,
+                                 bytes, balanced->ranks[from], balanced->tag, &message->requests[0]);
     if (error == MPI_SUCCESS)
         error = fabric_start_send(&balanced->comm->fabric,
                                   plain ? balanced->send + to * balanced->block : buffer + balanced->most, bytes,

@@ -24,17 +24,17 @@ struct balanced {
     int64_t block;    /* bytes */
     const char *send; /* blocks by place */
     char *receive;
-    int tag, ahead;   /* messages under way at once, at most BALANCED_AHEAD */
-    int turn, turns;  /* ranks that begin at different points of the order, to load all directions: which, of how many */
-    int count;        /* out: messages */
+    int tag, ahead;  /* messages under way at once, at most BALANCED_AHEAD */
+    int turn, turns; /* ranks that begin at different points of the order, to load all directions: which, of how many */
+    int count;       /* out: messages */
 
     /* Private. */
-    int *offsets;     /* in their order, without those half-way */
-    int *number_of;   /* offset -> its number in that order */
-    int *stored_at;   /* offset -> where halves of blocks that go so far are stored, or -1 */
-    char *stored;     /* two halves each */
+    int *offsets;   /* in their order, without those half-way */
+    int *number_of; /* offset -> its number in that order */
+    int *stored_at; /* offset -> where halves of blocks that go so far are stored, or -1 */
+    char *stored;   /* two halves each */
     int stores;
-    int64_t most;     /* bytes of the longest message */
+    int64_t most; /* bytes of the longest message */
     char *buffers;
     int begun, finished; /* finished: messages that have come, and been taken apart, in order */
     struct balanced_message messages[BALANCED_AHEAD];

@@ -19,15 +19,15 @@ int torus_way_drivers(const struct coll_comm *comm, struct torus_way way)
     return !way.several ? 1 : trees < least ? trees : least;
 }
 
-void torus_stream(const struct coll_comm *comm, struct torus_way way, int tree, int root_node, int local, int root_local,
-                  struct stream *stream)
+void torus_stream(const struct coll_comm *comm, struct torus_way way, int tree, int root_node, int local,
+                  int root_local, struct stream *stream)
 {
     const struct topology *topology = &comm->topology;
     const struct cuboid *cuboid = &topology->cuboid;
     int places[TREE_CHILDREN];
     int root = cuboid->place_of[root_node], here = cuboid->place_of[topology->node];
-    int parent = way.links ? tree_parent(&cuboid->torus, tree, root, here)
-                           : short_tree_parent(&cuboid->torus, root, here);
+    int parent =
+        way.links ? tree_parent(&cuboid->torus, tree, root, here) : short_tree_parent(&cuboid->torus, root, here);
     *stream = (struct stream){.parent = -1, .tag = FIRST_TAG + 2 * tree, .unit = UNIT};
     stream->child_count = way.links ? tree_children(&cuboid->torus, tree, root, here, places)
                                     : short_tree_children(&cuboid->torus, root, here, places);
@@ -64,8 +64,8 @@ static int share(struct passing *passing, int64_t round)
     for (int local = 0; local < locals; local++)
         bytes[local] = at[local] = 0;
     /* As the streams cut it: the same for all, though only drivers have them. */
-    struct stream any = {.bytes = passing->bytes, .segment = passing->chunk / passing->trees, .unit = UNIT,
-                         .of = passing->trees};
+    struct stream any = {
+        .bytes = passing->bytes, .segment = passing->chunk / passing->trees, .unit = UNIT, .of = passing->trees};
     for (int tree = passing->trees - 1; tree >= 0; tree--) {
         int64_t part;
         int local = torus_driver(tree, passing->trees, passing->drivers);
@@ -120,8 +120,12 @@ static bool copies_while_passing(const struct coll_comm *comm, struct torus_way 
 int torus_bcast(struct coll_comm *comm, struct torus_way way, int root, void *data, int64_t bytes, int64_t segment)
 {
     const struct topology *topology = &comm->topology;
-    struct passing passing = {.comm = comm, .data = data, .bytes = bytes, .root_local = topology->local_of[root],
-                              .drivers = torus_way_drivers(comm, way), .trees = torus_way_trees(comm, way),
+    struct passing passing = {.comm = comm,
+                              .data = data,
+                              .bytes = bytes,
+                              .root_local = topology->local_of[root],
+                              .drivers = torus_way_drivers(comm, way),
+                              .trees = torus_way_trees(comm, way),
                               .at_root = topology->node == topology->node_of[root]};
     segment = (torus_segment(comm, way, 1, bytes, segment) + UNIT - 1) / UNIT * UNIT;
     /* A vector that is less than a chunk is one. */
@@ -135,8 +139,8 @@ int torus_bcast(struct coll_comm *comm, struct torus_way way, int root, void *da
     int64_t rounds = bytes > 0 ? (bytes + passing.chunk - 1) / passing.chunk : 0;
     /* So many chunks are passed on first that those farthest away never wait. */
     int64_t ahead = copies_while_passing(comm, way) ? depth_of(comm, way) + 1 : INT64_MAX / 2;
-    int error = passing.parts == NULL ? MPI_ERR_NO_MEM
-                                      : flow_begin(&passing.flow, &comm->fabric, passing.streams, mine);
+    int error =
+        passing.parts == NULL ? MPI_ERR_NO_MEM : flow_begin(&passing.flow, &comm->fabric, passing.streams, mine);
     if (error == MPI_SUCCESS && passing.at_root)
         flow_offer(&passing.flow, INT64_MAX);
     for (int64_t round = 0; round < rounds && error == MPI_SUCCESS; round++) {

@@ -6,8 +6,9 @@
 #include "flow.h"
 
 struct torus_way {
-    bool links;   /* link trees; else the short tree (trees.h) */
-    bool several; /* several processes of a node drive the trees, and its phases overlap; else one, and after it the node */
+    bool links; /* link trees; else the short tree (trees.h) */
+    bool
+        several; /* several processes of a node drive the trees, and its phases overlap; else one, and after it the node */
 };
 
 /* How many trees, and how many processes of a node drive them: the same on all ranks. */
@@ -21,8 +22,8 @@ static inline int torus_driver(int tree, int trees, int drivers)
 
 /* The stream of a tree, without data: who is above and below of this rank, which is `local` of its node or, at the root's
  * node, `root_local`. */
-void torus_stream(const struct coll_comm *comm, struct torus_way way, int tree, int root_node, int local, int root_local,
-                  struct stream *stream);
+void torus_stream(const struct coll_comm *comm, struct torus_way way, int tree, int root_node, int local,
+                  int root_local, struct stream *stream);
 
 /* What the link trees' algorithms say of themselves, and what is taken instead where it is asked for: the shortest
  * time of `passes` passes through trees, p segments in (passes * depth + p) (latency + segment * byte) seconds. */

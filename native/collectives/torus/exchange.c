@@ -44,7 +44,8 @@ static struct partners partners_at(const struct order *order, int64_t number)
 }
 
 /* `ahead` exchanges at a time; a new one begins when the oldest has ended, so that all ranks stay at the same step. */
-static int exchange(struct coll_comm *comm, const struct call *call, const struct order *order, int64_t count, int ahead)
+static int exchange(struct coll_comm *comm, const struct call *call, const struct order *order, int64_t count,
+                    int ahead)
 {
     MPI_Request requests[AHEAD][2];
     int error = MPI_SUCCESS;
@@ -55,13 +56,13 @@ static int exchange(struct coll_comm *comm, const struct call *call, const struc
         struct partners with = partners_at(order, number);
         error = fabric_wait(&comm->fabric, 2, both);
         if (error == MPI_SUCCESS)
-            error = fabric_start_receive(&comm->fabric,
-                                         (char *)call->receive + alltoall_at(call, call->receive_at, with.from),
-                                         alltoall_bytes(call, call->receive_bytes, with.from), with.from, FABRIC_DATA,
-                                         &both[0]);
+            error = fabric_start_receive(
+                &comm->fabric, (char *)call->receive + alltoall_at(call, call->receive_at, with.from),
+                alltoall_bytes(call, call->receive_bytes, with.from), with.from, FABRIC_DATA, &both[0]);
         if (error == MPI_SUCCESS)
-            error = fabric_start_send(&comm->fabric, (const char *)call->send + alltoall_at(call, call->send_at, with.to),
-                                      alltoall_bytes(call, call->send_bytes, with.to), with.to, FABRIC_DATA, &both[1]);
+            error =
+                fabric_start_send(&comm->fabric, (const char *)call->send + alltoall_at(call, call->send_at, with.to),
+                                  alltoall_bytes(call, call->send_bytes, with.to), with.to, FABRIC_DATA, &both[1]);
     }
     int waited = fabric_wait(&comm->fabric, 2 * AHEAD, requests[0]);
     return error == MPI_SUCCESS ? waited : error;

@@ -87,9 +87,8 @@ static int expect_from_parent(struct fabric *fabric, struct stream *stream)
     if (stream->parent < 0 || number >= least(stream->segments, stream->down_done + FLOW_WINDOW))
         return -1;
     MPI_Request *requests = slot(stream, number);
-    if (stream->reduction != NULL &&
-        (number >= stream->up_done ||
-         (stream->up_done - number <= FLOW_WINDOW && requests[TO_PARENT] != MPI_REQUEST_NULL)))
+    if (stream->reduction != NULL && (number >= stream->up_done || (stream->up_done - number <= FLOW_WINDOW &&
+                                                                    requests[TO_PARENT] != MPI_REQUEST_NULL)))
         return -1;
     stream->down_posted++;
     return fabric_start_receive(fabric, stream->data + at, bytes, stream->parent, stream->tag + 1,

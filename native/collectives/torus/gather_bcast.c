@@ -73,10 +73,9 @@ static int along(struct gathering *gathering, int seen, int dimension)
     for (int x = 1; x < extent && error == MPI_SUCCESS; x++) {
         int far = (x + 1) / 2, other = seen + (x % 2 ? far : extent - far) * width;
         int64_t from = gathering->seen_at[other];
-        error = fabric_start_receive(&gathering->comm->fabric, gathering->gathered + from,
-                                     gathering->seen_at[other + width] - from,
-                                     topology_rank(&gathering->comm->topology, node_seen(gathering, other), 0), TAG,
-                                     &requests[count]);
+        error = fabric_start_receive(
+            &gathering->comm->fabric, gathering->gathered + from, gathering->seen_at[other + width] - from,
+            topology_rank(&gathering->comm->topology, node_seen(gathering, other), 0), TAG, &requests[count]);
         count += error == MPI_SUCCESS;
     }
     int waited = fabric_wait(&gathering->comm->fabric, count, requests);
@@ -139,7 +138,9 @@ static bool pack(const struct coll_comm *comm, const struct call *call, int64_t 
 int torus_gather_bcast(struct coll_comm *comm, const struct call *call, struct torus_way way, int64_t segment)
 {
     const struct topology *topology = &comm->topology;
-    struct gathering gathering = {.comm = comm, .call = call, .torus = &topology->cuboid.torus,
+    struct gathering gathering = {.comm = comm,
+                                  .call = call,
+                                  .torus = &topology->cuboid.torus,
                                   .root = topology->cuboid.place_of[topology->node_of[0]]};
     int ranks = comm->ranks, error = MPI_SUCCESS;
     int64_t *packed_at = malloc(((size_t)ranks + (size_t)topology->nodes + 2) * sizeof *packed_at);

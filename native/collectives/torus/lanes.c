@@ -36,8 +36,8 @@ static int gather(struct coll_comm *comm, char *sorted, char *by_sender, char *b
     free(memory);
     for (int place = 0; place < places; place++)
         for (int local = 0; local < locals; local++)
-            memcpy(blocks + ((int64_t)place * locals + local) * bytes, by_sender + ((int64_t)local * places + place) * bytes,
-                   (size_t)bytes);
+            memcpy(blocks + ((int64_t)place * locals + local) * bytes,
+                   by_sender + ((int64_t)local * places + place) * bytes, (size_t)bytes);
     return error;
 }
 

@@ -8,11 +8,11 @@ enum { TAG = 32 };
 
 /* A part of every block of the ranks with one local number, on its way around the rings. */
 struct part {
-    int first, sign;  /* the dimension it begins with, and the direction */
+    int first, sign; /* the dimension it begins with, and the direction */
     int number, parts;
-    int64_t *at;      /* by place in this part's own order of dimensions */
+    int64_t *at; /* by place in this part's own order of dimensions */
     char *data;
-    int phase, step;  /* dimensions that are done; steps of the next one */
+    int phase, step; /* dimensions that are done; steps of the next one */
 };
 
 struct rings {
@@ -87,8 +87,9 @@ static int post(const struct rings *rings, struct part *part, int tag, MPI_Reque
     at[d] = (at[d] - part->sign + extent) % extent;
     int in = turned(rings, part, at);
     part->step++;
-    int error = fabric_start_receive(&rings->comm->fabric, part->data + part->at[in], part->at[in + width] - part->at[in],
-                                     rank_at(rings, last, rings->local), tag, &requests[0]);
+    int error =
+        fabric_start_receive(&rings->comm->fabric, part->data + part->at[in], part->at[in + width] - part->at[in],
+                             rank_at(rings, last, rings->local), tag, &requests[0]);
     if (error != MPI_SUCCESS)
         return error;
     return fabric_start_send(&rings->comm->fabric, part->data + part->at[out], part->at[out + width] - part->at[out],
@@ -139,8 +140,11 @@ static int around(const struct rings *rings, const int64_t *place_at, char *bloc
         return MPI_ERR_NO_MEM;
     for (int i = 0; i < count; i++) {
         int way = (rings->local + i) % ports;
-        parts[i] = (struct part){.first = way % rings->torus->dimensions, .sign = way < ports / 2 ? 1 : -1, .number = i,
-                                 .parts = count, .at = at + i * (places + 1)};
+        parts[i] = (struct part){.first = way % rings->torus->dimensions,
+                                 .sign = way < ports / 2 ? 1 : -1,
+                                 .number = i,
+                                 .parts = count,
+                                 .at = at + i * (places + 1)};
         room += lay_out(rings, &parts[i]);
     }
     char *memory = coll_scratch(rings->comm, SCRATCH_WORK, room + 1);
@@ -160,8 +164,8 @@ int torus_rings(struct coll_comm *comm, const struct call *call)
 {
     const struct topology *topology = &comm->topology;
     int locals = topology->locals, places = topology->nodes;
-    struct rings rings = {comm, call, &topology->cuboid.torus, topology->cuboid.place_of[topology->node], places,
-                          topology->local};
+    struct rings rings = {comm,   call,           &topology->cuboid.torus, topology->cuboid.place_of[topology->node],
+                          places, topology->local};
     /* By local number: its blocks by place. */
     int64_t *at = malloc(((size_t)locals * (size_t)(places + 1) + 2 * (size_t)locals) * sizeof *at), total = 0;
     if (at == NULL)

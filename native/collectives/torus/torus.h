@@ -12,9 +12,9 @@
 enum { TORUS_MOST = 6 };
 
 struct torus {
-    int dimensions;          /* 0: a single place */
-    int extent[TORUS_MOST];  /* in a cuboid each more than 1 */
-    bool wraps[TORUS_MOST];  /* whether the last is a neighbour of the first */
+    int dimensions;         /* 0: a single place */
+    int extent[TORUS_MOST]; /* in a cuboid each more than 1 */
+    bool wraps[TORUS_MOST]; /* whether the last is a neighbour of the first */
 };
 
 int torus_places(const struct torus *torus);
@@ -34,9 +34,9 @@ bool torus_wraps(const struct torus *torus); /* in every dimension */
 
 /* The nodes of a communicator that are every place of a box, once. */
 struct cuboid {
-    struct torus torus;   /* its own extents; those of 1 are left out; wraps where it has the machine's whole extent */
-    const int *node_at;   /* place -> node of the communicator */
-    const int *place_of;  /* and back */
+    struct torus torus;  /* its own extents; those of 1 are left out; wraps where it has the machine's whole extent */
+    const int *node_at;  /* place -> node of the communicator */
+    const int *place_of; /* and back */
 };
 
 /* at[node]: places on the machine, -1 if unknown; the nodes may be any. False when they are no box: then *cuboid is

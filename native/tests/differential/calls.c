@@ -6,11 +6,27 @@
 #include "buffers.h"
 #include "data.h"
 
-const char *const call_names[NAMES] = {"allgather",      "allgatherv",           "allreduce", "alltoall", "alltoallv",
-                                       "barrier",        "bcast",                "gather",    "gatherv",  "reduce",
-                                       "reduce_scatter", "reduce_scatter_block", "scatter",   "scatterv", "exscan",
-                                       "scan",           "alltoallw",            "neighbor_allgather", "neighbor_allgatherv",
-                                       "neighbor_alltoall", "neighbor_alltoallv"};
+const char *const call_names[NAMES] = {"allgather",
+                                       "allgatherv",
+                                       "allreduce",
+                                       "alltoall",
+                                       "alltoallv",
+                                       "barrier",
+                                       "bcast",
+                                       "gather",
+                                       "gatherv",
+                                       "reduce",
+                                       "reduce_scatter",
+                                       "reduce_scatter_block",
+                                       "scatter",
+                                       "scatterv",
+                                       "exscan",
+                                       "scan",
+                                       "alltoallw",
+                                       "neighbor_allgather",
+                                       "neighbor_allgatherv",
+                                       "neighbor_alltoall",
+                                       "neighbor_alltoallv"};
 
 static bool try_barrier(struct trial *trial)
 {
@@ -154,8 +170,8 @@ static bool try_allgatherv(struct trial *trial)
         sent[i] = some;
         sent_at[i] = in_place ? at[trial->rank] : 0;
     }
-    bool good = gather_v(trial, from, in_place ? 0 : some, in_place ? MPI_DATATYPE_NULL : out.type,
-                         inside(&receive, 0), counts, at, in.type) == MPI_SUCCESS;
+    bool good = gather_v(trial, from, in_place ? 0 : some, in_place ? MPI_DATATYPE_NULL : out.type, inside(&receive, 0),
+                         counts, at, in.type) == MPI_SUCCESS;
     if (in_place)
         exchange_in_place(trial, &receive, sent, sent_at, counts, at, in.type);
     else

@@ -12,17 +12,17 @@ enum { NAMES = 21, WORDS_BYTES = 512 };
 extern const char *const call_names[NAMES];
 
 struct trial {
-    int which;              /* of call_names */
+    int which; /* of call_names */
     MPI_Comm comm;
     int rank, ranks;
-    struct random shared;   /* the same on all ranks */
+    struct random shared; /* the same on all ranks */
     struct random own;
-    int most;               /* units of a message */
-    bool large;             /* calls with large counts, where MPI has them */
-    bool misaligned;        /* a buffer of this rank was */
+    int most;        /* units of a message */
+    bool large;      /* calls with large counts, where MPI has them */
+    bool misaligned; /* a buffer of this rank was */
     struct tally *tally;
     int (*applies)(MPI_Comm, const char *, long long, int); /* unisono_applies */
-    char words[WORDS_BYTES]; /* what was drawn, for people; of this rank */
+    char words[WORDS_BYTES];                                /* what was drawn, for people; of this rank */
 };
 
 /* Makes the call through the symbols under test, and the same by the library underneath: by its messages, or its own

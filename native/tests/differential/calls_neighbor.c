@@ -7,7 +7,8 @@ enum { DIMENSIONS_MOST = 3, EDGES_MOST = 128 };
 
 static MPI_Comm draw_grid(struct trial *trial)
 {
-    int dimensions = 1 + random_below(&trial->shared, DIMENSIONS_MOST), parts[DIMENSIONS_MOST] = {0}, periods[DIMENSIONS_MOST];
+    int dimensions = 1 + random_below(&trial->shared, DIMENSIONS_MOST), parts[DIMENSIONS_MOST] = {0},
+        periods[DIMENSIONS_MOST];
     MPI_Comm made;
     for (int i = 0; i < DIMENSIONS_MOST; i++)
         periods[i] = random_one_in(&trial->shared, 3);
@@ -19,7 +20,8 @@ static MPI_Comm draw_grid(struct trial *trial)
 /* Everybody and those above and below, or everybody else. */
 static MPI_Comm draw_graph(struct trial *trial)
 {
-    int *ends = malloc((size_t)trial->ranks * sizeof *ends), *edges = malloc((size_t)trial->ranks * (size_t)trial->ranks * sizeof *edges);
+    int *ends = malloc((size_t)trial->ranks * sizeof *ends),
+        *edges = malloc((size_t)trial->ranks * (size_t)trial->ranks * sizeof *edges);
     bool line = random_one_in(&trial->shared, 2);
     int count = 0;
     MPI_Comm made;
@@ -131,11 +133,13 @@ static void arrange_side(struct trial *trial, struct side *side, bool varies, bo
 }
 
 /* What it must give, by messages; where ranks have one another twice, by the MPI library, whose that is. */
-static void by_messages(const struct trial *trial, const char *from, const struct side *out, char *to, const struct side *in)
+static void by_messages(const struct trial *trial, const char *from, const struct side *out, char *to,
+                        const struct side *in)
 {
     MPI_Request requests[2 * EDGES_MOST];
     for (int i = 0; i < in->count; i++)
-        PMPI_Irecv(to + in->at[i] * in->way.extent, in->counts[i], in->way.type, in->rank[i], 9, trial->comm, &requests[i]);
+        PMPI_Irecv(to + in->at[i] * in->way.extent, in->counts[i], in->way.type, in->rank[i], 9, trial->comm,
+                   &requests[i]);
     for (int i = 0; i < out->count; i++)
         PMPI_Isend(from + out->at[i] * out->way.extent, out->counts[i], out->way.type, out->rank[i], 9, trial->comm,
                    &requests[in->count + i]);
@@ -145,8 +149,8 @@ static void by_messages(const struct trial *trial, const char *from, const struc
 
 #define CALL(P, name, ...) (P ? PMPI_##name(__VA_ARGS__) : TESTED(name, __VA_ARGS__))
 
-static int call(const struct trial *trial, bool own, bool gathers, bool varies, const void *from, const struct side *out,
-                int one, void *to, const struct side *in, int each)
+static int call(const struct trial *trial, bool own, bool gathers, bool varies, const void *from,
+                const struct side *out, int one, void *to, const struct side *in, int each)
 {
     MPI_Datatype sends = out->way.type, gets = in->way.type;
 #if MPI_VERSION >= 4
@@ -165,8 +169,10 @@ static int call(const struct trial *trial, bool own, bool gathers, bool varies, 
         return own ? PMPI_Neighbor_allgatherv(from, one, sends, to, in->counts, in->at, gets, trial->comm)
                    : MPI_Neighbor_allgatherv(from, one, sends, to, in->counts, in->at, gets, trial->comm);
     if (varies)
-        return own ? PMPI_Neighbor_alltoallv(from, out->counts, out->at, sends, to, in->counts, in->at, gets, trial->comm)
-                   : MPI_Neighbor_alltoallv(from, out->counts, out->at, sends, to, in->counts, in->at, gets, trial->comm);
+        return own ? PMPI_Neighbor_alltoallv(from, out->counts, out->at, sends, to, in->counts, in->at, gets,
+                                             trial->comm)
+                   : MPI_Neighbor_alltoallv(from, out->counts, out->at, sends, to, in->counts, in->at, gets,
+                                            trial->comm);
     if (gathers)
         return CALL(own, Neighbor_allgather, from, one, sends, to, each, gets, trial->comm);
     return CALL(own, Neighbor_alltoall, from, one, sends, to, each, gets, trial->comm);
@@ -195,12 +201,16 @@ bool try_neighbor(struct trial *trial, bool gathers, bool varies)
     arrange_side(trial, &in, varies, false);
     struct pair send = make_anywhere(trial, span(&out.way, gathers ? own : out.room));
     struct pair receive = make_anywhere(trial, span(&in.way, in.room));
-    say(trial, "%d to %d, up to %d x %d %s, here %s to %s", in.count, out.count, most - 1, unit, base.name, out.way.name, in.way.name);
+    say(trial, "%d to %d, up to %d x %d %s, here %s to %s", in.count, out.count, most - 1, unit, base.name,
+        out.way.name, in.way.name);
     int one = own * out.way.factor, each = alike * in.way.factor, twice = has_twice(&out) || has_twice(&in), any = 0;
-    bool good = call(trial, false, gathers, varies, inside(&send, 0), &out, one, inside(&receive, 0), &in, each) == MPI_SUCCESS;
+    bool good =
+        call(trial, false, gathers, varies, inside(&send, 0), &out, one, inside(&receive, 0), &in, each) == MPI_SUCCESS;
     PMPI_Allreduce(&twice, &any, 1, MPI_INT, MPI_MAX, trial->comm);
     if (any)
-        good = call(trial, true, gathers, varies, inside(&send, 1), &out, one, inside(&receive, 1), &in, each) == MPI_SUCCESS && good;
+        good = call(trial, true, gathers, varies, inside(&send, 1), &out, one, inside(&receive, 1), &in, each) ==
+                   MPI_SUCCESS &&
+               good;
     else
         by_messages(trial, inside(&send, 1), &out, inside(&receive, 1), &in);
     good = good && same(&receive) && same(&send);

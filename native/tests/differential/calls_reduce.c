@@ -17,7 +17,8 @@ bool try_reduction(struct trial *trial, bool to_all)
     trial->tally->of[DRAWN_IN_PLACE] += in_place;
     say(trial, "%d, %s, root %d%s", count, what.name, to_all ? -1 : root, in_place ? ", in place" : "");
     /* What the library underneath gives a function of the program is as malloc's memory is, and no better. */
-    bool ours = what.kind == 'v' && trial->applies(trial->comm, call_names[trial->which], (long long)bytes, what.bytes) == 1;
+    bool ours =
+        what.kind == 'v' && trial->applies(trial->comm, call_names[trial->which], (long long)bytes, what.bytes) == 1;
     trial->tally->of[DRAWN_OWN_OPERATIONS] += what.function;
     trial->tally->of[DRAWN_QUAD] += what.kind == 'q';
     trial->tally->of[DRAWN_VECTORS] += what.kind == 'v';
@@ -32,7 +33,8 @@ bool try_reduction(struct trial *trial, bool to_all)
             error[way] = way == 0 ? TESTED(Reduce, from, to, count, what.type, what.op, root, trial->comm)
                                   : PMPI_Reduce(from, to, count, what.type, what.op, root, trial->comm);
     }
-    bool good = error[0] == error[1] && data_kept_promise() && memcmp(receive.memory[0], receive.memory[1], SLACK) == 0 &&
+    bool good = error[0] == error[1] && data_kept_promise() &&
+                memcmp(receive.memory[0], receive.memory[1], SLACK) == 0 &&
                 memcmp(inside(&receive, 0) + bytes, inside(&receive, 1) + bytes, SLACK) == 0;
     if (gets)
         good = good && data_same(&what, inside(&receive, 0), inside(&receive, 1), (size_t)count);
@@ -55,7 +57,8 @@ bool try_scan(struct trial *trial, bool exclusive)
     memcpy(receive.memory[1], receive.memory[0], receive.bytes);
     trial->tally->of[DRAWN_IN_PLACE] += in_place;
     say(trial, "%d, %s%s", count, what.name, in_place ? ", in place" : "");
-    bool ours = what.kind == 'v' && trial->applies(trial->comm, call_names[trial->which], (long long)bytes, what.bytes) == 1;
+    bool ours =
+        what.kind == 'v' && trial->applies(trial->comm, call_names[trial->which], (long long)bytes, what.bytes) == 1;
     trial->tally->of[DRAWN_OWN_OPERATIONS] += what.function;
     trial->tally->of[DRAWN_QUAD] += what.kind == 'q';
     trial->tally->of[DRAWN_VECTORS] += what.kind == 'v';
@@ -70,7 +73,8 @@ bool try_scan(struct trial *trial, bool exclusive)
             error[way] = way == 0 ? TESTED(Scan, from, to, count, what.type, what.op, trial->comm)
                                   : PMPI_Scan(from, to, count, what.type, what.op, trial->comm);
     }
-    bool good = error[0] == error[1] && data_kept_promise() && memcmp(receive.memory[0], receive.memory[1], SLACK) == 0 &&
+    bool good = error[0] == error[1] && data_kept_promise() &&
+                memcmp(receive.memory[0], receive.memory[1], SLACK) == 0 &&
                 memcmp(inside(&receive, 0) + bytes, inside(&receive, 1) + bytes, SLACK) == 0;
     good = good && (!gets || data_same(&what, inside(&receive, 0), inside(&receive, 1), (size_t)count));
     discard(&send);
@@ -78,8 +82,8 @@ bool try_scan(struct trial *trial, bool exclusive)
     return good;
 }
 
-static int scatter_sum(const struct trial *trial, bool alike, bool tested, const void *from, void *to, const int *counts,
-                       const struct combination *what)
+static int scatter_sum(const struct trial *trial, bool alike, bool tested, const void *from, void *to,
+                       const int *counts, const struct combination *what)
 {
     if (alike && tested)
         return TESTED(Reduce_scatter_block, from, to, counts[0], what->type, what->op, trial->comm);
@@ -125,10 +129,11 @@ bool try_scattered(struct trial *trial, bool alike)
     bool ours = what.kind == 'v' && trial->applies(trial->comm, call_names[trial->which], size, what.bytes) == 1;
     for (int way = 0; way < 2; way++) {
         data_promise(way == 0 && ours ? what.bytes : 16);
-        error[way] = scatter_sum(trial, alike, way == 0, in_place ? MPI_IN_PLACE : inside(&send, 0), inside(&receive, way),
-                                 counts, &what);
+        error[way] = scatter_sum(trial, alike, way == 0, in_place ? MPI_IN_PLACE : inside(&send, 0),
+                                 inside(&receive, way), counts, &what);
     }
-    bool good = error[0] == error[1] && data_kept_promise() && memcmp(receive.memory[0], receive.memory[1], SLACK) == 0 &&
+    bool good = error[0] == error[1] && data_kept_promise() &&
+                memcmp(receive.memory[0], receive.memory[1], SLACK) == 0 &&
                 memcmp(inside(&receive, 0) + bytes, inside(&receive, 1) + bytes, SLACK) == 0 &&
                 data_same(&what, inside(&receive, 0), inside(&receive, 1), own);
     discard(&send);

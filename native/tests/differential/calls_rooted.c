@@ -32,7 +32,8 @@ bool try_rooted(struct trial *trial, bool gathers)
     int unit = 1 + random_below(&trial->shared, 4), count = draw_count(trial) / (trial->ranks > 2 ? 2 : 1), error;
     int root = random_below(&trial->shared, trial->ranks);
     bool is_root = trial->rank == root, in_place = random_one_in(&trial->shared, 3) && is_root;
-    struct layout_way whole = data_layout(&trial->own, base.type, unit), part = data_layout(&trial->own, base.type, unit);
+    struct layout_way whole = data_layout(&trial->own, base.type, unit),
+                      part = data_layout(&trial->own, base.type, unit);
     struct pair all = make_anywhere(trial, is_root ? span(&whole, (int64_t)count * trial->ranks) : 0);
     struct pair own = make_anywhere(trial, span(&part, count));
     void *one = in_place ? MPI_IN_PLACE : inside(&own, 0), *many = is_root ? inside(&all, 0) : NULL;
@@ -55,8 +56,9 @@ bool try_rooted(struct trial *trial, bool gathers)
 }
 
 /* Messages between the root and everybody, as exchange_with_root() has them. */
-static void exchange_blocks(const struct trial *trial, int root, bool gathers, bool in_place, char *all, const int *counts,
-                            const int *at, MPI_Datatype all_type, char *own, int some, MPI_Datatype type)
+static void exchange_blocks(const struct trial *trial, int root, bool gathers, bool in_place, char *all,
+                            const int *counts, const int *at, MPI_Datatype all_type, char *own, int some,
+                            MPI_Datatype type)
 {
     MPI_Count low, extent = 0;
     MPI_Request *requests = malloc(((size_t)trial->ranks + 1) * sizeof *requests), *next = requests;
@@ -103,7 +105,8 @@ bool try_rooted_v(struct trial *trial, bool gathers)
     int *units = malloc(3 * (size_t)ranks * sizeof *units), *counts = units + ranks, *at = counts + ranks;
     for (int i = 0; i < ranks; i++)
         units[i] = random_one_in(&trial->shared, 5) ? 0 : random_below(&trial->shared, most);
-    struct layout_way whole = data_layout(&trial->own, base.type, unit), part = data_layout(&trial->own, base.type, unit);
+    struct layout_way whole = data_layout(&trial->own, base.type, unit),
+                      part = data_layout(&trial->own, base.type, unit);
     int64_t room = arrange(&trial->own, ranks, units, &whole, counts, at);
     struct pair all = make_anywhere(trial, is_root ? span(&whole, room) : 0);
     struct pair own = make_anywhere(trial, span(&part, units[trial->rank]));
@@ -115,7 +118,8 @@ bool try_rooted_v(struct trial *trial, bool gathers)
         in_place ? ", in place" : "");
     int error = call_rooted_v(trial, gathers, one, in_place ? 0 : some, type, many, is_root ? counts : NULL,
                               is_root ? at : NULL, types, root);
-    exchange_blocks(trial, root, gathers, in_place, inside(&all, 1), counts, at, whole.type, inside(&own, 1), some, part.type);
+    exchange_blocks(trial, root, gathers, in_place, inside(&all, 1), counts, at, whole.type, inside(&own, 1), some,
+                    part.type);
     bool good = error == MPI_SUCCESS && same(&all) && same(&own);
     discard(&all);
     discard(&own);

@@ -42,7 +42,8 @@ static void free_side(struct trial *trial, struct side *side)
 }
 
 /* What it must give, by messages. */
-static void by_messages(const struct trial *trial, const char *from, const struct side *out, char *to, const struct side *in)
+static void by_messages(const struct trial *trial, const char *from, const struct side *out, char *to,
+                        const struct side *in)
 {
     MPI_Request *requests = malloc(2 * (size_t)trial->ranks * sizeof *requests);
     for (int i = 0; i < trial->ranks; i++)
@@ -92,7 +93,8 @@ bool try_alltoallw(struct trial *trial)
     struct side *out = in_place ? NULL : draw_side(trial, base.type, unit, out_units);
     struct pair receive = make_anywhere(trial, in->bytes), send = make_anywhere(trial, in_place ? 0 : out->bytes);
     trial->tally->of[DRAWN_IN_PLACE] += in_place;
-    say(trial, "up to %d x %d %s, here %s first%s", most - 1, unit, base.name, in->ways[0].name, in_place ? ", in place" : "");
+    say(trial, "up to %d x %d %s, here %s first%s", most - 1, unit, base.name, in->ways[0].name,
+        in_place ? ", in place" : "");
     bool good = call(trial, in_place ? MPI_IN_PLACE : inside(&send, 0), out, inside(&receive, 0), in) == MPI_SUCCESS;
     if (in_place) {
         char *copy = malloc(receive.bytes);

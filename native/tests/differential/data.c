@@ -119,10 +119,10 @@ void data_end(void)
 
 struct plain data_plain(struct random *random)
 {
-    const struct plain all[] = {{"MPI_CHAR", MPI_CHAR},     {"MPI_BYTE", MPI_BYTE},   {"MPI_SHORT", MPI_SHORT},
-                                {"MPI_INT", MPI_INT},       {"MPI_LONG", MPI_LONG},   {"MPI_FLOAT", MPI_FLOAT},
-                                {"MPI_DOUBLE", MPI_DOUBLE}, {"MPI_UINT8_T", MPI_UINT8_T},
-                                {"MPI_C_DOUBLE_COMPLEX", MPI_C_DOUBLE_COMPLEX}};
+    const struct plain all[] = {
+        {"MPI_CHAR", MPI_CHAR},     {"MPI_BYTE", MPI_BYTE},       {"MPI_SHORT", MPI_SHORT},
+        {"MPI_INT", MPI_INT},       {"MPI_LONG", MPI_LONG},       {"MPI_FLOAT", MPI_FLOAT},
+        {"MPI_DOUBLE", MPI_DOUBLE}, {"MPI_UINT8_T", MPI_UINT8_T}, {"MPI_C_DOUBLE_COMPLEX", MPI_C_DOUBLE_COMPLEX}};
     return all[random_below(random, sizeof all / sizeof *all)];
 }
 
@@ -139,8 +139,8 @@ static void places(struct random *random, int unit, bool backwards, int *lengths
 
 struct layout_way data_layout(struct random *random, MPI_Datatype base, int unit)
 {
-    static const char *const names[] = {"plain",    "contiguous", "vector", "indexed", "indexed backwards",
-                                        "struct",   "resized",    "lower",  "duplicate"};
+    static const char *const names[] = {"plain",  "contiguous", "vector", "indexed",  "indexed backwards",
+                                        "struct", "resized",    "lower",  "duplicate"};
     int lengths[8], at[8], which = random_below(random, 9);
     MPI_Aint low, extent, bytes_at[8];
     MPI_Datatype types[8], part;
@@ -206,21 +206,42 @@ struct combination data_combination(struct random *random)
 #define COMPLEX(op, most, least)                                                                                       \
     EACH(op, most, least, 'f', 8, MPI_C_FLOAT_COMPLEX), EACH(op, most, least, 'd', 16, MPI_C_DOUBLE_COMPLEX)
     /* Sums stay below 128 on eight ranks: in vectors Open MPI 5 sums signed chars with saturation, behind them without. */
-    const struct combination all[] = {
-        INTEGERS(MPI_SUM, 15, 0),  ADDRESSES(MPI_SUM, 1000, 0), REALS(MPI_SUM, 1000, 0),  COMPLEX(MPI_SUM, 1000, 0),
-        INTEGERS(MPI_PROD, 2, 1),  REALS(MPI_PROD, 2, 1),       COMPLEX(MPI_PROD, 2, 0),  INTEGERS(MPI_MAX, 100, 0),
-        REALS(MPI_MAX, 5, 0),      INTEGERS(MPI_MIN, 100, 0),   REALS(MPI_MIN, 5, 0),     INTEGERS(MPI_BAND, 127, 0),
-        INTEGERS(MPI_BOR, 127, 0), INTEGERS(MPI_BXOR, 127, 0),  INTEGERS(MPI_LAND, 1, 0), INTEGERS(MPI_LOR, 1, 0),
-        INTEGERS(MPI_LXOR, 1, 0),  ADDRESSES(MPI_BXOR, 127, 0),
-        EACH(MPI_BXOR, 127, 0, 'i', 1, MPI_BYTE),     EACH(MPI_LAND, 1, 0, 'i', 1, MPI_C_BOOL),
-        EACH(MPI_MAXLOC, 3, 0, 'p', 8, MPI_2INT),     EACH(MPI_MINLOC, 3, 0, 'p', 8, MPI_2INT),
-        EACH(MPI_MAXLOC, 3, 0, 'g', 8, MPI_FLOAT_INT), EACH(MPI_MINLOC, 3, 0, 'h', 16, MPI_DOUBLE_INT),
-        OWN(add_mod, 1000, 'u', 4, MPI_INT),          OWN(add_mod, 1000, 'u', 16, matrix),
-        OWN(multiply_matrices, 90, 'u', 16, matrix),  OWN(multiply_matrices, 90, 'u', 24, with_gap),
-        OWN(multiply_matrices, 90, 'u', 16, matrix),  OWN(add_mod, 1000, 'u', 24, with_gap),
-        OWN(add_quads, 1000, 'q', sizeof(quad), quad_type), OWN(add_quads, 1000, 'q', sizeof(quad), quad_type),
-        OWN(add_quads, 1000, 'q', sizeof(quad), quad_type), OWN(add_doubles, 1000, 'v', 32, four),
-        OWN(add_doubles, 1000, 'v', 64, eight),       OWN(add_doubles, 1000, 'v', 64, eight)};
+    const struct combination all[] = {INTEGERS(MPI_SUM, 15, 0),
+                                      ADDRESSES(MPI_SUM, 1000, 0),
+                                      REALS(MPI_SUM, 1000, 0),
+                                      COMPLEX(MPI_SUM, 1000, 0),
+                                      INTEGERS(MPI_PROD, 2, 1),
+                                      REALS(MPI_PROD, 2, 1),
+                                      COMPLEX(MPI_PROD, 2, 0),
+                                      INTEGERS(MPI_MAX, 100, 0),
+                                      REALS(MPI_MAX, 5, 0),
+                                      INTEGERS(MPI_MIN, 100, 0),
+                                      REALS(MPI_MIN, 5, 0),
+                                      INTEGERS(MPI_BAND, 127, 0),
+                                      INTEGERS(MPI_BOR, 127, 0),
+                                      INTEGERS(MPI_BXOR, 127, 0),
+                                      INTEGERS(MPI_LAND, 1, 0),
+                                      INTEGERS(MPI_LOR, 1, 0),
+                                      INTEGERS(MPI_LXOR, 1, 0),
+                                      ADDRESSES(MPI_BXOR, 127, 0),
+                                      EACH(MPI_BXOR, 127, 0, 'i', 1, MPI_BYTE),
+                                      EACH(MPI_LAND, 1, 0, 'i', 1, MPI_C_BOOL),
+                                      EACH(MPI_MAXLOC, 3, 0, 'p', 8, MPI_2INT),
+                                      EACH(MPI_MINLOC, 3, 0, 'p', 8, MPI_2INT),
+                                      EACH(MPI_MAXLOC, 3, 0, 'g', 8, MPI_FLOAT_INT),
+                                      EACH(MPI_MINLOC, 3, 0, 'h', 16, MPI_DOUBLE_INT),
+                                      OWN(add_mod, 1000, 'u', 4, MPI_INT),
+                                      OWN(add_mod, 1000, 'u', 16, matrix),
+                                      OWN(multiply_matrices, 90, 'u', 16, matrix),
+                                      OWN(multiply_matrices, 90, 'u', 24, with_gap),
+                                      OWN(multiply_matrices, 90, 'u', 16, matrix),
+                                      OWN(add_mod, 1000, 'u', 24, with_gap),
+                                      OWN(add_quads, 1000, 'q', sizeof(quad), quad_type),
+                                      OWN(add_quads, 1000, 'q', sizeof(quad), quad_type),
+                                      OWN(add_quads, 1000, 'q', sizeof(quad), quad_type),
+                                      OWN(add_doubles, 1000, 'v', 32, four),
+                                      OWN(add_doubles, 1000, 'v', 64, eight),
+                                      OWN(add_doubles, 1000, 'v', 64, eight)};
     enum { ALL = sizeof all / sizeof *all, OWNS = 12 };
     return all[random_one_in(random, 4) ? ALL - OWNS + random_below(random, OWNS) : random_below(random, ALL)];
 }
@@ -241,17 +262,25 @@ void data_fill_numbers(struct random *random, const struct combination *combinat
         memset(at, 0, (size_t)bytes);
         switch (combination->kind) {
         case 'i': put_integer(at, bytes, value); break;
-        case 'f': *(float *)(void *)at = (float)value;
+        case 'f':
+            *(float *)(void *)at = (float)value;
             if (bytes == 8)
                 ((float *)(void *)at)[1] = (float)other;
             break;
-        case 'd': *(double *)(void *)at = value;
+        case 'd':
+            *(double *)(void *)at = value;
             if (bytes == 16)
                 ((double *)(void *)at)[1] = other;
             break;
         case 'L': *(long double *)(void *)at = value; break;
-        case 'g': *(float *)(void *)at = (float)value; ((int *)(void *)at)[1] = other; break;
-        case 'h': *(double *)(void *)at = value; ((int *)(void *)at)[2] = other; break;
+        case 'g':
+            *(float *)(void *)at = (float)value;
+            ((int *)(void *)at)[1] = other;
+            break;
+        case 'h':
+            *(double *)(void *)at = value;
+            ((int *)(void *)at)[2] = other;
+            break;
         case 'q': *(quad *)(void *)at = value; break;
         case 'v':
             for (int k = 0; k < bytes / (int)sizeof(double); k++)

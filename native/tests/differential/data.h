@@ -32,10 +32,10 @@ struct combination {
     const char *name;
     MPI_Op op;
     MPI_Datatype type;
-    char kind;  /* i integers; f, d, L real and complex numbers; p, g, h pairs; u any number of ints;
+    char kind; /* i integers; f, d, L real and complex numbers; p, g, h pairs; u any number of ints;
                    q __float128; v vectors of doubles */
-    int bytes;  /* of an element, with what lies between it and the next */
-    int most;   /* numbers are 0 .. most, or 1 .. most where `least` is 1 */
+    int bytes; /* of an element, with what lies between it and the next */
+    int most;  /* numbers are 0 .. most, or 1 .. most where `least` is 1 */
     int least;
     bool function; /* the operation is the program's */
 };

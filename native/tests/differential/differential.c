@@ -28,8 +28,8 @@ static int (*use)(MPI_Comm, const char *, const char *);
 static int (*applies)(MPI_Comm, const char *, long long, int);
 static int (*algorithm)(MPI_Comm, int, struct unisono_algorithm *);
 
-static const char *const shape_names[SHAPES] = {"world",     "copy of world", "odd or even", "reversed",
-                                                "shuffled",  "single",        "random part", "all but the last"};
+static const char *const shape_names[SHAPES] = {"world",    "copy of world", "odd or even", "reversed",
+                                                "shuffled", "single",        "random part", "all but the last"};
 
 /* What one thread needs; of one thread, the world is its own to use. */
 struct runner {
@@ -114,11 +114,14 @@ static bool run(struct trial *trial, bool with_message)
 
 static bool run_case(struct runner *runner, uint64_t number)
 {
-    struct trial trial = {.shared = random_of(seed, number, 0), .own = random_of(seed, number, (uint64_t)world_rank + 1),
-                          .tally = &runner->tally, .applies = applies};
+    struct trial trial = {.shared = random_of(seed, number, 0),
+                          .own = random_of(seed, number, (uint64_t)world_rank + 1),
+                          .tally = &runner->tally,
+                          .applies = applies};
     char word[96];
     int shape = random_below(&trial.shared, SHAPES);
-    bool short_lived = random_one_in(&trial.shared, 6) && runner->lives != NULL, returns = random_one_in(&trial.shared, 4);
+    bool short_lived = random_one_in(&trial.shared, 6) && runner->lives != NULL,
+         returns = random_one_in(&trial.shared, 4);
     bool mistaken = random_one_in(&trial.shared, 6) && returns;
     trial.which = random_below(&trial.shared, NAMES);
     for (int i = 0; only_collective != NULL && i < NAMES; i++)
@@ -148,9 +151,10 @@ static bool run_case(struct runner *runner, uint64_t number)
     if (topology != MPI_COMM_NULL)
         PMPI_Comm_free(&topology);
     if (!good)
-        fprintf(stderr, "WRONG: seed %llu case %llu: %s by %s, rank %d of %d (%s): %s%s%s%s\n", (unsigned long long)seed,
-                (unsigned long long)number, call_names[trial.which], word[0] != '\0' ? word : "the rules", trial.rank,
-                trial.ranks, short_lived ? "short-lived" : shape_names[shape], trial.words,
+        fprintf(stderr, "WRONG: seed %llu case %llu: %s by %s, rank %d of %d (%s): %s%s%s%s\n",
+                (unsigned long long)seed, (unsigned long long)number, call_names[trial.which],
+                word[0] != '\0' ? word : "the rules", trial.rank, trial.ranks,
+                short_lived ? "short-lived" : shape_names[shape], trial.words,
                 with_message ? ", a message under way" : "", mistaken ? ", after a mistake" : "",
                 trial.misaligned ? ", misaligned" : "");
     return good;
@@ -220,8 +224,9 @@ int main(int argc, char **argv)
     *(void **)&applies = dlsym(RTLD_DEFAULT, "unisono_applies");
     *(void **)&algorithm = dlsym(RTLD_DEFAULT, "unisono_algorithm");
     if (argc < 4 || use == NULL || algorithm == NULL || threads < 1 || threads > THREADS_MOST) {
-        fprintf(stderr, "differential SEED FIRST CASES [COLLECTIVE [IMPLEMENTATION]] or [threads:N], with libunisono.so "
-                        "preloaded\n");
+        fprintf(stderr,
+                "differential SEED FIRST CASES [COLLECTIVE [IMPLEMENTATION]] or [threads:N], with libunisono.so "
+                "preloaded\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
         return 2;
     }

@@ -6,10 +6,10 @@
 #include "settings.h"
 
 enum { LINES = 8, RANKS = 40 };
-static const char *const names[LINES - 1] = {"UNISONO_PROFILE",         "UNISONO_PROFILE_FILTER",
-                                             "UNISONO_PROFILE_START",   "UNISONO_PROFILE_DEPTH",
-                                             "UNISONO_PROFILE_SPLIT_WAITING", "UNISONO_PROFILE_MEMORY",
-                                             "UNISONO_PROFILE_OTHER"};
+static const char *const names[LINES - 1] = {
+    "UNISONO_PROFILE",       "UNISONO_PROFILE_FILTER",        "UNISONO_PROFILE_START",
+    "UNISONO_PROFILE_DEPTH", "UNISONO_PROFILE_SPLIT_WAITING", "UNISONO_PROFILE_MEMORY",
+    "UNISONO_PROFILE_OTHER"};
 static int complaints;
 
 static void complain(const char *variable, const char *value)

@@ -23,7 +23,8 @@ static void sound(const struct rules *rules)
 {
     for (int i = 0; i < rules->count; i++) {
         const struct rule *rule = &rules->rule[i];
-        FUZZ_CHECK(rule->collective >= 0 && rule->collective < COLLECTIVES && rule->from >= 0 && rule->from <= rule->to);
+        FUZZ_CHECK(rule->collective >= 0 && rule->collective < COLLECTIVES && rule->from >= 0 &&
+                   rule->from <= rule->to);
         FUZZ_CHECK(rule->count > 0 && rule->count <= RULE_WORDS && rule->dimensions >= 0);
         FUZZ_CHECK((rule->nodes == ANY || rule->nodes > 0) && (rule->ppn == ANY || rule->ppn > 0));
         for (int word = 0; word < rule->count; word++) {
@@ -40,8 +41,8 @@ static void sound(const struct rules *rules)
 /* Every size that a rule names has its range, and ranges ascend to the end. */
 static void look_up(const struct rules *rules)
 {
-    const struct place places[] = {{.nodes = 1, .ppn = 2}, {.nodes = 384, .ppn = 16, .dimensions = 3, .extent = {8, 8, 6}},
-                                   {.nodes = 2}};
+    const struct place places[] = {
+        {.nodes = 1, .ppn = 2}, {.nodes = 384, .ppn = 16, .dimensions = 3, .extent = {8, 8, 6}}, {.nodes = 2}};
     for (size_t p = 0; p < sizeof places / sizeof *places; p++) {
         struct choice choice = {0};
         enum collective collective = rules->count > 0 ? rules->rule[0].collective : COLL_BCAST;

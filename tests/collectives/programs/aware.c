@@ -31,7 +31,7 @@ int device_has(const void *at)
 #define AWARE(name, declared, passed)                                                                                  \
     int PMPI_##name declared                                                                                           \
     {                                                                                                                  \
-        int (*next) declared;                                                                                          \
+        int(*next) declared;                                                                                           \
         *(void **)&next = dlsym(RTLD_NEXT, "PMPI_" #name);                                                             \
         device_open(1);                                                                                                \
         int status = next passed;                                                                                      \
@@ -41,6 +41,7 @@ int device_has(const void *at)
 
 AWARE(Allreduce, (const void *a, void *b, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c), (a, b, n, t, o, c))
 AWARE(Bcast, (void *a, int n, MPI_Datatype t, int r, MPI_Comm c), (a, n, t, r, c))
-AWARE(Alltoall, (const void *a, int n, MPI_Datatype t, void *b, int m, MPI_Datatype u, MPI_Comm c), (a, n, t, b, m, u, c))
+AWARE(Alltoall, (const void *a, int n, MPI_Datatype t, void *b, int m, MPI_Datatype u, MPI_Comm c),
+      (a, n, t, b, m, u, c))
 AWARE(Pack, (const void *a, int n, MPI_Datatype t, void *b, int m, int *u, MPI_Comm c), (a, n, t, b, m, u, c))
 AWARE(Unpack, (const void *a, int n, int *u, void *b, int m, MPI_Datatype t, MPI_Comm c), (a, n, u, b, m, t, c))

@@ -88,7 +88,8 @@ int main(int count, char **arguments)
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
     how = arguments[1];
-    if (&unisono_applies != NULL && !unisono_applies(comm, arguments[2], elements * (long long)sizeof(int), sizeof(int))) {
+    if (&unisono_applies != NULL &&
+        !unisono_applies(comm, arguments[2], elements * (long long)sizeof(int), sizeof(int))) {
         printf("not served\n");
         MPI_Finalize();
         return 0;
@@ -98,8 +99,8 @@ int main(int count, char **arguments)
     if (rank == ranks - 1) {
         double seconds = atof(arguments[4]);
         signal(SIGALRM, end);
-        setitimer(ITIMER_REAL, &(struct itimerval){.it_value = {(time_t)seconds, (suseconds_t)(seconds * 1e6) % 1000000}},
-                  NULL);
+        setitimer(ITIMER_REAL,
+                  &(struct itimerval){.it_value = {(time_t)seconds, (suseconds_t)(seconds * 1e6) % 1000000}}, NULL);
     }
     for (int round = 0; error == MPI_SUCCESS; round++)
         error = collective(arguments[2], elements, round % 1000, comm);
@@ -125,5 +126,6 @@ int main(int count, char **arguments)
 #endif
     fflush(stdout);
     usleep(300000); /* the others may be in their last call still, and who leaves without MPI_Finalize has failed */
-    _exit(0); /* MPI_Finalize may wait for the one that is not there; that of Open MPI 5.0 does at times, without us too */
+    _exit(
+        0); /* MPI_Finalize may wait for the one that is not there; that of Open MPI 5.0 does at times, without us too */
 }

@@ -115,8 +115,7 @@ FILE *fopen(const char *path, const char *mode)
 {
     FILE *(*real)(const char *, const char *);
     *(void **)&real = dlsym(RTLD_NEXT, "fopen");
-    if (yama && strcmp(path, "/proc/sys/kernel/yama/ptrace_scope") == 0)
-    {
+    if (yama && strcmp(path, "/proc/sys/kernel/yama/ptrace_scope") == 0) {
         static char level[] = "1";
         return fmemopen(level, 1, "r");
     }

@@ -60,7 +60,8 @@ static void add_values(void *in, void *inout, int *length, MPI_Datatype *type)
 }
 
 enum kind { DOUBLES, FLOATS, COMPLEXES, LONG_DOUBLES, PRODUCTS, LOCATIONS, AFFINES, GAPS, KINDS };
-static const char *const names[KINDS] = {"double", "float", "complex", "long-double", "product", "location", "affine", "gap"};
+static const char *const names[KINDS] = {"double",  "float",    "complex", "long-double",
+                                         "product", "location", "affine",  "gap"};
 
 static struct what {
     MPI_Datatype type;
@@ -110,7 +111,8 @@ static uint64_t digest(enum kind kind, const unsigned char *data, int64_t count)
 /* What should come of a vector. */
 static unsigned char *folded(enum kind kind, int64_t count)
 {
-    unsigned char *left = malloc((size_t)count * what[kind].size + 64), *right = malloc((size_t)count * what[kind].size + 64);
+    unsigned char *left = malloc((size_t)count * what[kind].size + 64),
+                  *right = malloc((size_t)count * what[kind].size + 64);
     fill(kind, left, 0, count);
     for (int who = 1; who < ranks; who++) {
         fill(kind, right, who, count);
@@ -138,9 +140,11 @@ static uint64_t scattered(enum kind kind, int64_t count, int in_place, int even)
     if (!in_place)
         receive += (size_t)(count + ranks) * what[kind].size;
     if (even)
-        MPI_Reduce_scatter_block(in_place ? MPI_IN_PLACE : send, receive, mine, what[kind].type, what[kind].op, MPI_COMM_WORLD);
+        MPI_Reduce_scatter_block(in_place ? MPI_IN_PLACE : send, receive, mine, what[kind].type, what[kind].op,
+                                 MPI_COMM_WORLD);
     else
-        MPI_Reduce_scatter(in_place ? MPI_IN_PLACE : send, receive, counts, what[kind].type, what[kind].op, MPI_COMM_WORLD);
+        MPI_Reduce_scatter(in_place ? MPI_IN_PLACE : send, receive, counts, what[kind].type, what[kind].op,
+                           MPI_COMM_WORLD);
     uint64_t made = digest(kind, receive, mine), *all = malloc((size_t)ranks * sizeof *all), expected = 7;
     MPI_Gather(&made, 1, MPI_UINT64_T, all, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
     if (rank == 0 && fold) {
@@ -181,7 +185,8 @@ static void try(enum kind kind, int64_t count)
     if (rank == 0) {
         unsigned char *whole = folded(kind, count);
         uint64_t expected = digest(kind, whole, count);
-        wrong = wrong || (fold && (expected != made[0] || made[0] != made[1] || made[0] != made[2] || made[0] != made[3]));
+        wrong =
+            wrong || (fold && (expected != made[0] || made[0] != made[1] || made[0] != made[2] || made[0] != made[3]));
         free(whole);
         printf("%s %" PRId64, names[kind], count);
         for (int way = 0; way < 8; way++)

@@ -27,8 +27,8 @@ static void blocking(void)
     truth("MPI_Sendrecv", P, 1, 11, 11, 11);
     MPI_Sendrecv_replace(a, 12, MPI_CHAR, next, 2, before, 2, world, &status);
     truth("MPI_Sendrecv_replace", P, 1, 12, 12, 12);
-    MPI_Sendrecv(a, 13, MPI_CHAR, rank == 0 ? next : MPI_PROC_NULL, 2, b, 500, MPI_CHAR, rank == 1 ? before : MPI_PROC_NULL, 2,
-                 world, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(a, 13, MPI_CHAR, rank == 0 ? next : MPI_PROC_NULL, 2, b, 500, MPI_CHAR,
+                 rank == 1 ? before : MPI_PROC_NULL, 2, world, MPI_STATUS_IGNORE);
     truth("MPI_Sendrecv", P, 1, rank < 2 ? 13 : -1, rank == 0 ? 13 : 0, rank == 1 ? 13 : 0);
     MPI_Send(a, 99, MPI_CHAR, MPI_PROC_NULL, 0, world);
     truth("MPI_Send", P, 1, -1, 0, 0);
