@@ -109,7 +109,7 @@ def open_mpi(machine: Machine, ranks: int) -> list[Peer]:
 
 def other(name: str, mpiexec: str, mpich: str, ranks: int, crowded: bool) -> Peer:
     """MPICH or Intel MPI by its hydra launcher; the program is what MPICH's mpicc built."""
-    program = bench_program(str(Path(mpich).with_name("mpicc")))
+    program = bench_program(str(Path(mpich).absolute().with_name("mpicc")))
     env = {}
     if crowded:  # so that ranks that wait let others work
         env = {"MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1", "I_MPI_WAIT_MODE": "1"}

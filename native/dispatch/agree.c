@@ -18,7 +18,7 @@
 #endif
 
 enum { DESCRIPTORS = 8, VERSION = 0, LIBRARY = 1, VARIABLES = 2 };
-enum { LEAST_CACHE, LEAST_NOT_MULTIPLE };
+enum { LEAST_CACHE, LEAST_OWN_CACHE, LEAST_NOT_MULTIPLE };
 
 /* All that the library looks at. `serves`: whether calls may be served because of it; `records`: they are recorded. */
 static const struct variable {
@@ -33,7 +33,7 @@ static const struct variable {
     {"UNISONO_PROFILE_START", false, false},  {"UNISONO_TOPOLOGY", false, false},
     {"UNISONO_FAKE_NODES", false, false},     {"UNISONO_FAKE_NUMA", false, false},
     {"UNISONO_SHARED_MEMORY", false, false},  {"UNISONO_PATIENCE", false, false},
-    {"UNISONO_REQUIRED", false, false},
+    {"UNISONO_REQUIRED", false, false},       {"UNISONO_CELLS", false, false},
 };
 enum { COUNT = sizeof variables / sizeof *variables };
 _Static_assert(VARIABLES + COUNT <= AGREEMENT_ITEMS, "a record has room for all");
@@ -101,6 +101,7 @@ static void describe(struct record *own, int rank, const char *host)
     for (int i = 0; i < COUNT; i++)
         own->item[VARIABLES + i] = agreement_hash(given(variables[i].name) ? getenv(variables[i].name) : NULL);
     own->least[LEAST_CACHE] = copy_last_cache();
+    own->least[LEAST_OWN_CACHE] = copy_own_cache_here();
     own->least[LEAST_NOT_MULTIPLE] = level != MPI_THREAD_MULTIPLE;
     if (has_descriptors())
         return;
@@ -111,6 +112,7 @@ static void describe(struct record *own, int rank, const char *host)
 static void take_over(const struct record *all)
 {
     copy_agree_on_cache(all->least[LEAST_CACHE]);
+    copy_agree_on_own_cache(all->least[LEAST_OWN_CACHE]);
     job.multiple = !all->least[LEAST_NOT_MULTIPLE];
 }
 

@@ -10,6 +10,7 @@
 #include "device.h"
 #include "dispatch.h"
 #include "measure.h"
+#include "measure_ways.h"
 #include "ordered.h"
 #include "reserve.h"
 #include "state.h"
@@ -188,13 +189,16 @@ void dispatch_start(void)
     bool good = read_environment() && job_prepare();
     if (!good)
         agree_step_aside();
+    const bool active = good && (job.is_on || job.forced.count > 0 || job.verbose || ordered_order() != ORDER_FREE);
+    if (active)
+        measure_ways();
     if (good && job.rules.has_costs) {
         job.costs = job.rules.costs;
         job.has_costs = true;
     } else if (good && (job.by_costs || ordered_order() != ORDER_FREE) && job.reproducible != REPRODUCIBLE_RUNS) {
         job.has_costs = measure_costs(&job.costs);
     }
-    dispatch_active = good && (job.is_on || job.forced.count > 0 || job.verbose || ordered_order() != ORDER_FREE);
+    dispatch_active = active;
 }
 
 void dispatch_finish(void)

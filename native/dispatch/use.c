@@ -5,6 +5,7 @@
 
 #include "dispatch.h"
 #include "job.h"
+#include "measure_ways.h"
 #include "ordered.h"
 #include "serve.h"
 #include "state.h"
@@ -19,8 +20,11 @@ static struct state *state_of(MPI_Comm comm)
         return NULL;
     PMPI_Comm_size(comm, &ranks);
     PMPI_Comm_size(MPI_COMM_WORLD, &world);
-    if (!job.started && (ranks != world || !job_prepare()))
-        return NULL;
+    if (!job.started) {
+        if (ranks != world || !job_prepare())
+            return NULL;
+        measure_ways();
+    }
     return state_now(comm);
 }
 

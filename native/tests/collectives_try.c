@@ -293,6 +293,7 @@ int main(int argc, char **argv)
     int wrong = 0;
     PMPI_Init(&argc, &argv);
     copy_agree_on_cache(copy_last_cache());
+    copy_agree_on_own_cache(copy_own_cache_here());
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     bool every = argc > 3 && strcmp(argv[1], "all") == 0;

@@ -97,6 +97,7 @@ int main(int argc, char **argv)
     int wrong = 0;
     PMPI_Init(&argc, &argv);
     copy_agree_on_cache(copy_last_cache());
+    copy_agree_on_own_cache(copy_own_cache_here());
     if (topology_start() != MPI_SUCCESS || coll_comm_create(MPI_COMM_WORLD, &comm) != MPI_SUCCESS ||
         comm->topology.places == NULL || comm->topology.nodes != comm->ranks) {
         fprintf(stderr, "UNISONO_FAKE_NODES=1 UNISONO_TOPOLOGY=FILE mpirun -n N crossing_sent\n");

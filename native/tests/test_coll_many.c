@@ -78,6 +78,7 @@ static void *run(void *argument)
                         .ranks = ranks,
                         .cells = &made,
                         .cell_bytes = cell_bytes,
+                        .cell_stride = cell_bytes,
                         .first = {.base = flags, .each = sizeof(struct shared_rank)},
                         .second = {.base = cells, .each = CELLS * cell_bytes}};
     struct coll_comm comm = {.node = &node, .ranks = ranks, .rank = rank};

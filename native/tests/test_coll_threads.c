@@ -151,6 +151,7 @@ static struct node node_of(int part, int rank, int count, struct cells *cells)
                          .ranks = count,
                          .cells = cells,
                          .cell_bytes = CELL_BYTES,
+                         .cell_stride = CELL_BYTES,
                          .first = {.base = flags_memory[part], .each = sizeof(struct shared_rank)},
                          .second = {.base = cells_memory[part == OTHER ? NODE : part], .each = CELLS * CELL_BYTES}};
 }

@@ -40,11 +40,14 @@ class Run:
     threads: int = 1
     tool: str = ""
     """A PMPI tool preloaded "before" or "after" ours."""
+    cells: str = ""
+    """How pieces go through shared memory, UNISONO_CELLS; measured unless given."""
 
     @property
     def name(self) -> str:
         words = [self.mpi, str(self.ranks), self.nodes.replace(",", "_")]
         words += [f"threads{self.threads}"] * (self.threads > 1) + [f"tool-{self.tool}"] * bool(self.tool)
+        words += [f"cells-{self.cells}"] * bool(self.cells)
         return "-".join(words)
 
 
@@ -54,6 +57,10 @@ RUNS = [
     Run("openmpi5", 4, "2", 800, 100),
     Run("openmpi5", 4, "2,1", 400, 50),
     Run("openmpi5", 4, "%2", 400, 50),
+    Run("openmpi5", 2, "", 300, 60, cells="late"),
+    Run("openmpi5", 4, "2", 200, 30, cells="past"),
+    Run("openmpi4", 3, "", 0, 30, cells="late"),
+    Run("mpich", 2, "", 0, 10, cells="past"),
     Run("openmpi5", 8, "3", 0, 10),
     Run("openmpi5", 6, "%3", 0, 10),
     Run("openmpi5", 2, "", 400, 50, tool="before"),
@@ -101,6 +108,7 @@ def test_same_memory_as_the_library_underneath(run: Run, folder: Path, tmp_path:
     cases = -(-CASES * run.share // sum(run.share for run in RUNS)) if CASES else run.usual
     variables = {"LD_PRELOAD": _preload(run, tools, folder), "UNISONO_FAKE_NUMA": DOMAINS}
     variables |= {"UNISONO_FAKE_NODES": run.nodes} if run.nodes else {}
+    variables |= {"UNISONO_CELLS": run.cells} if run.cells else {}
     if run.nodes == "2":  # two nodes, which are a ring: so those for tori are tried too
         (tmp_path / "torus").write_text("grid 2 torus\n")
         variables["UNISONO_TOPOLOGY"] = str(tmp_path / "torus")

@@ -39,7 +39,7 @@ int node_allgather_inline(struct coll_comm *comm, const void *send, void *receiv
 
 /* Posts the piece of this rank's block that begins at `offset`, and puts it into its own place. */
 static void post_piece(struct coll_comm *comm, uint64_t step, const char *send, char *own, int64_t offset,
-                       int64_t bytes, bool streaming)
+                       int64_t bytes, int64_t place, bool streaming)
 {
     struct node *node = comm->node;
     int64_t piece = bytes - offset < node->cell_bytes ? bytes - offset : node->cell_bytes;
@@ -50,7 +50,7 @@ static void post_piece(struct coll_comm *comm, uint64_t step, const char *send, 
         memcpy(line_of(node, node->rank, step)->payload, send, (size_t)bytes);
     else {
         cell_room(comm, step);
-        memcpy(cell_of(node, node->rank, step), send + offset, (size_t)piece);
+        cell_write(cell_piece_of(node, node->rank, step, place), send + offset, piece, place);
     }
     line_post(node, step);
     if (own != send)
@@ -58,7 +58,7 @@ static void post_piece(struct coll_comm *comm, uint64_t step, const char *send, 
 }
 
 static void read_piece(struct coll_comm *comm, uint64_t step, int from, char *to, int64_t offset, int64_t bytes,
-                       bool streaming)
+                       int64_t place, bool streaming)
 {
     struct node *node = comm->node;
     int64_t piece = bytes - offset < node->cell_bytes ? bytes - offset : node->cell_bytes;
@@ -68,7 +68,7 @@ static void read_piece(struct coll_comm *comm, uint64_t step, int from, char *to
     if (bytes <= LINE_ROOM)
         memcpy(to, line->payload, (size_t)bytes);
     else
-        copy_piece(to + offset, cell_of(node, from, step), piece, streaming);
+        copy_piece(to + offset, cell_piece_of(node, from, step, place), piece, streaming);
 }
 
 int node_allgather_cells(struct coll_comm *comm, const void *send, void *receive, int64_t each, const int64_t *bytes,
@@ -91,21 +91,23 @@ int node_allgather_cells(struct coll_comm *comm, const void *send, void *receive
     }
     bool streaming = all >= copy_streams_from(node->ranks);
     const int64_t mine = flow_bytes(&blocks, node->rank), cell = node->cell_bytes;
+    const int64_t place = cell_piece_for(node, longest);
     char *own = to + flow_at(&blocks, node->rank);
     uint64_t step = node_steps(node, (uint64_t)((longest + cell - 1) / cell));
     /* A piece ahead, so that what one waits for was posted while the one before was copied. */
-    post_piece(comm, step, send, own, 0, mine, streaming);
+    post_piece(comm, step, send, own, 0, mine, place, streaming);
     for (int64_t offset = 0; offset < longest; offset += cell, step++) {
         if (offset + cell < longest)
-            post_piece(comm, step + 1, send, own, offset + cell, mine, streaming);
+            post_piece(comm, step + 1, send, own, offset + cell, mine, place, streaming);
         for (int i = 1; i < node->ranks; i++) {
             int from = node->rank + i < node->ranks ? node->rank + i : node->rank + i - node->ranks;
             line_expect(node, from, step + 1);
-            read_piece(comm, step, from, to + flow_at(&blocks, from), offset, flow_bytes(&blocks, from), streaming);
+            read_piece(comm, step, from, to + flow_at(&blocks, from), offset, flow_bytes(&blocks, from), place,
+                       streaming);
         }
         node_pass(node, step + 1);
     }
-    cell_prepare(node, mine, cell);
+    cell_prepare(node, mine, place);
     return wait_outcome(comm);
 }
 

@@ -44,11 +44,11 @@ int node_allreduce_inline(struct coll_comm *comm, const void *send, void *receiv
 }
 
 /* Copies elements into this rank's cell of a step, for all. */
-static void post_cell(struct coll_comm *comm, uint64_t step, const void *from, int64_t bytes)
+static void post_cell(struct coll_comm *comm, uint64_t step, const void *from, int64_t bytes, int64_t place)
 {
     struct node *node = comm->node;
     cell_room(comm, step);
-    memcpy(cell_of(node, node->rank, step), from, (size_t)bytes);
+    cell_write(cell_piece_of(node, node->rank, step, place), from, bytes, place);
     line_post(node, step);
 }
 
@@ -63,21 +63,21 @@ int node_allreduce_cells(struct coll_comm *comm, const void *send, void *receive
         return MPI_SUCCESS;
     uint64_t step = node_steps(node, (uint64_t)((count + each - 1) / each));
     bool from_cell = overwrites(node, send, receive);
-    const int64_t all = count * element;
+    const int64_t all = count * element, place = cell_piece_for(node, all);
     const char *from = send;
     char *to = receive;
     /* A piece ahead, so that what one waits for was posted while the one before was combined. */
-    post_cell(comm, step, from, (count < each ? count : each) * element);
+    post_cell(comm, step, from, (count < each ? count : each) * element, place);
     for (; count > 0; count -= each, step++, from += each * element, to += each * element) {
         int64_t piece = count < each ? count : each, next = count - piece < each ? count - piece : each;
         if (next > 0)
-            post_cell(comm, step + 1, from + each * element, next * element);
-        const void *own = from_cell ? (const char *)cell_of(node, node->rank, step) : from;
-        const struct posted posted = {.step = step, .piece = node->cell_bytes, .expects = true};
+            post_cell(comm, step + 1, from + each * element, next * element, place);
+        const void *own = from_cell ? (const char *)cell_piece_of(node, node->rank, step, place) : from;
+        const struct posted posted = {.step = step, .piece = place, .expects = true};
         combine_posted(comm, &posted, own, to, piece, reduction);
         node_pass(node, step + 1);
     }
-    cell_prepare(node, all, node->cell_bytes);
+    cell_prepare(node, all, place);
     return wait_outcome(comm);
 }
 

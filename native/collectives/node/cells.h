@@ -23,6 +23,7 @@
 #include <stdatomic.h>
 
 #include "../collectives.h"
+#include "cell_ways.h"
 #include "pull.h"
 #include "room.h"
 #include "segment.h"
@@ -66,6 +67,7 @@ struct node {
     struct segment second; /* cells, which belong to `cells`; no more than tried when first needed */
     struct cells *cells;
     int64_t cell_bytes;
+    int64_t cell_stride; /* from one cell to the next: room for several places in each */
     uint64_t step;       /* the next nobody has taken */
     uint64_t known;      /* all ranks have passed the steps below */
     struct pairs *pairs; /* pairs.h; NULL: not yet, or refused */
@@ -85,6 +87,17 @@ static inline int64_t cell_bytes_for(int ranks)
     while (bytes > smallest && bytes * CELLS * ranks > room_share(bytes > CELL_PIECE ? most_long : most))
         bytes /= 2;
     return bytes;
+}
+
+/* What a cell has room for: all of a rank's together exceed the cache that is a core's own, so that pieces which take turns in
+ * all of it (CELLS_LATE) are in the shared cache when they are written anew. */
+static inline int64_t cell_stride_for(int ranks)
+{
+    const int64_t most = INT64_C(32) << 20; /* of all ranks together */
+    int64_t stride = cell_bytes_for(ranks);
+    while (stride * CELLS < 2 * copy_own_cache() && 2 * stride * CELLS * ranks <= room_share(most))
+        stride *= 2;
+    return stride;
 }
 
 /* Whether there are cells: makes them when called for the first time. Collective over the node; the same on all. */
@@ -110,14 +123,31 @@ static inline struct line *line_of(const struct node *node, int local, uint64_t 
 
 static inline unsigned char *cell_of(const struct node *node, int local, uint64_t step)
 {
-    return (unsigned char *)segment_of(&node->second, local) + (int64_t)(step % CELLS) * node->cell_bytes;
+    return (unsigned char *)segment_of(&node->second, local) + (int64_t)(step % CELLS) * node->cell_stride;
+}
+
+/* The same for a piece that has so many bytes at most, in its place there. */
+static inline unsigned char *cell_place(const struct node *node, int local, uint64_t step, int64_t bytes,
+                                        enum cell_way way)
+{
+    uint64_t turn = way == CELLS_LATE ? step / CELLS : step % CELLS;
+    int64_t room = way == CELLS_LATE ? node->cell_stride : node->cell_bytes;
+    return cell_of(node, local, step) + (int64_t)(turn % (uint64_t)(room / bytes)) * bytes;
 }
 
 /* The same where pieces of so many bytes, at most a cell, are all that is in it: each a little further on in its cell, or
- * all would be wanted in the same lines of a cache, as cells lie powers of two apart. */
+ * all would be wanted in the same lines of a cache, as cells lie powers of two apart; or in turn all over the cell. */
 static inline unsigned char *cell_piece_of(const struct node *node, int local, uint64_t step, int64_t bytes)
 {
-    return cell_of(node, local, step) + (int64_t)(step % CELLS) % (node->cell_bytes / bytes) * bytes;
+    return cell_place(node, local, step, bytes, cell_way(bytes));
+}
+
+/* Room for pieces of a message whose longest part has so many bytes: whole lines, at most a cell. */
+static inline int64_t cell_piece_for(const struct node *node, int64_t bytes)
+{
+    const int64_t line = 64;
+    int64_t piece = (bytes + line - 1) / line * line;
+    return piece < node->cell_bytes ? piece : node->cell_bytes;
 }
 
 /* Waits until all have passed every step below. */

@@ -7,20 +7,43 @@
 /* A cache of the last level where the system says nothing. */
 static const int64_t usual_cache = INT64_C(32) << 20;
 
+static const int64_t usual_own_cache = INT64_C(1) << 20;
+
 /* Of which the choice of a way depends: one rank may see another than the others. */
-static _Atomic int64_t agreed_cache;
+static _Atomic int64_t agreed_cache, agreed_own_cache;
 
 /* sysconf() is not asked: under hypervisors it counts the caches of the whole machine. */
-int64_t copy_last_cache(void)
+static int64_t cache_of(const char *path, int64_t usual)
 {
     long long kilobytes = 0;
-    FILE *file = fopen("/sys/devices/system/cpu/cpu0/cache/index3/size", "r");
+    FILE *file = fopen(path, "r");
     if (file == NULL)
-        return usual_cache;
+        return usual;
     if (fscanf(file, "%lldK", &kilobytes) != 1)
         kilobytes = 0;
     fclose(file);
-    return kilobytes > 0 ? kilobytes << 10 : usual_cache;
+    return kilobytes > 0 ? kilobytes << 10 : usual;
+}
+
+int64_t copy_last_cache(void)
+{
+    return cache_of("/sys/devices/system/cpu/cpu0/cache/index3/size", usual_cache);
+}
+
+int64_t copy_own_cache_here(void)
+{
+    return cache_of("/sys/devices/system/cpu/cpu0/cache/index2/size", usual_own_cache);
+}
+
+void copy_agree_on_own_cache(int64_t bytes)
+{
+    atomic_store_explicit(&agreed_own_cache, bytes, memory_order_relaxed);
+}
+
+int64_t copy_own_cache(void)
+{
+    int64_t bytes = atomic_load_explicit(&agreed_own_cache, memory_order_relaxed);
+    return bytes > 0 ? bytes : usual_own_cache;
 }
 
 void copy_agree_on_cache(int64_t bytes)

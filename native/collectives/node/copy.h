@@ -23,6 +23,11 @@ int64_t copy_streams_from(int ranks);
 int64_t copy_last_cache(void);
 void copy_agree_on_cache(int64_t bytes);
 
+/* The same of the largest cache that is a core's own: what this rank sees, and what all take it for. */
+int64_t copy_own_cache_here(void);
+int64_t copy_own_cache(void);
+void copy_agree_on_own_cache(int64_t bytes);
+
 /* Past the cache; what follows a release after it is ordered as after any other store. */
 void copy_streaming(void *to, const void *from, size_t bytes);
 

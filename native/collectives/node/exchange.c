@@ -49,7 +49,7 @@ static bool send_piece(struct state *state, int to)
     if (way == WAY_INLINE)
         memcpy(line->payload, from, (size_t)piece);
     else if (way == WAY_SLOT)
-        memcpy(pair_slot(pairs, state->comm->node->rank, to, pair->sent), from, (size_t)piece);
+        cell_write(pair_slot(pairs, state->comm->node->rank, to, pair->sent), from, piece, piece);
     else if (way == WAY_PULL) {
         uint64_t address = pull_address(from);
         memcpy(line->payload, &address, sizeof address);
@@ -59,10 +59,11 @@ static bool send_piece(struct state *state, int to)
         if (cell < 0)
             return false;
         piece = piece_of(pairs, pair->left_out);
-        memcpy(pair_cell(pairs, state->comm->node->rank, cell), from, (size_t)piece);
+        const struct pair_place place = pair_place(pairs, cell, piece);
+        cell_write(pair_cell(pairs, state->comm->node->rank, place), from, piece, piece);
+        memcpy(line->payload, &place, sizeof place);
         pairs->uses[cell].to = to;
         pairs->uses[cell].number = pair->sent;
-        line->payload[0] = (unsigned char)cell;
     }
     pair_post(pair, line);
     pair->at_out += piece;
@@ -92,8 +93,10 @@ static bool receive_piece(struct state *state, int from)
         int error = pull_read(&state->comm->node->pull, from, address, to, piece);
         state->error = state->error ? state->error : error; /* the sender must have its memory back all the same */
     } else {
+        struct pair_place place;
+        memcpy(&place, line->payload, sizeof place);
         piece = piece_of(pairs, pair->left_in);
-        copy_piece(to, pair_cell(pairs, from, line->payload[0]), piece, state->streaming);
+        copy_piece(to, pair_cell(pairs, from, place), piece, state->streaming);
     }
     pair_take(pair);
     pair->at_in += piece;

@@ -17,6 +17,7 @@ static int64_t rounded(int64_t bytes)
 static int64_t arrange(struct pairs *pairs, int ranks)
 {
     pairs->cell_bytes = cell_bytes_for(ranks);
+    pairs->cell_stride = cell_stride_for(ranks);
     int64_t slots = (int64_t)ranks * PAIR_DEPTH;
     pairs->slot_bytes = largest_slot;
     while (pairs->slot_bytes > PAIR_ROOM && pairs->slot_bytes * slots * ranks > room_share(most))
@@ -26,7 +27,7 @@ static int64_t arrange(struct pairs *pairs, int ranks)
     pairs->shared_at = rounded((int64_t)sizeof(struct pairs) + ranks * (int64_t)sizeof(struct pair));
     pairs->slots_at = pairs->shared_at + ranks * (int64_t)sizeof(struct pair_shared);
     pairs->cells_at = pairs->slots_at + (none ? 0 : slots * pairs->slot_bytes);
-    return pairs->cells_at + PAIR_CELLS * pairs->cell_bytes;
+    return pairs->cells_at + PAIR_CELLS * pairs->cell_stride;
 }
 
 static struct pair_shared *shared_of(const struct pairs *pairs, int local, int with)

@@ -47,6 +47,8 @@ struct pairs {
     struct segment segment;
     int64_t shared_at, slots_at, cells_at; /* in a rank's part */
     int64_t slot_bytes, cell_bytes;        /* no slots: PAIR_ROOM */
+    int64_t cell_stride;                   /* from one cell to the next */
+    uint64_t places;                       /* taken of cells until now */
     int64_t streams_from;                  /* copy_streams_from() */
     struct {
         int to;          /* -1: never used */
@@ -68,9 +70,24 @@ static inline unsigned char *pair_slot(const struct pairs *pairs, int local, int
     return (unsigned char *)segment_of(&pairs->segment, local) + pairs->slots_at + slot * pairs->slot_bytes;
 }
 
-static inline unsigned char *pair_cell(const struct pairs *pairs, int local, int cell)
+/* Where a piece lies: in which cell, and how many bytes from where it begins. Posted with the piece. */
+struct pair_place {
+    int32_t cell, offset;
+};
+
+static inline unsigned char *pair_cell(const struct pairs *pairs, int local, struct pair_place place)
 {
-    return (unsigned char *)segment_of(&pairs->segment, local) + pairs->cells_at + cell * pairs->cell_bytes;
+    return (unsigned char *)segment_of(&pairs->segment, local) + pairs->cells_at + place.cell * pairs->cell_stride +
+           place.offset;
+}
+
+/* For the next piece of so many bytes in this cell, which is this rank's. */
+static inline struct pair_place pair_place(struct pairs *pairs, int cell, int64_t bytes)
+{
+    int64_t each = (bytes + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES, offset = 0;
+    if (cell_way(bytes) == CELLS_LATE)
+        offset = (int64_t)(pairs->places++ / PAIR_CELLS % (uint64_t)(pairs->cell_stride / each)) * each;
+    return (struct pair_place){cell, (int32_t)offset};
 }
 
 /* Whether message `number` has been taken, or so many before it that there is room for it. */

@@ -65,9 +65,9 @@ static void offer(const struct work *work, int64_t chunk)
     cell_room(work->comm, step);
     for (int local = 0; local < node->ranks; local++)
         if (local != node->rank)
-            copy_piece(cell_piece_of(node, node->rank, step, work->chunk) + local * work->part * work->element,
+            cell_write(cell_piece_of(node, node->rank, step, work->chunk) + local * work->part * work->element,
                        (const char *)work->slices->send + place(work, local, chunk),
-                       within(work, local, chunk) * work->element, false);
+                       within(work, local, chunk) * work->element, work->chunk);
     line_post(node, step);
 }
 

@@ -1,0 +1,40 @@
+/* How a piece goes through cells, for each power of two of its bytes.
+ *
+ * What a writer stores into memory that others have read a moment ago must first be taken from the reader's core, and what a
+ * reader reads comes from the writer's. On some processors a line goes from core to core several times as slowly as from
+ * a cache that both share, or than from memory; on others it is the quickest way. No constant tells: a measurement at the
+ * start does (dispatch/measure_ways.h), and the ranks of all nodes take the same. Until then every piece goes CELLS_SOON. */
+#ifndef UNISONO_NODE_CELL_WAYS_H
+#define UNISONO_NODE_CELL_WAYS_H
+
+#include <stdint.h>
+
+#include "copy.h"
+
+enum cell_way {
+    CELLS_SOON, /* into memory that was used a few pieces before */
+    CELLS_LATE, /* into memory that has left the cores' own caches meanwhile */
+    CELLS_PAST, /* the same places as soon, by stores past the caches */
+    CELL_WAYS
+};
+
+/* Shorter pieces go CELLS_SOON, longer ones like those of the last power. */
+enum { CELL_WAYS_FROM = 12, CELL_WAYS_TO = 17 };
+
+extern unsigned char cell_ways[CELL_WAYS_TO - CELL_WAYS_FROM + 1];
+
+static inline enum cell_way cell_way(int64_t bytes)
+{
+    if (bytes < INT64_C(1) << CELL_WAYS_FROM)
+        return CELLS_SOON;
+    int power = 63 - __builtin_clzll((unsigned long long)bytes);
+    return (enum cell_way)cell_ways[(power < CELL_WAYS_TO ? power : CELL_WAYS_TO) - CELL_WAYS_FROM];
+}
+
+/* Into a cell, as pieces of up to `most` bytes go. */
+static inline void cell_write(void *to, const void *from, int64_t bytes, int64_t most)
+{
+    copy_piece(to, from, bytes, cell_way(most) == CELLS_PAST);
+}
+
+#endif

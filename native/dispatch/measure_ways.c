@@ -1,0 +1,120 @@
+#include "measure_ways.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "node/cells.h"
+#include "node/node.h"
+#include "peers.h"
+#include "reserve.h"
+#include "state.h"
+
+/* A power of two of each: what lies between goes like the one below. Batches are timed, and the quickest counts. */
+enum { SIZES = 3, BATCH = 8, BATCHES = 6 };
+static const int64_t sizes[SIZES] = {4 << 10, 16 << 10, 64 << 10};
+
+/* Another way must be so much quicker than CELLS_SOON, or noise would choose. */
+static const double worth = 0.85;
+
+/* Everybody writes a piece and reads its neighbour's. */
+static void pass_piece(struct coll_comm *comm, char *room, int64_t bytes, enum cell_way way)
+{
+    struct node *node = comm->node;
+    const int neighbour = (node->rank + 1) % node->ranks;
+    const uint64_t step = node_steps(node, 1);
+    cell_room(comm, step);
+    copy_piece(cell_place(node, node->rank, step, bytes, way), room, bytes, way == CELLS_PAST);
+    line_post(node, step);
+    line_wait(comm, neighbour, step);
+    memcpy(room + bytes, cell_place(node, neighbour, step, bytes, way), (size_t)bytes);
+    node_pass(node, step + 1);
+}
+
+/* Seconds of a piece, in memory that has been in use for a while: of CELLS_LATE that is all of every cell. */
+static double seconds_of(struct coll_comm *comm, char *room, int64_t bytes, enum cell_way way)
+{
+    const int64_t turns = way == CELLS_LATE ? comm->node->cell_stride / bytes : 1;
+    double least = 1;
+    for (int64_t i = 0; i < turns * CELLS; i++)
+        pass_piece(comm, room, bytes, way);
+    for (int batch = 0; batch < BATCHES; batch++) {
+        node_barrier(comm);
+        double start = PMPI_Wtime();
+        for (int i = 0; i < BATCH; i++)
+            pass_piece(comm, room, bytes, way);
+        double seconds = (PMPI_Wtime() - start) / BATCH;
+        least = seconds < least ? seconds : least;
+    }
+    return least;
+}
+
+static double slowest[SIZES][CELL_WAYS]; /* seconds; 0: not measured */
+static const char *const words[CELL_WAYS] = {"soon", "late", "past"};
+
+static void choose(void)
+{
+    for (int power = CELL_WAYS_FROM; power <= CELL_WAYS_TO; power++) {
+        int size = 0;
+        while (size + 1 < SIZES && sizes[size + 1] <= INT64_C(1) << power && slowest[size + 1][CELLS_SOON] > 0)
+            size++;
+        enum cell_way best = CELLS_SOON;
+        double least = worth * slowest[size][CELLS_SOON];
+        for (enum cell_way way = CELLS_LATE; way < CELL_WAYS; way++)
+            if (slowest[size][way] < least) {
+                best = way;
+                least = slowest[size][way];
+            }
+        cell_ways[power - CELL_WAYS_FROM] = (unsigned char)best;
+    }
+}
+
+/* UNISONO_CELLS, which is the same on all ranks (agree.h): false where it says nothing that is understood. */
+static bool is_given(void)
+{
+    const char *text = getenv("UNISONO_CELLS");
+    int rank;
+    if (text == NULL || text[0] == '\0')
+        return false;
+    for (int way = 0; way < CELL_WAYS; way++)
+        if (strcmp(text, words[way]) == 0) {
+            memset(cell_ways, way, sizeof cell_ways);
+            return true;
+        }
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0)
+        fprintf(stderr, "unisono: UNISONO_CELLS: %s is none of soon, late and past; it is measured\n", text);
+    return false;
+}
+
+void measure_ways(void)
+{
+    if (is_given())
+        return;
+    struct state *world = state_now(MPI_COMM_WORLD);
+    if (world == NULL || !state_equip(world) || world->ours->crowded)
+        return;
+    struct coll_comm *comm = world->ours;
+    double mine[SIZES][CELL_WAYS] = {{0}};
+    char *room = reserve_get(2 * (size_t)sizes[SIZES - 1]);
+    memset(room, 0, 2 * (size_t)sizes[SIZES - 1]);
+    if (comm->node->shared && cells_ready(comm))
+        for (int size = 0; size < SIZES && sizes[size] <= comm->node->cell_bytes; size++)
+            for (enum cell_way way = CELLS_SOON; way < CELL_WAYS; way++)
+                mine[size][way] = seconds_of(comm, room, sizes[size], way);
+    reserve_put(room);
+    bool told = PMPI_Allreduce(mine, slowest, SIZES * CELL_WAYS, MPI_DOUBLE, MPI_MAX, comm->comm) == MPI_SUCCESS;
+    if (told && slowest[0][CELLS_SOON] > 0)
+        choose();
+}
+
+void measure_ways_print(void)
+{
+    const double us = 1e-6;
+    for (int size = 0; size < SIZES && slowest[size][CELLS_SOON] > 0; size++) {
+        fprintf(stderr, "unisono: cells of %d KiB:", (int)(sizes[size] >> 10));
+        for (enum cell_way way = CELLS_SOON; way < CELL_WAYS; way++)
+            fprintf(stderr, " %s %.2f us,", words[way], slowest[size][way] / us);
+        fprintf(stderr, " taken: %s\n", words[cell_way(sizes[size])]);
+    }
+}

@@ -1,0 +1,15 @@
+/* How pieces go through cells on this machine (node/cell_ways.h): measured, as it differs between processors, and on a virtual
+ * machine from hour to hour. */
+#ifndef UNISONO_MEASURE_WAYS_H
+#define UNISONO_MEASURE_WAYS_H
+
+#include <stdbool.h>
+
+/* Collective over MPI_COMM_WORLD, before anything is served: some milliseconds, on nodes whose ranks have a CPU each. The
+ * same is found on all ranks; where nothing can be measured, all is as before. */
+void measure_ways(void);
+
+/* A line on standard error for each size that was measured. */
+void measure_ways_print(void);
+
+#endif
