@@ -79,6 +79,7 @@ static bool is_given(void)
     for (int way = 0; way < CELL_WAYS; way++)
         if (strcmp(text, words[way]) == 0) {
             memset(cell_ways, way, sizeof cell_ways);
+            cell_ways_set_late();
             return true;
         }
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -87,10 +88,8 @@ static bool is_given(void)
     return false;
 }
 
-void measure_ways(void)
+static void measure(void)
 {
-    if (is_given())
-        return;
     struct state *world = state_now(MPI_COMM_WORLD);
     if (world == NULL || !state_equip(world) || world->ours->crowded)
         return;
@@ -106,6 +105,15 @@ void measure_ways(void)
     bool told = PMPI_Allreduce(mine, slowest, SIZES * CELL_WAYS, MPI_DOUBLE, MPI_MAX, comm->comm) == MPI_SUCCESS;
     if (told && slowest[0][CELLS_SOON] > 0)
         choose();
+}
+
+void measure_ways(void)
+{
+    if (is_given())
+        return;
+    cell_ways_late = true;
+    measure();
+    cell_ways_set_late();
 }
 
 void measure_ways_print(void)

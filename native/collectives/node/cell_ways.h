@@ -7,6 +7,7 @@
 #ifndef UNISONO_NODE_CELL_WAYS_H
 #define UNISONO_NODE_CELL_WAYS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "copy.h"
@@ -22,6 +23,10 @@ enum cell_way {
 enum { CELL_WAYS_FROM = 12, CELL_WAYS_TO = 17 };
 
 extern unsigned char cell_ways[CELL_WAYS_TO - CELL_WAYS_FROM + 1];
+
+/* Whether cells are to have room for CELLS_LATE: while it is measured, and afterwards where some pieces go that way. */
+extern bool cell_ways_late;
+void cell_ways_set_late(void); /* by what is in the table */
 
 static inline enum cell_way cell_way(int64_t bytes)
 {

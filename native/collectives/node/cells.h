@@ -90,12 +90,12 @@ static inline int64_t cell_bytes_for(int ranks)
 }
 
 /* What a cell has room for: all of a rank's together exceed the cache that is a core's own, so that pieces which take turns in
- * all of it (CELLS_LATE) are in the shared cache when they are written anew. */
+ * all of it (CELLS_LATE) are in the shared cache when they are written anew. Where none do, no more than a cell. */
 static inline int64_t cell_stride_for(int ranks)
 {
     const int64_t most = INT64_C(32) << 20; /* of all ranks together */
     int64_t stride = cell_bytes_for(ranks);
-    while (stride * CELLS < 2 * copy_own_cache() && 2 * stride * CELLS * ranks <= room_share(most))
+    while (cell_ways_late && stride * CELLS < 2 * copy_own_cache() && 2 * stride * CELLS * ranks <= room_share(most))
         stride *= 2;
     return stride;
 }
