@@ -34,9 +34,13 @@ static void combine_by_library(const struct reduction *reduction, const void *le
                                int64_t count)
 {
     struct place left_place, result_place;
-    const int64_t element = reduction->element, each = PIECE / element;
+    const int64_t element = reduction->element;
     const uintptr_t alignment = alignment_of(element);
-    const bool direct = is_aligned(result, alignment) && (result != left || right == left);
+    /* Elements whose size is no multiple of it: so many of them are, and pieces begin as well aligned as what they are of. */
+    const int64_t natural = element & -element, unit = natural < (int64_t)alignment ? (int64_t)alignment / natural : 1;
+    const int64_t most = PIECE / element, each = most > unit ? most / unit * unit : most;
+    const bool direct = is_aligned(result, alignment) && (result != left || right == left) &&
+                        (each % unit == 0 || is_aligned(left, alignment));
     if (direct && result != right)
         memcpy(result, right, (size_t)(count * element));
     for (int64_t done = 0, piece; done < count; done += piece) {
