@@ -143,8 +143,12 @@ bool dispatch_alltoallw(const void *send, struct dispatch_vector send_given, voi
     struct side out = {.blocks = {.given = &send_given}, .data = (char *)(uintptr_t)send};
     struct side in = {.blocks = {.given = &given}, .data = receive};
     struct layout *layouts = state != NULL ? state_layouts(state) : NULL;
-    return layouts != NULL && receive != MPI_IN_PLACE && are_typed(&given) && are_typed(&send_given) &&
-           look_at_types(&in.blocks, state->ranks, layouts) &&
-           look_at_types(&out.blocks, state->ranks, layouts + state->ranks) &&
-           serve_sides(COLL_ALLTOALLW, state, &out, &in, in_place, comm, error);
+    if (layouts == NULL)
+        return false;
+    bool served = receive != MPI_IN_PLACE && are_typed(&given) && are_typed(&send_given) &&
+                  look_at_types(&in.blocks, state->ranks, layouts) &&
+                  look_at_types(&out.blocks, state->ranks, layouts + state->ranks) &&
+                  serve_sides(COLL_ALLTOALLW, state, &out, &in, in_place, comm, error);
+    state_layouts_done(state);
+    return served;
 }

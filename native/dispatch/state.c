@@ -317,3 +317,12 @@ struct layout *state_layouts(struct state *state)
         state->layouts = reserve_get(2 * (size_t)state->ranks * sizeof *state->layouts);
     return state->layouts;
 }
+
+void state_layouts_done(struct state *state)
+{
+    const size_t kept_most = 1 << 20;
+    if (2 * (size_t)state->ranks * sizeof *state->layouts <= kept_most)
+        return;
+    reserve_put(state->layouts);
+    state->layouts = NULL;
+}

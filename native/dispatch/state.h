@@ -99,5 +99,7 @@ int64_t *state_vectors(struct state *state);
 
 /* Two arrays of `ranks` for alltoallw; NULL: no memory. */
 struct layout *state_layouts(struct state *state);
+/* The call is over: of many ranks they are not kept. */
+void state_layouts_done(struct state *state);
 
 #endif

@@ -42,5 +42,6 @@ const struct algorithm allgatherv_flat_bruck = {
     .reference = reference,
     .applies = applies,
     .cost = cost,
+    .scratch = scratch_all,
     .run = run,
 };
