@@ -10,10 +10,11 @@
 #include "check.h"
 #include "node/exchange.h"
 
-enum { RANKS = 128, SEVERAL_CELLS = 150000 }; /* the most of them */
+enum { RANKS = 256, SEVERAL_CELLS = 150000 }; /* the most of them */
 
 static int ranks;
 static uint32_t rounds;
+static int64_t longest; /* bytes of a message */
 
 /* In place of wait.c and segment.c, which talk with MPI. */
 bool wait_turn(struct coll_comm *comm, unsigned *turn)
@@ -62,7 +63,8 @@ static int64_t size_of(uint32_t round, int from, int to)
 {
     static const int64_t edges[] = {0, 1, PAIR_ROOM, PAIR_ROOM + 1, 4096, 4097, 32768, 32769, SEVERAL_CELLS};
     uint32_t x = mixed(round, (uint32_t)from, (uint32_t)to);
-    return x % 3 == 0 ? edges[x / 3 % 9] : x / 3 % (x / 7 % 5 == 0 ? 60000 : 500);
+    int64_t bytes = x % 3 == 0 ? edges[x / 3 % 9] : x / 3 % (x / 7 % 5 == 0 ? 60000 : 500);
+    return bytes < longest ? bytes : longest;
 }
 
 static char byte_of(uint32_t round, int from, int to, int64_t i)
@@ -128,7 +130,8 @@ static void inline_once(struct rank *rank, uint32_t round, char *send, char *rec
 static void *run(void *argument)
 {
     struct rank *rank = argument;
-    char *send = malloc(((size_t)ranks + 1) * SEVERAL_CELLS), *receive = malloc(((size_t)ranks + 1) * SEVERAL_CELLS);
+    const size_t room = ((size_t)ranks + 1) * (size_t)longest;
+    char *send = malloc(room), *receive = malloc(room);
     rank->wrong += send == NULL || receive == NULL || !pairs_ready(&rank->comm);
     for (uint32_t round = 0; round < rounds && rank->wrong == 0; round++) {
         exchange_once(rank, round, send, receive);
@@ -140,12 +143,12 @@ static void *run(void *argument)
     return NULL;
 }
 
-static void test_exchanges(int how_many, uint32_t how_often)
+static void test_exchanges(int how_many, uint32_t how_often, int64_t bytes)
 {
     static struct rank all[RANKS];
     pthread_t threads[RANKS];
     memset(all, 0, sizeof all);
-    ranks = how_many, rounds = how_often;
+    ranks = how_many, rounds = how_often, longest = bytes;
     for (int i = 0; i < ranks; i++) {
         struct rank *rank = &all[i];
         rank->node = (struct node){.shared = true, .rank = i, .ranks = ranks};
@@ -206,8 +209,9 @@ int main(void)
         test_pull();
     else
         printf("process_vm_readv does not work here: what reads another process is not tested\n");
-    test_exchanges(3, 400);
-    test_exchanges(64, 6); /* as many as large nodes have: slots are shorter, cells fewer */
-    test_exchanges(RANKS, 2);
+    test_exchanges(3, 400, SEVERAL_CELLS);
+    test_exchanges(64, 6, SEVERAL_CELLS); /* as many as large nodes have: slots are shorter, cells fewer */
+    test_exchanges(128, 2, SEVERAL_CELLS);
+    test_exchanges(RANKS, 2, 8000);
     return verdict();
 }

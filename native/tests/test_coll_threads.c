@@ -9,12 +9,15 @@
 
 #include "check.h"
 #include "collectives.h"
+#include "node/allgather.h"
 #include "node/allreduce.h"
 #include "node/barrier.h"
 #include "node/bcast.h"
 #include "node/cells.h"
 #include "node/domains.h"
 #include "node/reduce.h"
+#include "node/reduce_scatter.h"
+#include "node/scan.h"
 #include "node/slices.h"
 
 enum { MOST_RANKS = 4, MOST_COUNT = 3000, ROUNDS = 96, CELL_BYTES = 1024 };
@@ -61,19 +64,25 @@ static uint64_t value(int rank, int round, int64_t i)
     return (uint64_t)(rank * 31 + round * 7 + 3) << 32 | (uint64_t)(rank + round + i);
 }
 
-static uint64_t combined(int round, int64_t i)
+/* Of the first `among` ranks. */
+static uint64_t combined_of(int among, int round, int64_t i)
 {
     uint64_t result = value(0, round, i);
-    for (int rank = 1; rank < ranks; rank++)
+    for (int rank = 1; rank < among; rank++)
         result = after(result, value(rank, round, i));
     return result;
 }
 
+static void expect_of(int among, const uint64_t *got, int round, int64_t first, int64_t count)
+{
+    for (int64_t i = 0; i < count && among > 0; i++)
+        if (got[i] != combined_of(among, round, first + i))
+            wrong++;
+}
+
 static void expect(const uint64_t *got, int round, int64_t first, int64_t count)
 {
-    for (int64_t i = 0; i < count; i++)
-        if (got[i] != combined(round, first + i))
-            wrong++;
+    expect_of(ranks, got, round, first, count);
 }
 
 static void phase(struct coll_comm *comm, int round, uint64_t *send, uint64_t *receive, int64_t count)
@@ -143,6 +152,36 @@ static void phase(struct coll_comm *comm, int round, uint64_t *send, uint64_t *r
     }
 }
 
+/* Scans, sums that are scattered, and gathers: of the node alone. */
+static void one_level(struct coll_comm *comm, int round, uint64_t *send, uint64_t *receive, int64_t count)
+{
+    static _Thread_local uint64_t all[MOST_RANKS * MOST_COUNT];
+    struct reduction reduction = {.element = 8, .combine = compose};
+    const int rank = comm->node->rank, exclusive = round % 2;
+    const void *from = round % 3 ? (void *)send : (void *)receive;
+    int64_t bytes[MOST_RANKS], at[MOST_RANKS];
+    for (int64_t i = 0; i < count; i++)
+        send[i] = receive[i] = value(rank, round, i);
+    uint64_t *result = exclusive && rank == 0 ? NULL : receive;
+    if (count * 8 <= LINE_ROOM && round % 4 < 2)
+        node_scan_inline(comm, from, result, count, &reduction, exclusive);
+    else
+        node_scan_cells(comm, from, result, count, &reduction, exclusive);
+    expect_of(exclusive ? rank : rank + 1, receive, round, 0, count);
+    for (int i = 0; i < ranks; i++) {
+        at[i] = count * i * i / ranks / ranks * 8;
+        bytes[i] = (i + 1 == ranks ? count : count * (i + 1) * (i + 1) / ranks / ranks) * 8 - at[i];
+    }
+    if (count * 8 <= LINE_ROOM)
+        node_reduce_scatter_inline(comm, send, receive, bytes, at, &reduction);
+    else
+        node_reduce_scatter_cells(comm, send, receive, bytes, at, &reduction);
+    expect(receive, round, at[rank] / 8, bytes[rank] / 8);
+    node_allgather_cells(comm, send, all, count * 8, NULL, NULL);
+    for (int64_t i = 0; i < ranks * count; i++)
+        wrong += all[i] != value((int)(i / count), round, i % count);
+}
+
 static struct node node_of(int part, int rank, int count, struct cells *cells)
 {
     return (struct node){.shared = count > 1,
@@ -178,6 +217,7 @@ static void *run(void *argument)
     for (int round = 0; round < ROUNDS; round++) {
         comm.node = round % 7 < 3 || round % 12 == 5 ? &other : &node;
         phase(&comm, round, send, receive, counts[round / 3 % 8]);
+        one_level(&comm, round, send, receive, counts[round / 3 % 8]);
     }
     free(send);
     free(receive);
