@@ -1,4 +1,5 @@
 /* Circles of several members: who exchanges what with whom, played through without MPI. */
+#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -140,8 +141,17 @@ static void dissemination_reaches_everybody(void)
         }
 }
 
+static void logarithms_are_right(void)
+{
+    for (int n = 1; n <= 100000; n++)
+        CHECK(fabs(radix_log2(n) - log2(n)) < 1e-8);
+    for (int bit = 0; bit < 31; bit++)
+        CHECK(radix_log2(1 << bit) == bit);
+}
+
 int main(void)
 {
+    logarithms_are_right();
     factors_make_the_number();
     nothing_is_cheaper();
     costs_say_how_many();

@@ -4,8 +4,6 @@
 #ifndef UNISONO_GROUP_RADIX_H
 #define UNISONO_GROUP_RADIX_H
 
-#include <math.h>
-
 #include "schedule.h"
 
 /* More at once wait for nothing but one another, on any machine: a message costs a twentieth of a latency at the least. */
@@ -25,6 +23,23 @@ struct round_cost {
     double first, more, spread;
 };
 
+/* log2(n), made of sums and products alone: all ranks have to come to the same factors, and the last bit of what a C library
+   says of a logarithm is not the same on every processor. */
+static inline double radix_log2(int n)
+{
+    enum { BITS = 30 };
+    double rest = n, found = 0, bit = 1;
+    for (; rest >= 2; rest /= 2)
+        found += 1;
+    for (int i = 0; i < BITS; i++) {
+        rest *= rest;
+        bit /= 2;
+        if (rest >= 2)
+            rest /= 2, found += bit;
+    }
+    return found;
+}
+
 /* `stride`: how many take part in the rounds before, which is how far apart the members of the circle are. */
 static inline double radix_round(struct round_cost cost, int factor, int stride)
 {
@@ -34,7 +49,7 @@ static inline double radix_round(struct round_cost cost, int factor, int stride)
                                                      25.2505, 28.8354, 32.5358, 36.3436, 40.2505};
     double seconds = cost.first + (factor - 2) * cost.more;
     if (cost.spread > 0)
-        seconds += cost.spread / stride / factor * ((factor - 1) * log2(stride) + factorial[factor]);
+        seconds += cost.spread / stride / factor * ((factor - 1) * radix_log2(stride) + factorial[factor]);
     return seconds;
 }
 
