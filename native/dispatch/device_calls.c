@@ -31,9 +31,9 @@ bool device_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MP
     struct copy one, none = {.host = NULL};
     if (!copy_again(served))
         return served;
-    int failed = copy_take(&one, buffer, 0, count, type, *comm);
-    if (failed == MPI_SUCCESS)
-        dispatch_bcast(one.use, count, type, root, comm, &failed);
+    copy_take(&one, buffer, 0, count, type, *comm);
+    int failed = MPI_SUCCESS;
+    dispatch_bcast(one.use, count, type, root, comm, &failed);
     return copy_end(&none, &one, failed, *comm, error);
 }
 
@@ -47,11 +47,10 @@ bool device_reduce(const void *send, void *receive, MPI_Count count, MPI_Datatyp
         return served;
     int rank = 0;
     PMPI_Comm_rank(*comm, &rank);
-    int failed = copy_take(&in, send, 0, count, type, *comm),
-        other = copy_take(&out, receive, 0, rank == root ? count : 0, type, *comm);
-    failed = failed != MPI_SUCCESS ? failed : other;
-    if (failed == MPI_SUCCESS)
-        dispatch_reduce(in.use, out.use, count, type, op, root, comm, &failed);
+    copy_take(&in, send, 0, count, type, *comm);
+    copy_take(&out, receive, 0, rank == root ? count : 0, type, *comm);
+    int failed = MPI_SUCCESS;
+    dispatch_reduce(in.use, out.use, count, type, op, root, comm, &failed);
     return copy_end(&in, &out, failed, *comm, error);
 }
 
@@ -63,10 +62,10 @@ bool device_allreduce(const void *send, void *receive, MPI_Count count, MPI_Data
     struct copy in, out;
     if (!copy_again(served))
         return served;
-    int failed = copy_take(&in, send, 0, count, type, *comm), other = copy_take(&out, receive, 0, count, type, *comm);
-    failed = failed != MPI_SUCCESS ? failed : other;
-    if (failed == MPI_SUCCESS)
-        dispatch_allreduce(in.use, out.use, count, type, op, comm, &failed);
+    copy_take(&in, send, 0, count, type, *comm);
+    copy_take(&out, receive, 0, count, type, *comm);
+    int failed = MPI_SUCCESS;
+    dispatch_allreduce(in.use, out.use, count, type, op, comm, &failed);
     return copy_end(&in, &out, failed, *comm, error);
 }
 
@@ -78,10 +77,10 @@ bool device_scan(const void *send, void *receive, MPI_Count count, MPI_Datatype 
     struct copy in, out;
     if (!copy_again(served))
         return served;
-    int failed = copy_take(&in, send, 0, count, type, *comm), other = copy_take(&out, receive, 0, count, type, *comm);
-    failed = failed != MPI_SUCCESS ? failed : other;
-    if (failed == MPI_SUCCESS)
-        dispatch_scan(in.use, out.use, count, type, op, comm, &failed);
+    copy_take(&in, send, 0, count, type, *comm);
+    copy_take(&out, receive, 0, count, type, *comm);
+    int failed = MPI_SUCCESS;
+    dispatch_scan(in.use, out.use, count, type, op, comm, &failed);
     return copy_end(&in, &out, failed, *comm, error);
 }
 
@@ -96,11 +95,10 @@ bool device_exscan(const void *send, void *receive, MPI_Count count, MPI_Datatyp
     if (!copy_again(served))
         return served;
     PMPI_Comm_rank(*comm, &rank);
-    int failed = copy_take(&in, send, 0, count, type, *comm);
-    int other = copy_take(&out, receive, 0, rank > 0 || send == MPI_IN_PLACE ? count : 0, type, *comm);
-    failed = failed != MPI_SUCCESS ? failed : other;
-    if (failed == MPI_SUCCESS)
-        dispatch_exscan(in.use, out.use, count, type, op, comm, &failed);
+    copy_take(&in, send, 0, count, type, *comm);
+    copy_take(&out, receive, 0, rank > 0 || send == MPI_IN_PLACE ? count : 0, type, *comm);
+    int failed = MPI_SUCCESS;
+    dispatch_exscan(in.use, out.use, count, type, op, comm, &failed);
     return copy_end(&in, &out, failed, *comm, error);
 }
 
@@ -112,11 +110,10 @@ bool device_allgather(const void *send, MPI_Count send_count, MPI_Datatype send_
     struct copy in, out;
     if (!copy_again(served))
         return served;
-    int failed = copy_take(&in, send, 0, send_count, send_type, *comm);
-    int other = copy_take(&out, receive, 0, count * ranks_of(*comm), type, *comm);
-    failed = failed != MPI_SUCCESS ? failed : other;
-    if (failed == MPI_SUCCESS)
-        dispatch_allgather(in.use, send_count, send_type, out.use, count, type, comm, &failed);
+    copy_take(&in, send, 0, send_count, send_type, *comm);
+    copy_take(&out, receive, 0, count * ranks_of(*comm), type, *comm);
+    int failed = MPI_SUCCESS;
+    dispatch_allgather(in.use, send_count, send_type, out.use, count, type, comm, &failed);
     return copy_end(&in, &out, failed, *comm, error);
 }
 
@@ -130,11 +127,10 @@ bool device_allgatherv(const void *send, MPI_Count send_count, MPI_Datatype send
     if (!copy_again(served))
         return served;
     bounds(blocks, *comm, &first, &last);
-    int failed = copy_take(&in, send, 0, send_count, send_type, *comm),
-        other = copy_take(&out, receive, first, last, type, *comm);
-    failed = failed != MPI_SUCCESS ? failed : other;
-    if (failed == MPI_SUCCESS)
-        dispatch_allgatherv(in.use, send_count, send_type, out.use, blocks, type, comm, &failed);
+    copy_take(&in, send, 0, send_count, send_type, *comm);
+    copy_take(&out, receive, first, last, type, *comm);
+    int failed = MPI_SUCCESS;
+    dispatch_allgatherv(in.use, send_count, send_type, out.use, blocks, type, comm, &failed);
     return copy_end(&in, &out, failed, *comm, error);
 }
 
@@ -146,11 +142,10 @@ bool device_alltoall(const void *send, MPI_Count send_count, MPI_Datatype send_t
     struct copy in, out;
     if (!copy_again(served))
         return served;
-    int failed = copy_take(&in, send, 0, send_count * ranks_of(*comm), send_type, *comm);
-    int other = copy_take(&out, receive, 0, count * ranks_of(*comm), type, *comm);
-    failed = failed != MPI_SUCCESS ? failed : other;
-    if (failed == MPI_SUCCESS)
-        dispatch_alltoall(in.use, send_count, send_type, out.use, count, type, comm, &failed);
+    copy_take(&in, send, 0, send_count * ranks_of(*comm), send_type, *comm);
+    copy_take(&out, receive, 0, count * ranks_of(*comm), type, *comm);
+    int failed = MPI_SUCCESS;
+    dispatch_alltoall(in.use, send_count, send_type, out.use, count, type, comm, &failed);
     return copy_end(&in, &out, failed, *comm, error);
 }
 
@@ -161,18 +156,16 @@ bool device_alltoallv(const void *send, struct dispatch_vector send_blocks, MPI_
     bool served = dispatch_alltoallv(send, send_blocks, send_type, receive, blocks, type, comm, error);
     struct copy in = {.use = (void *)(uintptr_t)send}, out;
     int64_t first, last;
-    int failed = MPI_SUCCESS;
     if (!copy_again(served))
         return served;
     if (send != MPI_IN_PLACE) {
         bounds(send_blocks, *comm, &first, &last);
-        failed = copy_take(&in, send, first, last, send_type, *comm);
+        copy_take(&in, send, first, last, send_type, *comm);
     }
     bounds(blocks, *comm, &first, &last);
-    int other = copy_take(&out, receive, first, last, type, *comm);
-    failed = failed != MPI_SUCCESS ? failed : other;
-    if (failed == MPI_SUCCESS)
-        dispatch_alltoallv(in.use, send_blocks, send_type, out.use, blocks, type, comm, &failed);
+    copy_take(&out, receive, first, last, type, *comm);
+    int failed = MPI_SUCCESS;
+    dispatch_alltoallv(in.use, send_blocks, send_type, out.use, blocks, type, comm, &failed);
     return copy_end(&in, &out, failed, *comm, error);
 }
 
@@ -186,11 +179,10 @@ bool device_gather(const void *send, MPI_Count send_count, MPI_Datatype send_typ
     if (!copy_again(served))
         return served;
     PMPI_Comm_rank(*comm, &rank);
-    int failed = copy_take(&in, send, 0, send == MPI_IN_PLACE ? 0 : send_count, send_type, *comm);
-    int other = copy_take(&out, receive, 0, rank == root ? count * ranks_of(*comm) : 0, type, *comm);
-    failed = failed != MPI_SUCCESS ? failed : other;
-    if (failed == MPI_SUCCESS)
-        dispatch_gather(in.use, send_count, send_type, out.use, count, type, root, comm, &failed);
+    copy_take(&in, send, 0, send == MPI_IN_PLACE ? 0 : send_count, send_type, *comm);
+    copy_take(&out, receive, 0, rank == root ? count * ranks_of(*comm) : 0, type, *comm);
+    int failed = MPI_SUCCESS;
+    dispatch_gather(in.use, send_count, send_type, out.use, count, type, root, comm, &failed);
     return copy_end(&in, &out, failed, *comm, error);
 }
 
@@ -204,11 +196,10 @@ bool device_scatter(const void *send, MPI_Count send_count, MPI_Datatype send_ty
     if (!copy_again(served))
         return served;
     PMPI_Comm_rank(*comm, &rank);
-    int failed = copy_take(&in, send, 0, rank == root ? send_count * ranks_of(*comm) : 0, send_type, *comm);
-    int other = copy_take(&out, receive, 0, receive == MPI_IN_PLACE ? 0 : count, type, *comm);
-    failed = failed != MPI_SUCCESS ? failed : other;
-    if (failed == MPI_SUCCESS)
-        dispatch_scatter(in.use, send_count, send_type, out.use, count, type, root, comm, &failed);
+    copy_take(&in, send, 0, rank == root ? send_count * ranks_of(*comm) : 0, send_type, *comm);
+    copy_take(&out, receive, 0, receive == MPI_IN_PLACE ? 0 : count, type, *comm);
+    int failed = MPI_SUCCESS;
+    dispatch_scatter(in.use, send_count, send_type, out.use, count, type, root, comm, &failed);
     return copy_end(&in, &out, failed, *comm, error);
 }
 
@@ -228,11 +219,10 @@ bool device_reduce_scatter(const void *send, void *receive, struct dispatch_vect
         all += count;
         own = i == rank ? count : own;
     }
-    int failed = copy_take(&in, send, 0, send == MPI_IN_PLACE ? 0 : all, type, *comm);
-    int other = copy_take(&out, receive, 0, send == MPI_IN_PLACE ? all : own, type, *comm);
-    failed = failed != MPI_SUCCESS ? failed : other;
-    if (failed == MPI_SUCCESS)
-        dispatch_reduce_scatter(in.use, out.use, given, type, op, comm, &failed);
+    copy_take(&in, send, 0, send == MPI_IN_PLACE ? 0 : all, type, *comm);
+    copy_take(&out, receive, 0, send == MPI_IN_PLACE ? all : own, type, *comm);
+    int failed = MPI_SUCCESS;
+    dispatch_reduce_scatter(in.use, out.use, given, type, op, comm, &failed);
     return copy_end(&in, &out, failed, *comm, error);
 }
 
@@ -245,11 +235,10 @@ bool device_reduce_scatter_block(const void *send, void *receive, MPI_Count coun
     if (!copy_again(served))
         return served;
     const MPI_Count all = count * ranks_of(*comm);
-    int failed = copy_take(&in, send, 0, send == MPI_IN_PLACE ? 0 : all, type, *comm);
-    int other = copy_take(&out, receive, 0, send == MPI_IN_PLACE ? all : count, type, *comm);
-    failed = failed != MPI_SUCCESS ? failed : other;
-    if (failed == MPI_SUCCESS)
-        dispatch_reduce_scatter_block(in.use, out.use, count, type, op, comm, &failed);
+    copy_take(&in, send, 0, send == MPI_IN_PLACE ? 0 : all, type, *comm);
+    copy_take(&out, receive, 0, send == MPI_IN_PLACE ? all : count, type, *comm);
+    int failed = MPI_SUCCESS;
+    dispatch_reduce_scatter_block(in.use, out.use, count, type, op, comm, &failed);
     return copy_end(&in, &out, failed, *comm, error);
 }
 
@@ -266,11 +255,10 @@ bool device_gatherv(const void *send, MPI_Count send_count, MPI_Datatype send_ty
     PMPI_Comm_rank(*comm, &rank);
     if (rank == root)
         bounds(given, *comm, &first, &last);
-    int failed = copy_take(&in, send, 0, send == MPI_IN_PLACE ? 0 : send_count, send_type, *comm);
-    int other = copy_take(&out, receive, first, last, type, *comm);
-    failed = failed != MPI_SUCCESS ? failed : other;
-    if (failed == MPI_SUCCESS)
-        dispatch_gatherv(in.use, send_count, send_type, out.use, given, type, root, comm, &failed);
+    copy_take(&in, send, 0, send == MPI_IN_PLACE ? 0 : send_count, send_type, *comm);
+    copy_take(&out, receive, first, last, type, *comm);
+    int failed = MPI_SUCCESS;
+    dispatch_gatherv(in.use, send_count, send_type, out.use, given, type, root, comm, &failed);
     return copy_end(&in, &out, failed, *comm, error);
 }
 
@@ -287,10 +275,9 @@ bool device_scatterv(const void *send, struct dispatch_vector given, MPI_Datatyp
     PMPI_Comm_rank(*comm, &rank);
     if (rank == root)
         bounds(given, *comm, &first, &last);
-    int failed = copy_take(&in, send, first, last, send_type, *comm);
-    int other = copy_take(&out, receive, 0, receive == MPI_IN_PLACE ? 0 : count, type, *comm);
-    failed = failed != MPI_SUCCESS ? failed : other;
-    if (failed == MPI_SUCCESS)
-        dispatch_scatterv(in.use, given, send_type, out.use, count, type, root, comm, &failed);
+    copy_take(&in, send, first, last, send_type, *comm);
+    copy_take(&out, receive, 0, receive == MPI_IN_PLACE ? 0 : count, type, *comm);
+    int failed = MPI_SUCCESS;
+    dispatch_scatterv(in.use, given, send_type, out.use, count, type, root, comm, &failed);
     return copy_end(&in, &out, failed, *comm, error);
 }

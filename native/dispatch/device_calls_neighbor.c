@@ -26,11 +26,10 @@ bool device_neighbor_allgather(const void *send, MPI_Count send_count, MPI_Datat
     if (!copy_again(served))
         return served;
     around_count(*comm, &targets, &sources);
-    int failed = copy_take(&in, send, 0, send_count, send_type, *comm);
-    int other = copy_take(&out, receive, 0, count * sources, type, *comm);
-    failed = failed != MPI_SUCCESS ? failed : other;
-    if (failed == MPI_SUCCESS)
-        dispatch_neighbor_allgather(in.use, send_count, send_type, out.use, count, type, comm, &failed);
+    copy_take(&in, send, 0, send_count, send_type, *comm);
+    copy_take(&out, receive, 0, count * sources, type, *comm);
+    int failed = MPI_SUCCESS;
+    dispatch_neighbor_allgather(in.use, send_count, send_type, out.use, count, type, comm, &failed);
     return copy_end(&in, &out, failed, *comm, error);
 }
 
@@ -46,11 +45,10 @@ bool device_neighbor_allgatherv(const void *send, MPI_Count send_count, MPI_Data
         return served;
     around_count(*comm, &targets, &sources);
     bounds(blocks, sources, &first, &last);
-    int failed = copy_take(&in, send, 0, send_count, send_type, *comm);
-    int other = copy_take(&out, receive, first, last, type, *comm);
-    failed = failed != MPI_SUCCESS ? failed : other;
-    if (failed == MPI_SUCCESS)
-        dispatch_neighbor_allgatherv(in.use, send_count, send_type, out.use, blocks, type, comm, &failed);
+    copy_take(&in, send, 0, send_count, send_type, *comm);
+    copy_take(&out, receive, first, last, type, *comm);
+    int failed = MPI_SUCCESS;
+    dispatch_neighbor_allgatherv(in.use, send_count, send_type, out.use, blocks, type, comm, &failed);
     return copy_end(&in, &out, failed, *comm, error);
 }
 
@@ -64,11 +62,10 @@ bool device_neighbor_alltoall(const void *send, MPI_Count send_count, MPI_Dataty
     if (!copy_again(served))
         return served;
     around_count(*comm, &targets, &sources);
-    int failed = copy_take(&in, send, 0, send_count * targets, send_type, *comm);
-    int other = copy_take(&out, receive, 0, count * sources, type, *comm);
-    failed = failed != MPI_SUCCESS ? failed : other;
-    if (failed == MPI_SUCCESS)
-        dispatch_neighbor_alltoall(in.use, send_count, send_type, out.use, count, type, comm, &failed);
+    copy_take(&in, send, 0, send_count * targets, send_type, *comm);
+    copy_take(&out, receive, 0, count * sources, type, *comm);
+    int failed = MPI_SUCCESS;
+    dispatch_neighbor_alltoall(in.use, send_count, send_type, out.use, count, type, comm, &failed);
     return copy_end(&in, &out, failed, *comm, error);
 }
 
@@ -85,11 +82,10 @@ bool device_neighbor_alltoallv(const void *send, struct dispatch_vector send_blo
         return served;
     around_count(*comm, &targets, &sources);
     bounds(send_blocks, targets, &first, &last);
-    int failed = copy_take(&in, send, first, last, send_type, *comm);
+    copy_take(&in, send, first, last, send_type, *comm);
     bounds(blocks, sources, &first, &last);
-    int other = copy_take(&out, receive, first, last, type, *comm);
-    failed = failed != MPI_SUCCESS ? failed : other;
-    if (failed == MPI_SUCCESS)
-        dispatch_neighbor_alltoallv(in.use, send_blocks, send_type, out.use, blocks, type, comm, &failed);
+    copy_take(&out, receive, first, last, type, *comm);
+    int failed = MPI_SUCCESS;
+    dispatch_neighbor_alltoallv(in.use, send_blocks, send_type, out.use, blocks, type, comm, &failed);
     return copy_end(&in, &out, failed, *comm, error);
 }

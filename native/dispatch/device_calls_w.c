@@ -2,35 +2,32 @@
 #include "device_copy.h"
 
 /* The bytes that the blocks of an alltoallw lie in, from `low` to `high`. */
-static int bounds_typed(const struct dispatch_vector *given, MPI_Comm comm, int64_t *low, int64_t *high)
+static void bounds_typed(const struct dispatch_vector *given, MPI_Comm comm, int64_t *low, int64_t *high)
 {
-    int ranks = 0, failed = PMPI_Comm_size(comm, &ranks);
+    int ranks = 0;
+    PMPI_Comm_size(comm, &ranks);
     *low = INT64_MAX, *high = INT64_MIN;
-    for (int rank = 0; rank < ranks && failed == MPI_SUCCESS; rank++) {
+    for (int rank = 0; rank < ranks; rank++) {
         int64_t count = given->counts != NULL ? given->counts[rank] : (int64_t)given->long_counts[rank];
         int64_t at = given->at != NULL ? given->at[rank] : (int64_t)given->long_at[rank];
         MPI_Count lower, extent, true_low, true_extent;
         if (count <= 0)
             continue;
         MPI_Datatype type = given->types != NULL ? given->types[rank] : PMPI_Type_f2c(given->fortran_types[rank]);
-        failed = PMPI_Type_get_extent_x(type, &lower, &extent);
-        if (failed == MPI_SUCCESS)
-            failed = PMPI_Type_get_true_extent_x(type, &true_low, &true_extent);
-        if (failed != MPI_SUCCESS)
-            break;
+        PMPI_Type_get_extent_x(type, &lower, &extent); /* dispatch has asked for it before */
+        PMPI_Type_get_true_extent_x(type, &true_low, &true_extent);
         int64_t span = (count - 1) * (int64_t)extent, first = at + (int64_t)true_low + (span < 0 ? span : 0);
         int64_t last = at + (int64_t)true_low + (int64_t)true_extent + (span > 0 ? span : 0);
         *low = first < *low ? first : *low;
         *high = last > *high ? last : *high;
     }
-    return failed;
 }
 
-static int take_typed(struct copy *copy, const void *buffer, const struct dispatch_vector *given, MPI_Comm comm)
+static void take_typed(struct copy *copy, const void *buffer, const struct dispatch_vector *given, MPI_Comm comm)
 {
     int64_t low, high;
-    int failed = bounds_typed(given, comm, &low, &high), other = copy_take(copy, buffer, low, high, MPI_BYTE, comm);
-    return failed != MPI_SUCCESS ? failed : other;
+    bounds_typed(given, comm, &low, &high);
+    copy_take(copy, buffer, low, high, MPI_BYTE, comm);
 }
 
 bool device_alltoallw(const void *send, struct dispatch_vector send_blocks, void *receive,
@@ -41,10 +38,10 @@ bool device_alltoallw(const void *send, struct dispatch_vector send_blocks, void
     struct copy in = {.use = (void *)(uintptr_t)send}, out;
     if (!copy_again(served))
         return served;
-    int failed = send != MPI_IN_PLACE ? take_typed(&in, send, &send_blocks, *comm) : MPI_SUCCESS;
-    int other = take_typed(&out, receive, &blocks, *comm);
-    failed = failed != MPI_SUCCESS ? failed : other;
-    if (failed == MPI_SUCCESS)
-        dispatch_alltoallw(in.use, send_blocks, out.use, blocks, comm, &failed);
+    if (send != MPI_IN_PLACE)
+        take_typed(&in, send, &send_blocks, *comm);
+    take_typed(&out, receive, &blocks, *comm);
+    int failed = MPI_SUCCESS;
+    dispatch_alltoallw(in.use, send_blocks, out.use, blocks, comm, &failed);
     return copy_end(&in, &out, failed, *comm, error);
 }

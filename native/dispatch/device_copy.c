@@ -1,6 +1,9 @@
 #include "device_copy.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+
+#include "failure.h"
 
 enum { PIECE = 1 << 30 };
 
@@ -18,25 +21,34 @@ static int move(const struct copy *copy, bool back, MPI_Comm comm)
     return failed;
 }
 
-int copy_take(struct copy *copy, const void *buffer, int64_t first, int64_t end, MPI_Datatype type, MPI_Comm comm)
+/* The others are in the call already, and go on without knowing of any device. */
+static void end_program(const char *what)
+{
+    int rank;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    fprintf(stderr, "unisono: rank %d %s, and the other ranks would wait for it: the program ends here\n", rank, what);
+    failure_end_job(EXIT_FAILURE);
+    abort();
+}
+
+void copy_take(struct copy *copy, const void *buffer, int64_t first, int64_t end, MPI_Datatype type, MPI_Comm comm)
 {
     MPI_Count low, extent, true_low, true_extent;
     *copy = (struct copy){.buffer = (void *)(uintptr_t)buffer, .use = (void *)(uintptr_t)buffer};
     if (end <= first || !device_is(buffer, buffer))
-        return MPI_SUCCESS;
-    int failed = PMPI_Type_get_extent_x(type, &low, &extent);
-    if (failed == MPI_SUCCESS)
-        failed = PMPI_Type_get_true_extent_x(type, &true_low, &true_extent);
-    if (failed != MPI_SUCCESS)
-        return failed;
+        return;
+    if (PMPI_Type_get_extent_x(type, &low, &extent) != MPI_SUCCESS ||
+        PMPI_Type_get_true_extent_x(type, &true_low, &true_extent) != MPI_SUCCESS)
+        end_program("cannot say how long its elements on a device are");
     int64_t one = first * extent, other = (end - 1) * extent;
     copy->low = true_low + (one < other ? one : other);
     copy->bytes = true_extent + (one < other ? other - one : one - other);
     copy->host = malloc((size_t)copy->bytes);
     if (copy->host == NULL)
-        return MPI_ERR_NO_MEM;
+        end_program("has no memory left for a copy of what is on its device");
     copy->use = (char *)((uintptr_t)copy->host - (uintptr_t)copy->low);
-    return move(copy, false, comm);
+    if (move(copy, false, comm) != MPI_SUCCESS)
+        end_program("cannot copy what is on its device");
 }
 
 static int give_back(struct copy *copy, bool back, int failed, MPI_Comm comm)

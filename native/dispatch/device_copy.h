@@ -14,8 +14,8 @@ struct copy {
 void copy_begin(void);
 /* Whether a copy is wanted; `served` is what the first attempt said. */
 bool copy_again(bool served);
-/* Elements `first` to `end` of the buffer. MPI error code. */
-int copy_take(struct copy *copy, const void *buffer, int64_t first, int64_t end, MPI_Datatype type, MPI_Comm comm);
+/* Elements `first` to `end` of the buffer. Where that cannot be, the program ends after a line. */
+void copy_take(struct copy *copy, const void *buffer, int64_t first, int64_t end, MPI_Datatype type, MPI_Comm comm);
 /* After the second attempt, which serves. */
 bool copy_end(struct copy *send, struct copy *receive, int failed, MPI_Comm comm, int *error);
 

@@ -5,7 +5,7 @@
 
 #include <mpi.h>
 
-enum { ROOM = 1 << 20 };
+enum { ROOM = 1 << 26 };
 static char *memory;
 static size_t used;
 
@@ -39,9 +39,35 @@ int device_has(const void *at)
         return status;                                                                                                 \
     }
 
-AWARE(Allreduce, (const void *a, void *b, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c), (a, b, n, t, o, c))
-AWARE(Bcast, (void *a, int n, MPI_Datatype t, int r, MPI_Comm c), (a, n, t, r, c))
-AWARE(Alltoall, (const void *a, int n, MPI_Datatype t, void *b, int m, MPI_Datatype u, MPI_Comm c),
-      (a, n, t, b, m, u, c))
+#define TYPED int n, MPI_Datatype t
+#define PLACED const int *n, const int *p, MPI_Datatype t
+AWARE(Allreduce, (const void *a, void *b, TYPED, MPI_Op o, MPI_Comm c), (a, b, n, t, o, c))
+AWARE(Reduce, (const void *a, void *b, TYPED, MPI_Op o, int r, MPI_Comm c), (a, b, n, t, o, r, c))
+AWARE(Scan, (const void *a, void *b, TYPED, MPI_Op o, MPI_Comm c), (a, b, n, t, o, c))
+AWARE(Exscan, (const void *a, void *b, TYPED, MPI_Op o, MPI_Comm c), (a, b, n, t, o, c))
+AWARE(Reduce_scatter_block, (const void *a, void *b, TYPED, MPI_Op o, MPI_Comm c), (a, b, n, t, o, c))
+AWARE(Reduce_scatter, (const void *a, void *b, const int *n, MPI_Datatype t, MPI_Op o, MPI_Comm c), (a, b, n, t, o, c))
+AWARE(Bcast, (void *a, TYPED, int r, MPI_Comm c), (a, n, t, r, c))
+AWARE(Allgather, (const void *a, TYPED, void *b, int m, MPI_Datatype u, MPI_Comm c), (a, n, t, b, m, u, c))
+AWARE(Neighbor_allgather, (const void *a, TYPED, void *b, int m, MPI_Datatype u, MPI_Comm c), (a, n, t, b, m, u, c))
+AWARE(Alltoall, (const void *a, TYPED, void *b, int m, MPI_Datatype u, MPI_Comm c), (a, n, t, b, m, u, c))
+AWARE(Neighbor_alltoall, (const void *a, TYPED, void *b, int m, MPI_Datatype u, MPI_Comm c), (a, n, t, b, m, u, c))
+AWARE(Gather, (const void *a, TYPED, void *b, int m, MPI_Datatype u, int r, MPI_Comm c), (a, n, t, b, m, u, r, c))
+AWARE(Scatter, (const void *a, TYPED, void *b, int m, MPI_Datatype u, int r, MPI_Comm c), (a, n, t, b, m, u, r, c))
+AWARE(Gatherv, (const void *a, TYPED, void *b, const int *m, const int *q, MPI_Datatype u, int r, MPI_Comm c),
+      (a, n, t, b, m, q, u, r, c))
+AWARE(Scatterv, (const void *a, PLACED, void *b, int m, MPI_Datatype u, int r, MPI_Comm c), (a, n, p, t, b, m, u, r, c))
+AWARE(Allgatherv, (const void *a, TYPED, void *b, const int *m, const int *q, MPI_Datatype u, MPI_Comm c),
+      (a, n, t, b, m, q, u, c))
+AWARE(Neighbor_allgatherv, (const void *a, TYPED, void *b, const int *m, const int *q, MPI_Datatype u, MPI_Comm c),
+      (a, n, t, b, m, q, u, c))
+AWARE(Alltoallv, (const void *a, PLACED, void *b, const int *m, const int *q, MPI_Datatype u, MPI_Comm c),
+      (a, n, p, t, b, m, q, u, c))
+AWARE(Neighbor_alltoallv, (const void *a, PLACED, void *b, const int *m, const int *q, MPI_Datatype u, MPI_Comm c),
+      (a, n, p, t, b, m, q, u, c))
+AWARE(Alltoallw,
+      (const void *a, const int *n, const int *p, const MPI_Datatype *t, void *b, const int *m, const int *q,
+       const MPI_Datatype *u, MPI_Comm c),
+      (a, n, p, t, b, m, q, u, c))
 AWARE(Pack, (const void *a, int n, MPI_Datatype t, void *b, int m, int *u, MPI_Comm c), (a, n, t, b, m, u, c))
 AWARE(Unpack, (const void *a, int n, int *u, void *b, int m, MPI_Datatype t, MPI_Comm c), (a, n, u, b, m, t, c))

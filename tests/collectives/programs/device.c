@@ -1,5 +1,6 @@
-/* Rank 1 has its data on a device, the others in the host's memory. "start": from the beginning; "late PATH": from the
- * fourth round on, when the driver at PATH is loaded. */
+/* Rank 1 has its data on a device, the others in the host's memory: `device start COLLECTIVE ...`, from the beginning; `device
+ * PATH COLLECTIVE ...`, from the fourth round on, when the driver at PATH is loaded. Prints `right`, or what was wrong. Blocks
+ * have NUMBERS integers, 400 where that is not in the environment. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,43 +8,65 @@
 
 #include <mpi.h>
 
-enum { ROUNDS = 40, HOST_ROUNDS = 3, COUNT = 1000 };
+#include "any.h"
+
+/* From the third call on a communicator of the program is served. */
+enum { BEFORE = 2, ROUNDS = 40, HOST_ROUNDS = 3, USUAL = 400, HELD = 2 };
 
 void device_open(int open);
 void *device_allocate(size_t bytes);
 
+/* What a call sends, and what it gets: the same for every call. */
+static void *get(size_t bytes)
+{
+    static void *held[HELD];
+    static size_t room[HELD];
+    static int next;
+    int at = next++ % HELD;
+    if (room[at] < bytes)
+        held[at] = device_allocate(bytes), room[at] = bytes;
+    return held[at];
+}
+
+static void keep(void *memory)
+{
+    (void)memory;
+}
+
+static void use_device(void)
+{
+    any_get = get, any_put = keep, any_touch = device_open;
+}
+
 int main(int argc, char **argv)
 {
-    int rank, ranks, wrong = 0, late = argc > 2;
+    enum { MOST = 32 };
+    const char *numbers = getenv("NUMBERS");
+    int count = numbers != NULL ? atoi(numbers) : USUAL;
+    int rank, wrong = 0, late = strcmp(argv[1], "start") != 0;
+    MPI_Comm comm[MOST];
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    const size_t bytes = COUNT * sizeof(int);
-    int *mine = malloc(bytes), *sum = malloc(bytes);
+    for (int i = 2; i < argc; i++) {
+        comm[i] = any_comm(argv[i], MPI_COMM_WORLD);
+        for (int round = 0; round < BEFORE; round++)
+            wrong |= any_run(argv[i], &(struct any){.comm = comm[i], .count = 1, .round = round}) != MPI_SUCCESS;
+    }
     for (int round = 0; round < ROUNDS; round++) {
         if (round == (late ? HOST_ROUNDS : 0) && rank == 1) {
-            if (late && dlopen(argv[2], RTLD_NOW) == NULL)
+            if (late && dlopen(argv[1], RTLD_NOW) == NULL)
                 return 3;
-            mine = device_allocate(bytes), sum = device_allocate(bytes);
+            use_device();
         }
-        device_open(1);
-        for (int i = 0; i < COUNT; i++)
-            mine[i] = rank + i + round;
-        device_open(0);
-        MPI_Allreduce(mine, sum, COUNT, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-        MPI_Bcast(mine, COUNT, MPI_INT, round % ranks, MPI_COMM_WORLD);
-        device_open(1);
-        for (int i = 0; i < COUNT; i++) {
-            wrong |= sum[i] != ranks * (ranks - 1) / 2 + ranks * (i + round) || mine[i] != round % ranks + i + round;
-            sum[i] = -1;
+        for (int i = 2; i < argc; i++) {
+            int error = any_run(argv[i], &(struct any){.comm = comm[i], .count = count, .round = round});
+            if (error != MPI_SUCCESS)
+                printf("rank %d: round %d of %s: %d\n", rank, round, argv[i], error), wrong = 1;
         }
-        device_open(0);
-        MPI_Alltoall(mine, COUNT / ranks, MPI_INT, sum, COUNT / ranks, MPI_INT, MPI_COMM_WORLD);
-        device_open(1);
-        wrong |= sum[0] != mine[COUNT / ranks * rank] || sum[COUNT / ranks] != mine[COUNT / ranks * rank];
-        device_open(0);
     }
-    MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    for (int i = 2; i < argc; i++)
+        MPI_Comm_free(&comm[i]);
+    PMPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     if (rank == 0)
         puts(wrong ? "wrong" : "right");
     MPI_Finalize();
