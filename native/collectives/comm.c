@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "failure.h"
 #include "node/domains.h"
 #include "node/node.h"
 #include "peers.h"
@@ -115,7 +116,10 @@ int coll_comm_join(struct peers **peers, MPI_Comm user, int64_t lived, struct co
     comm->crowded = comm->peers->crowded;
     comm->rank = comm->topology.rank;
     comm->ranks = comm->topology.ranks;
-    comm->fabric = (struct fabric){.comm = comm->comm, .failure = comm->peers->failure, .tags = slot * FABRIC_TAGS};
+    comm->fabric = (struct fabric){.comm = comm->comm,
+                                   .failure = comm->peers->failure,
+                                   .tags = slot * FABRIC_TAGS,
+                                   .survives = failure_tolerated()};
     comm->served = shares(comm->peers, comm);
     comm->costs.node_latency = usual_node_latency;
     comm->costs.node_byte = usual_node_byte;

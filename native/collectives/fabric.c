@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "failure.h"
@@ -34,6 +35,47 @@ static int long_type(int64_t bytes, MPI_Datatype *type)
     return error == MPI_SUCCESS ? PMPI_Type_commit(type) : error;
 }
 
+/* Whether messages are remembered: where an algorithm may give up while some are under way, and its call returns. */
+static inline bool remembers(const struct fabric *fabric)
+{
+    return __builtin_expect(fabric->hears || fabric->survives, false) && fabric->failure != NULL;
+}
+
+/* Room for so many of them; false: no memory, and what is under way is not known any more. */
+static bool make_room(struct failure *failure, MPI_Request **requests, int *room, int count)
+{
+    enum { LEAST = 64 };
+    if (count <= *room)
+        return true;
+    int wanted = 2 * count > LEAST ? 2 * count : LEAST;
+    MPI_Request *more = realloc(*requests, (size_t)wanted * sizeof *more);
+    if (more == NULL) {
+        failure->messages = 0;
+        return false;
+    }
+    *requests = more;
+    *room = wanted;
+    return true;
+}
+
+static void note(const struct fabric *fabric, MPI_Request request)
+{
+    struct failure *failure = fabric->failure;
+    if (remembers(fabric) && request != MPI_REQUEST_NULL &&
+        make_room(failure, &failure->message, &failure->messages_room, failure->messages + 1))
+        failure->message[failure->messages++] = request;
+}
+
+void fabric_forget(const struct fabric *fabric, MPI_Request request)
+{
+    struct failure *failure = fabric->failure;
+    int at = remembers(fabric) ? failure->messages - 1 : -1;
+    while (at >= 0 && failure->message[at] != request)
+        at--;
+    if (at >= 0)
+        failure->message[at] = failure->message[--failure->messages];
+}
+
 static int start(const struct fabric *fabric, void *data, int64_t bytes, int peer, int tag, bool sends,
                  MPI_Request *request)
 {
@@ -53,6 +95,8 @@ static int start(const struct fabric *fabric, void *data, int64_t bytes, int pee
         error = PMPI_Irecv(data, count, type, peer, fabric->tags + tag, fabric->comm, request);
     if (type != MPI_BYTE)
         PMPI_Type_free(&type); /* lives until the message is through */
+    if (error == MPI_SUCCESS)
+        note(fabric, *request);
     return error;
 }
 
@@ -110,11 +154,8 @@ static void end_with(const char *line)
 }
 
 /* Where the MPI library goes on when ranks fail, it ends what waits for them by itself. */
-static int await_message(const struct fabric *fabric, MPI_Request *request)
+static int end_message(MPI_Request *request, int error)
 {
-    int error = fabric_await(fabric, request);
-    if (*request == MPI_REQUEST_NULL)
-        return error;
     if (failure_tolerated())
         return PMPI_Wait(request, MPI_STATUS_IGNORE);
     if (error == MPI_ERR_NO_MEM)
@@ -122,6 +163,23 @@ static int await_message(const struct fabric *fabric, MPI_Request *request)
     if (!take_back(request))
         end_with("a rank has ended amid a collective, and this one cannot take its message back");
     return error;
+}
+
+static int await_message(const struct fabric *fabric, MPI_Request *request)
+{
+    int error = fabric_await(fabric, request);
+    return *request == MPI_REQUEST_NULL ? error : end_message(request, error);
+}
+
+void fabric_take_back(const struct fabric *fabric)
+{
+    struct failure *failure = fabric->failure;
+    while (failure != NULL && failure->messages > 0) {
+        MPI_Request *request = &failure->message[--failure->messages];
+        int done = false, error = PMPI_Test(request, &done, MPI_STATUS_IGNORE);
+        if (!done && error == MPI_SUCCESS)
+            end_message(request, failure->error);
+    }
 }
 
 int fabric_send(const struct fabric *fabric, const void *data, int64_t bytes, int to, int tag)
@@ -155,7 +213,7 @@ int fabric_exchange(const struct fabric *fabric, const void *send, int64_t send_
     int error = fabric_start_receive(fabric, receive, receive_bytes, from, tag, &request);
     if (error == MPI_SUCCESS)
         error = fabric_send(fabric, send, send_bytes, to, tag);
-    return error == MPI_SUCCESS ? fabric_wait(fabric, 1, &request) : error;
+    return fabric_finish(fabric, error, 1, &request);
 }
 
 int fabric_wait(const struct fabric *fabric, int count, MPI_Request *requests)
@@ -163,19 +221,58 @@ int fabric_wait(const struct fabric *fabric, int count, MPI_Request *requests)
     /* Not MPI_Waitall: what it says of an error may be MPI_ERR_IN_STATUS, which is of no use without the statuses. */
     int error = MPI_SUCCESS;
     for (int i = 0; i < count; i++) {
+        const MPI_Request message = requests[i];
         int one = requests[i] == MPI_REQUEST_NULL ? MPI_SUCCESS
                   : fabric->hears                 ? await_message(fabric, &requests[i])
                                                   : PMPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+        fabric_forget(fabric, message);
         error = error == MPI_SUCCESS ? one : error;
     }
     return error;
 }
 
-int fabric_wait_any(int count, MPI_Request *requests, int *which)
+int fabric_finish(const struct fabric *fabric, int error, int count, MPI_Request *requests)
 {
-    int error = PMPI_Waitany(count, requests, which, MPI_STATUS_IGNORE);
+    if (error == MPI_SUCCESS || (remembers(fabric) && failure_known(fabric->failure))) {
+        int waited = fabric_wait(fabric, count, requests);
+        return error == MPI_SUCCESS ? waited : error;
+    }
+    return error;
+}
+
+/* The messages as they are, to be known by who is going to be through; NULL: nobody asks. */
+static const MPI_Request *as_they_are(const struct fabric *fabric, int count, const MPI_Request *requests)
+{
+    struct failure *failure = fabric->failure;
+    if (!remembers(fabric) || !make_room(failure, &failure->before, &failure->before_room, count))
+        return NULL;
+    memcpy(failure->before, requests, (size_t)count * sizeof *requests);
+    return failure->before;
+}
+
+static void forget_one(const struct fabric *fabric, const MPI_Request *before, int *which)
+{
     if (*which == MPI_UNDEFINED)
         *which = -1;
+    if (*which >= 0 && before != NULL)
+        fabric_forget(fabric, before[*which]);
+}
+
+int fabric_wait_any(const struct fabric *fabric, int count, MPI_Request *requests, int *which)
+{
+    const MPI_Request *before = as_they_are(fabric, count, requests);
+    int error = PMPI_Waitany(count, requests, which, MPI_STATUS_IGNORE);
+    forget_one(fabric, before, which);
+    return error;
+}
+
+int fabric_test_any(const struct fabric *fabric, int count, MPI_Request *requests, int *which)
+{
+    const MPI_Request *before = as_they_are(fabric, count, requests);
+    int done = false, error = PMPI_Testany(count, requests, which, &done, MPI_STATUS_IGNORE);
+    if (!done)
+        *which = -1;
+    forget_one(fabric, before, which);
     return error;
 }
 

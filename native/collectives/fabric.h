@@ -16,6 +16,7 @@ struct fabric {
     /* Those that wait for a message look who has left: all ranks are on one node that shares memory, or ranks of a node send
        one another messages because cells or queues were refused. */
     bool hears;
+    bool survives; /* the MPI library goes on when ranks fail */
 };
 
 int fabric_send(const struct fabric *fabric, const void *data, int64_t bytes, int to, int tag);
@@ -28,10 +29,18 @@ int fabric_start_send(const struct fabric *fabric, const void *data, int64_t byt
 int fabric_start_receive(const struct fabric *fabric, void *data, int64_t bytes, int from, int tag,
                          MPI_Request *request);
 int fabric_wait(const struct fabric *fabric, int count, MPI_Request *requests);
+/* The same for those who may have met an error since they began the first of them, and who are going to return it: nobody writes
+   to their memory any more. */
+int fabric_finish(const struct fabric *fabric, int error, int count, MPI_Request *requests);
 /* For a request of any kind, or until a rank of the node is known to have left: its code, and the request is not through. */
 int fabric_await(const struct fabric *fabric, MPI_Request *request);
-/* For one of them; *which is -1 where all are null. */
-int fabric_wait_any(int count, MPI_Request *requests, int *which);
+/* For one of them; *which is -1 where all are null. _test_any does not wait: -1, too, where none is through. */
+int fabric_wait_any(const struct fabric *fabric, int count, MPI_Request *requests, int *which);
+int fabric_test_any(const struct fabric *fabric, int count, MPI_Request *requests, int *which);
+/* What was started and is waited for by other means than these is through. */
+void fabric_forget(const struct fabric *fabric, MPI_Request request);
+/* Where somebody has left, what is still under way is taken back: its memory is the program's again. */
+void fabric_take_back(const struct fabric *fabric);
 /* Lets the library move what it still has to: for those that wait for flags in memory. */
 void fabric_progress(const struct fabric *fabric);
 

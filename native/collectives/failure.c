@@ -128,6 +128,8 @@ void failure_free(struct failure *failure)
         next = memory->next;
         free(memory);
     }
+    free(failure->message);
+    free(failure->before);
     free(failure);
 }
 

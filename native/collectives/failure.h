@@ -28,6 +28,9 @@ struct failure {
     int locals, local;
     int64_t look_at; /* when to look for processes next, in ns */
     int next;        /* whose state is looked at then */
+    /* Where those that wait for messages hear of it (fabric.h): messages that are under way. */
+    MPI_Request *message, *before; /* `before`: room, for messages as they were before one of them was waited for */
+    int messages, messages_room, before_room;
     struct failure *newer;
 };
 

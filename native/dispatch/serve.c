@@ -229,6 +229,7 @@ int serve_run(struct state *state, const struct call *call, const struct impleme
     if (__builtin_expect(error == MPI_ERR_NO_MEM, false))
         lacks_memory(state);
     if (__builtin_expect(failure_known(failure), false)) {
+        fabric_take_back(&state->ours->fabric);
         state_step_aside(state);
         error = failure_report(failure, state->user);
     }

@@ -10,13 +10,12 @@ from subprocess import CompletedProcess
 
 import pytest
 
+from tests.collectives.algorithms import NAMES, RANKS, forced, parted, places
 from tests.launch.launched import launched
 from tests.profile.interception import Toolchain, compiled, toolchain
 
 pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 PROGRAM = str(Path(__file__).parent / "programs" / "failing.c")
-ROWS = Path(__file__).parents[2] / "native" / "collectives" / "algorithms.def"
-RANKS = 4
 _SECONDS = 60
 ROOT = {f"{name}_ALLOW_RUN_AS_ROOT{end}": "1" for name in ("OMPI", "PRTE") for end in ("", "_CONFIRM")}
 
@@ -34,34 +33,44 @@ def _failed(
     return done
 
 
-def _survive(algorithm: str, size: int, folder: Path, nodes: str) -> bool:
+def _survive(algorithm: str, size: int, folder: Path, place: str) -> bool:
     """Under fault tolerance the others are told and go on without the rank. False: the algorithm does not apply."""
-    collective, name = algorithm.split("_", 1)
-    forced = {"UNISONO_FORCE": f"{collective}=unisono/{name}", **({"UNISONO_FAKE_NODES": nodes} if nodes else {})}
-    done = _failed(
-        toolchain("openmpi5"), folder, "kill", collective, str(size), options=("--with-ft", "ulfm"), **forced
-    )
+    words = ("kill", parted(algorithm)[0], str(size))
+    variables = {**forced(algorithm), **places(folder)[place]}
+    done = _failed(toolchain("openmpi5"), folder, *words, options=("--with-ft", "ulfm"), **variables)
     lines = [line for line in done.stdout.splitlines() if line]
-    if set(lines) == {"not served"}:
+    if lines == ["not served"] * RANKS:
         return False
     assert sorted(lines) == (RANKS - 1) * ["right without it"] + (RANKS - 1) * ["told"], done.stdout + done.stderr
     return True
 
 
 @pytest.mark.parametrize(
-    ("algorithm", "nodes"), [("allreduce_cells", ""), ("alltoall_pull", ""), ("allreduce_lanes", "2")]
+    ("algorithm", "place"),
+    [
+        ("allreduce_cells", "one node"),
+        ("alltoall_pull", "one node"),
+        ("allreduce_lanes", "two nodes"),
+        ("neighbor_alltoallv_direct", "two nodes"),
+        ("reduce_scatter_block_lanes_dividing", "four nodes"),
+    ],
 )
-def test_the_others_are_told_and_go_on(algorithm: str, nodes: str, tmp_path: Path) -> None:
-    assert _survive(algorithm, 100_000, tmp_path, nodes)
+def test_the_others_are_told_and_go_on(algorithm: str, place: str, tmp_path: Path) -> None:
+    assert _survive(algorithm, 100_000, tmp_path, place)
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("algorithm", re.findall(r"\((\w+)\)", ROWS.read_text()))
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("algorithm", NAMES)
 def test_of_every_algorithm(algorithm: str, tmp_path: Path) -> None:
-    for nodes in ("", "2"):
+    """Somewhere it serves: else nothing would have been tried."""
+    served = 0
+    for place in places(tmp_path):
         for size in (64, 30_000, 1_000_000):
-            if not _survive(algorithm, size, tmp_path, nodes):
+            if not _survive(algorithm, size, tmp_path, place):
                 break
+            served += 1
+    assert served > 0
 
 
 @pytest.mark.parametrize(
@@ -76,13 +85,13 @@ def test_where_nobody_tells_the_others(serve: dict[str, str], tmp_path: Path) ->
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("algorithm", re.findall(r"\((\w+_flat_\w+)\)", ROWS.read_text()))
+@pytest.mark.parametrize("algorithm", [name for name in NAMES if "_flat_" in name])
 def test_messages_that_cannot_be_taken_back_end_the_program(algorithm: str, tmp_path: Path) -> None:
     """Long ones are under way when a rank ends; UCX may end the program by itself."""
-    collective, name = algorithm.split("_", 1)
+    words = ("exit", parted(algorithm)[0], "100000")
     options = ("-disable-auto-cleanup",)
-    serve = {"UNISONO_FORCE": f"{collective}=unisono/{name}"}
-    done = _failed(toolchain("mpich"), tmp_path, "exit", collective, "100000", options=options, **serve)
+    done = _failed(toolchain("mpich"), tmp_path, *words, options=options, **forced(algorithm))
+    assert "not served" not in done.stdout
     assert "wrong" not in done.stdout
     ended = re.search("the program ends here|process_vm_readv", done.stderr)  # the latter UCX says
     assert done.stdout.count("told") == RANKS - 1 or ended, done.stdout + done.stderr

@@ -10,12 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.collectives.algorithms import NAMES
 from tests.profile.interception import Ran, Toolchain, compiled, run, toolchain
 
 pytestmark = pytest.mark.mpi  # with other processes on the CPUs nothing is tried
 PROGRAM = str(Path(__file__).parent / "programs" / "sizes.c")
-ROWS = Path(__file__).parents[2] / "native" / "collectives" / "algorithms.def"
-NAMES = re.findall(r"\((\w+)\)", ROWS.read_text())
 SIZES, MOST = 8, 192
 BYTES = 4 * SIZES * MOST
 """Of the factors, at the end of a file: by size and number of the algorithm."""

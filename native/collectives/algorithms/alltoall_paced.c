@@ -174,7 +174,7 @@ static int exchange(struct pace *pace, int64_t *room)
     if (error == MPI_SUCCESS)
         error = exchange_on_node(pace->comm, pace->call, room);
     while (error == MPI_SUCCESS) {
-        error = fabric_wait_any(2 * SLOTS, pace->requests, &which);
+        error = fabric_wait_any(&pace->comm->fabric, 2 * SLOTS, pace->requests, &which);
         if (which < 0)
             break;
         give_back(which < SLOTS ? &pace->in : &pace->out, which % SLOTS);

@@ -35,8 +35,7 @@ static int multiply(const struct work *work)
         for (int k = 0; k < circle.factor && error == MPI_SUCCESS; k++)
             if (k != circle.digit)
                 error = round_send(&round, work->data, bytes, member_of(work, circle.base + k * circle.stride));
-        if (error == MPI_SUCCESS)
-            error = round_wait(&round);
+        error = round_finish(&round, error);
         if (error == MPI_SUCCESS)
             round_combine(&circle, work->other, work->data, bytes, work->reduction);
     }
@@ -69,8 +68,7 @@ static int divide_once(const struct work *work, struct circle circle, struct spa
             error = round_send(&round, work->data + its.from * element, (its.to - its.from) * element,
                                member_of(work, circle.base + k * circle.stride));
     }
-    if (error == MPI_SUCCESS)
-        error = round_wait(&round);
+    error = round_finish(&round, error);
     if (error == MPI_SUCCESS)
         round_combine(&circle, work->other, work->data + own.from * element, (own.to - own.from) * element,
                       work->reduction);
@@ -93,7 +91,7 @@ static int hand_out_once(const struct work *work, struct circle circle, struct s
         if (k != circle.digit)
             error = round_send(&round, work->data + own.from * element, (own.to - own.from) * element,
                                member_of(work, circle.base + k * circle.stride));
-    return error == MPI_SUCCESS ? round_wait(&round) : error;
+    return round_finish(&round, error);
 }
 
 /* Parts of parts, neighbours first, which have most to exchange, and the same way back. Jocksch, Ohana, Lanti, Karakasis, Villard:

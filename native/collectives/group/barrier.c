@@ -26,8 +26,7 @@ int group_barrier_radix(const struct group *group)
             error = round_receive(&round, &in[i], 1, (int)((group->me - i * distance + group->size) % group->size));
         for (int64_t i = 1; i < radix && i * distance < group->size && error == MPI_SUCCESS; i++)
             error = round_send(&round, &out, 1, (int)((group->me + i * distance) % group->size));
-        if (error == MPI_SUCCESS)
-            error = round_wait(&round);
+        error = round_finish(&round, error);
     }
     return error;
 }

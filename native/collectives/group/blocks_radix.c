@@ -99,8 +99,7 @@ static int divide(const struct work *work, const struct reduction *reduction)
                 error = round_send(&round, work->data + work->starts[its.from], bytes_of(work, its),
                                    member_of(work, other));
         }
-        if (error == MPI_SUCCESS)
-            error = round_wait(&round);
+        error = round_finish(&round, error);
         if (error == MPI_SUCCESS)
             round_combine(&circle, work->other, work->data + work->starts[own.from], bytes_of(work, own), reduction);
     }
@@ -125,8 +124,7 @@ static int multiply(const struct work *work)
             if (k != circle.digit)
                 error = round_send(&round, work->data + work->starts[own.from], bytes_of(work, own),
                                    member_of(work, circle.base + k * circle.stride));
-        if (error == MPI_SUCCESS)
-            error = round_wait(&round);
+        error = round_finish(&round, error);
     }
     return error;
 }

@@ -52,9 +52,9 @@ int round_send(struct round *round, const void *data, int64_t bytes, int member)
                              round->group->tag, &round->requests[round->count++]);
 }
 
-int round_wait(struct round *round)
+int round_finish(struct round *round, int error)
 {
-    return fabric_wait(&round->group->comm->fabric, round->count, round->requests);
+    return fabric_finish(&round->group->comm->fabric, error, round->count, round->requests);
 }
 
 void round_combine(const struct circle *circle, char *others, char *own, int64_t bytes,

@@ -61,7 +61,8 @@ struct round {
 
 int round_receive(struct round *round, void *data, int64_t bytes, int member);
 int round_send(struct round *round, const void *data, int64_t bytes, int member);
-int round_wait(struct round *round);
+/* `error`: what was met so far. */
+int round_finish(struct round *round, int error);
 
 /* What circle.factor - 1 others sent, of `bytes` each and one after the other, and the own vector, in order of their digits. */
 void round_combine(const struct circle *circle, char *others, char *own, int64_t bytes,

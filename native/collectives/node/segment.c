@@ -17,8 +17,10 @@ static bool hear(const struct coll_comm *comm, void *data, int64_t bytes, int lo
 {
     MPI_Request request;
     int error = fabric_start_receive(&comm->fabric, data, bytes, peer(comm, local), FABRIC_SETUP, &request);
+    const MPI_Request message = request;
     if (error == MPI_SUCCESS)
         error = fabric_await(&comm->fabric, &request);
+    fabric_forget(&comm->fabric, message);
     if (request != MPI_REQUEST_NULL) {
         PMPI_Cancel(&request);
         PMPI_Wait(&request, MPI_STATUS_IGNORE);

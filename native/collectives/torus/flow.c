@@ -169,16 +169,15 @@ static bool reached(const struct flow *flow, int64_t segments)
 
 int flow_until(struct flow *flow, int64_t segments)
 {
-    int error = move(flow), index, found = 1;
+    int error = move(flow), index = 0;
     while (error == MPI_SUCCESS && !reached(flow, segments)) {
-        error = PMPI_Waitany(flow->request_count, flow->requests, &index, MPI_STATUS_IGNORE);
+        error = fabric_wait_any(flow->fabric, flow->request_count, flow->requests, &index);
         if (error == MPI_SUCCESS)
-            error = index == MPI_UNDEFINED ? MPI_ERR_INTERN : move(flow);
+            error = index < 0 ? MPI_ERR_INTERN : move(flow);
     }
-    while (error == MPI_SUCCESS && found && flow->request_count > 0) {
-        error = PMPI_Testany(flow->request_count, flow->requests, &index, &found, MPI_STATUS_IGNORE);
-        found = found && index != MPI_UNDEFINED;
-        if (error == MPI_SUCCESS && found)
+    for (index = 0; error == MPI_SUCCESS && index >= 0 && flow->request_count > 0;) {
+        error = fabric_test_any(flow->fabric, flow->request_count, flow->requests, &index);
+        if (error == MPI_SUCCESS && index >= 0)
             error = move(flow);
     }
     return error;

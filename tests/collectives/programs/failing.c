@@ -1,16 +1,20 @@
 /* A rank that ends in the middle of a collective: `failing HOW COLLECTIVE BYTES SECONDS`. The last rank ends so many seconds
  * after it began, wherever it is then: HOW is kill, term, abort or exit. What the others are told is printed as a class;
- * what a collective returned without an error is looked at. Where the MPI library can go on, they do so without it. */
+ * what a collective returned without an error is looked at; from when it returned one, nobody may touch the memory that was
+ * given to it. Where the MPI library can go on, the others do so without that rank. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/time.h>
 #include <unistd.h>
 #if defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5
 #include <mpi-ext.h>
 #endif
+
+#include "any.h"
 
 /* Of the library, where it is preloaded. */
 extern int unisono_applies(MPI_Comm, const char *, long long, int) __attribute__((weak));
@@ -27,85 +31,73 @@ static void end(int number)
     kill(getpid(), strcmp(how, "term") == 0 ? SIGTERM : SIGKILL);
 }
 
-/* By name, on values that say which round and rank they are from; -1: the result is wrong, else what MPI says. */
-static int collective(const char *name, int count, int round, MPI_Comm comm)
+/* The same memory for every call. */
+enum { HELD = 2, PAGE = 4096 };
+static void *held[HELD];
+static size_t held_bytes[HELD];
+
+static void *get(size_t bytes)
 {
-    int rank, ranks, wrong = 0, error = MPI_SUCCESS;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
-    int root = round % ranks, all = count * ranks;
-    int *send = malloc((size_t)all * sizeof *send), *receive = malloc((size_t)all * sizeof *receive);
-    int *counts = malloc(2 * (size_t)ranks * sizeof *counts), *at = counts + ranks;
-    for (int i = 0; i < all; i++)
-        send[i] = round * 1000 + rank * 100 + i / count, receive[i] = -1;
-    for (int i = 0; i < ranks; i++)
-        counts[i] = count, at[i] = i * count;
-    if (strcmp(name, "barrier") == 0)
-        error = MPI_Barrier(comm);
-    else if (strcmp(name, "bcast") == 0) {
-        error = MPI_Bcast(send, count, MPI_INT, root, comm);
-        for (int i = 0; i < count; i++)
-            wrong += send[i] != round * 1000 + root * 100;
-    } else if (strcmp(name, "reduce") == 0 || strcmp(name, "allreduce") == 0) {
-        error = name[0] == 'r' ? MPI_Reduce(send, receive, count, MPI_INT, MPI_SUM, root, comm)
-                               : MPI_Allreduce(send, receive, count, MPI_INT, MPI_SUM, comm);
-        for (int i = 0; i < count && (name[0] == 'a' || rank == root); i++)
-            wrong += receive[i] != ranks * round * 1000 + 100 * ranks * (ranks - 1) / 2;
-    } else if (strncmp(name, "allgather", 9) == 0) {
-        error = name[9] == 'v' ? MPI_Allgatherv(send, count, MPI_INT, receive, counts, at, MPI_INT, comm)
-                               : MPI_Allgather(send, count, MPI_INT, receive, count, MPI_INT, comm);
-        for (int i = 0; i < all; i++)
-            wrong += receive[i] != round * 1000 + i / count * 100;
-    } else if (strcmp(name, "gather") == 0) {
-        error = MPI_Gather(send, count, MPI_INT, receive, count, MPI_INT, root, comm);
-        for (int i = 0; i < all && rank == root; i++)
-            wrong += receive[i] != round * 1000 + i / count * 100;
-    } else if (strcmp(name, "scatter") == 0) {
-        error = MPI_Scatter(send, count, MPI_INT, receive, count, MPI_INT, root, comm);
-        for (int i = 0; i < count; i++)
-            wrong += receive[i] != round * 1000 + root * 100 + rank;
-    } else {
-        error = strcmp(name, "alltoallv") == 0
-                    ? MPI_Alltoallv(send, counts, at, MPI_INT, receive, counts, at, MPI_INT, comm)
-                    : MPI_Alltoall(send, count, MPI_INT, receive, count, MPI_INT, comm);
-        for (int i = 0; i < all; i++)
-            wrong += receive[i] != round * 1000 + i / count * 100 + rank;
+    static int next;
+    int at = next++ % HELD;
+    if (held_bytes[at] < bytes) {
+        held_bytes[at] = (bytes + PAGE - 1) / PAGE * PAGE;
+        held[at] = mmap(NULL, held_bytes[at], PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     }
-    free(send);
-    free(receive);
-    free(counts);
-    return error != MPI_SUCCESS ? error : wrong ? -1 : MPI_SUCCESS;
+    return held[at];
+}
+
+static void keep(void *memory)
+{
+    (void)memory;
+}
+
+/* What still comes for it would end the program. */
+static void let_nobody_touch_it(void)
+{
+    enum { TURNS = 300, TURN = 1000 /* microseconds */ };
+    for (int i = 0; i < HELD; i++) {
+        mprotect(held[i], held_bytes[i], PROT_NONE);
+        held_bytes[i] = 0;
+    }
+    for (int i = 0; i < TURNS; i++) {
+        int found;
+        MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &found, MPI_STATUS_IGNORE);
+        usleep(TURN);
+    }
 }
 
 int main(int count, char **arguments)
 {
     MPI_Init(&count, &arguments);
-    int rank, ranks, error = MPI_SUCCESS, class = MPI_SUCCESS, elements = atoi(arguments[3]) / (int)sizeof(int);
-    MPI_Comm comm;
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    const char *name = arguments[2];
+    int rank, ranks, error = MPI_SUCCESS, class = MPI_SUCCESS;
+    MPI_Comm comm = any_comm(name, MPI_COMM_WORLD);
+    struct any any = {.comm = comm, .count = atoi(arguments[3]) / (int)sizeof(int)};
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
     how = arguments[1];
-    if (&unisono_applies != NULL &&
-        !unisono_applies(comm, arguments[2], elements * (long long)sizeof(int), sizeof(int))) {
+    any_get = get, any_put = keep;
+    if (&unisono_applies != NULL && !unisono_applies(comm, name, any_bytes(name, &any), sizeof(int))) {
         printf("not served\n");
         MPI_Finalize();
         return 0;
     }
-    for (int round = 0; round < 5 && error == MPI_SUCCESS; round++)
-        error = collective(arguments[2], elements, round, comm);
+    for (any.round = 0; any.round < 5 && error == MPI_SUCCESS; any.round++)
+        error = any_run(name, &any);
     if (rank == ranks - 1) {
         double seconds = atof(arguments[4]);
         signal(SIGALRM, end);
         setitimer(ITIMER_REAL,
                   &(struct itimerval){.it_value = {(time_t)seconds, (suseconds_t)(seconds * 1e6) % 1000000}}, NULL);
     }
-    for (int round = 0; error == MPI_SUCCESS; round++)
-        error = collective(arguments[2], elements, round % 1000, comm);
+    for (any.round = 0; error == MPI_SUCCESS; any.round = (any.round + 1) % 1000)
+        error = any_run(name, &any);
     if (error > 0)
         MPI_Error_class(error, &class);
+    let_nobody_touch_it();
     printf("%s\n", error < 0 ? "wrong" : "told");
 #ifdef OMPI_HAVE_MPI_EXT_FTMPI
     MPI_Comm alive;
@@ -114,12 +106,15 @@ int main(int count, char **arguments)
     MPIX_Comm_revoke(comm);
     if (MPIX_Comm_shrink(comm, &alive) == MPI_SUCCESS) {
         MPI_Comm_set_errhandler(alive, MPI_ERRORS_RETURN);
-        for (int round = error = 0; round < 20 && error == MPI_SUCCESS; round++)
-            error = collective(arguments[2], elements, round, alive);
+        any.comm = any_comm(name, alive);
+        MPI_Comm_set_errhandler(any.comm, MPI_ERRORS_RETURN);
+        for (any.round = error = 0; any.round < 20 && error == MPI_SUCCESS; any.round++)
+            error = any_run(name, &any);
         if (error)
             printf("not right without it: %d\n", error); /* below 0: wrong data */
         else
             printf("right without it\n");
+        MPI_Comm_free(&any.comm);
         MPI_Comm_free(&alive);
     }
     MPI_Comm_free(&comm);
