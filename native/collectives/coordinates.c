@@ -278,8 +278,14 @@ int coordinates_start(int number, struct whereabouts *found, int *places)
         return ask(host, found, places);
     if (bytes == UNREADABLE)
         return stop(rank, path, "it cannot be read");
-    if (rank != 0 && (text = calloc((size_t)bytes + 1, 1)) == NULL)
-        return MPI_ERR_NO_MEM;
+    if (rank != 0)
+        text = calloc((size_t)bytes + 1, 1);
+    int has_room = text != NULL, all_have = 0;
+    error = PMPI_Allreduce(&has_room, &all_have, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (error != MPI_SUCCESS || !all_have) {
+        free(text);
+        return error != MPI_SUCCESS ? error : MPI_ERR_NO_MEM;
+    }
     PMPI_Bcast(text, (int)bytes, MPI_CHAR, 0, MPI_COMM_WORLD);
     bool switches = switches_are_in(text);
     bool good = switches ? switches_read(text, host, number, &found->address, &found->taper, reason, sizeof reason)

@@ -171,13 +171,21 @@ bool job_prepare(void)
     int ranks;
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     topology_heed_places(job.reproducible == REPRODUCIBLE_NOT); /* the next job has other nodes */
-    mine[GOOD] = reserve_start(ranks) && topology_start() == MPI_SUCCESS && state_start() && types_start();
+    mine[GOOD] = reserve_start(ranks);
+    PMPI_Allreduce(mine, all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD); /* what follows all do together */
+    if (!all[GOOD]) {
+        complain("libunisono", 0, "a rank has no memory left for it");
+        return false;
+    }
+    mine[GOOD] = topology_start() == MPI_SUCCESS && state_start() && types_start();
     mine[PLAIN] = !dispatch_below;
     mine[HOSTS] = !device_driver();
     PMPI_Allreduce(mine, all, ITEMS, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     dispatch_below = !all[PLAIN];
     job.devices = !all[HOSTS];
     job.started = all[GOOD];
+    if (!job.started)
+        complain("libunisono", 0, "a rank could not set it up, for want of memory perhaps");
     return job.started;
 }
 

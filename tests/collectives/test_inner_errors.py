@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.collectives.algorithms import NAMES, RANKS, forced, parted, places
 from tests.profile.interception import compiled, run, toolchain
 
 pytestmark = [pytest.mark.mpi, pytest.mark.beside]
@@ -67,6 +68,40 @@ def test_a_rank_without_memory(name: str, asked: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["openmpi4", "mpich"])
+def test_a_rank_without_memory_at_the_start(name: str, tmp_path: Path) -> None:
+    """For what is put by: all ranks leave everything to the MPI library."""
+    tools = toolchain(name)
+    refuse = compiled(
+        tools, tmp_path, str(PROGRAMS / "no_scratch.c"), "-shared", "-fPIC", name="no_scratch.so", after=["-ldl"]
+    )
+    program = compiled(tools, tmp_path, str(PROGRAMS / "lacking.c"))
+    env = {"LD_PRELOAD": f"{tools.library}:{refuse}", "UNISONO_COLLECTIVES": "on", "UNISONO_VERBOSE": "1"}
+    env |= {"NO_SCRATCH_FROM": "262000", "UCX_MEM_EVENTS": "n"}
+    ran = run(tools, tmp_path, program, "allreduce", ranks=2, env=env, record=False)
+    said = sorted(re.findall("error|right|wrong|on", ran.out))
+    assert (ran.status, said) == (0, ["on", "on", "right", "right"]), ran.out + ran.error
+    assert "refused" in ran.error and "unisono/" not in ran.error
+    assert ran.error.count("unisono: libunisono: a rank has no memory left for it; all collectives") == 1, ran.error
+
+
+def test_a_rank_without_memory_for_a_file(tmp_path: Path) -> None:
+    """The file is read by one rank, and what it says goes to all."""
+    tools = toolchain("openmpi4")
+    refuse = compiled(
+        tools, tmp_path, str(PROGRAMS / "no_scratch.c"), "-shared", "-fPIC", name="no_scratch.so", after=["-ldl"]
+    )
+    program = compiled(tools, tmp_path, str(PROGRAMS / "lacking.c"))
+    (tmp_path / "torus").write_text("grid 2 torus\n" + "# a remark\n" * 200_000)
+    env = {"UNISONO_TOPOLOGY": str(tmp_path / "torus"), "UNISONO_COLLECTIVES": "on"}
+    for preload, ours in ((str(tools.library), True), (f"{tools.library}:{refuse}", False)):
+        more = {"LD_PRELOAD": preload, "UNISONO_VERBOSE": "1"}
+        ran = run(tools, tmp_path, program, "allreduce", ranks=2, env=env | more, record=False)
+        assert (ran.status, sorted(ran.out.split())) == (0, ["on", "on", "right", "right"]), ran.out + ran.error
+        assert ("unisono/" in ran.error) == ours, ran.error
+        assert ("unisono: libunisono: a rank could not set it up" in ran.error) == (not ours), ran.error
+
+
+@pytest.mark.parametrize("name", ["openmpi4", "mpich"])
 @pytest.mark.parametrize("call", ["bcast=unisono/cells", "allreduce=unisono/flat_doubling", "alltoall=unisono/cells"])
 def test_a_rank_without_memory_for_a_call(name: str, call: str, tmp_path: Path) -> None:
     """Nobody waits for it: where ranks share memory all hear of it, and where they wait for messages the job ends."""
@@ -114,3 +149,29 @@ def test_a_rank_without_memory_for_its_block(call: str, tmp_path: Path) -> None:
             "unisono: rank 1 has no memory left for a reproducible reduce_scatter, and the other ranks would wait for "
             "it: the program ends here"
         ]
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("algorithm", NAMES)
+def test_a_rank_without_memory_for_any_algorithm(algorithm: str, tmp_path: Path) -> None:
+    """Where it has to have some, all ranks of a node hear of it, or the program ends after a line; nobody waits."""
+    tools = toolchain("openmpi4")
+    refuse = compiled(
+        tools, tmp_path, str(PROGRAMS / "no_scratch.c"), "-shared", "-fPIC", name="no_scratch.so", after=["-ldl"]
+    )
+    program = compiled(tools, tmp_path, str(PROGRAMS / "refused.c"))
+    served = 0
+    for size in ("2000000", "64"):  # some serve short messages alone
+        for place, variables in places(tmp_path).items() if not served else ():
+            env = {"LD_PRELOAD": f"{tools.library}:{refuse}", "UNISONO_PATIENCE": "0", "UNISONO_VERBOSE": "1"}
+            env |= forced(algorithm) | variables
+            ran = run(tools, tmp_path, program, parted(algorithm)[0], size, ranks=RANKS, env=env, record=False)
+            said = sorted(ran.out.split())
+            if ran.status == 0:
+                served += f"unisono/{parted(algorithm)[1]} " in ran.error
+                assert said in (["on"] * RANKS + ["right"] * RANKS, ["error"] * RANKS + ["on"] * RANKS), place
+            else:
+                served += 1
+                assert "no memory left for" in ran.error and "wrong" not in said, f"{place}: {ran.out}{ran.error}"
+    assert served > 0

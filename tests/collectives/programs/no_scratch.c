@@ -1,4 +1,5 @@
-/* Preloaded: rank 1 gets no large memory for the library, and says "refused" when it asked for some. */
+/* Preloaded: rank 1 gets no large memory for the library, and says "refused" when it asked for some. NO_SCRATCH_FROM: bytes from
+ * which on memory is large. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -13,6 +14,7 @@ enum { LARGE = 1000000 };
 
 extern void *__libc_memalign(size_t, size_t);
 extern void *__libc_malloc(size_t);
+extern void *__libc_calloc(size_t, size_t);
 
 static int refuses(size_t bytes, const void *caller)
 {
@@ -20,8 +22,9 @@ static int refuses(size_t bytes, const void *caller)
     Dl_info from;
     const char *rank = getenv("OMPI_COMM_WORLD_RANK");
     rank = rank != NULL ? rank : getenv("PMI_RANK");
-    if (bytes < LARGE || rank == NULL || strcmp(rank, "1") != 0 || dladdr(caller, &from) == 0 ||
-        strstr(from.dli_fname, "libunisono") == NULL)
+    const char *large = getenv("NO_SCRATCH_FROM");
+    if (bytes < (large != NULL ? strtoul(large, NULL, 10) : LARGE) || rank == NULL || strcmp(rank, "1") != 0 ||
+        dladdr(caller, &from) == 0 || strstr(from.dli_fname, "libunisono") == NULL)
         return 0;
     if (!said++)
         fputs("refused\n", stderr);
@@ -37,6 +40,11 @@ void *aligned_alloc(size_t alignment, size_t bytes)
 void *malloc(size_t bytes)
 {
     return refuses(bytes, __builtin_return_address(0)) ? NULL : __libc_malloc(bytes);
+}
+
+void *calloc(size_t count, size_t size)
+{
+    return refuses(count * size, __builtin_return_address(0)) ? NULL : __libc_calloc(count, size);
 }
 
 void *mmap(void *address, size_t bytes, int protection, int flags, int file, off_t offset)
