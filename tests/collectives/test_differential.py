@@ -63,6 +63,7 @@ RUNS = [
     Run("mpich", 2, "", 0, 10, cells="past"),
     Run("openmpi5", 8, "3", 0, 10),
     Run("openmpi5", 6, "%3", 0, 10),
+    Run("openmpi5", 7, "1", 0, 10),
     Run("openmpi5", 2, "", 400, 50, tool="before"),
     Run("openmpi5", 3, "", 0, 30, tool="after"),
     Run("openmpi4", 2, "", 300, 60, threads=3),
