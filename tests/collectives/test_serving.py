@@ -75,7 +75,12 @@ def test_a_killed_rank_leaves_no_memory_and_no_hang(tools: Toolchain, tmp_path: 
     assert set(Path("/dev/shm").glob("unisono*")) <= before
 
 
-PLACES = ({}, {"UNISONO_FAKE_NODES": "2"}, {"UNISONO_FAKE_NODES": "1"}, {"UNISONO_FAKE_NUMA": "2"})
+PLACES: tuple[dict[str, str], ...] = (
+    {},
+    {"UNISONO_FAKE_NODES": "2"},
+    {"UNISONO_FAKE_NODES": "1"},
+    {"UNISONO_FAKE_NUMA": "2"},
+)
 
 
 @pytest.mark.parametrize(
