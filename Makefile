@@ -80,7 +80,7 @@ $(VENV)/.nightly-installed: $(VENV)/.test-installed
 	-@$(PYTHON) tools/make_venv.py $(VENV)/mpich5
 	-@$(VENV)/mpich5/bin/pip install --quiet --disable-pip-version-check 'mpich>=5,<6'
 	-@$(PYTHON) tools/make_venv.py $(VENV)/intel
-	-@$(VENV)/intel/bin/pip install --quiet --disable-pip-version-check 'impi-rt>=2021'
+	-@$(VENV)/intel/bin/pip install --quiet --disable-pip-version-check 'impi-rt>=2021' 'impi-devel>=2021'
 	@touch $@
 
 clean:

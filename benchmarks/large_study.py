@@ -27,10 +27,10 @@ from rich.console import Console
 from rich.table import Table
 
 from unisono.decide.decide import decide
+from unisono.decide.document import from_decision
 from unisono.report.report import write_report
 from unisono.results.study import unknown_machine
 from unisono.study.store import Statistics, Store
-from unisono.tuning import from_decision
 from unisono.vocabulary import CALL_SCOPE, DEFAULT, Setting
 
 COLLECTIVES = ("allreduce", "bcast", "alltoall", "allgather", "reduce")

@@ -44,7 +44,7 @@ from unisono.advise.mix import mix_of
 from unisono.advise.predict import predict
 from unisono.advise.scatter import LEAST_RUNS as LEAST_ROUNDS
 from unisono.advise.scatter import shown
-from unisono.decide.decision import Interval
+from unisono.interval import Interval
 from unisono.machine.describe import describe
 from unisono.profile.file import load
 from unisono.study.store import Store

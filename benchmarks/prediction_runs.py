@@ -24,6 +24,7 @@ from unisono.advise.measuring import Wanted, matrix_for, study_for, tuning_of
 from unisono.advise.mix import MEASURED, Mix, mix_of
 from unisono.advise.recording import profile_of
 from unisono.errors import LaunchError
+from unisono.interval import Interval
 from unisono.launch.command import Command
 from unisono.launch.process import run
 from unisono.launch.rewrite import with_setting
@@ -37,7 +38,7 @@ from unisono.study.matrix import CaseMatrix, Matrix
 from unisono.study.ours import prepare
 from unisono.study.store import Store
 from unisono.tuning.contents import StudyPart, Tuning
-from unisono.tuning.plans import Gain, PlanModel
+from unisono.tuning.plans import Plan
 from unisono.vocabulary import DEFAULT, PRELOAD, UNISONO, Setting, launch_part
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
@@ -209,10 +210,10 @@ def tuning(folder: Path, subject: str, chosen: Sequence[Setting], mix: Mix) -> T
     with Store.open(folder / f"{subject}.db") as store:
         decided = tuning_of(store.data())
     cases = {(s.case.nodes, s.case.ppn) for s in mix.spots if s.kind in MEASURED and s.case is not None}
-    one = Gain(mid=1.0, low=1.0, high=1.0)
+    one = Interval(mid=1.0, low=1.0, high=1.0)
     names = {s.case.collective for s in mix.spots if s.kind in MEASURED and s.case is not None}
     plans = [
-        PlanModel(nodes=nodes, ppn=ppn, launch=setting, gain=dict.fromkeys(sorted(names), one))
+        Plan(nodes=nodes, ppn=ppn, launch=setting, gain=dict.fromkeys(sorted(names), one))
         for nodes, ppn in sorted(cases)
         for setting in [DEFAULT, *chosen]
         if setting != OURS

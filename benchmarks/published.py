@@ -30,9 +30,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from unisono.decide.choosing import choose
 from unisono.decide.decide import decide
-from unisono.decide.decision import Plan
 from unisono.errors import UserError
 from unisono.results.found import Found, Seconds
 from unisono.results.pico import Timing, is_job, setting_of, timings
@@ -41,6 +39,8 @@ from unisono.study.config import About, Cases, Measure, Method, Study
 from unisono.study.engine import Task
 from unisono.study.matrix import CaseMatrix, Matrix
 from unisono.study.replay import Replay
+from unisono.tuning.choosing import choose
+from unisono.tuning.plans import Plan
 from unisono.vocabulary import CALL_SCOPE, DEFAULT, Case, Sample, Setting
 
 BLOCKS = 11
@@ -174,7 +174,7 @@ def searched(samples: Sequence[Sample], share: float) -> tuple[dict[Cell, Settin
 
 def of_plan(plan: Plan, collective: str, size: int) -> Setting:
     for rule in plan.rules:
-        if rule.case.collective == collective and rule.first <= size and (rule.last is None or size <= rule.last):
+        if rule.collective == collective and rule.first <= size and (rule.last is None or size <= rule.last):
             return plan.launch | rule.call
     return plan.launch
 

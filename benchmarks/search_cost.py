@@ -29,9 +29,8 @@ from rich.console import Console
 from rich.table import Table
 
 from unisono.commands.planning import find
-from unisono.decide.choosing import choose
 from unisono.decide.decide import decide
-from unisono.decide.decision import Decision, Plan
+from unisono.decide.decision import Decision
 from unisono.library.build import bench_program
 from unisono.machine.describe import describe
 from unisono.search import classic, race
@@ -42,6 +41,8 @@ from unisono.study.engine import Engine, Item, Task
 from unisono.study.matrix import Matrix, expand
 from unisono.study.replay import Replay, mean_seconds
 from unisono.study.store import Store
+from unisono.tuning.choosing import choose
+from unisono.tuning.plans import Plan
 from unisono.vocabulary import CALL_SCOPE, Case, Sample, Setting, launch_part
 
 RECORDED = Path(__file__).parent / "data" / "search-cost.db"
@@ -79,7 +80,7 @@ def pick_of(decision: Decision, matrix: Matrix, collective: str | None) -> Pick:
 
 def _setting(plan: Plan, case: Case, size: int) -> Setting:
     for rule in plan.rules:
-        if rule.case == case and rule.first <= size and (rule.last is None or size <= rule.last):
+        if rule.collective == case.collective and rule.first <= size and (rule.last is None or size <= rule.last):
             return plan.launch | rule.call
     return plan.launch
 

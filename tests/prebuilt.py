@@ -15,6 +15,7 @@ from pathlib import Path
 
 from tests.collectives.test_nodes import TRY
 from tests.conftest import EMBEDDED, SYSTEM
+from unisono.cache import cache
 from unisono.errors import UserError
 from unisono.hybrid.solver import SOLVER
 from unisono.library import build
@@ -28,10 +29,10 @@ TARGETS = (BENCH, RECORDER, SOLVER, TRY)
 def for_compiler(mpicc: str) -> int:
     """Puts every target where `built` looks for it; returns how many were missing. Raises UserError as `built` does."""
     source = build.native_source()
-    places = {target: build.cache() / build._key(mpicc, source, target) / Path(target.file).name for target in TARGETS}
+    places = {target: cache() / build._key(mpicc, source, target) / Path(target.file).name for target in TARGETS}
     missing = {target: kept for target, kept in places.items() if not kept.exists()}
-    build.cache().mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="build-", dir=build.cache()) as folder:
+    cache().mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="build-", dir=cache()) as folder:
         for target, kept in missing.items():
             made = build._build(mpicc, source, Path(folder), target)
             kept.parent.mkdir(parents=True, exist_ok=True)

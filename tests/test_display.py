@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from unisono.decide.decision import Interval
 from unisono.display import data_amount, percent, percent_range, seconds, signed_percent
+from unisono.interval import Interval
 
 
 @pytest.mark.parametrize(

@@ -22,11 +22,12 @@ from unisono import language
 from unisono.cli_language import wrapped
 from unisono.decide import sentences
 from unisono.errors import UserError
+from unisono.interval import Interval
 from unisono.language import translated
 from unisono.tuning import words
-from unisono.tuning.contents import FindingModel
 from unisono.tuning.document import write
-from unisono.tuning.plans import Gain, RuleModel
+from unisono.tuning.finding import Finding
+from unisono.tuning.plans import Rule
 from unisono.vocabulary import DEFAULT, Case, Setting
 
 ROOT = Path(__file__).parents[1]
@@ -237,7 +238,7 @@ def test_an_advice_is_said_whole_in_japanese(japanese: None) -> None:
 def test_findings_of_a_tuning_are_shown_in_japanese(tmp_path: Path) -> None:
     text = sentences.alike(Case("bcast", 1, 2), "pml=ob1", "pml=ucx", 1.2)
     path = tmp_path / "tuning.toml"
-    write(tuning(plan()).model_copy(update={"finding": (FindingModel(kind="no difference", text=text),)}), path)
+    write(tuning(plan()).model_copy(update={"finding": (Finding(kind="no difference", text=text),)}), path)
     assert text in path.read_text(encoding="utf-8")
     shown = _unisono("show", str(path), "--lang", "ja").stdout
     assert "所見" in shown and "bcast (1 x 2 ランク): pml=ob1 と pml=ucx に有意差はありません。" in shown
@@ -251,7 +252,7 @@ def test_what_differs_is_kept_in_english_and_shown_in_japanese(japanese: None) -
     )
     assert translated("kernel: 5.1 there, 6.0 here") == "カーネル: あちらは 5.1、こちらは 6.0"
     assert translated("measured with kernel 5.1 x; here it is 6.0") == "測定時のカーネルは 5.1 x、ここでは 6.0 です"
-    rule = RuleModel(collective="bcast", first=0, last=1024, gain=Gain(mid=1, low=1, high=1))
+    rule = Rule("bcast", 0, 1024, Setting(), Interval(1, 1, 1))
     assert rule.range_text() == "up to 1 KiB", "in files"
     assert words.sizes(rule.first, rule.last) == "1 KiB 以下"
 

@@ -19,7 +19,7 @@ def test_a_file_up_to_its_limit(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"x" * 100)
     assert read_bytes(path, 100) == b"x" * 100
-    with pytest.raises(UserError, match="has 100 bytes; a file of its kind has 99 at the most"):
+    with pytest.raises(UserError, match="has 100 bytes; a file of its kind has at most 99"):
         read_bytes(path, 99)
 
 

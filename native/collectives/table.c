@@ -3,6 +3,7 @@
 #include "collectives.h"
 
 #define ALGORITHM(name) extern const struct algorithm name;
+#define MESSAGES(name) ALGORITHM(name)
 #include "algorithms.def"
 #undef ALGORITHM
 

@@ -50,7 +50,7 @@ Weights = Annotated[
 ]
 TuningFile = Annotated[Path, typer.Argument(metavar="TUNING", help="A tuning.toml.")]
 TuningOption = Annotated[Path, typer.Option("--tuning", metavar="TUNING", help="A tuning.toml.")]
-EXPORT_FORMATS = "openmpi|openmpi-json|han|ucx|shell|mpich-env|mpich-json|mpirun|module|slurm|reframe|rules"
+EXPORT_FORMATS = "openmpi|openmpi-json|han|ucx|shell|mpich-env|mpich-json|intel|mpirun|module|slurm|reframe|rules"
 
 LookedUp = Annotated[str, typer.Option("--collective", help="Which collective.")]
 LookedUpSize = Annotated[str, typer.Option("--size", help="Message size, as IMB counts it.")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from unisono.decide.decision import Interval
+from unisono.interval import Interval
 from unisono.language import _
 
 _NAMED = 0.0005

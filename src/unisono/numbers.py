@@ -17,6 +17,6 @@ def whole_number(text: str, where: str, least: int = 1, most: int = (1 << 31) - 
         )
     if int(digits) > most:
         raise UserError(
-            _("{where}: {digits} is too many; {most:,} at the most").format(where=where, digits=digits, most=most)
+            _("{where}: {digits} is too many; the most is {most:,}").format(where=where, digits=digits, most=most)
         )
     return int(digits)

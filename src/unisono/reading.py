@@ -122,7 +122,7 @@ def _refuse_others(path: Path, mode: int, *, pipe: bool) -> None:
 def _too_much(path: Path, size: int | None, most: int) -> UserError:
     has = _("{size:,} bytes").format(size=size) if size is not None else "more"
     return UserError(
-        _("{path}: has {has}; a file of its kind has {most:,} at the most").format(path=path, has=has, most=most)
+        _("{path}: has {has}; a file of its kind has at most {most:,}").format(path=path, has=has, most=most)
     )
 
 

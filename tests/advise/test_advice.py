@@ -80,8 +80,8 @@ def test_what_lies_outside_of_the_program_is_said() -> None:
     """Runs of 20 s of which MPI_Init and MPI_Finalize enclose 10 show half of what is saved in between."""
     runs = (20.0, 20.02, 19.98)
     long, by_metric = advised([FFT], as_is=runs), advised([FFT], as_is=runs, metric="Time = (.*)")
-    said = [next((s for s in found.sentences() if "outside of what MPI_Init" in s), "") for found in (long, by_metric)]
-    assert said[0].startswith("50 % of the time of a run") and not said[1]
+    said = [next((s for s in found.sentences() if "lies before MPI_Init" in s), "") for found in (long, by_metric)]
+    assert said[0].startswith("50 % of a run's time") and not said[1]
     shown = [next(s for s in found.sentences() if "pairs of runs will show" in s) for found in (long, by_metric)]
     assert shown[0] != shown[1]
 

@@ -56,7 +56,7 @@ def test_nothing_to_gain_is_said_plainly(tmp_path: Path) -> None:
     assert [round.accepted for round in journal.rounds] == [False]
     assert fake.runs == 3
     (plan,) = read(fake.files.tuning).plan
-    assert (plan.launch, plan.rule) == (DEFAULT, ())
+    assert (plan.launch, plan.rules) == (DEFAULT, ())
     assert read_story(journal, fake.files).headline.startswith("Nothing is to be gained: the program stays as it is")
 
 

@@ -24,10 +24,9 @@ from unisono.advise.predict import (
     too_far,
     transfer,
 )
-from unisono.decide.decision import Interval
+from unisono.interval import Interval
 from unisono.profile.recorded import PAIR
 from unisono.tuning.contents import Tuning
-from unisono.tuning.plans import Gain
 from unisono.vocabulary import DEFAULT, Case, Setting
 
 CASE = Case("alltoall", 1, 4)
@@ -211,7 +210,7 @@ def test_the_noise_of_launches_is_in_the_interval() -> None:
 @pytest.mark.parametrize(("low", "high"), [(1e-300, 1e300), (0.0, math.inf)])
 def test_an_interval_of_any_width_is_no_error(low: float, high: float) -> None:
     wide = {"mid": 2.0, "low": low, "high": high}
-    ruled = rule("alltoall", 0, None, {}, sizes=SIZES).model_copy(update={"gain": Gain.model_validate(wide)})
+    ruled = replace(rule("alltoall", 0, None, {}, sizes=SIZES), gain=Interval(**wide))
     made = tuning(plan(1, 4, {"pml": "fast"}, {"alltoall": 2.0}, (ruled,)), plan(1, 4, gain={"alltoall": 1.0}))
     found = fast(mix(), TuningEvidence(made))
     assert (found.saving.mid, found.spots[0].effect) == (0.0, None)

@@ -21,9 +21,7 @@ from unisono.tuning.document import parse, render
 from unisono.tuning.explain import explain
 from unisono.tuning.show import show
 
-PREDICTED = (
-    "8 x 2 ranks were not measured: what they get is predicted from those that were (nodes x ranks a node: 2 x 2"
-)
+PREDICTED = "8 x 2 ranks were not measured: their plan is predicted from those that were (nodes x ranks a node: 2 x 2"
 
 
 @pytest.fixture(scope="module")
@@ -53,8 +51,8 @@ def test_the_tuning_has_both_and_reads_back(made: Path) -> None:
     assert tuning.cases() == [(2, 2), (4, 2), (8, 2)]
     (plan,) = tuning.plans_for(8, 2)
     assert plan.predicted
-    assert {rule.basis for rule in plan.rule} == {"predicted"}
-    assert all(rule.sure is not None for rule in plan.rule)
+    assert {rule.basis for rule in plan.rules} == {"predicted"}
+    assert all(rule.sure is not None for rule in plan.rules)
     assert parse(render(tuning), "again") == tuning
     assert 'basis = "predicted"' in (made / "out" / "report.html").read_text().replace("&#34;", '"')
     broken = render(tuning).replace('  basis = "predicted"\n', "", 1)

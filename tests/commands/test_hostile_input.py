@@ -114,7 +114,7 @@ def test_values_that_were_taken_in_silence(tuning: Path, one_line: Refused, word
 
 @pytest.mark.parametrize("line", ["mpirun -n 100000000 ./a", "mpirun --host a:99999999 ./a", "srun -n 100000000 ./a"])
 def test_more_ranks_than_any_machine_has(line: str) -> None:
-    with pytest.raises(UserError, match="is too many; 16,777,216 at the most"):
+    with pytest.raises(UserError, match="is too many; the most is 16,777,216"):
         describe_job(line.split(), machine(), {})
 
 

@@ -20,7 +20,7 @@ from unisono.study.begin import stored_candidates
 from unisono.study.ours import from_text
 from unisono.study.store import Store
 from unisono.tuning import read, write
-from unisono.tuning.plans import PlanModel
+from unisono.tuning.plans import Plan
 from unisono.vocabulary import Setting, is_ours
 
 pytestmark = pytest.mark.mpi
@@ -97,7 +97,7 @@ def tuning(measured: Path) -> Path:
         rule(name, 0, None, {"coll": "unisono", "algorithm": offered[name][0].name}, sizes=(8, 1 << 15))
         for name in ("allreduce", "bcast")
     )
-    plans: tuple[PlanModel, ...] = (
+    plans: tuple[Plan, ...] = (
         plan(ppn=2, launch={"preload": "unisono"}, gain={"allreduce": 2.0, "bcast": 2.0}, rules=rules),
         plan(ppn=2, gain={"allreduce": 1.0, "bcast": 1.0}),
     )
@@ -120,7 +120,7 @@ def test_every_launch_has_the_library_and_every_algorithm_is_right(measured: Pat
 
 
 def test_a_program_is_served_as_the_tuning_says(machine: Machine, tuning: Path, program: Path) -> None:
-    (named,) = [rule for rule in read(tuning).plan[0].rule if rule.collective == "bcast"]
+    (named,) = [rule for rule in read(tuning).plan[0].rules if rule.collective == "bcast"]
     line = [require_mpi(machine).mpirun, "-n", "2", str(program)]
     done = unisono("run", "--tuning", tuning, "--", *line, env={**ROOT, "UNISONO_VERBOSE": "1"})
     assert done.returncode == 0, done.stderr

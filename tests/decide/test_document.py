@@ -5,10 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.tuning.samples import machine
-from unisono.decide.decision import Decision, Finding, Interval, Joint, Plan, Rule
+from unisono.decide.decision import Decision
+from unisono.decide.document import from_decision
+from unisono.interval import Interval
 from unisono.study.data import LaunchRow, StudyData
-from unisono.tuning import from_decision, stale
+from unisono.tuning import stale
 from unisono.tuning.document import parse, render
+from unisono.tuning.finding import Finding
+from unisono.tuning.plans import Joint, Plan, Rule
 from unisono.vocabulary import Case, Setting
 
 
@@ -35,7 +39,13 @@ def study(*launches: LaunchRow) -> StudyData:
 
 CASE = Case("allreduce", 1, 4)
 RULE = Rule(
-    CASE, 4096, None, Setting({"coll": "tuned", "algorithm": "ring"}), Interval(1.23456, 1.1, 1.4), (4096, 8192), 3
+    "allreduce",
+    4096,
+    None,
+    Setting({"coll": "tuned", "algorithm": "ring"}),
+    Interval(1.23456, 1.1, 1.4),
+    (4096, 8192),
+    3,
 )
 JOINT = Joint({"allreduce": 2.0}, Interval(1.23456, 1.15, 1.25))
 DECISION = Decision(
@@ -49,8 +59,8 @@ DECISION = Decision(
         Plan(1, 4, Setting(), {"allreduce": Interval(1.0, 1.0, 1.0)}, ()),
     ),
     findings=(
-        Finding("better", CASE, "algorithm", "ring", "ring is 1.2x faster", 4096, None, None),
-        Finding("folded", None, "placement", "", "block is cyclic here"),
+        Finding.of(CASE, "better", "ring is 1.2x faster", parameter="algorithm", value="ring", first=4096),
+        Finding("folded", "block is cyclic here", parameter="placement"),
     ),
 )
 
@@ -64,8 +74,8 @@ def test_everything_decided_is_in_the_document() -> None:
     assert made.conditions.notes == ("placement folded",)
     assert not made.conditions.oversubscribed
     assert [p.launch for p in made.plan] == [Setting({"pml": "ucx"}), Setting()]
-    assert made.plan[0].rule[0].call == RULE.call
-    assert made.plan[0].rule[0].gain.mid == 1.235  # four digits
+    assert made.plan[0].rules[0].call == RULE.call
+    assert made.plan[0].rules[0].gain.mid == 1.235  # four digits
     assert made.plan[0].joint is not None
     assert made.plan[0].joint.gain.mid == 1.235
     assert made.plan[1].joint is None

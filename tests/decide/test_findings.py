@@ -14,10 +14,10 @@ from tests.decide import synthetic
 from tests.decide.synthetic import SIZES, Noise, flat, random_landscape, scaled, study
 from unisono.decide import sentences
 from unisono.decide.decide import decide
-from unisono.decide.decision import Finding
 from unisono.decide.findings import findings
 from unisono.decide.table import tables
 from unisono.sizes import parse_size
+from unisono.tuning.finding import Finding
 from unisono.vocabulary import DEFAULT, Case, Sample, Setting
 
 CASES = (Case("allreduce", 1, 24), Case("alltoall", 1, 24))
@@ -70,6 +70,7 @@ def compared(finding: Finding) -> tuple[Setting, Setting]:
     rest = Setting(dict(part.split("=") for part in context[1].split(", "))) if context else DEFAULT
     assert (" alone" in text) == bool(context)
     assert ("the default" in text) == (not context)
+    assert finding.parameter is not None and finding.value is not None
     if finding.parameter == "algorithm":
         return rest | {"coll": "tuned", "algorithm": finding.value}, rest
     return rest | {finding.parameter: finding.value}, rest

@@ -11,13 +11,13 @@ import pytest
 
 from tests.decide import synthetic
 from tests.decide.synthetic import SIZES, Bench, Landscape, Noise, flat, scaled, study
-from unisono.decide.choosing import choose
 from unisono.decide.decide import decide
-from unisono.decide.decision import Plan
 from unisono.decide.joint import joined
 from unisono.decide.plans import build, evaluate, launches_of
 from unisono.decide.race import RaceConfig, survivors
 from unisono.decide.table import Table, tables
+from unisono.tuning.choosing import choose
+from unisono.tuning.plans import Plan
 from unisono.vocabulary import CALL_SCOPE, DEFAULT, Case, Sample, Setting
 
 CASES = (Case("allreduce", 1, 8), Case("alltoall", 1, 8), Case("bcast", 1, 8))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from tests.decide.synthetic import SIZES, Noise, scaled, study
-from unisono.decide.choosing import choose, worthwhile
 from unisono.decide.decide import decide
 from unisono.decide.disqualify import disqualify
 from unisono.decide.findings import findings
@@ -11,6 +10,7 @@ from unisono.decide.plans import base_of, build, calls_of, launches_of
 from unisono.decide.race import RaceConfig, survivors
 from unisono.decide.table import Table, tables
 from unisono.study.data import Refusal
+from unisono.tuning.choosing import choose, worthwhile
 from unisono.vocabulary import CALL_SCOPE, DEFAULT, Case, Sample, Setting
 
 CASE = Case("allreduce", 1, 8)

@@ -11,10 +11,11 @@ import pytest
 
 from tests.decide import synthetic
 from tests.decide.synthetic import SIZES, Landscape, Noise, flat, random_landscape, scaled, study
-from unisono.decide.choosing import choose
-from unisono.decide.decision import Interval, Plan
 from unisono.decide.plans import base_of, build, calls_of, launches_of
 from unisono.decide.table import Table, tables
+from unisono.interval import Interval
+from unisono.tuning.choosing import choose
+from unisono.tuning.plans import Plan
 from unisono.vocabulary import CALL_SCOPE, DEFAULT, Case, Setting
 
 CASES = (Case("allreduce", 1, 8), Case("alltoall", 1, 8))
@@ -42,7 +43,11 @@ def true_gain(landscape: Landscape, plan: Plan, case: Case) -> float:
     """Mean log gain over the measured sizes, without noise."""
     total = 0.0
     for size in FEW:
-        rule = next(r for r in plan.rules if r.case == case and r.first <= size and (r.last is None or size <= r.last))
+        rule = next(
+            r
+            for r in plan.rules
+            if r.collective == case.collective and r.first <= size and (r.last is None or size <= r.last)
+        )
         total += math.log(landscape(case, size, DEFAULT) / landscape(case, size, plan.launch | rule.call))
     return total / len(FEW)
 
@@ -78,7 +83,7 @@ def test_algorithms_of_mpich_serve_all_sizes_where_its_files_tell_none_apart() -
     assert calls_of(found["gather"], served) == [ours], "one rule for all sizes cannot stand beside others"
     assert set(calls_of(found["allreduce"], served)) == {forced, ours}
     plans = {plan.launch: plan for plan in build(found, 0.03, 0.95)}
-    rules = {c.collective: [r for r in plans[DEFAULT].rules if r.case == c] for c in cases}
+    rules = {c.collective: [r for r in plans[DEFAULT].rules if r.collective == c.collective] for c in cases}
     assert [rule.call for rule in rules["allreduce"]] == [forced, DEFAULT]
     (one,) = rules["gather"]
     assert (one.first, one.last, one.call) == (0, None, forced)
@@ -98,7 +103,7 @@ def test_rules_cover_all_sizes_once() -> None:
     for seed in range(6):
         for plan in build(group(random_landscape(seed, matrix), matrix, launches=3, seed=seed), 0.03, 0.95):
             for case in CASES:
-                rules = [rule for rule in plan.rules if rule.case == case]
+                rules = [rule for rule in plan.rules if rule.collective == case.collective]
                 assert rules[0].first == 0
                 assert rules[-1].last is None
                 assert all(a.last is not None and a.last + 1 == b.first for a, b in pairwise(rules))
@@ -116,7 +121,7 @@ def test_a_rule_says_what_it_gains_over_the_default() -> None:
     from_4k = {size: 1 / 1.8 if size >= 4096 else 1.4 for size in FEW}
     landscape = scaled({THRESHOLD: 1 / 1.2, THRESHOLD | RING: from_4k, RING: 1.3})
     plans = {plan.launch: plan for plan in build(group(landscape, [RING, THRESHOLD, THRESHOLD | RING]), 0.03, 0.95)}
-    low, high = (rule for rule in plans[THRESHOLD].rules if rule.case == CASES[0])
+    low, high = (rule for rule in plans[THRESHOLD].rules if rule.collective == CASES[0].collective)
     assert (low.call, high.call) == (DEFAULT, RING)
     assert low.gain.mid == pytest.approx(1.2, rel=0.05)
     assert high.gain.mid == pytest.approx(1.8, rel=0.05)
@@ -139,7 +144,7 @@ def test_the_same_is_found_with_a_launch_for_every_setting(scope: tuple[str, ...
     landscape = scaled({RING: {size: 0.5 if size >= 4096 else 2.0 for size in FEW}, HAN: 0.8})
     plans = build(group(landscape, [RING, HAN], scope=scope), 0.03, 0.95)
     default = next(plan for plan in plans if plan.launch == DEFAULT)
-    assert [rule.call for rule in default.rules if rule.case == CASES[0]] == [DEFAULT, RING]
+    assert [rule.call for rule in default.rules if rule.collective == CASES[0].collective] == [DEFAULT, RING]
     assert default.gain["allreduce"].mid == pytest.approx(2 ** (4 / 9), rel=0.06)
     assert {plan.launch for plan in plans} == {DEFAULT, HAN}
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from tests.decide.synthetic import SIZES, Bench, Noise, scaled, study
-from unisono.decide.choosing import choose
 from unisono.decide.decide import decide
 from unisono.decide.pool import elsewhere, pooled, shared
 from unisono.decide.race import RaceConfig, survivors
 from unisono.decide.table import Table, tables
+from unisono.tuning.choosing import choose
 from unisono.vocabulary import DEFAULT, Case, Sample, Setting, launch_part
 
 CASE = Case("allreduce", 1, 8)
@@ -33,6 +33,14 @@ def test_what_is_shared() -> None:
     assert shared(CASE, FLAT) is shared(CASE, SM) is shared(CASE, UCX) is None
     assert shared(Case("barrier", 1, 4), FLAT | {"algorithm": "flat"}) is None
     assert shared(Case("allreduce", 2, 4), CELLS) is None
+
+
+def test_an_algorithms_row_says_whether_it_shares_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "unisono.library.algorithms.rows", lambda: {"allreduce_cells": False, "allreduce_flat_ring": True}
+    )
+    assert shared(CASE, CELLS) is None
+    assert shared(CASE, FLAT) == FLAT
 
 
 def test_the_simplest_stands_for_the_others() -> None:

@@ -11,12 +11,13 @@ import pytest
 
 from tests.decide import synthetic
 from tests.decide.synthetic import SIZES, Bench, Landscape, Noise, flat, random_landscape, scaled, study
-from unisono.decide.choosing import choose
 from unisono.decide.contenders import expected_improvement
 from unisono.decide.decide import decide
-from unisono.decide.decision import Decision, Plan
+from unisono.decide.decision import Decision
 from unisono.decide.race import RaceConfig, RaceState, first_sizes, survivors
 from unisono.study.data import LaunchRow, Refusal
+from unisono.tuning.choosing import choose
+from unisono.tuning.plans import Plan
 from unisono.vocabulary import CALL_SCOPE, DEFAULT, Case, Sample, Setting, launch_part
 
 CASES = (Case("allreduce", 1, 8), Case("alltoall", 1, 8))
@@ -55,7 +56,11 @@ def run(landscape: Landscape, race: RaceConfig, noise: Noise = QUIET, seed: int 
 def true_gain(landscape: Landscape, plan: Plan, case: Case) -> float:
     total = 0.0
     for size in SIZES:
-        rule = next(r for r in plan.rules if r.case == case and r.first <= size and (r.last is None or size <= r.last))
+        rule = next(
+            r
+            for r in plan.rules
+            if r.collective == case.collective and r.first <= size and (r.last is None or size <= r.last)
+        )
         total += math.log(landscape(case, size, DEFAULT) / landscape(case, size, plan.launch | rule.call))
     return total / len(SIZES)
 
@@ -142,7 +147,9 @@ def test_sizes_are_added_where_the_best_choice_changes() -> None:
     sizes = sorted({s.size for s in result.samples})
     assert {8192, 16384} <= set(sizes)
     assert len(sizes) < len(SIZES) - 5
-    (low, high) = (r for r in decide(result.samples, method="race").plans[0].rules if r.case == CASES[0])
+    (low, high) = (
+        r for r in decide(result.samples, method="race").plans[0].rules if r.collective == CASES[0].collective
+    )
     assert (low.call, high.call) == (DEFAULT, ring)
     assert 8192 < high.first <= 16384
 

@@ -6,10 +6,10 @@ from tests.tuning.samples import machine, plan, rule, tuned
 from unisono.export.calls import Point, rule_points, watched
 from unisono.export.compiled import compile_rules
 from unisono.export.rules import MessageRule, entries, write
-from unisono.tuning.plans import PlanModel
+from unisono.tuning.plans import Plan
 
 
-def points(one: PlanModel, *others: PlanModel) -> list[Point]:
+def points(one: Plan, *others: Plan) -> list[Point]:
     mpi = machine().mpi
     assert mpi is not None
     rules, _ = compile_rules([one, *others], mpi)

@@ -14,7 +14,7 @@ from unisono.export.check import Check, check
 from unisono.export.rules import CollectiveRules, CommRules, MessageRule, RulesFile
 from unisono.machine.description import Machine
 from unisono.tuning.contents import Conditions
-from unisono.tuning.plans import PlanModel
+from unisono.tuning.plans import Plan
 
 pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 
@@ -37,16 +37,16 @@ def machine(request: pytest.FixtureRequest) -> Machine:
     return found
 
 
-def a_plan(ppn: int = 2, launch: dict[str, str] | None = None) -> PlanModel:
+def a_plan(ppn: int = 2, launch: dict[str, str] | None = None) -> Plan:
     gain = {rule.collective: 1.1 for rule in RULES}
     return plan(1, ppn, launch, gain, RULES)
 
 
-def written(machine: Machine, one: PlanModel, directory: Path, format: str = "openmpi") -> list[Path]:
+def written(machine: Machine, one: Plan, directory: Path, format: str = "openmpi") -> list[Path]:
     return export(tuning(one), format, one, machine, directory)
 
 
-def checked(machine: Machine, one: PlanModel, directory: Path, format: str = "openmpi") -> Check:
+def checked(machine: Machine, one: Plan, directory: Path, format: str = "openmpi") -> Check:
     return check(tuning(one), format, one, machine, directory, deadline=30)
 
 

@@ -11,7 +11,7 @@ from unisono.export.compiled import compile_rules, plans_under
 from unisono.export.message_bytes import message_bytes
 from unisono.export.rules import CollectiveRules, MessageRule
 from unisono.machine.description import Mpi
-from unisono.tuning.plans import PlanModel
+from unisono.tuning.plans import Plan
 
 
 def mpi() -> Mpi:
@@ -20,7 +20,7 @@ def mpi() -> Mpi:
     return found
 
 
-def compiled(*plans: PlanModel) -> tuple[dict[str, CollectiveRules], list[str]]:
+def compiled(*plans: Plan) -> tuple[dict[str, CollectiveRules], list[str]]:
     found, notes = compile_rules(plans, mpi())
     return {c.collective: c for c in found.collectives}, notes
 

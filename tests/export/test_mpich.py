@@ -26,7 +26,7 @@ from unisono.export.probe import probe_program
 from unisono.launch import tree
 from unisono.machine.describe import describe
 from unisono.machine.description import Machine, Mpi
-from unisono.tuning.plans import PlanModel, RuleModel
+from unisono.tuning.plans import Plan, Rule
 
 WHERE = {"mpich": "/usr/bin/mpiexec.mpich", "mpich5": f"{sys.prefix}/mpich5/bin/mpiexec"}
 NAMES = {
@@ -69,8 +69,8 @@ def uses(algorithm: str) -> dict[str, str]:
 
 
 @st.composite
-def plans(draw: st.DrawFn) -> PlanModel:
-    rules: list[RuleModel] = []
+def plans(draw: st.DrawFn) -> Plan:
+    rules: list[Rule] = []
     for collective, names in NAMES.items():
         ends = sorted(draw(st.lists(st.integers(1, 300), unique=True, max_size=3))) if collective != "barrier" else []
         first = 0
@@ -85,7 +85,7 @@ def plans(draw: st.DrawFn) -> PlanModel:
 @settings(max_examples=60)
 @given(one=plans(), size=st.integers(0, 400), ranks=st.sampled_from([(1, 1), (1, 4), (2, 2), (1, 3), (4, 2), (8, 1)]))
 def test_every_call_gets_the_plans_algorithm_and_other_ranks_mpichs_own(
-    one: PlanModel, size: int, ranks: tuple[int, int]
+    one: Plan, size: int, ranks: tuple[int, int]
 ) -> None:
     found = compile_selection([one], MADE_UP)
     if not found.algorithms:
@@ -175,7 +175,7 @@ def installed(mpirun: str) -> Machine:
     return describe(mpirun)
 
 
-def plan_for(mpich: Machine) -> PlanModel:
+def plan_for(mpich: Machine) -> Plan:
     assert mpich.mpi is not None
     barrier = next(name for name in mpich.mpi.algorithms["barrier"] if "dissemination" in name)
     return plan(
@@ -192,7 +192,7 @@ def plan_for(mpich: Machine) -> PlanModel:
     )
 
 
-def checked(mpich: Machine, format: str, folder: Path, one: PlanModel | None = None) -> Check:
+def checked(mpich: Machine, format: str, folder: Path, one: Plan | None = None) -> Check:
     made = one or plan_for(mpich)
     return check(tuning(made), format, made, mpich, folder, deadline=30)
 

@@ -19,6 +19,7 @@ from unisono.advise.runs import Run
 from unisono.export import dispatch
 from unisono.export.files import export
 from unisono.hybrid.variants import Variant
+from unisono.interval import Interval
 from unisono.launch.layouts import Layout
 from unisono.measure.protocol import OwnAlgorithm
 from unisono.profile.file import save
@@ -26,7 +27,6 @@ from unisono.study.ours import Candidates, as_text
 from unisono.study.store import Statistics, Store
 from unisono.tuning.contents import LayoutModel
 from unisono.tuning.document import write
-from unisono.tuning.plans import Gain
 from unisono.vocabulary import DEFAULT, Setting
 
 STUDY = """
@@ -133,7 +133,7 @@ def tuning_toml(path: Path) -> None:
     )  # fmt: skip
     layout = LayoutModel(
         program="solver 64", nodes=1, threads=2, processes=2, reference="flat MPI",
-        gain=Gain(mid=1.2, low=1.1, high=1.3), proven=True, launches=8, study="abc",
+        gain=Interval(mid=1.2, low=1.1, high=1.3), proven=True, launches=8, study="abc",
     )  # fmt: skip
     write(tuning(*plans, weights={"allreduce": 1.0, "alltoall": 2.0}).model_copy(update={"layout": (layout,)}), path)
 

@@ -20,6 +20,7 @@ from unisono.advise.shown import rendered
 from unisono.commands import planning
 from unisono.commands.choosing import weights
 from unisono.decide.compare import compare
+from unisono.decide.document import from_decision
 from unisono.errors import UserError
 from unisono.export import FORMATS, dispatch, exportable, keyval, rules, shell
 from unisono.export import arguments as words_file
@@ -61,7 +62,7 @@ from unisono.study.config import parse_duration, read_study
 from unisono.study.matrix import expand
 from unisono.study.ours import from_text
 from unisono.study.store import Store
-from unisono.tuning import choose, from_decision, lookup
+from unisono.tuning import choose, lookup
 from unisono.tuning import read as read_tuning
 from unisono.tuning import render as render_tuning
 from unisono.tuning.explain import explain

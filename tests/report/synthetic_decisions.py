@@ -12,8 +12,11 @@ from typing import Any
 
 from tests.report.synthetic import latency
 from unisono.advise.prove import CaseProof, Failure, Proof, SizeProof
-from unisono.decide.decision import Decision, Estimate, Finding, Interval, Plan, Rule, Step
+from unisono.decide.decision import Decision, Estimate, Step
+from unisono.interval import Interval
 from unisono.study.data import StudyData
+from unisono.tuning.finding import Finding
+from unisono.tuning.plans import Plan, Rule
 from unisono.vocabulary import DEFAULT, Case, Setting, call_part, launch_part
 
 
@@ -72,7 +75,7 @@ def _rules(
         supported = sizes[start:end]
         rules.append(
             Rule(
-                case=case,
+                collective=case.collective,
                 first=0 if start == 0 else sizes[start],
                 last=None if end == len(sizes) else sizes[end] - 1,
                 call=best[start],
@@ -121,57 +124,61 @@ def _findings(cases: Sequence[Case]) -> list[Finding]:
     found = [
         Finding(
             "folded",
-            None,
-            "placement",
-            "cyclic",
             "placement has no effect here: one NUMA node, so cyclic is the same as block.",
+            parameter="placement",
+            value="cyclic",
         ),
     ]
     for case in cases:
         name = case.collective
         found += [
-            Finding(
+            Finding.of(
+                case,
                 "better",
-                case,
-                "UCX_RNDV_THRESH",
-                "16kb",
                 f"UCX_RNDV_THRESH=16kb makes {name} faster from 4 KiB to 16 KiB, by 1.12x to 1.31x.",
-                4096,
-                16384,
-                Interval(1.21, 1.12, 1.31),
+                parameter="UCX_RNDV_THRESH",
+                value="16kb",
+                first=4096,
+                last=16384,
+                gain=Interval(1.21, 1.12, 1.31),
             ),
-            Finding(
+            Finding.of(
+                case,
                 "worse",
-                case,
-                "coll",
-                "han",
                 f"han is slower for {name} from 8 B to 4 MiB, by 1.15x to 1.21x.",
-                8,
-                4 << 20,
-                Interval(0.85, 0.83, 0.87),
+                parameter="coll",
+                value="han",
+                first=8,
+                last=4 << 20,
+                gain=Interval(0.85, 0.83, 0.87),
             ),
-            Finding(
-                "mixed",
+            Finding.of(
                 case,
-                "algorithm",
-                "ring",
+                "mixed",
                 f"ring is faster for {name} from 64 KiB up (1.3x) and slower up to 2 KiB (1.8x).",
-                8,
-                4 << 20,
-                Interval(0.98, 0.6, 1.3),
+                parameter="algorithm",
+                value="ring",
+                first=8,
+                last=4 << 20,
+                gain=Interval(0.98, 0.6, 1.3),
             ),
-            Finding("no difference", case, "pml", "ob1", f"pml=ob1 makes no significant difference for {name}."),
+            Finding.of(
+                case,
+                "no difference",
+                f"pml=ob1 makes no significant difference for {name}.",
+                parameter="pml",
+                value="ob1",
+            ),
         ]
     found.append(
-        Finding(
-            "singular point",
+        Finding.of(
             cases[-1],
-            "coll",
-            "",
+            "singular point",
             f"A singular point of {cases[-1].collective} at 8 KiB: 1.9x its neighbours without a component.",
-            8192,
-            8192,
-            Interval(0.53, 0.5, 0.56),
+            parameter="coll",
+            first=8192,
+            last=8192,
+            gain=Interval(0.53, 0.5, 0.56),
         )
     )
     return found
@@ -211,7 +218,10 @@ def verification(data: StudyData, decided: Decision, launches: int = 5, seed: in
             case = Case(name, plan.nodes, plan.ppn)
             sizes = []
             for size in sorted({s.size for s in data.samples if s.case == case}):
-                rule = next((r for r in plan.rules if r.case == case and r.first <= size <= (r.last or size)), None)
+                rule = next(
+                    (r for r in plan.rules if r.collective == case.collective and r.first <= size <= (r.last or size)),
+                    None,
+                )
                 tuned = latency(case, size, plan.launch | (rule.call if rule else DEFAULT))
                 sides = [
                     [t * noise.gauss(1, 0.02) for _ in range(launches)] for t in (latency(case, size, DEFAULT), tuned)

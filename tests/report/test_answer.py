@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 
 from tests.report import synthetic_decisions
-from unisono.decide.decision import Decision, Interval, Joint, Plan, Rule
+from unisono.decide.decision import Decision
+from unisono.interval import Interval
 from unisono.report import headline, proof
 from unisono.report.page import lead
 from unisono.report.view import CaseView, verdict
 from unisono.study.data import StudyData
+from unisono.tuning.plans import Joint, Plan, Rule
 from unisono.vocabulary import Case, Setting
 
 RING = Setting({"coll": "tuned", "algorithm": "ring"})
@@ -22,7 +24,7 @@ RING = Setting({"coll": "tuned", "algorithm": "ring"})
 
 def decided(launch: Setting, gain: dict[str, Interval], rules: int = 0, nodes: int = 1, ppn: int = 4) -> Plan:
     case = Case(next(iter(gain)), nodes, ppn)
-    made = tuple(Rule(case, i, i, RING, gain[case.collective], (i,), 5) for i in range(rules))
+    made = tuple(Rule(case.collective, i, i, RING, gain[case.collective], (i,), 5) for i in range(rules))
     return Plan(nodes, ppn, launch, gain, made)
 
 

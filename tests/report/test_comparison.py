@@ -14,7 +14,7 @@ from tests.report.browsing import console, open_page, requests
 from tests.report.figures import expanded
 from tests.report.test_size import REPORT
 from unisono.decide.compare import Comparison, compare
-from unisono.decide.decision import Interval
+from unisono.interval import Interval
 from unisono.report import comparison as comparing
 from unisono.report.figures_comparison import comparison_figure, mean_gain, rows_of
 from unisono.report.figures_history import history

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from tests.report import synthetic, synthetic_decisions
 from tests.report.figures import expanded, numbers
-from unisono.decide.decision import Decision, Interval
+from unisono.decide.decision import Decision
+from unisono.interval import Interval
 from unisono.measure.protocol import Limits, parse_limits
 from unisono.report.axes import SIZE_GROUPS, band, size_position, zoom_groups
 from unisono.report.figures_heatmap import gain_map

@@ -13,12 +13,13 @@ from selenium.webdriver import Chrome
 
 from tests.report import synthetic, synthetic_decisions
 from tests.report.browsing import console, wait_for
-from unisono.decide.decision import Decision, Finding
+from unisono.decide.decision import Decision
 from unisono.errors import UserError
 from unisono.report import page
 from unisono.report.packed import Figures, unpacked
 from unisono.report.report import write_report
 from unisono.study.data import Refusal, StudyData
+from unisono.tuning.finding import Finding
 from unisono.vocabulary import Case, Setting
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)> \" ' & \u2028 @chosen"
@@ -84,7 +85,7 @@ def hostile_study() -> tuple[StudyData, Decision]:
         refusals=(Refusal(1, "allreduce", 8, evil, HOSTILE),),
     )
     decision = synthetic_decisions.decision(study)
-    finding = Finding("better", Case("allreduce", 1, 2), "UCX_RNDV_THRESH", HOSTILE, HOSTILE)
+    finding = Finding.of(Case("allreduce", 1, 2), "better", HOSTILE, parameter="UCX_RNDV_THRESH", value=HOSTILE)
     return study, replace(decision, findings=(finding,))
 
 

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.report import synthetic
-from unisono.decide.decision import Decision, Finding, Interval
+from unisono.decide.decision import Decision
+from unisono.interval import Interval
 from unisono.measure.protocol import parse_limits
 from unisono.report import conditions, sections
 from unisono.report.drift import drift, sentence
@@ -25,6 +26,7 @@ from unisono.report.sections import beaten_sentence
 from unisono.report.topology import draw
 from unisono.report.view import CaseView, case_views, chosen_plans
 from unisono.study.data import StudyData
+from unisono.tuning.finding import Finding
 from unisono.vocabulary import DEFAULT, Case, Setting
 
 
@@ -61,12 +63,25 @@ def test_numbers_are_the_estimates(views: list[CaseView], decision: Decision) ->
 
 def test_findings_come_by_case_without_repeating_it(decision: Decision, views: list[CaseView]) -> None:
     case = views[0].case
-    weak = Finding("better", case, "a", "1", f"{case}: weak.", 8, 8, Interval(1.1, 1.1, 1.1))
-    strong = Finding("worse", case, "b", "1", f"{case}: strong.", 8, 8192, Interval(0.5, 0.4, 0.6))
-    silent = Finding("no difference", case, "c", "1", f"{case}: silent.", 8, 8192, Interval(1, 0.9, 1.1))
-    wrong = Finding("disqualified", case, "d", "1", f"{case}: wrong.")
-    note = Finding("folded", None, "", "", "block is cyclic here.")
-    launch = Finding("disqualified", None, "", "", "1 of 5 launches crashed.")
+    weak = Finding.of(
+        case, "better", f"{case}: weak.", parameter="a", value="1", first=8, last=8, gain=Interval(1.1, 1.1, 1.1)
+    )
+    strong = Finding.of(
+        case, "worse", f"{case}: strong.", parameter="b", value="1", first=8, last=8192, gain=Interval(0.5, 0.4, 0.6)
+    )
+    silent = Finding.of(
+        case,
+        "no difference",
+        f"{case}: silent.",
+        parameter="c",
+        value="1",
+        first=8,
+        last=8192,
+        gain=Interval(1, 0.9, 1.1),
+    )
+    wrong = Finding.of(case, "disqualified", f"{case}: wrong.", parameter="d", value="1")
+    note = Finding("folded", "block is cyclic here.")
+    launch = Finding("disqualified", "1 of 5 launches crashed.")
     said = replace(decision, findings=(silent, weak, note, strong, launch, wrong))
     first, general = finding_groups(said.findings, {case: views[0].sizes}, notes=[note.text])
     assert first.name == "allreduce"
@@ -78,7 +93,19 @@ def test_findings_come_by_case_without_repeating_it(decision: Decision, views: l
 
 def test_many_findings_are_folded_away_but_none_is_lost(decision: Decision, views: list[CaseView]) -> None:
     case = views[0].case
-    many = [Finding("better", case, "a", str(i), f"{case}: {i}.", 8, 64, Interval(1 + i, 1, 2 + i)) for i in range(20)]
+    many = [
+        Finding.of(
+            case,
+            "better",
+            f"{case}: {i}.",
+            parameter="a",
+            value=str(i),
+            first=8,
+            last=64,
+            gain=Interval(1 + i, 1, 2 + i),
+        )
+        for i in range(20)
+    ]
     (group,) = finding_groups(many, {case: views[0].sizes})
     assert len(group.first) == 8
     assert {e.text for e in [*group.first, *group.rest]} == {f"{i}." for i in range(20)}

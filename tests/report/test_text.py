@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unisono.decide.decision import Interval
+from unisono.interval import Interval
 from unisono.report import text
 from unisono.vocabulary import Setting
 

@@ -53,7 +53,7 @@ def test_files_of_two_settings_become_a_decided_study(tmp_path: Path) -> None:
     assert {sample.sync for sample in data.samples} == {"imported"}
     assert {sample.correct for sample in data.samples} == {None}
     tuning = read(out / "tuning.toml")
-    rules = [rule for rule in tuning.plan[0].rule if rule.collective == "allreduce"]
+    rules = [rule for rule in tuning.plan[0].rules if rule.collective == "allreduce"]
     assert [dict(rule.call) for rule in rules] == [dict(RING)]
     assert rules[0].gain.mid == pytest.approx(2.0, rel=0.02)
     assert tuning.machine == {}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from unisono.interval import Interval
 from unisono.machine.description import Cpu, Device, Machine, Mpi, Node
-from unisono.tuning.contents import Conditions, FindingModel, StudyPart, Tuning
-from unisono.tuning.plans import Gain, PlanModel, RuleModel
+from unisono.tuning.contents import Conditions, StudyPart, Tuning
+from unisono.tuning.finding import Finding
+from unisono.tuning.plans import Plan, Rule
 from unisono.vocabulary import Setting
 
 ALGORITHMS = {
@@ -50,18 +52,8 @@ def rule(
     *,
     gain: float = 1.5,
     sizes: tuple[int, ...] = (),
-) -> RuleModel:
-    return RuleModel.model_validate(
-        {
-            "collective": collective,
-            "from": first,
-            "to": last,
-            "call": call,
-            "gain": {"mid": gain, "low": gain * 0.9, "high": gain * 1.1},
-            "sizes": list(sizes),
-            "launches": 4,
-        }
-    )
+) -> Rule:
+    return Rule(collective, first, last, Setting(call), Interval(gain, gain * 0.9, gain * 1.1), sizes, 4)
 
 
 def tuned(algorithm: str, **more: str) -> dict[str, str]:
@@ -73,19 +65,19 @@ def plan(
     ppn: int = 4,
     launch: dict[str, str] | None = None,
     gain: dict[str, float] | None = None,
-    rules: tuple[RuleModel, ...] = (),
-) -> PlanModel:
+    rules: tuple[Rule, ...] = (),
+) -> Plan:
     gains = gain or {"allreduce": 1.0, "alltoall": 1.0}
-    return PlanModel(
+    return Plan(
         nodes=nodes,
         ppn=ppn,
         launch=Setting(launch or {}),
-        gain={name: Gain(mid=mid, low=mid * 0.95, high=mid * 1.05) for name, mid in gains.items()},
-        rule=rules,
+        gain={name: Interval(mid=mid, low=mid * 0.95, high=mid * 1.05) for name, mid in gains.items()},
+        rules=rules,
     )
 
 
-def tuning(*plans: PlanModel, weights: dict[str, float] | None = None, name: str = "example") -> Tuning:
+def tuning(*plans: Plan, weights: dict[str, float] | None = None, name: str = "example") -> Tuning:
     return Tuning(
         format="unisono-tuning",
         version=1,
@@ -97,7 +89,7 @@ def tuning(*plans: PlanModel, weights: dict[str, float] | None = None, name: str
         machine={"CPU": "Example CPU", "MPI": "openmpi 5.0.11"},
         weights=weights or {},
         plan=plans or EXAMPLE_PLANS,
-        finding=(FindingModel(kind="better", text='UCX_RNDV_THRESH=16kb is 1.4x faster ("medium" sizes)'),),
+        finding=(Finding(kind="better", text='UCX_RNDV_THRESH=16kb is 1.4x faster ("medium" sizes)'),),
     )
 
 

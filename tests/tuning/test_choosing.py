@@ -4,27 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import pytest
 
-from unisono.decide.choosing import choose, mean_log, ordered, worthwhile
-from unisono.decide.decision import Interval, Joint, Plan
 from unisono.errors import UserError
+from unisono.interval import Interval
+from unisono.tuning.choosing import choose, mean_log, ordered, worthwhile
+from unisono.tuning.plans import Joint, Plan
 from unisono.vocabulary import Setting
 
 
-@dataclass(frozen=True)
-class Stored:
-    """Not a Plan, but with all that choosing needs."""
-
-    launch: Mapping[str, str]
-    gain: Mapping[str, Interval]
-    joint: Joint | None = None
-
-
-def plan(launch: Mapping[str, str], **gains: tuple[float, float]) -> Stored:
-    return Stored(launch, {name: Interval(mid, low, 2 * mid - low) for name, (mid, low) in gains.items()})
+def plan(launch: Mapping[str, str], joint: Joint | None = None, **gains: tuple[float, float]) -> Plan:
+    known = {name: Interval(mid, low, 2 * mid - low) for name, (mid, low) in gains.items()}
+    return Plan(1, 8, Setting(launch), known, joint=joint)
 
 
 NOTHING = plan({}, allreduce=(1.0, 1.0), alltoall=(1.0, 1.0))
@@ -91,8 +83,8 @@ def test_only_plans_that_could_be_chosen_are_kept() -> None:
 
 def together(
     launch: Mapping[str, str], joint: tuple[float, float], weights: Mapping[str, float], **gains: tuple[float, float]
-) -> Stored:
-    return Stored(launch, plan(launch, **gains).gain, Joint(weights, Interval(joint[0], joint[1], 9.0)))
+) -> Plan:
+    return plan(launch, Joint(weights, Interval(joint[0], joint[1], 9.0)), **gains)
 
 
 EVEN = {"allreduce": 1.0, "alltoall": 1.0}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from math import nan
 from pathlib import Path
 
 import pytest
@@ -11,10 +13,12 @@ from hypothesis import strategies as st
 
 from tests.tuning.samples import plan, rule, tuned, tuning
 from unisono.errors import UserError
+from unisono.interval import Interval
 from unisono.tuning import read, render, write
-from unisono.tuning.contents import Conditions, Costs, FindingModel, MpiPart, ProofModel, StudyPart, Tuning
+from unisono.tuning.contents import Conditions, Costs, MpiPart, ProofModel, StudyPart, Tuning
 from unisono.tuning.document import parse
-from unisono.tuning.plans import Gain, JointModel, PlanModel, RuleModel
+from unisono.tuning.finding import Finding
+from unisono.tuning.plans import Joint, Plan, Rule
 from unisono.vocabulary import COLLECTIVES, DISPATCHED, REPRODUCIBLE, Setting
 
 _words = st.text(min_size=1, max_size=20)
@@ -26,13 +30,13 @@ _sizes = st.lists(st.integers(0, 1 << 34), max_size=4).map(tuple)
 
 
 @st.composite
-def gains(draw: st.DrawFn) -> Gain:
+def gains(draw: st.DrawFn) -> Interval:
     low, mid, high = sorted(draw(st.tuples(_ratio, _ratio, _ratio | st.just(float("inf")))))
-    return Gain(mid=mid, low=low, high=high)
+    return Interval(mid=mid, low=low, high=high)
 
 
 @st.composite
-def rules(draw: st.DrawFn, collective: str, library: bool) -> list[RuleModel]:
+def rules(draw: st.DrawFn, collective: str, library: bool) -> list[Rule]:
     """Rules of one collective that do not overlap."""
     edges = sorted(draw(st.sets(st.integers(0, 1 << 30), min_size=2, max_size=6)))
     ours = [{"coll": "unisono", "algorithm": "pull", "segment": "64"}] if library and collective in DISPATCHED else []
@@ -40,31 +44,29 @@ def rules(draw: st.DrawFn, collective: str, library: bool) -> list[RuleModel]:
     out = []
     for first, end in zip(edges, [*edges[1:], None], strict=True):
         out.append(
-            RuleModel.model_validate(
-                {
-                    "collective": collective,
-                    "from": first,
-                    "to": None if end is None else end - 1,
-                    "call": draw(calls),
-                    "gain": draw(gains()),
-                    "sizes": draw(_sizes),
-                    "launches": draw(st.integers(0, 99)),
-                }
+            Rule(
+                collective,
+                first,
+                None if end is None else end - 1,
+                Setting(draw(calls)),
+                draw(gains()),
+                draw(_sizes),
+                draw(st.integers(0, 99)),
             )
         )
     return out
 
 
-def joints(collectives: list[str]) -> st.SearchStrategy[JointModel]:
+def joints(collectives: list[str]) -> st.SearchStrategy[Joint]:
     weights = st.dictionaries(st.sampled_from(collectives), st.floats(0.001, 100), min_size=1)
-    return st.builds(JointModel, gain=gains(), weights=weights)
+    return st.builds(Joint, gain=gains(), weights=weights)
 
 
 @st.composite
-def plans(draw: st.DrawFn, ppn: int) -> PlanModel:
+def plans(draw: st.DrawFn, ppn: int) -> Plan:
     collectives = draw(st.sets(st.sampled_from(sorted(COLLECTIVES)), min_size=1, max_size=3))
     library = draw(st.booleans())
-    return PlanModel(
+    return Plan(
         nodes=draw(st.integers(1, 16)),
         ppn=ppn,
         launch=Setting(
@@ -72,7 +74,7 @@ def plans(draw: st.DrawFn, ppn: int) -> PlanModel:
         ),
         gain={name: draw(gains()) for name in sorted(collectives)},
         joint=draw(st.none() | joints(sorted(collectives))),
-        rule=tuple(one for name in sorted(collectives) for one in draw(rules(name, library))),
+        rules=tuple(one for name in sorted(collectives) for one in draw(rules(name, library))),
     )
 
 
@@ -100,8 +102,7 @@ def tunings(draw: st.DrawFn) -> Tuning:
         weights={name: draw(st.floats(0, 100)) for name in known},
         plan=made,
         finding=tuple(
-            FindingModel(kind="better", text=text, nodes=2, parameter="coll")
-            for text in draw(st.lists(_words, max_size=2))
+            Finding(kind="better", text=text, nodes=2, parameter="coll") for text in draw(st.lists(_words, max_size=2))
         ),
     )
 
@@ -137,7 +138,7 @@ def test_sizes_and_numbers_may_be_written_by_hand() -> None:
     text = render(tuning()).replace('from = "4 KiB"', "from = 4096").replace('to = "1023 B"', 'to = "1023"')
     text = text.replace('UCX_RNDV_THRESH = "16kb"', "UCX_RNDV_THRESH = 16384")
     again = parse(text, "here")
-    assert again.plan[0].rule == tuning().plan[0].rule
+    assert again.plan[0].rules == tuning().plan[0].rules
     assert again.plan[0].launch["UCX_RNDV_THRESH"] == "16384"
 
 
@@ -249,19 +250,62 @@ def test_a_plan_twice_and_a_weight_for_nothing() -> None:
 
 
 def test_rules_may_touch_but_not_overlap() -> None:
-    plan(rules=(rule("bcast", 0, 7, {}), rule("bcast", 8, None, {}), rule("reduce", 0, None, {})))
+    tuning(plan(rules=(rule("bcast", 0, 7, {}), rule("bcast", 8, None, {}), rule("reduce", 0, None, {}))))
     with pytest.raises(ValueError, match="overlap"):
-        plan(rules=(rule("bcast", 8, None, {}), rule("bcast", 0, 8, {})))
+        tuning(plan(rules=(rule("bcast", 8, None, {}), rule("bcast", 0, 8, {}))))
 
 
 def test_a_gain_lies_within_its_interval() -> None:
-    with pytest.raises(ValueError, match="low <= mid <= high"):
-        Gain(mid=2.0, low=1.0, high=1.5)
+    for gain, words in (
+        ((2.0, 1.0, 1.5), "low <= mid <= high"),
+        ((0.0, 0.0, 1.5), "above 0"),
+        ((nan, 0.0, 1.5), "above 0"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            tuning(replace(plan(), gain={"allreduce": Interval(*gain)}))
+
+
+def test_what_deciding_made_is_checked_where_it_becomes_a_document() -> None:
+    ours = rule("bcast", 0, None, {"coll": "unisono", "algorithm": "pull"})
+    for wrong, words in (
+        (replace(plan(), launch=Setting({"algorithm": "ring"})), "belongs into a rule's call"),
+        (replace(plan(), nodes=0), "greater than or equal to 1"),
+        (plan(rules=(ours,)), "needs preload"),
+        (plan(rules=(replace(ours, call=Setting({"coll": "unisono"})),)), "needs the algorithm"),
+        (plan(rules=(replace(ours, call=Setting(), first=8, last=7),)), "is above"),
+        (replace(plan(), basis="predicted", rules=(rule("bcast", 0, None, {}),)), "basis"),
+        (replace(plan(), joint=Joint({"reduce": 1.0}, Interval(1.0, 1.0, 1.0))), "weighs reduce"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            tuning(wrong)
+
+
+def test_a_finding_in_a_file_has_no_numbers_beside_its_sentence() -> None:
+    text = render(tuning())
+    assert "first: is not a known key" in refusal(text.replace('kind = "better"', 'kind = "better"\nfirst = 8'))
+
+
+def test_a_rule_may_leave_out_its_upper_end_and_what_to_use() -> None:
+    short = """\
+[[plan]]
+nodes = 1
+ppn = 4
+[plan.gain]
+bcast = { mid = 1.0, low = 1.0, high = 1.0 }
+[[plan.rules]]
+collective = "bcast"
+from = "4K"
+gain = { mid = 1.0, low = 1.0, high = 1.0 }
+"""
+    head = render(tuning())
+    made = parse(head[: head.index("\n[weights]\n")] + "\n" + short, "here")
+    gain = Interval(1.0, 1.0, 1.0)
+    assert made.plan == (Plan(1, 4, Setting(), {"bcast": gain}, (Rule("bcast", 4096, None, Setting(), gain),)),)
 
 
 def test_mpi_and_proof_are_kept_and_are_not_needed() -> None:
     mpi = MpiPart(family="mpich", version="4.0.2", mpirun="/my mpi/bin/mpirun")
-    gain = Gain(mid=1.5, low=1.4, high=1.6)
+    gain = Interval(mid=1.5, low=1.4, high=1.6)
     proof = ProofModel(collective="alltoall", nodes=1, ppn=4, gain=gain, launches=15, verdict="faster")
     made = tuning().model_copy(update={"mpi": mpi, "proof": (proof,)})
     assert parse(render(made), "here") == made

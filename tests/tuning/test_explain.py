@@ -22,7 +22,7 @@ from unisono.vocabulary import Setting
 
 def test_one_of_ours() -> None:
     found = explain(composed(), "allreduce", 1, 4, 512)
-    assert found.found.plan is COMPOSED
+    assert found.found.plan == COMPOSED
     assert found.use == "our slices, under our library"
     why = " ".join(found.sentences())
     assert "up to 4,095 B" in why or "4095" in why

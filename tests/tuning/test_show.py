@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from io import StringIO
 
 from rich.console import Console
 
 from tests.tuning.samples import plan, rule, tuned, tuning
+from unisono.interval import Interval
 from unisono.tuning.contents import Tuning
-from unisono.tuning.plans import Gain, JointModel
+from unisono.tuning.plans import Joint
 from unisono.tuning.show import show
 
 
@@ -36,8 +38,8 @@ def test_the_plan_to_use_is_marked() -> None:
 
 def test_the_gain_of_all_together_is_shown_where_it_is_known() -> None:
     assert "together" not in shown(tuning())
-    joint = JointModel(gain=Gain(mid=1.25, low=1.11, high=1.4), weights={"allreduce": 1.0, "alltoall": 1.0})
-    lines = shown(tuning(plan(launch={"pml": "ob1"}).model_copy(update={"joint": joint}), plan())).splitlines()
+    joint = Joint(gain=Interval(mid=1.25, low=1.11, high=1.4), weights={"allreduce": 1.0, "alltoall": 1.0})
+    lines = shown(tuning(replace(plan(launch={"pml": "ob1"}), joint=joint), plan())).splitlines()
     assert any("together" in line for line in lines)
     assert any("pml=ob1" in line and "1.25x (1.11 to 1.40)" in line for line in lines)
 

@@ -17,13 +17,13 @@ from unisono.advise.replayed import Replays, condition_notes
 from unisono.advise.said import late_words, named, prediction_dict, spot_dict, spot_sentence
 from unisono.advise.scatter import scatter, shown
 from unisono.advise.unknown import unknown
-from unisono.decide.decision import Interval
 from unisono.display import percent, percent_range
 from unisono.errors import UserError
+from unisono.interval import Interval
 from unisono.language import N_, _, translated
 from unisono.tuning.choice import choose, nearest_case
 from unisono.tuning.contents import Tuning
-from unisono.tuning.plans import PlanModel
+from unisono.tuning.plans import Plan
 from unisono.vocabulary import DEFAULT
 
 TIE = 0.002
@@ -62,7 +62,7 @@ class Advice:
     notes: tuple[str, ...]
 
     @property
-    def plan(self) -> PlanModel | None:
+    def plan(self) -> Plan | None:
         return None if self.chosen is None else plan_with(self.tuning, self.case, self.chosen)
 
     @property
@@ -76,7 +76,7 @@ class Advice:
         """What would be a change: another launch setting, or rules under the same."""
         same = self.now or DEFAULT
         plans = {plan.launch: plan for plan in self.tuning.plans_for(*self.case)}
-        return [p for p in self.predictions if p.launch != same or (self.now is None and plans[p.launch].rule)]
+        return [p for p in self.predictions if p.launch != same or (self.now is None and plans[p.launch].rules)]
 
     @property
     def unlike(self) -> float:
@@ -274,7 +274,7 @@ def advise(
     )
 
 
-def plan_with(tuning: Tuning, case: tuple[int, int], prediction: Prediction) -> PlanModel:
+def plan_with(tuning: Tuning, case: tuple[int, int], prediction: Prediction) -> Plan:
     """The plan a prediction is about."""
     return next(plan for plan in tuning.plans_for(*case) if plan.launch == prediction.launch)
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from unisono.cache import cache
 from unisono.errors import UserError
 from unisono.export import dispatch, mpich_files, rules, rules_json
 from unisono.export.content import Content
@@ -24,7 +25,7 @@ from unisono.parameters.spelling import require_mpi
 from unisono.profile.diagnose import mismatch, program_of
 from unisono.tuning.choice import choose, foretold, nearest_case, unmeasured
 from unisono.tuning.contents import Tuning
-from unisono.tuning.plans import PlanModel
+from unisono.tuning.plans import Plan
 from unisono.tuning.stale import stale
 from unisono.tuning.words import SIMULATED
 from unisono.version import at_least
@@ -56,7 +57,7 @@ Progress = Callable[[str], None] | None
 class Applied:
     """What a tuning means for one command line."""
 
-    plan: PlanModel
+    plan: Plan
     rules_file: Path | None
     """Of coll/tuned."""
     extra_mca: Mapping[str, str]
@@ -147,7 +148,7 @@ def resolve(
     return replace(line, notes=[*stale_notes, *notes, *applied.notes, *line.notes]), applied
 
 
-def apply_plan(tuning: Tuning, plan: PlanModel, machine: Machine) -> Applied:
+def apply_plan(tuning: Tuning, plan: Plan, machine: Machine) -> Applied:
     """The plan's rules as a file and the words that name it. Raises UserError as plan_words does, and when the file
     cannot be kept."""
     words = plan_words(tuning, plan, machine)
@@ -161,7 +162,7 @@ def apply_plan(tuning: Tuning, plan: PlanModel, machine: Machine) -> Applied:
 
 def _selection(content: Content) -> tuple[dict[str, str], Sequence[str]]:
     """MPICH's variables for the plan's rules, its selection files kept, and what these cannot say."""
-    if not any(rule.call.get("coll") == MPICH for rule in content.plan.rule):
+    if not any(rule.call.get("coll") == MPICH for rule in content.plan.rules):
         return {}, ()
     if not content.mpi.traits.SELECTION_FILES:
         left_out = N_("rules that name algorithms of MPICH are left out, because this is {name} {version}")
@@ -189,5 +190,4 @@ def _keep(text: str, ending: str = ".conf") -> Path:
 
 def cache_folder() -> Path:
     """Where rules files are kept."""
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "unisono" / "rules"
+    return cache() / "rules"

@@ -17,9 +17,9 @@ from rich.table import Table
 from rich.text import Text
 
 from unisono.advise.paired import orders
-from unisono.decide.decision import Interval
 from unisono.display import percent, seconds
 from unisono.errors import UserError
+from unisono.interval import Interval
 from unisono.language import _
 from unisono.launch.command import Command
 from unisono.profile.hot import hot_spots

@@ -22,7 +22,7 @@ from unisono.decide.statistics import contrasts
 from unisono.decide.table import Table, filled, tables
 from unisono.study.data import StudyData
 from unisono.tuning.contents import Tuning
-from unisono.tuning.plans import Gain, PlanModel, RuleModel
+from unisono.tuning.plans import Plan
 from unisono.vocabulary import DEFAULT, PRELOAD, USUAL, Case, Condition, Setting
 
 CONFIDENCE = 0.9
@@ -146,12 +146,12 @@ class StudyEvidence:
         return known
 
 
-def plan_of(tuning: Tuning, case: Case, launch: Setting) -> PlanModel | None:
+def plan_of(tuning: Tuning, case: Case, launch: Setting) -> Plan | None:
     """The tuning's plan with a launch setting for a case's ranks."""
     return next((plan for plan in tuning.plans_for(case.nodes, case.ppn) if plan.launch == launch), None)
 
 
-def _under(table: Table, logs: Floats, launch: Setting, plan: PlanModel | None, course: Course | None) -> Floats:
+def _under(table: Table, logs: Floats, launch: Setting, plan: Plan | None, course: Course | None) -> Floats:
     """What was measured of a plan, size by size: as deciding judged it where it chose the same, else as measured."""
     found = np.full(logs.shape[1:], np.nan)
     base = base_of(table, launch)
@@ -218,7 +218,7 @@ class TuningEvidence:
     def _sizes(self) -> dict[Case, tuple[int, ...]]:
         found: dict[Case, set[int]] = {}
         for plan in self._tuning.plan:
-            for rule in plan.rule:
+            for rule in plan.rules:
                 found.setdefault(Case(rule.collective, plan.nodes, plan.ppn), set()).update(rule.sizes)
         return {case: tuple(sorted(sizes)) for case, sizes in found.items()}
 
@@ -263,10 +263,10 @@ class TuningEvidence:
         return Effect(mid, max(high - mid, mid - low))
 
 
-def _rule_gain(plan: PlanModel, collective: str, size: int) -> Effect | None:
+def _rule_gain(plan: Plan, collective: str, size: int) -> Effect | None:
     """Log gain of one size: the rule's for its range, else the plan's for all sizes; None: neither, or unbounded."""
-    rule: RuleModel | None = plan.rule_at(collective, size)
-    gain: Gain | None = rule.gain if rule is not None else plan.gain.get(collective)
+    rule = plan.rule_at(collective, size)
+    gain = rule.gain if rule is not None else plan.gain.get(collective)
     if gain is None or gain.low <= 0 or not math.isfinite(gain.high):
         return None
     mid = math.log(gain.mid)

@@ -9,9 +9,11 @@ from pathlib import Path
 from unisono.advise.evidence import Evidence, StudyEvidence, TuningEvidence
 from unisono.advise.mix import MEASURED, Mix
 from unisono.decide.disqualify import NO_FAULT, disqualify
+from unisono.decide.document import from_decision
 from unisono.decide.plans import build, launches_of
 from unisono.decide.table import Table, tables
 from unisono.errors import UserError
+from unisono.interval import Interval
 from unisono.language import N_, _
 from unisono.machine.description import Machine
 from unisono.search.search import Hooks, search
@@ -22,9 +24,7 @@ from unisono.study.data import StudyData
 from unisono.study.matrix import Matrix, expand
 from unisono.study.ours import Ours, prepare
 from unisono.study.store import Store
-from unisono.tuning import from_decision
 from unisono.tuning.contents import Tuning
-from unisono.tuning.plans import Gain
 from unisono.vocabulary import CALL_SCOPE, DEFAULT, USUAL, Case, Condition
 
 BASE = "quick"
@@ -204,11 +204,9 @@ def tuning_of(data: StudyData) -> Tuning:
 
 def unchanged(tuning: Tuning) -> Tuning:
     """The tuning that sets nothing: what is left when nothing was to be gained."""
-    one = Gain(mid=1.0, low=1.0, high=1.0)
+    one = Interval(1.0, 1.0, 1.0)
     plans = tuple(
-        plan.model_copy(update={"rule": (), "gain": dict.fromkeys(plan.gain, one)})
-        for plan in tuning.plan
-        if plan.launch == DEFAULT
+        replace(plan, rules=(), gain=dict.fromkeys(plan.gain, one)) for plan in tuning.plan if plan.launch == DEFAULT
     )
     return tuning.model_copy(update={"plan": plans})
 

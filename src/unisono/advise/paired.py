@@ -8,7 +8,7 @@ import statistics
 from collections.abc import Sequence
 from functools import cache
 
-from unisono.decide.decision import Interval
+from unisono.interval import Interval
 
 LEAST_PAIRS = 3
 

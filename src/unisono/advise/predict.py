@@ -30,7 +30,7 @@ from dataclasses import dataclass, field
 
 from unisono.advise.evidence import Effect, Evidence, Now
 from unisono.advise.mix import EXCHANGE, MEASURED, NONBLOCKING, PINGPONG, Mix, Spot, Use
-from unisono.decide.decision import Interval
+from unisono.interval import Interval
 from unisono.language import N_
 from unisono.vocabulary import DEFAULT, Case, Setting
 

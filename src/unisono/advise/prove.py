@@ -21,8 +21,8 @@ from rich.text import Text
 from unisono.advise.apply import Applied, apply_plan
 from unisono.advise.paired import LEAST_PAIRS, orders, ratio_interval, verdict
 from unisono.advise.same_bits import SameBits, same_bits
-from unisono.decide.decision import Interval
 from unisono.errors import LaunchError, UserError
+from unisono.interval import Interval
 from unisono.language import N_, _, translated
 from unisono.launch.command import Command, command
 from unisono.machine.description import Machine
@@ -31,7 +31,7 @@ from unisono.measure.steady import Steady
 from unisono.sizes import format_size
 from unisono.tuning.choice import choose
 from unisono.tuning.contents import Tuning
-from unisono.tuning.plans import PlanModel
+from unisono.tuning.plans import Plan
 from unisono.vocabulary import DEFAULT, REDUCTIONS, USUAL, Condition, Setting
 
 _GIVE_UP = 2
@@ -248,11 +248,11 @@ def _price(case: CaseProof, level: str) -> str:
     return sentence.format(where=where, level=level, cost=cost, least=least, most=most)
 
 
-def measured_points(tuning: Tuning, plan: PlanModel) -> list[Point]:
+def measured_points(tuning: Tuning, plan: Plan) -> list[Point]:
     """The collectives of a plan and the message sizes the tuning was measured at on these ranks."""
     sizes: dict[str, set[int]] = {name: set() for name in plan.gain}
     for other in tuning.plans_for(plan.nodes, plan.ppn):
-        for rule in other.rule:
+        for rule in other.rules:
             sizes.setdefault(rule.collective, set()).update(rule.sizes)
     return [(name, size) for name, found in sizes.items() for size in sorted(found)]
 
@@ -306,11 +306,11 @@ class _Prover:
                 break
         return found
 
-    def _line(self, plan: PlanModel, setting: Setting, extra: Mapping[str, str]) -> Command:
+    def _line(self, plan: Plan, setting: Setting, extra: Mapping[str, str]) -> Command:
         words = [str(self.program)]
         return command(self.machine, setting, plan.nodes, plan.ppn, words, oversubscribe=self.crowded, extra_mca=extra)
 
-    def _launch(self, line: Command, plan: PlanModel, found: _Case, pair: int, tuned: bool) -> dict[Point, float]:
+    def _launch(self, line: Command, plan: Plan, found: _Case, pair: int, tuned: bool) -> dict[Point, float]:
         """Seconds of every point; empty when the launch failed."""
         out: dict[Point, float] = {}
         try:
@@ -333,7 +333,7 @@ class _Prover:
             return {}
         return out
 
-    def _measure(self, session: Session, point: Point, plan: PlanModel | None) -> Timing | tuple[str, str]:
+    def _measure(self, session: Session, point: Point, plan: Plan | None) -> Timing | tuple[str, str]:
         """The timing, or (status, reason) of one that was refused or came with a wrong result. `plan`: None as is."""
 
         def measure() -> list[Timing]:
@@ -351,7 +351,7 @@ class _Prover:
         return timing
 
 
-def _case_proofs(plan: PlanModel, found: _Case, confidence: float, notes: list[str]) -> list[CaseProof]:
+def _case_proofs(plan: Plan, found: _Case, confidence: float, notes: list[str]) -> list[CaseProof]:
     """What the pairs say, collective by collective; none with fewer than three pairs, which `notes` then says."""
     if len(found.as_is) < LEAST_PAIRS:
         notes.append(

@@ -14,8 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 from unisono.advise.paired import LEAST_PAIRS, ratio_interval, trimmed_mean, verdict
-from unisono.decide.decision import Interval
 from unisono.errors import LaunchError, UserError
+from unisono.interval import Interval
 from unisono.language import N_, _, translated
 from unisono.launch.process import Finished
 

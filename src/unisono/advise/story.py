@@ -15,8 +15,8 @@ from unisono.advise.mix import Mix, mix_of
 from unisono.advise.paired import trimmed_mean
 from unisono.advise.replayed import replays
 from unisono.advise.unknown import outside_sentence
-from unisono.decide.decision import Interval
 from unisono.display import percent, percent_range
+from unisono.interval import Interval
 from unisono.language import N_, _, translated
 from unisono.profile.file import load
 from unisono.profile.recorded import Profile

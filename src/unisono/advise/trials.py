@@ -9,7 +9,7 @@ from unisono.advise.journal import Round, Trial
 from unisono.advise.predict import Prediction
 from unisono.advise.runs import Run, Verification
 from unisono.advise.verify import compare
-from unisono.decide.decision import Interval
+from unisono.interval import Interval
 from unisono.launch.command import Command
 from unisono.vocabulary import Setting
 

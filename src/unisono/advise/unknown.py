@@ -120,6 +120,6 @@ def outside_sentence(mix: Mix) -> str:
     if mix.outside < OUTSIDE:
         return ""
     return _(
-        "{share} of the time of a run is outside of what MPI_Init and MPI_Finalize enclose, mostly starting the "
-        "processes: comparisons of whole runs are of that, too. Give --metric, or the program more to do."
+        "{share} of a run's time lies before MPI_Init or after MPI_Finalize, mostly in starting the processes, and "
+        "whole runs are compared with that time in them. Give --metric, or give the program more to do."
     ).format(share=percent(mix.outside))

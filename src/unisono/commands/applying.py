@@ -26,7 +26,8 @@ from unisono.study.config import parse_duration
 from unisono.study.data import StudyData
 from unisono.study.files import Outputs
 from unisono.study.store import Store
-from unisono.tuning import PlanModel, Tuning, read, stale
+from unisono.tuning import Tuning, read, stale
+from unisono.tuning.plans import Plan
 
 _PROFILED_RUNS = 3
 """Of each, as-is and tuned: fewer cannot tell a changed call from how runs differ."""
@@ -104,7 +105,7 @@ def _study(named: Path | None, tuning: Path) -> StudyData:
         return store.data()
 
 
-def _list_formats(tuning: Tuning, plan: PlanModel, mpirun: str | None, mpicc: str | None, *, json: bool) -> int:
+def _list_formats(tuning: Tuning, plan: Plan, mpirun: str | None, mpicc: str | None, *, json: bool) -> int:
     """What the plan can be written as, for the machine's MPI."""
     from unisono.export import offered
 

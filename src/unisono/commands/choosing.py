@@ -5,7 +5,8 @@ from __future__ import annotations
 from unisono.errors import UserError
 from unisono.language import _
 from unisono.sizes import parse_size
-from unisono.tuning import PlanModel, Tuning, choose
+from unisono.tuning import Tuning, choose
+from unisono.tuning.plans import Plan
 from unisono.vocabulary import REPRODUCIBLE, Level
 
 
@@ -68,7 +69,7 @@ def case_of(tuning: Tuning, nodes: int | None, ppn: int | None) -> tuple[int, in
     )
 
 
-def plan(tuning: Tuning, nodes: int | None, ppn: int | None, chosen: dict[str, float] | None) -> PlanModel:
+def plan(tuning: Tuning, nodes: int | None, ppn: int | None, chosen: dict[str, float] | None) -> Plan:
     """The plan for a case; the only one there is when none is named. Raises UserError when several fit."""
     fitting = [c for c in tuning.cases() if nodes in (None, c[0]) and ppn in (None, c[1])]
     known = ", ".join(f"{n} x {p}" for n, p in tuning.cases())

@@ -18,12 +18,13 @@ def extrapolate(studies: Sequence[Path], output: Path, *, nodes: str, ppn: int |
     """Writes tuning.toml and report.html. Raises UserError where the studies are of different machines, or hold nothing
     that a prediction could rest on."""
     from unisono.advise.measuring import merged
+    from unisono.decide.document import from_decision
     from unisono.extrapolate.plans import extrapolate as predict
     from unisono.hybrid.keep import keeping_layouts
     from unisono.report.report import write_report
     from unisono.search.verdict import decide_study
     from unisono.study.files import Outputs
-    from unisono.tuning import from_decision, write
+    from unisono.tuning import write
     from unisono.tuning.show import show
 
     counts = node_counts(nodes)

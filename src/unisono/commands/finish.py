@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from rich.table import Table
 from unisono.advise.prove import Proof, Step, verify_tuning
 from unisono.commands.console import err
 from unisono.decide.decision import Decision
+from unisono.decide.document import from_decision
 from unisono.errors import UserError
 from unisono.export import FORMATS, OURS, edited, export, exportable, formats
 from unisono.fabric.limit import beside
@@ -26,8 +27,9 @@ from unisono.search.verdict import decide_study
 from unisono.study.config import Study
 from unisono.study.files import Outputs
 from unisono.study.store import Store
-from unisono.tuning import Gain, Tuning, choose, from_decision, read, write
-from unisono.tuning.contents import FindingModel, ProofModel
+from unisono.tuning import Tuning, choose, read, write
+from unisono.tuning.contents import ProofModel
+from unisono.tuning.finding import Finding
 from unisono.tuning.show import show
 
 _PAIRS = 15
@@ -113,14 +115,14 @@ def with_proof(tuning: Tuning, proof: Proof) -> Tuning:
             collective=case.collective,
             nodes=case.nodes,
             ppn=case.ppn,
-            gain=Gain.model_validate(asdict(case.gain)),
+            gain=case.gain,
             launches=case.launches,
             verdict=case.verdict,
         )
         for case in proof.cases
         if case.gain.mid > 0
     )
-    said = (FindingModel(kind=REPRODUCED, text=one.sentence, nodes=one.nodes, ppn=one.ppn) for one in proof.bits)
+    said = (Finding(kind=REPRODUCED, text=one.sentence, nodes=one.nodes, ppn=one.ppn) for one in proof.bits)
     others = (finding for finding in tuning.finding if finding.kind != REPRODUCED)
     return tuning.model_copy(update={"proof": tuple(cases), "finding": (*others, *said)})
 

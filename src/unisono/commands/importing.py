@@ -15,13 +15,14 @@ def import_results(
     files: Sequence[str], output: Path, *, machine: Path | None, nodes: int | None, ppn: int | None, name: str
 ) -> None:
     """Reads the files and writes study.db, tuning.toml and report.html. What cannot be decided leaves the study."""
+    from unisono.decide.document import from_decision
     from unisono.machine.describe import load
     from unisono.report.report import write_report
     from unisono.results.readers import read_file
     from unisono.results.study import Source, make_study
     from unisono.search.verdict import decide_study
     from unisono.study.files import Outputs
-    from unisono.tuning import from_decision, write
+    from unisono.tuning import write
 
     outputs = Outputs(output)
     described = load(machine) if machine is not None else None

@@ -14,6 +14,7 @@ from unisono.language import _, translated
 from unisono.sizes import format_size
 from unisono.tuning import read
 from unisono.tuning.explain import Explanation, explain
+from unisono.tuning.plans import gain_words
 from unisono.tuning.words import SIMULATED
 
 
@@ -85,5 +86,5 @@ def _reasons(found: Explanation) -> None:
     table.add_column(_("use"), overflow="fold")
     table.add_column(_("gain over the default"), justify="right")
     for other in found.others:
-        table.add_row(Text(translated(other.words)), Text(str(other.gain)))
+        table.add_row(Text(translated(other.words)), Text(gain_words(other.gain)))
     console.print(table)

@@ -39,10 +39,10 @@ def profile_report(profile: Path, output: Path, *, tuning: Path | None = None, s
 
 def _study(path: Path) -> tuple[Tuning, dict[Case, CaseView]]:
     """What a study decided, and its cases."""
+    from unisono.decide.document import from_decision
     from unisono.report.view import case_views
     from unisono.search.verdict import decide_study
     from unisono.study.store import Store
-    from unisono.tuning import from_decision
 
     with Store.open(path) as store:
         data = store.data()

@@ -16,13 +16,13 @@ from unisono.study.store import Store
 
 def report(study: Path, output: Path) -> None:
     """Write the report of a study; a tuning and a verification are shown when the study has them."""
+    from unisono.decide.document import from_decision
     from unisono.fabric.limit import beside
     from unisono.hybrid.study import is_hybrid
     from unisono.hybrid.study import read as read_hybrid
     from unisono.report.hybrid import write_hybrid_report
     from unisono.report.report import write_report
     from unisono.search.verdict import decide_study, stored_verification
-    from unisono.tuning import from_decision
 
     with Store.open(study) as store:
         if is_hybrid(store):

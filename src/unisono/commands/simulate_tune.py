@@ -46,9 +46,10 @@ class Wishes:
 
 def simulate_tune(wishes: Wishes) -> int:
     """Simulates, decides, writes study.db, tuning.toml and report.html. Exit status 0."""
+    from unisono.decide.document import from_decision
     from unisono.report.report import write_report
     from unisono.search.verdict import decide_study
-    from unisono.tuning import from_decision, write
+    from unisono.tuning import write
     from unisono.tuning.show import show
 
     if (wishes.platform is None) == (wishes.study is None):

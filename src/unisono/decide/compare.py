@@ -14,15 +14,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from unisono.decide import sentences
-from unisono.decide.decision import Finding, Interval
 from unisono.decide.fastest import Fastest, fastest
 from unisono.decide.findings import NOT_TOLD
 from unisono.decide.labels import label
 from unisono.decide.sides import KINDS, Pair, Row, Side
 from unisono.errors import UserError
+from unisono.interval import Interval
 from unisono.language import N_, _, translated
 from unisono.sizes import format_size
 from unisono.study.data import StudyData
+from unisono.tuning.finding import Finding
 from unisono.vocabulary import Case
 
 if TYPE_CHECKING:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from unisono.decide.choosing import ordered, worthwhile
-from unisono.decide.decision import Decision, Finding, Plan, Step
+from unisono.decide.decision import Decision, Step
 from unisono.decide.disqualify import Disqualified, disqualify
 from unisono.decide.findings import findings, summed
 from unisono.decide.joint import counted
@@ -13,10 +12,13 @@ from unisono.decide.plans import build, launches_of
 from unisono.decide.pool import pooled
 from unisono.decide.select import estimates
 from unisono.decide.stepwise import Selection, select
-from unisono.decide.table import Table, tables
+from unisono.decide.table import Table, in_order, tables
 from unisono.errors import UserError
 from unisono.language import _
 from unisono.study.data import LaunchRow, Refusal
+from unisono.tuning.choosing import ordered, worthwhile
+from unisono.tuning.finding import Finding
+from unisono.tuning.plans import Plan
 from unisono.vocabulary import CALL_SCOPE, DEFAULT, NATIVE, SIMULATED, Sample, Setting
 
 STATISTIC = {"classic": "mean", "race": "median", SIMULATED: "median"}
@@ -50,12 +52,9 @@ def decide(
         )
     if not samples:
         raise UserError(_("there are no samples to decide from"))
-    # By number: comparing cases and settings for every pair of samples would take longer than all statistics.
-    cases = {case: number for number, case in enumerate(sorted({s.case for s in samples}))}
-    settings = {setting: number for number, setting in enumerate(sorted({s.setting for s in samples}))}
-    ordered_samples = sorted(samples, key=lambda s: (cases[s.case], s.size, settings[s.setting], s.launch))
+    ordered_samples = in_order(samples)
     out = disqualify(ordered_samples, failures, refusals, scope)
-    kept = [sample for sample in ordered_samples if out.keeps(sample, scope)]
+    kept = [s for s in ordered_samples if out.keeps(s, scope)] if out.calls or out.launches else ordered_samples
     by_case = tables(kept, STATISTIC[method])
     comparable = {case: table for case, table in by_case.items() if DEFAULT in table}
     if not comparable:
@@ -86,7 +85,7 @@ def decide(
         statistic=STATISTIC[method],
         estimates=tuple(e for table in together.values() for e in estimates(table, margin, confidence)),
         plans=tuple(plans),
-        findings=(*out.findings, *summed(said), *(Finding("folded", None, "", "", note) for note in notes)),
+        findings=(*out.findings, *summed(said), *(Finding("folded", note) for note in notes)),
         weights=dict(weights or {}),
         steps=tuple(steps),
     )

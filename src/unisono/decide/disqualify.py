@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from unisono.decide import sentences
-from unisono.decide.decision import Finding
 from unisono.language import N_
 from unisono.study.data import LaunchRow, Refusal
+from unisono.tuning.finding import Finding
 from unisono.vocabulary import PRELOAD, Case, Sample, Setting, launch_part
 
 _UNSTABLE = ("crashed", "hung")
@@ -61,7 +61,7 @@ def disqualify(
         calls.add((case.collective, setting))
         findings.append(_finding(case, setting, sentences.wrong(case, setting, sorted(sizes)), min(sizes), max(sizes)))
 
-    cases = {sample.launch: (sample.case.nodes, sample.case.ppn) for sample in samples}
+    cases = {sample.launch: (sample.case.nodes, sample.case.ppn) for sample in samples} if refusals else {}
     cases |= {launch.id: (launch.nodes, launch.ppn) for launch in failures}
     blamed = set()
     for refusal in refusals:
@@ -110,10 +110,9 @@ def _failing_launches(
         findings.append(
             Finding(
                 kind="disqualified",
-                case=None,
-                parameter=", ".join(setting),
-                value=", ".join(setting.values()),
                 text=text,
+                parameter=", ".join(setting) or None,
+                value=", ".join(setting.values()) or None,
             )
         )
     return out, findings
@@ -129,12 +128,12 @@ _SAID = {
 
 
 def _finding(case: Case, setting: Setting, text: str, first: int, last: int) -> Finding:
-    return Finding(
-        kind="disqualified",
-        case=case,
-        parameter=", ".join(setting),
-        value=", ".join(setting.values()),
-        text=text,
+    return Finding.of(
+        case,
+        "disqualified",
+        text,
+        parameter=", ".join(setting) or None,
+        value=", ".join(setting.values()) or None,
         first=first,
         last=last,
     )

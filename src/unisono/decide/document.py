@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from unisono import __version__
-from unisono.decide.decision import Basis, Decision, Finding, Interval, Plan, Rule
+from unisono.decide.decision import Decision
 from unisono.decide.joint import counted
 from unisono.errors import LaunchError
-from unisono.machine.description import Machine
+from unisono.interval import Interval
 from unisono.machine.fingerprint import fingerprint
 from unisono.measure.protocol import parse_limits
 from unisono.study.data import StudyData
-from unisono.tuning.contents import FORMAT, VERSION, Conditions, Costs, FindingModel, MpiPart, StudyPart, Tuning
-from unisono.tuning.plans import Gain, JointModel, PlanModel, RuleModel
+from unisono.tuning.contents import FORMAT, VERSION, Conditions, Costs, MpiPart, StudyPart, Tuning
+from unisono.tuning.finding import Finding
+from unisono.tuning.plans import Plan, Rule
 
 
 def from_decision(decision: Decision, study: StudyData) -> Tuning:
@@ -44,20 +46,12 @@ def from_decision(decision: Decision, study: StudyData) -> Tuning:
             notes=study.notes,
         ),
         machine=fingerprint(study.machine),
-        mpi=mpi_of(study.machine),
+        mpi=MpiPart.of(study.machine),
         costs=costs(study),
         weights={name: float(weights.get(name, 0.0)) for name in collectives},
         plan=tuple(_plan(plan) for plan in decision.plans),
         finding=tuple(_finding(finding) for finding in decision.findings),
     )
-
-
-def mpi_of(machine: Machine) -> MpiPart | None:
-    """What a tuning remembers of the MPI it was measured with."""
-    mpi = machine.mpi
-    if mpi is None:
-        return None
-    return MpiPart(family=mpi.family, version=mpi.version, mpirun=mpi.mpirun, mpicc=mpi.mpicc)
 
 
 _TYPICAL = 256 << 10
@@ -89,49 +83,27 @@ def costs(study: StudyData) -> Costs:
     return Costs(**{name: _round(value) for name, value in found.items() if value > 0})
 
 
-def _plan(plan: Plan) -> PlanModel:
-    return PlanModel(
-        nodes=plan.nodes,
-        ppn=plan.ppn,
-        launch=plan.launch,
-        gain={name: gain_of(gain) for name, gain in plan.gain.items()},
-        joint=JointModel(gain=gain_of(plan.joint.gain), weights=dict(plan.joint.weights)) if plan.joint else None,
-        basis=plan.basis,
-        rule=tuple(_rule(rule, plan.basis) for rule in plan.rules),
+def _plan(plan: Plan) -> Plan:
+    return replace(
+        plan,
+        gain={name: rounded(gain) for name, gain in plan.gain.items()},
+        joint=replace(plan.joint, gain=rounded(plan.joint.gain)) if plan.joint else None,
+        rules=tuple(_rule(rule) for rule in plan.rules),
     )
 
 
-def _rule(rule: Rule, basis: Basis) -> RuleModel:
-    return RuleModel(
-        collective=rule.case.collective,
-        first=rule.first,
-        last=rule.last,
-        call=rule.call,
-        gain=gain_of(rule.gain),
-        sizes=rule.sizes,
-        launches=rule.launches,
-        basis=basis,
-        sure=None if rule.sure is None else _round(rule.sure),
-    )
+def _rule(rule: Rule) -> Rule:
+    return replace(rule, gain=rounded(rule.gain), sure=None if rule.sure is None else _round(rule.sure))
 
 
-def gain_of(interval: Interval) -> Gain:
+def rounded(interval: Interval) -> Interval:
     """To four digits, as all in a document."""
-    return Gain(mid=_round(interval.mid), low=_round(interval.low), high=_round(interval.high))
+    return Interval(_round(interval.mid), _round(interval.low), _round(interval.high))
 
 
 def _round(value: float) -> float:
     return float(f"{value:.4g}") if math.isfinite(value) else value
 
 
-def _finding(finding: Finding) -> FindingModel:
-    case = finding.case
-    return FindingModel(
-        kind=finding.kind,
-        text=finding.text,
-        collective=case.collective if case else None,
-        nodes=case.nodes if case else None,
-        ppn=case.ppn if case else None,
-        parameter=finding.parameter or None,
-        value=finding.value or None,
-    )
+def _finding(finding: Finding) -> Finding:
+    return replace(finding, first=None, last=None, gain=None)

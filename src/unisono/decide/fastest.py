@@ -7,8 +7,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from unisono.decide.decision import Interval
 from unisono.decide.sides import KINDS, Pair, Row, Side
+from unisono.interval import Interval
 from unisono.sizes import format_size
 from unisono.vocabulary import Case
 

@@ -17,10 +17,11 @@ import numpy as np
 
 from unisono.decide import sentences
 from unisono.decide.claims import Claim, Verdict, verdicts
-from unisono.decide.decision import Finding, Interval
 from unisono.decide.statistics import locations
 from unisono.decide.stepwise import is_component
 from unisono.decide.table import Table, filled
+from unisono.interval import Interval
+from unisono.tuning.finding import Finding
 from unisono.vocabulary import DEFAULT, Case, Setting, whose
 
 SINGULAR = 1.5
@@ -172,12 +173,12 @@ def _finding(
     gain = Interval(math.exp(claim.mean), math.exp(claim.low), math.exp(claim.high))
     first, last = table.sizes[claim.first], table.sizes[claim.last]
     words = sentences.mixed if kind == "mixed" else sentences.differs
-    return Finding(
-        kind=kind,
-        case=table.case,
+    return Finding.of(
+        table.case,
+        kind,
+        words(table.case, what, than, first, last, gain.low, gain.high, sizes),
         parameter=context.parameter,
         value=value,
-        text=words(table.case, what, than, first, last, gain.low, gain.high, sizes),
         first=first,
         last=last,
         gain=gain,
@@ -195,12 +196,12 @@ def _silent(table: Table, context: Context, said: dict[str, Verdict], silent: li
         measured = sorted({index for value in values for index in said[value].measured})
         about = sentences.about(context.parameter, context.rest)
         found.append(
-            Finding(
-                kind=kind,
-                case=table.case,
+            Finding.of(
+                table.case,
+                kind,
+                sentences.same(table.case, about, values, "", limit),
                 parameter=context.parameter,
                 value=", ".join(values),
-                text=sentences.same(table.case, about, values, "", limit),
                 first=table.sizes[measured[0]],
                 last=table.sizes[measured[-1]],
                 gain=None if kind == NOT_TOLD else Interval(1.0, 1 / limit, limit),
@@ -223,8 +224,8 @@ def summed(found: Sequence[Finding]) -> list[Finding]:
     by_case: dict[Case, list[str]] = {}
     for finding in untold:
         if finding.case is not None:
-            by_case.setdefault(finding.case, []).append(finding.parameter)
-    return [*told, Finding(NOT_TOLD, None, "", "", sentences.untold(by_case))]
+            by_case.setdefault(finding.case, []).append(finding.parameter or "")
+    return [*told, Finding(NOT_TOLD, sentences.untold(by_case))]
 
 
 def _quiet_ends(table: Table, context: Context, said: dict[str, Verdict]) -> list[Finding]:
@@ -243,15 +244,14 @@ def _quiet_ends(table: Table, context: Context, said: dict[str, Verdict]) -> lis
             place = sentences.where(first, last, sizes)
             text = sentences.same(table.case, sentences.about(context.parameter, context.rest), [], place, limit)
             found.append(
-                Finding(
-                    "no difference",
+                Finding.of(
                     table.case,
-                    context.parameter,
-                    "",
+                    "no difference",
                     text,
-                    first,
-                    last,
-                    Interval(1.0, 1 / limit, limit),
+                    parameter=context.parameter,
+                    first=first,
+                    last=last,
+                    gain=Interval(1.0, 1 / limit, limit),
                 )
             )
     return found
@@ -294,12 +294,12 @@ def _singular(table: Table, setting: Setting, column: int, log: float, half: flo
         what = sentences.subject(parameter, setting[parameter])
     else:
         parameter, what = "", "the default" if setting.is_default else str(setting)
-    return Finding(
-        kind="singular point",
-        case=table.case,
-        parameter=parameter,
-        value=setting.get("algorithm" if "algorithm" in setting else parameter, ""),
-        text=sentences.singular(table.case, what, size, math.exp(log)),
+    return Finding.of(
+        table.case,
+        "singular point",
+        sentences.singular(table.case, what, size, math.exp(log)),
+        parameter=parameter or None,
+        value=setting.get("algorithm" if "algorithm" in setting else parameter),
         first=size,
         last=size,
         gain=Interval(math.exp(-log), math.exp(-log - half), math.exp(-log + half)),

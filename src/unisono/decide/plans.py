@@ -11,7 +11,7 @@ launches of that launch part: our algorithms, coll/tuned's, other components.
 
 Gains are not flattered by having been chosen. Which of several algorithms serves a range is decided, for the estimate,
 without the launch it is then judged on, and the winner's luck is taken off (unisono.decide.luck). Which plan to take is
-unisono.decide.choosing's.
+unisono.tuning.choosing's.
 """
 
 from __future__ import annotations
@@ -21,13 +21,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from unisono.decide.decision import Interval, Plan, Rule
 from unisono.decide.joint import joint_gains
 from unisono.decide.luck import cut, modest
 from unisono.decide.robust import Counts, Floats
 from unisono.decide.select import Segment, boundary, segments
 from unisono.decide.statistics import Contrast, Prior, contrasts
 from unisono.decide.table import Table, filled
+from unisono.interval import Interval
+from unisono.tuning.plans import Plan, Rule
 from unisono.vocabulary import (
     CALL_SCOPE,
     DEFAULT,
@@ -318,7 +319,7 @@ def _rules(evaluation: Evaluation, half: Floats, row: int, cut: float, course: C
         end = boundary(sizes[last], sizes[last + 1]) - 1 if last + 1 < len(sizes) else None
         rules.append(
             Rule(
-                case=table.case,
+                collective=table.case.collective,
                 first=boundary(sizes[first - 1], sizes[first]) if first else 0,
                 last=end,
                 call=DEFAULT if setting == course.base else setting.only(*CALL_SCOPE),

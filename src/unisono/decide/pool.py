@@ -19,12 +19,11 @@ import scipy
 from unisono.decide.robust import Counts, Flags, Floats
 from unisono.decide.statistics import FLOOR_BETWEEN, by_round
 from unisono.decide.table import Table
+from unisono.library.algorithms import shares_memory
 from unisono.vocabulary import CALL_SCOPE, Case, Setting, is_ours
 
 _TRANSPORT = ("UCX_", "btl", "coll_", "mtl", "pml", "smsc")
 """Begin the names of launch parameters that say by what messages go, and nothing about memory or where ranks are."""
-_MESSAGES = "flat"
-"""The first word of those of ours that send messages on one node, too: flat_ring, and the barrier's flat."""
 _ROUNDS = 3
 """Rounds from which two launch settings can be told apart."""
 _SURE = 0.995
@@ -34,7 +33,7 @@ _SURE = 0.995
 def shared(case: Case, setting: Setting) -> Setting | None:
     """What of a setting matters when one of our algorithms keeps to shared memory; None where it does not, or the
     MPI's own serves: then all of it may."""
-    if case.nodes > 1 or not is_ours(setting) or setting.get("algorithm", "").split("_")[0] == _MESSAGES:
+    if case.nodes > 1 or not is_ours(setting) or not shares_memory(case.collective, setting.get("algorithm", "")):
         return None
     return Setting({name: value for name, value in setting.items() if not name.startswith(_TRANSPORT)})
 

@@ -10,9 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unisono.decide import sentences
-from unisono.decide.choosing import choose
 from unisono.decide.claims import Verdict, verdicts
-from unisono.decide.decision import Finding, Interval, Plan
 from unisono.decide.disqualify import disqualify
 from unisono.decide.findings import NOT_TOLD, shown_by
 from unisono.decide.plans import base_of, build, launches_of
@@ -20,8 +18,12 @@ from unisono.decide.pool import pooled
 from unisono.decide.robust import Counts, Floats
 from unisono.decide.statistics import contrasts, interval, locations
 from unisono.decide.table import filled, size_weights, tables
+from unisono.interval import Interval
 from unisono.language import N_
 from unisono.study.data import StudyData
+from unisono.tuning.choosing import choose
+from unisono.tuning.finding import Finding
+from unisono.tuning.plans import Plan
 from unisono.vocabulary import DEFAULT, Case, Setting, as_measured
 
 KINDS = ("default", "best")
@@ -70,9 +72,9 @@ class Side:
         if kind == "default":
             return DEFAULT
         plan = self._chosen[case]
-        rule = next(r for r in plan.rules if r.case == case and r.first <= size and (r.last is None or size <= r.last))
+        rule = plan.rule_at(case.collective, size)
         base = base_of(self.tables[case], plan.launch)
-        return (as_measured(plan.launch) | rule.call) if rule.call else (base if base is not None else DEFAULT)
+        return (as_measured(plan.launch) | rule.call) if rule and rule.call else (base if base is not None else DEFAULT)
 
     def logs(self, case: Case, size: int, kind: str) -> Floats:
         """Log seconds by launch."""
@@ -153,7 +155,9 @@ class Pair:
         return found
 
     def _finding(self, kind: str, text: str, first: int, last: int, gain: Interval | None) -> Finding:
-        return Finding(kind, self._case, self._kind, self._labels[1], text, first, last, gain)
+        return Finding.of(
+            self._case, kind, text, parameter=self._kind, value=self._labels[1], first=first, last=last, gain=gain
+        )
 
     def _text(self, verdict: Verdict, sizes: Sequence[int]) -> str:
         reference, other = self._labels

@@ -31,8 +31,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy
 
-from unisono.decide.decision import Interval
 from unisono.decide.robust import Counts, Flags, Floats, median, moderate, outliers, trimmed_mean
+from unisono.interval import Interval
 from unisono.vocabulary import EXACT, Setting
 
 FLOOR_WITHIN = 0.005

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from operator import attrgetter
+from typing import TypeVar
 
 import numpy as np
 
 from unisono.decide.robust import Counts, Floats, median
 from unisono.vocabulary import Case, Sample, Setting
+
+T = TypeVar("T", Case, Setting)
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,39 +33,87 @@ class Table:
     """How much each size counts in a mean over sizes; sums to 1."""
 
     def row(self, setting: Setting) -> int:
-        """Raises ValueError when the setting was not measured."""
-        return self.settings.index(setting)
+        """Raises KeyError when the setting was not measured."""
+        return self._rows[setting]
 
     def __contains__(self, setting: object) -> bool:
-        return setting in self.settings
+        return setting in self._rows
+
+    @cached_property
+    def _rows(self) -> dict[Setting, int]:
+        return {setting: row for row, setting in enumerate(self.settings)}
 
 
 def tables(samples: Iterable[Sample], statistic: str) -> dict[Case, Table]:
-    """One table a case. `statistic` is "median" or "mean": what of a launch's repetitions counts."""
-    groups: dict[Case, list[Sample]] = defaultdict(list)
-    for sample in samples:
-        groups[sample.case].append(sample)
-    return {case: _table(case, groups[case], statistic) for case in sorted(groups)}
+    """One table a case. `statistic` is "median" or "mean": what of a launch's repetitions counts. Of a setting that was
+    measured twice at one size of a launch the last counts."""
+    listed = list(samples)
+    cases, case = numbered(map(attrgetter("case"), listed), len(listed))
+    settings, setting = numbered(map(attrgetter("setting"), listed), len(listed))
+    seconds = np.fromiter(map(attrgetter("mean" if statistic == "mean" else "median"), listed), float, len(listed))
+    size, launch, round_ = (whole(name, listed) for name in ("size", "launch", "round"))
+    by_case = np.argsort(case, kind="stable")
+    ends = np.searchsorted(case[by_case], np.arange(len(cases) + 1))
+    found = {}
+    for number, each in enumerate(cases):
+        own = by_case[ends[number] : ends[number + 1]]
+        found[each] = _table(each, settings, setting[own], size[own], launch[own], round_[own], seconds[own])
+    return found
 
 
-def _table(case: Case, samples: Sequence[Sample], statistic: str) -> Table:
-    sizes = tuple(sorted({sample.size for sample in samples}))
-    settings = tuple(sorted({sample.setting for sample in samples}))
-    round_of = {sample.launch: sample.round for sample in samples}
-    launches = tuple(sorted(round_of))
-    size_index, setting_index, launch_index = (
-        {size: index for index, size in enumerate(sizes)},
-        {setting: index for index, setting in enumerate(settings)},
-        {launch: index for index, launch in enumerate(launches)},
-    )
+def in_order(samples: Sequence[Sample]) -> list[Sample]:
+    """By case, size, setting and launch."""
+    # By number: comparing cases and settings for every pair of samples would take longer than all statistics.
+    _cases, case = numbered(map(attrgetter("case"), samples), len(samples))
+    _settings, setting = numbered(map(attrgetter("setting"), samples), len(samples))
+    order = np.lexsort((whole("launch", samples), setting, whole("size", samples), case))
+    return [samples[index] for index in order.tolist()]
+
+
+def numbered(things: Iterable[T], count: int) -> tuple[list[T], Counts]:
+    """What there is among so many things, ascending, and the number in that list of each."""
+    known: dict[T, int] = {}
+    codes = np.fromiter((known.setdefault(thing, len(known)) for thing in things), np.int64, count)
+    ascending = sorted(known)
+    places = np.empty(len(known), dtype=np.int64)
+    places[[known[thing] for thing in ascending]] = np.arange(len(known))
+    return ascending, places[codes] if count else codes
+
+
+def whole(name: str, samples: Sequence[Sample]) -> Counts:
+    """A field of samples that is a whole number."""
+    return np.fromiter(map(attrgetter(name), samples), np.int64, len(samples))
+
+
+def _table(
+    case: Case,
+    all_settings: Sequence[Setting],
+    setting: Counts,
+    size: Counts,
+    launch: Counts,
+    round_: Counts,
+    seconds: Floats,
+) -> Table:
+    settings, row = np.unique(setting, return_inverse=True)
+    sizes, column = np.unique(size, return_inverse=True)
+    launches, place = np.unique(launch, return_inverse=True)
     logs = np.full((len(settings), len(sizes), len(launches)), np.nan)
-    for sample in samples:
-        seconds = sample.mean if statistic == "mean" else sample.median
-        if seconds > 0:
-            at = setting_index[sample.setting], size_index[sample.size], launch_index[sample.launch]
-            logs[at] = math.log(seconds)
-    rounds = np.array([round_of[launch] for launch in launches], dtype=np.int64)
-    return Table(case, sizes, settings, launches, rounds, logs, size_weights(sizes))
+    measured = seconds > 0
+    # Python's own logarithm: NumPy's differs from it in the last digit, and from one processor to another.
+    known = np.fromiter(map(math.log, seconds[measured].tolist()), float, int(measured.sum()))
+    logs[row[measured], column[measured], place[measured]] = known
+    rounds = np.zeros(len(launches), dtype=np.int64)
+    rounds[place] = round_
+    counts = tuple(map(int, sizes))
+    return Table(
+        case,
+        counts,
+        tuple(all_settings[each] for each in settings),
+        tuple(map(int, launches)),
+        rounds,
+        logs,
+        size_weights(counts),
+    )
 
 
 def size_weights(sizes: Sequence[int]) -> Floats:

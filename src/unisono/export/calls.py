@@ -10,7 +10,7 @@ from unisono.export.rules import Entry, MessageRule, RulesFile
 from unisono.language import _
 from unisono.sizes import format_size
 from unisono.tuning import words
-from unisono.tuning.plans import PlanModel, RuleModel
+from unisono.tuning.plans import Plan, Rule
 
 _OWN_CHOICE = MessageRule(0, 0)
 
@@ -38,7 +38,7 @@ class Point:
         return self.collective, self.size
 
 
-def rule_points(plan: PlanModel, wanted: RulesFile | None, found: Sequence[Entry]) -> list[Point]:
+def rule_points(plan: Plan, wanted: RulesFile | None, found: Sequence[Entry]) -> list[Point]:
     """The calls to try for what the plan wants (its compiled rules) and for what else a file holds."""
     rules = wanted or RulesFile(())
     named = [c.collective for c in rules.collectives]
@@ -70,7 +70,7 @@ def _point(collective: str, size: int, ranks: int, what: str, rules: RulesFile) 
     return Point(collective, size, ranks, what, selected or _OWN_CHOICE)
 
 
-def sizes_of(plan: PlanModel, collective: str) -> list[tuple[str, list[int]]]:
+def sizes_of(plan: Plan, collective: str) -> list[tuple[str, list[int]]]:
     """What every range of sizes is called, with the sizes to try in it, ascending; at least one range and size."""
     if collective in ("barrier",):
         return [("all", [0])]
@@ -82,7 +82,7 @@ def sizes_of(plan: PlanModel, collective: str) -> list[tuple[str, list[int]]]:
     return [(what, sizes) for what, sizes in out if sizes] or [(_("all sizes"), [1])]
 
 
-def _sizes(rule: RuleModel, ranks: int) -> list[int]:
+def _sizes(rule: Rule, ranks: int) -> list[int]:
     ends = [rule.first, *rule.sizes[:1], *rule.sizes[-1:], *([] if rule.last is None else [rule.last])]
     return sorted({max(1, size) for size in ends if rule.covers(max(1, size)) and _fits(size, ranks)})
 

@@ -18,7 +18,7 @@ from unisono.export.seen import Item
 from unisono.language import _, translated
 from unisono.machine.description import Machine
 from unisono.tuning.contents import Tuning
-from unisono.tuning.plans import PlanModel
+from unisono.tuning.plans import Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Check:
 
 
 def check(
-    tuning: Tuning, format: str, plan: PlanModel, machine: Machine, directory: Path, *, deadline: float = 60.0
+    tuning: Tuning, format: str, plan: Plan, machine: Machine, directory: Path, *, deadline: float = 60.0
 ) -> Check:
     """Checks the files `export` wrote into `directory`, as they are now. `deadline` is seconds a launch.
 

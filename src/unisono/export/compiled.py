@@ -11,7 +11,7 @@ from unisono.export.rules import COLLECTIVE_IDS, CollectiveRules, CommRules, Mes
 from unisono.language import N_, _
 from unisono.machine.description import Mpi
 from unisono.tuning.contents import Tuning
-from unisono.tuning.plans import PlanModel, RuleModel
+from unisono.tuning.plans import Plan, Rule
 from unisono.version import at_least
 from unisono.vocabulary import WITHOUT_SIZE
 
@@ -30,7 +30,7 @@ parameter, so they have to say it again."""
 _WINDOW_PARAMETER = "coll_tuned_alltoall_algorithm_max_requests"
 
 
-def plans_under(tuning: Tuning, plan: PlanModel) -> list[PlanModel]:
+def plans_under(tuning: Tuning, plan: Plan) -> list[Plan]:
     """The plan and, for every other number of ranks, the one with the same launch setting: one file serves them all.
 
     Where several (nodes, ppn) have as many ranks the file cannot tell them apart; the given plan's goes first, then
@@ -43,7 +43,7 @@ def plans_under(tuning: Tuning, plan: PlanModel) -> list[PlanModel]:
     return [found[ranks] for ranks in sorted(found)]
 
 
-def compile_rules(plans: Sequence[PlanModel], mpi: Mpi) -> tuple[RulesFile, list[str]]:
+def compile_rules(plans: Sequence[Plan], mpi: Mpi) -> tuple[RulesFile, list[str]]:
     """The rules of plans for different numbers of ranks, and what could not be expressed.
 
     Communicators of a size nobody measured keep the MPI's own decision: every collective begins with an entry for 0
@@ -51,7 +51,7 @@ def compile_rules(plans: Sequence[PlanModel], mpi: Mpi) -> tuple[RulesFile, list
     """
     notes: list[str] = []
     collectives = []
-    named = {rule.collective for plan in plans for rule in plan.rule if not rule.call.is_default}
+    named = {rule.collective for plan in plans for rule in plan.rules if not rule.call.is_default}
     for collective in sorted(named & COLLECTIVE_IDS.keys(), key=COLLECTIVE_IDS.__getitem__):
         comms: dict[int, tuple[MessageRule, ...]] = {0: (_FIXED,)}
         for plan in plans:
@@ -73,7 +73,7 @@ def _takes_window(version: str) -> bool:
     return at_least(version, "5.0.7") or (at_least(version, "4.1.8") and not at_least(version, "5"))
 
 
-def _window(rule: RuleModel, plan: PlanModel, mpi: Mpi, notes: list[str]) -> int | None:
+def _window(rule: Rule, plan: Plan, mpi: Mpi, notes: list[str]) -> int | None:
     """Messages on their way at once with which the rule's algorithm was measured; None: no limit."""
     value = plan.launch.get(_WINDOW_PARAMETER, "0")
     if (rule.collective, rule.call.get("algorithm")) != _WINDOW or value == "0":
@@ -96,7 +96,7 @@ def _window(rule: RuleModel, plan: PlanModel, mpi: Mpi, notes: list[str]) -> int
     return int(value)
 
 
-def _messages(collective: str, plan: PlanModel, mpi: Mpi, notes: list[str]) -> tuple[MessageRule, ...]:
+def _messages(collective: str, plan: Plan, mpi: Mpi, notes: list[str]) -> tuple[MessageRule, ...]:
     """One communicator size's rules; notes what is left out."""
     rules = sorted(plan.rules_for(collective), key=lambda rule: rule.first)
     if not any(rule.call for rule in rules):
@@ -119,9 +119,7 @@ def _messages(collective: str, plan: PlanModel, mpi: Mpi, notes: list[str]) -> t
     return _merge(out)
 
 
-def _single(
-    collective: str, plan: PlanModel, rules: Sequence[RuleModel], mpi: Mpi, notes: list[str]
-) -> tuple[MessageRule, ...]:
+def _single(collective: str, plan: Plan, rules: Sequence[Rule], mpi: Mpi, notes: list[str]) -> tuple[MessageRule, ...]:
     """For a collective that may have one rule for all sizes only."""
     calls = {rule.call for rule in rules}
     if len(calls) == 1 and rules[-1].last is None:
@@ -139,7 +137,7 @@ def _single(
     return ()
 
 
-def _message(rule: RuleModel, first: int, plan: PlanModel, mpi: Mpi, notes: list[str]) -> MessageRule:
+def _message(rule: Rule, first: int, plan: Plan, mpi: Mpi, notes: list[str]) -> MessageRule:
     call = rule.call
     if call.get("coll", "tuned") != "tuned":
         notes.append(

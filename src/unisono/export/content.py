@@ -14,7 +14,7 @@ from unisono.machine.description import Machine, Mpi
 from unisono.parameters.spelling import require_mpi
 from unisono.study.data import StudyData
 from unisono.tuning.contents import Tuning
-from unisono.tuning.plans import PlanModel
+from unisono.tuning.plans import Plan
 
 OpenStudy = Callable[[], StudyData]
 """Reads a study; raises UserError where it is not there. Few formats need it, so it is read when one asks."""
@@ -25,7 +25,7 @@ class Content:
     """One plan of a tuning, in the words of the machine's MPI, and where its files will be."""
 
     tuning: Tuning
-    plan: PlanModel
+    plan: Plan
     machine: Machine
     words: PlanWords
     directory: Path
@@ -54,7 +54,7 @@ class Content:
 
 
 def content_of(
-    tuning: Tuning, plan: PlanModel, machine: Machine, directory: Path, study: OpenStudy | None = None
+    tuning: Tuning, plan: Plan, machine: Machine, directory: Path, study: OpenStudy | None = None
 ) -> Content:
     """Raises UserError when this MPI has no word for a setting, or not the algorithm a rule names."""
     return Content(tuning, plan, machine, plan_words(tuning, plan, machine), directory.absolute(), study)

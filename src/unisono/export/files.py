@@ -19,7 +19,7 @@ from unisono.parameters.spelling import require_mpi
 from unisono.reading import open_regular
 from unisono.tuning.choice import foretold, without_library
 from unisono.tuning.contents import Tuning
-from unisono.tuning.plans import PlanModel
+from unisono.tuning.plans import Plan, gain_words
 from unisono.writing import write
 
 OURS = rules.NAME
@@ -29,7 +29,7 @@ OURS = rules.NAME
 def export(
     tuning: Tuning,
     format: str,
-    plan: PlanModel,
+    plan: Plan,
     machine: Machine,
     directory: Path,
     keep: Collection[Path] = (),
@@ -60,7 +60,7 @@ def export(
     return paths
 
 
-def unsaid(tuning: Tuning, format: str, plan: PlanModel, machine: Machine, directory: Path) -> list[str]:
+def unsaid(tuning: Tuning, format: str, plan: Plan, machine: Machine, directory: Path) -> list[str]:
     """A sentence where the plan has nothing that the format can say.
 
     What `tune` writes is written all the same: it takes the place of an earlier export. Raises UserError, with what to
@@ -81,7 +81,7 @@ def unsaid(tuning: Tuning, format: str, plan: PlanModel, machine: Machine, direc
     )
 
 
-def offered(tuning: Tuning, plan: PlanModel, machine: Machine) -> list[tuple[str, str, bool]]:
+def offered(tuning: Tuning, plan: Plan, machine: Machine) -> list[tuple[str, str, bool]]:
     """Every format that this machine's MPI takes: its name, what it is, whether it can say anything of the plan."""
     content = content_of(tuning, plan, machine, Path())
     return [(format.NAME, format.LABEL, format.expresses(content)) for format in _of(machine)]
@@ -98,8 +98,8 @@ def formats(machine: Machine) -> tuple[str, ...]:
 
 
 def exportable(
-    tuning: Tuning, plan: PlanModel, format: str, weights: Mapping[str, float] | None = None
-) -> tuple[PlanModel, list[str]]:
+    tuning: Tuning, plan: Plan, format: str, weights: Mapping[str, float] | None = None
+) -> tuple[Plan, list[str]]:
     """The plan that a format can say, and a sentence when it is not the one given.
 
     What the MPI's own files cannot express, because it takes our library, becomes the best plan without it.
@@ -114,7 +114,7 @@ def exportable(
             )
         )
     lost = [
-        f"{name} {gain} instead of {plan.gain[name]}"
+        f"{name} {gain_words(gain)} instead of {gain_words(plan.gain[name])}"
         for name, gain in instead.gain.items()
         if name in plan.gain and plan.gain[name].mid > gain.mid
     ]
@@ -127,7 +127,7 @@ def exportable(
     ]
 
 
-def caveats(tuning: Tuning, plan: PlanModel, machine: Machine, format: str = "") -> list[str]:
+def caveats(tuning: Tuning, plan: Plan, machine: Machine, format: str = "") -> list[str]:
     """What the exported files cannot do; one sentence each. The files say the same in their comments."""
     if format == han.NAME:
         notes = han.notes(content_of(tuning, plan, machine, Path()))
@@ -153,10 +153,10 @@ def _of(machine: Machine) -> list[Format]:
 _FAMILY_OF = {one.ALGORITHMS_OF: one.FAMILY for one in FAMILIES if one.ALGORITHMS_OF is not None}
 
 
-def _require_its_mpi(tuning: Tuning, plan: PlanModel, machine: Machine) -> None:
+def _require_its_mpi(tuning: Tuning, plan: Plan, machine: Machine) -> None:
     """Raises UserError for a tuning of another MPI: its algorithms and variables are others."""
     mpi = require_mpi(machine)
-    named = [_FAMILY_OF.get(rule.call.get("coll", "")) for rule in plan.rule]
+    named = [_FAMILY_OF.get(rule.call.get("coll", "")) for rule in plan.rules]
     families = ([tuning.mpi.family] if tuning.mpi else []) + [family for family in named if family]
     other = next((family for family in families if family != mpi.family), None)
     if other is not None:
@@ -167,7 +167,7 @@ def _require_its_mpi(tuning: Tuning, plan: PlanModel, machine: Machine) -> None:
         )
 
 
-def _writer(name: str, tuning: Tuning, plan: PlanModel, machine: Machine) -> Format:
+def _writer(name: str, tuning: Tuning, plan: Plan, machine: Machine) -> Format:
     """Raises UserError for a format that is unknown, or another MPI's, and for a tuning of another MPI."""
     writer = named(name)
     _require_its_mpi(tuning, plan, machine)

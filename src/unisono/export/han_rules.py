@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from unisono.errors import UserError
 from unisono.language import N_, _
-from unisono.tuning.plans import PlanModel, RuleModel
+from unisono.tuning.plans import Plan, Rule
 
 SINCE = "5"
 """The first Open MPI that reads it in this form."""
@@ -43,7 +43,7 @@ class HanRules:
         return next((name for least, name in reversed(found[-1]) if least <= size), None) if found else None
 
 
-def compile_han(plans: Sequence[PlanModel]) -> tuple[HanRules, list[str]]:
+def compile_han(plans: Sequence[Plan]) -> tuple[HanRules, list[str]]:
     """What plans for several nodes say of components, and a sentence for what this file cannot say. Communicators of a
     size that was not measured stay with han."""
     notes: list[str] = []
@@ -59,7 +59,7 @@ def compile_han(plans: Sequence[PlanModel]) -> tuple[HanRules, list[str]]:
     return HanRules(entries), notes
 
 
-def _rules(collective: str, plan: PlanModel, notes: list[str]) -> tuple[tuple[int, str], ...]:
+def _rules(collective: str, plan: Plan, notes: list[str]) -> tuple[tuple[int, str], ...]:
     """() where han serves all sizes."""
     rules = sorted(plan.rules_for(collective), key=lambda rule: rule.first)
     if collective in ONE_RULE and (len({rule.call for rule in rules}) > 1 or (rules and rules[-1].last is not None)):
@@ -87,7 +87,7 @@ def _rules(collective: str, plan: PlanModel, notes: list[str]) -> tuple[tuple[in
     return tuple(kept) if kept != [(0, HAN)] else ()
 
 
-def _component(rule: RuleModel, plan: PlanModel, notes: list[str]) -> str:
+def _component(rule: Rule, plan: Plan, notes: list[str]) -> str:
     """Empty calls are what Open MPI does by itself: han."""
     name = rule.call.get("coll", TUNED if rule.call else HAN)
     if name in COMPONENTS:

@@ -10,7 +10,7 @@ from unisono.export.words import RULES_FILE
 from unisono.launch.command import Command, command
 from unisono.machine.description import Machine
 from unisono.parameters.spelling import require_mpi
-from unisono.tuning.plans import PlanModel
+from unisono.tuning.plans import Plan
 from unisono.vocabulary import DEFAULT
 
 
@@ -36,7 +36,7 @@ class Handed:
     def launch(
         self,
         machine: Machine,
-        plan: PlanModel,
+        plan: Plan,
         program: Sequence[str],
         extra_mca: Mapping[str, str] | None = None,
         *,

@@ -100,7 +100,7 @@ class _Range:
 def _ranges(content: Content) -> list[_Range]:
     plan, tables = content.plan, tables_of(content.mpi)
     out = []
-    for collective in dict.fromkeys(rule.collective for rule in plan.rule if rule.call):
+    for collective in dict.fromkeys(rule.collective for rule in plan.rules if rule.call):
         for what, ends in sizes_of(plan, collective):
             # Fewer elements than ranks are not cut: some algorithms leave those to MPICH (count<pow2).
             sizes = sorted({max(size, plan.ranks) for size in ends}) if "reduce" in collective else ends

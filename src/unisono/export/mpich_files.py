@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 
 from unisono.errors import UserError
 from unisono.export.compiled import plans_under
@@ -12,7 +13,7 @@ from unisono.export.mpich_selection import Selection, compile_selection, forced,
 from unisono.export.mpich_tables import Tree, tables_of
 from unisono.language import N_, _
 from unisono.mpi.cvars import algorithm_variable, device_variable
-from unisono.tuning.plans import PlanModel, RuleModel
+from unisono.tuning.plans import Plan, Rule
 from unisono.vocabulary import MPICH, is_ours
 
 ALGORITHMS = "mpich-selection.json"
@@ -30,15 +31,15 @@ def selection(content: Content) -> Selection:
     without rules MPICH's tables are not looked for."""
     forced_ = by_variables(content)
     plans = [
-        plan.model_copy(update={"rule": tuple(rule for rule in plan.rule if _is_for_files(rule, plan, forced_))})
+        replace(plan, rules=tuple(rule for rule in plan.rules if _is_for_files(rule, plan, forced_)))
         for plan in plans_under(content.tuning, content.plan)
     ]
-    if not any(rule.call for plan in plans for rule in plan.rule):
+    if not any(rule.call for plan in plans for rule in plan.rules):
         return Selection({}, {}, ())
     return compile_selection(plans, tables_of(content.mpi))
 
 
-def _is_for_files(rule: RuleModel, plan: PlanModel, variables: Mapping[str, str]) -> bool:
+def _is_for_files(rule: Rule, plan: Plan, variables: Mapping[str, str]) -> bool:
     ours = plan.needs_library and is_ours(rule.call)
     return not ours and algorithm_variable(rule.collective) not in variables
 
@@ -47,7 +48,7 @@ def by_variables(content: Content) -> dict[str, str]:
     """Variables for the collectives of the plan that have one algorithm for all sizes, which MPICH's files cannot name.
     They hold for every communicator."""
     out: dict[str, str] = {}
-    rules = [rule for rule in content.plan.rule if rule.call.get("coll") == MPICH]
+    rules = [rule for rule in content.plan.rules if rule.call.get("coll") == MPICH]
     one_for_all = forced(content.plan)
     for rule in rules:
         known = content.mpi.algorithms.get(rule.collective, {})
@@ -100,7 +101,7 @@ def forced_variables(content: Content) -> dict[str, str]:
 
 def unforced(content: Content) -> list[str]:
     """A sentence about the rules that variables cannot say."""
-    rest = {rule.collective for rule in content.plan.rule if rule.call} - forced(content.plan).keys()
+    rest = {rule.collective for rule in content.plan.rules if rule.call} - forced(content.plan).keys()
     if not rest:
         return []
     return [

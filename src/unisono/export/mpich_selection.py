@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from unisono.export.message_bytes import ONE_RULE
 from unisono.export.mpich_tables import Tables, Tree
 from unisono.language import N_
-from unisono.tuning.plans import PlanModel, RuleModel
+from unisono.tuning.plans import Plan, Rule
 from unisono.vocabulary import MPICH
 
 _LARGEST = (1 << 31) - 1
@@ -107,15 +107,15 @@ class Selection:
     notes: tuple[str, ...]
 
 
-def compile_selection(plans: Sequence[PlanModel], tables: Tables) -> Selection:
+def compile_selection(plans: Sequence[Plan], tables: Tables) -> Selection:
     """The two files' contents for plans on different numbers of ranks; empty where no plan has a rule they can say.
 
     Communicators of other sizes, and on MPICH 4.1 and newer of other ranks a node, keep what this MPICH does by itself.
     """
     notes: list[str] = []
-    tuned: dict[str, list[tuple[PlanModel, list[Stretch]]]] = {}
+    tuned: dict[str, list[tuple[Plan, list[Stretch]]]] = {}
     for plan in plans:
-        for collective in dict.fromkeys(rule.collective for rule in plan.rule):
+        for collective in dict.fromkeys(rule.collective for rule in plan.rules):
             stretches = _stretches(collective, plan, tables, notes)
             if any(stretch.leaf for stretch in stretches):
                 tuned.setdefault(collective, []).append((plan, stretches))
@@ -147,7 +147,7 @@ class Stretch:
     leaf: Tree | None = None
 
 
-def _stretches(collective: str, plan: PlanModel, tables: Tables, notes: list[str]) -> list[Stretch]:
+def _stretches(collective: str, plan: Plan, tables: Tables, notes: list[str]) -> list[Stretch]:
     rules = sorted(plan.rules_for(collective), key=lambda rule: rule.first)
     where = N_("{collective} on {nodes} x {ppn} ranks").format(collective=collective, nodes=plan.nodes, ppn=plan.ppn)
     if not any(rule.call for rule in rules):
@@ -169,9 +169,7 @@ def _stretches(collective: str, plan: PlanModel, tables: Tables, notes: list[str
     return [*out, Stretch(None)]
 
 
-def _leaf(
-    rule: RuleModel, plan: PlanModel, tables: Tables, where: str, notes: list[str]
-) -> tuple[str | None, Tree | None]:
+def _leaf(rule: Rule, plan: Plan, tables: Tables, where: str, notes: list[str]) -> tuple[str | None, Tree | None]:
     collective, algorithm = rule.collective, rule.call.get("algorithm", "")
     if rule.call.is_default:
         return None, None
@@ -191,7 +189,7 @@ def _leaf(
     return algorithm, {f"algorithm={tables.name_of(collective, algorithm)}": parameters}
 
 
-def unsayable(rule: RuleModel, plan: PlanModel, tables: Tables) -> str:
+def unsayable(rule: Rule, plan: Plan, tables: Tables) -> str:
     """Why MPICH's file cannot give a rule's call to its algorithm; "" where it can."""
     collective, algorithm = rule.collective, rule.call.get("algorithm", "")
     if rule.call.get("coll") != MPICH or not algorithm:
@@ -207,20 +205,18 @@ def unsayable(rule: RuleModel, plan: PlanModel, tables: Tables) -> str:
     return ""
 
 
-def _value(collective: str, variable: str, plan: PlanModel) -> str:
+def _value(collective: str, variable: str, plan: Plan) -> str:
     """What it was measured with: the plan's own, else the default."""
     name = f"{collective.upper()}_{variable}"
     return plan.launch.get(f"MPIR_CVAR_{name}", _DEFAULTS.get(name, _DEFAULTS.get(variable, "2")))
 
 
-def _algorithm_tree(collective: str, plan: PlanModel, stretches: Sequence[Stretch], own: Tree) -> Tree:
+def _algorithm_tree(collective: str, plan: Plan, stretches: Sequence[Stretch], own: Tree) -> Tree:
     default = _for_ranks(_intra(own), plan)
     return _by_size(collective, plan, stretches, lambda stretch: _guarded(collective, stretch, default), default)
 
 
-def _composition_tree(
-    collective: str, plan: PlanModel, stretches: Sequence[Stretch], own: Tree, tables: Tables
-) -> Tree:
+def _composition_tree(collective: str, plan: Plan, stretches: Sequence[Stretch], own: Tree, tables: Tables) -> Tree:
     default = _for_ranks(_intra(own), plan)
     begin = f"MPIDI_{collective.capitalize()}_intra_composition_"
     name = begin + _FLAT.get(collective, "alpha")
@@ -231,7 +227,7 @@ def _composition_tree(
 
 
 def _by_size(
-    collective: str, plan: PlanModel, stretches: Sequence[Stretch], subtree: Callable[[Stretch], Tree], default: Tree
+    collective: str, plan: Plan, stretches: Sequence[Stretch], subtree: Callable[[Stretch], Tree], default: Tree
 ) -> Tree:
     """A chain of conditions on the message size, ended by `any`; without one where there is a single stretch."""
     if len(stretches) == 1:
@@ -269,7 +265,7 @@ def _intra(own: Tree) -> Tree:
     return intra
 
 
-def _for_ranks(tree: Tree, plan: PlanModel) -> Tree:
+def _for_ranks(tree: Tree, plan: Plan) -> Tree:
     """The tree with conditions on the communicator's size decided: below one on the message size MPICH reads
     `comm_size<N` as `<=N`."""
     if not any(key.startswith("comm_size") for key in tree):
@@ -291,7 +287,7 @@ def holds_for(key: str, nodes: int, ppn: int) -> bool:
     return key in ("comm_size=any", "any")
 
 
-def _grafted(own: Tree, found: Sequence[tuple[PlanModel, Tree]], tables: Tables) -> Tree:
+def _grafted(own: Tree, found: Sequence[tuple[Plan, Tree]], tables: Tables) -> Tree:
     """One collective's tree with other branches for the plans' communicators."""
     default = _intra(own)
     chain: Tree = {}
@@ -306,15 +302,15 @@ def _grafted(own: Tree, found: Sequence[tuple[PlanModel, Tree]], tables: Tables)
     return {"comm_type=intra": chain, **(inter or ({} if "comm_type=intra" in own else {"comm_type=inter": own}))}
 
 
-def _for_ppn(plan: PlanModel, tree: Tree, default: Tree) -> Tree:
+def _for_ppn(plan: Plan, tree: Tree, default: Tree) -> Tree:
     fewer = {f"comm_avg_ppn<={plan.ppn - 1}": default} if plan.ppn > 1 else {}
     return {**fewer, f"comm_avg_ppn<={plan.ppn}": tree, "comm_avg_ppn=any": default}
 
 
-def forced(plan: PlanModel) -> Mapping[str, str]:
+def forced(plan: Plan) -> Mapping[str, str]:
     """Collective -> the one algorithm of MPICH that the plan has for all its sizes."""
     out = {}
-    for collective in dict.fromkeys(rule.collective for rule in plan.rule):
+    for collective in dict.fromkeys(rule.collective for rule in plan.rules):
         rules = plan.rules_for(collective)
         if len(rules) == 1 and rules[0].last is None and rules[0].call.get("coll") == MPICH:
             out[collective] = rules[0].call.get("algorithm", "")

@@ -28,7 +28,7 @@ from unisono.launch.command import Command
 from unisono.machine.description import Machine
 from unisono.parameters.selected import VERBOSE, parse
 from unisono.reading import read_text
-from unisono.tuning.plans import PlanModel
+from unisono.tuning.plans import Plan
 
 
 def check_handed(content: Content, files: Handed, deadline: float) -> tuple[list[Item], list[str]]:
@@ -118,7 +118,7 @@ def _rules(
 class _Runner:
     """Launches the probe the way the files are handed over, and remembers the command lines."""
 
-    def __init__(self, machine: Machine, plan: PlanModel, files: Handed, deadline: float, *, crowded: bool) -> None:
+    def __init__(self, machine: Machine, plan: Plan, files: Handed, deadline: float, *, crowded: bool) -> None:
         self.machine = machine
         self.plan = plan
         self.files = files

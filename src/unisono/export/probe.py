@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from unisono import asking
+from unisono.cache import cache
 from unisono.errors import LaunchError, UserError
 from unisono.language import N_, _
 from unisono.launch import tree
@@ -156,8 +157,7 @@ def probe_program(machine: Machine) -> Path:
     if compiler is None:
         raise UserError(_("checking needs this MPI's mpicc for a small probe program; name one with --mpicc"))
     source = native_source() / "probe" / "probe.c"
-    base = os.environ.get("XDG_CACHE_HOME")
-    folder = (Path(base) if base else Path.home() / ".cache") / "unisono" / f"probe-{_key(compiler, source)}"
+    folder = cache() / f"probe-{_key(compiler, source)}"
     program = folder / "unisono-probe"
     if program.exists():
         return program

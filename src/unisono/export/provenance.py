@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from unisono.tuning.choice import foretold
 from unisono.tuning.contents import Tuning
-from unisono.tuning.plans import PlanModel
+from unisono.tuning.plans import Plan, gain_words
 
 MADE_BY = "# Made by unisono"
 """How the comments of an exported file begin."""
 
 
-def provenance(tuning: Tuning, plan: PlanModel) -> list[str]:
+def provenance(tuning: Tuning, plan: Plan) -> list[str]:
     """Comment lines, without comment signs. Dates are the tuning's, so that exporting twice gives the same files."""
     study = tuning.study
-    gains = ", ".join(f"{name} {gain}" for name, gain in plan.gain.items())
+    gains = ", ".join(f"{name} {gain_words(gain)}" for name, gain in plan.gain.items())
     basis = "Predicted" if plan.predicted else "Simulated" if tuning.simulated else "Measured"
     lines = [
         f"Made by {tuning.made_by} from the tuning {tuning.name!r} of {tuning.created}",

@@ -18,7 +18,7 @@ from unisono.launch.placement import check as placement_check
 from unisono.launch.placement import place
 from unisono.machine.description import Machine
 from unisono.sizes import format_size, parse_size
-from unisono.tuning.plans import PlanModel
+from unisono.tuning.plans import Plan
 
 OWN_CHOICE = N_("the MPI's own choice")
 
@@ -111,7 +111,7 @@ def _reported(name: str, value: str, variable: UcxVariable) -> Item:
 # -- Placement and components ----------------------------------------------------------------------------------------
 
 
-def placement(plan: PlanModel, machine: Machine, answers: Answers) -> Item:
+def placement(plan: Plan, machine: Machine, answers: Answers) -> Item:
     """Where the ranks said they are."""
     policy = plan.launch["placement"]
     placed = place(machine, plan.nodes, plan.ppn, policy, oversubscribe=True)

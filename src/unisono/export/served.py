@@ -24,7 +24,7 @@ from unisono.library.recorder import recorder
 from unisono.parameters.spelling import require_mpi
 from unisono.reading import read_text
 from unisono.sizes import format_size
-from unisono.tuning.plans import PlanModel
+from unisono.tuning.plans import Plan
 from unisono.vocabulary import WITHOUT_SIZE
 
 SERVING = "unisono-rules.conf"
@@ -111,7 +111,7 @@ def items(calls: Mapping[tuple[str, int], str], listed: Sequence[Row], named: bo
     return out
 
 
-def _calls(plan: PlanModel, wanted: dispatch.Rules, found: dispatch.Rules) -> dict[tuple[str, int], str]:
+def _calls(plan: Plan, wanted: dispatch.Rules, found: dispatch.Rules) -> dict[tuple[str, int], str]:
     """The ends of every range of the plan's rules, and of those in the file, with what the plan wants there."""
     calls: dict[tuple[str, int], str] = {}
     here = (str(plan.nodes), str(plan.ppn))
@@ -123,7 +123,7 @@ def _calls(plan: PlanModel, wanted: dispatch.Rules, found: dispatch.Rules) -> di
     return calls
 
 
-def _sizes(rule: dispatch.Rule, plan: PlanModel) -> set[int]:
+def _sizes(rule: dispatch.Rule, plan: Plan) -> set[int]:
     """To try: both ends of a rule, and the smallest and largest size that was measured of it. Calls without data need
     not be served by anybody."""
     if rule.collective in WITHOUT_SIZE:

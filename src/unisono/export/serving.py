@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from unisono.errors import UserError
-from unisono.export.dispatch import Rule, Rules
+from unisono.export import dispatch
+from unisono.export.dispatch import Rules
 from unisono.language import N_, _
 from unisono.machine.description import Mpi
 from unisono.parameters.spelling import implementation
 from unisono.tuning.contents import Tuning
-from unisono.tuning.plans import PlanModel, RuleModel
+from unisono.tuning.plans import Plan, Rule
 from unisono.vocabulary import DISPATCHED, MPICH, WITHOUT_SIZE, is_ours
 
 USUAL = {"node_latency": 2e-7, "node_byte": 1.25e-10, "fabric_latency": 2e-6, "fabric_byte": 1e-10}
@@ -18,27 +20,28 @@ USUAL = {"node_latency": 2e-7, "node_byte": 1.25e-10, "fabric_latency": 2e-6, "f
 the library itself takes for usual (native/collectives/comm.c)."""
 
 
-def compile_serving(tuning: Tuning, plan: PlanModel, mpi: Mpi) -> tuple[Rules, list[str]]:
+def compile_serving(tuning: Tuning, plan: Plan, mpi: Mpi) -> tuple[Rules, list[str]]:
     """The rules of the plan and of all plans with its launch setting for other ranks, and what is left out.
 
     Ranks nobody measured have no rule, so the MPI serves them untouched. Raises UserError for an algorithm that this
     MPI does not have.
     """
     notes: list[str] = []
-    rules: list[Rule] = []
+    rules: list[dispatch.Rule] = []
     for collective in DISPATCHED:
-        for other in _with_its_launch(tuning, plan):
+        for other in with_its_launch(tuning, plan):
             rules += _rules(collective, other, mpi, notes)
     costs = dict(tuning.costs.items())
     return Rules(tuple(rules), {**USUAL, **costs} if costs else {}), notes
 
 
-def _with_its_launch(tuning: Tuning, plan: PlanModel) -> list[PlanModel]:
+def with_its_launch(tuning: Tuning, plan: Plan) -> list[Plan]:
+    """The plan and those with the same launch setting for other ranks."""
     others = [other for other in tuning.plan if other.launch == plan.launch and other != plan]
     return sorted([plan, *others], key=lambda each: (each.nodes, each.ppn))
 
 
-def _rules(collective: str, plan: PlanModel, mpi: Mpi, notes: list[str]) -> list[Rule]:
+def _rules(collective: str, plan: Plan, mpi: Mpi, notes: list[str]) -> list[dispatch.Rule]:
     # What MPICH serves by its own files is left to it.
     named = sorted(plan.rules_for(collective), key=lambda rule: rule.first)
     named = [rule for rule in named if rule.call.get("coll") != MPICH]
@@ -53,11 +56,11 @@ def _rules(collective: str, plan: PlanModel, mpi: Mpi, notes: list[str]) -> list
         )
         return []
     if collective in WITHOUT_SIZE:
-        named = [named[0].model_copy(update={"first": 0, "last": None})]
+        named = [replace(named[0], first=0, last=None)]
     return [_rule(rule, plan, mpi, notes) for rule in named if rule.call]
 
 
-def _rule(rule: RuleModel, plan: PlanModel, mpi: Mpi, notes: list[str]) -> Rule:
+def _rule(rule: Rule, plan: Plan, mpi: Mpi, notes: list[str]) -> dispatch.Rule:
     call = rule.call
     use = implementation(call)
     where = N_("{collective}, {rule} on {nodes} x {ppn} ranks").format(
@@ -83,12 +86,11 @@ def _rule(rule: RuleModel, plan: PlanModel, mpi: Mpi, notes: list[str]) -> Rule:
             )
         )
         use = "mpi"
-    return Rule(rule.collective, str(plan.nodes), str(plan.ppn), rule.first, rule.last, (use,))
+    return dispatch.Rule(rule.collective, str(plan.nodes), str(plan.ppn), rule.first, rule.last, (use,))
 
 
-def other_collectives(plans: Sequence[PlanModel]) -> list[PlanModel]:
+def other_collectives(plans: Sequence[Plan]) -> list[Plan]:
     """The plans with only the rules that our library cannot carry out: those stay with coll/tuned's own file."""
     return [
-        plan.model_copy(update={"rule": tuple(rule for rule in plan.rule if rule.collective not in DISPATCHED)})
-        for plan in plans
+        replace(plan, rules=tuple(rule for rule in plan.rules if rule.collective not in DISPATCHED)) for plan in plans
     ]

@@ -10,7 +10,7 @@ import numpy as np
 import scipy
 
 from unisono.study.data import StudyData
-from unisono.tuning.plans import PlanModel
+from unisono.tuning.plans import Plan
 from unisono.vocabulary import USUAL, Case, Setting, as_measured
 
 INSIDE = 0.99
@@ -34,7 +34,7 @@ class Expected:
     launches: int
 
 
-def expected(data: StudyData, plan: PlanModel) -> list[Expected]:
+def expected(data: StudyData, plan: Plan) -> list[Expected]:
     """One for every measured message size of the plan's collectives.
 
     How launches differ is taken from all sizes of a collective together, as a few launches of one size say little: the
@@ -56,7 +56,7 @@ def expected(data: StudyData, plan: PlanModel) -> list[Expected]:
     return out
 
 
-def _logs(data: StudyData, plan: PlanModel, collective: str) -> dict[int, list[float]]:
+def _logs(data: StudyData, plan: Plan, collective: str) -> dict[int, list[float]]:
     """Message size -> the logarithm of each launch's time, as the plan serves that size."""
     case = Case(collective, plan.nodes, plan.ppn)
     by_launch: dict[tuple[int, int], list[float]] = defaultdict(list)
@@ -71,6 +71,6 @@ def _logs(data: StudyData, plan: PlanModel, collective: str) -> dict[int, list[f
     return logs
 
 
-def _setting(plan: PlanModel, collective: str, size: int) -> Setting:
+def _setting(plan: Plan, collective: str, size: int) -> Setting:
     rule = plan.rule_at(collective, size)
     return as_measured(plan.launch) | (rule.call if rule else Setting())

@@ -15,7 +15,7 @@ from unisono.launch.command import launch_scope_words
 from unisono.machine.description import Machine, Mpi
 from unisono.parameters.spelling import require_mpi, sweep_words
 from unisono.tuning.contents import Tuning
-from unisono.tuning.plans import PlanModel
+from unisono.tuning.plans import Plan
 from unisono.version import at_least
 
 RULES_FILE = "coll_tuned_dynamic_rules_filename"
@@ -50,7 +50,7 @@ def rules_words(path: Path) -> dict[str, str]:
     return {"coll_tuned_use_dynamic_rules": "1", RULES_FILE: str(path)}
 
 
-def plan_words(tuning: Tuning, plan: PlanModel, machine: Machine) -> PlanWords:
+def plan_words(tuning: Tuning, plan: Plan, machine: Machine) -> PlanWords:
     """Raises UserError when this MPI has no word for a setting, or not the algorithm a rule names."""
     mpi = require_mpi(machine)
     words = launch_scope_words(plan.launch, machine)
@@ -82,7 +82,7 @@ def plan_words(tuning: Tuning, plan: PlanModel, machine: Machine) -> PlanWords:
     )
 
 
-def _han_in_front(rules: RulesFile, plan: PlanModel, mpi: Mpi) -> list[str]:
+def _han_in_front(rules: RulesFile, plan: Plan, mpi: Mpi) -> list[str]:
     """On several nodes Open MPI 5 puts coll/han before coll/tuned, unless the plan asks for tuned."""
     shadowed = [c.collective for c in rules.collectives if c.collective in _HAN_SERVES]
     has_han = at_least(mpi.version, "5") and "han" in mpi.components.get("coll", [])

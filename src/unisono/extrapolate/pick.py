@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from unisono.decide.decision import Interval
 from unisono.extrapolate.fit import Forecast, Model
+from unisono.interval import Interval
 from unisono.vocabulary import DEFAULT, Case, Setting
 
 WITHIN = 0.05

@@ -9,13 +9,16 @@ from dataclasses import dataclass
 from itertools import groupby
 from statistics import fmean
 
-from unisono.decide.decision import Decision, Finding, Interval, Plan, Rule
+from unisono.decide.decision import Decision
 from unisono.decide.select import boundary
 from unisono.errors import UserError
 from unisono.extrapolate.fit import Model, Point, fit, point_of
 from unisono.extrapolate.pick import Launch, Pick, deciding, pick
+from unisono.interval import Interval
 from unisono.language import N_, _
 from unisono.sizes import format_size
+from unisono.tuning.finding import Finding
+from unisono.tuning.plans import Plan, Rule
 from unisono.vocabulary import (
     CALL_SCOPE,
     DEFAULT,
@@ -48,7 +51,7 @@ class Predicted:
 
     def findings(self) -> list[Finding]:
         return [
-            Finding("not told", launch.case, "", "", _sentence(launch), launch.sizes[0], launch.sizes[-1])
+            Finding.of(launch.case, "not told", _sentence(launch), first=launch.sizes[0], last=launch.sizes[-1])
             for launch in self.launches
         ]
 
@@ -225,14 +228,14 @@ def _rules(picks: Sequence[Pick], base: Setting) -> list[Rule]:
                 first, last = 0, None
             found.append(
                 Rule(
-                    case,
+                    case.collective,
                     first,
                     last,
                     call_part(setting, CALL_SCOPE),
                     over(run),
                     tuple(one.size for one in run),
-                    0,
-                    min(one.sure for one in run),
+                    sure=min(one.sure for one in run),
+                    basis="predicted",
                 )
             )
         start = end

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from unisono.decide.decision import Interval
 from unisono.decide.labels import label
 from unisono.decide.statistics import compare as compare_settings
 from unisono.errors import UserError
@@ -18,6 +17,7 @@ from unisono.hybrid.decide import Rank
 from unisono.hybrid.steady import DRIFT
 from unisono.hybrid.study import HybridStudy
 from unisono.hybrid.variants import Variant, links_words
+from unisono.interval import Interval
 from unisono.language import N_, _
 from unisono.machine.fingerprint import differences
 from unisono.vocabulary import Setting

@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from unisono.decide.decision import Interval
 from unisono.decide.statistics import compare
 from unisono.hybrid.decide import Decision
 from unisono.hybrid.run import Result
 from unisono.hybrid.variants import Variant
+from unisono.interval import Interval
 from unisono.vocabulary import Setting
 
 

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from unisono import __version__
-from unisono.decide.decision import Interval
+from unisono.decide.document import rounded
 from unisono.errors import UserError
 from unisono.hybrid.decide import Decision
 from unisono.hybrid.policies import resolved
 from unisono.hybrid.study import METHOD
+from unisono.interval import Interval
 from unisono.language import _, translated
 from unisono.machine.description import Machine
 from unisono.machine.fingerprint import differences, fingerprint
 from unisono.study.data import StudyData
 from unisono.tuning import LayoutModel, Tuning, read, stale
-from unisono.tuning.build import gain_of, mpi_of
-from unisono.tuning.contents import FORMAT, VERSION, Conditions, StudyPart
+from unisono.tuning.contents import FORMAT, VERSION, Conditions, MpiPart, StudyPart
 
 
 def layouts(decision: Decision, study: StudyData, program: str, metric: str) -> list[LayoutModel]:
@@ -41,7 +41,7 @@ def layouts(decision: Decision, study: StudyData, program: str, metric: str) -> 
                 packing="threads" if variant.packing == "threads" else "single",
                 links=variant.links,
                 reference=reference.name,
-                gain=gain_of(best.gain if proven else Interval(1.0, 1.0, 1.0)),
+                gain=rounded(best.gain if proven else Interval(1.0, 1.0, 1.0)),
                 proven=proven is not None,
                 launches=best.launches,
                 study=study.id,
@@ -81,7 +81,7 @@ def with_layouts(there: Tuning | None, found: Sequence[LayoutModel], study: Stud
         study=StudyPart(id=study.id, name=study.name, method=METHOD, margin=study.margin, confidence=study.confidence),
         conditions=Conditions(launches=len([row for row in study.launches if row.status == "done"]), notes=study.notes),
         machine=fingerprint(study.machine),
-        mpi=mpi_of(study.machine),
+        mpi=MpiPart.of(study.machine),
         layout=tuple(found),
     )
 

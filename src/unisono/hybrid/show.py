@@ -6,9 +6,9 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from unisono.decide.decision import Interval
 from unisono.hybrid.compare import Comparison
 from unisono.hybrid.decide import Decision, Rank
+from unisono.interval import Interval
 from unisono.language import _, ngettext, translated
 
 

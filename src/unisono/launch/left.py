@@ -16,8 +16,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from unisono.cache import cache
 from unisono.launch import tree
-from unisono.library.build import cache
 
 _KEPT_SECONDS = 30 * 24 * 3600.0
 """Notes of other hosts, which may no longer exist, are kept so long."""

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import unisono
+from unisono.cache import cache
 from unisono.errors import UserError
 from unisono.language import _
 from unisono.mpi import compiler_environment
@@ -115,12 +116,6 @@ def tool(name: str) -> str:
     if found is None:
         raise UserError(_("{name} was not found; `pip install {name}` brings it").format(name=name))
     return found
-
-
-def cache() -> Path:
-    """Where this user's Unisono keeps what it can make again."""
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "unisono"
 
 
 def _key(mpicc: str, source: Path, target: Target = BENCH) -> str:

@@ -240,8 +240,8 @@ class _Merger:
         notes = [said.format(total=f"{total:.3g}", sender=sender, receiver=receiver, share=share)]
         if found.nodes > 1:
             compared = N_(
-                "the clocks of {nodes} nodes were compared by the messages between them: at half of these to {unsure} "
-                "us or better, either way; what that leaves open counts as not paired"
+                "the clocks of {nodes} nodes were compared by the messages between them; half of these comparisons "
+                "are exact to {unsure} us or better, and a wait too short to be told so counts as not paired"
             )
             notes.append(compared.format(nodes=found.nodes, unsure=f"{found.unsure * 1e6:.2g}"))
         return notes

@@ -16,7 +16,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from unisono.decide.decision import Interval
+from unisono.interval import Interval
 from unisono.language import N_, _
 from unisono.report.text import format_range, significant
 from unisono.sizes import format_size

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from unisono.decide.compare import Comparison
-from unisono.decide.decision import Interval
 from unisono.decide.sides import Row
 from unisono.decide.table import size_weights
+from unisono.interval import Interval
 from unisono.language import _
 from unisono.report.axes import (
     Figure,

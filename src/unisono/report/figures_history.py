@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from unisono.decide.compare import Comparison
-from unisono.decide.decision import Interval
+from unisono.interval import Interval
 from unisono.language import N_, _, translated
 from unisono.report.axes import (
     Figure,

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from unisono.decide.decision import Estimate, Rule
+from unisono.decide.decision import Estimate
 from unisono.language import _
 from unisono.report.axes import (
     Figure,
@@ -41,6 +41,7 @@ from unisono.report.text import (
 )
 from unisono.report.view import CaseView
 from unisono.sizes import format_size
+from unisono.tuning.plans import Rule
 from unisono.tuning.words import launch as launch_words
 from unisono.vocabulary import CALL_SCOPE, Setting
 

@@ -12,8 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from unisono.decide.decision import Decision, Estimate, Interval, Step
+from unisono.decide.decision import Decision, Estimate, Step
 from unisono.errors import UserError
+from unisono.interval import Interval
 from unisono.language import N_, _
 from unisono.report.axes import (
     Figure,

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from unisono.decide.decision import Finding
 from unisono.language import N_, _, translated
 from unisono.report.marks import strip
+from unisono.tuning.finding import Finding
 from unisono.vocabulary import Case
 
 ICONS = {

@@ -7,11 +7,13 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from unisono.decide.decision import Decision, Interval, Plan
+from unisono.decide.decision import Decision
+from unisono.interval import Interval
 from unisono.language import _
 from unisono.report.proof import Proven
 from unisono.report.text import count, format_gain, format_ratio, join, short_setting
 from unisono.report.view import chosen_plans, verdict
+from unisono.tuning.plans import Plan
 from unisono.vocabulary import SIMULATED, Case, Setting
 
 _NOISY = 1.6

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from unisono.decide.decision import Interval
+from unisono.interval import Interval
 from unisono.language import _
 from unisono.report.text import format_gain, format_range, format_ratio
 from unisono.report.view import CaseView

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from unisono.decide.decision import Decision, Interval
+from unisono.decide.decision import Decision
+from unisono.interval import Interval
 from unisono.language import _, listed, translated
 from unisono.report.marks import RatioScale, interval_mark, kind, ratio_axis
 from unisono.report.text import count

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from unisono.decide.decision import Decision, Plan
+from unisono.decide.decision import Decision
 from unisono.language import _, translated
 from unisono.measure.protocol import Limits
 from unisono.report.axes import zoom_groups
@@ -22,6 +22,7 @@ from unisono.report.text import count, format_range, format_ratio, format_time, 
 from unisono.report.view import CaseView, chosen_plans, geometric_mean, of_shape
 from unisono.sizes import format_size
 from unisono.study.data import StudyData
+from unisono.tuning.plans import Plan
 from unisono.vocabulary import DEFAULT, Case
 
 
@@ -206,8 +207,8 @@ def _fabric_sentence(study: StudyData, nodes: int) -> str:
     if slow is None:
         return ""
     return _(
-        "By the measured fabric the link of {node} carries least, {rate:.3g} GB/s, and the node farthest from all "
-        "others needs {latency}: what passes every node is held against that."
+        "In the measured fabric the link of {node} is the slowest ({rate:.3g} GB/s), and the most distant node "
+        "answers after {latency}; these are the limits of everything that passes every node."
     ).format(node=slow.node, rate=slow.rate / 1e9, latency=format_time(slow.latency))
 
 

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 
-from unisono.decide.decision import Interval
+from unisono.interval import Interval
 from unisono.language import _, joined, ngettext
 from unisono.sizes import format_size
 

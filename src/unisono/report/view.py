@@ -8,14 +8,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from unisono.decide.decision import Decision, Estimate, Interval, Plan, Rule
+from unisono.decide.decision import Decision, Estimate
 from unisono.decide.pool import apart, shared
 from unisono.decide.sentences import TOO_VAGUE
 from unisono.decide.table import size_weights, tables
+from unisono.interval import Interval
 from unisono.language import N_
 from unisono.report.limit import floors
 from unisono.report.text import count, short_setting
 from unisono.study.data import StudyData
+from unisono.tuning.plans import Plan, Rule
 from unisono.vocabulary import CALL_SCOPE, DEFAULT, Case, Setting, as_measured
 
 LIMIT, REFERENCE = N_("physical limit"), N_("reference")
@@ -45,14 +47,12 @@ class CaseView:
 
     @property
     def rules(self) -> list[Rule]:
-        return [rule for rule in self.plan.rules if rule.case == self.case]
+        return [rule for rule in self.plan.rules if rule.collective == self.case.collective]
 
     def chosen_at(self, size: int) -> Setting:
         """What the plan uses for messages of `size` bytes."""
-        for rule in self.rules:
-            if rule.first <= size and (rule.last is None or size <= rule.last):
-                return as_measured(self.plan.launch) | rule.call
-        return as_measured(self.plan.launch)
+        rule = self.plan.rule_at(self.case.collective, size)
+        return as_measured(self.plan.launch) | (rule.call if rule else Setting())
 
     @property
     def chosen(self) -> list[Estimate]:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from unisono.cache import cache
 from unisono.errors import UserError
 from unisono.language import _
 from unisono.library.build import could_not, native_source
@@ -47,7 +48,7 @@ def skeleton() -> Path:
 def _program(name: str, files: list[Path], headers: list[Path], includes: list[Path]) -> Path:
     if reason := unavailable():
         raise UserError(reason)
-    kept = _cache() / _key([*files, *headers]) / name
+    kept = cache() / _key([*files, *headers]) / name
     if not kept.exists():
         kept.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix="build-", dir=kept.parent) as folder:
@@ -93,11 +94,6 @@ def _sources(source: Path) -> list[Path]:
     replaced = {source / "collectives" / "node" / name for name in ("segment.c", "wait.c")}  # by simulate/memory.c
     found = [path for folder in folders for path in sorted((source / folder).glob("*.c"))]
     return [path for path in found if path not in others | replaced]
-
-
-def _cache() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "unisono"
 
 
 def _key(files: list[Path]) -> str:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from unisono.decide.document import costs
 from unisono.errors import LaunchError, UserError
 from unisono.language import _
 from unisono.simulate.platforms import Number, Platform
@@ -24,7 +25,6 @@ from unisono.simulate.run import Run, end_running
 from unisono.simulate.study import COLLECTIVES
 from unisono.study.data import StudyData
 from unisono.study.store import Store
-from unisono.tuning.build import costs
 from unisono.vocabulary import SIMULATED, Case, Setting, is_ours
 
 RANKS_MOST = 256

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from unisono.errors import LaunchError, UserError
 from unisono.language import N_, _
-from unisono.library.build import native_source
+from unisono.library.algorithms import rows
 from unisono.machine.description import Machine, Scheduler
 from unisono.simulate import files
 from unisono.simulate.build import simulator
@@ -117,8 +117,7 @@ class Wanted:
 
 def ours(collective: str) -> list[str]:
     """Our algorithms for it, without its name."""
-    table = (native_source() / "collectives" / "algorithms.def").read_text(encoding="utf-8")
-    found = re.findall(rf"^ALGORITHM\({collective}_(\w+)\)", table, re.MULTILINE)
+    found = [name.removeprefix(f"{collective}_") for name in rows() if name.startswith(f"{collective}_")]
     longer = [name.removeprefix(f"{collective}_") for name in DISPATCHED if name.startswith(f"{collective}_")]
     return [name for name in found if not any(name.startswith(f"{other}_") for other in longer)]
 

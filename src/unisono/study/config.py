@@ -10,11 +10,11 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from unisono.errors import UserError
+from unisono.fields import Size, collective
 from unisono.language import _
 from unisono.reading import read_text
-from unisono.sizes import parse_size
 from unisono.toml import explain_validation, parse_toml
-from unisono.vocabulary import COLLECTIVES, NODES_MOST, PPN_MOST, USUAL, Condition, Level
+from unisono.vocabulary import NODES_MOST, PPN_MOST, USUAL, Condition, Level
 
 SIZES_MOST = 10_000
 """Message sizes of a case: more would take days for nothing."""
@@ -37,15 +37,6 @@ def parse_duration(text: str | float, where: str = "duration") -> float:
     return seconds
 
 
-def _size(value: Any) -> int:
-    if not isinstance(value, (str, int)):
-        raise ValueError(_("{value!r} is not a size; write for example 8, 16K or 1M").format(value=value))
-    try:
-        return parse_size(value)
-    except UserError as error:
-        raise ValueError(str(error).removeprefix("size: ")) from error
-
-
 def _duration(value: Any) -> float:
     try:
         return parse_duration(value)
@@ -53,16 +44,7 @@ def _duration(value: Any) -> float:
         raise ValueError(str(error).removeprefix("duration: ")) from error
 
 
-Size = Annotated[int, BeforeValidator(_size)]
 Duration = Annotated[float, BeforeValidator(_duration)]
-
-
-def _collective(name: str) -> str:
-    if name not in COLLECTIVES:
-        raise ValueError(
-            _("unknown collective {name!r}; known: {collectives}").format(name=name, collectives=", ".join(COLLECTIVES))
-        )
-    return name
 
 
 class _Part(BaseModel):
@@ -96,7 +78,7 @@ class Cases(_Part):
     @field_validator("collectives")
     @classmethod
     def _known(cls, names: list[str]) -> list[str]:
-        return list(dict.fromkeys(_collective(name) for name in names))
+        return list(dict.fromkeys(collective(name) for name in names))
 
 
 class SizeLimit(_Part):
@@ -109,7 +91,7 @@ class SizeLimit(_Part):
     @field_validator("collective")
     @classmethod
     def _known(cls, name: str | None) -> str | None:
-        return name if name is None else _collective(name)
+        return name if name is None else collective(name)
 
 
 class Sizes(_Part):

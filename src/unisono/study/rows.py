@@ -4,7 +4,7 @@ checked here when it is read, so that whoever works on a study need not look."""
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -109,6 +109,11 @@ _ROWS: dict[str, Row] = {
     for table, columns in COLUMNS.items()
 }
 
+_COLUMNS: dict[str, list[TypeAdapter[list[Any]]]] = {
+    table: [TypeAdapter(list[kind], config=_STRICT) for kind in columns.values()]  # type: ignore[valid-type]
+    for table, columns in COLUMNS.items()
+}
+
 _SETTING = TypeAdapter(dict[str, str], config=_STRICT)
 _Part = Annotated[float, Field(ge=0, lt=1)]
 _Late = Annotated[float, Field(ge=0, le=10, allow_inf_nan=False)]
@@ -208,12 +213,28 @@ CANDIDATES = TypeAdapter(list[_Candidate])
 _T = TypeVar("_T")
 
 
-def checked(table: str, rows: Iterable[tuple[Any, ...]], path: Path) -> Iterator[tuple[Any, ...]]:
-    """The rows, each as COLUMNS says. Raises UserError naming the row and the column for the first that is not."""
+def columns(table: str, rows: Sequence[tuple[Any, ...]], path: Path, before: int = 0) -> list[Sequence[Any]]:
+    """The columns of some rows, each as COLUMNS says. Raises UserError naming the row and the column for the first that
+    is not; `before`: how many rows of the table came before these."""
+    found: list[Sequence[Any]] = []
+    try:
+        for adapter, column in zip(_COLUMNS[table], zip(*rows, strict=True), strict=True):
+            # Words are few and often the same; nothing but a word is equal to one.
+            words = set(map(type, column)) == {str}
+            right = adapter.validate_python(list(set(column) if words else column))
+            found.append(column if words else right)
+    except (ValidationError, ValueError, TypeError):
+        _by_row(table, rows, path, before)
+        raise
+    return found
+
+
+def _by_row(table: str, rows: Sequence[tuple[Any, ...]], path: Path, before: int) -> None:
+    """Raises UserError for the first row that is wrong."""
     adapter, names = _ROWS[table], list(COLUMNS[table])
-    for number, row in enumerate(rows, start=1):
+    for number, row in enumerate(rows, start=before + 1):
         try:
-            yield adapter.validate_python(row)
+            adapter.validate_python(row)
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             column = names[int(first["loc"][0])] if first["loc"] else "it"

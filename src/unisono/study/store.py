@@ -13,7 +13,7 @@ import json
 import sqlite3
 import uuid
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from datetime import datetime, timezone
 from pathlib import Path
@@ -29,12 +29,15 @@ from unisono.reading import STUDY_MOST
 from unisono.study import database
 from unisono.study import rows as kept
 from unisono.study.data import LaunchRow, Refusal, StudyData
-from unisono.vocabulary import SIMULATED, Case, Sample, Setting
+from unisono.study.samples import STATISTICS, made
+from unisono.vocabulary import SIMULATED, Sample, Setting
 
 _T = TypeVar("_T")
 
 _ROWS_MOST = 5_000_000
 """Samples of a study take a kilobyte of memory each."""
+_PART = 20_000
+"""Rows that are checked together."""
 _RAW_MOST = 1 << 27
 
 _SCHEMA = Path(__file__).with_name("schema.sql")
@@ -116,7 +119,7 @@ class Store:
         with contextlib.ExitStack() as opened, database.disk_errors(path):
             if (size := path.stat().st_size) > STUDY_MOST:
                 raise UserError(
-                    _("{path}: has {size:,} bytes; a study has {study_most:,} at the most").format(
+                    _("{path}: has {size:,} bytes; a study has at most {study_most:,}").format(
                         path=path, size=size, study_most=STUDY_MOST
                     )
                 )
@@ -282,16 +285,34 @@ class Store:
         with database.disk_errors(self.path):
             rows = self._db.execute(sql, values).fetchmany(_ROWS_MOST + 1)
         if len(rows) > _ROWS_MOST:
-            raise UserError(
-                _("{path}: holds more than {rows_most:,} rows of a kind, which no study does").format(
-                    path=self.path, rows_most=_ROWS_MOST
-                )
-            )
+            raise self._too_many()
         return rows
 
+    def _too_many(self) -> UserError:
+        return UserError(
+            _("{path}: holds more than {rows_most:,} rows of a kind, which no study does").format(
+                path=self.path, rows_most=_ROWS_MOST
+            )
+        )
+
+    def _parts(self, table: str, sql: str) -> Iterator[list[Sequence[Any]]]:
+        """The same by columns, some rows at a time, checked against what belongs into the table."""
+        with database.disk_errors(self.path):
+            cursor = self._db.execute(sql)
+        count = 0
+        while True:
+            with database.disk_errors(self.path):
+                rows = cursor.fetchmany(_PART)
+            if not rows:
+                return
+            if count + len(rows) > _ROWS_MOST:
+                raise self._too_many()
+            yield kept.columns(table, rows, self.path, count)
+            count += len(rows)
+
     def _rows(self, table: str, sql: str) -> Iterator[tuple[Any, ...]]:
-        """The same, each checked against what belongs into the table."""
-        return kept.checked(table, self._read(sql), self.path)
+        for columns in self._parts(table, sql):
+            yield from zip(*columns, strict=True)
 
     def _settings(self) -> Callable[[str], Setting]:
         return functools.cache(lambda key: Setting(kept.setting_values(key, self.path)))
@@ -307,26 +328,14 @@ class Store:
         ]
 
     def samples(self) -> list[Sample]:
-        setting = self._settings()
-        condition = functools.cache(lambda key: kept.condition_of(key, self.path))
-        names = [field.name for field in fields(Statistics)]
         there = {name for (name,) in self._read("SELECT name FROM pragma_table_info('sample')")}
         # What an earlier version did not store it did not measure either.
-        columns = [name if name in there else {"condition": "''", "inside": "NULL"}[name] for name in names]
-        rows = self._rows(
-            "sample",
+        columns = [name if name in there else {"condition": "''", "inside": "NULL"}[name] for name in STATISTICS]
+        sql = (
             f"SELECT s.launch, l.round, s.collective, l.nodes, l.ppn, s.size, s.setting, {', '.join(columns)}"
-            " FROM sample s JOIN launch l ON l.id = s.launch ORDER BY s.id",
+            " FROM sample s JOIN launch l ON l.id = s.launch ORDER BY s.id"
         )
-        samples = []
-        for launch, round, collective, nodes, ppn, size, key, *values in rows:
-            statistics = dict(zip(names, values, strict=True))
-            if statistics["correct"] is not None:
-                statistics["correct"] = bool(statistics["correct"])
-            statistics["condition"] = condition(statistics["condition"])
-            case = Case(collective, nodes, ppn)
-            samples.append(Sample(launch=launch, round=round, case=case, size=size, setting=setting(key), **statistics))
-        return samples
+        return made(self._parts("sample", sql), self._settings(), self.path)
 
     def hellos(self) -> dict[int, Mapping[str, Any]]:
         """Launch -> what the program said of itself, where it did."""

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from unisono.errors import UserError
+from unisono.interval import Interval
 from unisono.language import N_, _
 from unisono.sizes import format_size
+from unisono.tuning import choosing
 from unisono.tuning.contents import Tuning
-from unisono.tuning.plans import Gain, PlanModel, RuleModel
+from unisono.tuning.plans import Plan, Rule
 from unisono.vocabulary import Setting
 
 
@@ -24,9 +25,9 @@ class Lookup:
     nodes: int
     ppn: int
     size: int
-    plan: PlanModel
+    plan: Plan
     """Of the case that answers: the one asked for, or the nearest (then `notes` say so)."""
-    rule: RuleModel | None
+    rule: Rule | None
     """None: no rule names this size, or rules do not apply to these ranks; the MPI decides by itself under the plan's
     launch setting."""
     notes: tuple[str, ...]
@@ -48,7 +49,7 @@ class Lookup:
         return self.plan.launch | (self.rule.call if self.rule else Setting())
 
     @property
-    def gain(self) -> Gain | None:
+    def gain(self) -> Interval | None:
         """The rule's where there is one, else the plan's for this collective over all sizes; None for ranks that
         have no plan."""
         if not self.of_these_ranks:
@@ -66,13 +67,18 @@ class Lookup:
             "launch": dict(self.plan.launch),
             "call": dict(self.rule.call) if self.rule else {},
             "range": self.rule.range_text() if self.rule else None,
-            "gain": json.loads(self.gain.model_dump_json()) if self.gain else None,  # an open end is null
+            "gain": ends(self.gain) if self.gain else None,
             "basis": self.plan.basis,
             "sure": self.rule.sure if self.rule else None,
             "exact": self.exact,
             "simulated": self.simulated,
             "notes": list(self.notes),
         }
+
+
+def ends(gain: Interval) -> dict[str, float | None]:
+    """For JSON, where an open end is null."""
+    return {name: value if math.isfinite(value) else None for name, value in asdict(gain).items()}
 
 
 def cases_of(tuning: Tuning) -> str:
@@ -82,8 +88,8 @@ def cases_of(tuning: Tuning) -> str:
 
 def choose(
     tuning: Tuning, nodes: int, ppn: int, weights: Mapping[str, float] | None = None, *, library: bool = True
-) -> PlanModel:
-    """The plan to use for a measured (nodes, ppn): see decide.choosing.choose, with the study's own margin.
+) -> Plan:
+    """The plan to use for a measured (nodes, ppn): see choosing.choose, with the study's own margin.
 
     `library` False: of those that do without ours, which is what the MPI's own files can say.
 
@@ -116,14 +122,10 @@ def choose(
         raise UserError(_("weights: all are 0, so nothing would count"))
     if len(plans) == 1:
         return plans[0]
-    from unisono.decide.choosing import choose as choose_plan  # imports numpy, which reading a tuning does without
-
-    return choose_plan(plans, used, tuning.study.margin)
+    return choosing.choose(plans, used, tuning.study.margin)
 
 
-def without_library(
-    tuning: Tuning, nodes: int, ppn: int, weights: Mapping[str, float] | None = None
-) -> PlanModel | None:
+def without_library(tuning: Tuning, nodes: int, ppn: int, weights: Mapping[str, float] | None = None) -> Plan | None:
     """The best plan that does without our library; None for a document cut down to one that needs it."""
     if all(plan.needs_library for plan in tuning.plans_for(nodes, ppn)):
         return None
@@ -174,7 +176,7 @@ def lookup(
     return Lookup(collective, nodes, ppn, size, plan, rule, tuple(notes), tuning.simulated)
 
 
-def rules_apply(plan: PlanModel, nodes: int, ppn: int) -> bool:
+def rules_apply(plan: Plan, nodes: int, ppn: int) -> bool:
     """Whether a plan's rules are used for so many ranks: our library goes by nodes and ranks a node, coll/tuned by the
     number of ranks alone."""
     if plan.needs_library:
@@ -191,10 +193,10 @@ def unmeasured(tuning: Tuning, case: tuple[int, int], nodes: int, ppn: int) -> s
     ).format(nodes=nodes, ppn=ppn, near_nodes=case[0], near_ppn=case[1], cases=_without_predicted(tuning))
 
 
-def foretold(tuning: Tuning, plan: PlanModel) -> str:
+def foretold(tuning: Tuning, plan: Plan) -> str:
     """What a predicted plan rests on, in the words of every command; a study keeps it."""
     return N_(
-        "{nodes} x {ppn} ranks were not measured: what they get is predicted from those that were (nodes x ranks a "
+        "{nodes} x {ppn} ranks were not measured: their plan is predicted from those that were (nodes x ranks a "
         "node: {cases})"
     ).format(nodes=plan.nodes, ppn=plan.ppn, cases=_without_predicted(tuning))
 

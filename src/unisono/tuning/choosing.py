@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, TypeVar
 
-from unisono.decide.decision import Plan
 from unisono.errors import UserError
 from unisono.language import _
+from unisono.tuning.plans import Plan
 from unisono.vocabulary import PRELOAD
 
 TIE = 0.01
@@ -17,30 +16,7 @@ _NONE = 1e-9
 """Share of all weights below which nothing is left to weigh."""
 
 
-class Together(Protocol):
-    """A gain for several collectives: see model.Joint. `gain` holds mid and low."""
-
-    @property
-    def weights(self) -> Mapping[Any, float]: ...
-    @property
-    def gain(self) -> Any: ...
-
-
-class Choosable(Protocol):
-    """What can be chosen from: a Plan, or what a tuning stores of one. `gain` holds objects with mid and low."""
-
-    @property
-    def launch(self) -> Mapping[str, str]: ...
-    @property
-    def gain(self) -> Mapping[Any, Any]: ...
-    @property
-    def joint(self) -> Together | None: ...
-
-
-P = TypeVar("P", bound=Choosable)
-
-
-def choose(plans: Sequence[P], weights: Mapping[str, float] | None = None, margin: float = 0.03) -> P:
+def choose(plans: Sequence[Plan], weights: Mapping[str, float] | None = None, margin: float = 0.03) -> Plan:
     """The plan with the greatest weighted mean log gain, if it is sure to beat the default launch setting's.
 
     `weights`: collective -> how much it counts (none: all alike). The plan for the default launch setting is kept
@@ -66,7 +42,7 @@ def choose(plans: Sequence[P], weights: Mapping[str, float] | None = None, margi
     return min(good, key=lambda plan: (len(plan.launch), -mean_log(plan, counted, "mid")))
 
 
-def mean_log(plan: Choosable, weights: Mapping[str, float], end: str) -> float:
+def mean_log(plan: Plan, weights: Mapping[str, float], end: str) -> float:
     """Weighted mean of the log gains' "mid" or "low"; minus infinity when a collective lacks or nothing is known.
 
     The joint gain of the plan, when it has one, stands for as much of the weighting as is like that it was made for:
@@ -90,7 +66,7 @@ def mean_log(plan: Choosable, weights: Mapping[str, float], end: str) -> float:
     return result / total
 
 
-def hurdle(default: Choosable, weights: Mapping[str, float], margin: float) -> float:
+def hurdle(default: Plan, weights: Mapping[str, float], margin: float) -> float:
     """What the lower bound of a plan's mean log gain must beat for it to be chosen."""
     return math.log1p(margin) + max(mean_log(default, weights, "mid"), 0.0)
 

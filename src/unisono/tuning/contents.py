@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from pydantic import (
-    Field,
-    field_validator,
-    model_validator,
-)
+from pydantic import ConfigDict, Field, field_validator, model_validator
 
+from unisono.fields import Collective, Count, Part, SettingField
 from unisono.language import _, ngettext
 from unisono.launch.layouts import Layout
-from unisono.machine.description import mpi_name
+from unisono.machine.description import Machine, mpi_name
+from unisono.tuning.finding import WrittenFinding
 from unisono.tuning.names import check_value_names
-from unisono.tuning.plans import Collective, Count, Gain, Part, PlanModel, SettingField
+from unisono.tuning.plans import CheckedPlan, Gain, Plan
 from unisono.vocabulary import (
     SIMULATED,
     Level,
@@ -84,6 +82,14 @@ class MpiPart(Part):
     mpicc: str | None = None
     """Absolute path; None: there was none beside mpirun."""
 
+    @classmethod
+    def of(cls, machine: Machine) -> MpiPart | None:
+        """What a tuning remembers of the MPI it was measured with."""
+        mpi = machine.mpi
+        if mpi is None:
+            return None
+        return cls(family=mpi.family, version=mpi.version, mpirun=mpi.mpirun, mpicc=mpi.mpicc)
+
     @property
     def words(self) -> str:
         """ "Open MPI 5.0.11 (/opt/openmpi/bin/mpirun)"."""
@@ -146,18 +152,10 @@ class ProofModel(Part):
     verdict: str
 
 
-class FindingModel(Part):
-    kind: str
-    text: str
-    collective: Collective | None = None
-    nodes: Count | None = None
-    ppn: Count | None = None
-    parameter: str | None = None
-    value: str | None = None
-
-
 class Tuning(Part):
-    """The whole document."""
+    """The whole document. What deciding made of it is checked when it is put together."""
+
+    model_config = ConfigDict(revalidate_instances="always")
 
     format: Literal["unisono-tuning"]
     version: Literal[1]
@@ -174,13 +172,13 @@ class Tuning(Part):
     costs: Costs = Costs()
     weights: dict[Collective, Annotated[float, Field(ge=0)]] = Field(default_factory=dict)
     """Collective -> how much it counts when one launch setting is chosen for all."""
-    plan: tuple[PlanModel, ...] = ()
+    plan: tuple[CheckedPlan, ...] = ()
     """Best first within one (nodes, ppn); the default launch setting is among them."""
     layout: tuple[LayoutModel, ...] = ()
     """One for each program and number of nodes they were compared on."""
     proof: tuple[ProofModel, ...] = ()
     """Of these plans as they stand; empty: none was made, or none is kept."""
-    finding: tuple[FindingModel, ...] = ()
+    finding: tuple[WrittenFinding, ...] = ()
 
     @model_validator(mode="after")
     def _consistent(self) -> Tuning:
@@ -219,7 +217,7 @@ class Tuning(Part):
         """Those of them that were measured."""
         return list(dict.fromkeys((plan.nodes, plan.ppn) for plan in self.plan if not plan.predicted))
 
-    def plans_for(self, nodes: int, ppn: int) -> Iterator[PlanModel]:
+    def plans_for(self, nodes: int, ppn: int) -> Iterator[Plan]:
         return (plan for plan in self.plan if (plan.nodes, plan.ppn) == (nodes, ppn))
 
     def collectives(self) -> list[str]:

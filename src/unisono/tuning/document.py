@@ -10,14 +10,15 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from unisono import writing
-from unisono.decide.decision import Basis
 from unisono.errors import UserError
+from unisono.interval import Interval
 from unisono.language import _, translated
 from unisono.reading import read_text
 from unisono.sizes import format_size
 from unisono.toml import parse_toml
-from unisono.tuning.contents import FORMAT, VERSION, FindingModel, LayoutModel, MpiPart, ProofModel, Tuning
-from unisono.tuning.plans import Gain, JointModel, PlanModel, RuleModel
+from unisono.tuning.contents import FORMAT, VERSION, LayoutModel, MpiPart, ProofModel, Tuning
+from unisono.tuning.finding import Finding
+from unisono.tuning.plans import Basis, Joint, Plan, Rule
 
 _HEAD = """\
 # A Unisono tuning: what to set so that this MPI communicates fastest on this machine, and the evidence for it.
@@ -140,7 +141,7 @@ def _mpi(mpi: MpiPart | None) -> list[str]:
     return ["[mpi]", *(f"{name} = {_text(value)}" for name, value in values), ""]
 
 
-def _plan(plan: PlanModel) -> list[str]:
+def _plan(plan: Plan) -> list[str]:
     lines = [
         "",
         "[[plan]]",
@@ -152,12 +153,12 @@ def _plan(plan: PlanModel) -> list[str]:
         "[plan.gain]",
         *(f"{_key(name)} = {_gain(gain)}" for name, gain in plan.gain.items()),
     ]
-    for rule in plan.rule:
+    for rule in plan.rules:
         lines += _rule(rule)
     return lines
 
 
-def _rule(rule: RuleModel) -> list[str]:
+def _rule(rule: Rule) -> list[str]:
     ends = [f'from = "{format_size(rule.first)}"']
     if rule.last is not None:
         ends.append(f'to = "{format_size(rule.last)}"')
@@ -213,7 +214,7 @@ def _proof(proof: ProofModel) -> list[str]:
     ]
 
 
-def _finding(finding: FindingModel) -> list[str]:
+def _finding(finding: Finding) -> list[str]:
     lines = ["", "[[finding]]", f"kind = {_text(finding.kind)}", f"text = {_text(finding.text)}"]
     for name in ("collective", "nodes", "ppn", "parameter", "value"):
         content = getattr(finding, name)
@@ -245,11 +246,11 @@ def _table(values: Mapping[str, str]) -> str:
     return f"{{ {inside} }}" if inside else "{}"
 
 
-def _gain(gain: Gain) -> str:
+def _gain(gain: Interval) -> str:
     return f"{{ mid = {gain.mid!r}, low = {gain.low!r}, high = {gain.high!r} }}"
 
 
-def _joint(joint: JointModel) -> str:
+def _joint(joint: Joint) -> str:
     weights = ", ".join(f"{_key(name)} = {weight!r}" for name, weight in joint.weights.items())
     return f"{{ gain = {_gain(joint.gain)}, weights = {{ {weights} }} }}"
 
@@ -260,7 +261,7 @@ def _explain(text: str, where: str, error: ValidationError) -> str:
     loc = first["loc"]
     key = ".".join(str(part) for part in loc) or "document"
     line = line_of(text, loc)
-    unknown = first["type"] == "extra_forbidden"
+    unknown = first["type"] in ("extra_forbidden", "unexpected_keyword_argument")
     message = _("is not a known key") if unknown else translated(first["msg"].removeprefix("Value error, "))
     more = _(" (and {count} more)").format(count=len(others)) if others else ""
     place = _("{where}: line {number}").format(where=where, number=line) if line else where

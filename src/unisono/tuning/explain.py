@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from unisono.interval import Interval
 from unisono.language import _, translated
 from unisono.mpi import traits
 from unisono.mpi.family import Family
 from unisono.parameters.spelling import implementation
 from unisono.sizes import format_size
 from unisono.tuning import words
-from unisono.tuning.choice import Lookup, lookup, rules_apply, without_library
+from unisono.tuning.choice import Lookup, ends, lookup, rules_apply, without_library
 from unisono.tuning.contents import Tuning
-from unisono.tuning.plans import Gain, PlanModel, RuleModel
+from unisono.tuning.plans import Plan, Rule, gain_words
 from unisono.vocabulary import MPICH, PRELOAD, WITHOUT_SIZE, Setting
 
 
@@ -25,7 +25,7 @@ class Other:
 
     launch: Setting
     call: Setting
-    gain: Gain
+    gain: Interval
 
     @property
     def words(self) -> str:
@@ -143,7 +143,11 @@ class Explanation:
                 "--for {name}."
             )
         )
-        return [sentence.format(name=name, launch=words.launch(self.alone.plan.launch), gain=gain)]
+        return [
+            sentence.format(
+                name=name, launch=words.launch(self.alone.plan.launch), gain=gain_words(gain) if gain else ""
+            )
+        ]
 
     def run_sentences(self) -> list[str]:
         """What `unisono run` does for it, and what is left without our library."""
@@ -231,7 +235,7 @@ class Explanation:
             "why": self.sentences(),
             "run": self.run_sentences(),
             "others": [
-                {"launch": dict(other.launch), "call": dict(other.call), "gain": _gain(other.gain)}
+                {"launch": dict(other.launch), "call": dict(other.call), "gain": ends(other.gain)}
                 for other in self.others
             ],
             "without_library": self.without.as_dict() if self.without else None,
@@ -273,22 +277,22 @@ def explain(
     )
 
 
-def _other(plan: PlanModel, collective: str, size: int) -> Other | None:
+def _other(plan: Plan, collective: str, size: int) -> Other | None:
     if collective not in plan.gain:
         return None
     rule = plan.rule_at(collective, size)
     return Other(plan.launch, rule.call if rule else Setting(), _gain_at(plan, collective, size))
 
 
-def _gain_at(plan: PlanModel, collective: str, size: int) -> Gain:
+def _gain_at(plan: Plan, collective: str, size: int) -> Interval:
     """The rule's; without one nothing under the default launch setting, else what the plan gains over all sizes."""
     rule = plan.rule_at(collective, size)
     if rule is None and plan.launch.without(PRELOAD).is_default:
-        return Gain(mid=1, low=1, high=1)
+        return Interval(1, 1, 1)
     return rule.gain if rule else plan.gain[collective]
 
 
-def _predicted(rule: RuleModel, share: str) -> str:
+def _predicted(rule: Rule, share: str) -> str:
     return _(
         "For this range, {range}, it is predicted to take {times} ({share} interval); that nothing is faster by more "
         "than 5% has a probability of {sure:.0%}."
@@ -299,7 +303,7 @@ def _under(use: str, launch: Setting) -> str:
     return use if launch.is_default else _("{use}, under {launch}").format(use=use, launch=words.launch(launch))
 
 
-def _times(gain: Gain) -> str:
+def _times(gain: Interval) -> str:
     """ "66% of the default's time: 1.52x as fast, 1.40x to 1.63x"."""
     if gain.exact and gain.mid == 1:
         return _("as long as the default")
@@ -310,10 +314,5 @@ def _times(gain: Gain) -> str:
     )
 
 
-def _gain(gain: Gain) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads(gain.model_dump_json())  # an open end is null
-    return document
-
-
-def _evidence(rule: RuleModel | None) -> dict[str, Any] | None:
+def _evidence(rule: Rule | None) -> dict[str, Any] | None:
     return None if rule is None else {"sizes": list(rule.sizes), "launches": rule.launches}

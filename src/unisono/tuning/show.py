@@ -6,12 +6,13 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from unisono.interval import Interval
 from unisono.language import _, ngettext, translated
 from unisono.sizes import format_size
 from unisono.tuning import words
 from unisono.tuning.choice import choose, without_library
 from unisono.tuning.contents import Tuning
-from unisono.tuning.plans import Gain, PlanModel, RuleModel
+from unisono.tuning.plans import Plan, Rule, gain_words
 
 
 def show(tuning: Tuning, *, proven: bool = False) -> Group:
@@ -74,7 +75,7 @@ def _about(tuning: Tuning) -> Table:
     return table
 
 
-def _plans(tuning: Tuning, nodes: int, ppn: int, best: PlanModel) -> Table:
+def _plans(tuning: Tuning, nodes: int, ppn: int, best: Plan) -> Table:
     title = (
         _("Launch setting predicted for {nodes} x {ppn} ranks, which were not measured")
         if best.predicted
@@ -108,7 +109,7 @@ def _plans(tuning: Tuning, nodes: int, ppn: int, best: PlanModel) -> Table:
     return table
 
 
-def _rules(tuning: Tuning, plan: PlanModel) -> Table:
+def _rules(tuning: Tuning, plan: Plan) -> Table:
     title = (
         _("What to use with the default launch setting")
         if plan.launch.is_default
@@ -126,7 +127,7 @@ def _rules(tuning: Tuning, plan: PlanModel) -> Table:
         table.caption = _("sure: the probability that nothing is more than 5% faster")
         table.caption_justify = "left"
     last = ""
-    for rule in plan.rule:
+    for rule in plan.rules:
         name = rule.collective if rule.collective != last else ""
         last = rule.collective
         measured = ", ".join(map(format_size, rule.sizes))
@@ -138,12 +139,12 @@ def _rules(tuning: Tuning, plan: PlanModel) -> Table:
             measured,
             *_sure(rule),
         )
-    if not plan.rule:
+    if not plan.rules:
         table.add_row(_("all"), _("all sizes"), words.by_itself(), "", "")
     return table
 
 
-def _sure(rule: RuleModel) -> list[str]:
+def _sure(rule: Rule) -> list[str]:
     """Of a predicted rule: its last column."""
     return [] if rule.basis == "measured" else ["-" if rule.sure is None else f"{rule.sure:.0%}"]
 
@@ -178,8 +179,8 @@ def _layouts(tuning: Tuning) -> Table:
     return table
 
 
-def _gain(gain: Gain | None) -> Text:
+def _gain(gain: Interval | None) -> Text:
     if gain is None:
         return Text("-")
     style = "green" if gain.low > 1 else "red" if gain.high < 1 else ""
-    return Text(str(gain), style=style)
+    return Text(gain_words(gain), style=style)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from unisono.errors import LaunchError, UserError
 from unisono.export import han_rules, keyval, rules, rules_json
@@ -59,7 +60,7 @@ def _compiled(content: Content) -> tuple[han_rules.HanRules, list[str]]:
 def _tuned(content: Content) -> tuple[RulesFile, list[str]]:
     """coll/tuned's own rules for what it is handed."""
     plans = [
-        plan.model_copy(update={"rule": tuple(r for r in plan.rule if r.call.get("coll", "tuned") == "tuned")})
+        replace(plan, rules=tuple(r for r in plan.rules if r.call.get("coll", "tuned") == "tuned"))
         for plan in plans_under(content.tuning, content.plan)
     ]
     return compile_rules(plans, content.mpi)

@@ -15,10 +15,10 @@ Both count cores in lists logically, as hwloc does.
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from unisono.cache import cache
 from unisono.errors import UserError
 from unisono.language import _
 from unisono.mpi.places import Placed
@@ -111,8 +111,7 @@ def rankfile(placement: Placed, hosts: Sequence[str]) -> str:
 
 def _written(text: str) -> Path:
     """The rank file in the cache, named after its content, so that a command line shown once can be run again."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    path = cache / "unisono" / f"rankfile-{hashlib.sha256(text.encode()).hexdigest()[:12]}.txt"
+    path = cache() / f"rankfile-{hashlib.sha256(text.encode()).hexdigest()[:12]}.txt"
     if not path.exists():
         write(path, text, _("set XDG_CACHE_HOME to a directory that can"))
     return path

@@ -13,15 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from unisono.decide.decision import Estimate, Interval
+from unisono.decide.decision import Estimate
 from unisono.errors import UserError
+from unisono.interval import Interval
 from unisono.language import _
 from unisono.profile.recorded import NO_FUNCTION, UNKNOWN, Profile, collective_of
 from unisono.report.text import short_setting, significant
 from unisono.report.view import CaseView
 from unisono.tuning.choice import Lookup, lookup
 from unisono.tuning.contents import Tuning
-from unisono.tuning.plans import PlanModel
+from unisono.tuning.plans import Plan
 from unisono.vocabulary import Case, Setting, as_measured
 
 Curve = dict[str, Any]
@@ -74,7 +75,7 @@ def _curve(found: Lookup, comm: int, shape: tuple[int, int], tuning: Tuning, vie
             {
                 "first": rule.first,
                 "last": rule.last,
-                "gain": _interval(Interval(rule.gain.mid, rule.gain.low, rule.gain.high)),
+                "gain": _interval(rule.gain),
                 "setting": short_setting(as_measured(plan.launch) | rule.call),
                 "sizes": list(rule.sizes),
             }
@@ -87,7 +88,7 @@ def _curve(found: Lookup, comm: int, shape: tuple[int, int], tuning: Tuning, vie
     return curve
 
 
-def _times(view: CaseView, plan: PlanModel) -> Curve:
+def _times(view: CaseView, plan: Plan) -> Curve:
     """Sizes where both the default and the tuned setting were measured; nothing when there is none."""
 
     def setting_at(size: int) -> Setting:

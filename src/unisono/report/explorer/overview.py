@@ -183,10 +183,10 @@ def warnings(profile: Profile) -> list[str]:
         run = difference(origin.as_is, origin.profiled)
         if run.matters:
             sentence = (
-                _("Profiled, the program ran {share} longer than as it is: look at what follows with that in mind.")
+                _("With the recorder the program ran {share} longer than without it; the times below include that.")
                 if run.ratio > 0
                 else _(
-                    "Profiled, the program ran {share} shorter than as it is: look at what follows with that in mind."
+                    "With the recorder the program ran {share} shorter than without it; the times below include that."
                 )
             )
             ran = [sentence.format(share=percent(abs(run.ratio)))]

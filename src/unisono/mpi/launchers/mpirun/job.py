@@ -22,7 +22,7 @@ def job_of(line: UserLine, here: Here) -> Job:
         asked = each * len(hosts) if each is not None else sum(capacity)
     if asked > RANKS_MOST:
         raise UserError(
-            _("{argv}: starts {asked:,} ranks; {ranks_most:,} at the most").format(
+            _("{argv}: starts {asked:,} ranks; the most is {ranks_most:,}").format(
                 argv=" ".join(line.argv)[:200], asked=asked, ranks_most=RANKS_MOST
             )
         )
