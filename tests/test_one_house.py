@@ -25,6 +25,7 @@ NAMES = {
 }
 
 EXCEPTIONS = {
+    "export/formats/intel.py": "the name of a format, as --format calls it",
     "export/formats/mpirun.py": "the name of a format, as --format calls it",
     "export/formats/openmpi.py": "the name of a format, as --format calls it",
     "export/formats/slurm.py": "says in the report of a check that srun was not tried",

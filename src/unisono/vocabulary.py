@@ -192,28 +192,42 @@ MPICH = "mpich"
 """The value of `coll` for an algorithm of MPICH itself, by the name that its variable takes
 (MPIR_CVAR_<COLLECTIVE>_INTRA_ALGORITHM)."""
 
-NATIVE = ("tuned", MPICH)
+INTEL = "intel"
+"""The value of `coll` for one of Intel MPI's presets; `algorithm` is its number (I_MPI_ADJUST_<COLLECTIVE>). They are
+read at the start, so that each needs a launch."""
+
+NATIVE = ("tuned", MPICH, INTEL)
 """The values of `coll` under which an algorithm is the MPI's own: files of that MPI can name it for a size."""
+
+LEFT_TO_THE_MPI = (MPICH, INTEL)
+"""Those of them that our library leaves to the MPI, which has them from its own files."""
 
 OF_THE_MPI = "algorithm"
 """What comparisons call the algorithms of coll/tuned, as ours are UNISONO and MPICH's are MPICH."""
 
 
 def whose(setting: Mapping[str, str]) -> str:
-    """Whose algorithm serves the call, as comparisons call it: OF_THE_MPI, UNISONO or MPICH."""
-    return setting["coll"] if setting.get("coll") in (UNISONO, MPICH) else OF_THE_MPI
+    """Whose algorithm serves the call, as comparisons call it: OF_THE_MPI, UNISONO, MPICH or INTEL."""
+    return setting["coll"] if setting.get("coll") in (UNISONO, *LEFT_TO_THE_MPI) else OF_THE_MPI
 
 
-SIZED_BY_MPICH = (
-    "allgather",
-    "allgatherv",
-    "allreduce",
-    "alltoall",
-    "bcast",
-    "reduce",
-    "reduce_scatter_block",
-)
-"""The collectives whose algorithms MPICH's files can name by message size; for the others they name one for all."""
+SIZED: dict[str, tuple[str, ...]] = {
+    MPICH: ("allgather", "allgatherv", "allreduce", "alltoall", "bcast", "reduce", "reduce_scatter_block"),
+    INTEL: ("allgather", "allreduce", "alltoall", "bcast", "gather", "reduce", "scatter"),
+}
+"""The collectives whose algorithms these MPIs' files can name by message size; for the others they name one for all."""
+
+
+def all_or_none(setting: Mapping[str, str]) -> bool:
+    """Whether files that name this algorithm for some sizes of a collective have to name one for all sizes: Intel MPI
+    then leaves the table that it goes by otherwise."""
+    return setting.get("coll") == INTEL
+
+
+def one_for_all(collective: str, setting: Mapping[str, str]) -> bool:
+    """Whether the MPI's files can only name this algorithm for all sizes of the collective."""
+    return setting.get("coll") in SIZED and collective not in SIZED[setting["coll"]]
+
 
 DISPATCHED = (
     "allgather",
@@ -283,6 +297,8 @@ def call_part(setting: Setting, call_scope: Sequence[str] = CALL_SCOPE) -> Setti
 
 
 def _inside(setting: Setting, call_scope: Sequence[str]) -> Sequence[str]:
+    if setting.get("coll") == INTEL:
+        return ()
     return CALL_SCOPE if call_scope and is_ours(setting) else call_scope
 
 

@@ -10,9 +10,10 @@ from pathlib import Path
 
 from unisono.cache import cache
 from unisono.errors import UserError
-from unisono.export import dispatch, mpich_files, rules, rules_json
+from unisono.export import dispatch, mpich_files, preset_file, rules, rules_json
 from unisono.export.content import Content
 from unisono.export.provenance import provenance
+from unisono.export.serving import with_its_launch
 from unisono.export.words import plan_words, rules_words
 from unisono.language import N_, _
 from unisono.launch.command import Command
@@ -156,8 +157,16 @@ def apply_plan(tuning: Tuning, plan: Plan, machine: Machine) -> Applied:
     path = _keep(_rules_text(words.rules, head, machine)) if words.rules else None
     serving = _keep(dispatch.write(words.serving, head)) if words.serving else None
     extra_mca = {**words.serving_mca, **(rules_words(path) if path else {})}
-    variables, notes = _selection(Content(tuning, plan, machine, words, cache_folder()))
+    content = Content(tuning, plan, machine, words, cache_folder())
+    variables, notes = _presets(content) if content.mpi.traits.PRESET_FILE else _selection(content)
     return Applied(plan, path, {**extra_mca, **variables}, (*words.notes, *notes), serving)
+
+
+def _presets(content: Content) -> tuple[dict[str, str], Sequence[str]]:
+    """The variable of Intel MPI's file for the plan's rules, the file kept, and what it cannot say."""
+    found = preset_file.compile_presets(with_its_launch(content.tuning, content.plan), content.mpi)
+    variables = {preset_file.VARIABLE: str(_keep(found.text, ".json"))} if found.tree else {}
+    return variables, found.notes
 
 
 def _selection(content: Content) -> tuple[dict[str, str], Sequence[str]]:

@@ -16,6 +16,7 @@ unisono.tuning.choosing's.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -24,7 +25,7 @@ import numpy as np
 from unisono.decide.joint import joint_gains
 from unisono.decide.luck import cut, modest
 from unisono.decide.robust import Counts, Floats
-from unisono.decide.select import Segment, boundary, segments
+from unisono.decide.select import Segment, boundary, merged, segments
 from unisono.decide.statistics import Contrast, Prior, contrasts
 from unisono.decide.table import Table, filled
 from unisono.interval import Interval
@@ -33,13 +34,14 @@ from unisono.vocabulary import (
     CALL_SCOPE,
     DEFAULT,
     DISPATCHED,
-    MPICH,
+    LEFT_TO_THE_MPI,
     NATIVE,
     PRELOAD,
-    SIZED_BY_MPICH,
     UNISONO,
     Setting,
+    all_or_none,
     is_ours,
+    one_for_all,
 )
 
 COVERAGE = 0.5
@@ -107,8 +109,8 @@ def base_of(table: Table, launch: Setting) -> Setting | None:
 
 
 def calls_of(table: Table, launch: Setting) -> list[Setting]:
-    """The measured settings (launch part included) that the rules of coll/tuned, of MPICH, or our library's could
-    switch to under a plan."""
+    """The measured settings (launch part included) that the rules of coll/tuned, of MPICH, of Intel MPI, or of our
+    library could switch to under a plan."""
     if PRELOAD in launch:
         return _served(table, launch.without(PRELOAD))
     return [setting for native in NATIVE for setting in _native(table, launch, native)]
@@ -125,8 +127,8 @@ def _native(table: Table, launch: Setting, native: str) -> list[Setting]:
 def _served(table: Table, launch: Setting) -> list[Setting]:
     """What our library could switch to: whatever was switched inside launches of this launch part."""
     rules = calls_of(table, launch)
-    if table.case.collective not in SIZED_BY_MPICH:
-        rules = [s for s in rules if s.get("coll") != MPICH]  # for all sizes or none: it cannot stand beside ours
+    # For all sizes or none: it cannot stand beside ours.
+    rules = [s for s in rules if not one_for_all(table.case.collective, s)]
     base = base_of(table, launch)
     if base is None or table.case.collective not in DISPATCHED:
         return rules
@@ -135,7 +137,7 @@ def _served(table: Table, launch: Setting) -> list[Setting]:
         s
         for s in table.settings
         if "coll" in s
-        and s.get("coll") != MPICH
+        and s.get("coll") not in LEFT_TO_THE_MPI
         and s not in rules
         and s.without(*CALL_SCOPE) == launch
         and bool((np.isfinite(table.logs[table.row(s)]).any(axis=0) & there).any())
@@ -184,8 +186,9 @@ def _course(table: Table, logs: Floats, launch: Setting, margin: float, confiden
     judged = part[0].copy()
     weights = table.weights[sizes]
     complexity = [len(call.only("coll", "algorithm", "segment")) for call in calls]
-    whole = table.case.collective not in SIZED_BY_MPICH and any(call.get("coll") == MPICH for call in calls)
-    for segment in _cut(part, table.rounds, weights, complexity, margin, confidence, whole=whole):
+    whole = any(one_for_all(table.case.collective, call) for call in calls)
+    found = _cut(part, table.rounds, weights, complexity, margin, confidence, whole=whole)
+    for segment in _all_named(found, calls, told, weights):
         within = slice(segment.first, segment.last + 1)
         chosen = base if segment.choice is None else calls[segment.choice - 1]
         if segment.choice is not None:
@@ -212,6 +215,30 @@ def _cut(
     mean: Floats = np.sum(part * share[:, None], axis=1, keepdims=True)
     (one,) = segments(mean, rounds, np.ones(1), complexity, margin=margin, confidence=confidence)
     return [replace(one, first=0, last=len(weights) - 1)]
+
+
+def _all_named(found: Sequence[Segment], calls: Sequence[Setting], told: Floats, weights: Floats) -> Sequence[Segment]:
+    """The same; but where one that has to be named for all sizes serves some, what the plan does by itself serves none:
+    of those that can be named the quickest there takes its place."""
+    if not any(segment.choice is not None and all_or_none(calls[segment.choice - 1]) for segment in found):
+        return found
+    named = [row for row, call in enumerate(calls, start=1) if all_or_none(call)]
+    whole: list[Segment] = []
+    for segment in found:
+        if segment.choice is None:
+            within = slice(segment.first, segment.last + 1)
+            means = {row: _level(told[row, within], weights[within]) for row in named}
+            known = [row for row in named if np.isfinite(means[row])]
+            segment = replace(segment, choice=min(known, key=means.__getitem__) if known else None)
+        whole.append(segment)
+    return merged(whole)
+
+
+def _level(logs: Floats, weights: Floats) -> float:
+    """Median over launches of the weighted mean over sizes; NaN where no launch measured them all."""
+    means = weights @ logs / weights.sum()
+    means = means[np.isfinite(means)]
+    return float(np.median(means)) if means.size else math.nan
 
 
 def aligned(part: Floats, rounds: Counts) -> Floats:

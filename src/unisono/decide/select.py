@@ -138,7 +138,7 @@ def segments(
         assert segment is not None  # the base alone always reaches every size
         found.append(segment)
         end = segment.first
-    return _merged(found[::-1])
+    return merged(found[::-1])
 
 
 def _supported(first: int, last: int, sizes: int) -> bool:
@@ -146,14 +146,14 @@ def _supported(first: int, last: int, sizes: int) -> bool:
     return last - first + 1 >= min(SUPPORT, sizes) or 0 < first <= last < sizes - 1
 
 
-def _merged(found: Sequence[Segment]) -> list[Segment]:
+def merged(found: Sequence[Segment]) -> list[Segment]:
     """Neighbours with the same choice as one."""
-    merged: list[Segment] = []
+    whole: list[Segment] = []
     for segment in found:
-        if merged and merged[-1].choice == segment.choice:
-            segment = Segment(merged.pop().first, segment.last, segment.choice)
-        merged.append(segment)
-    return merged
+        if whole and whole[-1].choice == segment.choice:
+            segment = Segment(whole.pop().first, segment.last, segment.choice)
+        whole.append(segment)
+    return whole
 
 
 def boundary(below: int, above: int) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from unisono.errors import UserError
 from unisono.language import N_
 from unisono.sizes import format_size, parse_size
-from unisono.vocabulary import DEFAULT, MPICH, OF_THE_MPI, UNISONO, Case, Setting
+from unisono.vocabulary import DEFAULT, INTEL, MPICH, OF_THE_MPI, UNISONO, Case, Setting
 
 
 def order(value: str) -> tuple[int, int, str]:
@@ -60,6 +60,8 @@ def subject(parameter: str, value: str) -> str:
         return N_("our {value}").format(value=value)
     if parameter == MPICH:
         return N_("MPICH's {value}").format(value=value)
+    if parameter == INTEL:
+        return N_("Intel MPI's preset {value}").format(value=value)
     if parameter == "placement":
         return N_("{value} placement").format(value=value)
     return f"{parameter}={value}"
@@ -67,7 +69,11 @@ def subject(parameter: str, value: str) -> str:
 
 def about(parameter: str, rest: Setting) -> str:
     """A parameter as the subject of a sentence about its values: "coll", "algorithm under pml=ucx"."""
-    each = {UNISONO: N_("each of our algorithms"), MPICH: N_("each of MPICH's algorithms")}
+    each = {
+        UNISONO: N_("each of our algorithms"),
+        MPICH: N_("each of MPICH's algorithms"),
+        INTEL: N_("each of Intel MPI's presets"),
+    }
     what = each.get(parameter, parameter)
     return N_("{what} under {rest}").format(what=what, rest=rest) if rest else what
 
@@ -135,7 +141,12 @@ def same(case: Case, what: str, values: Sequence[str], place: str, limit: float)
 
 def untold(parameters: Mapping[Case, Sequence[str]]) -> str:
     """What could not be told, in one sentence with its number. `parameters`: of each case, at least one in all."""
-    whole = {UNISONO: N_("our algorithms"), MPICH: N_("MPICH's algorithms"), OF_THE_MPI: N_("tuned's algorithms")}
+    whole = {
+        UNISONO: N_("our algorithms"),
+        MPICH: N_("MPICH's algorithms"),
+        INTEL: N_("Intel MPI's presets"),
+        OF_THE_MPI: N_("tuned's algorithms"),
+    }
     cases = [(case, ", ".join(whole.get(name, name) for name in names)) for case, names in parameters.items()]
     listed = [f"{case}: {names}" for case, names in cases[:_LISTED]] + ["..."] * (len(cases) > _LISTED)
     return N_(

@@ -22,7 +22,7 @@ from unisono.decide.claims import verdicts
 from unisono.decide.decision import Step
 from unisono.decide.sentences import order
 from unisono.decide.table import Table
-from unisono.vocabulary import DEFAULT, MPICH, NATIVE, UNISONO, Setting
+from unisono.vocabulary import DEFAULT, LEFT_TO_THE_MPI, NATIVE, UNISONO, Setting
 
 NOT_SET = "not set"
 """How a step names the absence of the parameter it compares."""
@@ -49,7 +49,7 @@ def trimmed(values: Sequence[float]) -> float:
 
 
 def is_component(name: str) -> bool:
-    return name in ("coll", "algorithm", "segment", UNISONO, MPICH) or name.startswith("coll_")
+    return name in ("coll", "algorithm", "segment", UNISONO, *LEFT_TO_THE_MPI) or name.startswith("coll_")
 
 
 def select(table: Table, margin: float, confidence: float) -> Selection:
@@ -115,7 +115,7 @@ class _Selector:
         return chosen.only("placement")
 
     def _third(self, fixed: Setting) -> Setting:
-        """The component; then, beside it, the algorithms of coll/tuned, or of MPICH."""
+        """The component; then, beside it, the algorithms of coll/tuned, of MPICH, or Intel MPI's presets."""
         parts = {
             setting.without(*fixed): setting
             for setting in sorted(self._curves)

@@ -6,17 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from unisono.export import mpich_files, rules, rules_json
+from unisono.export import mpich_files, preset_file, rules, rules_json
 from unisono.export.content import Content
 from unisono.export.handed import Handed
 from unisono.export.mpich_files import selection, selection_files
+from unisono.export.serving import with_its_launch
 from unisono.version import at_least
 
 RULES = "openmpi-rules.conf"
 JSON_RULES = "openmpi-rules.json"
 """The same for Open MPI 6."""
 
-CARRIED_FILES = (RULES, JSON_RULES, *mpich_files.FILES)
+CARRIED_FILES = (RULES, JSON_RULES, *mpich_files.FILES, preset_file.NAME)
 """All that variables may name."""
 
 PREFIX = "OMPI_MCA_"
@@ -40,6 +41,8 @@ def carried(content: Content) -> Carried:
         return _components(content)
     if content.mpi.traits.SELECTION_FILES:
         return _selected(content)
+    if content.mpi.traits.PRESET_FILE:
+        return _preset(content)
     return Carried(dict(content.words.env))
 
 
@@ -54,6 +57,13 @@ def _selected(content: Content) -> Carried:
     files = selection_files(found)
     names = {mpich_files.FILES[name]: str(content.directory / name) for name in files}
     return Carried({**names, **mpich_files.by_variables(content), **content.words.env}, files, found.notes)
+
+
+def _preset(content: Content) -> Carried:
+    found = preset_file.compile_presets(with_its_launch(content.tuning, content.plan), content.mpi)
+    files = {preset_file.NAME: found.text} if found.tree else {}
+    names = {preset_file.VARIABLE: str(content.directory / preset_file.NAME)} if files else {}
+    return Carried({**names, **content.words.env}, files, found.notes)
 
 
 def rules_name(content: Content) -> str:

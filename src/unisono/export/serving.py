@@ -13,7 +13,7 @@ from unisono.machine.description import Mpi
 from unisono.parameters.spelling import implementation
 from unisono.tuning.contents import Tuning
 from unisono.tuning.plans import Plan, Rule
-from unisono.vocabulary import DISPATCHED, MPICH, WITHOUT_SIZE, is_ours
+from unisono.vocabulary import DISPATCHED, LEFT_TO_THE_MPI, WITHOUT_SIZE, is_ours
 
 USUAL = {"node_latency": 2e-7, "node_byte": 1.25e-10, "fabric_latency": 2e-6, "fabric_byte": 1e-10}
 """Stands in for costs that were not measured, such as those between nodes on one node, where they do not matter: what
@@ -42,9 +42,9 @@ def with_its_launch(tuning: Tuning, plan: Plan) -> list[Plan]:
 
 
 def _rules(collective: str, plan: Plan, mpi: Mpi, notes: list[str]) -> list[dispatch.Rule]:
-    # What MPICH serves by its own files is left to it.
+    # What the MPI serves by its own files is left to it.
     named = sorted(plan.rules_for(collective), key=lambda rule: rule.first)
-    named = [rule for rule in named if rule.call.get("coll") != MPICH]
+    named = [rule for rule in named if rule.call.get("coll") not in LEFT_TO_THE_MPI]
     if not any(rule.call for rule in named):
         return []
     if collective in WITHOUT_SIZE and (len({rule.call for rule in named}) > 1 or named[-1].last is not None):

@@ -24,16 +24,14 @@ from unisono.vocabulary import (
     DEFAULT,
     DISPATCHED,
     MICROBENCHMARKS,
-    MPICH,
     NATIVE,
     PRELOAD,
-    SIZED_BY_MPICH,
     WITHOUT_SIZE,
     Case,
     Setting,
     as_measured,
-    call_part,
     launch_part,
+    one_for_all,
 )
 
 _TIE = 0.01
@@ -172,9 +170,8 @@ def _only(models: Mapping[Setting, Model], setting: Setting) -> dict[Setting, Mo
 
 
 def _one_rule(collective: str, settings: Sequence[Setting]) -> bool:
-    """Whether what serves a collective serves all its sizes: ranks know none, or MPICH's files tell none apart."""
-    of_mpich = any(setting.get("coll") == MPICH for setting in settings)
-    return collective in WITHOUT_SIZE or (of_mpich and collective not in SIZED_BY_MPICH)
+    """Whether what serves a collective serves all its sizes: ranks know none, or the MPI's files tell none apart."""
+    return collective in WITHOUT_SIZE or any(one_for_all(collective, setting) for setting in settings)
 
 
 def _picks(models: Mapping[Setting, Model], case: Case, known: _Known, base: Setting) -> list[Pick]:
@@ -186,13 +183,12 @@ def _usable(
     models: Mapping[Setting, Model], collective: str, launch: Setting, scope: Sequence[str]
 ) -> dict[Setting, Model]:
     """What a plan's rules may name, as for measured plans (decide.plans): whatever was switched inside the launches
-    where our library carries it out; algorithms of coll/tuned where that serves, or of MPICH; else the launch setting
-    alone."""
+    where our library carries it out; algorithms of coll/tuned where that serves, or of MPICH or Intel MPI; else the
+    launch setting alone."""
     base = as_measured(launch)
     if PRELOAD in launch and collective in DISPATCHED:
-        sized = collective in SIZED_BY_MPICH
         there = {setting: model for setting, model in models.items() if launch_part(setting, scope) == base}
-        return {setting: model for setting, model in there.items() if sized or setting.get("coll") != MPICH}
+        return {setting: model for setting, model in there.items() if not one_for_all(collective, setting)}
     native = [base | {"coll": name} for name in NATIVE]
     # Where it serves anyway, asking for it is folded into asking for nothing, and was never measured.
     serving = [forced for forced in native if base == forced or ("coll" not in base and forced not in models)]
@@ -231,7 +227,7 @@ def _rules(picks: Sequence[Pick], base: Setting) -> list[Rule]:
                     case.collective,
                     first,
                     last,
-                    call_part(setting, CALL_SCOPE),
+                    setting.only(*CALL_SCOPE),
                     over(run),
                     tuple(one.size for one in run),
                     sure=min(one.sure for one in run),

@@ -77,7 +77,7 @@ def launch_scope_words(setting: Setting, machine: Machine) -> LaunchWords:
     this MPI could switch it inside one."""
     words = launch_words(setting, machine)
     mpi = require_mpi(machine)
-    if "coll" in setting and "coll" in mpi.call_scope:
+    if "coll" in setting and "coll" in mpi.call_scope and mpi.traits.MCA:
         words.mca.update(component_words(setting["coll"], mpi))
     return words
 

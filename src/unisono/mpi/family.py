@@ -81,6 +81,8 @@ class Family(Protocol):
     reads a file of rules."""
     SELECTION_FILES: bool
     """Whether it reads files that select an algorithm by communicator and message size."""
+    PRESET_FILE: bool
+    """Whether it reads a file that names an algorithm of its own by number of ranks and message size."""
     SHOWN_BY: Literal["verbosity", "tripwires", "start"]
     """What shows that it took a setting: what components print when told to, whether a call ends for which its files
     have no answer, or what it prints at its start."""

@@ -28,8 +28,25 @@ CATALOGUE: tuple[str, ...] = ("intel", "placement", "unisono", "boot")
 """Without UCX: its messages go through libfabric."""
 MCA = False
 SELECTION_FILES = False
+PRESET_FILE = True
 SHOWN_BY: Literal["verbosity", "tripwires", "start"] = "start"
-ALGORITHMS_OF: str | None = None
+ALGORITHMS_OF: str | None = "intel"
+PRESETS = {
+    "allgather": 6,
+    "allgatherv": 5,
+    "allreduce": 32,
+    "alltoall": 18,
+    "alltoallv": 9,
+    "barrier": 11,
+    "bcast": 22,
+    "gather": 5,
+    "reduce": 19,
+    "reduce_scatter": 6,
+    "scatter": 5,
+}
+"""Collective -> how many presets there are, numbered from 1: 2021.18.1 says with I_MPI_DEBUG=5 that it leaves out what
+is above these. Preset 0 is the logic built into the library, which it does not follow by itself: it loads a table.
+Other versions may have fewer, which they then say, or more."""
 LIBRARY = "12"
 VERSION_IN_LUA = r"Intel%(R%) MPI Library[^,]*, Version%s+([%d.]+)"
 VERSION_IN_TCL = r"Intel\(R\) MPI Library[^,]*, Version\s+([0-9.]+)"
@@ -44,6 +61,7 @@ def describe(launcher: str, version: str, mpicc: str | None) -> Found:
         version=version,
         mpirun=direct or launcher,
         mpicc=find_mpicc(launcher, mpicc),
+        algorithms={name: {str(number): number for number in range(most + 1)} for name, most in PRESETS.items()},
         call_scope=list(CALL_SCOPE),
     )
 
@@ -71,8 +89,13 @@ def sweep_words(mpi: Installation) -> dict[str, str]:
 
 
 def forcing(collective: str, algorithm: str) -> dict[str, str]:
-    """None: its presets are read when it starts."""
-    return {}
+    """A preset, which is read when it starts."""
+    return {adjusting(collective): algorithm}
+
+
+def adjusting(collective: str) -> str:
+    """The variable that chooses among its presets."""
+    return f"I_MPI_ADJUST_{collective.upper()}"
 
 
 def parameters(mpirun: str) -> Mapping[str, Parameter] | None:

@@ -17,7 +17,7 @@ from unisono.parameters.defaults import default_component, default_pml, default_
 from unisono.parameters.known import require_known
 from unisono.parameters.placements import is_default_binding, same_placement
 from unisono.version import at_least
-from unisono.vocabulary import MPICH, Setting, is_ours
+from unisono.vocabulary import LEFT_TO_THE_MPI, MPICH, Setting, is_ours
 
 LIBRARIES = ("ucc", "hcoll")
 """Collective components that use UCX themselves, whatever carries point-to-point messages."""
@@ -82,7 +82,7 @@ def _fold_one(setting: Setting, here: _Here) -> tuple[Setting | None, list[str]]
 def _components(setting: Setting, here: _Here) -> _Folded:
     """The preferred component: is it here, does it serve these ranks, is it the one that serves anyway?"""
     name = setting.get("coll")
-    if name is None or name == MPICH or is_ours(setting):
+    if name is None or name in LEFT_TO_THE_MPI or is_ours(setting):
         return setting, ""
     mpi = here.machine.mpi
     present = usable(here.machine, "coll")
@@ -147,10 +147,14 @@ def _algorithms(setting: Setting, here: _Here) -> _Folded:
         return setting, ""
     if here.collective is not None and name not in mpi.algorithms.get(here.collective, {}):
         return None, N_("algorithm={name} is left out for {collective}: {whose} has no such algorithm for it.").format(
-            name=name, collective=here.collective, whose=mpi.name if setting.get("coll") == MPICH else "coll/tuned"
+            name=name,
+            collective=here.collective,
+            whose=mpi.name if setting.get("coll") in LEFT_TO_THE_MPI else "coll/tuned",
         )
     if setting.get("coll") == MPICH:
         return _mpichs(setting, here)
+    if setting.get("coll") in LEFT_TO_THE_MPI:
+        return setting, ""
     if name == "two_proc" and here.ranks != 2:
         return None, N_("algorithm=two_proc is left out: it works for two ranks, here are {ranks}.").format(
             ranks=here.ranks

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from unisono.errors import UserError
-from unisono.language import _
+from unisono.language import N_, _
 from unisono.machine.description import Machine, Mpi
 from unisono.mpi.cvars import algorithm_variable
 from unisono.parameters import catalogue
 from unisono.parameters.defaults import has_fast_network
 from unisono.version import version_tuple
-from unisono.vocabulary import CALL_SCOPE, MPICH, PRELOAD, Setting, call_part, is_ours
+from unisono.vocabulary import CALL_SCOPE, INTEL, LEFT_TO_THE_MPI, MPICH, PRELOAD, Setting, call_part, is_ours
 
 ENVIRONMENT = ("UCX_", "MPI_UCX_", "UCC_", "HCOLL_", "SHARP_", "FI_", "MPIR_CVAR_", "I_MPI_")
 """Parameters of these names are environment variables; every other name is an MCA parameter."""
@@ -59,6 +59,9 @@ def launch_words(setting: Mapping[str, str], machine: Machine, call_scope: Seque
     """
     mpi = require_mpi(machine)
     words = LaunchWords()
+    if setting.get("coll") == INTEL:
+        words.env.update(_for_a_launch(setting, mpi))
+        setting = {name: value for name, value in setting.items() if name not in CALL_SCOPE}
     for name, value in setting.items():
         if name in ("placement", PRELOAD) or name in (mpi.call_scope if call_scope is None else call_scope):
             continue
@@ -147,8 +150,8 @@ def call_as_launch(setting: Mapping[str, str], collective: str, machine: Machine
     """MCA parameters, or MPICH's variables, that give the call-scope part of a setting to one collective for a whole
     launch."""
     mpi = require_mpi(machine)
-    part = call_part(Setting(setting), CALL_SCOPE)
-    if part.get("coll") == MPICH:
+    part = Setting(setting).only(*CALL_SCOPE)
+    if part.get("coll") in LEFT_TO_THE_MPI:
         return _forcing(part, collective, mpi)
     words = component_words(part["coll"], mpi) if "coll" in part else {}
     forced = _algorithm_words(part, collective, mpi)
@@ -211,17 +214,26 @@ def _algorithm_words(part: Mapping[str, str], collective: str, mpi: Mpi) -> dict
     return words
 
 
+def _for_a_launch(setting: Mapping[str, str], mpi: Mpi) -> dict[str, str]:
+    """What is read at the start of a launch: an algorithm for every collective that has one of this name."""
+    having = [name for name, known in mpi.algorithms.items() if setting.get("algorithm") in known]
+    if not having:
+        return _forcing(setting, "", mpi)
+    return {name: value for each in having for name, value in _forcing(setting, each, mpi).items()}
+
+
 def _forcing(part: Mapping[str, str], collective: str, mpi: Mpi) -> dict[str, str]:
-    """MPICH's variables that give an algorithm to a collective."""
-    known = mpi.algorithms.get(collective, {}) if mpi.traits.ALGORITHMS_OF == MPICH else {}
+    """The MPI's own variables that give an algorithm to a collective."""
+    known = mpi.algorithms.get(collective, {}) if part.get("coll") == mpi.traits.ALGORITHMS_OF else {}
     name = part.get("algorithm", "")
     if name not in known or "segment" in part:
         raise UserError(
-            _("coll=mpich: {call} is none of {name} {version} for {collective}; it has: {known}").format(
+            _("coll={coll}: {call} is none of {name} {version} for {collective}; it has: {known}").format(
+                coll=part.get("coll"),
                 call=", ".join(f"{key}={value}" for key, value in part.items() if key != "coll") or "no algorithm",
                 name=mpi.name,
                 version=mpi.version,
-                collective=collective,
+                collective=collective or N_("any collective"),
                 known=", ".join(known) or "none",
             )
         )

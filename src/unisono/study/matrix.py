@@ -24,6 +24,7 @@ from unisono.study.ours import PREFIX, Candidates, offered, offered_anywhere
 from unisono.vocabulary import (
     CALL_SCOPE,
     DEFAULT,
+    INTEL,
     REDUCTIONS,
     UNISONO,
     USUAL,
@@ -244,10 +245,13 @@ def _combinations(study: Study, machine: Machine, collective: str, ours: Sequenc
                 chosen=", ".join(chosen), together=together, collective=collective, combinations_most=_COMBINATIONS_MOST
             )
         )
+    race = study.method.name == "race"
     for values in itertools.product(*chosen.values()):
         launch = Setting(dict(zip(chosen, values, strict=True)))
         for call in inside:
-            yield launch | call
+            # What takes a launch for each value is raced under nothing else, or it would take all the time there is.
+            if not (race and launch and call.get("coll") == INTEL):
+                yield launch | call
     if chosen:
         # What is switched inside a launch is also tried with nothing else changed.
         yield from inside
@@ -288,7 +292,7 @@ def _can_serve(setting: Setting, case: Case, candidates: Candidates) -> bool:
 def _keeps_order(setting: Setting, study: Study, collective: str) -> bool:
     """Whether a setting may serve where reductions are to be reproducible: ours that keep the order, which are all that
     the library offers then; components and algorithms of the MPI only where one launch is as the other."""
-    level, call = study.method.reproducible, call_part(setting)
+    level, call = study.method.reproducible, setting.only(*CALL_SCOPE)
     if level is None or collective not in REDUCTIONS or not call or is_ours(call):
         return True
     return level == "runs" and call.get("coll") != "adapt"

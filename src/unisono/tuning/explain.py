@@ -16,7 +16,7 @@ from unisono.tuning import words
 from unisono.tuning.choice import Lookup, ends, lookup, rules_apply, without_library
 from unisono.tuning.contents import Tuning
 from unisono.tuning.plans import Plan, Rule, gain_words
-from unisono.vocabulary import MPICH, PRELOAD, WITHOUT_SIZE, Setting
+from unisono.vocabulary import INTEL, LEFT_TO_THE_MPI, MPICH, PRELOAD, WITHOUT_SIZE, Setting
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Explanation:
     def rule_line(self) -> str | None:
         """The line of our library's rules file that serves it; None where our library does not."""
         plan, rule = self.found.plan, self.found.rule
-        if not plan.needs_library or rule is None or rule.call.get("coll", MPICH) == MPICH:
+        if not plan.needs_library or rule is None or rule.call.get("coll", MPICH) in LEFT_TO_THE_MPI:
             return None
         first, last = (0, None) if rule.collective in WITHOUT_SIZE else (rule.first, rule.last)
         what = f"{rule.collective} {plan.nodes} {plan.ppn} {first} {'max' if last is None else last}"
@@ -161,6 +161,12 @@ class Explanation:
                     if rest
                     else _("unisono run sets no parameter of a launch and names selection files for MPICH.")
                 )
+            elif self._call.get("coll") == INTEL:
+                sentence = (
+                    _("unisono run sets {rest} and names a file of presets for Intel MPI.")
+                    if rest
+                    else _("unisono run sets no parameter of a launch and names a file of presets for Intel MPI.")
+                )
             elif self._call:
                 sentence = (
                     _("unisono run sets {rest} and names a rules file for coll/tuned.")
@@ -186,6 +192,18 @@ class Explanation:
                 else _(
                     "unisono run puts libunisono.so into the ranks, which leaves this call to MPICH, and names "
                     "selection files by which MPICH serves it."
+                )
+            )
+        elif self._call.get("coll") == INTEL:
+            sentence = (
+                _(
+                    "unisono run puts libunisono.so into the ranks, which leaves this call to Intel MPI, names a file "
+                    "by which Intel MPI takes the preset, and sets {rest}."
+                )
+                if rest
+                else _(
+                    "unisono run puts libunisono.so into the ranks, which leaves this call to Intel MPI, and names a "
+                    "file by which Intel MPI takes the preset."
                 )
             )
         else:
@@ -223,6 +241,8 @@ class Explanation:
         """Those of export that say it to the MPI."""
         if call.get("coll") == MPICH:
             return _("mpich-json, shell or module")
+        if call.get("coll") == INTEL:
+            return _("intel, shell or module")
         return _("openmpi, ucx, shell or mpirun") if self.family.MCA else _("shell or module")
 
     def as_dict(self) -> dict[str, Any]:

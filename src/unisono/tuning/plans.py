@@ -16,7 +16,7 @@ from unisono.interval import Interval
 from unisono.language import _
 from unisono.sizes import format_size
 from unisono.tuning.names import check_value_names
-from unisono.vocabulary import CALL_SCOPE, DISPATCHED, MPICH, PRELOAD, UNISONO, Setting, is_ours
+from unisono.vocabulary import CALL_SCOPE, DISPATCHED, NATIVE, PRELOAD, UNISONO, Setting, is_ours
 
 Basis = Literal["measured", "predicted"]
 """What a plan with its rules rests on: measurements of its own ranks, or those of other numbers of nodes."""
@@ -50,11 +50,11 @@ def gain_words(gain: Interval) -> str:
 
 def _of_a_call(call: Setting) -> Setting:
     check_value_names(call, CALL_SCOPE)
-    if ("algorithm" in call or "segment" in call) and call.get("coll") not in ("tuned", MPICH, UNISONO):
+    if ("algorithm" in call or "segment" in call) and call.get("coll") not in (*NATIVE, UNISONO):
         raise ValueError(
             _(
-                "algorithm and segment are those of coll/tuned, MPICH or ours: write coll = "
-                '"tuned", "mpich" or "unisono"'
+                "algorithm and segment are those of coll/tuned, MPICH, Intel MPI or ours: write coll = "
+                '"tuned", "mpich", "intel" or "unisono"'
             )
         )
     if is_ours(call) and "algorithm" not in call:

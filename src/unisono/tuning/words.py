@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from unisono.language import N_, _
 from unisono.sizes import format_size
-from unisono.vocabulary import MPICH, PRELOAD, Setting, is_ours
+from unisono.vocabulary import INTEL, MPICH, PRELOAD, Setting, is_ours
 
 SIMULATED = N_("simulated with SimGrid: nothing of it was measured on any machine")
 """What everybody says of a tuning that unisono simulate tune made."""
@@ -42,6 +42,8 @@ def use(call: Mapping[str, str]) -> str:
         words = _("our {value}").format(value=call["algorithm"])
     elif "algorithm" in call and call.get("coll") == MPICH:
         words = _("MPICH's {value}").format(value=call["algorithm"])
+    elif "algorithm" in call and call.get("coll") == INTEL:
+        words = _("Intel MPI's preset {value}").format(value=call["algorithm"])
     elif "algorithm" in call:
         words = _("tuned {value}").format(value=call["algorithm"])
     else:

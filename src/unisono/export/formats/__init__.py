@@ -8,6 +8,7 @@ from unisono.errors import UserError
 from unisono.export.content import Content
 from unisono.export.formats import (
     han,
+    intel,
     module,
     mpich_env,
     mpich_json,
@@ -61,6 +62,7 @@ FORMATS: tuple[Format, ...] = (
     shell,
     mpich_env,
     mpich_json,
+    intel,
     mpirun,
     module,
     slurm,

@@ -29,6 +29,7 @@ HOST_FILES: tuple[str, ...] = ("HYDRA_HOST_FILE",)
 CATALOGUE: tuple[str, ...] = ("mpich", "ucx", "placement", "unisono", "boot")
 MCA = False
 SELECTION_FILES = True
+PRESET_FILE = False
 SHOWN_BY: Literal["verbosity", "tripwires", "start"] = "tripwires"
 ALGORITHMS_OF: str | None = "mpich"
 LIBRARY = "12"

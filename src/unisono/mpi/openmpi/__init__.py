@@ -36,6 +36,7 @@ HOST_FILES: tuple[str, ...] = ("PRTE_MCA_prte_default_hostfile", "OMPI_MCA_orte_
 CATALOGUE: tuple[str, ...] = ("openmpi", "ucx", "placement", "unisono", "boot")
 MCA = True
 SELECTION_FILES = False
+PRESET_FILE = False
 SHOWN_BY: Literal["verbosity", "tripwires", "start"] = "verbosity"
 ALGORITHMS_OF: str | None = "tuned"
 LIBRARY = "40"
