@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.decide.synthetic import Noise
+from unisono.decide import statistics
 from unisono.decide.robust import Counts, Floats
 from unisono.decide.statistics import Contrast, Prior, compare, contrasts, locations
 from unisono.vocabulary import DEFAULT, Setting
@@ -270,3 +271,15 @@ def test_locations_know_how_noisy_they_are() -> None:
     fit = locations(values)
     assert float(np.mean(np.abs(fit.log - 2.0) > fit.half(0.95, 1.0))) < 0.07
     assert float(np.mean(fit.error)) == pytest.approx(0.05 / math.sqrt(5), rel=0.1)
+
+
+def test_intervals_of_a_table_are_those_of_its_cells() -> None:
+    rng = np.random.default_rng(5)
+    logs = rng.normal(-10, 3, (40, 30))
+    halves = np.abs(rng.normal(0, 1, (40, 30)))
+    halves[rng.random(halves.shape) < 0.1] = np.inf
+    logs[0, :3], halves[0, :3] = (709.0, 709.7, -745.0), (0.5, 2.0, 10.0)
+    found = statistics.intervals(logs, halves)
+    assert found == [
+        [statistics.interval(a, b) for a, b in zip(*row, strict=True)] for row in zip(logs, halves, strict=True)
+    ]

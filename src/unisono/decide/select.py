@@ -10,7 +10,7 @@ import numpy as np
 
 from unisono.decide.decision import Estimate
 from unisono.decide.robust import Counts, Floats
-from unisono.decide.statistics import contrasts, interval, locations
+from unisono.decide.statistics import contrasts, intervals, locations
 from unisono.decide.table import Table
 from unisono.vocabulary import DEFAULT
 
@@ -28,26 +28,26 @@ def estimates(table: Table, margin: float, confidence: float) -> list[Estimate]:
         return []
     gains = contrasts(table.logs, table.row(DEFAULT), table.rounds)
     times = locations(table.logs, table.rounds)
-    half_gain = gains.half(confidence)
-    half_time = times.half(confidence, 1.0)
-    found = []
-    for column, size in enumerate(table.sizes):
-        for row, setting in enumerate(table.settings):
-            if not np.isfinite(gains.log[row, column]):
-                continue
-            half = 0.0 if setting.is_default else half_gain[row, column]
-            found.append(
-                Estimate(
-                    case=table.case,
-                    size=size,
-                    setting=setting,
-                    launches=int(times.launches[row, column]),
-                    time=interval(times.log[row, column], half_time[row, column]),
-                    gain=interval(gains.log[row, column], half),
-                    significant=bool(abs(gains.log[row, column]) - half > math.log1p(margin)),
-                )
-            )
-    return found
+    half = gains.half(confidence)
+    half[[setting.is_default for setting in table.settings]] = 0.0
+    known = np.isfinite(gains.log).tolist()
+    launches = times.launches.tolist()
+    time, gain = intervals(times.log, times.half(confidence, 1.0)), intervals(gains.log, half)
+    significant = (np.abs(gains.log) - half > math.log1p(margin)).tolist()
+    return [
+        Estimate(
+            table.case,
+            size,
+            setting,
+            launches[row][column],
+            time[row][column],
+            gain[row][column],
+            significant[row][column],
+        )
+        for column, size in enumerate(table.sizes)
+        for row, setting in enumerate(table.settings)
+        if known[row][column]
+    ]
 
 
 def ranges_of(sizes: int, lengths: Floats) -> Floats:

@@ -123,6 +123,17 @@ def interval(log: float, half: float) -> Interval:
     return Interval(mid, float(np.exp(log - half)), high)
 
 
+def intervals(logs: Floats, halves: Floats) -> list[list[Interval]]:
+    """The same of rows x cells at once."""
+    known = np.isfinite(halves)
+    widths = np.where(known, halves, 0.0)
+    low = np.where(known, np.exp(logs - widths), 0.0)
+    with np.errstate(over="ignore"):
+        high = np.where(known & (logs + widths < _LOG_MOST), np.exp(logs + widths), math.inf)
+    ends = (np.exp(logs).tolist(), low.tolist(), high.tolist())
+    return [list(map(Interval, *row)) for row in zip(*ends, strict=True)]
+
+
 _LOG_MOST = math.log(sys.float_info.max)
 """exp of more is infinite."""
 
