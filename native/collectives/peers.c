@@ -207,7 +207,8 @@ static void share(struct peers *peers, MPI_Comm user, int slot)
     int64_t bytes = lines_in(slab) * (int64_t)sizeof(struct shared_rank);
     bool good = topology->locals == 1 || segment_create(segment, &here, bytes);
     if (good && slab == 0 && topology->nodes > 1 && topology->locals > 1) {
-        good = segment_create(&peers->cells.segment, &here, cell_stride_for(topology->locals) * CELLS);
+        peers->cells.stride = cell_stride_for(topology->locals);
+        good = segment_create(&peers->cells.segment, &here, peers->cells.stride * CELLS);
         peers->cells.made = good ? CELLS_MADE : CELLS_NONE;
     }
     if (agreed(user, good))

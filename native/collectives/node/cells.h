@@ -55,6 +55,7 @@ struct shared_rank {
 struct cells {
     enum { CELLS_UNTRIED, CELLS_NONE, CELLS_MADE } made;
     struct segment segment;
+    int64_t stride;        /* from one cell to the next: room for several places in each */
     struct segment writer; /* the lines of the communicator for which this rank wrote last */
     uint64_t step;         /* in which it did */
 };
@@ -67,7 +68,7 @@ struct node {
     struct segment second; /* cells, which belong to `cells`; no more than tried when first needed */
     struct cells *cells;
     int64_t cell_bytes;
-    int64_t cell_stride; /* from one cell to the next: room for several places in each */
+    int64_t cell_stride; /* of `cells`, once they are there */
     uint64_t step;       /* the next nobody has taken */
     uint64_t known;      /* all ranks have passed the steps below */
     struct pairs *pairs; /* pairs.h; NULL: not yet, or refused */

@@ -57,7 +57,6 @@ static bool level_prepare(struct level *level, const struct coll_comm *comm, int
     node->ranks = count;
     node->crowded = comm->node->crowded;
     node->cell_bytes = cell_bytes_for(count);
-    node->cell_stride = cell_stride_for(count);
     node->cells = &level->cells;
     return true;
 }

@@ -20,7 +20,6 @@ void node_create(struct coll_comm *comm, struct peers *peers, int slot)
     node->ranks = comm->topology.locals;
     node->crowded = crowd();
     node->cell_bytes = cell_bytes_for(node->ranks);
-    node->cell_stride = cell_stride_for(node->ranks);
     node->first = peers_lines(peers, slot);
     node->shared = node->ranks > 1 && node->first.base != NULL;
     comm->fabric.hears = node->shared && comm->topology.nodes == 1;
@@ -80,12 +79,14 @@ bool cells_ready(struct coll_comm *comm)
     if (node->second.base != NULL)
         return true;
     if (cells->made == CELLS_UNTRIED) {
-        bool made = node->shared && segment_create(&cells->segment, comm, node->cell_stride * CELLS);
+        cells->stride = cell_stride_for(node->ranks);
+        bool made = node->shared && segment_create(&cells->segment, comm, cells->stride * CELLS);
         cells->made = made ? CELLS_MADE : CELLS_NONE;
     }
-    if (cells->made == CELLS_MADE)
+    if (cells->made == CELLS_MADE) {
         node->second = (struct segment){.base = cells->segment.base, .each = cells->segment.each};
-    else {
+        node->cell_stride = cells->stride;
+    } else {
         comm->is_short = true;
         comm->fabric.hears = node->shared; /* else nothing was refused, and there is no memory in which to hear */
     }
