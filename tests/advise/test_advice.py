@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from tests.advise.made import Call, profile
-from tests.advise.made_world import keep
+from tests.advise.made_world import UCX, keep
 from tests.decide.synthetic import Noise, scaled, study, study_data
 from tests.tuning.samples import plan, rule, tuning
 from unisono.advise.advice import Advice, advise, cut_to
@@ -257,8 +257,8 @@ def test_studies_beside_the_tuning_are_used(
     files: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The one it was made from, and what was measured for a program; not one of something else."""
-    keep(tmp_path / "study.db", {CASES[0]: SIZES}, 0.6)
-    keep(tmp_path / "gaps.db", {CASES[1]: SIZES}, 0.6)
+    keep(tmp_path / "study.db", {CASES[0]: SIZES}, {UCX: 0.6})
+    keep(tmp_path / "gaps.db", {CASES[1]: SIZES}, {UCX: 0.6})
     run(files)
     assert json.loads(capsys.readouterr().out)["evidence"] == ["study program", "tuning example"]
     with Store.open(tmp_path / "study.db") as store:

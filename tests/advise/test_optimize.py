@@ -366,8 +366,8 @@ def test_the_study_measures_what_the_program_uses_and_no_more() -> None:
 
 
 def test_studies_are_merged_with_launches_of_their_own(tmp_path: Path) -> None:
-    keep(tmp_path / "a.db", {Case("alltoall", 1, 4): (1024,)}, 0.5)
-    keep(tmp_path / "b.db", {Case("bcast", 1, 4): (64,)}, 0.5)
+    keep(tmp_path / "a.db", {Case("alltoall", 1, 4): (1024,)}, {UCX: 0.5})
+    keep(tmp_path / "b.db", {Case("bcast", 1, 4): (64,)}, {UCX: 0.5})
     whole: StudyData = merged([tmp_path / "a.db", tmp_path / "b.db"])
     assert {s.case.collective for s in whole.samples} == {"alltoall", "bcast"}
     launches = {s.case.collective: {t.launch for t in whole.samples if t.case == s.case} for s in whole.samples}

@@ -236,6 +236,15 @@ def test_what_could_not_be_told_is_one_line_with_a_count() -> None:
     assert not any(f.kind == "not told" for f in decide(often, method="race").findings)
 
 
+def test_what_had_no_launch_is_said() -> None:
+    samples = study(machine, [HCOLL], cases=CASES, launches=5)
+    found = decide(samples, method="race", never=["pml=ucx", "placement=cyclic"])
+    assert found.never == ("pml=ucx", "placement=cyclic")
+    (line,) = [f for f in found.findings if "even one launch" in f.text]
+    assert (line.kind, line.case) == ("not told", None)
+    assert line.text.startswith("2 launch settings, pml=ucx the first of them, had no time")
+
+
 def test_a_value_that_was_measured_too_seldom_does_not_hide_what_is_known_of_another() -> None:
     samples = study(machine, THRESHOLDS, cases=CASES[:1], launches=5, noise=Noise(0.02, sample=0.005))
     first = min(sample.launch for sample in samples if sample.setting == THRESHOLDS[-1])

@@ -63,7 +63,15 @@ def test_a_kept_default_says_what_it_was_compared_with(study: StudyData, decisio
     (answer,) = headline.answers(kept, {})
     others = len({e.setting for e in decision.estimates}) - 1
     assert answer.sentence == (
-        f"the default is already the best choice: none of {others} other settings is sure to beat it by more than 3%"
+        f"the default is kept: none of {others} other settings is sure to beat it by more than 3%"
+    )
+
+
+def test_settings_that_were_never_launched_are_not_called_worse(study: StudyData, decision: Decision) -> None:
+    plans = (decided(Setting(), {"allreduce": Interval(1, 1, 1)}, ppn=2),)
+    (answer,) = headline.answers(replace(decision, plans=plans, never=("pml=ucx", "placement=cyclic")), {})
+    assert answer.sentence == (
+        "the default is kept: 2 launch settings had no time for even one launch, so that nothing is known of them"
     )
 
 

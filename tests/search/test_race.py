@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from tests.decide.synthetic import Bench, Noise, scaled
+from tests.study.machines import machine
+from tests.study.test_store import META
 from unisono.search import race
+from unisono.search.search import never_launched
 from unisono.study.config import Study
 from unisono.study.data import Refusal
 from unisono.study.engine import Task
 from unisono.study.matrix import CaseMatrix, Matrix
+from unisono.study.store import Store
 from unisono.vocabulary import CALL_SCOPE, DEFAULT, Case, Sample, Setting
 
 CASE = Case("alltoall", 1, 2)
 FAST = Setting({"coll": "unisono", "algorithm": "cells"})
 SMALL_ONLY = Setting({"coll": "unisono", "algorithm": "inline"})
+STUDY = Study.model_validate(
+    {"study": {"name": "one size"}, "cases": {"collectives": ["alltoall"]}, "method": {"name": "race"}}
+)
 
 
 @dataclass
@@ -50,9 +58,19 @@ class Made:
 def test_what_applies_to_no_size_is_not_waited_for() -> None:
     """Else every round asks for it alone, and nothing else gets the launches that would settle it."""
     matrix = Matrix((CaseMatrix(CASE, (4096,), (DEFAULT, FAST, SMALL_ONLY)),), (), CALL_SCOPE)
-    study = Study.model_validate(
-        {"study": {"name": "one size"}, "cases": {"collectives": ["alltoall"]}, "method": {"name": "race"}}
-    )
     runner = Made()
-    assert race.run(matrix, study, runner)
+    assert race.run(matrix, STUDY, runner)
     assert runner.asked.count(SMALL_ONLY) == 1 and runner.asked.count(FAST) > 1
+
+
+def test_launch_settings_without_a_launch_are_known(tmp_path: Path) -> None:
+    ucx, cyclic = Setting({"pml": "ucx"}), Setting({"placement": "cyclic"})
+    matrix = Matrix((CaseMatrix(CASE, (4096,), (DEFAULT, FAST, ucx, cyclic)),), (), CALL_SCOPE)
+    path = tmp_path / "study.db"
+    with Store.create(path, name="t", config="{}", method="race", machine=machine(), meta=META) as store:
+        assert never_launched(store, STUDY, matrix) == ["default", "placement=cyclic", "pml=ucx"]
+        for setting in (DEFAULT, ucx):
+            store.end_launch(store.begin_launch(setting, 1, 2, 1, "mpirun", False), "done", "", 1.0)
+        assert never_launched(store, STUDY, matrix) == ["placement=cyclic"]
+        classic = STUDY.model_copy(update={"method": STUDY.method.model_copy(update={"name": "classic"})})
+        assert never_launched(store, classic, matrix) == []

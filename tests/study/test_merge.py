@@ -11,6 +11,7 @@ from tests.study.test_store import META, RAW, STATISTICS
 from unisono.errors import UserError
 from unisono.study.begin import resume, stored_study
 from unisono.study.config import Study
+from unisono.study.data import NEVER
 from unisono.study.merge import merge
 from unisono.study.store import Store
 from unisono.vocabulary import DEFAULT, Case
@@ -31,6 +32,7 @@ def measured(folder: Path, nodes: int, collective: str = "allreduce", version: s
             store.end_launch(launch, "done", "", 1.0, "", {"ranks": 2 * nodes})
         store.add_limits(nodes, 2, launch, {"latency_ns": nodes})
         store.add_note("Of all.")
+        store.set_meta(NEVER, [f"nodes={nodes}", "pml=ucx"])
     return folder / "study.db"
 
 
@@ -48,6 +50,7 @@ def test_all_that_was_measured_is_there_once(tmp_path: Path) -> None:
     assert sorted(refusal.launch for refusal in data.refusals) == [1, 2, 3, 4]
     assert data.limits == {(2, 2): {"latency_ns": 2}, (4, 2): {"latency_ns": 4}}
     assert data.notes == ("Of all.",)
+    assert data.never == ("nodes=2", "nodes=4", "pml=ucx")
     assert sorted(study.cases.nodes) == [2, 4]
     assert len(data.machine.nodes) == 4
 

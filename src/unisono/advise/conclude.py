@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from unisono.advise.advice import Advice
 from unisono.advise.journal import Round
@@ -15,8 +16,9 @@ UNMEASURED = 0.05
 """Of the program's time: where more of it is in calls that could be measured but were not, nothing is concluded."""
 
 
-def conclude(round: Round, advice: Advice, more: str) -> None:
-    """Whether that is an answer. `more` says what would allow for one."""
+def conclude(round: Round, advice: Advice, never: Sequence[str], more: str) -> None:
+    """Whether that is an answer. `never`: launch settings that were to be compared and were not launched even once;
+    `more` says what would allow for an answer."""
     missing = math.fsum(gap.share for gap in advice.gaps)
     open_ones = [trial for trial in round.trials if may_gain(trial)]
     if open_ones:
@@ -32,6 +34,12 @@ def conclude(round: Round, advice: Advice, more: str) -> None:
         round.ended = N_("{share} of the time is in calls that were not measured: {more}").format(
             share=percent(missing), more=more
         )
+    elif never:
+        round.outcome = "not measured"
+        said = N_("{count} launch settings, {setting} the first of them, had no time for even one launch: {more}")
+        if len(never) == 1:
+            said = N_("One launch setting, {setting}, had no time for even one launch: {more}")
+        round.ended = said.format(count=len(never), setting=never[0], more=more)
     elif round.trials:
         round.outcome = "nothing"
         round.ended = N_("No candidate was faster, nor may one be by {worthwhile} or more.").format(

@@ -123,6 +123,16 @@ def measure(
         return search(store, stored_study(store), matrix, machine, program, budget, hooks or Hooks(), ours)
 
 
+def never_launched(paths: Sequence[Path]) -> list[str]:
+    """The launch settings that these studies were to compare and that had no time for even one launch. Raises
+    UserError for a study that cannot be read."""
+    found: set[str] = set()
+    for path in paths:
+        with Store.open(path) as store:
+            found.update(store.never())
+    return sorted(found)
+
+
 def _ours(path: Path, study: Study, machine: Machine, program: Path) -> Ours | None:
     """Our library with what it offers; a study that was begun without it goes on without, one can do without."""
     stored = None
@@ -160,6 +170,7 @@ def merged(paths: Sequence[Path]) -> StudyData:
             launches=(*whole.launches, *(replace(r, id=r.id + launch, round=r.round + round) for r in data.launches)),
             refusals=(*whole.refusals, *(replace(r, launch=r.launch + launch) for r in data.refusals)),
             limits={**data.limits, **whole.limits},
+            never=tuple(dict.fromkeys((*whole.never, *data.never))),
             notes=tuple(dict.fromkeys((*whole.notes, *data.notes))),
             weights={**data.weights, **whole.weights} if whole.weights and data.weights else {},
         )

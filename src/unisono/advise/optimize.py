@@ -18,7 +18,7 @@ from unisono.advise.conclude import conclude
 from unisono.advise.evidence import Evidence, Now
 from unisono.advise.gaps import gaps
 from unisono.advise.journal import Files, Journal, Round, Trial
-from unisono.advise.measuring import Wanted, known, unchanged, weights_of
+from unisono.advise.measuring import Wanted, known, never_launched, unchanged, weights_of
 from unisono.advise.mix import MEASURED, Mix, mix_of
 from unisono.advise.paired import LEAST_PAIRS
 from unisono.advise.replayed import Replays, Subject, matching, replaying, replays, subjects
@@ -37,8 +37,6 @@ from unisono.tuning.contents import Tuning
 from unisono.vocabulary import Case, Condition, Setting
 
 MOST_ROUNDS = 4
-MOST_TRIALS = 3
-"""Candidates tried in one round: the more are tried, the sooner one wins by luck."""
 AS_IS_RUNS = 3
 _PROFILING = 1.3
 """A profiled run, and reading what it wrote, take this much longer than one as it is."""
@@ -301,7 +299,7 @@ class Optimizer:
 
     def _try(self, number: int, round: Round, line: Command, advice: Advice) -> None:
         tried = {Setting(trial.launch) for trial in round.trials if trial.verdict}
-        for prediction in worth_a_trial(advice)[:MOST_TRIALS]:
+        for prediction in worth_a_trial(advice):
             if prediction.launch in tried:
                 continue
             cut = cut_to(advice.tuning, advice.case, prediction)
@@ -333,7 +331,7 @@ class Optimizer:
                 self._prove(trial, line, tuned, launch, patient=True)
                 if self._kept(trial, round, cut):
                     return
-        conclude(round, advice, self._more())
+        conclude(round, advice, never_launched(self._studies(self.journal.rounds)), self._more())
 
     def _kept(self, trial: Trial, round: Round, cut: Tuning) -> bool:
         """Whether it proved faster; then it is the program's from now on."""
@@ -346,6 +344,8 @@ class Optimizer:
         return True
 
     def _prove(self, trial: Trial, line: Command, tuned: Command, setting: Setting, *, patient: bool = False) -> None:
+        tried = self.journal.rounds[-1].trials
+        number = tried.index(trial) if trial in tried else 0
         prove(
             trial,
             line,
@@ -354,6 +354,7 @@ class Optimizer:
             metric=self.journal.metric,
             pairs=self.journal.pairs,
             seed=len(self.journal.rounds),
+            number=number,
             deadline=self._deadline,
             affords=lambda pairs: 2 * pairs * self._run_seconds <= self.left,
             keep=self._keep,

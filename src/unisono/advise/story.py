@@ -67,7 +67,7 @@ class Story:
         if not self.accepted:
             why = self.journal.rounds[-1].ended if self.journal.rounds else ""
             answer = _ANSWERS.get(self.outcome, N_("Nothing is proven yet: the program stays as it is, at {time}."))
-            return f"{_(answer).format(time=f'{before:.4g} s')} {translated(why)}".rstrip()
+            return f"{_(answer).format(time=f'{before:.4g} s')} {_whole(why)}".rstrip()
         launch = self.accepted[-1].launch
         now = translated(str(Setting(launch))) if launch else _("rules for its collectives")
         if proof is None or proof.gain is None or proof.improvement is None:
@@ -170,7 +170,7 @@ class Story:
 
     def _tried(self) -> list[str]:
         if not any(round.trials for round in self.journal.rounds):
-            return [translated(round.ended) for round in self.journal.rounds if round.ended] or [_("Nothing yet.")]
+            return [_whole(round.ended) for round in self.journal.rounds if round.ended] or [_("Nothing yet.")]
         rows = [_("| round | setting | should save | measured: before / after | verdict |"), "|---|---|---|---|---|"]
         for number, round in enumerate(self.journal.rounds, start=1):
             for trial in round.trials:
@@ -184,7 +184,7 @@ class Story:
                 verdict = _(trial.verdict) if trial.verdict else _("not finished")
                 rows.append(f"| {number} | `{setting}` | {saving} | {gain} | {verdict} |")
         ends = [
-            _("Round {number}: {what}").format(number=n, what=translated(round.ended))
+            _("Round {number}: {what}").format(number=n, what=_whole(round.ended))
             for n, round in enumerate(self.journal.rounds, start=1)
             if round.ended
         ]
@@ -216,6 +216,11 @@ def read_story(journal: Journal, files: Files) -> Story:
     """The story as far as it goes. Raises UserError when a profile of it cannot be read."""
     profiles = [load(files.directory / round.profile) for round in journal.rounds if round.profile]
     return Story(journal, files, tuple(profiles))
+
+
+def _whole(ended: str) -> str:
+    """Why a round ended, with its stop."""
+    return translated(ended if not ended or ended.endswith(".") else f"{ended}.")
 
 
 def _pairs(journal: Journal) -> str:

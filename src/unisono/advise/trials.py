@@ -18,6 +18,10 @@ LOOKS = 3
 pairs, while the budget lasts. Each look has a chance to be wrong, so each takes its share of the doubt (Bonferroni):
 the interval at the last one is of CONFIDENCE, however many there were."""
 CONFIDENCE = 0.95
+FIRST_TRIALS = 3
+"""So many candidates of a round are judged with CONFIDENCE. The more are tried, the sooner one wins by luck: each
+further as many share half of the doubt that those before them had, so that all have no more than twice that of the
+first, however many there are."""
 LEAST_SAVING = 0.003
 """Of the program's time: less cannot be told from noise by a handful of runs."""
 WORTHWHILE = 0.03
@@ -34,6 +38,11 @@ def worth_a_trial(advice: Advice) -> list[Prediction]:
     return likely + [p for p in advice.others if p not in likely and p.saving.high > least]
 
 
+def confidence(number: int) -> float:
+    """Of a look at candidate `number` of a round, from 0."""
+    return 1 - (1 - CONFIDENCE) / LOOKS / (1 << number // FIRST_TRIALS)
+
+
 def prove(
     trial: Trial,
     line: Command,
@@ -44,20 +53,22 @@ def prove(
     pairs: int,
     seed: int,
     deadline: float,
+    number: int,
     affords: Callable[[int], bool],
     keep: Callable[[], None],
     patient: bool = False,
 ) -> None:
     """Runs `line` and `tuned` in `pairs`, and in more while the trial is in doubt and the budget `affords` so many:
     while the candidate seems faster, and where `patient` also while it may be, by as much as would be welcome.
-    Each run is kept (`keep`) as it ends; the verdict is set last, and can be had again from all runs."""
+    `number`: which candidate of its round it is, from 0. Each run is kept (`keep`) as it ends; the verdict is set last,
+    and can be had again from all runs."""
 
     def kept(run: Run) -> None:
         trial.runs.append(run)
         keep()
 
-    def look(number: int) -> Verification:
-        whole = pairs << number
+    def look(at: int) -> Verification:
+        whole = pairs << at
         return compare(
             line,
             tuned,
@@ -65,19 +76,19 @@ def prove(
             metric=metric,
             runs=whole,
             deadline=deadline,
-            confidence=1 - (1 - CONFIDENCE) / LOOKS,
+            confidence=confidence(number),
             seed=seed,
             progress=kept,
             earlier=[run for run in trial.runs if run.pair < whole],
         )
 
     found = look(0)
-    for number in range(1, LOOKS):
-        if found.verdict != "no difference" or found.gain is None or not affords(pairs << (number - 1)):
+    for at in range(1, LOOKS):
+        if found.verdict != "no difference" or found.gain is None or not affords(pairs << (at - 1)):
             break
         if not (found.gain.mid > 1 + LEAST_SAVING or (patient and found.gain.high > 1 + WORTHWHILE)):
             break
-        found = look(number)
+        found = look(at)
     # Not saved before what follows from it is.
     _conclude(trial, found)
 

@@ -18,7 +18,7 @@ from unisono.advise.apply import resolve
 from unisono.advise.changes import Changes, changes, profiled
 from unisono.advise.evidence import Evidence, StudyEvidence, TuningEvidence
 from unisono.advise.gaps import Gap
-from unisono.advise.measuring import measure, study_for
+from unisono.advise.measuring import measure, never_launched, study_for
 from unisono.advise.mix import Mix, mix_of
 from unisono.advise.recording import profile_of
 from unisono.advise.replayed import Replays, matching, missing, replay, replaying, replays, subjects
@@ -27,7 +27,7 @@ from unisono.commands.console import err, out, print_json
 from unisono.commands.progress import StudyProgress
 from unisono.commands.remembered import compiler, launcher, started, words_for_it
 from unisono.errors import UserError
-from unisono.language import _, translated
+from unisono.language import _, ngettext, translated
 from unisono.launch.command import Command
 from unisono.launch.job import nodes_of
 from unisono.library.build import bench_program
@@ -252,6 +252,16 @@ def measured(advice: Advice, bench: Bench, seconds: float, folder: Path) -> list
             hooks = Hooks(progress.measured, progress.plan, progress.waiting)
             measure(path, study_for(wanted, machine), wanted, machine, program, part, hooks, conditions)
         paths.append(path)
+    if never := never_launched(paths):
+        said = ngettext(
+            "{budget:.0f} s sufficed for all but {count} launch setting ({setting}), of which nothing is known; ask "
+            "again with a larger --budget",
+            "{budget:.0f} s sufficed for all but {count} launch settings ({setting} ...), of which nothing is known; "
+            "ask again with a larger --budget",
+            len(never),
+        )
+        note = said.format(budget=seconds, count=len(never), setting=never[0])
+        err().print(_("Note: {note}").format(note=note), style="yellow", markup=False)
     return paths
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from unisono.decide import sentences
 from unisono.decide.decision import Decision, Step
 from unisono.decide.disqualify import Disqualified, disqualify
 from unisono.decide.findings import findings, summed
@@ -36,13 +37,15 @@ def decide(
     failures: Sequence[LaunchRow] = (),
     refusals: Sequence[Refusal] = (),
     notes: Sequence[str] = (),
+    never: Sequence[str] = (),
 ) -> Decision:
     """Estimates, plans and findings of a study. Deterministic: the same samples, in any order, decide the same.
 
     `method`: "race" compares medians and every plan that was measured; "classic" compares means and, as Oracle's guides
     do, selects in steps: its plans are the default and what the steps arrive at. `weights`: collective -> how much it
     counts in the joint choice (none: all alike, ping-pong aside). `failures`: launches that did not end well;
-    `refusals`: what could not be measured in launches that did. Raises UserError when there is nothing to decide from.
+    `refusals`: what could not be measured in launches that did; `never`: launch settings that had no launch.
+    Raises UserError when there is nothing to decide from.
     """
     if method not in STATISTIC:
         raise UserError(
@@ -85,9 +88,15 @@ def decide(
         statistic=STATISTIC[method],
         estimates=tuple(e for table in together.values() for e in estimates(table, margin, confidence)),
         plans=tuple(plans),
-        findings=(*out.findings, *summed(said), *(Finding("folded", note) for note in notes)),
+        findings=(
+            *out.findings,
+            *summed(said),
+            *([Finding("not told", sentences.never(never))] if never else []),
+            *(Finding("folded", note) for note in notes),
+        ),
         weights=dict(weights or {}),
         steps=tuple(steps),
+        never=tuple(never),
     )
 
 

@@ -41,6 +41,8 @@ class Decision:
     findings: tuple[Finding, ...]
     weights: Mapping[str, float] = field(default_factory=dict)
     steps: tuple[Step, ...] = ()
+    never: tuple[str, ...] = ()
+    """Launch settings that were to be compared and had no time for even one launch."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -155,6 +155,19 @@ def untold(parameters: Mapping[Case, Sequence[str]]) -> str:
     ).format(count=sum(map(len, parameters.values())), cases="; ".join(listed))
 
 
+def never(settings: Sequence[str]) -> str:
+    """That nothing is known of launch settings, at least one, because there was no time to launch them."""
+    if len(settings) == 1:
+        return N_(
+            "One launch setting, {setting}, had no time for even one launch: nothing is known of it. Continue with "
+            "--resume and a larger --budget."
+        ).format(setting=settings[0])
+    return N_(
+        "{count} launch settings, {setting} the first of them, had no time for even one launch: nothing is known of "
+        "them. Continue with --resume and a larger --budget."
+    ).format(count=len(settings), setting=settings[0])
+
+
 def compared(
     case: Case,
     what: str,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from unisono.decide.decision import Decision
 from unisono.interval import Interval
-from unisono.language import _
+from unisono.language import _, ngettext
 from unisono.report.proof import Proven
 from unisono.report.text import count, format_gain, format_ratio, join, short_setting
 from unisono.report.view import chosen_plans, verdict
@@ -110,6 +110,14 @@ def _kept(plan: Plan, decision: Decision) -> str:
         )
     if max(compared.values(), default=0) < 2:
         return _("the default is kept: too few launches worked to know of anything better")
+    if decision.never:
+        return ngettext(
+            "the default is kept: {count} launch setting had no time for even one launch, so that nothing is known of "
+            "it",
+            "the default is kept: {count} launch settings had no time for even one launch, so that nothing is known of "
+            "them",
+            len(decision.never),
+        ).format(count=len(decision.never))
     spreads = [
         e.gain.high / e.gain.low if e.gain.low > 0 else math.inf for e in decision.estimates if e.setting in compared
     ]
@@ -117,15 +125,9 @@ def _kept(plan: Plan, decision: Decision) -> str:
         return _("the default is kept: the machine was too noisy, or launches too few, to be sure of anything better")
     others = sum(launches > 1 for launches in compared.values())
     said = (
-        _(
-            "the default is already the best choice: none of {others} other settings is sure to beat it by more than "
-            "{margin:.0%}"
-        )
+        _("the default is kept: none of {others} other settings is sure to beat it by more than {margin:.0%}")
         if others > 1
-        else _(
-            "the default is already the best choice: the one other setting is not sure to beat it by more than "
-            "{margin:.0%}"
-        )
+        else _("the default is kept: the one other setting is not sure to beat it by more than {margin:.0%}")
     )
     return said.format(others=others, margin=decision.margin)
 

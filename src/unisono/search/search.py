@@ -9,6 +9,7 @@ from pathlib import Path
 from unisono.machine.description import Machine
 from unisono.search import classic, race
 from unisono.study.config import Study
+from unisono.study.data import NEVER
 from unisono.study.engine import Engine, Runner, Task
 from unisono.study.matrix import Matrix
 from unisono.study.ours import Ours
@@ -53,8 +54,19 @@ def search(
     )
     settled = searched(engine, study, matrix, hooks)
     store.set_meta(ENDED, settled or not (engine.exhausted() or engine.stopped))
+    store.set_meta(NEVER, never_launched(store, study, matrix))
     engine.conclude()
     return settled
+
+
+def never_launched(store: Store, study: Study, matrix: Matrix) -> list[str]:
+    """The launch settings that a race was to compare, and that had no time for even one launch. A classic study's
+    steps depend on one another, so of them nothing can be said."""
+    if study.method.name == "classic":
+        return []
+    launched = {(row.setting, row.nodes, row.ppn) for row in store.launches()}
+    tasks = race.first_round(matrix, study)
+    return sorted({str(task.setting) for task in tasks if (task.setting, task.nodes, task.ppn) not in launched})
 
 
 def searched(runner: Runner, study: Study, matrix: Matrix, hooks: Hooks) -> bool:

@@ -31,6 +31,7 @@ def decide_study(data: StudyData) -> Decision:
         failures=[launch for launch in data.launches if launch.status not in ("done", "interrupted")],
         refusals=data.refusals,
         notes=data.notes,
+        never=data.never,
     )
 
 

@@ -10,6 +10,9 @@ from unisono.fabric.measured import Fabric
 from unisono.machine.description import Machine
 from unisono.vocabulary import Level, Sample, Setting
 
+NEVER = "never launched"
+"""Kept with a study: see StudyData.never."""
+
 
 @dataclass(frozen=True, slots=True)
 class LaunchRow:
@@ -65,5 +68,7 @@ class StudyData:
     """Which call-scope parameters were switched inside launches."""
     reproducible: Level | None = None
     """What the results of reductions did not depend on: one of model.REPRODUCIBLE."""
+    never: tuple[str, ...] = ()
+    """Launch settings that were to be compared and had no time for even one launch."""
     fabric: Fabric | None = None
     """As `unisono doctor --fabric` measured it on these nodes, where that is known; a report's limits rest on it."""

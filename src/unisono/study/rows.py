@@ -125,6 +125,7 @@ LEVEL: TypeAdapter[Level] = TypeAdapter(Level, config=_STRICT)
 OBJECT = TypeAdapter(dict[str, Any], config=_STRICT)
 MACHINE = TypeAdapter(Machine)
 WORD: TypeAdapter[str] = TypeAdapter(Word, config=_STRICT)
+WORDS = TypeAdapter(list[Word], config=_STRICT)
 
 
 class _Strict(BaseModel):

@@ -28,7 +28,7 @@ from unisono.machine.description import Machine
 from unisono.reading import STUDY_MOST
 from unisono.study import database
 from unisono.study import rows as kept
-from unisono.study.data import LaunchRow, Refusal, StudyData
+from unisono.study.data import NEVER, LaunchRow, Refusal, StudyData
 from unisono.study.samples import STATISTICS, made
 from unisono.vocabulary import SIMULATED, Sample, Setting
 
@@ -376,6 +376,10 @@ class Store:
     def notes(self) -> list[str]:
         return [text for (text,) in self._rows("note", "SELECT text FROM note ORDER BY text")]
 
+    def never(self) -> list[str]:
+        """See StudyData."""
+        return self.value_or_none(NEVER, kept.WORDS) or []
+
     def _object(self, text: str, what: str) -> dict[str, Any]:
         return kept.parsed(kept.OBJECT, text, what, self.path)
 
@@ -397,4 +401,5 @@ class Store:
             notes=tuple(self.notes()),
             scope=tuple(scope),
             reproducible=self.value_or_none("reproducible", kept.LEVEL),
+            never=tuple(self.never()),
         )
