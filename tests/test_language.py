@@ -112,6 +112,31 @@ def test_errors_are_marked(package: str) -> None:
     assert bare == []
 
 
+_SHOWN = ("print", "Text", "add_column", "add_row", "Table", "RichTable")
+"""Calls by which commands say something; all their arguments are shown."""
+
+
+def _shown(path: Path) -> Iterator[tuple[int, ast.expr]]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if not isinstance(node, ast.Call):
+            continue
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if name in _SHOWN:
+            titles = (keyword.value for keyword in node.keywords if keyword.arg in ("title", "caption"))
+            yield from ((node.lineno, text) for text in (*node.args, *titles))
+
+
+def test_what_commands_say_is_marked() -> None:
+    """Nothing of two words or more is printed as it stands in the source."""
+    bare = [
+        f"{path.relative_to(tool.SOURCES)}:{line}"
+        for path in sorted(tool.SOURCES.rglob("*.py"))
+        for line, text in _shown(path)
+        if isinstance(text, ast.JoinedStr | ast.Constant) and re.search("[a-z]{2,} [a-z]{2,}", _literal(text))
+    ]
+    assert bare == []
+
+
 def _literal(text: ast.expr) -> str:
     parts = text.values if isinstance(text, ast.JoinedStr) else [text]
     return "".join(part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str))

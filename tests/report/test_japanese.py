@@ -6,8 +6,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
+from io import StringIO
 from pathlib import Path
 from typing import Any
+
+from rich.console import Console
 
 from tests.hybrid.made import all_of, machine
 from tests.hybrid.made import study as hybrid_study
@@ -122,6 +125,13 @@ def test_a_comparison(japanese: None, tmp_path: Path) -> None:
     studies = [boot(1, 1.0, 1), boot(4, 1.3, 2), boot(2, 1.1, 3)]
     page = write_comparison_report(compare(*studies), studies, tmp_path / "comparison.html")
     assert _english(page) == []
+
+
+def test_a_comparison_in_a_terminal(japanese: None) -> None:
+    text = StringIO()
+    Console(file=text, width=200).print(compare(boot(1, 1.0, 1), boot(4, 1.3, 2), boot(2, 1.1, 3)).table())
+    assert sentences_in(text.getvalue().splitlines()) == []
+    assert {"ケース", "サイズ"} <= set(re.split(r"\s{2,}|\n", text.getvalue()))
 
 
 def test_layouts(japanese: None, tmp_path: Path) -> None:

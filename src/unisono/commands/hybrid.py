@@ -1,4 +1,4 @@
-"""`unisono hybrid`: the best processes x threads layout, for the solver or a user's own program."""
+"""`unisono hybrid`: the best layout of processes and threads, for the solver or a user's own program."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from unisono.hybrid.solver import check_size, solver_program, solver_words
 from unisono.hybrid.steady import sort_rounds
 from unisono.hybrid.study import METHOD, SOLVER_METRIC, failures, is_hybrid, metric_of, read
 from unisono.hybrid.variants import Variant, variants
-from unisono.language import _, listed, translated
+from unisono.language import _, listed, ngettext, translated
 from unisono.launch.command import Command
 from unisono.launch.hosts import parse_hosts
 from unisono.machine.describe import describe
@@ -166,7 +166,7 @@ def _measure(wishes: Wishes, store: Store, compared: Sequence[Variant], lines: L
         def begins(round: int, variant: Variant) -> None:
             progress.show(
                 _("round {round}: {name} on {cores} cores").format(
-                    round=round + 1, name=variant.name, cores=variant.cores
+                    round=round + 1, name=translated(variant.name), cores=variant.cores
                 )
             )
 
@@ -174,9 +174,12 @@ def _measure(wishes: Wishes, store: Store, compared: Sequence[Variant], lines: L
             rounds = sort_rounds(measured)
             few = len(rounds.steady) < wishes.rounds
             if few and not err().is_terminal:
-                err().print(
-                    f"  {len(rounds.steady)} rounds with the same memory bandwidth so far: one more", markup=False
-                )
+                said = ngettext(
+                    "{count} round with the same memory bandwidth so far: one more",
+                    "{count} rounds with the same memory bandwidth so far: one more",
+                    len(rounds.steady),
+                ).format(count=len(rounds.steady))
+                err().print(f"  {said}", markup=False)
             return few
 
         def ended(result: Result, done: int, total: int) -> None:
@@ -188,7 +191,7 @@ def _measure(wishes: Wishes, store: Store, compared: Sequence[Variant], lines: L
                     else _("failed: {reason}").format(reason=translated(result.reason))
                 )
                 what = _("round {number}, {layout}: {value}").format(
-                    number=result.round + 1, layout=result.variant.name, value=value
+                    number=result.round + 1, layout=translated(result.variant.name), value=value
                 )
                 err().print(f"  {done}/{total} {what}", markup=False, soft_wrap=True)
 

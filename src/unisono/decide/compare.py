@@ -20,7 +20,7 @@ from unisono.decide.labels import label
 from unisono.decide.sides import KINDS, Pair, Row, Side
 from unisono.errors import UserError
 from unisono.interval import Interval
-from unisono.language import N_, _, translated
+from unisono.language import N_, _, listed, translated
 from unisono.sizes import format_size
 from unisono.study.data import StudyData
 from unisono.tuning.finding import Finding
@@ -119,36 +119,42 @@ class Comparison:
         from rich.table import Table as RichTable
         from rich.text import Text
 
-        lines = [f"{label}: {sentence}" for label, these in self.differences.items() for sentence in these]
+        lines = [
+            f"{translated(name)}: {translated(sentence)}"
+            for name, these in self.differences.items()
+            for sentence in these
+        ]
         grid = RichTable(box=None, pad_edge=False, header_style="bold")
-        for name in ("case", "size", "against", "default", "best"):
-            grid.add_column(name, justify="left" if name in ("case", "against") else "right", overflow="fold")
+        for name in (_("case"), _("size"), _("against"), _("default"), _("best")):
+            left = name in (_("case"), _("against"))
+            grid.add_column(name, justify="left" if left else "right", overflow="fold")
         cells: dict[tuple[Case, int, str], dict[str, Row]] = {}
         for row in self.rows:
             cells.setdefault((row.case, row.size, row.other), {})[row.kind] = row
         for (case, size, other), kinds in sorted(cells.items(), key=lambda item: item[0]):
-            grid.add_row(str(case), format_size(size), other, *(_cell(kinds.get(kind)) for kind in KINDS))
-        about = N_(
+            what = translated(str(case)), format_size(size), translated(other)
+            grid.add_row(*what, *(_cell(kinds.get(kind)) for kind in KINDS))
+        about = _(
             "Time in {reference} / time in the other study; above 1 the other is faster. Intervals "
             "of each size alone; * beyond the margin with all sizes considered."
-        ).format(reference=self.reference)
+        ).format(reference=translated(self.reference))
         answer = [self._fastest_table(), Text("")] if self.fastest else []
-        return Group(
-            *(Text(line) for line in [*lines, *self.notes, "", *self.sentences, ""]), *answer, Text(about), grid
-        )
+        said = map(translated, [*self.notes, "", *self.sentences, ""])
+        return Group(*map(Text, [*lines, *said]), *answer, Text(about), grid)
 
     def _fastest_table(self) -> RenderableType:
         """Which study is the fastest, by default and each at its best."""
         from rich.table import Table as RichTable
 
         grid = RichTable(box=None, pad_edge=False, header_style="bold")
-        for name in (N_("case"), N_("size"), N_("compared"), N_("fastest"), N_("ahead of the next")):
-            grid.add_column(_(name), overflow="fold")
+        for name in (_("case"), _("size"), _("compared"), _("fastest"), _("ahead of the next")):
+            grid.add_column(name, overflow="fold")
         for found in self.fastest:
             ahead = _("not told apart")
             if found.over_next is not None:
                 ahead = _cell_of(found.over_next)
-            grid.add_row(translated(str(found.case)), found.sizes, _(found.kind), ", ".join(found.labels), ahead)
+            names = listed([translated(name) for name in found.labels])
+            grid.add_row(translated(str(found.case)), found.sizes, _(found.kind), names, ahead)
         return grid
 
 
@@ -160,8 +166,8 @@ def _cell(row: Row | None) -> str:
 
 def _cell_of(gain: Interval) -> str:
     if not math.isfinite(gain.high):
-        return f"{gain.mid:.2f}x (interval unknown)"
-    return f"{gain.mid:.2f}x ({gain.low:.2f} to {gain.high:.2f})"
+        return _("{mid:.2f}x (interval unknown)").format(mid=gain.mid)
+    return _("{mid:.2f}x ({low:.2f} to {high:.2f})").format(mid=gain.mid, low=gain.low, high=gain.high)
 
 
 def _case_dict(case: Case) -> dict[str, Any]:

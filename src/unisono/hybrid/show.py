@@ -48,7 +48,7 @@ def comparison(found: Comparison) -> Group:
     several = len(found.others) > 1
     table = Table(
         title=_("Time in {reference} / time in the other study: {program}").format(
-            reference=found.reference, program=found.program
+            reference=translated(found.reference), program=translated(found.program)
         ),
         title_justify="left",
     )
@@ -56,17 +56,23 @@ def comparison(found: Comparison) -> Group:
         _("cores"),
         _("layout"),
         *([_("other")] if several else []),
-        found.reference,
+        translated(found.reference),
         _("other study"),
         _("ratio"),
     ):
         table.add_column(name, justify="left" if name in (_("layout"), _("other")) else "right")
     for row in found.rows:
-        what = row.model if row.threads is not None else f"{row.model}: {row.reference_name}; {row.name}"
+        words = [translated(name) for name in (row.model, row.reference_name, row.name)]
+        what = words[0] if row.threads is not None else f"{words[0]}: {words[1]}; {words[2]}"
         times = (f"{row.reference_seconds:.4g} s", f"{row.seconds:.4g} s")
         style = "" if row.threads is not None else "bold"
         table.add_row(
-            str(row.cores), Text(what), *([row.other] if several else []), *times, _interval(row.gain), style=style
+            str(row.cores),
+            Text(what),
+            *([translated(row.other)] if several else []),
+            *times,
+            _interval(row.gain),
+            style=style,
         )
     return Group(
         table,
