@@ -66,7 +66,7 @@ def hybrid(
     launcher: Launcher = None,
     hosts: Hosts = None,
 ) -> None:
-    """Find the fastest layout, processes x threads, and say why the others lose."""
+    """Find the fastest layout, how many processes of how many threads, and say why the others lose."""
     if simulate is not None:
         from unisono.commands.simulating import simulating
 

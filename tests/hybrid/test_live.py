@@ -296,7 +296,7 @@ def test_from_a_study_to_a_program_run_in_its_layout(tmp_path: Path, capfd: pyte
     (layout,) = read(Path(tuning), layouts=True).layout
     assert layout.processes == 1
     assert layout.proven == (layout.threads > 1)
-    assert "Layouts, processes x threads" in call("show", tuning).stdout
+    assert "Layouts: how many processes of how many threads" in call("show", tuning).stdout
     line = ["--tuning", tuning, "--layout", "--", "mpirun.mpich", "-n", "{ranks}", str(script)]
     assert f"-bind-to core:{layout.threads}" in call("run", "--print", *line).stdout
     ran = call("run", *line)

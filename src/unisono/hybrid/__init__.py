@@ -1,1 +1,1 @@
-"""Which layout: processes x threads, NUMA policy, packing and links, for the solver or a user's program."""
+"""Which layout: processes and threads, NUMA policy, packing and links, for the solver or a user's program."""

@@ -25,7 +25,7 @@ VERSION: Literal[1] = 1
 
 
 class LayoutModel(Part):
-    """How to run a program on `nodes` nodes: processes x threads, and where their memory comes from."""
+    """How to run a program on `nodes` nodes: processes and their threads, and where their memory comes from."""
 
     program: str
     """What it was measured with: a command line with {ranks} and {threads}, or "solver 64"."""

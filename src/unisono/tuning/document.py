@@ -38,7 +38,7 @@ _HEAD = """\
 #
 # [[proof]]      default against tuned on fresh launches, which the decision had not seen: the figures to believe.
 #
-# [[layout]]     processes x threads on `nodes` nodes, from `unisono hybrid`; gain is over the layout named `reference`.
+# [[layout]]     processes and their threads on `nodes` nodes, from `unisono hybrid`; gain is over `reference`.
 #
 #   unisono show FILE                              the same as a table
 #   unisono lookup FILE --collective C --nodes N --ppn P --size S

@@ -165,7 +165,7 @@ def _proof(tuning: Tuning) -> Table:
 
 
 def _layouts(tuning: Tuning) -> Table:
-    table = Table(title=_("Layouts, processes x threads"), title_justify="left")
+    table = Table(title=_("Layouts: how many processes of how many threads"), title_justify="left")
     table.add_column(_("measured with"), overflow="fold")
     table.add_column(_("nodes"), justify="right")
     table.add_column(_("layout"), overflow="fold")
