@@ -171,6 +171,17 @@ def test_what_nobody_measured_is_not_predicted() -> None:
     assert told == {str(GOOD): (False, False), str(BAD): (False, False), str(Setting()): (True, True)}
 
 
+def test_what_is_not_predictable_can_be_found_out_though_the_tuning_would_not_choose_it() -> None:
+    """The program ran with what the tuning itself chooses; of the others nothing can be said."""
+    made = profile([Call("MPI_Recv", time=7.8, size=1 << 14)])
+    assert choose(TUNING, 1, 4).launch == BAD
+    advice = advise(mix_of(made), TUNING, [], now=BAD, program="mpirun -n 4 ./app", again="unisono advise A", cpus=4)
+    assert advice.candidates == [] and advice.worth_writing is not None and advice.worth_writing.launch != BAD
+    assert advice.try_command == (
+        "unisono advise A -o program.toml && unisono verify --tuning program.toml -- mpirun -n 4 ./app"
+    )
+
+
 def test_an_assumption_in_a_saving_is_stated() -> None:
     said = text(advised([FFT, Call("MPI_Recv", time=2.0, size=1 << 14)], good=0.4))
     assert "should save" in said

@@ -48,6 +48,8 @@ def test_what_recording_added_is_not_the_programs() -> None:
     assert found.spots[0].waiting == pytest.approx(2.0)
     assert sum(use.time for use in found.spots[0].uses) == pytest.approx(8.0)
     assert mix_of(replace(made, origin=replace(made.origin, as_is=(12.0,), profiled=10.2))).total == 40.0
+    # runs as it is differ by as much
+    assert mix_of(replace(made, origin=replace(made.origin, as_is=(9.9, 10.1, 10.0), profiled=10.2))).total == 40.0
     # no more than what was waiting can have been barriers
     assert mix_of(replace(made, origin=replace(made.origin, as_is=(1.0,), profiled=10.2))).total == pytest.approx(30.0)
 

@@ -233,6 +233,13 @@ def test_an_interval_that_says_it_could_go_either_way_is_no_prediction() -> None
     assert quiet.predictable and quiet.spots[0].predictable and quiet.assumed == 0.0
 
 
+def test_that_hardly_anything_changes_is_a_prediction() -> None:
+    """Although all that is said of the one call nobody measured is an assumption: it takes too little to matter."""
+    found = predict(mix_of(profile([Call("MPI_Allgather", time=0.05)])), [measured(0.5)], [FAST])[0]
+    assert found.assumed == pytest.approx(UNMEASURED * 0.005)
+    assert found.predictable and found.unpredictable == ""
+
+
 def test_what_is_sure_to_gain_is_told_beside_calls_nobody_measured() -> None:
     found = fast(mix(1 << 16, 4.0, 0.0, Call("MPI_Waitall", time=3.0)), measured(0.3))
     assert found.saving.low > 0 and found.predictable

@@ -53,7 +53,7 @@ class Advice:
     """"" when nothing is chosen."""
     try_command: str
     """When nothing is chosen though something may gain: how to find out, by a trial of what is more likely to save than
-    not, else of what the tuning itself would choose; else ""."""
+    not, else of what the tuning itself would choose, or of another setting of which nothing can be said; else ""."""
     again: str
     """The command that asks this question."""
     weights: dict[str, float]
@@ -74,9 +74,12 @@ class Advice:
     @property
     def others(self) -> list[Prediction]:
         """What would be a change: another launch setting, or rules under the same."""
-        same = self.now or DEFAULT
-        plans = {plan.launch: plan for plan in self.tuning.plans_for(*self.case)}
-        return [p for p in self.predictions if p.launch != same or (self.now is None and plans[p.launch].rules)]
+        return _changing(self.predictions, list(self.tuning.plans_for(*self.case)), self.now)
+
+    @property
+    def worth_writing(self) -> Prediction | None:
+        """What a tuning for this program holds: the first candidate, else the first of which nothing can be said."""
+        return next(iter([*self.candidates, *(p for p in self.others if not p.predictable)]), None)
 
     @property
     def unlike(self) -> float:
@@ -248,13 +251,14 @@ def advise(
     weights = _weights(mix, tuning)
     written = f"{again} -o program.toml"
     likely = any(prediction.saving.mid > 0 for prediction in found)
-    own = choose(tuning, *case).launch
-    if chosen is not None or not (likely or any(p.launch == own and not p.predictable for p in found)):
+    open_ = [p.launch for p in _changing(found, plans, now) if not p.predictable]
+    if chosen is not None or not (likely or open_):
         trial = ""
     else:
-        prove = ["unisono", "verify", "--tuning", "program.toml" if likely else tuning_path]
+        whole = not likely and choose(tuning, *case).launch in open_  # what the tuning itself would choose
+        prove = ["unisono", "verify", "--tuning", tuning_path if whole else "program.toml"]
         prove += ["--metric", metric] if metric else []
-        trial = f"{f'{written} && ' if likely else ''}{shlex.join(prove)} -- {program or _ANY}"
+        trial = f"{'' if whole else f'{written} && '}{shlex.join(prove)} -- {program or _ANY}"
     return Advice(
         mix=mix,
         tuning=tuning,
@@ -290,6 +294,12 @@ def cut_to(tuning: Tuning, case: tuple[int, int], prediction: Prediction) -> Tun
             "weights": {name: weight for name, weight in tuning.weights.items() if name in known},
         }
     )
+
+
+def _changing(found: Sequence[Prediction], plans: Sequence[Plan], now: Now) -> list[Prediction]:
+    """Those of another launch setting than now, or with rules under the same."""
+    same, ruled = now or DEFAULT, {plan.launch for plan in plans if plan.rules}
+    return [p for p in found if p.launch != same or (now is None and p.launch in ruled)]
 
 
 def _chosen(found: Sequence[Prediction], now: Now) -> Prediction | None:

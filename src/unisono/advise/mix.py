@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 
 from unisono.errors import UserError
 from unisono.language import N_, _
+from unisono.profile.cost import difference
 from unisono.profile.hot import HotSpot, hot_spots
 from unisono.profile.late import LateMessages
 from unisono.profile.recorded import UNKNOWN, Profile
@@ -251,7 +252,7 @@ def on_pingpongs(mix: Mix, cases: Collection[Case]) -> Mix:
 
 
 def _without_barriers(profile: Profile, spots: Sequence[Spot]) -> tuple[list[Spot], float]:
-    """The spots and the time of all ranks, without what the profiled run took longer than runs as it is.
+    """The spots and the time of all ranks, without what the profiled run took longer than runs as it is, beyond noise.
 
     Telling waiting apart takes a barrier a call, which was counted as waiting and is not the program's.
     """
@@ -265,7 +266,7 @@ def _without_barriers(profile: Profile, spots: Sequence[Spot]) -> tuple[list[Spo
     slowest = max(origin.as_is, default=math.nan)
     # A metric may be of a part of the run, or not in seconds: then the program is taken to have grown like it.
     added = total * (1 - slowest / origin.profiled) if origin.metric else (origin.profiled - slowest) * profile.ranks
-    if not (added > 0 and waiting > 0):
+    if not (added > 0 and waiting > 0 and difference(origin.as_is, origin.profiled).matters):
         return list(spots), total
     cut = min(added / waiting, 1.0)
     shorter = [_shortened(spot, cut) if has else spot for spot, has in zip(spots, has_barriers, strict=True)]

@@ -50,6 +50,9 @@ VAGUE = 0.25
 """Of the program's time: an interval around nothing that is wider only says that it could go either way."""
 MOSTLY = 0.5
 """An interval around nothing of which this part or more is assumed (`UNMEASURED`) says what was assumed."""
+NEGLIGIBLE = 0.01
+"""Of the program's time: an interval around nothing that is no wider says that hardly anything changes, whatever
+of it is assumed."""
 TOO_FEW = N_("measured in too few launches")
 TOO_UNCERTAIN = N_("what was measured of its calls is too uncertain")
 
@@ -97,7 +100,8 @@ class Prediction:
     @property
     def _mostly_assumed(self) -> bool:
         width = self.saving.high - self.saving.low
-        return self.saving.low <= 0 <= self.saving.high and self.assumed > 0 and 2 * self.assumed >= MOSTLY * width
+        open_ = self.saving.low <= 0 <= self.saving.high and width > NEGLIGIBLE
+        return open_ and self.assumed > 0 and 2 * self.assumed >= MOSTLY * width
 
     @property
     def gain(self) -> Interval:

@@ -78,8 +78,8 @@ def advise_command(
         made = measured(advice, bench, seconds, tuning.parent)
         paths = [*paths, *made] if paths else []
         advice = _advice(found, profile, document, tuning, paths, nodes)
-    if output is not None and advice.candidates:
-        write(cut_to(document, advice.case, advice.candidates[0]), output)
+    if output is not None and advice.worth_writing is not None:
+        write(cut_to(document, advice.case, advice.worth_writing), output)
     if json:
         print_json(advice.as_dict())
     else:
@@ -88,7 +88,7 @@ def advise_command(
         console.print()
         for line in advice.follow_up():
             console.print(line, markup=False, soft_wrap=True)
-    if output is not None and not advice.candidates:
+    if output is not None and advice.worth_writing is None:
         err().print(
             _("{output}: not written: nothing in {tuning} promises to make this program faster").format(
                 output=output, tuning=tuning
