@@ -9,7 +9,8 @@ from rich.console import Console
 
 from tests.tuning.samples import plan, rule, tuned, tuning
 from unisono.interval import Interval
-from unisono.tuning.contents import Tuning
+from unisono.tuning import words
+from unisono.tuning.contents import ProofModel, Tuning
 from unisono.tuning.plans import Joint
 from unisono.tuning.show import show
 
@@ -65,3 +66,25 @@ def test_plans_of_our_library_are_named_in_words() -> None:
     assert "our pull, segments of 16 KiB" in text
     assert "without it the best is default" in " ".join(text.split())
     assert "without it" not in shown(tuning(ours))
+
+
+def test_a_proof_that_refutes_the_tuning_says_what_to_do() -> None:
+    def proof(name: str, mid: float, verdict: str) -> ProofModel:
+        gain = Interval(mid=mid, low=mid - 0.1, high=mid + 0.1)
+        return ProofModel(collective=name, nodes=1, ppn=2, gain=gain, launches=15, verdict=verdict)
+
+    made = tuning().model_copy(update={"proof": (proof("bcast", 1.3, "faster"), proof("alltoall", 0.8, "slower"))})
+    said = " ".join(shown(made).split())
+    assert "Slower than the default on these launches: alltoall (1 x 2). What the study saw did not hold there" in said
+    assert "unisono tune --resume -o DIR --budget 20m" in said
+    assert "did not hold there" not in shown(made.model_copy(update={"proof": made.proof[:1]}))
+
+
+def test_sizes_of_rules_are_in_binary_units() -> None:
+    assert words.sizes(0, (128 << 10) - 1) == "below 128 KiB"
+    assert words.sizes(64, (1 << 20) - 1) == "64 B to below 1 MiB"
+    assert (words.sizes(0, 63), words.sizes(0, 1024), words.sizes(0, 3000)) == (
+        "up to 63 B",
+        "up to 1 KiB",
+        "up to 3000 B",
+    )

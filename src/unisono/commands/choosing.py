@@ -54,13 +54,16 @@ def size_of(collective: str, text: str) -> int:
 
 
 def case_of(tuning: Tuning, nodes: int | None, ppn: int | None) -> tuple[int, int]:
-    """The (nodes, ranks a node) asked for; where that is not said whole, the only measured ones that fit. Raises
-    UserError where several do, or none."""
+    """The (nodes, ranks a node) asked for; what of it is not said is that of the only measured ones that fit, or, where
+    none do, of all measured ones, if it is the same. Raises UserError where that leaves a choice."""
     if nodes is not None and ppn is not None:
         return nodes, ppn
     fitting = [case for case in tuning.cases() if nodes in (None, case[0]) and ppn in (None, case[1])]
     if len(fitting) == 1:
         return fitting[0]
+    own = [{case[at] for case in tuning.cases()} for at in (0, 1)]
+    if not fitting and len(own[0] if nodes is None else own[1]) == 1:
+        return nodes or own[0].pop(), ppn or own[1].pop()
     known = ", ".join(f"{n} x {p}" for n, p in tuning.cases())
     raise UserError(
         _("{name}: has plans for (nodes x ranks a node) {known}: say which with --nodes and --ppn").format(

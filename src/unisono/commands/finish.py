@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ from unisono.study.store import Store
 from unisono.tuning import Tuning, choose, read, write
 from unisono.tuning.contents import ProofModel
 from unisono.tuning.finding import Finding
-from unisono.tuning.show import show
+from unisono.tuning.show import show, slower
 
 _PAIRS = 15
 """Launches of default and of tuned in the proof: seconds each here, and the interval is the point of it."""
@@ -74,6 +75,8 @@ class Outcome:
         if self.proof is not None:
             console.print()
             console.print(self.proof.render())
+            if said := slower(self.proof.cases, shlex.quote(str(self.files.directory))):
+                console.print(said, style="bold red", markup=False)
         console.print()
         table = Table.grid(padding=(0, 2))
         for path, what in (

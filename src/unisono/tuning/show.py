@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Protocol
+
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from unisono.interval import Interval
-from unisono.language import _, ngettext, translated
+from unisono.language import _, listed, ngettext, translated
 from unisono.sizes import format_size
 from unisono.tuning import words
 from unisono.tuning.choice import choose, without_library
@@ -24,6 +27,7 @@ def show(tuning: Tuning, *, proven: bool = False) -> Group:
         parts += [Text(), _plans(tuning, nodes, ppn, best), Text(), _rules(tuning, best)]
     if tuning.proof:
         parts += [Text(), _proof(tuning)]
+        parts += [Text(said, style="bold red")] if (said := slower(tuning.proof)) else []
     elif tuning.simulated:
         parts += [Text(), Text(_("No proof is in this document: on the machine itself unisono verify makes one."))]
     elif tuning.plan and not proven:
@@ -162,6 +166,30 @@ def _proof(tuning: Tuning) -> Table:
             case.collective, f"{case.nodes} x {case.ppn}", _gain(case.gain), each, words.verdict(case.verdict)
         )
     return table
+
+
+class Proven(Protocol):
+    """A row of a proof."""
+
+    @property
+    def collective(self) -> str: ...
+    @property
+    def nodes(self) -> int: ...
+    @property
+    def ppn(self) -> int: ...
+    @property
+    def verdict(self) -> str: ...
+
+
+def slower(proof: Iterable[Proven], folder: str = "DIR") -> str:
+    """What to do where the proof refutes the decision, a sentence; "" where it does not. `folder`: the study's."""
+    cases = [f"{one.collective} ({one.nodes} x {one.ppn})" for one in proof if one.verdict == "slower"]
+    if not cases:
+        return ""
+    return _(
+        "Slower than the default on these launches: {cases}. What the study saw did not hold there: measure longer and "
+        "on a quiet machine (unisono tune --resume -o {folder} --budget 20m), or leave the tuning aside."
+    ).format(cases=listed(cases), folder=folder)
 
 
 def _layouts(tuning: Tuning) -> Table:
