@@ -15,6 +15,7 @@ from tests.commands.program import PROGRAM, refused, unisono
 from tests.conftest import EMBEDDED
 from unisono.study.store import Store
 from unisono.tuning import read
+from unisono.tuning.proven import KEY, choices
 
 pytestmark = [
     pytest.mark.mpi,
@@ -104,6 +105,19 @@ def test_the_tuning_is_shown_looked_up_and_reported(tuned: Path) -> None:
     page = tuned / "again.html"
     assert unisono("report", tuned / "unisono-out" / "study.db", "-o", page).returncode == 0
     assert "<html" in page.read_text()
+
+
+def test_a_proof_of_another_decision_is_not_shown_as_this_ones(tuned: Path, tmp_path: Path) -> None:
+    """As where a study was continued, and now decides otherwise."""
+    db = tmp_path / "study.db"
+    shutil.copy(tuned / "unisono-out" / "study.db", db)
+    done = unisono("report", db, "-o", tmp_path / "own.html")
+    assert "left out" not in done.stderr
+    with Store.open(db, write=True) as store:
+        assert json.loads(store.meta(KEY)) == choices(read(tuned / "unisono-out" / "tuning.toml"))
+        store.set_meta(KEY, "another")
+    done = unisono("report", db, "-o", tmp_path / "other.html")
+    assert "is of what was decided before the study was continued, and is left out" in " ".join(done.stderr.split())
 
 
 def test_a_study_compared_with_itself_does_not_differ(tuned: Path) -> None:

@@ -31,6 +31,7 @@ from unisono.study.store import Store
 from unisono.tuning import Tuning, choose, read, write
 from unisono.tuning.contents import ProofModel
 from unisono.tuning.finding import Finding
+from unisono.tuning.proven import KEY, choices
 from unisono.tuning.show import show, slower
 
 _PAIRS = 15
@@ -105,6 +106,7 @@ def finish(
     proof = _prove(tuning, machine, program, study) if verify else None
     if proof is not None:
         store.set_meta("verification", proof.as_dict())
+        store.set_meta(KEY, choices(tuning))
         tuning = with_proof(tuning, proof)
         write(tuning, files.tuning)
     write_report(data, decision, files.report, tuning=tuning, verification=proof.as_dict() if proof else None)

@@ -23,6 +23,8 @@ def report(study: Path, output: Path) -> None:
     from unisono.report.hybrid import write_hybrid_report
     from unisono.report.report import write_report
     from unisono.search.verdict import decide_study, stored_verification
+    from unisono.study.rows import TEXT
+    from unisono.tuning.proven import KEY, choices
 
     with Store.open(study) as store:
         if is_hybrid(store):
@@ -30,9 +32,19 @@ def report(study: Path, output: Path) -> None:
             err().print(_("Report: {written}").format(written=written), markup=False)
             return
         data = replace(store.data(), fabric=beside(study.parent))
-        verification = stored_verification(store)
+        verification, proven = stored_verification(store), store.value_or_none(KEY, TEXT)
     decision = decide_study(data)
-    written = write_report(data, decision, output, tuning=from_decision(decision, data), verification=verification)
+    tuning = from_decision(decision, data)
+    if verification is not None and proven not in (None, choices(tuning)):
+        verification = None
+        err().print(
+            _(
+                "Note: the proof in {study} is of what was decided before the study was continued, and is left out; "
+                "unisono tune --resume makes a new one"
+            ).format(study=study),
+            markup=False,
+        )
+    written = write_report(data, decision, output, tuning=tuning, verification=verification)
     err().print(_("Report: {written}").format(written=written), markup=False)
 
 
