@@ -236,6 +236,8 @@ def test_findings_are_kept_in_english_and_shown_in_japanese(japanese: None) -> N
     assert untold.startswith("調べた効果のうち 3 件はノイズと区別できませんでした (") and untold.endswith(
         "してください。"
     )
+    ours = translated(sentences.untold({case: ["pml", "unisono", "algorithm"]}))
+    assert "(allreduce (1 x 24 ランク): pml, " in ours and "algorithms" not in ours
     wrong = sentences.wrong(case, Setting({"coll": "sm"}), [8, 64, 4096, 65536])
     assert "誤った結果" in translated(wrong) and "ほか 1 サイズ" in translated(wrong)
     assert "デフォルトのまま" in translated(sentences.wrong(case, DEFAULT, [8]))

@@ -187,9 +187,10 @@ def _translated(text: str, depth: int) -> str:
 
 def _value(field: str, text: str, depth: int) -> str:
     """A label is a word of ours (machine/fingerprint.py), other single words may be anything; of what is listed with
-    its cases (decide/sentences.py) the cases alone are."""
+    its cases (decide/sentences.py) the cases are, and what is whole one of our texts ("our algorithms")."""
     if field == "cases":
-        return re.sub(r"\w+, \d+ x \d+ ranks", lambda case: _translated(case[0], depth - 1), text)
+        said = re.sub(r"\w+, \d+ x \d+ ranks", lambda case: _translated(case[0], depth - 1), text)
+        return "".join(_catalogue.texts.get(part, part) if " " in part else part for part in re.split("([,;:] )", said))
     return _catalogue.texts.get(text, text) if field == "label" else _translated(text, depth - 1)
 
 

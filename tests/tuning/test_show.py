@@ -9,6 +9,7 @@ from rich.console import Console
 
 from tests.tuning.samples import plan, rule, tuned, tuning
 from unisono.interval import Interval
+from unisono.report.text import format_range
 from unisono.tuning import words
 from unisono.tuning.contents import ProofModel, Tuning
 from unisono.tuning.plans import Joint
@@ -83,8 +84,5 @@ def test_a_proof_that_refutes_the_tuning_says_what_to_do() -> None:
 def test_sizes_of_rules_are_in_binary_units() -> None:
     assert words.sizes(0, (128 << 10) - 1) == "below 128 KiB"
     assert words.sizes(64, (1 << 20) - 1) == "64 B to below 1 MiB"
-    assert (words.sizes(0, 63), words.sizes(0, 1024), words.sizes(0, 3000)) == (
-        "up to 63 B",
-        "up to 1 KiB",
-        "up to 3000 B",
-    )
+    for first, last in ((0, 63), (0, 1024), (0, 3000), (64, 4095), (0, None), (8, None)):
+        assert words.sizes(first, last) == format_range(first, last), "pages and tables say the same"

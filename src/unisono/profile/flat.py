@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from unisono.language import _
 from unisono.profile.recorded import NO_FUNCTION, ROOT, UNKNOWN, Profile
 from unisono.profile.tree import above_mpi
 
@@ -29,6 +30,11 @@ class FlatRow:
     """Seconds, summed over ranks, exclusive."""
     share: float
     """Of the whole program's time, 0 to 1."""
+
+    @property
+    def words(self) -> str:
+        """The region for people: a name of the program's is its own, what stands in place of one is ours."""
+        return _("(outside MPI)") if self.region == OUTSIDE_MPI else self.region
 
     @property
     def per_visit(self) -> float:

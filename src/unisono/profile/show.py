@@ -13,7 +13,7 @@ from rich.text import Text
 
 from unisono.display import data_amount, percent, seconds, signed_percent
 from unisono.language import _, ngettext, translated
-from unisono.profile.flat import OUTSIDE_MPI, FlatRow, flat_table
+from unisono.profile.flat import FlatRow, flat_table
 from unisono.profile.hot import HotSpot, Other, Spread, hot_spots, other
 from unisono.profile.importers import label_of
 from unisono.profile.recorded import UNKNOWN, Profile
@@ -172,14 +172,9 @@ def _flat_row(table: Table, row: FlatRow, style: str) -> None:
         f"{row.time:,.2f}",
         f"{100 * row.share:.1f}",
         per_visit,
-        Text(_region(row.region)),
+        Text(row.words),
         style=style,
     )
-
-
-def _region(name: str) -> str:
-    """A name of the program's is its own; what stands in its place is ours."""
-    return _("(outside MPI)") if name == OUTSIDE_MPI else name
 
 
 def _hot(profile: Profile, spots: list[HotSpot], most: int, width: int) -> Group:

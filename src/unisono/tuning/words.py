@@ -11,8 +11,6 @@ from unisono.vocabulary import INTEL, MPICH, PRELOAD, Setting, is_ours
 SIMULATED = N_("simulated with SimGrid: nothing of it was measured on any machine")
 """What everybody says of a tuning that unisono simulate tune made."""
 
-_KIB = 1 << 10
-
 _VERDICTS = (
     N_("faster"),
     N_("no difference"),
@@ -59,9 +57,9 @@ def sizes(first: int, last: int | None) -> str:
     """A rule's message sizes: "up to 16 KiB", "below 128 KiB", "from 1 KiB", "1 KiB to 16 KiB", "all sizes"."""
     if last is None:
         return _("all sizes") if first == 0 else _("from {first}").format(first=format_size(first))
-    if last >= _KIB - 1 and (last + 1) % _KIB == 0:  # 131071 B says less at first reading
-        said = _("below {last}") if first == 0 else _("{first} to below {last}")
-        return said.format(first=format_size(first), last=format_size(last + 1))
+    if last % 2 == 1 and last > 4:  # just short of a rounder size: 131071 B says less at first reading
+        said = _("below {end}") if first == 0 else _("{start} to below {end}")
+        return said.format(start=format_size(first), end=format_size(last + 1))
     if first == 0:
         return _("up to {last}").format(last=format_size(last))
     return _("{first} to {last}").format(first=format_size(first), last=format_size(last))

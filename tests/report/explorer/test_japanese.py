@@ -6,10 +6,13 @@ from pathlib import Path
 
 from selenium.webdriver import Chrome
 
+from tests.advise.made import Call
+from tests.advise.made import profile as made
 from tests.report.browsing import console
 from tests.report.explorer.conftest import open_explorer
 from tests.report.test_japanese import sentences_in
 from unisono.profile.recorded import Profile
+from unisono.report.explorer import overview
 from unisono.report.explorer.page import write_explorer
 from unisono.report.view import CaseView
 from unisono.study.data import StudyData
@@ -22,6 +25,11 @@ return sections.flatMap((name) => document.querySelector(name).innerText.split(/
   [...document.querySelectorAll("[title], [aria-label], [placeholder]")]
     .filter((one) => !one.matches(".tree *, .region"))
     .flatMap((one) => ["title", "aria-label", "placeholder"].map((name) => one.getAttribute(name) || "")))"""
+
+
+def test_time_outside_of_mpi_is_japanese(japanese: None) -> None:
+    regions = [row["region"] for row in overview.flat(made([Call("MPI_Bcast")]))["regions"]]
+    assert "MPI_Bcast" in regions and "(MPI の外)" in regions
 
 
 def test_no_english_sentence_is_left(

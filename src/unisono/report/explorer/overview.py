@@ -254,8 +254,8 @@ def flat(profile: Profile) -> dict[str, Any]:
 def _flat_row(row: FlatRow) -> dict[str, Any]:
     return {
         "group": row.group,
-        "region": short(row.region, 100),
-        "full": row.region,
+        "region": short(row.words, 100),
+        "full": row.words,
         "visits": f"{row.visits:,}" if row.visits != UNKNOWN else "-",
         "time": format_time(row.time),
         "share": f"{100 * row.share:.1f} %",
