@@ -55,6 +55,31 @@ def _fabric(path: Path) -> Path:
     return write_fabric_report(made_up(12, 0, Ails(slower={1: 2.0})), path)
 
 
+MARKS = """
+const sizes = (what, side) => [...document.querySelectorAll(what)]
+  .map((e) => e.getBoundingClientRect()[side]).filter((size) => size > 0);
+return [Math.min(...sizes("svg.interval", "width")), Math.min(...sizes("svg.axis text", "height"))]"""
+
+
+@pytest.mark.parametrize("made", [_comparison, _compared_layouts])
+def test_marks_and_their_axis_can_be_read(browser: Chrome, tmp_path: Path, made: Callable[[Path], Path]) -> None:
+    """At 800 pixels a table leaves little room for them: they were a few pixels wide, with letters of three."""
+    browser.get(made(tmp_path / "page.html").as_uri())
+    metrics = {"width": 800, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    try:
+        marks, words = browser.execute_script(MARKS)
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert (marks >= 120, words >= 6) == (True, True), (marks, words)
+
+
+def test_open_markers_are_drawn_open(tmp_path: Path) -> None:
+    """As the keys below them are."""
+    page = _story(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert page.count('<g class="open" transform') == page.count("<g transform") > 0
+
+
 @pytest.mark.parametrize("made", [_story, _comparison, _layouts, _compared_layouts, _fabric])
 def test_nothing_is_cut(browser: Chrome, tmp_path: Path, made: Callable[[Path], Path]) -> None:
     browser.get(made(tmp_path / "page.html").as_uri())

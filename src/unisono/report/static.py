@@ -181,14 +181,15 @@ def _curve(trace: Figure, x: _Axis, y: _Axis) -> Markup:
             )
         )
     if "markers" in trace["mode"]:
-        opacity = trace["marker"].get("opacity", 1.0)
+        opacity, symbol = trace["marker"].get("opacity", 1.0), trace["marker"]["symbol"]
+        open_ = Markup(' class="open"') if symbol.endswith("-open") else ""
         for number, (a, b) in enumerate(points):
             if b is None:
                 continue
             faint = opacity[number] if isinstance(opacity, list) else opacity
             parts.append(
-                Markup('<g transform="translate({:.1f} {:.1f})" opacity="{}">{}<title>{}</title></g>').format(
-                    x.at(a) - 17, y.at(b) - 7, faint, shape(trace["marker"]["symbol"]), _hover(trace, a, b)
+                Markup('<g{} transform="translate({:.1f} {:.1f})" opacity="{}">{}<title>{}</title></g>').format(
+                    open_, x.at(a) - 17, y.at(b) - 7, faint, shape(symbol), _hover(trace, a, b)
                 )
             )
     return Markup('<g class="curve" style="color:var(--{})">{}</g>').format(
