@@ -21,7 +21,7 @@ from unisono.advise.gaps import commands, gaps
 from unisono.advise.measuring import matrix_for, study_for
 from unisono.advise.mix import Mix, mix_of
 from unisono.advise.predict import predict
-from unisono.advise.replayed import Replays, Subject, arrival, matching, missing, replays, subjects
+from unisono.advise.replayed import Replays, Subject, arrival, condition_notes, matching, missing, replays, subjects
 from unisono.machine.description import Cache
 from unisono.search import race
 from unisono.study.begin import begin
@@ -206,6 +206,22 @@ def test_predicted_is_from_the_matching_condition() -> None:
     alone = advise(matched, PLANS, [warm])
     assert any("warm buffers, all ranks at once, though the program has cold buffers" in n for n in alone.notes)
     assert "Measure just that:" not in alone.follow_up() and any("--measure" in line for line in alone.follow_up())
+
+
+def test_messages_of_another_program_are_not_called_this_ones() -> None:
+    """Studies beside a tuning are of whichever programs asked for them."""
+    case, theirs, own = Case("exchange", 1, 4), ((0, 1), (1, 0)), ((0, 2), (2, 0))
+    of = mix_of(profile([Call("MPI_Send", size=SIZE)]))
+    of = replace(of, spots=tuple(replace(spot, case=case) for spot in of.spots))
+    samples = study(scaled({}), [FAST], cases=[case], sizes=[SIZE], launches=4, noise=Noise(0.01, 0, 0.003))
+    kept = StudyEvidence(study_data([replace(s, condition=Condition(partners=theirs)) for s in samples]), PLANS)
+    of = replace(of, conditions={case: Condition(partners=own)})
+    assert condition_notes(of, [kept]) == [
+        "exchange, 1 x 4 ranks: what was measured is messages of other partners and sizes than the program's"
+    ]
+    assert [gap.reasons for gap in gaps(of, [kept])] == [("measured with the messages of another program",)]
+    alike = replace(of, conditions={case: Condition(partners=theirs)})
+    assert "as the program has them" in condition_notes(alike, [kept])[0] and gaps(alike, [kept]) == []
 
 
 def test_a_study_measures_its_cases_under_their_conditions(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from unisono.advise.evidence import Evidence
-from unisono.advise.mix import MEASURED, Mix
+from unisono.advise.mix import EXCHANGE, MEASURED, Mix
 from unisono.advise.predict import best_source, outside, unmeasured
 from unisono.display import percent
 from unisono.language import N_, _, translated
@@ -64,6 +64,8 @@ def gaps(mix: Mix, evidences: Sequence[Evidence], worth: float = WORTH) -> list[
                     reason = N_("measured with {measured}, the program has {own}").format(
                         measured=spoken(source.condition(case)), own=spoken(condition)
                     )
+                    if case.collective == EXCHANGE:
+                        reason = N_("measured with the messages of another program")
                 if reason and use.size >= 0:
                     weights[use.size] = weights.get(use.size, 0.0) + use.time
                     reasons[reason] = None

@@ -17,7 +17,7 @@ from pathlib import Path
 from unisono.advise.evidence import Evidence
 from unisono.advise.gaps import chosen_sizes, spoken
 from unisono.advise.measuring import adjusted, study_for
-from unisono.advise.mix import COLLECTIVE, Mix, Spot
+from unisono.advise.mix import COLLECTIVE, EXCHANGE, Mix, Spot
 from unisono.advise.predict import best_source
 from unisono.language import N_, _, translated
 from unisono.machine.description import Machine
@@ -309,6 +309,12 @@ def condition_notes(mix: Mix, evidences: Sequence[Evidence]) -> list[str]:
             notes.append(
                 N_("{case}: predicted from calls measured with {condition}, as the program has them").format(
                     case=case, condition=spoken(condition)
+                )
+            )
+        elif source is not None and case.collective == EXCHANGE:
+            notes.append(
+                N_("{case}: what was measured is messages of other partners and sizes than the program's").format(
+                    case=case
                 )
             )
         elif source is not None:
