@@ -377,6 +377,15 @@ def test_studies_are_merged_with_launches_of_their_own(tmp_path: Path) -> None:
         merged([])
 
 
+def test_that_others_used_the_machine_is_told(tmp_path: Path) -> None:
+    fake = Fake(tmp_path)
+    journal = fake.optimize()
+    assert "Others used the machine" not in read_story(journal, fake.files).markdown()
+    journal.busy = 8.45
+    told = "Others used the machine when it began (load average 8.4): times are theirs, too."
+    assert told in read_story(journal, fake.files).markdown()
+
+
 def test_what_could_not_be_predicted_is_not_shown_as_if_it_had_been(tmp_path: Path) -> None:
     fake = Fake(tmp_path, real=0.8)
     journal = fake.optimize()

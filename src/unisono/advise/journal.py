@@ -81,6 +81,8 @@ class Journal(_Part):
     """Absolute path of its launcher; "": of a journal written before this was kept, or of another launcher."""
     machine: dict[str, str]
     pairs: int
+    busy: float = 0.0
+    """Load average when a run of the driver began, where others used the machine; 0 where it was quiet."""
     spent: float = 0.0
     """Seconds, of all runs of the driver."""
     launch_seconds: float = 0.0

@@ -203,6 +203,12 @@ class Story:
                 machine=machine or _("unknown")
             ),
         ]
+        if journal.busy:
+            out.append(
+                _("Others used the machine when it began (load average {load:.1f}): times are theirs, too.").format(
+                    load=journal.busy
+                )
+            )
         if not journal.finished:
             out.append(_("It is not finished: continue with the same command and --resume."))
         out += [

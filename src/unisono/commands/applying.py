@@ -10,6 +10,7 @@ from pathlib import Path
 
 from rich.table import Table
 
+from unisono.commands.busy import warn_where_busy
 from unisono.commands.choosing import level_of
 from unisono.commands.choosing import plan as choose_plan
 from unisono.commands.choosing import weights as chosen_weights
@@ -229,6 +230,7 @@ def verify(
         )
 
     deadline = parse_duration(timeout, "--timeout")
+    warn_where_busy(len(machine.cpus))
     if layout:
         from unisono.hybrid.apply import as_it_is
 

@@ -12,6 +12,7 @@ from unisono.advise.optimize import Optimizer, World
 from unisono.advise.recording import profile_of
 from unisono.advise.replayed import Subject, replay
 from unisono.advise.story import read_story
+from unisono.commands.busy import warn_where_busy
 from unisono.commands.console import err, out, print_json
 from unisono.commands.interrupted import terminated_like_interrupted
 from unisono.commands.leftovers import remove_leftovers
@@ -66,6 +67,7 @@ def optimize(
     machine = started(describe(mpirun_meant(words)), step.words_of(words, os.environ))
     machine = machine.model_copy(update={"nodes": nodes_of(words, machine)})
     journal = open_journal(files, words, machine, metric=metric, pairs=runs, resume=resume)
+    journal.busy = max(journal.busy, warn_where_busy(len(machine.cpus)))
     with terminated_like_interrupted(files.directory):
         Optimizer(journal, machine, files, seconds, _world(machine, files)).run()
     return tell(journal, files, json=json)

@@ -12,6 +12,7 @@ from pathlib import Path
 from rich.console import Console
 
 from unisono.commands import planning
+from unisono.commands.busy import warn_where_busy
 from unisono.commands.console import err, out, print_json
 from unisono.commands.finish import Outcome, finish
 from unisono.commands.interrupted import terminated_like_interrupted
@@ -37,9 +38,6 @@ from unisono.study.matrix import Matrix, expand
 from unisono.study.ours import Ours, prepare
 from unisono.study.store import Store
 from unisono.vocabulary import NODES_MOST
-
-_QUIET_LOAD = 0.5
-"""Load average per CPU from which a warning is given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,16 +281,7 @@ def _say(console: Console, store: Store, study: Study, matrix: Matrix, continuin
         console.print(f"  {translated(note)}", style="dim", markup=False)
     if (quota := quota_sentence(machine)) is not None:
         console.print(_("CPU quota: {quota}.").format(quota=quota), style="yellow", markup=False)
-    busy = os.getloadavg()[0]
-    if busy > _QUIET_LOAD * len(machine.cpus):
-        console.print(
-            _(
-                "Others are using this machine (load average {busy:.1f} on {count} CPUs): differences "
-                "will drown in their noise. Better measure when it is quiet."
-            ).format(busy=busy, count=len(machine.cpus)),
-            style="yellow",
-            markup=False,
-        )
+    warn_where_busy(len(machine.cpus))
 
 
 def _program(machine: Machine) -> Path:
