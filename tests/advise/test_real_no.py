@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tests.advise.made import Call
-from tests.advise.made_world import UCX, Fake, keep
+from tests.advise.made_world import HERE, METRIC, UCX, Fake, keep
+from unisono.advise.journal import open_journal
 from unisono.advise.measuring import Wanted, never_launched
+from unisono.advise.optimize import Optimizer, World
 from unisono.advise.story import read_story
 from unisono.advise.trials import CONFIDENCE, FIRST_TRIALS, LOOKS, confidence
 from unisono.commands.optimizing import UNDECIDED, tell
@@ -59,3 +61,29 @@ def test_settings_that_were_never_launched_are_no_answer(tmp_path: Path) -> None
     assert story.headline.endswith("continue with --resume --budget 4m.")
     assert tell(journal, fake.files, json=False) == UNDECIDED
     assert never_launched([fake.files.study(1)]) == ["placement=cyclic", "pml=ucx"]
+
+
+def test_what_was_left_untried_is_tried_first_when_it_goes_on(tmp_path: Path) -> None:
+    """The budget ended behind the measurement: there is no reason to measure again."""
+    fake, now = Fake(tmp_path), [0.0]
+    said: list[str] = []
+
+    def measure(
+        path: Path,
+        wanted: Wanted,
+        weights: Mapping[str, float],
+        seconds: float,
+        conditions: Mapping[Case, Condition],
+    ) -> None:
+        fake.measure(path, wanted, weights, seconds, conditions)
+        now[0] += 1000.0
+
+    for budget, resume in ((1000.0, False), (2000.0, True)):
+        journal = open_journal(fake.files, fake.argv, HERE, metric=METRIC, pairs=3, resume=resume)
+        world = World(fake.record, measure, said.append, lambda: now[0])
+        Optimizer(journal, HERE, fake.files, budget, world).run()
+        if not resume:
+            assert journal.rounds[0].outcome == "undecided" and journal.rounds[0].trials == []
+    assert fake.log.count("measure alltoall, 1 x 4 ranks") == 1
+    assert journal.rounds[0].accepted
+    assert any("measuring what it uses (alltoall, 1 x 4 ranks)" in sentence for sentence in said)

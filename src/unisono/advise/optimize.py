@@ -137,7 +137,9 @@ class Optimizer:
         if self.left < self._one_trial + _LEAST_MEASURING:
             return
         last = rounds[-1]
-        last.ended, last.outcome, last.measured = "", "", False
+        # A candidate that was left untried is tried first; else more is measured.
+        last.measured = last.outcome == "undecided" and not any(map(may_gain, last.trials))
+        last.ended, last.outcome = "", ""
         if last.trials and may_gain(last.trials[-1]):
             last.trials[-1].verdict = ""
         self.journal.finished = False
@@ -266,10 +268,10 @@ class Optimizer:
             if path.name not in round.studies:
                 round.studies.append(path.name)
                 self._keep()
-            what = ", ".join(dict.fromkeys(str(case) for case in wanted))
+            what = "; ".join(translated(case) for case in dict.fromkeys(map(str, wanted)))
             self.world.say(
                 _("Round {number}: measuring what it uses ({what}), for at most {seconds:.0f} s").format(
-                    number=number, what=translated(what), seconds=seconds
+                    number=number, what=what, seconds=seconds
                 )
             )
             self.world.measure(path, wanted, weights_of(mix), seconds, mix.conditions)
