@@ -24,6 +24,7 @@ from unisono.decide import sentences
 from unisono.errors import UserError
 from unisono.interval import Interval
 from unisono.language import translated
+from unisono.measure.steady import Steady
 from unisono.tuning import words
 from unisono.tuning.document import write
 from unisono.tuning.finding import Finding
@@ -238,6 +239,15 @@ def test_findings_are_kept_in_english_and_shown_in_japanese(japanese: None) -> N
     )
     ours = translated(sentences.untold({case: ["pml", "unisono", "algorithm"]}))
     assert "(allreduce (1 x 24 ランク): pml, " in ours and "algorithms" not in ours
+    dated = sentences.alike(case, "quick, 2026-11-24 19:02", "quick, 2026-11-25 08:10", 1.5)
+    assert translated(dated).startswith("allreduce (1 x 24 ランク): quick, 2026-11-24 19:02 と quick, 2026-11-25 08:10")
+    moods = Steady()
+    moods.waited = 35.0
+    none, moods.measurements = moods.sentence(), 90
+    assert none is not None and translated(none).endswith("別の状態での測定は 1 回も残していません。")
+    moods.unsteady = 4
+    some = moods.sentence()
+    assert some is not None and translated(some).endswith("90 回の測定のうち 4 回は別の状態のままです。")
     wrong = sentences.wrong(case, Setting({"coll": "sm"}), [8, 64, 4096, 65536])
     assert "誤った結果" in translated(wrong) and "ほか 1 サイズ" in translated(wrong)
     assert "デフォルトのまま" in translated(sentences.wrong(case, DEFAULT, [8]))

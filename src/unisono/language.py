@@ -43,7 +43,7 @@ _NESTED = 6
 _SHAPES = {
     "count": r"(\d[\d,]*)",
     "label": r"(NUMA nodes per socket|collective components|settings in files|\S+?)",
-    "than": r"((?:(?!, (?!\w+=)).)+?)",
+    "than": r"((?:(?!, (?!\w+=|\d{4}-)).)+?)",
     "where": "((?:at|up to|from) [^,]*?)",
     "spent": r"([\d.]+)",
     "by": r"(by [\d.]+x(?: to [\d.]+x)?)",

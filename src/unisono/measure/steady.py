@@ -138,16 +138,16 @@ class Steady:
         """What a reader must know about the machine's moods; None when there were none."""
         if not self.unsteady and self.waited < 1:
             return None
-        kept = (
-            N_("{unsteady} of {measurements} measurements were").format(
-                unsteady=self.unsteady, measurements=self.measurements
-            )
-            if self.unsteady
-            else N_("no measurement was")
+        said = N_(
+            "The machine changed while it was measured: at times its cores took several times as long to reach each "
+            "other, as happens when a virtual machine's host moves its processors. {waited:.0f} s went into waiting "
+            "for its usual state and repeating; no measurement was kept from another state."
         )
-        return N_(
-            "The machine changed while it was measured: at times its cores took several times as "
-            "long to reach each other, as happens when a virtual machine's host moves its "
-            "processors. {waited:.0f} s went into waiting for its usual state and repeating; "
-            "{kept} kept from another state."
-        ).format(waited=self.waited, kept=kept)
+        if self.unsteady:
+            said = N_(
+                "The machine changed while it was measured: at times its cores took several times as long to reach "
+                "each other, as happens when a virtual machine's host moves its processors. {waited:.0f} s went into "
+                "waiting for its usual state and repeating; {unsteady} of {measurements} measurements were kept from "
+                "another state."
+            )
+        return said.format(waited=self.waited, unsteady=self.unsteady, measurements=self.measurements)
