@@ -20,9 +20,10 @@ from unisono.search.search import Hooks, search
 from unisono.search.verdict import decide_study
 from unisono.study.begin import begin, resume, stored_candidates, stored_study
 from unisono.study.config import Cases, Sizes, Study, read_study, ready_made
-from unisono.study.data import StudyData
+from unisono.study.data import NEVER, StudyData
 from unisono.study.matrix import Matrix, expand
 from unisono.study.ours import Ours, prepare
+from unisono.study.rows import words
 from unisono.study.store import Store
 from unisono.tuning.contents import Tuning
 from unisono.vocabulary import CALL_SCOPE, DEFAULT, USUAL, Case, Condition
@@ -129,7 +130,7 @@ def never_launched(paths: Sequence[Path]) -> list[str]:
     found: set[str] = set()
     for path in paths:
         with Store.open(path) as store:
-            found.update(store.never())
+            found.update(words(store.meta_or_none(NEVER), NEVER, store.path))
     return sorted(found)
 
 

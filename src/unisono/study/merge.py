@@ -16,6 +16,7 @@ from unisono.study import database
 from unisono.study.begin import stored_study
 from unisono.study.config import Study
 from unisono.study.data import NEVER
+from unisono.study.rows import words
 from unisono.study.store import Store
 
 _COLUMNS = {
@@ -45,7 +46,9 @@ def merge(paths: Sequence[Path], into: Path) -> Path:
         identity = hashlib.sha256(" ".join(store.meta("id") for store in stores).encode()).hexdigest()[:12]
         values = {key: whole.meta(key) for key in ("margin", "confidence", "weights", "scope")}
         meta = {**{key: json.loads(text) for key, text in values.items()}, "merged": [str(path) for path in paths]}
-        meta[NEVER] = sorted({setting for store in stores for setting in store.never()})
+        meta[NEVER] = sorted(
+            {setting for store in stores for setting in words(store.meta_or_none(NEVER), NEVER, store.path)}
+        )
         config = study.model_copy(update={"cases": cases}).model_dump_json(by_alias=True)
         partial = into.with_name(f"{into.name}.merging")
         partial.unlink(missing_ok=True)

@@ -125,7 +125,7 @@ LEVEL: TypeAdapter[Level] = TypeAdapter(Level, config=_STRICT)
 OBJECT = TypeAdapter(dict[str, Any], config=_STRICT)
 MACHINE = TypeAdapter(Machine)
 WORD: TypeAdapter[str] = TypeAdapter(Word, config=_STRICT)
-WORDS = TypeAdapter(list[Word], config=_STRICT)
+WORDS: TypeAdapter[list[str]] = TypeAdapter(list[Word], config=_STRICT)
 
 
 class _Strict(BaseModel):
@@ -304,3 +304,9 @@ def _stored() -> dict[str, set[str]]:
         "sample": {"id", *COLUMNS["sample"], "raw"} - of_launch - set(LATER),
         **{table: set(COLUMNS[table]) for table in ("refusal", "limits", "note")},
     }
+
+
+def words(text: str | None, key: str, path: Path) -> tuple[str, ...]:
+    """A list of words that is kept as JSON; () where it is missing. Raises UserError where it is none."""
+    found: list[str] = [] if text is None else parsed(WORDS, text, key, path)
+    return tuple(found)

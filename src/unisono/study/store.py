@@ -39,7 +39,6 @@ _ROWS_MOST = 5_000_000
 _PART = 20_000
 """Rows that are checked together."""
 _RAW_MOST = 1 << 27
-
 _SCHEMA = Path(__file__).with_name("schema.sql")
 
 
@@ -376,10 +375,6 @@ class Store:
     def notes(self) -> list[str]:
         return [text for (text,) in self._rows("note", "SELECT text FROM note ORDER BY text")]
 
-    def never(self) -> list[str]:
-        """See StudyData."""
-        return self.value_or_none(NEVER, kept.WORDS) or []
-
     def _object(self, text: str, what: str) -> dict[str, Any]:
         return kept.parsed(kept.OBJECT, text, what, self.path)
 
@@ -401,5 +396,5 @@ class Store:
             notes=tuple(self.notes()),
             scope=tuple(scope),
             reproducible=self.value_or_none("reproducible", kept.LEVEL),
-            never=tuple(self.never()),
+            never=kept.words(self.meta_or_none(NEVER), NEVER, self.path),
         )
