@@ -13,7 +13,9 @@ import tempfile
 import time
 from pathlib import Path
 
+from tests.collectives.test_allocations import allocations
 from tests.collectives.test_nodes import TRY
+from tests.collectives.test_places import SENT
 from tests.conftest import EMBEDDED, SYSTEM
 from unisono.cache import cache
 from unisono.errors import UserError
@@ -23,13 +25,15 @@ from unisono.library.build import BENCH
 from unisono.library.recorder import RECORDER
 from unisono.simulate.build import simulator, skeleton, unavailable
 
-TARGETS = (BENCH, RECORDER, SOLVER, TRY)
+TARGETS: tuple[build.Target, ...] = (BENCH, RECORDER, SOLVER, TRY)
+EMBEDDED_ALONE: tuple[build.Target, ...] = (SENT, allocations.PROGRAM)
+"""Tested under one MPI: the embedded one."""
 
 
-def for_compiler(mpicc: str) -> int:
+def for_compiler(mpicc: str, targets: tuple[build.Target, ...]) -> int:
     """Puts every target where `built` looks for it; returns how many were missing. Raises UserError as `built` does."""
     source = build.native_source()
-    places = {target: cache() / build._key(mpicc, source, target) / Path(target.file).name for target in TARGETS}
+    places = {target: cache() / build._key(mpicc, source, target) / Path(target.file).name for target in targets}
     missing = {target: kept for target, kept in places.items() if not kept.exists()}
     cache().mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="build-", dir=cache()) as folder:
@@ -41,11 +45,12 @@ def for_compiler(mpicc: str) -> int:
 
 
 def main() -> None:
-    compilers = [str(mpirun.with_name("mpicc")) for mpirun in (EMBEDDED, SYSTEM)] + ["mpicc.mpich"]
-    for mpicc in filter(shutil.which, compilers):
+    embedded, system = (str(mpirun.with_name("mpicc")) for mpirun in (EMBEDDED, SYSTEM))
+    wanted = {embedded: TARGETS + EMBEDDED_ALONE, system: TARGETS, "mpicc.mpich": TARGETS}
+    for mpicc in filter(shutil.which, wanted):
         begun = time.monotonic()
         try:
-            said = f"{for_compiler(mpicc)} programs built"
+            said = f"{for_compiler(mpicc, wanted[mpicc])} programs built"
         except UserError as error:
             said = str(error)
         sys.stdout.write(f"{mpicc}: {said} ({time.monotonic() - begun:.0f} s)\n")
