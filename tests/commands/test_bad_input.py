@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands.conftest import Refuses
 from tests.commands.program import PROGRAM, refused, unisono
 from tests.conftest import EMBEDDED
 from tests.tuning.samples import plan, rule, tuned, tuning
@@ -24,10 +25,14 @@ ppn = [2]
 """
 
 
-def dry(tmp_path: Path, text: str, *more: str) -> str:
-    path = tmp_path / "study.toml"
-    path.write_text(text)
-    return refused(unisono("tune", path, "--dry-run", "--mpirun", EMBEDDED, *more, cwd=tmp_path))
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """This machine and its MPI, asked once and written down."""
+    done = unisono("doctor", "--json", "--mpirun", EMBEDDED)
+    assert done.returncode == 0, done.stderr
+    path = tmp_path_factory.mktemp("machine") / "here.json"
+    path.write_text(done.stdout)
+    return path
 
 
 @pytest.mark.parametrize(
@@ -47,8 +52,17 @@ def dry(tmp_path: Path, text: str, *more: str) -> str:
         (STUDY.replace("ppn = [2]", "ppn = [1]"), "one rank has nobody"),
     ],
 )
-def test_a_bad_study(tmp_path: Path, text: str, says: str) -> None:
-    assert says in dry(tmp_path, text)
+def test_a_bad_study(tmp_path: Path, here: Path, refuses: Refuses, text: str, says: str) -> None:
+    path = tmp_path / "study.toml"
+    path.write_text(text)
+    assert says in refuses("tune", path, "--dry-run", "--machine", here)
+
+
+def test_a_bad_study_in_a_process_of_its_own(tmp_path: Path) -> None:
+    """As a person sees it, and with the launcher that a machine is described from."""
+    path = tmp_path / "study.toml"
+    path.write_text(STUDY.replace("ppn = [2]", "ppn = [4096]"))
+    assert "does not fit" in refused(unisono("tune", path, "--dry-run", "--mpirun", EMBEDDED, cwd=tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -72,21 +86,21 @@ def test_a_bad_study(tmp_path: Path, text: str, says: str) -> None:
         (["doctor", "--mpirun", "/bin/true"], "/bin/true"),
     ],
 )
-def test_a_bad_command_line(tmp_path: Path, words: list[str], says: str) -> None:
-    assert says in refused(unisono(*words, cwd=tmp_path))
+def test_a_bad_command_line(refuses: Refuses, words: list[str], says: str) -> None:
+    assert says in refuses(*words)
 
 
-def test_files_of_the_wrong_kind(tmp_path: Path) -> None:
+def test_files_of_the_wrong_kind(tmp_path: Path, refuses: Refuses) -> None:
     other = tmp_path / "other.db"
     with sqlite3.connect(other) as db:
         db.execute("CREATE TABLE bookmarks (url TEXT)")
-    assert "is not a Unisono study" in refused(unisono("report", other, cwd=tmp_path))
+    assert "is not a Unisono study" in refuses("report", other)
     half = tmp_path / "half.toml"
     half.write_text('format = "unisono-tuning"\nversion = 1\n[[plan]')
-    assert "half.toml" in refused(unisono("show", half, cwd=tmp_path))
+    assert "half.toml" in refuses("show", half)
     machine = tmp_path / "machine.json"
     machine.write_text('{"format": "unisono-machine"')
-    assert "machine.json" in refused(unisono("tune", "quick", "--dry-run", "--machine", machine, cwd=tmp_path))
+    assert "machine.json" in refuses("tune", "quick", "--dry-run", "--machine", machine)
 
 
 def test_a_rules_file_edited_by_hand_is_kept(tmp_path: Path) -> None:

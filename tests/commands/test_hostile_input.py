@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands.conftest import Refuses
 from tests.commands.program import PROGRAM
 from tests.fire.originals import SAMPLES, hybrid_db, machine_json, study_db, tuning_toml
 from tests.tuning.samples import machine
-from unisono.cli import main
 from unisono.errors import UserError
 from unisono.launch.job import describe_job
 from unisono.profile.importers.cube_anchor import parse_anchor
@@ -35,15 +35,12 @@ def tuning(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Refused:
+def one_line(refuses: Refuses) -> Refused:
     """Runs a command line here, in a folder of its own, and gives the one line with which it is refused."""
-    monkeypatch.chdir(tmp_path)
 
     def refused(words: str) -> str:
-        with pytest.raises(SystemExit) as ended:
-            main(shlex.split(words))
-        said = capsys.readouterr().err
-        assert (ended.value.code, said.count("\n")) == (2, 1), said
+        said = refuses(*shlex.split(words))
+        assert said.count("\n") == 1, said
         return said
 
     return refused
