@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections import defaultdict
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -28,10 +29,15 @@ def package(path: Path) -> str:
     return path.relative_to(SOURCE).parts[0].removesuffix(".py")
 
 
+PACKAGES = sorted({package(path) for path in SOURCE.rglob("*.py")} - {"__init__"})
+
+
+@cache
 def imports() -> dict[str, set[str]]:
-    """Package -> the packages it imports, also inside functions."""
+    """Package -> the packages it imports, also inside functions. Seconds: not for whoever only collects tests."""
     found: dict[str, set[str]] = defaultdict(set)
     for path in SOURCE.rglob("*.py"):
+        imported = found[package(path)]
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             names = []
             if isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
@@ -40,28 +46,25 @@ def imports() -> dict[str, set[str]]:
             elif isinstance(node, ast.Import):
                 names = [name.name for name in node.names]
             parts = [name.split(".") for name in names]
-            found[package(path)].update(p[1] for p in parts if p[0] == "unisono" and len(p) > 1)
+            imported.update(p[1] for p in parts if p[0] == "unisono" and len(p) > 1)
     return {name: others - {name, "__version__"} for name, others in found.items() if name != "__init__"}
-
-
-FOUND = imports()
 
 
 def test_every_package_has_its_place() -> None:
     named = [name for row in layers() for name in row]
-    assert sorted(named) == sorted(FOUND)
+    assert sorted(named) == PACKAGES
 
 
-@pytest.mark.parametrize("name", sorted(FOUND))
+@pytest.mark.parametrize("name", PACKAGES)
 def test_no_package_imports_one_above_it(name: str) -> None:
     height = {name: -number for number, row in enumerate(layers()) for name in row}
-    above = {other for other in FOUND[name] if height[other] > height[name]}
+    above = {other for other in imports()[name] if height[other] > height[name]}
     assert not above, f"{name} imports {', '.join(sorted(above))}, which docs/architecture.md has above it"
 
 
 def test_rows_of_several_packages_have_no_circle() -> None:
     for row in layers():
-        reached = {name: set(FOUND[name]) & set(row) for name in row}
+        reached = {name: set(imports()[name]) & set(row) for name in row}
         for _ in row:
             reached = {
                 name: set().union(others, *(reached[other] for other in others)) for name, others in reached.items()
@@ -96,7 +99,7 @@ def test_arrows_of_the_picture_are_imports() -> None:
             continue
         for sources, targets in pairwise(stations):
             for source in sources:
-                assert set(targets) <= FOUND[source], f"{source} imports no {targets}"
+                assert set(targets) <= imports()[source], f"{source} imports no {targets}"
                 count += 1
     assert count > 10
 
