@@ -57,7 +57,7 @@ def mpich() -> Machine:
     return describe(launcher)
 
 
-@pytest.fixture(params=["embedded", "system", "mpich"], scope="module")
+@pytest.fixture(params=["embedded", pytest.param("system", marks=pytest.mark.nightly), "mpich"], scope="module")
 def machine(request: pytest.FixtureRequest) -> Machine:
     found = request.getfixturevalue(request.param)
     assert isinstance(found, Machine)
