@@ -18,7 +18,7 @@ from tests.profile.interception import Toolchain, toolchain
 from tests.tally import Tally
 from unisono.library.build import native_source
 
-pytestmark = [pytest.mark.mpi, pytest.mark.beside]
+pytestmark = pytest.mark.mpi
 
 CASES = int(os.environ.get("UNISONO_CASES", "0"))
 SEED = os.environ.get("UNISONO_SEED", "1")
@@ -75,7 +75,12 @@ RUNS = [
     Run("mpich5", 2, "", 0, 30),
     Run("openmpi4", 3, "", 600, 15),
 ]
-"""MPICH's ranks do not give a CPU away, so more of them than CPUs are slow."""
+"""MPICH's ranks do not give a CPU away, so more of them than CPUs are slow, and beside others they use up a minute."""
+
+
+def _marks(run: Run) -> list[pytest.MarkDecorator]:
+    return [] if run.mpi.startswith("mpich") else [pytest.mark.beside]
+
 
 DOMAINS = "2,1"
 """Pretended NUMA domains of every node (UNISONO_FAKE_NUMA): with three ranks or more on a node they are used."""
@@ -103,7 +108,9 @@ def _preload(run: Run, tools: Toolchain, folder: Path) -> str:
 
 
 @pytest.mark.timeout(300 + CASES)
-@pytest.mark.parametrize("run", [run for run in RUNS if CASES or run.usual], ids=lambda run: run.name)
+@pytest.mark.parametrize(
+    "run", [pytest.param(run, marks=_marks(run), id=run.name) for run in RUNS if CASES or run.usual]
+)
 def test_same_memory_as_the_library_underneath(run: Run, folder: Path, tmp_path: Path, tally: Tally) -> None:
     tools = toolchain(run.mpi)
     cases = -(-CASES * run.share // sum(run.share for run in RUNS)) if CASES else run.usual
