@@ -55,6 +55,7 @@ def _check(said: str, some: tuple[str, ...]) -> None:
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 @pytest.mark.parametrize(
     ("ranks", "nodes", "some"),
     [
@@ -106,6 +107,7 @@ def test_pretended_nodes(installed: Installed, ranks: int, nodes: str, some: tup
 
 @pytest.mark.cluster
 @pytest.mark.mpi
+@pytest.mark.beside
 @pytest.mark.parametrize(("hosts", "ranks"), [("n0:2,n1:2,n2:2,n3:2", 8), ("n0:2,n1:1,n2:3", 6)])
 def test_virtual_nodes(installed: Installed, cluster: MakeCluster, hosts: str, ranks: int) -> None:
     """Over TCP between nodes that share nothing."""
@@ -121,6 +123,7 @@ def test_virtual_nodes(installed: Installed, cluster: MakeCluster, hosts: str, r
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 @pytest.mark.nightly
 def test_pretended_nodes_under_mpich() -> None:
     """Its ranks that wait must let others work, too."""

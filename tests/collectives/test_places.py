@@ -52,6 +52,7 @@ def launch(installed: Installed, tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 @pytest.mark.parametrize("ranks", [4, 6])
 def test_what_is_counted_is_what_is_sent(installed: Installed, launch: dict[str, str], ranks: int) -> None:
     program = built(SENT, str(Path(installed.mpirun).with_name("mpicc")))
@@ -62,6 +63,7 @@ def test_what_is_counted_is_what_is_sent(installed: Installed, launch: dict[str,
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 @pytest.mark.parametrize(("ranks", "nodes"), [(6, "1"), (6, "2,1")])
 def test_results_are_right(installed: Installed, launch: dict[str, str], ranks: int, nodes: str) -> None:
     program = built(TRY, str(Path(installed.mpirun).with_name("mpicc")))
@@ -75,6 +77,7 @@ def test_results_are_right(installed: Installed, launch: dict[str, str], ranks: 
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 def test_a_wrong_file_ends_the_program_and_an_incomplete_one_does_not(
     installed: Installed, launch: dict[str, str], tmp_path: Path
 ) -> None:
@@ -95,6 +98,7 @@ def test_a_wrong_file_ends_the_program_and_an_incomplete_one_does_not(
 
 
 @pytest.mark.mpi
+@pytest.mark.beside
 def test_a_jobs_own_variables(installed: Installed, launch: dict[str, str]) -> None:
     """Slurm's, of this host; another host's, which a launcher has handed on, say nothing."""
     program = built(SENT, str(Path(installed.mpirun).with_name("mpicc")))

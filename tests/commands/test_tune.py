@@ -221,6 +221,7 @@ def test_verify_reads_the_metric_and_gives_a_verdict(tuned: Path) -> None:
     assert "'Absent: ([0-9]+)' is nowhere in its output" in refused(missing)
 
 
+@pytest.mark.beside
 def test_dry_run_prints_every_command_and_runs_nothing(study: Path, tmp_path: Path) -> None:
     done = unisono("tune", study, "--dry-run", "--method", "classic", "--mpirun", EMBEDDED, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -253,6 +254,7 @@ def test_another_machine_is_refused_unless_forced(tuned: Path) -> None:
     assert "UCX_RNDV_THRESH" in said
 
 
+@pytest.mark.beside
 @pytest.mark.parametrize(
     "how", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.nightly), signal.SIGKILL]
 )
@@ -282,6 +284,7 @@ def test_a_study_stopped_at_any_moment_is_resumed_without_loss(
     assert (out / "report.html").exists()
 
 
+@pytest.mark.beside
 def test_two_drivers_on_one_study(study: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     words = [str(PROGRAM), "tune", str(study), "-o", str(out), "--mpirun", str(EMBEDDED), "--no-verify"]
@@ -303,6 +306,7 @@ def test_a_budget_ends_the_search_with_a_decision(study: Path, tmp_path: Path) -
     assert (tmp_path / "out" / "tuning.toml").exists()
 
 
+@pytest.mark.beside
 def test_the_users_environment_is_kept_and_reported(tmp_path: Path) -> None:
     done = unisono(
         "doctor", "--json", "--mpirun", EMBEDDED, env={"UCX_TLS": "self,sm", "OMPI_MCA_coll_tuned_priority": "31"}
@@ -312,6 +316,7 @@ def test_the_users_environment_is_kept_and_reported(tmp_path: Path) -> None:
     assert environment["OMPI_MCA_coll_tuned_priority"] == "31"
 
 
+@pytest.mark.beside
 def test_a_system_mpi_serves_just_as_well(study: Path, tmp_path: Path) -> None:
     if not Path("/usr/bin/mpirun").exists() or not Path("/usr/bin/mpicc").exists():
         pytest.skip("no Open MPI of the distribution with its mpicc in /usr/bin")
