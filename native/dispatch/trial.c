@@ -17,7 +17,15 @@ static const int64_t room_most = 8 << 20, room_least = 1 << 20, node_most = 256 
 static const double seconds_most = 0.12; /* of all together, looked at between two sizes of a collective */
 static const double hopeless = 6;        /* times the quickest by the models: not tried */
 static const double factor_most = 1e4;
-enum { ROUNDS_SHORT = 6, ROUNDS_LONG = 4, CALLS_SHORT = 8, SHORT = 4 << 10, ATTEMPTS = 3 };
+enum {
+    ROUNDS_SHORT = 6,
+    ROUNDS_LONG = 4,
+    CALLS_SHORT = 8,
+    SHORT = 4 << 10,
+    CALLS_MIDDLE = 4,
+    MIDDLE = 128 << 10,
+    ATTEMPTS = 3
+};
 
 /* Where the quickest of odd and of even rounds differ by more, something else disturbed the machine. */
 static const double alike = 1.25;
@@ -107,7 +115,7 @@ static bool set_up(struct task *task, const struct coll_comm *comm, enum collect
                                .send_at = room->at,
                                .receive_bytes = room->bytes,
                                .receive_at = room->at};
-    task->calls = bytes <= SHORT ? CALLS_SHORT : 1;
+    task->calls = bytes <= SHORT ? CALLS_SHORT : bytes <= MIDDLE ? CALLS_MIDDLE : 1;
     if (collective_reduces(collective)) {
         if (!reduction_set(&task->call.reduction, MPI_DOUBLE, MPI_SUM))
             return false;
@@ -158,7 +166,7 @@ static bool still_applies(const struct task *task, int which, const struct coll_
 /* Algorithms take turns, so that what disturbs the machine disturbs all alike. The first turn is not counted. */
 static void run(struct task *task, struct coll_comm *comm)
 {
-    int rounds = task->calls > 1 ? ROUNDS_SHORT : ROUNDS_LONG;
+    int rounds = task->calls == CALLS_SHORT ? ROUNDS_SHORT : ROUNDS_LONG;
     for (int round = 0; round <= rounds; round++)
         for (int i = 0; i < task->count; i++) {
             if (!still_applies(task, i, comm))
