@@ -50,7 +50,7 @@ static void post_piece(struct coll_comm *comm, uint64_t step, const char *send, 
         memcpy(line_of(node, node->rank, step)->payload, send, (size_t)bytes);
     else {
         cell_room(comm, step);
-        cell_write(cell_piece_of(node, node->rank, step, place), send + offset, piece, place);
+        cell_write(cell_piece_of(node, node->rank, step, place), send + offset, piece, node->way);
     }
     line_post(node, step);
     if (own != send)
@@ -92,6 +92,7 @@ int node_allgather_cells(struct coll_comm *comm, const void *send, void *receive
     bool streaming = all >= copy_streams_from(node->ranks);
     const int64_t mine = flow_bytes(&blocks, node->rank), cell = node->cell_bytes;
     const int64_t place = cell_piece_for(node, longest);
+    cells_begin(node, longest);
     char *own = to + flow_at(&blocks, node->rank);
     uint64_t step = node_steps(node, (uint64_t)((longest + cell - 1) / cell));
     /* A piece ahead, so that what one waits for was posted while the one before was copied. */

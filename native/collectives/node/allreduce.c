@@ -48,7 +48,7 @@ static void post_cell(struct coll_comm *comm, uint64_t step, const void *from, i
 {
     struct node *node = comm->node;
     cell_room(comm, step);
-    cell_write(cell_piece_of(node, node->rank, step, place), from, bytes, place);
+    cell_write(cell_piece_of(node, node->rank, step, place), from, bytes, node->way);
     line_post(node, step);
 }
 
@@ -64,6 +64,7 @@ int node_allreduce_cells(struct coll_comm *comm, const void *send, void *receive
     uint64_t step = node_steps(node, (uint64_t)((count + each - 1) / each));
     bool from_cell = overwrites(node, send, receive);
     const int64_t all = count * element, place = cell_piece_for(node, all);
+    cells_begin(node, all);
     const char *from = send;
     char *to = receive;
     /* A piece ahead, so that what one waits for was posted while the one before was combined. */

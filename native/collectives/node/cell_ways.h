@@ -1,9 +1,9 @@
-/* How a piece goes through cells, for each power of two of its bytes.
+/* How the pieces of a message go through cells, for each power of two of its bytes.
  *
  * What a writer stores into memory that others have read a moment ago must first be taken from the reader's core, and what a
  * reader reads comes from the writer's. On some processors a line goes from core to core several times as slowly as from
  * a cache that both share, or than from memory; on others it is the quickest way. No constant tells: a measurement at the
- * start does (dispatch/measure_ways.h), and the ranks of all nodes take the same. Until then every piece goes CELLS_SOON. */
+ * start does (dispatch/measure_ways.h), and the ranks of all nodes take the same. Until then all go CELLS_SOON. */
 #ifndef UNISONO_NODE_CELL_WAYS_H
 #define UNISONO_NODE_CELL_WAYS_H
 
@@ -19,7 +19,7 @@ enum cell_way {
     CELL_WAYS
 };
 
-/* Shorter pieces go CELLS_SOON, longer ones like those of the last power. */
+/* Shorter messages go CELLS_SOON, longer ones like those of the last power. */
 enum { CELL_WAYS_FROM = 12, CELL_WAYS_TO = 17 };
 
 extern unsigned char cell_ways[CELL_WAYS_TO - CELL_WAYS_FROM + 1];
@@ -36,10 +36,17 @@ static inline enum cell_way cell_way(int64_t bytes)
     return (enum cell_way)cell_ways[(power < CELL_WAYS_TO ? power : CELL_WAYS_TO) - CELL_WAYS_FROM];
 }
 
-/* Into a cell, as pieces of up to `most` bytes go. */
-static inline void cell_write(void *to, const void *from, int64_t bytes, int64_t most)
+/* Of a message that may need several cells of so many bytes: its pieces come back to a cell so late that more places would
+ * only throw out of the caches what is wanted again. */
+static inline enum cell_way cell_way_of(int64_t bytes, int64_t cell)
 {
-    copy_piece(to, from, bytes, cell_way(most) == CELLS_PAST);
+    enum cell_way way = cell_way(bytes);
+    return bytes > cell && way == CELLS_LATE ? CELLS_SOON : way;
+}
+
+static inline void cell_write(void *to, const void *from, int64_t bytes, enum cell_way way)
+{
+    copy_piece(to, from, bytes, way == CELLS_PAST);
 }
 
 #endif

@@ -69,6 +69,7 @@ struct node {
     struct cells *cells;
     int64_t cell_bytes;
     int64_t cell_stride; /* of `cells`, once they are there */
+    enum cell_way way;   /* of the phase that goes on */
     uint64_t step;       /* the next nobody has taken */
     uint64_t known;      /* all ranks have passed the steps below */
     struct pairs *pairs; /* pairs.h; NULL: not yet, or refused */
@@ -140,7 +141,13 @@ static inline unsigned char *cell_place(const struct node *node, int local, uint
  * all would be wanted in the same lines of a cache, as cells lie powers of two apart; or in turn all over the cell. */
 static inline unsigned char *cell_piece_of(const struct node *node, int local, uint64_t step, int64_t bytes)
 {
-    return cell_place(node, local, step, bytes, cell_way(bytes));
+    return cell_place(node, local, step, bytes, node->way);
+}
+
+/* A phase begins in which no rank writes a message of more than so many bytes: the same number on all of them. */
+static inline void cells_begin(struct node *node, int64_t bytes)
+{
+    node->way = cell_way_of(bytes, node->cell_bytes);
 }
 
 /* Room for pieces of a message whose longest part has so many bytes: whole lines, at most a cell. */

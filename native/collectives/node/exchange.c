@@ -45,11 +45,12 @@ static bool send_piece(struct state *state, int to)
     const char *from = state->send + pair->at_out;
     struct pair_line *line = pair_line(pair);
     int64_t piece = pair->left_out;
+    const enum cell_way how = cell_way_of(pair->left_out, pairs->cell_bytes);
     enum way way = exchange_way(piece, pairs->slot_bytes, state->pull_from);
     if (way == WAY_INLINE)
         memcpy(line->payload, from, (size_t)piece);
     else if (way == WAY_SLOT)
-        cell_write(pair_slot(pairs, state->comm->node->rank, to, pair->sent), from, piece, piece);
+        cell_write(pair_slot(pairs, state->comm->node->rank, to, pair->sent), from, piece, how);
     else if (way == WAY_PULL) {
         uint64_t address = pull_address(from);
         memcpy(line->payload, &address, sizeof address);
@@ -59,8 +60,8 @@ static bool send_piece(struct state *state, int to)
         if (cell < 0)
             return false;
         piece = piece_of(pairs, pair->left_out);
-        const struct pair_place place = pair_place(pairs, cell, piece);
-        cell_write(pair_cell(pairs, state->comm->node->rank, place), from, piece, piece);
+        const struct pair_place place = pair_place(pairs, cell, piece, how);
+        cell_write(pair_cell(pairs, state->comm->node->rank, place), from, piece, how);
         memcpy(line->payload, &place, sizeof place);
         pairs->uses[cell].to = to;
         pairs->uses[cell].number = pair->sent;

@@ -81,11 +81,11 @@ static inline unsigned char *pair_cell(const struct pairs *pairs, int local, str
            place.offset;
 }
 
-/* For the next piece of so many bytes in this cell, which is this rank's. */
-static inline struct pair_place pair_place(struct pairs *pairs, int cell, int64_t bytes)
+/* For the next piece of so many bytes in this cell, which is this rank's, of a message that goes this way. */
+static inline struct pair_place pair_place(struct pairs *pairs, int cell, int64_t bytes, enum cell_way way)
 {
     int64_t each = (bytes + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES, offset = 0;
-    if (cell_way(bytes) == CELLS_LATE)
+    if (way == CELLS_LATE)
         offset = (int64_t)(pairs->places++ / PAIR_CELLS % (uint64_t)(pairs->cell_stride / each)) * each;
     return (struct pair_place){cell, (int32_t)offset};
 }

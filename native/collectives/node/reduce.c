@@ -18,6 +18,7 @@ int node_reduce_cells(struct coll_comm *comm, int root, const void *send, void *
         return messages_reduce(comm, root, send, receive, count, reduction);
     uint64_t step = node_steps(node, (uint64_t)((count + each - 1) / each));
     const int64_t all = count * reduction->element;
+    cells_begin(node, all);
     const char *from = send;
     char *to = receive;
     for (; count > 0; count -= each, step++) {

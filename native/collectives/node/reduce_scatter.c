@@ -120,6 +120,7 @@ int node_reduce_scatter_cells(struct coll_comm *comm, const void *send, void *re
     if (all == 0)
         return MPI_SUCCESS;
     const int64_t part = part_of(&work), parts = (all + part - 1) / part;
+    cells_begin(node, all * node->ranks);
     uint64_t step = node_steps(node, (uint64_t)parts);
     /* A part ahead, so that what one waits for was posted while the one before was combined. */
     post_parts(&work, step, 0, part);

@@ -67,6 +67,7 @@ int node_scan_cells(struct coll_comm *comm, const void *send, void *receive, int
         const struct group group = group_node(comm);
         return group_scan(&group, send, receive, count, reduction, exclusive);
     }
+    cells_begin(node, all);
     const bool from_cell = overwrites(node, send, receive, exclusive);
     const bool posts = from_cell || node->rank + 1 < node->ranks; /* nobody reads the last one's */
     uint64_t step = node_steps(node, (uint64_t)((count + each - 1) / each));

@@ -67,7 +67,7 @@ static void offer(const struct work *work, int64_t chunk)
         if (local != node->rank)
             cell_write(cell_piece_of(node, node->rank, step, work->chunk) + local * work->part * work->element,
                        (const char *)work->slices->send + place(work, local, chunk),
-                       within(work, local, chunk) * work->element, work->chunk);
+                       within(work, local, chunk) * work->element, node->way);
     line_post(node, step);
 }
 
@@ -115,6 +115,7 @@ int node_slices(struct coll_comm *comm, const struct slices *slices)
     int64_t all = chunks(&work);
     work.first = node_steps(node, 2 * (uint64_t)all);
     int64_t result = (slice_begin(&work, node->ranks) - slice_begin(&work, 0)) * work.element;
+    cells_begin(node, result);
     work.streaming = 2 * result >= copy_streams_from(node->ranks);
     /* A chunk ahead in each of the three, so that what one waits for was posted long ago. */
     for (int64_t chunk = 0; chunk < all + 2; chunk++) {
