@@ -24,7 +24,7 @@ def test_the_ends_of_every_range_and_what_lies_above_are_tried() -> None:
     assert [(point.size, point.wanted.algorithm) for point in found] == [
         (1, 0), (8, 0), (512, 0), (1023, 0), (1024, 2), (4095, 2), (4096, 0)
     ]  # fmt: skip
-    assert [point.what for point in found][-1] == "above 4095 B"
+    assert [point.what for point in found][-1] == "from 4 KiB"
 
 
 def test_one_rank_fewer_is_guarded_unless_it_was_measured_too() -> None:

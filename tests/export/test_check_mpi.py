@@ -71,11 +71,11 @@ def test_what_is_exported_is_taken(machine: Machine, format: str, tmp_path: Path
         assert "16" in seen["UCX_RNDV_THRESH"]
     if format != "ucx":
         assert seen["pml"] == "ucx"
-        assert seen["allreduce, up to 4095 B"] == "the MPI's own choice"
+        assert seen["allreduce, below 4 KiB"] == "the MPI's own choice"
         assert seen["allreduce, from 4 KiB"] == "ring"
-        assert seen["alltoall, up to 1023 B"] == "modified_bruck"
-        assert seen["alltoall, 1 KiB to 65535 B"] == "pairwise"
-        assert seen["alltoall, above 65535 B"] == "the MPI's own choice"
+        assert seen["alltoall, below 1 KiB"] == "modified_bruck"
+        assert seen["alltoall, 1 KiB to below 64 KiB"] == "pairwise"
+        assert seen["alltoall, from 64 KiB"] == "the MPI's own choice"
         assert seen["bcast, all sizes"] == "pipeline, segments of 8 KiB"
     left = {path.name for path in directory.iterdir()}
     assert not [name for name in left if "check" in name]
@@ -88,7 +88,7 @@ def test_three_ranks_get_the_rules_and_two_of_them_do_not(machine: Machine, tmp_
     result = check(made, "openmpi", one, machine, tmp_path, deadline=60)
     assert refused(result) == {}
     seen = found(result)
-    assert seen["alltoall, 1 KiB to 65535 B"] == "pairwise"
+    assert seen["alltoall, 1 KiB to below 64 KiB"] == "pairwise"
     assert seen["alltoall, 2 ranks"] == "the MPI's own choice"
     assert seen["barrier, all"] == "tree"
 
@@ -141,9 +141,9 @@ def test_bytes_not_multiplied_by_the_ranks_are_caught(machine: Machine, tmp_path
     comms = (CommRules(0, guard), CommRules(2, wrong), CommRules(3, guard))
     path.write_text(rules.write(RulesFile((CollectiveRules("alltoall", comms),))))
     result = checked(machine, one, tmp_path)
-    assert "alltoall, up to 1023 B" in refused(result)
-    assert "alltoall, 1 KiB to 65535 B" in refused(result)
-    assert "(1024 bytes to Open MPI)" in refused(result)["alltoall, up to 1023 B"]
+    assert "alltoall, below 1 KiB" in refused(result)
+    assert "alltoall, 1 KiB to below 64 KiB" in refused(result)
+    assert "(1024 bytes to Open MPI)" in refused(result)["alltoall, below 1 KiB"]
 
 
 def test_a_rules_file_that_is_not_there_or_not_named(machine: Machine, tmp_path: Path) -> None:

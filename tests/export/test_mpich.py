@@ -207,7 +207,7 @@ def test_mpich_takes_its_files_and_variables(mpich: Machine, tmp_path: Path) -> 
         found = {item.what: item.found for item in result.items}
         if format == "mpich-json":
             assert found["allreduce, from 4 KiB"] == "MPIR_Allreduce_intra_reduce_scatter_allgather"
-            assert found["allreduce, up to 4095 B"] == "the MPI's own choice"
+            assert found["allreduce, below 4 KiB"] == "the MPI's own choice"
             assert found["alltoall, all sizes"] == "MPIR_Alltoall_allcomm_nb"
         else:
             assert "dissemination" in found["MPIR_CVAR_BARRIER_INTRA_ALGORITHM"]

@@ -78,7 +78,8 @@ def sizes_of(plan: Plan, collective: str) -> list[tuple[str, list[int]]]:
     out = [(words.sizes(rule.first, rule.last), _sizes(rule, plan.ranks)) for rule in rules]
     last = rules[-1].last if rules else 0
     if last is not None and _fits(last + 1, plan.ranks):
-        out.append((_("above {last}").format(last=format_size(last)) if rules else _("all sizes"), [max(1, last + 1)]))
+        rest = words.sizes(last + 1, None) if last % 2 == 1 else _("above {last}").format(last=format_size(last))
+        out.append((rest if rules else _("all sizes"), [max(1, last + 1)]))
     return [(what, sizes) for what, sizes in out if sizes] or [(_("all sizes"), [1])]
 
 
