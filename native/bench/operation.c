@@ -32,6 +32,17 @@ static const struct collective *const table[] = {
     &coll_neighbor_allgatherv,
     &coll_neighbor_alltoall,
     &coll_neighbor_alltoallv,
+    &coll_iallgather,
+    &coll_iallreduce,
+    &coll_ialltoall,
+    &coll_ibarrier,
+    &coll_ibcast,
+    &coll_iexscan,
+    &coll_igather,
+    &coll_ireduce,
+    &coll_ireduce_scatter_block,
+    &coll_iscan,
+    &coll_iscatter,
 };
 
 const struct collective *collective_at(int index)

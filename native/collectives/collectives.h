@@ -35,6 +35,18 @@ enum collective {
     COLL_SCAN,
     COLL_SCATTER,
     COLL_SCATTERV,
+    COLLECTIVES_BLOCKING,
+    COLL_IALLGATHER = COLLECTIVES_BLOCKING,
+    COLL_IALLREDUCE,
+    COLL_IALLTOALL,
+    COLL_IBARRIER,
+    COLL_IBCAST,
+    COLL_IEXSCAN,
+    COLL_IGATHER,
+    COLL_IREDUCE,
+    COLL_IREDUCE_SCATTER_BLOCK,
+    COLL_ISCAN,
+    COLL_ISCATTER,
     COLLECTIVES
 };
 
@@ -45,6 +57,12 @@ extern const char *const collective_names[COLLECTIVES];
  * other, ((a0 op a1) op a2) op ..., wherever ranks are and whatever the algorithm. ORDER_EXACT: sums of floating-point
  * numbers are those of exact.h; everything else as ORDER_RANKS. */
 enum reduction_order { ORDER_FREE, ORDER_RANKS, ORDER_EXACT };
+
+/* Whether the call returns before it is over, and the program waits for a request. */
+static inline bool collective_is_nonblocking(enum collective collective)
+{
+    return collective >= COLLECTIVES_BLOCKING;
+}
 
 /* A vector that is combined, and of which every rank gets a block. */
 static inline bool collective_scatters_sum(enum collective collective)
@@ -72,11 +90,18 @@ static inline bool collective_scans(enum collective collective)
     return collective == COLL_SCAN || collective == COLL_EXSCAN;
 }
 
+/* Whether elements are combined by a call that is nonblocking. */
+static inline bool collective_combines_later(enum collective collective)
+{
+    return collective == COLL_IALLREDUCE || collective == COLL_IREDUCE || collective == COLL_IREDUCE_SCATTER_BLOCK ||
+           collective == COLL_ISCAN || collective == COLL_IEXSCAN;
+}
+
 /* Whether elements are combined. */
 static inline bool collective_reduces(enum collective collective)
 {
     return collective == COLL_REDUCE || collective == COLL_ALLREDUCE || collective_scatters_sum(collective) ||
-           collective_scans(collective);
+           collective_scans(collective) || collective_combines_later(collective);
 }
 
 /* How elements are combined. */
@@ -121,6 +146,8 @@ struct call {
        alltoall   never; so in alltoallv and alltoallw, which to algorithms are the same.
        neighbor_*  never; several of `send_at` may be the same.
        reduce_scatter(_block)  they may be equal; not where an algorithm sees them (run.c).
+       Nonblocking ones are like those that block, but that ibcast's root sends `send`, ireduce_scatter_block may be in place,
+       and `receive` of iscatter's root is NULL in place.
        gather(v)  `receive` counts on the root alone, elsewhere it is NULL; its `send` may be its own place in it.
        scatter(v) `send` counts on the root alone, elsewhere it is NULL; its `receive` may be its own place in it. */
     const void *send;
@@ -155,6 +182,7 @@ struct coll_comm {
     struct peers *peers;
     int slot;
     struct node *node;       /* the ranks of this rank's node; never NULL */
+    struct posts *posts;     /* for nonblocking collectives: node/posts.h; NULL: none */
     struct domains *domains; /* the same in two levels: node/domains.h; NULL: not yet */
     struct scratch *scratch;
     struct rounds_known *rounds; /* what group/rounds.h found for the last calls; NULL: nothing yet */

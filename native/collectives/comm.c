@@ -3,6 +3,7 @@
 #include "failure.h"
 #include "node/domains.h"
 #include "node/node.h"
+#include "node/posts.h"
 #include "peers.h"
 #include "scratch.h"
 
@@ -81,6 +82,7 @@ void coll_comm_free(struct coll_comm *comm)
     if (comm == NULL)
         return;
     domains_free(comm);
+    posts_free(comm);
     peers_give(comm->peers, comm->slot, comm->node->step, comm->node->known);
     node_free(comm);
     peers_leave(comm->peers);

@@ -124,6 +124,8 @@ static int run_blocks(const struct algorithm *algorithm, struct coll_comm *comm,
 int algorithm_run(const struct algorithm *algorithm, struct coll_comm *comm, const struct call *call, int64_t segment)
 {
     segment = segment != 0 ? segment : algorithm->segment;
+    if (collective_is_nonblocking(call->collective))
+        return algorithm->run(comm, call, segment);
     if (collective_scatters_sum(call->collective))
         return run_blocks(algorithm, comm, call, segment);
     int64_t each = collective_reduces(call->collective) ? piece_of(algorithm, comm, call) : call->count;

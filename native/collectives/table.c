@@ -34,7 +34,18 @@ const char *const collective_names[COLLECTIVES] = {"allgather",
                                                    "reduce_scatter_block",
                                                    "scan",
                                                    "scatter",
-                                                   "scatterv"};
+                                                   "scatterv",
+                                                   "iallgather",
+                                                   "iallreduce",
+                                                   "ialltoall",
+                                                   "ibarrier",
+                                                   "ibcast",
+                                                   "iexscan",
+                                                   "igather",
+                                                   "ireduce",
+                                                   "ireduce_scatter_block",
+                                                   "iscan",
+                                                   "iscatter"};
 
 const struct algorithm *algorithm_at(int index)
 {

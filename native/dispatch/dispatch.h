@@ -90,6 +90,40 @@ bool dispatch_gatherv(const void *send, MPI_Count send_count, MPI_Datatype send_
 bool dispatch_scatterv(const void *send, struct dispatch_vector given, MPI_Datatype send_type, void *receive,
                        MPI_Count count, MPI_Datatype type, int root, MPI_Comm *comm, int *error);
 
+/* Nonblocking collectives: whether any may be served; how many of them are under way on this rank. Their requests are
+ * generalized ones of MPI, so that everything that completes requests knows them; what it awaits has to be moved on before. */
+extern unsigned char dispatch_posts;
+extern int dispatch_under_way;
+
+bool dispatch_ibarrier(MPI_Comm comm, MPI_Request *request, int *error);
+bool dispatch_ibcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request *request,
+                     int *error);
+bool dispatch_ireduce(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
+                      MPI_Comm comm, MPI_Request *request, int *error);
+bool dispatch_iallreduce(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                         MPI_Request *request, int *error);
+bool dispatch_iscan(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                    MPI_Request *request, int *error);
+bool dispatch_iexscan(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                      MPI_Request *request, int *error);
+bool dispatch_ireduce_scatter_block(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                                    MPI_Comm comm, MPI_Request *request, int *error);
+bool dispatch_iallgather(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
+                         MPI_Datatype type, MPI_Comm comm, MPI_Request *request, int *error);
+bool dispatch_ialltoall(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
+                        MPI_Datatype type, MPI_Comm comm, MPI_Request *request, int *error);
+bool dispatch_igather(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
+                      MPI_Datatype type, int root, MPI_Comm comm, MPI_Request *request, int *error);
+bool dispatch_iscatter(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
+                       MPI_Datatype type, int root, MPI_Comm comm, MPI_Request *request, int *error);
+
+/* Moves on what can be. Waits for nobody. */
+void dispatch_move(void);
+/* Until those of these that are ours are complete. */
+void dispatch_await_all(int count, const MPI_Request *requests);
+/* A turn of waiting for one of these that is ours, *turn counts from 0; false: none is under way. */
+bool dispatch_turn(int count, const MPI_Request *requests, unsigned *turn);
+
 /* Whether this thread's calls are left to the MPI library: while a communicator ends, what is kept with it may be gone
  * before the program's callbacks for its attributes have run. What it was before. */
 bool dispatch_aside(bool aside);

@@ -11,6 +11,7 @@
 #include "dispatch.h"
 #include "measure.h"
 #include "measure_ways.h"
+#include "nonblocking.h"
 #include "ordered.h"
 #include "reserve.h"
 #include "state.h"
@@ -206,6 +207,8 @@ void dispatch_start(void)
     } else if (good && (job.by_costs || ordered_order() != ORDER_FREE) && job.reproducible != REPRODUCIBLE_RUNS) {
         job.has_costs = measure_costs(&job.costs);
     }
+    if (active)
+        nonblocking_start();
     dispatch_active = active;
 }
 
@@ -214,6 +217,7 @@ void dispatch_finish(void)
     if (!job.started)
         return;
     dispatch_active = false;
+    dispatch_posts = false;
     if (job.verbose && world_rank() == 0)
         verbose_print();
     state_finish();

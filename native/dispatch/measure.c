@@ -5,6 +5,7 @@
 
 #include "node/cells.h"
 #include "node/node.h"
+#include "nonblocking.h"
 #include "reserve.h"
 #include "state.h"
 #include "trial.h"
@@ -114,6 +115,7 @@ bool measure_costs(struct costs *costs)
     reserve_put(room);
     PMPI_Bcast(costs, sizeof *costs, MPI_BYTE, 0, world->ours->comm);
     world->ours->costs = *costs;
+    nonblocking_before_trial(world);
     if (!trial_start(world->ours))
         state_step_aside(world);
     return true;

@@ -8,6 +8,7 @@
 #include "copies.h"
 #include "dispatch.h"
 #include "job.h"
+#include "nonblocking.h"
 #include "ordered.h"
 #include "peers.h"
 #include "reserve.h"
@@ -72,6 +73,7 @@ static int forget(MPI_Comm comm, int key, void *value, void *extra)
     for (int i = 0; i < COLLECTIVES; i++)
         if (state->own >> i & 1)
             choice_free(&state->choice[i]);
+    nonblocking_end(state);
     coll_comm_free(state->ours);
     if (state->peers != NULL)
         peers_leave(state->peers);
@@ -253,27 +255,44 @@ void dispatch_revoked(MPI_Comm comm, int (*revoke)(MPI_Comm))
 }
 
 /* Its turn to be looked at. */
-static struct state *look_again(struct state *state)
+static void look_again(struct state *state)
 {
-    if (!is_patient || state->user == MPI_COMM_WORLD)
-        return make_ready(state);
+    if (!is_patient || state->user == MPI_COMM_WORLD) {
+        make_ready(state);
+        return;
+    }
     bool known = state->peers != NULL || find_place(state);
     if (!known || !state_wants(state)) {
         state->failed = !known;
         state->ready = known;
     } else if (!equip(state, now() - state->begun))
         state->look_at = state->look_at < INT32_MAX / LOOK_AGAIN ? LOOK_AGAIN * state->look_at : INT32_MAX;
-    return state->ready ? state : NULL;
 }
 
 struct state *state_find(MPI_Comm comm)
 {
     struct state *state = look(comm);
-    if (__builtin_expect(state != NULL && state->ready, true))
+    if (__builtin_expect(state != NULL && state->ready && !state->posts_due, true))
         return state;
     if (state == NULL || state->failed)
         return NULL;
-    return ++state->calls < state->look_at ? NULL : look_again(state);
+    if (!state->ready && ++state->calls >= state->look_at)
+        look_again(state);
+    if (state->ready && state->posts_due && (state->ours != NULL || !is_patient))
+        nonblocking_prepare(state);
+    return state->ready ? state : NULL;
+}
+
+struct state *state_of_nonblocking(MPI_Comm comm)
+{
+    struct state *state = look(comm);
+    if (state == NULL || state->failed)
+        return NULL;
+    if (state->posts < POSTS_FIRST)
+        state->posts_due = ++state->posts == POSTS_FIRST && !state->posts_tried;
+    if (!state->ready && state->calls < INT32_MAX)
+        state->calls++;
+    return state->ready && state->ours != NULL && state->ours->posts != NULL ? state : NULL;
 }
 
 struct state *state_now(MPI_Comm comm)
@@ -284,7 +303,7 @@ struct state *state_now(MPI_Comm comm)
 void state_forget_last(struct state *state)
 {
     state->ours->is_short = false;
-    for (int i = 0; i < COLLECTIVES; i++)
+    for (int i = 0; i < COLLECTIVES_BLOCKING; i++)
         state->last[i].implementation = NULL;
 }
 

@@ -21,6 +21,7 @@ enum {
         3, /* with UNISONO_PATIENCE=0, the call at which a communicator that is not MPI_COMM_WORLD is looked at */
     LOOK_FIRST = 64,
     LOOK_AGAIN = 4,
+    POSTS_FIRST = 16, /* nonblocking calls, after which a communicator gets memory for them */
 };
 
 struct copy {
@@ -38,6 +39,9 @@ struct state {
     int64_t begun;        /* the first of them: nanoseconds of a clock */
     bool ready;           /* choices may be looked up */
     bool failed;          /* cannot be equipped */
+    bool posts_due;       /* at the next call that blocks, memory for nonblocking ones is asked for */
+    bool posts_tried;     /* that has been */
+    int posts;            /* nonblocking calls, up to POSTS_FIRST */
     struct peers *peers;  /* NULL: not looked at yet */
     struct peers *former; /* before they were renewed; usually NULL */
     struct place place;
@@ -48,10 +52,10 @@ struct state {
     struct {
         struct shape shape;
         const struct implementation *implementation; /* one of ours; NULL: look it up */
-    } last[COLLECTIVES];                             /* what served last, and what */
+    } last[COLLECTIVES_BLOCKING];                    /* what served last, and what */
     const struct implementation *serving;            /* this call, or the last one that was ours */
     enum packing packing; /* of the last call about which ranks have agreed (serve_packing) */
-    struct device_watch device[COLLECTIVES][DEVICE_BINS];
+    struct device_watch device[COLLECTIVES_BLOCKING][DEVICE_BINS];
     struct device_watch gaps; /* over several nodes: whether a rank of an alltoallv packs more than SERVE_WINDOW */
     struct device_watch rooted_gaps; /* the same of a gatherv or scatterv */
     int copies;
@@ -69,6 +73,9 @@ void state_finish(void);
 
 /* Counts a collective call; NULL: it is the MPI library's. */
 struct state *state_find(MPI_Comm comm);
+
+/* Of a nonblocking call, which is counted as well: what has been set up at calls that block. Local. NULL: it is the MPI library's. */
+struct state *state_of_nonblocking(MPI_Comm comm);
 
 /* The same at once; NULL also when the communicator is none that we can serve. */
 struct state *state_now(MPI_Comm comm);

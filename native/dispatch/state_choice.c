@@ -97,7 +97,8 @@ void state_force(struct state *state, enum collective collective, struct choice 
     state->own &= ~(1u << collective);
     state->chosen &= ~(1u << collective);
     state->choice[collective] = *choice;
-    state->last[collective].implementation = NULL;
+    if (collective < COLLECTIVES_BLOCKING)
+        state->last[collective].implementation = NULL;
     if (choice->count > 0) {
         state->chosen |= 1u << collective;
         state->own |= 1u << collective;

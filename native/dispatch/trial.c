@@ -44,6 +44,10 @@ static const enum collective tried[] = {COLL_BCAST,
                                         COLL_SCAN,
                                         COLL_EXSCAN,
                                         COLL_ALLTOALLW,
+                                        COLL_IALLREDUCE,
+                                        COLL_IALLTOALL,
+                                        COLL_IBCAST,
+                                        COLL_IREDUCE,
                                         COLL_NEIGHBOR_ALLTOALLV};
 enum { TRIED = sizeof tried / sizeof *tried };
 
@@ -99,7 +103,8 @@ static bool set_up(struct task *task, const struct coll_comm *comm, enum collect
         return task_set_up_typed(task, collective, comm, bytes, room_bytes(comm), room) && add_all(task, comm);
     if (no_size && bytes != usual_block)
         return false;
-    if (bytes * (has_vector(collective) || task_is_rooted(collective) || collective == COLL_REDUCE_SCATTER_BLOCK
+    if (bytes * (has_vector(collective) || task_is_rooted(collective) || collective == COLL_REDUCE_SCATTER_BLOCK ||
+                         collective == COLL_IALLTOALL
                      ? comm->ranks
                      : 1) >
         room_bytes(comm))
@@ -120,7 +125,8 @@ static bool set_up(struct task *task, const struct coll_comm *comm, enum collect
         if (!reduction_set(&task->call.reduction, MPI_DOUBLE, MPI_SUM))
             return false;
         task->call.count = bytes / element;
-        if ((collective == COLL_REDUCE && comm->rank != 0) || (collective == COLL_EXSCAN && comm->rank == 0))
+        if (((collective == COLL_REDUCE || collective == COLL_IREDUCE) && comm->rank != 0) ||
+            (collective == COLL_EXSCAN && comm->rank == 0))
             task->call.receive = NULL;
     }
     if (comm->rank != 0 && (collective == COLL_GATHER || collective == COLL_GATHERV))

@@ -3,7 +3,7 @@
  * The models count copies and waits; how long these take depends on caches and on what connects them, and no constant
  * holds on two kinds of CPU. So where the ranks of MPI_COMM_WORLD are on one node and have a CPU each, every algorithm that
  * may be the quickest is run a few times at the start, at several message sizes, for at most 0.12 s. The next run reads
- * what was found from a file (trial_file.h). Of alltoallw, neighbourhoods, gather(v), scatter(v), reduce_scatter(_block), scan and exscan the MPI
+ * what was found from a file (trial_file.h). Of alltoallw, neighbourhoods, gather(v), scatter(v), reduce_scatter(_block), scan, exscan and nonblocking collectives the MPI
  * library's own is tried, too, and they are ours only where it was slower. On communicators of one node a model's time is
  * multiplied by it. Over several nodes, and where ranks share CPUs, the models speak alone. */
 #ifndef UNISONO_TRIAL_H
@@ -11,7 +11,7 @@
 
 #include "collectives.h"
 
-enum { TRIAL_SIZES = 8, TRIAL_ALGORITHMS = 192 };
+enum { TRIAL_SIZES = 8, TRIAL_ALGORITHMS = 256 };
 
 /* By size and by number in the table: the time it takes over that of its model. 0: not known. The last COLLECTIVES places
  * are the MPI library's own: its time over that of the quickest of ours. */

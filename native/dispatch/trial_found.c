@@ -13,7 +13,7 @@ struct trial trial_found;
 bool trial_has_rival(enum collective collective)
 {
     return task_is_rooted(collective) || collective_scatters_sum(collective) || collective_scans(collective) ||
-           task_is_typed(collective);
+           task_is_typed(collective) || collective_is_nonblocking(collective);
 }
 
 int trial_rival_of(enum collective collective)
@@ -46,12 +46,31 @@ static double between(int index, int64_t bytes)
     return low * pow(high / low, share);
 }
 
-/* Of the four of neighbourhoods one is tried, which speaks for those of the same name. */
+/* Of the four of neighbourhoods one is tried, and of the nonblocking ones those of which the others are like. */
+static enum collective tried_for(enum collective collective)
+{
+    switch (collective) {
+    case COLL_NEIGHBOR_ALLGATHER:
+    case COLL_NEIGHBOR_ALLGATHERV:
+    case COLL_NEIGHBOR_ALLTOALL: return COLL_NEIGHBOR_ALLTOALLV;
+    case COLL_IALLGATHER: return COLL_IALLTOALL;
+    case COLL_IBARRIER:
+    case COLL_IEXSCAN:
+    case COLL_IREDUCE_SCATTER_BLOCK:
+    case COLL_ISCAN: return COLL_IALLREDUCE;
+    case COLL_IGATHER: return COLL_IREDUCE;
+    case COLL_ISCATTER: return COLL_IBCAST;
+    default: return collective;
+    }
+}
+
+/* It speaks for those of the same name. */
 static int speaker(int index)
 {
     const struct algorithm *one = algorithm_at(index), *other = one;
-    if (collective_is_near(one->collective))
-        other = algorithm_find(COLL_NEIGHBOR_ALLTOALLV, one->name + strlen(collective_names[one->collective]) + 1);
+    const enum collective collective = tried_for(one->collective);
+    if (collective != one->collective)
+        other = algorithm_find(collective, one->name + strlen(collective_names[one->collective]) + 1);
     for (int i = 0; other != one && algorithm_at(i) != NULL; i++)
         if (algorithm_at(i) == other)
             return i;
@@ -113,7 +132,7 @@ static bool typed_prefers_ours(const struct coll_comm *comm, enum collective col
 
 bool trial_prefers_ours(const struct coll_comm *comm, enum collective collective, int64_t bytes)
 {
-    collective = collective_is_near(collective) ? COLL_NEIGHBOR_ALLTOALLV : collective;
+    collective = tried_for(collective);
     const int64_t is_long = 512 << 10; /* from here on it takes as long as it has bytes */
     const int rival = trial_rival_of(collective), last = known(rival, TRIAL_SIZES - 1, -1);
     if (!trial_has_rival(collective))

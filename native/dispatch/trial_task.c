@@ -1,5 +1,7 @@
 #include "trial_task.h"
 
+#include "nonblocking.h"
+
 static const int64_t sizes[TYPED] = {512, 32 << 10, 128 << 10};
 static const int64_t plain_size = 32 << 10; /* whose blocks have no gaps */
 
@@ -119,14 +121,32 @@ int task_run_ours(const struct task *task, const struct algorithm *algorithm, st
 {
     if (task_is_typed(task->call.collective) && task->call.own != plain_size)
         return run_packed(task, algorithm, comm);
+    if (collective_is_nonblocking(task->call.collective))
+        return nonblocking_run(comm, &task->call);
     return algorithm_run(algorithm, comm, &task->call, 0);
+}
+
+static void run_nonblocking_rival(const struct call *call, int bytes, int count, MPI_Comm comm)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (call->collective == COLL_IALLREDUCE)
+        PMPI_Iallreduce(call->send, call->receive, count, MPI_DOUBLE, MPI_SUM, comm, &request);
+    else if (call->collective == COLL_IREDUCE)
+        PMPI_Ireduce(call->send, call->receive, count, MPI_DOUBLE, MPI_SUM, call->root, comm, &request);
+    else if (call->collective == COLL_IALLTOALL)
+        PMPI_Ialltoall(call->send, bytes, MPI_BYTE, call->receive, bytes, MPI_BYTE, comm, &request);
+    else
+        PMPI_Ibcast(call->receive, bytes, MPI_BYTE, call->root, comm, &request);
+    PMPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
 void task_run_rival(const struct task *task, MPI_Comm comm)
 {
     const struct call *call = &task->call;
     const int bytes = (int)call->bytes, count = (int)(call->bytes / (int64_t)sizeof(double));
-    if (call->collective == COLL_GATHER)
+    if (collective_is_nonblocking(call->collective))
+        run_nonblocking_rival(call, bytes, count, comm);
+    else if (call->collective == COLL_GATHER)
         PMPI_Gather(call->send, bytes, MPI_BYTE, call->receive, bytes, MPI_BYTE, call->root, comm);
     else if (call->collective == COLL_SCATTER)
         PMPI_Scatter(call->send, bytes, MPI_BYTE, call->receive, bytes, MPI_BYTE, call->root, comm);

@@ -6,6 +6,7 @@
 #include "dispatch.h"
 #include "job.h"
 #include "measure_ways.h"
+#include "nonblocking.h"
 #include "ordered.h"
 #include "serve.h"
 #include "state.h"
@@ -28,6 +29,15 @@ static struct state *state_of(MPI_Comm comm)
     return state_now(comm);
 }
 
+/* Nonblocking collectives have memory of their own, for which all ranks are needed. */
+static struct state *state_for(MPI_Comm comm, enum collective collective)
+{
+    struct state *state = state_of(comm);
+    if (state != NULL && collective < COLLECTIVES && collective_is_nonblocking(collective))
+        nonblocking_ask(state);
+    return state;
+}
+
 static bool applies_somewhere(struct state *state, const struct implementation *one)
 {
     if (one->kind == BY_MPI)
@@ -48,7 +58,7 @@ static bool applies_somewhere(struct state *state, const struct implementation *
 SYMBOL int unisono_use(MPI_Comm comm, const char *collective, const char *implementation)
 {
     enum collective which = collective_find(collective);
-    struct state *state = state_of(comm);
+    struct state *state = state_for(comm, which);
     struct problem problem = {""};
     struct choice made = {0};
     if (which == COLLECTIVES || state == NULL)
@@ -67,7 +77,7 @@ SYMBOL int unisono_use(MPI_Comm comm, const char *collective, const char *implem
 SYMBOL int unisono_applies(MPI_Comm comm, const char *collective, long long bytes, int element)
 {
     enum collective which = collective_find(collective);
-    struct state *state = state_of(comm);
+    struct state *state = state_for(comm, which);
     struct shape shape = {.bytes = bytes, .element = element, .commutative = true};
     if (which == COLLECTIVES || state == NULL)
         return 0;
@@ -79,9 +89,9 @@ SYMBOL int unisono_applies(MPI_Comm comm, const char *collective, long long byte
 SYMBOL int unisono_algorithm(MPI_Comm comm, int index, struct unisono_algorithm *answer)
 {
     const struct algorithm *algorithm = algorithm_at(index);
-    struct state *state = state_of(comm);
     if (algorithm == NULL)
         return 1;
+    struct state *state = state_for(comm, algorithm->collective);
     *answer = (struct unisono_algorithm){.collective = collective_names[algorithm->collective],
                                          .name = algorithm->name + strlen(collective_names[algorithm->collective]) + 1,
                                          .meaning = algorithm->meaning,

@@ -161,6 +161,51 @@ static int on_{function.name}({declared})
 """
 
 
+def on_posted(function: Function) -> str:
+    """The same of a nonblocking call."""
+    declared, passed = _declared(function), ", ".join(function.names)
+    return f"""
+int on_{function.name}({declared})
+{{
+    int status = MPI_SUCCESS;
+    if (dispatch_posts && dispatch_{function.name.removesuffix("_c").lower()}({passed}, &status))
+        return status;
+    return REAL({function.name})({passed});
+}}
+"""
+
+
+def on_complete(function: Function) -> str:
+    """A function that completes requests: those of nonblocking calls that dispatch serves are moved on."""
+    declared, passed = _declared(function), ", ".join(function.names)
+    match function.name:
+        case "Wait" | "Waitall":
+            before = f"dispatch_await_all({', '.join(completes(function))});"
+        case "Waitany":
+            before = """for (unsigned turn = 0; dispatch_turn(a1, a2, &turn);) {
+            int done = 0, status = REAL(Testany)(a1, a2, a3, &done, a4);
+            if (status != MPI_SUCCESS || done)
+                return status;
+        }"""
+        case "Waitsome":
+            before = """for (unsigned turn = 0; dispatch_turn(a1, a2, &turn);) {
+            int status = REAL(Testsome)(a1, a2, a3, a4, a5);
+            if (status != MPI_SUCCESS || *a3 != 0)
+                return status;
+        }"""
+        case _:
+            before = "dispatch_move();"
+    return f"""
+int on_{function.name}({declared})
+{{
+    if (__builtin_expect(dispatch_under_way > 0, false)) {{
+        {before}
+    }}
+    return REAL({function.name})({passed});
+}}
+"""
+
+
 def on_end(function: Function) -> str:
     """The same for what ends a communicator: callbacks for its attributes may communicate on it once more."""
     return f"""
@@ -195,6 +240,10 @@ def wrapper(function: Function) -> str:
         always = f"""    if (!(record_active[F_{function.name}] | dispatch_active))
         return REAL({function.name})({", ".join(names)});
 """
+    if function.posted or function.completes:
+        real = f"on_{function.name}"
+        ways = f"int on_{function.name}({declared});\n"
+        ways += on_posted(function) if function.posted else on_complete(function)
     if function.name in ENDS:
         real, ways = f"on_{function.name}", on_end(function)
     return f"""{ways}
@@ -237,10 +286,14 @@ SYMBOL int MPI_{function.name}({declared})
 def below(function: Function) -> str:
     """What other tools call, and what this library calls itself."""
     declared, passed = _declared(function), ", ".join(function.names)
-    real = f"((int (*)({declared}))tools_real_of(F_{function.name}))({passed})"
+    real = plain = f"((int (*)({declared}))tools_real_of(F_{function.name}))({passed})"
+    on = ""
+    if function.posted or function.completes:
+        on = f"int on_{function.name}({declared});\n"
+        plain = f"on_{function.name}({passed})"
     return f"""
 int here_{function.name}({declared});
-int __wrap_PMPI_{function.name}({declared});
+{on}int __wrap_PMPI_{function.name}({declared});
 
 int __wrap_PMPI_{function.name}({declared})
 {{
@@ -249,6 +302,6 @@ int __wrap_PMPI_{function.name}({declared})
 
 SYMBOL int PMPI_{function.name}({declared})
 {{
-    return __builtin_expect(dispatch_below, false) ? here_{function.name}({passed}) : {real};
+    return __builtin_expect(dispatch_below, false) ? here_{function.name}({passed}) : {plain};
 }}
 """

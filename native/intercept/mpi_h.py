@@ -35,6 +35,21 @@ SERVED = (
 )
 """What native/dispatch serves."""
 
+POSTED = (
+    "Iallgather",
+    "Iallreduce",
+    "Ialltoall",
+    "Ibarrier",
+    "Ibcast",
+    "Iexscan",
+    "Igather",
+    "Ireduce",
+    "Ireduce_scatter_block",
+    "Iscan",
+    "Iscatter",
+)
+"""The nonblocking ones of them. Fortran's bindings call PMPI_X for these, which passes by dispatch as well."""
+
 
 @dataclass(frozen=True)
 class Parameter:
@@ -76,6 +91,16 @@ class Function:
     def served(self) -> bool:
         """Whether dispatch may take it over."""
         return self.name.removesuffix("_c") in SERVED
+
+    @property
+    def posted(self) -> bool:
+        """The same of a nonblocking one."""
+        return self.name.removesuffix("_c") in POSTED
+
+    @property
+    def completes(self) -> bool:
+        """Whether it looks after requests, which may be of what dispatch serves."""
+        return self.kind == "complete" or self.name == "Request_get_status"
 
     @property
     def names(self) -> list[str]:

@@ -32,6 +32,17 @@ COLLECTIVES: dict[str, str] = {
     "neighbor_alltoall": N_("what each rank sends to each of its up to 6 neighbours in a grid of ranks"),
     "neighbor_alltoallv": N_("what each rank sends on average to each of its up to 6 neighbours in a grid of ranks"),
     "barrier": N_("none (0)"),
+    "iallgather": N_("what each rank contributes (per pair)"),
+    "iallreduce": N_("the whole vector, on every rank"),
+    "ialltoall": N_("what each rank sends to each other (per pair)"),
+    "ibarrier": N_("none (0)"),
+    "ibcast": N_("the whole vector"),
+    "iexscan": N_("the whole vector"),
+    "igather": N_("what each rank contributes (per pair)"),
+    "ireduce": N_("the whole vector"),
+    "ireduce_scatter_block": N_("what each rank receives (per pair)"),
+    "iscan": N_("the whole vector"),
+    "iscatter": N_("what each rank receives (per pair)"),
     "pingpong": N_("one message between rank 0 and the farthest rank"),
     "allreduce5": N_("the whole vector of each of five allreduces in a row; the time is that of one (Nakajima 2009)"),
     "halo26": N_("what each rank sends to each of its up to 26 neighbours in a cube of ranks (Nakajima 2009)"),
@@ -229,6 +240,27 @@ def one_for_all(collective: str, setting: Mapping[str, str]) -> bool:
     return setting.get("coll") in SIZED and collective not in SIZED[setting["coll"]]
 
 
+NONBLOCKING = (
+    "iallgather",
+    "iallreduce",
+    "ialltoall",
+    "ibarrier",
+    "ibcast",
+    "iexscan",
+    "igather",
+    "ireduce",
+    "ireduce_scatter_block",
+    "iscan",
+    "iscatter",
+)
+"""Nonblocking collectives: what is measured is the call and the wait for it, one after the other."""
+
+
+def blocking(collective: str) -> str:
+    """The collective that blocks until it is over, and otherwise does the same."""
+    return collective[1:] if collective in NONBLOCKING else collective
+
+
 DISPATCHED = (
     "allgather",
     "allgatherv",
@@ -251,6 +283,7 @@ DISPATCHED = (
     "scan",
     "scatter",
     "scatterv",
+    *NONBLOCKING,
 )
 """The collectives that our library can give to whatever its rules name (native/collectives/table.c)."""
 
@@ -269,7 +302,7 @@ REDUCTIONS = ("allreduce", "reduce")
 NEIGHBOURHOODS = ("neighbor_allgather", "neighbor_allgatherv", "neighbor_alltoall", "neighbor_alltoallv")
 """Collectives of ranks with their neighbours in a communicator's topology."""
 
-WITHOUT_SIZE = ("alltoallv", "alltoallw", "barrier", "gatherv", "scatterv", *NEIGHBOURHOODS)
+WITHOUT_SIZE = ("alltoallv", "alltoallw", "barrier", "gatherv", "ibarrier", "scatterv", *NEIGHBOURHOODS)
 """Collectives whose ranks know no size that all of them agree on: whoever chooses call by call has one rule for all."""
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from tests.profile.interception import Ran, Toolchain, compiled, run, toolchain
-from unisono.vocabulary import DISPATCHED
+from unisono.vocabulary import DISPATCHED, NONBLOCKING
 
 pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 PROGRAMS = Path(__file__).parent / "programs"
-COLLECTIVES = sorted({*DISPATCHED} - {"barrier"})
+COLLECTIVES = sorted({*DISPATCHED} - {"barrier", *NONBLOCKING})
 SERVE = {
     "UNISONO_FORCE": ",".join(f"{name}=unisono/cells" for name in COLLECTIVES),
     "UNISONO_VERBOSE": "1",

@@ -13,7 +13,7 @@ from unisono.simulate.files import names
 from unisono.simulate.files import platform as read_platform
 from unisono.simulate.platforms import Platform
 from unisono.simulate.run import OPTIONS, Run, output_of, read
-from unisono.vocabulary import DISPATCHED, NEIGHBOURHOODS
+from unisono.vocabulary import DISPATCHED, NEIGHBOURHOODS, NONBLOCKING
 
 reason = unavailable()
 pytestmark = pytest.mark.skipif(reason is not None, reason=f"SimGrid: {reason}")
@@ -74,7 +74,7 @@ def test_a_node_shares_its_memory() -> None:
 
 
 @pytest.mark.parametrize(("platform", "ppn", "shared"), MACHINES, ids=NAMES)
-@pytest.mark.parametrize("collective", [name for name in DISPATCHED if name not in NEIGHBOURHOODS])
+@pytest.mark.parametrize("collective", [name for name in DISPATCHED if name not in (*NEIGHBOURHOODS, *NONBLOCKING)])
 def test_every_algorithm_is_right(platform: Platform, ppn: int, shared: bool, collective: str) -> None:
     results = Run(platform, ppn, collective, ["all"], [2003], check=True, shared=shared).results(120)
     wrong = [result for result in results if result.outcome == "WRONG"]
@@ -93,7 +93,7 @@ def test_every_algorithm_is_right(platform: Platform, ppn: int, shared: bool, co
 
 @pytest.mark.nightly
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("collective", [name for name in DISPATCHED if name not in NEIGHBOURHOODS])
+@pytest.mark.parametrize("collective", [name for name in DISPATCHED if name not in (*NEIGHBOURHOODS, *NONBLOCKING)])
 def test_every_algorithm_is_right_with_hundreds_of_ranks(collective: str) -> None:
     """Of a random size each night, on 64 nodes of a torus with four processes each."""
     size = random.Random(f"{os.environ.get('UNISONO_SEED', '1')}/{collective}").randrange(1, 300)

@@ -4,6 +4,7 @@
 
 #include "calls.h"
 #include "data.h"
+#include "later.h"
 
 enum { SLACK = 512, RANKS_MOST = 1024 };
 
@@ -18,10 +19,14 @@ enum { IS_MPICH = 0 };
 
 /* The call under test. */
 #if MPI_VERSION >= 4
-#define TESTED(name, ...) (trial->large ? MPI_##name##_c(__VA_ARGS__) : MPI_##name(__VA_ARGS__))
+#define TESTED_NOW(name, ...) (trial->large ? MPI_##name##_c(__VA_ARGS__) : MPI_##name(__VA_ARGS__))
+#define TESTED_LATER(name, ...) (trial->large ? LATER_C_##name(__VA_ARGS__) : LATER_##name(__VA_ARGS__))
 #else
-#define TESTED(name, ...) MPI_##name(__VA_ARGS__)
+#define TESTED_NOW(name, ...) MPI_##name(__VA_ARGS__)
+#define TESTED_LATER(name, ...) LATER_##name(__VA_ARGS__)
 #endif
+#define TESTED(name, ...)                                                                                              \
+    (trial->later ? later_end(trial, TESTED_LATER(name, __VA_ARGS__, &trial->request)) : TESTED_NOW(name, __VA_ARGS__))
 
 /* Two equal buffers with room around them, one for each way. */
 struct pair {

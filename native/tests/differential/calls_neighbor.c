@@ -88,7 +88,7 @@ struct side {
     struct layout_way way;
 };
 
-static void find(const struct trial *trial, struct side *out, struct side *in)
+static void find(struct trial *trial, struct side *out, struct side *in)
 {
     int kind, weights[EDGES_MOST], weighted;
     PMPI_Topo_test(trial->comm, &kind);
@@ -133,8 +133,7 @@ static void arrange_side(struct trial *trial, struct side *side, bool varies, bo
 }
 
 /* What it must give, by messages; where ranks have one another twice, by the MPI library, whose that is. */
-static void by_messages(const struct trial *trial, const char *from, const struct side *out, char *to,
-                        const struct side *in)
+static void by_messages(struct trial *trial, const char *from, const struct side *out, char *to, const struct side *in)
 {
     MPI_Request requests[2 * EDGES_MOST];
     for (int i = 0; i < in->count; i++)
@@ -149,8 +148,8 @@ static void by_messages(const struct trial *trial, const char *from, const struc
 
 #define CALL(P, name, ...) (P ? PMPI_##name(__VA_ARGS__) : TESTED(name, __VA_ARGS__))
 
-static int call(const struct trial *trial, bool own, bool gathers, bool varies, const void *from,
-                const struct side *out, int one, void *to, const struct side *in, int each)
+static int call(struct trial *trial, bool own, bool gathers, bool varies, const void *from, const struct side *out,
+                int one, void *to, const struct side *in, int each)
 {
     MPI_Datatype sends = out->way.type, gets = in->way.type;
 #if MPI_VERSION >= 4

@@ -82,8 +82,8 @@ bool try_scan(struct trial *trial, bool exclusive)
     return good;
 }
 
-static int scatter_sum(const struct trial *trial, bool alike, bool tested, const void *from, void *to,
-                       const int *counts, const struct combination *what)
+static int scatter_sum(struct trial *trial, bool alike, bool tested, const void *from, void *to, const int *counts,
+                       const struct combination *what)
 {
     if (alike && tested)
         return TESTED(Reduce_scatter_block, from, to, counts[0], what->type, what->op, trial->comm);

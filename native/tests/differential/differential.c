@@ -16,6 +16,7 @@
 #include "../../include/unisono.h"
 #include "calls.h"
 #include "data.h"
+#include "later.h"
 #include "lives.h"
 #include "manners.h"
 
@@ -87,6 +88,16 @@ static void draw_implementation(struct trial *trial, char word[96])
         snprintf(word, 96, "unisono/%s", all[drawn % count].name);
 }
 
+/* Its nonblocking form, by ours where that applies. */
+static void draw_nonblocking(struct trial *trial)
+{
+    char name[32];
+    later_draw(trial);
+    snprintf(name, sizeof name, "i%s", call_names[trial->which]);
+    if (trial->later)
+        use(trial->comm, name, "unisono/posted");
+}
+
 /* A message that is under way while the collective waits. */
 static void start_message(const struct trial *trial, int *in, const int *out, MPI_Request requests[2])
 {
@@ -140,6 +151,7 @@ static bool run_case(struct runner *runner, uint64_t number)
     MPI_Comm topology = trial_topology(&trial);
     trial.comm = topology != MPI_COMM_NULL ? topology : trial.comm;
     draw_implementation(&trial, word);
+    draw_nonblocking(&trial);
     bool taken = use(trial.comm, call_names[trial.which], word) == 0 || word[0] == '\0' || only_implementation != NULL;
     runner->tally.of[DRAWN_BY_OURS] += word[0] != '\0';
     if (returns)
@@ -151,12 +163,12 @@ static bool run_case(struct runner *runner, uint64_t number)
     if (topology != MPI_COMM_NULL)
         PMPI_Comm_free(&topology);
     if (!good)
-        fprintf(stderr, "WRONG: seed %llu case %llu: %s by %s, rank %d of %d (%s): %s%s%s%s\n",
+        fprintf(stderr, "WRONG: seed %llu case %llu: %s by %s, rank %d of %d (%s): %s%s%s%s%s\n",
                 (unsigned long long)seed, (unsigned long long)number, call_names[trial.which],
                 word[0] != '\0' ? word : "the rules", trial.rank, trial.ranks,
                 short_lived ? "short-lived" : shape_names[shape], trial.words,
                 with_message ? ", a message under way" : "", mistaken ? ", after a mistake" : "",
-                trial.misaligned ? ", misaligned" : "");
+                trial.misaligned ? ", misaligned" : "", trial.later ? ", nonblocking" : "");
     return good;
 }
 

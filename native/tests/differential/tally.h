@@ -6,6 +6,7 @@ enum drawn {
     DRAWN_CALLS,
     DRAWN_BY_OURS,
     DRAWN_LARGE,
+    DRAWN_LATER,
     DRAWN_IN_PLACE,
     DRAWN_OWN_OPERATIONS,
     DRAWN_QUAD,

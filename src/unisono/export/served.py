@@ -25,7 +25,7 @@ from unisono.parameters.spelling import require_mpi
 from unisono.reading import read_text
 from unisono.sizes import format_size
 from unisono.tuning.plans import Plan
-from unisono.vocabulary import WITHOUT_SIZE
+from unisono.vocabulary import WITHOUT_SIZE, blocking
 
 SERVING = "unisono-rules.conf"
 
@@ -127,7 +127,7 @@ def _sizes(rule: dispatch.Rule, plan: Plan) -> set[int]:
     """To try: both ends of a rule, and the smallest and largest size that was measured of it. Calls without data need
     not be served by anybody."""
     if rule.collective in WITHOUT_SIZE:
-        return {0} if rule.collective == "barrier" else {1}
+        return {0} if blocking(rule.collective) == "barrier" else {1}
     measured = [size for each in plan.rules_for(rule.collective) for size in each.sizes if rule.covers(size)]
     ends = [rule.first, *measured[:1], *measured[-1:], *([] if rule.last is None else [rule.last])]
     return {max(size, 1) for size in ends if size * plan.ranks <= _MOST_BYTES}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from unisono.measure.protocol import Limits, Rate
-from unisono.vocabulary import NEIGHBOURHOODS
+from unisono.vocabulary import NEIGHBOURHOODS, blocking
 
 _NS = 1e-9
 _ALL_HEAR_ALL = (
@@ -50,6 +50,7 @@ def floor(limits: Limits, collective: str, nodes: int, ppn: int, size: int) -> f
     Rates are the best of what the cores were seen to do (copying with memcpy and with the processor's own move,
     pulling, pushing, half of each), so the bound holds as far as no copy is quicker than all of these.
     """
+    collective = blocking(collective)  # what it does is the same, and the wait for it is part of the time
     if collective == "exchange" and nodes > 1:  # on which nodes its partners are is the program's affair
         return None
     if limits.unavailable is not None or nodes * ppn < 2 or (size == 0 and collective != "barrier"):

@@ -194,12 +194,7 @@ class Profile:
 
 
 def collective_of(function: str) -> str | None:
-    """The collective a function is one of ("MPI_Ialltoall", "MPI_Alltoall_init" -> "alltoall"); None: it is none.
-
-    Neighbourhood collectives and scans are not measured by Unisono, so they are none either.
-    """
+    """The collective a function is one of ("MPI_Ialltoall", "MPI_Alltoall_init" -> "alltoall"); None: it is none."""
     name = function.removeprefix("MPI_").removesuffix("_c").removesuffix("_init").lower()
-    for candidate in (name, name.removeprefix("i")):
-        if candidate in COLLECTIVES and candidate not in MICROBENCHMARKS:
-            return candidate
-    return None
+    blocking = name.removeprefix("i")
+    return blocking if blocking in COLLECTIVES and blocking not in MICROBENCHMARKS else None

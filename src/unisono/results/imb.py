@@ -9,7 +9,7 @@ import numpy as np
 from unisono.language import N_
 from unisono.results.found import Found, Row
 from unisono.results.lines import complete_lines, count, positive
-from unisono.vocabulary import COLLECTIVES, MICROBENCHMARKS
+from unisono.vocabulary import COLLECTIVES, MICROBENCHMARKS, NONBLOCKING
 
 NAME = "imb"
 LABEL = "Intel MPI Benchmarks"
@@ -17,7 +17,7 @@ LABEL = "Intel MPI Benchmarks"
 _BENCHMARK = re.compile(r"#?\s*Benchmarking\s+(\S+)\s*")
 _RANKS = re.compile(r"#?\s*#processes\s*=\s*([0-9]{1,9})\s*")
 _SLOWEST = "t_max[usec]"
-_BARE = {name: name for name in COLLECTIVES if name not in (*MICROBENCHMARKS, "reduce_scatter_block")}
+_BARE = {name: name for name in COLLECTIVES if name not in (*MICROBENCHMARKS, *NONBLOCKING, "reduce_scatter_block")}
 
 
 def recognises(text: str) -> bool:

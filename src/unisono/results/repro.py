@@ -10,7 +10,7 @@ import numpy as np
 from unisono.language import N_
 from unisono.results.found import Found, Row
 from unisono.results.lines import complete_lines, count, positive
-from unisono.vocabulary import COLLECTIVES, MICROBENCHMARKS
+from unisono.vocabulary import COLLECTIVES, MICROBENCHMARKS, NONBLOCKING
 
 NAME = "reprompi"
 LABEL = "ReproMPI"
@@ -19,7 +19,7 @@ _KEY = re.compile(r"#@(\w+)=(.*)")
 _TIME = ("runtime_sec", "median_sec", "median_runtime_sec", "mean_sec", "mean_runtime_sec")
 """The column that is taken: the first that is there."""
 _SIZE = ("count", "msize")
-_NAMES = {f"mpi_{name}": name for name in COLLECTIVES if name not in MICROBENCHMARKS}
+_NAMES = {f"mpi_{name}": name for name in COLLECTIVES if name not in (*MICROBENCHMARKS, *NONBLOCKING)}
 
 
 def recognises(text: str) -> bool:

@@ -26,10 +26,21 @@ from unisono.simulate.run import Result, Run, end_running
 from unisono.study.config import About, Cases, Method, Study
 from unisono.study.rows import OBJECT
 from unisono.study.store import Statistics, Store
-from unisono.vocabulary import CALL_SCOPE, DEFAULT, DISPATCHED, EXACT, NEIGHBOURHOODS, SIMULATED, UNISONO, Case, Setting
+from unisono.vocabulary import (
+    CALL_SCOPE,
+    DEFAULT,
+    DISPATCHED,
+    EXACT,
+    NEIGHBOURHOODS,
+    NONBLOCKING,
+    SIMULATED,
+    UNISONO,
+    Case,
+    Setting,
+)
 
 SELECTORS = ("ompi", "mpich", "mvapich2", "impi")
-COLLECTIVES = tuple(name for name in DISPATCHED if name not in ("barrier", *NEIGHBOURHOODS))
+COLLECTIVES = tuple(name for name in DISPATCHED if name not in ("barrier", *NEIGHBOURHOODS, *NONBLOCKING))
 RANKS_MOST = 1 << 14
 FLAT_MOST = 2048
 """Ranks of an alltoall: beyond, the messages of the default alone, one for each pair of ranks, are too many."""

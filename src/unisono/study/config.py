@@ -14,7 +14,7 @@ from unisono.fields import Size, collective
 from unisono.language import _
 from unisono.reading import read_text
 from unisono.toml import explain_validation, parse_toml
-from unisono.vocabulary import NODES_MOST, PPN_MOST, USUAL, Condition, Level
+from unisono.vocabulary import NODES_MOST, PPN_MOST, USUAL, Condition, Level, blocking
 
 SIZES_MOST = 10_000
 """Message sizes of a case: more would take days for nothing."""
@@ -129,7 +129,7 @@ class Sizes(_Part):
 
     def of(self, collective: str, ppn: int) -> list[int]:
         """The message sizes of one case, ascending; [0] for a barrier."""
-        if collective == "barrier":
+        if blocking(collective) == "barrier":
             return [0]
         ends = [limit.to for limit in self.limit if limit.collective in (None, collective) and limit.ppn in (None, ppn)]
         end = min([self.to, *ends])

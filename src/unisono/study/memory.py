@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from unisono.machine.description import Machine
-from unisono.vocabulary import NEIGHBOURHOODS, Case
+from unisono.vocabulary import NEIGHBOURHOODS, Case, blocking
 
 _RESERVE = 0.2
 """Part of the available memory left alone: the MPI's own buffers, the page cache it lives in, everybody else."""
@@ -36,7 +36,7 @@ def bytes_per_node(case: Case, size: int) -> int:
         "allreduce5": 10 * size,
         "halo26": 2 * min(26, ranks - 1) * size,
         "exchange": 2 * min(26, ranks - 1) * size,  # a program's own may be more: the benchmark itself asks again
-    }[case.collective]
+    }[blocking(case.collective)]
     return _POOL * local * per_rank
 
 

@@ -1,0 +1,49 @@
+/* Nonblocking collectives: the call and the wait for it, one after the other. Data, and what must come of it, are those of the
+ * collective that blocks. */
+#include "all.h"
+#include "reduce_common.h"
+
+static MPI_Request request;
+
+static void finish(void)
+{
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+#define NONBLOCKING(name, blocking, ...)                                                                               \
+    static bool prepare_##name(struct operation *operation, struct problem *problem)                                   \
+    {                                                                                                                  \
+        return (blocking).prepare(operation, problem);                                                                 \
+    }                                                                                                                  \
+    static void run_##name(const struct operation *operation, MPI_Comm comm, void *send, void *receive)                \
+    {                                                                                                                  \
+        (void)operation, (void)send, (void)receive;                                                                    \
+        __VA_ARGS__;                                                                                                   \
+        finish();                                                                                                      \
+    }                                                                                                                  \
+    static void fill_##name(const struct operation *operation, void *send, uint64_t repetition)                        \
+    {                                                                                                                  \
+        (blocking).fill(operation, send, repetition);                                                                  \
+    }                                                                                                                  \
+    static bool verify_##name(const struct operation *operation, const void *send, const void *receive,                \
+                              uint64_t repetition, struct problem *problem)                                            \
+    {                                                                                                                  \
+        return (blocking).verify(operation, send, receive, repetition, problem);                                       \
+    }                                                                                                                  \
+    const struct collective coll_##name = {#name, prepare_##name, run_##name, fill_##name, verify_##name, 1};
+
+#define BYTES (int)operation->bytes, MPI_BYTE
+#define ELEMENTS (int)elements_in(operation, operation->bytes), elements_type(operation), elements_op(operation)
+
+NONBLOCKING(iallgather, coll_allgather, MPI_Iallgather(send, BYTES, receive, BYTES, comm, &request))
+NONBLOCKING(iallreduce, coll_allreduce, MPI_Iallreduce(send, receive, ELEMENTS, comm, &request))
+NONBLOCKING(ialltoall, coll_alltoall, MPI_Ialltoall(send, BYTES, receive, BYTES, comm, &request))
+NONBLOCKING(ibarrier, coll_barrier, MPI_Ibarrier(comm, &request))
+NONBLOCKING(ibcast, coll_bcast, MPI_Ibcast(operation->rank == 0 ? send : receive, BYTES, 0, comm, &request))
+NONBLOCKING(iexscan, coll_exscan, MPI_Iexscan(send, receive, ELEMENTS, comm, &request))
+NONBLOCKING(igather, coll_gather, MPI_Igather(send, BYTES, receive, BYTES, 0, comm, &request))
+NONBLOCKING(ireduce, coll_reduce, MPI_Ireduce(send, receive, ELEMENTS, 0, comm, &request))
+NONBLOCKING(ireduce_scatter_block, coll_reduce_scatter_block,
+            MPI_Ireduce_scatter_block(send, receive, ELEMENTS, comm, &request))
+NONBLOCKING(iscan, coll_scan, MPI_Iscan(send, receive, ELEMENTS, comm, &request))
+NONBLOCKING(iscatter, coll_scatter, MPI_Iscatter(send, BYTES, receive, BYTES, 0, comm, &request))

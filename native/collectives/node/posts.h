@@ -1,0 +1,92 @@
+/* Nonblocking collectives of the ranks of one node.
+ *
+ * When its call begins a rank writes what it gives into shared memory. What it gets it reads there itself, when the program
+ * waits or tests. So an operation needs of other ranks only that they have begun it: none has to be inside of MPI for it to go
+ * on, and a program that computes between the two calls loses nothing.
+ *
+ * Operations are numbered as all ranks begin them. Those that are ours have a line of each rank (a counter, and data as far as
+ * that fits) in a ring of POSTS, and longer data in a ring of bytes, the arena, at places that all ranks count alike. Before a
+ * place is used again all ranks must have read what was in it; as a call that does not block must not wait for that, the MPI
+ * library serves the operation then. All ranks must do alike, though they come at different times: the first that begins
+ * an operation decides, by a compare-and-swap of one word.
+ *
+ *     word    number of the last operation that was decided (32 bits) | MPI's? (1 bit) | operations before it that are
+ *             the MPI library's, too, without one of ours between (31 bits)
+ *
+ * A rank that comes later reads from it what any earlier operation is that it may still have to begin: from ours to the MPI
+ * library's is a change that the word tells, and back it changes only when all ranks have begun all operations before. */
+#ifndef UNISONO_NODE_POSTS_H
+#define UNISONO_NODE_POSTS_H
+
+#include <stdatomic.h>
+
+#include "cells.h"
+
+enum { POSTS = 64, POST_ROOM = LINE_BYTES - 16 };
+
+/* One operation that this rank has begun. */
+struct post {
+    struct call call;
+    uint64_t number; /* among those that are ours */
+    int64_t at;      /* of longer data, in the arenas */
+    bool is_long;
+    int seen, until; /* ranks whose data is not awaited any more; up to which it is */
+    void (*finish)(struct post *post, int error);
+    struct post *next;
+};
+
+struct post_line {
+    _Alignas(LINE_BYTES) _Atomic uint64_t count; /* the operation, plus 1 */
+    _Alignas(16) unsigned char payload[POST_ROOM];
+};
+
+/* One rank's part of the memory; the arena is behind it. */
+struct posts_rank {
+    _Alignas(LINE_BYTES) _Atomic uint64_t begun; /* operations whose decision it has read */
+    _Atomic uint64_t done;                       /* operations of ours that it has finished, in order */
+    _Alignas(LINE_BYTES) _Atomic uint64_t word;  /* of local number 0 */
+    struct post_line lines[POSTS];
+};
+
+/* What a communicator has of it. */
+struct posts {
+    struct segment segment;
+    int rank, ranks;
+    int64_t arena;        /* bytes */
+    uint64_t begun, ours; /* operations so far, and those of ours */
+    int64_t at;           /* in the arenas, the next */
+    uint64_t known;       /* all ranks have finished those of ours below */
+    int64_t from[POSTS];  /* where `at` was when each of the last ones began */
+    struct post *first, *last;
+};
+
+/* Collective over the ranks of a communicator, which is on one node: comm->posts, or NULL where it cannot be had. The same on
+ * all of them. */
+bool posts_create(struct coll_comm *comm);
+void posts_free(struct coll_comm *comm);
+
+/* Bytes that a rank gives at most, and whether there is room for it. */
+int64_t posts_given(enum collective collective, int64_t bytes, int ranks);
+bool posts_fit(const struct coll_comm *comm, enum collective collective, const struct shape *shape);
+
+/* The parts of the two below. Whether the next operation, in which a rank gives at most so many bytes, is ours: the same on all
+ * ranks. `may_wait`: for room. Then where what this rank gives belongs, and what another has given. */
+bool posts_decide(struct posts *posts, struct post *post, int64_t bytes, bool (*may_wait)(void *), void *with);
+unsigned char *posts_data(const struct posts *posts, const struct post *post, int local);
+void posts_give(struct posts *posts, const struct post *post);
+
+/* The next operation, of which post->call and post->finish are set. Local. False: it is the MPI library's, on all ranks.
+ * `blocks`: all ranks wait for it at once, so that it can wait for room, and is ours unless a rank has failed. */
+bool posts_number(struct coll_comm *comm, struct post *post, bool blocks);
+/* Begins it: what this rank gives has been read then. Local. */
+void posts_post(struct coll_comm *comm, struct post *post);
+
+/* Finishes what can be, in order, and calls what each has for that. Local, and waits for nobody. */
+void posts_move(struct coll_comm *comm);
+/* Another rank has failed: all end with its error. */
+void posts_fail(struct coll_comm *comm);
+
+/* The same as a call that blocks. MPI error code. */
+int posts_run(struct coll_comm *comm, const struct call *call);
+
+#endif

@@ -1,0 +1,334 @@
+#include "nonblocking.h"
+
+#include <string.h>
+
+#include "dispatch.h"
+#include "failure.h"
+#include "job.h"
+#include "node/posts.h"
+#include "node/wait.h"
+#include "ordered.h"
+#include "pack.h"
+#include "peers.h"
+#include "reserve.h"
+#include "verbose.h"
+
+unsigned char dispatch_posts;
+int dispatch_under_way;
+
+/* One call, from its begin until the program has waited for its request. */
+struct operation {
+    struct post post; /* the first: what the transport knows of it */
+    struct coll_comm *comm;
+    MPI_Request request;
+    bool is_over;
+    int error;
+    void *room;            /* for what is received, where that has to be unpacked in the end: */
+    struct packed receive; /* with a type of ours, as the program may free its own */
+    struct operation *newer, *older;
+};
+
+static struct operation *newest; /* of those under way; threads are in MPI one at a time (nonblocking_start) */
+
+static int query(void *extra, MPI_Status *status)
+{
+    const struct operation *operation = extra;
+    PMPI_Status_set_elements(status, MPI_BYTE, 0);
+    PMPI_Status_set_cancelled(status, 0);
+    status->MPI_SOURCE = MPI_ANY_SOURCE;
+    status->MPI_TAG = MPI_ANY_TAG;
+    return operation->error;
+}
+
+static int release(void *extra)
+{
+    reserve_put(extra);
+    return MPI_SUCCESS;
+}
+
+/* MPI forbids it of collectives. */
+static int cancel(void *extra, int complete)
+{
+    (void)extra, (void)complete;
+    return MPI_SUCCESS;
+}
+
+static int deliver(struct operation *operation)
+{
+    struct packed *receive = &operation->receive;
+    int error =
+        unpack(operation->room, receive->data, receive->count, receive->type, &receive->layout, operation->comm->comm);
+    PMPI_Type_free(&receive->type);
+    reserve_put(operation->room);
+    operation->room = NULL;
+    return error;
+}
+
+static void finish(struct post *post, int error)
+{
+    struct operation *operation = (struct operation *)post;
+    if (operation->room != NULL) {
+        int delivered = deliver(operation);
+        error = error != MPI_SUCCESS ? error : delivered;
+    }
+    operation->error = error;
+    operation->is_over = true;
+    if (operation->newer != NULL)
+        operation->newer->older = operation->older;
+    else
+        newest = operation->older;
+    if (operation->older != NULL)
+        operation->older->newer = operation->newer;
+    dispatch_under_way--;
+    PMPI_Grequest_complete(operation->request);
+}
+
+/* One turn of waiting for it. */
+static void turn_for(const struct operation *operation, unsigned *turn)
+{
+    posts_move(operation->comm);
+    if (!operation->is_over && !wait_turn(operation->comm, turn))
+        posts_fail(operation->comm);
+}
+
+static void await(const struct operation *operation)
+{
+    unsigned turn = 0;
+    while (!operation->is_over)
+        turn_for(operation, &turn);
+}
+
+/* One of those under way that is among them; NULL: none. */
+static struct operation *find(int count, const MPI_Request *requests)
+{
+    for (struct operation *one = newest; one != NULL; one = one->older)
+        for (int i = 0; i < count; i++)
+            if (requests[i] == one->request)
+                return one;
+    return NULL;
+}
+
+void dispatch_await_all(int count, const MPI_Request *requests)
+{
+    const struct operation *one;
+    while ((one = find(count, requests)) != NULL)
+        await(one);
+}
+
+void dispatch_move(void)
+{
+    struct operation *one = newest;
+    while (one != NULL) {
+        struct coll_comm *comm = one->comm;
+        int before = dispatch_under_way;
+        posts_move(comm);
+        one = dispatch_under_way < before ? newest : one->older;
+    }
+}
+
+bool dispatch_turn(int count, const MPI_Request *requests, unsigned *turn)
+{
+    const struct operation *one = find(count, requests);
+    if (one != NULL)
+        turn_for(one, turn);
+    return one != NULL;
+}
+
+static bool is_served_at_all(enum collective collective)
+{
+    return collective_is_nonblocking(collective) &&
+           (job.reproducible == REPRODUCIBLE_NOT || !collective_reduces(collective));
+}
+
+static bool any_rule(const struct rules *rules)
+{
+    bool any = false;
+    for (int i = 0; i < rules->count; i++)
+        any = any || is_served_at_all(rules->rule[i].collective);
+    return any;
+}
+
+const struct implementation *nonblocking_choose(struct state *state, const struct call *call)
+{
+    if ((state->chosen >> call->collective & 1) == 0 || call->bytes < 0 ||
+        (call->bytes == 0 && call->collective != COLL_IBARRIER))
+        return NULL;
+    const struct shape shape = {
+        .bytes = call->bytes, .element = call->reduction.element, .commutative = true, .root = call->root};
+    const struct range *range = choice_at(&state->choice[call->collective], call->bytes);
+    const struct implementation *chosen = NULL;
+    for (int i = 0; range != NULL && i < range->count && chosen == NULL; i++) {
+        const struct implementation *one = range->implementation[i];
+        if (one->kind == BY_MPI || (one->kind == BY_OURS && algorithm_applies(one->algorithm, state->ours, &shape)))
+            chosen = one;
+    }
+    return chosen != NULL && chosen->kind == BY_OURS ? chosen : NULL;
+}
+
+static void count(enum collective collective, const struct implementation *chosen, int64_t bytes)
+{
+    if (job.verbose)
+        verbose_count(chosen != NULL ? chosen : implementation_mpi(collective), bytes);
+}
+
+/* What is sent, in one piece; it is read while the operation begins. */
+static int collect(struct operation *operation, const struct packed *send, void **room)
+{
+    if (send->data == NULL)
+        return MPI_SUCCESS;
+    *room = reserve_get((size_t)types_bytes(send->count, &send->layout));
+    operation->post.call.send = *room;
+    return pack(send->data, send->count, send->type, &send->layout, *room, operation->comm->comm);
+}
+
+static int make_room(struct operation *operation, const struct wish *wish)
+{
+    struct packed *receive = &operation->receive;
+    struct call *call = &operation->post.call;
+    if (wish->receive.data == NULL)
+        return MPI_SUCCESS;
+    *receive = wish->receive;
+    operation->room = call->receive = reserve_get((size_t)types_bytes(receive->count, &receive->layout));
+    int error = PMPI_Type_contiguous(1, wish->receive.type, &receive->type);
+    if (error == MPI_SUCCESS)
+        error = PMPI_Type_commit(&receive->type);
+    if (error == MPI_SUCCESS && wish->keeps) {
+        call->send = (char *)operation->room + operation->comm->rank * call->bytes;
+        error = pack(receive->data, receive->count, receive->type, &receive->layout, operation->room,
+                     operation->comm->comm);
+    }
+    return error;
+}
+
+/* Its data is where the others find it: a request for the rest. */
+static int enlist(struct operation *operation)
+{
+    posts_post(operation->comm, &operation->post);
+    int error = PMPI_Grequest_start(query, release, cancel, operation, &operation->request);
+    operation->older = newest;
+    if (newest != NULL)
+        newest->newer = operation;
+    newest = operation;
+    dispatch_under_way++;
+    return error;
+}
+
+bool nonblocking_begin(struct state *state, const struct wish *wish, MPI_Request *request, int *error)
+{
+    const struct implementation *chosen = nonblocking_choose(state, &wish->call);
+    void *sent = NULL;
+    if (chosen == NULL) {
+        count(wish->call.collective, NULL, wish->call.bytes);
+        return false;
+    }
+    struct operation *operation = reserve_get(sizeof *operation);
+    operation->comm = state->ours;
+    operation->post = (struct post){.call = wish->call, .finish = finish};
+    if (!posts_number(state->ours, &operation->post, false)) {
+        count(wish->call.collective, NULL, wish->call.bytes);
+        reserve_put(operation);
+        return false;
+    }
+    count(wish->call.collective, chosen, wish->call.bytes);
+    int failed = make_room(operation, wish);
+    failed = failed != MPI_SUCCESS ? failed : collect(operation, &wish->send, &sent);
+    failed = failed != MPI_SUCCESS ? failed : enlist(operation);
+    reserve_put(sent);
+    *error = failed;
+    if (failed != MPI_SUCCESS) { /* the others wait for what this rank cannot give */
+        failure_found(state->ours->fabric.failure, failed);
+        PMPI_Comm_call_errhandler(state->user, failed);
+        return true;
+    }
+    *request = operation->request;
+    posts_move(state->ours);
+    return true;
+}
+
+int nonblocking_run(struct coll_comm *comm, const struct call *call)
+{
+    struct operation *operation = reserve_get(sizeof *operation);
+    operation->comm = comm;
+    operation->post = (struct post){.call = *call, .finish = finish};
+    if (!posts_number(comm, &operation->post, true)) {
+        reserve_put(operation);
+        return wait_outcome(comm);
+    }
+    int error = enlist(operation);
+    if (error != MPI_SUCCESS)
+        return error;
+    MPI_Request request = operation->request;
+    await(operation);
+    return PMPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static bool is_allowed(void)
+{
+#ifdef UNISONO_STATIC /* where Fortran's bindings wait by functions that are not ours */
+    return false;
+#else
+    return job.started && !job.multiple && !job.devices && !failure_tolerated();
+#endif
+}
+
+/* Memory for the communicator, and what serves there: collective. */
+static void prepare(struct state *state)
+{
+    if (state->posts_tried || !state_equip(state))
+        return;
+    state->posts_tried = true;
+    if (state->ours->topology.nodes != 1 || !state->ours->served ||
+        (state->ours->posts == NULL && !posts_create(state->ours)))
+        return;
+    for (int i = COLLECTIVES_BLOCKING; i < COLLECTIVES; i++)
+        state_range(state, (enum collective)i, 0);
+}
+
+/* Without a rule nothing serves where ranks share CPUs, as nothing is tried there (trial.h). */
+static bool is_wanted(const struct state *state)
+{
+    return any_rule(&job.forced) || (job.is_on && any_rule(&job.rules)) ||
+           (job.by_costs && state->peers != NULL && !state->peers->crowded);
+}
+
+void nonblocking_before_trial(struct state *world)
+{
+    struct coll_comm *comm = world->ours;
+    if (is_allowed() && comm->topology.nodes == 1 && comm->served && !comm->crowded)
+        posts_create(comm);
+}
+
+void nonblocking_prepare(struct state *state)
+{
+    state->posts_due = false;
+    if (dispatch_posts && is_wanted(state))
+        prepare(state);
+}
+
+void nonblocking_start(void)
+{
+    struct state *world;
+    dispatch_posts = is_allowed() && (any_rule(&job.forced) || (job.is_on && (job.by_costs || any_rule(&job.rules))));
+    if (dispatch_posts && (world = state_now(MPI_COMM_WORLD)) != NULL)
+        nonblocking_prepare(world);
+}
+
+void nonblocking_ask(struct state *state)
+{
+    dispatch_posts = is_allowed();
+    if (dispatch_posts)
+        prepare(state);
+}
+
+void nonblocking_end(struct state *state)
+{
+    if (state->ours == NULL || state->ours->posts == NULL)
+        return;
+    for (struct operation *one = newest; one != NULL; one = newest) {
+        while (one != NULL && one->comm != state->ours)
+            one = one->older;
+        if (one == NULL)
+            return;
+        await(one);
+    }
+}

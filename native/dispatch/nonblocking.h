@@ -1,0 +1,45 @@
+/* Requests of nonblocking collectives that are ours (../collectives/node/posts.h): generalized requests of MPI, which the functions
+ * that complete requests look after. */
+#ifndef UNISONO_NONBLOCKING_H
+#define UNISONO_NONBLOCKING_H
+
+#include "state.h"
+
+/* Memory of the program that is not, or not for us, its data one after the other. */
+struct packed {
+    void *data; /* NULL: there is none */
+    MPI_Count count;
+    MPI_Datatype type;
+    struct layout layout;
+};
+
+/* What a call asks for: with contiguous data, but for what has to be packed first, or unpacked in the end. `keeps`: this rank's own
+ * block is where it is received. */
+struct wish {
+    struct call call;
+    struct packed send, receive;
+    bool keeps;
+};
+
+/* Whether something of ours serves this on the communicator: the same on all ranks. Local. */
+const struct implementation *nonblocking_choose(struct state *state, const struct call *call);
+
+/* Begins it. False: it is the MPI library's. Local. */
+bool nonblocking_begin(struct state *state, const struct wish *wish, MPI_Request *request, int *error);
+
+/* Collective over the communicator: memory for it, if anything of ours may serve nonblocking calls there. */
+void nonblocking_prepare(struct state *state);
+/* The communicator ends: waits for what is under way. */
+void nonblocking_end(struct state *state);
+
+/* As a call that blocks, request and all. MPI error code. */
+int nonblocking_run(struct coll_comm *comm, const struct call *call);
+
+/* Collective over the world, whose memory for it is needed to try it (trial.h). */
+void nonblocking_before_trial(struct state *world);
+/* Once, after the rules were read and all has been tried: whether any call may be ours; then the world's memory for it. */
+void nonblocking_start(void);
+/* The program asks for one of ours by itself (unisono.h). Collective over the communicator. */
+void nonblocking_ask(struct state *state);
+
+#endif

@@ -1,0 +1,41 @@
+/* The nonblocking form of the call under test, and the many ways in which a program waits for it. */
+#ifndef UNISONO_TEST_LATER_H
+#define UNISONO_TEST_LATER_H
+
+#include "calls.h"
+
+#define LATER_Allgather MPI_Iallgather
+#define LATER_Allreduce MPI_Iallreduce
+#define LATER_Alltoall MPI_Ialltoall
+#define LATER_Bcast MPI_Ibcast
+#define LATER_Exscan MPI_Iexscan
+#define LATER_Gather MPI_Igather
+#define LATER_Neighbor_allgather MPI_Ineighbor_allgather
+#define LATER_Neighbor_allgatherv MPI_Ineighbor_allgatherv
+#define LATER_Neighbor_alltoall MPI_Ineighbor_alltoall
+#define LATER_Neighbor_alltoallv MPI_Ineighbor_alltoallv
+#define LATER_Reduce MPI_Ireduce
+#define LATER_Reduce_scatter_block MPI_Ireduce_scatter_block
+#define LATER_Scan MPI_Iscan
+#define LATER_Scatter MPI_Iscatter
+#define LATER_C_Allgather MPI_Iallgather_c
+#define LATER_C_Allreduce MPI_Iallreduce_c
+#define LATER_C_Alltoall MPI_Ialltoall_c
+#define LATER_C_Bcast MPI_Ibcast_c
+#define LATER_C_Exscan MPI_Iexscan_c
+#define LATER_C_Gather MPI_Igather_c
+#define LATER_C_Neighbor_allgather MPI_Ineighbor_allgather_c
+#define LATER_C_Neighbor_allgatherv MPI_Ineighbor_allgatherv_c
+#define LATER_C_Neighbor_alltoall MPI_Ineighbor_alltoall_c
+#define LATER_C_Neighbor_alltoallv MPI_Ineighbor_alltoallv_c
+#define LATER_C_Reduce MPI_Ireduce_c
+#define LATER_C_Reduce_scatter_block MPI_Ireduce_scatter_block_c
+#define LATER_C_Scan MPI_Iscan_c
+#define LATER_C_Scatter MPI_Iscatter_c
+
+/* Whether this case is made by it: of the calls that ours serve, some. */
+void later_draw(struct trial *trial);
+/* After its call, which returned `error`: waits for it, sometimes beside other requests. MPI error code. */
+int later_end(struct trial *trial, int error);
+
+#endif

@@ -1,0 +1,79 @@
+"""Nonblocking collectives of one node: right however a program waits for them, and without another rank's help."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.profile.interception import Toolchain, amounts, compiled, run, toolchain
+from unisono.vocabulary import NONBLOCKING
+
+pytestmark = [pytest.mark.mpi, pytest.mark.beside]
+MPIS = [
+    "openmpi5",
+    "openmpi4",
+    "mpich",
+    *(pytest.param(name, marks=pytest.mark.nightly) for name in ("mpich5", "intel")),
+]
+PROGRAMS = Path(__file__).parent / "programs"
+FORCE = {"UNISONO_FORCE": ",".join(f"{name}=unisono/posted" for name in NONBLOCKING), "UNISONO_VERBOSE": "1"}
+
+
+@pytest.fixture(scope="module", params=MPIS)
+def tools(request: pytest.FixtureRequest) -> Toolchain:
+    return toolchain(request.param)
+
+
+@pytest.fixture(scope="module")
+def program(tools: Toolchain, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compiled(tools, tmp_path_factory.mktemp(tools.name), str(PROGRAMS / "nonblocking.c"))
+
+
+def _served(said: str, collective: str) -> dict[str, int]:
+    """Implementation -> calls of rank 0."""
+    rows = re.findall(rf"unisono: +{collective} +(?:any|[\d.]+) +(\S+) +(\d+)$", said, re.MULTILINE)
+    served: dict[str, int] = {}
+    for word, calls in rows:
+        served[word] = served.get(word, 0) + int(calls)
+    return served
+
+
+@pytest.mark.parametrize("ranks", [2, pytest.param(5, marks=pytest.mark.nightly)])
+def test_right_however_many_are_under_way(tools: Toolchain, program: Path, ranks: int, tmp_path: Path) -> None:
+    if ranks > 2 and tools.name.startswith(("mpich", "intel")):
+        ranks = 3  # whose ranks do not give their CPUs away
+    ran = run(tools, tmp_path, program, ranks=ranks, env=FORCE, record=False)
+    assert (ran.status, ran.out.split()) == (0, ["right"]), ran.out + ran.error
+    served = _served(ran.error, "iallreduce")
+    assert served["unisono/posted"] > 500 and served["mpi"] > 100, "some find no room, and are the MPI's on all ranks"
+    assert _served(ran.error, "ibcast") == {"unisono/posted": 20}
+
+
+def test_nobody_needs_another_rank_in_mpi(tools: Toolchain, program: Path, tmp_path: Path) -> None:
+    ran = run(tools, tmp_path, program, "alone", "flag", ranks=2, env=FORCE, record=False)
+    assert (ran.status, ran.out.split()) == (0, ["right"]), ran.out + ran.error
+    assert _served(ran.error, "iallreduce") == {"unisono/posted": 5}
+
+
+def test_they_are_recorded_like_others(tools: Toolchain, program: Path, tmp_path: Path) -> None:
+    plain = run(tools, tmp_path, program, ranks=2)
+    served = run(tools, tmp_path, program, ranks=2, env=FORCE)
+    assert _served(served.error, "iallreduce")["unisono/posted"] > 500
+    counted = [
+        {key[1:]: amount for key, amount in amounts(ran.whole()).items() if key[1] == "MPI_Iallreduce"}
+        for ran in (plain, served)
+    ]
+    assert counted[0] == counted[1] and counted[0]
+
+
+@pytest.mark.parametrize("binding", [1, 2, 3], ids=["mpif.h", "mpi", "mpi_f08"])
+@pytest.mark.parametrize("name", ["openmpi4", "mpich"])
+def test_fortran(name: str, binding: int, tmp_path: Path) -> None:
+    tools = toolchain(name)
+    options = [f"-DBINDING={binding}", "-ffree-line-length-none", "-fallow-argument-mismatch"]
+    program = compiled(tools, tmp_path, str(PROGRAMS / "later.F90"), *options)
+    ran = run(tools, tmp_path, program, ranks=2, env=FORCE, record=False)
+    assert (ran.status, ran.out.split()) == (0, ["right"]), ran.out + ran.error
+    assert _served(ran.error, "iallreduce")["unisono/posted"] == 200
