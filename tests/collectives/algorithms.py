@@ -10,6 +10,8 @@ from unisono.vocabulary import DISPATCHED
 NAMES: list[str] = re.findall(
     r"\((\w+)\)", (Path(__file__).parents[2] / "native" / "collectives" / "algorithms.def").read_text()
 )
+BLOCKING = [name for name in NAMES if not name.endswith("_posted")]
+"""Those of nonblocking calls serve no long messages, nor where the MPI goes on when ranks fail."""
 RANKS = 4
 """With so many ranks every algorithm applies in one of places()."""
 

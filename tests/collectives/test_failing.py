@@ -10,7 +10,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from tests.collectives.algorithms import NAMES, RANKS, forced, parted, places
+from tests.collectives.algorithms import BLOCKING, NAMES, RANKS, forced, parted, places
 from tests.launch.launched import launched
 from tests.profile.interception import Toolchain, compiled, toolchain
 
@@ -61,7 +61,7 @@ def test_the_others_are_told_and_go_on(algorithm: str, place: str, tmp_path: Pat
 
 @pytest.mark.nightly
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("algorithm", NAMES)
+@pytest.mark.parametrize("algorithm", BLOCKING)
 def test_of_every_algorithm(algorithm: str, tmp_path: Path) -> None:
     """Somewhere it serves: else nothing would have been tried."""
     served = 0
@@ -74,12 +74,18 @@ def test_of_every_algorithm(algorithm: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "serve", [{"UNISONO_COLLECTIVES": "on"}, {"UNISONO_FORCE": "allreduce=unisono/flat_doubling"}], ids=["on", "flat"]
+    ("collective", "serve"),
+    [
+        ("allreduce", {"UNISONO_COLLECTIVES": "on"}),
+        ("allreduce", {"UNISONO_FORCE": "allreduce=unisono/flat_doubling"}),
+        ("iallreduce", {"UNISONO_FORCE": "iallreduce=unisono/posted"}),
+    ],
+    ids=["on", "flat", "nonblocking"],
 )
-def test_where_nobody_tells_the_others(serve: dict[str, str], tmp_path: Path) -> None:
+def test_where_nobody_tells_the_others(collective: str, serve: dict[str, str], tmp_path: Path) -> None:
     """Nor do messages: on one node who waits for them looks by itself."""
     options = ("-disable-auto-cleanup",)
-    done = _failed(toolchain("mpich"), tmp_path, "exit", "allreduce", "4096", options=options, **serve)
+    done = _failed(toolchain("mpich"), tmp_path, "exit", collective, "4096", options=options, **serve)
     assert done.stdout.count("told") == RANKS - 1, done.stdout + done.stderr
     assert len(re.findall(r"^unisono: process \d+ has ended", done.stderr, re.MULTILINE)) == 1
 

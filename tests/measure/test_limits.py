@@ -87,7 +87,11 @@ def test_every_case_has_a_positive_bound_or_none(collective: str, nodes: int, pp
     assert seconds is None or seconds > 0
 
 
-@given(st.sampled_from(sorted(set(COLLECTIVES) - {"barrier", "ibarrier"})), st.integers(1 << 20, 1 << 30), st.integers(2, 64))
+@given(
+    st.sampled_from(sorted(set(COLLECTIVES) - {"barrier", "ibarrier"})),
+    st.integers(1 << 20, 1 << 30),
+    st.integers(2, 64),
+)
 def test_more_bytes_than_measured_take_longer_in_proportion(collective: str, size: int, ppn: int) -> None:
     once, twice = floor(LIMITS, collective, 1, ppn, size * 64), floor(LIMITS, collective, 1, ppn, size * 128)
     assert once is not None and twice == pytest.approx(2 * once)

@@ -1,0 +1,82 @@
+/* Nonblocking collectives, by the MPI library and by ours in turn: the call and its wait, and how much of that is left where the
+ * program computes between the two (nonblocking.py). */
+#include <dlfcn.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "unisono.h"
+
+enum { CALLS = 200, WAYS = 2 };
+
+static const char *const names[] = {"iallreduce", "ireduce", "ibcast", "iallgather", "ialltoall", "ibarrier"};
+static int ranks;
+
+static void begin(int which, char *send, char *receive, int bytes, MPI_Comm comm, MPI_Request *request)
+{
+    switch (which) {
+    case 0: MPI_Iallreduce(send, receive, bytes / 8, MPI_DOUBLE, MPI_SUM, comm, request); break;
+    case 1: MPI_Ireduce(send, receive, bytes / 8, MPI_DOUBLE, MPI_SUM, 0, comm, request); break;
+    case 2: MPI_Ibcast(send, bytes, MPI_BYTE, 0, comm, request); break;
+    case 3: MPI_Iallgather(send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, comm, request); break;
+    case 4: MPI_Ialltoall(send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, comm, request); break;
+    default: MPI_Ibarrier(comm, request);
+    }
+}
+
+/* Seconds of one, of the slowest rank, where every rank computes for so long between call and wait; without what it computes. */
+static double measure(int which, char *send, char *receive, int bytes, double computes, MPI_Comm comm)
+{
+    double mine, slowest;
+    MPI_Barrier(MPI_COMM_WORLD);
+    double start = MPI_Wtime();
+    for (int i = 0; i < CALLS; i++) {
+        MPI_Request request;
+        begin(which, send, receive, bytes, comm, &request);
+        for (double until = MPI_Wtime() + computes; computes > 0 && MPI_Wtime() < until;)
+            ;
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    mine = (MPI_Wtime() - start) / CALLS - computes;
+    MPI_Allreduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return slowest;
+}
+
+int main(int argc, char **argv)
+{
+    int rank, rounds = argc > 1 ? atoi(argv[1]) : 20;
+    int (*use)(MPI_Comm, const char *, const char *);
+    MPI_Comm comms[WAYS];
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    *(void **)&use = dlsym(RTLD_DEFAULT, "unisono_use");
+    for (int way = 0; way < WAYS; way++) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &comms[way]);
+        for (size_t i = 0; use != NULL && way == 1 && i < sizeof names / sizeof *names; i++)
+            if (use(comms[way], names[i], "unisono/posted") != 0)
+                MPI_Abort(MPI_COMM_WORLD, 3);
+    }
+    for (int which = 0; which < (int)(sizeof names / sizeof *names); which++)
+        for (int bytes = 8; bytes <= (which < 5 ? 16384 / (which == 4 ? ranks : 1) : 8); bytes *= 8) {
+            char *send = calloc((size_t)ranks, (size_t)bytes), *receive = calloc((size_t)ranks, (size_t)bytes);
+            for (int round = -2; round < rounds; round++) {
+                double plain[WAYS], hidden[WAYS];
+                for (int way = 0; way < WAYS; way++)
+                    plain[way] = measure(which, send, receive, bytes, 0, comms[way]);
+                double computes = 2 * (plain[0] > plain[1] ? plain[0] : plain[1]);
+                for (int way = 0; way < WAYS; way++)
+                    hidden[way] = measure(which, send, receive, bytes, computes, comms[way]);
+                if (rank == 0 && round >= 0)
+                    printf("%s %d %.9f %.9f %.9f %.9f\n", names[which], bytes, plain[0], plain[1], hidden[0],
+                           hidden[1]);
+            }
+            free(send);
+            free(receive);
+        }
+    for (int way = 0; way < WAYS; way++)
+        MPI_Comm_free(&comms[way]);
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,78 @@
+"""Nonblocking collectives of one node: by the MPI library and by ours, in turn in the same launches.
+
+    python benchmarks/nonblocking.py [--launches 3] [--rounds 20] [--ranks 2] [--mpirun PATH]
+
+For every collective and message size: microseconds of the call and its wait, one after the other (medians over rounds
+of the slowest rank's mean), their ratio, and what is left of them where every rank computes between the two, for twice
+as long as the slower of the two takes: 0 is what hides it wholly. The last line is one JSON object.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import tempfile
+from collections import defaultdict
+from pathlib import Path
+
+from unisono.launch.command import command
+from unisono.launch.preload import launcher_of, with_variables
+from unisono.launch.process import run
+from unisono.library.build import native_source
+from unisono.library.recorder import recorder
+from unisono.machine.describe import describe
+from unisono.vocabulary import DEFAULT
+
+SOURCE = Path(__file__).with_suffix(".c")
+FIELDS = 6
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--mpirun", help="of the MPI to use")
+    parser.add_argument("--ranks", type=int, default=2)
+    parser.add_argument("--launches", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=20, help="in a launch")
+    given = parser.parse_args()
+    machine = describe(given.mpirun)
+    if machine.mpi is None or machine.mpi.mpicc is None:
+        raise SystemExit("no MPI with an mpicc was found")
+    rounds: dict[tuple[str, int], list[tuple[float, ...]]] = defaultdict(list)
+    with tempfile.TemporaryDirectory() as name:
+        program, include = Path(name) / "nonblocking", native_source() / "include"
+        compile_ = [machine.mpi.mpicc, "-O2", f"-I{include}", str(SOURCE), "-o", str(program), "-ldl"]
+        subprocess.run(compile_, timeout=120, check=True)
+        line = command(machine, DEFAULT, 1, given.ranks, [str(program), str(given.rounds)])
+        library = recorder(machine.mpi.mpicc)
+        added = with_variables(line.argv, launcher_of(line.argv), library, {"UNISONO_VERBOSE": "1"}, {})
+        for _ in range(given.launches):
+            done = run(added.argv, {**line.env, **added.env}, deadline=300.0)
+            if done.exit_code:
+                raise SystemExit(f"the program did not run: {done.stderr.strip()[-300:]}")
+            for words in (line.split() for line in done.stdout.splitlines()):
+                if len(words) == FIELDS:
+                    rounds[words[0], int(words[1])].append(tuple(1e6 * float(word) for word in words[2:]))
+    print(
+        f"{'collective':>12} {'bytes':>6} {'MPI, us':>8} {'ours, us':>8} {'ratio':>6} {'MPI left':>9} {'ours left':>9}"
+    )
+    rows, ratios = [], []
+    for (collective, size), found in rounds.items():
+        plain, ours, plain_left, ours_left = (statistics.median(one[i] for one in found) for i in range(4))
+        rows.append({"collective": collective, "bytes": size, "mpi_us": plain, "ours_us": ours,
+                     "mpi_left_us": plain_left, "ours_left_us": ours_left})  # fmt: skip
+        ratios.append(plain / ours)
+        print(f"{collective:>12} {size:>6} {plain:>8.2f} {ours:>8.2f} {plain / ours:>6.2f} "
+              f"{plain_left / plain:>9.2f} {ours_left / ours:>9.2f}")  # fmt: skip
+    mean = statistics.geometric_mean(ratios)
+    conditions = {"mpi": f"{machine.mpi.family} {machine.mpi.version}", "cpu": machine.cpu_model, "ranks": given.ranks,
+                  "launches": given.launches, "rounds": given.rounds,
+                  "load": [round(value, 1) for value in os.getloadavg()]}  # fmt: skip
+    print(f"geometric mean of the ratios {mean:.2f}")
+    print(json.dumps({"rows": rows, "mean": mean, "conditions": conditions}))
+
+
+if __name__ == "__main__":
+    main()
