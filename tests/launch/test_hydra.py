@@ -45,9 +45,27 @@ def test_no_number_of_ranks() -> None:
 def test_a_setting_goes_right_after_the_launcher_and_what_is_said_is_kept() -> None:
     setting = Setting({"UCX_TLS": "sm", "UCX_RNDV_THRESH": "16kb", "placement": "block", "preload": "unisono"})
     line = with_setting(LINE, setting, mpich(), env={})
-    assert line.argv == ["mpirun.mpich", "-genv", "UCX_RNDV_THRESH", "16kb", *LINE[1:]]
+    bound = ["-bind-to", "user:0,1,4,5"]
+    assert line.argv == ["mpirun.mpich", "-genv", "UCX_RNDV_THRESH", "16kb", *bound, *LINE[1:]]
     assert any("UCX_TLS" in note for note in line.notes)
-    assert any("placement=block is left out" in note for note in line.notes)
+    assert not any("placement" in note for note in line.notes)
+
+
+@pytest.mark.parametrize(
+    ("line", "policy", "note"),
+    [
+        (["-n", "4", "-bind-to", "core", "./app"], "block", "-bind-to core of the command line is kept"),
+        (["-genv", "I_MPI_PIN_DOMAIN", "numa", "-n", "4", "./app"], "block", "-genv I_MPI_PIN_DOMAIN numa of the"),
+        (["-n", "2", "./app", ":", "-n", "2", "./b"], "block", "left out: the command starts several programs"),
+        (["-n", "16", "./app"], "block", "left out: there are more ranks than"),
+        (["./app"], "block", "-n is missing"),
+        (["-n", "4", "-ppn", "2", "-hosts", "a,b", "./app"], "cyclic:node", "MPICH's launcher has no words for it"),
+    ],
+)
+def test_a_placement_is_left_out_for_a_reason(line: list[str], policy: str, note: str) -> None:
+    made = with_setting(["mpirun.mpich", *line], Setting({"placement": policy}), mpich(), env={})
+    assert made.argv == ["mpirun.mpich", *line]
+    assert [said for said in made.notes if note in said]
 
 
 def test_srun_is_read_as_sruns_with_any_mpi() -> None:

@@ -7,7 +7,17 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from unisono.errors import UserError
 from unisono.language import N_, _
-from unisono.mpi.launchers.lines import PRELOAD, Here, Job, Line, Owner, Wanted, joined, overridden
+from unisono.mpi.launchers.lines import (
+    PRELOAD,
+    Here,
+    Job,
+    Line,
+    Owner,
+    UnplaceableError,
+    Wanted,
+    joined,
+    overridden,
+)
 from unisono.mpi.places import Placed
 from unisono.numbers import whole_number
 from unisono.vocabulary import PPN_MOST, RANKS_MOST
@@ -15,7 +25,10 @@ from unisono.vocabulary import PPN_MOST, RANKS_MOST
 KIND = "hydra"
 _RANKS = ("n", "np")
 _PER_NODE = ("ppn", "perhost")
-PLACING: tuple[str, ...] = (*_RANKS, *_PER_NODE, "bind-to", "map-by")
+_BINDING = ("bind-to", "map-by")
+_PINNING = "I_MPI_PIN"
+"""How the variables begin by which Intel MPI's Hydra binds ranks."""
+PLACING: tuple[str, ...] = (*_RANKS, *_PER_NODE, *_BINDING)
 SETTING: tuple[str, ...] = ("genv", "env")
 HOSTS: tuple[str, ...] = ("hosts", "host")
 HANDS_ON = False
@@ -119,13 +132,36 @@ def added(argv: Sequence[str], wanted: Wanted, here: Here, mpi: Owner) -> Line:
     ours = {name: value for name, value in wanted.variables.items() if name not in said}
     notes = [N_("{name} of the command line is kept").format(name=name) for name in wanted.variables if name in said]
     notes += overridden(here.environment, {}, ours)
-    if wanted.placing is not None:
+    return Line([words[0], *exports(ours), *_placement(argv, wanted, here, notes), *words[1:]], {}, notes)
+
+
+def _placement(argv: Sequence[str], wanted: Wanted, here: Here, notes: list[str]) -> list[str]:
+    """Its words, which bind rank i of every node as the i-th entry of a list says; none, with a note, where the line
+    binds its ranks itself or the placement cannot be had."""
+    if wanted.placing is None:
+        return []
+    policy = wanted.placing.policy
+    own = next((words for is_option, words in _pieces(argv) if is_option and _binds(words)), None)
+    if own is not None:
         notes.append(
-            N_("placement={placement} is left out: bind the ranks with -bind-to").format(
-                placement=wanted.placing.policy
+            N_("{own} of the command line is kept; the setting has placement={policy}").format(
+                own=" ".join(own), policy=policy
             )
         )
-    return Line([words[0], *exports(ours), *words[1:]], {}, notes)
+        return []
+    try:
+        if ":" in argv:
+            raise UnplaceableError(N_("the command starts several programs"))
+        return wanted.placing.words(job(argv, here))
+    except (UnplaceableError, UserError) as reason:
+        notes.append(N_("placement={policy} is left out: {reason}").format(policy=policy, reason=reason))
+        return []
+
+
+def _binds(words: Sequence[str]) -> bool:
+    """Whether an option with its values says where ranks run: -bind-to core, -genv I_MPI_PIN_DOMAIN numa."""
+    name = words[0].lstrip("-")
+    return name in _BINDING or (name in SETTING and words[1].startswith(_PINNING))
 
 
 def preloaded(argv: Sequence[str], at: int, library: str, variables: Mapping[str, str], env: Mapping[str, str]) -> Line:
