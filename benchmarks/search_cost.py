@@ -28,12 +28,12 @@ from statistics import geometric_mean, mean
 from rich.console import Console
 from rich.table import Table
 
-from unisono.commands.planning import find
 from unisono.decide.decide import decide
 from unisono.decide.decision import Decision
 from unisono.library.build import bench_program
 from unisono.machine.describe import describe
 from unisono.search import classic, race
+from unisono.study.asked import find
 from unisono.study.begin import begin, stored_study
 from unisono.study.config import LikeImb, Study
 from unisono.study.data import StudyData

@@ -17,10 +17,11 @@ from tests.advise.made_world import UCX, keep
 from tests.decide.synthetic import Noise, scaled, study, study_data
 from tests.tuning.samples import plan, rule, tuning
 from unisono.advise.advice import Advice, advise, cut_to
+from unisono.advise.differing import differences, made_under, own_settings
 from unisono.advise.evidence import StudyEvidence
 from unisono.advise.mix import mix_of
 from unisono.advise.shown import rendered
-from unisono.commands.advising import advise_command, differences, made_under, own_settings
+from unisono.commands.advising import advise_command
 from unisono.errors import UserError
 from unisono.profile.file import save
 from unisono.profile.recorded import LATE, UNKNOWN, Comm, Profile

@@ -55,8 +55,10 @@ from unisono.reading import DOCUMENT_MOST, read_bytes, read_text
 from unisono.report.explorer.page import write_explorer
 from unisono.report.hybrid import write_hybrid_report
 from unisono.report.report import write_comparison_report, write_report
+from unisono.search.planned import estimate, planned
 from unisono.search.verdict import decide_study, stored_verification
 from unisono.sizes import parse_size
+from unisono.study.asked import scope
 from unisono.study.begin import stored_candidates, stored_study
 from unisono.study.config import parse_duration, read_study
 from unisono.study.matrix import expand
@@ -149,9 +151,9 @@ def tuning(path: Path) -> None:
 def study_file(path: Path) -> None:
     """tune --dry-run."""
     asked, _ = read_study(path)
-    matrix = expand(asked, HERE, scope=planning.scope(asked))
-    planning.planned(asked, matrix)
-    planning.estimate(asked, matrix)
+    matrix = expand(asked, HERE, scope=scope(asked))
+    planned(asked, matrix)
+    estimate(asked, matrix)
 
 
 def machine(path: Path) -> None:
@@ -160,8 +162,8 @@ def machine(path: Path) -> None:
     _show(*doctor_lines(found))
     json.dumps(doctor_json(found), allow_nan=False)
     quick, _ = read_study(STUDIES / "quick.toml")
-    matrix = expand(quick, found, scope=planning.scope(quick))
-    for task in planning.planned(quick, matrix)[:3]:
+    matrix = expand(quick, found, scope=scope(quick))
+    for task in planned(quick, matrix)[:3]:
         planning._line(quick, found, matrix, task, None)
 
 

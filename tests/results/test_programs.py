@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from tests.commands.program import unisono
 from tests.decide.synthetic import machine
 from tests.results.test_readers import SAMPLES
-from unisono.commands import planning
 from unisono.errors import UserError
 from unisono.machine.description import Cache
-from unisono.results.engine import Foreign
+from unisono.results.engine import Foreign, foreign
 from unisono.results.programs import BENCHMARKS, located
+from unisono.study.asked import find, narrowed
 from unisono.study.config import Measure, Study
 from unisono.study.store import Store
 from unisono.vocabulary import Case
@@ -83,8 +83,8 @@ def tune(folder: Path, *more: str) -> tuple[str, ...]:
 
 
 def asked(benchmark: str, collective: str) -> Study:
-    return planning.narrowed(
-        planning.find("quick"),
+    return narrowed(
+        find("quick"),
         method=None,
         budget=None,
         collectives=[collective],
@@ -99,11 +99,11 @@ def asked(benchmark: str, collective: str) -> Study:
 
 def test_what_it_does_not_measure_is_refused() -> None:
     with pytest.raises(UserError, match="Intel MPI Benchmarks does not measure pingpong"):
-        planning.foreign(asked("imb", "pingpong"))
+        foreign(asked("imb", "pingpong"))
     with pytest.raises(UserError, match="Input should be 'unisono', 'imb' or 'osu'"):
         asked("mine", "allreduce")
     study = asked("imb", "allreduce")
-    assert (study.method.name, planning.foreign(study)) == ("classic", Foreign("imb", Path("/bin/true")))
+    assert (study.method.name, foreign(study)) == ("classic", Foreign("imb", Path("/bin/true")))
 
 
 @pytest.mark.mpi

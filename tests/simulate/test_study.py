@@ -12,7 +12,7 @@ import pytest
 from tests.commands.program import refused, unisono
 from tests.tuning.samples import machine, plan, tuning
 from unisono.advise.apply import apply
-from unisono.commands.advising import evidence
+from unisono.advise.beside import evidences_of
 from unisono.commands.looking_up import lookup
 from unisono.commands.simulate_tune import Wishes, simulate_tune
 from unisono.decide.decide import decide
@@ -154,7 +154,7 @@ def test_a_simulated_study_from_the_command_to_what_reads_it(
     explained = capsys.readouterr().out
     assert "simulated at" in explained and "interval" not in explained and "measured at" not in explained
     with pytest.raises(UserError, match="is simulated; advice is made from what was measured"):
-        evidence(read(path), path, [])
+        evidences_of(read(path), path, [])
 
 
 @pytest.mark.parametrize("status", ["hung", "crashed"])

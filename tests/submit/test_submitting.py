@@ -12,10 +12,10 @@ import pytest
 
 from tests.study.test_merge import measured
 from unisono.commands import submitting
-from unisono.commands.planning import within_job
 from unisono.commands.submitting import UNDECIDED, submit
 from unisono.commands.tune import Wishes
 from unisono.errors import UserError
+from unisono.search.planned import within_job
 from unisono.search.search import ENDED
 from unisono.study.store import Store
 from unisono.submit import kept

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
-import itertools
 import os
 import shlex
 import tempfile
@@ -15,13 +13,13 @@ from pathlib import Path
 
 from unisono.advise.advice import Advice, advise, cut_to
 from unisono.advise.apply import resolve
+from unisono.advise.beside import REPLAYED, evidences_of, replays_in, studies_for
 from unisono.advise.changes import Changes, changes, profiled
-from unisono.advise.evidence import Evidence, StudyEvidence, TuningEvidence
-from unisono.advise.gaps import Gap
+from unisono.advise.differing import differences, made_under, own_settings
 from unisono.advise.measuring import measure, never_launched, study_for
 from unisono.advise.mix import Mix, mix_of
 from unisono.advise.recording import profile_of
-from unisono.advise.replayed import Replays, matching, missing, replay, replaying, replays, subjects
+from unisono.advise.replayed import matching, missing, replay, replaying, subjects
 from unisono.advise.shown import rendered
 from unisono.commands.console import err, out, print_json
 from unisono.commands.progress import StudyProgress
@@ -33,22 +31,14 @@ from unisono.launch.job import nodes_of
 from unisono.library.build import bench_program
 from unisono.machine.describe import describe
 from unisono.machine.description import Machine
-from unisono.mpi.launchers import parse, step
+from unisono.mpi.launchers import step
 from unisono.profile.importers import import_profile
 from unisono.profile.recorded import Profile
 from unisono.search.search import Hooks
 from unisono.study.config import parse_duration
-from unisono.study.files import Outputs
-from unisono.study.store import Store
 from unisono.tuning import read, write
 from unisono.tuning.contents import Tuning
-from unisono.vocabulary import SIMULATED, USUAL, Setting
 
-GAPS = "gaps"
-"""Beside a tuning: studies of what was measured later, because a program used it: "gaps.db", and under conditions of a
-program "gaps-" and a digest of them, since a study holds one condition for each case."""
-REPLAYED = "replayed.db"
-"""Beside a tuning: what cold buffers, cold caches and late ranks make of programs' calls."""
 _REPLAYING = 0.25
 """Of --budget, what replaying may take."""
 
@@ -102,10 +92,10 @@ def advise_command(
 def _advice(
     profile: Profile, path: Path, tuning: Tuning, tuning_path: Path, studies: Sequence[Path], nodes: int | None
 ) -> Advice:
-    replayed = _replays(tuning_path.parent)
+    replayed = replays_in(tuning_path.parent)
     mix = mix_of(profile, nodes)
     mix = replace(mix, conditions={**mix.conditions, **matching(mix, replayed)})
-    evidences = evidence(tuning, tuning_path, studies)
+    evidences = evidences_of(tuning, tuning_path, studies)
     command = profile.origin.command
     now = made_under(command, [plan.launch for plan in tuning.plan])
     said = differences(tuning, profile)
@@ -136,27 +126,6 @@ def _advice(
     )
 
 
-def evidence(tuning: Tuning, path: Path, studies: Sequence[Path]) -> list[Evidence]:
-    """The studies named; else the one beside the tuning if the tuning was made from it, and what --measure measured.
-
-    And the tuning's own gains for what they lack. Raises UserError for a study that cannot be read.
-    """
-    if tuning.simulated:
-        raise UserError(_("{path}: is simulated; advice is made from what was measured").format(path=path))
-    found: list[Evidence] = []
-    beside = [Outputs(path.parent).study, *sorted(path.parent.glob(f"{GAPS}*.db"))]
-    for study in studies or [place for place in beside if place.is_file()]:
-        with Store.open(study) as store:
-            if not studies and not study.name.startswith(GAPS) and store.meta("id") != tuning.study.id:
-                continue
-            data = store.data()
-        if data.method == SIMULATED:
-            raise UserError(_("{path}: is simulated; advice is made from what was measured").format(path=study))
-        if data.samples:
-            found.append(StudyEvidence(data, tuning))
-    return [*found, TuningEvidence(tuning)]
-
-
 def verify_profile(
     tuning: Path, words: list[str], machine: Machine, *, runs: int, timeout: str, chosen: dict[str, float] | None
 ) -> Changes:
@@ -184,38 +153,6 @@ def verify_profile(
     return changes(before, after, [*applied.plan.gain])
 
 
-def differences(tuning: Tuning, profile: Profile) -> list[str]:
-    """In what the machine of the profile is not that of the tuning, as far as both say."""
-    there = profile.origin.machine
-    return [
-        _("{name} was {value} when the tuning was measured, and {now} when the profile was made").format(
-            name=name, value=value, now=there[name]
-        )
-        for name, value in tuning.machine.items()
-        if name in there and there[name] != value
-    ]
-
-
-def made_under(command: str, launches: Sequence[Setting]) -> Setting | None:
-    """The launch setting a command line already has, all of whose words are in it; None: none of these."""
-    try:
-        words = shlex.split(command)
-    except ValueError:
-        return None
-    said = set(words) | {f"{name}={value}" for name, value in itertools.pairwise(words)}
-    fitting = [launch for launch in launches if launch and all(f"{n}={v}" in said for n, v in launch.items())]
-    return max(fitting, key=len, default=None)
-
-
-def own_settings(command: str) -> list[str]:
-    """What a command line sets by itself: its MCA parameters and UCX variables."""
-    try:
-        line = parse(shlex.split(command))
-    except (ValueError, UserError):
-        return []
-    return [str(o) for o in line.options("mca", "x") if o.name == "mca" or o.values[0].startswith("UCX_")]
-
-
 Bench = Callable[[], tuple[Machine, Path]]
 """This machine with the tuning's MPI, and unisono-bench for it."""
 
@@ -238,16 +175,11 @@ def _bench(tuning: Tuning, line: str) -> tuple[Machine, Path]:
 def measured(advice: Advice, bench: Bench, seconds: float, folder: Path) -> list[Path]:
     """Measures what the advice lacks into studies in `folder`, in about `seconds`; continues what is there."""
     machine, program = bench()
-    usual = [gap for gap in advice.gaps if gap.condition == USUAL]
-    others = [gap for gap in advice.gaps if gap.condition != USUAL]
     paths = []
-    for name, gaps in ((GAPS, usual), (f"{GAPS}-{_digest(others)}", others)):
-        if not gaps:
-            continue
+    for path, gaps in studies_for(advice.gaps, folder):
         wanted = {gap.case: gap.sizes for gap in gaps}
         conditions = {gap.case: gap.condition for gap in gaps}
         part = seconds * len(gaps) / len(advice.gaps)
-        path = folder / f"{name}.db"
         with StudyProgress(err(), samples=None, budget=part) as progress:
             hooks = Hooks(progress.measured, progress.plan, progress.waiting)
             measure(path, study_for(wanted, machine), wanted, machine, program, part, hooks, conditions)
@@ -265,14 +197,9 @@ def measured(advice: Advice, bench: Bench, seconds: float, folder: Path) -> list
     return paths
 
 
-def _digest(gaps: Sequence[Gap]) -> str:
-    said = sorted(f"{gap.case}: {gap.condition.key}" for gap in gaps)
-    return hashlib.sha256("\n".join(said).encode()).hexdigest()[:8]
-
-
 def _replay(mix: Mix, bench: Bench, seconds: float, folder: Path) -> float:
     """Replays the hot calls as the program makes them, where nobody has; how many seconds it took."""
-    wanted = missing(subjects(mix), _replays(folder))
+    wanted = missing(subjects(mix), replays_in(folder))
     if not wanted:
         return 0.0
     machine, program = bench()
@@ -280,7 +207,3 @@ def _replay(mix: Mix, bench: Bench, seconds: float, folder: Path) -> float:
     err().print(replaying(wanted), markup=False)
     replay(folder / REPLAYED, wanted, machine, program, seconds)
     return time.monotonic() - began
-
-
-def _replays(folder: Path) -> Replays:
-    return replays([folder / REPLAYED] if (folder / REPLAYED).is_file() else [])

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from unisono.commands import comparing, planning
+from unisono.commands import comparing
 from unisono.commands.console import err
 from unisono.commands.interrupted import terminated_like_interrupted
 from unisono.commands.leftovers import remove_leftovers
@@ -17,6 +17,8 @@ from unisono.errors import UserError
 from unisono.language import _
 from unisono.machine.description import Mpi, mpi_name
 from unisono.machine.installed import installed
+from unisono.study.asked import budget as budget_of
+from unisono.study.asked import find
 from unisono.study.config import Study
 from unisono.study.data import StudyData
 from unisono.study.files import Outputs
@@ -41,7 +43,7 @@ def compare_mpis(mpis: str, asked: comparing.Wishes) -> int:
     turns within the budget; then compared. Exit status 0; raises UserError."""
     directory = asked.output or _OUT
     entrants = _entrants([] if mpis == _ALL else _launchers(mpis), _tuning(asked, directory))
-    study = planning.find("quick" if asked.study is None else asked.study)
+    study = find("quick" if asked.study is None else asked.study)
     if asked.resume:
         remove_leftovers()
     with terminated_like_interrupted():
@@ -69,7 +71,7 @@ def _data(entrant: _Entrant) -> StudyData:
 def _budget(study: Study, said: str | None, mpis: int) -> float | None:
     """Seconds for all MPIs together: what was said, else what the study takes for each."""
     if said is not None:
-        return planning.budget(study, said)
+        return budget_of(study, said)
     return None if study.method.budget is None else study.method.budget * mpis
 
 

@@ -1,166 +1,27 @@
-"""What a study will do before it does it: which study, narrowed how, how long, and every command line."""
+"""--dry-run: what a study will do before it does it, with every command line."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import ValidationError
 from rich.console import Console
 
-from unisono.commands.choosing import level_of
 from unisono.commands.console import out, print_json
-from unisono.errors import UserError
 from unisono.language import _, translated
 from unisono.launch.command import Command
 from unisono.library.build import PROGRAM_NAME
 from unisono.library.recorder import LIBRARY_NAME
 from unisono.machine.description import Machine
-from unisono.results.engine import Foreign, line_of
-from unisono.results.programs import BENCHMARKS, located, unknown
-from unisono.search import classic, race
-from unisono.sizes import format_size, parse_size
-from unisono.study.config import Study, parse_duration, read_study, ready_made, ready_made_names
+from unisono.results.engine import Foreign, foreign, line_of
+from unisono.search.planned import Estimate, estimate, planned
+from unisono.sizes import format_size
+from unisono.study.asked import scope
+from unisono.study.config import Study
 from unisono.study.engine import Task, launch_command
-from unisono.study.estimate import RACE_LAUNCHES, RACE_SAMPLES, start_seconds, work_seconds
 from unisono.study.matrix import Matrix, expand
 from unisono.study.ours import preloaded, wants_library
-from unisono.toml import explain_validation
-from unisono.vocabulary import CALL_SCOPE
-
-
-def find(name: str) -> Study:
-    """A study file, or a ready-made one by name. Raises UserError when it is neither."""
-    path = Path(name)
-    if not path.is_file():
-        known = ready_made(name)
-        if known is None:
-            names = ", ".join(ready_made_names())
-            raise UserError(
-                _("{name}: no such study file; ready-made studies are {names}").format(
-                    name=name or _("no name"), names=names
-                )
-            )
-        path = known
-    return read_study(path)[0]
-
-
-def narrowed(
-    study: Study,
-    *,
-    method: str | None,
-    budget: str | None,
-    collectives: Sequence[str],
-    nodes: Sequence[int],
-    ppn: int | None,
-    sizes: Sequence[str],
-    oversubscribe: bool,
-    benchmark: str | None = None,
-    program: str | None = None,
-    reproducible: str | None = None,
-) -> Study:
-    """The study with what the command line says otherwise. Raises UserError as a study file would."""
-    document = study.model_dump(by_alias=True)
-    if collectives:
-        document["cases"]["collectives"] = list(collectives)
-        document["weights"] = {name: w for name, w in study.weights.items() if name in collectives}
-    if nodes:
-        document["cases"]["nodes"] = list(nodes)
-    if ppn is not None:
-        document["cases"]["ppn"] = [ppn]
-    if oversubscribe:
-        document["cases"]["oversubscribe"] = True
-    if sizes:
-        wanted = sorted({parse_size(size, "--size") for size in sizes})
-        if wanted[0] == 0 and any(name != "barrier" for name in document["cases"]["collectives"]):
-            raise UserError(_("--size 0: only a barrier sends nothing; write for example 8, 16K or 1M"))
-        document["sizes"] = {"from": wanted[0], "to": wanted[-1], "step": 1e300, "extra": wanted}
-    if program is not None:
-        document["measure"]["program"] = program
-    if reproducible is not None:
-        document["method"]["reproducible"] = level_of(reproducible)
-    if benchmark is not None:
-        document["measure"]["benchmark"] = benchmark
-        method = "classic" if benchmark in BENCHMARKS and method is None else method
-    if method is not None:
-        document["method"]["name"] = method
-        if method == "classic" and study.method.name == "race":
-            # The classic procedure: five launches of everything, and no budget (--budget sets one).
-            document["method"].update(budget=None, launches=5)
-    if budget is not None:
-        document["method"]["budget"] = parse_duration(budget, "--budget")
-    try:
-        return Study.model_validate(document)
-    except ValidationError as error:
-        raise UserError(explain_validation(_("command line"), error)) from error
-
-
-def foreign(study: Study) -> Foreign | None:
-    """The other benchmark that is to measure. Raises UserError where it is not here, or does not measure a case."""
-    name = study.measure.benchmark
-    if name not in BENCHMARKS:
-        return None
-    if missing := unknown(name, study.cases.collectives):
-        raise UserError(
-            _("{label} does not measure {collectives}; take them out of the study").format(
-                label=BENCHMARKS[name].label, collectives=", ".join(missing)
-            )
-        )
-    return Foreign(name, located(name, study.measure.program))
-
-
-def scope(study: Study) -> tuple[str, ...]:
-    """What is switched inside launches: nothing in the classic procedure, where each setting has its launch."""
-    return () if study.method.name == "classic" else CALL_SCOPE
-
-
-def budget(study: Study, said_now: str | None) -> float | None:
-    """Seconds this run of the driver may measure, by what was asked for."""
-    return parse_duration(said_now, "--budget") if said_now is not None else study.method.budget
-
-
-_AT_THE_END = 90.0
-"""Seconds of a job that are kept for deciding and writing; batch systems end jobs a minute early, or late."""
-_OF_THE_PROOF = 0.3
-"""Of a job's time: what the proof takes after a study of some minutes, and what is left over harms nobody."""
-
-
-def within_job(asked: float | None, left: float | None, *, proof: bool) -> float | None:
-    """The budget, or less where the job that we are in ends before; `left`: seconds until then, None: nobody knows."""
-    if left is None:
-        return asked
-    most = max(1.0, left * (1 - _OF_THE_PROOF if proof else 1) - _AT_THE_END)
-    return most if asked is None else min(asked, most)
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    launches: int
-    samples: int
-    seconds: float
-
-
-def planned(study: Study, matrix: Matrix) -> list[Task]:
-    """All launches of a classic study; of a race those nobody can know yet are left out: its first round."""
-    if study.method.name == "classic":
-        return list(classic.tasks(matrix, study))
-    return race.first_round(matrix, study)
-
-
-def estimate(study: Study, matrix: Matrix) -> Estimate:
-    tasks = planned(study, matrix)
-    # Nobody can know how long a race will be; these are what races to the end came to.
-    launches, samples = (1.0, 1.0) if study.method.name == "classic" else (RACE_LAUNCHES, RACE_SAMPLES)
-    seconds = sum(
-        launches * start_seconds(task.nodes * task.ppn) + samples * work_seconds(study, task) for task in tasks
-    )
-    return Estimate(
-        launches=round(len(tasks) * launches),
-        samples=round(sum(task.samples for task in tasks) * samples),
-        seconds=seconds,
-    )
 
 
 def show(study: Study, machine: Machine, *, json: bool) -> int:

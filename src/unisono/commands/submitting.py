@@ -15,7 +15,6 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from unisono.commands import planning
 from unisono.commands.console import err, out, print_json
 from unisono.commands.finish import Outcome, finish
 from unisono.commands.tune import Wishes, node_counts
@@ -23,6 +22,7 @@ from unisono.errors import UserError
 from unisono.language import _
 from unisono.mpi.launchers import step
 from unisono.search.search import ENDED
+from unisono.study.asked import find
 from unisono.study.begin import stored_study
 from unisono.study.config import parse_duration
 from unisono.study.files import Outputs
@@ -122,7 +122,7 @@ def _seconds(text: str) -> float:
 
 
 def _begun(wishes: Wishes, scheduler: Scheduler) -> Kept:
-    study = planning.find(wishes.study or "quick")  # what is wrong with it is said before a job waits for hours
+    study = find(wishes.study or "quick")  # what is wrong with it is said before a job waits for hours
     counts = node_counts(wishes.nodes)
     if wishes.launcher is not None:
         step.parse(wishes.launcher)

@@ -13,6 +13,7 @@ from rich.console import Console
 
 from unisono.commands import planning
 from unisono.commands.busy import warn_where_busy
+from unisono.commands.choosing import level_of
 from unisono.commands.console import err, out, print_json
 from unisono.commands.finish import Outcome, finish
 from unisono.commands.interrupted import terminated_like_interrupted
@@ -30,7 +31,12 @@ from unisono.machine.scheduler import seconds_left
 from unisono.mpi.launchers import step
 from unisono.numbers import whole_number
 from unisono.results.engine import ForeignEngine
+from unisono.results.engine import foreign as foreign_of
+from unisono.search.planned import estimate as estimate_of
+from unisono.search.planned import within_job
 from unisono.search.search import ENDED, Hooks, search, searched
+from unisono.study.asked import budget as budget_of
+from unisono.study.asked import find, narrowed, scope
 from unisono.study.begin import begin, refuse_unmeasured, resume, stored_candidates, stored_study
 from unisono.study.config import Study
 from unisono.study.files import Outputs
@@ -142,8 +148,8 @@ def measured(wishes: Wishes, *, silent: bool = False) -> Iterator[Measured]:
     held = _held(files.study) if continued else None
     asked = study or (held[0] if held else None)
     assert asked is not None  # either the command line or the file holds one
-    expand(asked, machine, scope=planning.scope(asked))  # what is wrong with it is said before anything is built
-    planning.foreign(asked)
+    expand(asked, machine, scope=scope(asked))  # what is wrong with it is said before anything is built
+    foreign_of(asked)
     program = _program(machine)
     begun_without = held is not None and held[1] is None
     ours = None if begun_without else _ours(asked, machine, program, held[1] if held else None)
@@ -158,9 +164,9 @@ def measured(wishes: Wishes, *, silent: bool = False) -> Iterator[Measured]:
 
 
 def _budget(study: Study, wishes: Wishes) -> float | None:
-    asked = planning.budget(study, wishes.budget)
+    asked = budget_of(study, wishes.budget)
     left = seconds_left(os.environ)
-    budget = planning.within_job(asked, left, proof=wishes.verify)
+    budget = within_job(asked, left, proof=wishes.verify)
     if left is not None and budget is not None and budget != asked:
         err().print(
             _("This job ends in {left:.0f} s: measuring for {budget:.0f} s").format(left=left, budget=budget),
@@ -198,8 +204,8 @@ def _study(wishes: Wishes, continuing: bool) -> Study | None:
     named = any(word is not None for word in (*given, wishes.reproducible)) or bool(wishes.collectives or wishes.sizes)
     if continuing and not named:
         return None
-    return planning.narrowed(
-        planning.find("quick" if wishes.study is None else wishes.study),
+    return narrowed(
+        find("quick" if wishes.study is None else wishes.study),
         method=wishes.method,
         budget=wishes.budget,
         collectives=wishes.collectives,
@@ -209,7 +215,7 @@ def _study(wishes: Wishes, continuing: bool) -> Study | None:
         oversubscribe=wishes.oversubscribe,
         benchmark=wishes.benchmark,
         program=wishes.benchmark_program,
-        reproducible=wishes.reproducible,
+        reproducible=None if wishes.reproducible is None else level_of(wishes.reproducible),
     )
 
 
@@ -244,7 +250,7 @@ def _ours(study: Study, machine: Machine, program: Path, stored: str | None) -> 
 
 
 def _matrix(study: Study, machine: Machine, ours: Ours | None) -> Matrix:
-    return expand(study, machine, scope=planning.scope(study), ours=ours.candidates if ours else None)
+    return expand(study, machine, scope=scope(study), ours=ours.candidates if ours else None)
 
 
 def _opened(
@@ -305,8 +311,8 @@ def _measure(
     ours: Ours | None,
 ) -> bool:
     """Whether the search came to its end; False when the budget ended it first."""
-    estimate = planning.estimate(study, matrix)
-    foreign = planning.foreign(study)
+    estimate = estimate_of(study, matrix)
+    foreign = foreign_of(study)
     with StudyProgress(err(), samples=estimate.samples, budget=budget) as progress:
         if foreign is not None:
             engine = ForeignEngine(

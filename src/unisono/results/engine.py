@@ -7,17 +7,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from unisono.errors import LaunchError
-from unisono.language import N_
+from unisono.errors import LaunchError, UserError
+from unisono.language import N_, _
 from unisono.launch.command import Command
 from unisono.launch.failure import explain
 from unisono.launch.process import run
 from unisono.machine.description import Machine
 from unisono.machine.limits import over_quota
 from unisono.results.found import Found
-from unisono.results.programs import BENCHMARKS
+from unisono.results.programs import BENCHMARKS, located, unknown
 from unisono.results.study import statistics
-from unisono.study.config import Measure
+from unisono.study.config import Measure, Study
 from unisono.study.data import Refusal
 from unisono.study.engine import Task, launch_command
 from unisono.study.store import Store
@@ -44,6 +44,20 @@ def line_of(machine: Machine, task: Task, foreign: Foreign, measure: Measure, cr
     case = task.items[0].case
     words = BENCHMARKS[foreign.name].words(foreign.program, case, [item.size for item in task.items], measure, machine)
     return launch_command(machine, task, (), words.with_file(sizes), crowded)
+
+
+def foreign(study: Study) -> Foreign | None:
+    """The other benchmark that is to measure. Raises UserError where it is not here, or does not measure a case."""
+    name = study.measure.benchmark
+    if name not in BENCHMARKS:
+        return None
+    if missing := unknown(name, study.cases.collectives):
+        raise UserError(
+            _("{label} does not measure {collectives}; take them out of the study").format(
+                label=BENCHMARKS[name].label, collectives=", ".join(missing)
+            )
+        )
+    return Foreign(name, located(name, study.measure.program))
 
 
 class ForeignEngine:
