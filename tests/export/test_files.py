@@ -177,6 +177,14 @@ def test_the_list_says_which_formats_can_say_a_plan() -> None:
     assert not listed["ucx"] and not listed["rules"]
 
 
+def test_the_list_speaks_of_the_plan_that_would_be_exported() -> None:
+    """Where the best plan needs our library, all formats but that of our library say another."""
+    ours = plan(launch={"preload": "unisono", "UCX_TLS": "self,sm"}, gain={"allreduce": 2.0, "alltoall": 2.0})
+    document = tuning(ours, plan(launch={"pml": "ob1"}))
+    listed = {name: says for name, _label, says in offered(document, document.plan[0], machine())}
+    assert listed["openmpi"] and not listed["ucx"]
+
+
 def test_rules_in_json_are_refused_before_open_mpi_6(tmp_path: Path) -> None:
     document = tuning()
     with pytest.raises(UserError, match=r"from 6\.0, this is 5\.0\.11: use --format openmpi"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -10,7 +11,7 @@ from tests.profile import raw_samples as raw
 from tests.profile.ft import ft
 from unisono.errors import UserError
 from unisono.profile.file import save
-from unisono.profile.importers import import_profile
+from unisono.profile.importers import import_profile, sniff, title_of
 
 SAMPLES = Path(__file__).parent / "samples"
 SOURCES = {
@@ -62,3 +63,24 @@ def test_what_is_not_there(tmp_path: Path) -> None:
         import_profile(tmp_path / "none")
     with pytest.raises(UserError, match="is a directory without"):
         import_profile(tmp_path)
+
+
+def test_one_line_of_the_list_makes_an_importer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Recognised, found in its directory, said where nothing fits, and the profile called after the directory."""
+    made = ModuleType("made")
+    made.__dict__.update(
+        NAME="made",
+        LABEL="Made up",
+        GIVEN_AS="a made-up report",
+        IN_DIRECTORY=("made.out",),
+        recognises=lambda path, head: head == b"made",
+        read=lambda path: import_profile(SAMPLES / "halo.3.5.mpiP"),
+    )
+    monkeypatch.setattr(sniff, "IMPORTERS", (*sniff.IMPORTERS, made))
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "made.out").write_bytes(b"made")
+    assert import_profile(tmp_path / "run").ranks
+    assert title_of(tmp_path / "run" / "made.out") == "run"
+    (tmp_path / "other").write_bytes(b"other")
+    with pytest.raises(UserError, match="a made-up report, or a profile of Unisono"):
+        import_profile(tmp_path / "other")

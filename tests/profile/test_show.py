@@ -292,3 +292,16 @@ def test_waiting_that_is_known_for_some_is_not_said_for_others() -> None:
     assert np.isnan(hot_spots(whole)[1].waiting)
     lines = [line for line in shown(whole).splitlines() if line.lstrip().startswith(("66.7", "33.3"))]
     assert "50 %" in lines[-2] and " - " in lines[-1]
+
+
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [
+        ("Open MPI v5.0.11, package: Open MPI root@x Distribution, ident: 5.0.11", "Open MPI v5.0.11"),
+        ("MPICH Version:      5.0.2\nMPICH Release date: Thu", "MPICH 5.0.2"),
+        ("Intel(R) MPI Library 2021.18 for Linux* OS", "Intel(R) MPI Library 2021.18 for Linux* OS"),
+        ("", ""),
+    ],
+)
+def test_the_mpi_is_named_in_one_line(said: str, name: str) -> None:
+    assert Origin(source="unisono", mpi=said).library == name

@@ -60,7 +60,7 @@ def export(
     tuning = read(path)
     chosen = chosen_weights(for_, weights)
     if format == "list":
-        return _list_formats(tuning, choose_plan(tuning, nodes, ppn, chosen), mpirun, mpicc, json=json)
+        return _list_formats(tuning, choose_plan(tuning, nodes, ppn, chosen), chosen, mpirun, mpicc, json=json)
     plan, instead = exportable(tuning, choose_plan(tuning, nodes, ppn, chosen), format, chosen)
     chosen_mpi = launcher(mpirun, tuning.mpi)
     machine = describe(chosen_mpi, compiler(mpicc, chosen_mpi, tuning.mpi))
@@ -106,12 +106,20 @@ def _study(named: Path | None, tuning: Path) -> StudyData:
         return store.data()
 
 
-def _list_formats(tuning: Tuning, plan: Plan, mpirun: str | None, mpicc: str | None, *, json: bool) -> int:
+def _list_formats(
+    tuning: Tuning,
+    plan: Plan,
+    chosen: dict[str, float] | None,
+    mpirun: str | None,
+    mpicc: str | None,
+    *,
+    json: bool,
+) -> int:
     """What the plan can be written as, for the machine's MPI."""
     from unisono.export import offered
 
     own = launcher(mpirun, tuning.mpi)
-    rows = offered(tuning, plan, describe(own, compiler(mpicc, own, tuning.mpi)))
+    rows = offered(tuning, plan, describe(own, compiler(mpicc, own, tuning.mpi)), chosen)
     if json:
         print_json([{"format": name, "of": label, "says": says} for name, label, says in rows])
         return 0

@@ -8,8 +8,6 @@ from unisono.commands.console import err, out, print_json
 from unisono.errors import UserError
 from unisono.language import _, translated
 
-_ALIKE = ("profile.cubex", "summary.cubex", "scout.cubex", "scorep.score")
-
 
 def show(path: Path, *, json: bool, hot: int) -> int:
     """A profile, of Unisono or of any tool that can be imported, as tables."""
@@ -31,10 +29,10 @@ def show(path: Path, *, json: bool, hot: int) -> int:
 def import_(path: Path, output: Path | None) -> int:
     """Another tool's profile as a profile of Unisono."""
     from unisono.profile.file import EXTENSION, save
-    from unisono.profile.importers import import_profile
+    from unisono.profile.importers import import_profile, title_of
 
     profile = import_profile(path)
-    target = output or Path(_named(path) + EXTENSION)
+    target = output or Path(title_of(path) + EXTENSION)
     save(profile, target)
     console = err()
     for note in profile.notes:
@@ -51,12 +49,12 @@ def import_(path: Path, output: Path | None) -> int:
 def export(path: Path, *, format: str, output: Path | None) -> int:
     """A profile as a file of another tool."""
     from unisono.profile.exporters import EXTENSIONS, export_profile
-    from unisono.profile.importers import import_profile
+    from unisono.profile.importers import import_profile, title_of
 
     if format not in EXTENSIONS:
         raise UserError(_("--format {format}: give {formats}").format(format=format, formats=", ".join(EXTENSIONS)))
     profile = import_profile(path)
-    target = output or Path(_named(path) + EXTENSIONS[format])
+    target = output or Path(title_of(path) + EXTENSIONS[format])
     if target.exists() and target.samefile(path):
         raise UserError(_("{target}: is the profile itself; give another file with -o").format(target=target))
     lost = export_profile(profile, target, format)
@@ -65,11 +63,3 @@ def export(path: Path, *, format: str, output: Path | None) -> int:
         console.print(_("Note: {note}").format(note=translated(sentence)), markup=False)
     console.print(_("Written: {target}").format(target=target), markup=False)
     return 0
-
-
-def _named(path: Path) -> str:
-    """What to call a profile: its file without extension; the directory, where a tool names all files alike."""
-    whole = path.resolve()
-    if whole.is_dir():
-        return whole.name
-    return whole.parent.name if whole.name in _ALIKE else whole.stem

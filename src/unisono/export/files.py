@@ -81,10 +81,20 @@ def unsaid(tuning: Tuning, format: str, plan: Plan, machine: Machine, directory:
     )
 
 
-def offered(tuning: Tuning, plan: Plan, machine: Machine) -> list[tuple[str, str, bool]]:
-    """Every format that this machine's MPI takes: its name, what it is, whether it can say anything of the plan."""
-    content = content_of(tuning, plan, machine, Path())
-    return [(format.NAME, format.LABEL, format.expresses(content)) for format in _of(machine)]
+def offered(
+    tuning: Tuning, plan: Plan, machine: Machine, weights: Mapping[str, float] | None = None
+) -> list[tuple[str, str, bool]]:
+    """Every format that this machine's MPI takes: its name, what it is, and whether it can say anything of the plan, or
+    of the one that would be exported in its place (see `exportable`)."""
+    return [(format.NAME, format.LABEL, _says(format, tuning, plan, machine, weights)) for format in _of(machine)]
+
+
+def _says(format: Format, tuning: Tuning, plan: Plan, machine: Machine, weights: Mapping[str, float] | None) -> bool:
+    try:
+        plan, _notes = exportable(tuning, plan, format.NAME, weights)
+    except UserError:
+        return False
+    return format.expresses(content_of(tuning, plan, machine, Path()))
 
 
 def edited(format: str, directory: Path) -> list[Path]:

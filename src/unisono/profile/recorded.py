@@ -150,6 +150,11 @@ class Origin:
     summed: bool = False
     """The source holds sums over all ranks only: every rank was given an equal part, so ranks cannot be compared."""
 
+    @property
+    def library(self) -> str:
+        """Name and version of `mpi`: what follows a comma, or stands on other lines, is how it was built."""
+        return " ".join(self.mpi.partition("\n")[0].partition(",")[0].replace("Version:", "").split())
+
 
 @dataclass(frozen=True)
 class Profile:

@@ -55,7 +55,7 @@ def _about(profile: Profile) -> Table:
         table.add_row(_("command"), Text(origin.command))
     table.add_row(_("ranks"), Text(_ranks(profile)))
     if origin.mpi:
-        table.add_row("MPI", Text(origin.mpi.partition(", package:")[0]))
+        table.add_row("MPI", Text(origin.library))
     table.add_row(_("from"), Text(" ".join(part for part in (_source(origin.source), origin.created) if part)))
     if origin.ended != "finalize":
         text = _("by {cause}: the profile is of the time until then").format(cause=origin.ended)

@@ -31,6 +31,8 @@ _Matrix = npt.NDArray[np.float64]
 
 NAME = "cubex"
 LABEL = N_("Score-P or Scalasca, imported from its Cube file")
+GIVEN_AS = N_("profile.cubex (Score-P, Scalasca)")
+IN_DIRECTORY: tuple[str, ...] = ("profile.cubex", "summary.cubex", "scout.cubex")
 
 
 def recognises(path: Path, head: bytes) -> bool:

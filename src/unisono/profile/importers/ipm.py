@@ -24,6 +24,8 @@ _COLUMNS = re.compile(r"#\s+\[time\]\s+\[(count|calls)\].*")
 
 NAME = "ipm"
 LABEL = N_("IPM, imported from its report")
+GIVEN_AS = N_("IPM's banner")
+IN_DIRECTORY: tuple[str, ...] = ()
 
 
 def recognises(path: Path, head: bytes) -> bool:

@@ -59,6 +59,8 @@ class _File:
 
 NAME = "ipm"
 LABEL = N_("IPM, imported from its report")
+GIVEN_AS = N_("IPM's XML")
+IN_DIRECTORY: tuple[str, ...] = ()
 
 
 def recognises(path: Path, head: bytes) -> bool:

@@ -34,6 +34,8 @@ class _Site:
 
 NAME = "mpip"
 LABEL = N_("mpiP, imported from its report")
+GIVEN_AS = N_("an mpiP report")
+IN_DIRECTORY: tuple[str, ...] = ()
 
 
 def recognises(path: Path, head: bytes) -> bool:

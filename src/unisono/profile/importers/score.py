@@ -41,6 +41,8 @@ class _Row:
 
 NAME = "scorep.score"
 LABEL = N_("Score-P, imported from its score table")
+GIVEN_AS = "scorep.score"
+IN_DIRECTORY: tuple[str, ...] = ("scorep.score",)
 
 
 def recognises(path: Path, head: bytes) -> bool:

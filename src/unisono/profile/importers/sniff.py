@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 from unisono.errors import UserError
-from unisono.language import N_, _
+from unisono.language import _
 from unisono.profile.check import problem
 from unisono.profile.importers import cubex, ipm, ipm_xml, mpip, score
 from unisono.profile.recorded import Profile
@@ -21,6 +21,10 @@ class Importer(Protocol):
     """As the origin of its profiles is called; several modules may read forms of one tool."""
     LABEL: str
     """For people: "mpiP, imported from its report"."""
+    GIVEN_AS: str
+    """For people: what to name on the command line."""
+    IN_DIRECTORY: tuple[str, ...]
+    """What the tool calls the file in a directory that it makes for each run, if it makes one."""
 
     def recognises(self, path: Path, head: bytes) -> bool:
         """Whether the file is of this format; `head`: its first MiB."""
@@ -32,10 +36,6 @@ class Importer(Protocol):
 IMPORTERS: tuple[Importer, ...] = (cubex, ipm_xml, mpip, score, ipm)
 """All of them, the surest to recognise first."""
 _HEAD = 1 << 20
-KNOWN = N_(
-    "profile.cubex (Score-P, Scalasca), scorep.score, an mpiP report, IPM's banner or XML, or a profile of Unisono"
-)
-_IN_DIRECTORY = ("profile.cubex", "summary.cubex", "scout.cubex", "scorep.score")
 
 
 def import_profile(path: Path) -> Profile:
@@ -71,7 +71,12 @@ def _import(path: Path) -> Profile:
     for importer in IMPORTERS:
         if importer.recognises(path, head):
             return importer.read(path)
-    raise UserError(_("{path}: is in no format that can be read; give {known}").format(path=path, known=_(KNOWN)))
+    known = ", ".join(_(importer.GIVEN_AS) for importer in IMPORTERS)
+    raise UserError(
+        _("{path}: is in no format that can be read; give {known}, or a profile of Unisono").format(
+            path=path, known=known
+        )
+    )
 
 
 def _ranks_of(path: Path) -> list[Path]:
@@ -84,14 +89,27 @@ def _ranks_of(path: Path) -> list[Path]:
 
 
 def _in_directory(path: Path) -> Path:
-    for name in _IN_DIRECTORY:
+    for name in _in_directories():
         if (path / name).is_file():
             return path / name
     parts = sorted(path.glob("*.rank*.raw"))
     if parts:
         return parts[0]
     raise UserError(
-        _("{path}: is a directory without {in_directory} or scorep.score; give the file itself").format(
-            path=path, in_directory=", ".join(_IN_DIRECTORY[:2])
+        _("{path}: is a directory without any of {files}; give the file itself").format(
+            path=path, files=", ".join(_in_directories())
         )
     )
+
+
+def title_of(path: Path) -> str:
+    """What to call a profile: its file without extension; the directory, where a tool names all files alike."""
+    whole = path.resolve()
+    if whole.is_dir():
+        return whole.name
+    return whole.parent.name if whole.name in _in_directories() else whole.stem
+
+
+def _in_directories() -> list[str]:
+    """What tools call the file in a directory of their own, in the order in which it is looked for."""
+    return [name for importer in IMPORTERS for name in importer.IN_DIRECTORY]

@@ -162,7 +162,7 @@ def facts(profile: Profile) -> list[tuple[str, str]]:
     if len(known) and mpi > 0:
         found.append((_("of that waiting"), percent(float(known.sum()) / mpi)))
     if profile.origin.mpi:
-        found.append(("MPI", short(profile.origin.mpi.partition(",")[0], 40)))
+        found.append(("MPI", short(profile.origin.library, 40)))
     return found
 
 
