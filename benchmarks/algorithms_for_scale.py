@@ -19,11 +19,11 @@ from pathlib import Path
 from statistics import geometric_mean
 from typing import TypedDict
 
-from unisono.errors import LaunchError
+from unisono.core.errors import LaunchError
+from unisono.core.sizes import format_size
 from unisono.simulate.files import platform as read_platform
 from unisono.simulate.platforms import Number, Platform
 from unisono.simulate.run import Run
-from unisono.sizes import format_size
 
 START = Number(0.2e-6, "assumed: what an adapter of 100 Gbit/s takes for a short message, roughly")
 NEW = {

@@ -28,10 +28,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from unisono.errors import UserError
-from unisono.library.build import Target, built
-from unisono.machine.describe import describe
-from unisono.sizes import format_size, parse_size
+from unisono.core.errors import UserError
+from unisono.core.sizes import format_size, parse_size
+from unisono.inventory.describe import describe
+from unisono.library.native import Target, built
 
 PROGRAM = Target(
     "allocations",

@@ -22,9 +22,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from unisono.errors import UserError
-from unisono.library.build import native_source
-from unisono.machine.describe import describe
+from unisono.core.errors import UserError
+from unisono.inventory.describe import describe
+from unisono.library.native import native_source
 
 SHAPES = ("1000x128", "100000x1")
 MEBIBYTE = 2**20

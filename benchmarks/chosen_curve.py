@@ -26,13 +26,14 @@ from statistics import median
 from rich.console import Console
 from rich.table import Table
 
+from unisono.core.sizes import format_size
+from unisono.core.vocabulary import DEFAULT, Case, Setting, launch_part
 from unisono.decide.pool import elsewhere
-from unisono.library.build import bench_program
-from unisono.machine.describe import describe
+from unisono.inventory.describe import describe
+from unisono.library.native import bench_program
 from unisono.report.text import short_setting
 from unisono.report.view import CaseView, case_views
 from unisono.search.verdict import decide_study
-from unisono.sizes import format_size
 from unisono.study.begin import begin, stored_candidates, stored_study
 from unisono.study.config import Study
 from unisono.study.data import StudyData
@@ -40,7 +41,6 @@ from unisono.study.engine import Engine, Item, Task
 from unisono.study.matrix import expand
 from unisono.study.ours import prepare
 from unisono.study.store import Store
-from unisono.vocabulary import DEFAULT, Case, Setting, launch_part
 
 Cell = tuple[Case, int]
 Times = dict[Cell, dict[Setting, dict[int, float]]]

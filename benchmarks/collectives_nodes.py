@@ -35,8 +35,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from unisono.errors import UserError
-from unisono.library.build import Target, built
+from unisono.core.errors import UserError
+from unisono.library.native import Target, built
 from unisono.vcluster.cluster import AGENT, ClusterError, VirtualCluster
 
 TRY = Target(

@@ -36,19 +36,19 @@ from one_node_tables import Row, markdown, mean, number
 from rich.console import Console
 from rich.table import Table
 
-from unisono.errors import LaunchError, UserError
-from unisono.launch.command import Command, command
-from unisono.library.build import bench_program
+from unisono.cmdline.command import Command, command
+from unisono.core.errors import LaunchError, UserError
+from unisono.core.sizes import format_size
+from unisono.core.vocabulary import Setting
+from unisono.inventory.describe import describe
+from unisono.library.native import bench_program
 from unisono.library.recorder import recorder
-from unisono.machine.describe import describe
 from unisono.machine.description import Machine
 from unisono.measure.limits import floor
 from unisono.measure.protocol import Limits
 from unisono.measure.session import Session
 from unisono.parameters.spelling import call_words, sweep_words
-from unisono.sizes import format_size
 from unisono.study.ours import preloaded
-from unisono.vocabulary import Setting
 
 COLLECTIVES = ("bcast", "allreduce", "alltoall", "allgather", "alltoallv", "allgatherv")
 SIZES = (8, 64, 512, 4096, 32768, 262144, 2097152, 4194304, 8388608)

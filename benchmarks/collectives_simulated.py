@@ -23,13 +23,13 @@ from statistics import geometric_mean
 from rich.console import Console
 from rich.table import Table
 
-from unisono.errors import LaunchError
+from unisono.core.errors import LaunchError
+from unisono.core.sizes import format_size
 from unisono.simulate.bounds import Carried, dimensions_carried, rank_order_carried, spread_carried
 from unisono.simulate.files import platform as read_platform
 from unisono.simulate.picture import Chart, draw
 from unisono.simulate.platforms import Platform
 from unisono.simulate.run import Run
-from unisono.sizes import format_size
 
 FX10, FAT_TREE = read_platform("fx10"), read_platform("fat-tree")
 SELECTORS = ("ompi", "mpich", "mvapich2", "impi")

@@ -20,8 +20,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from unisono.library.build import Target, built
-from unisono.machine.describe import describe
+from unisono.inventory.describe import describe
+from unisono.library.native import Target, built
 
 COST = Target(
     "dispatch_cost",

@@ -33,13 +33,13 @@ from rich.console import Console
 from rich.table import Table
 
 from unisono.advise.measuring import merged
-from unisono.errors import UserError
+from unisono.core.errors import UserError
+from unisono.core.vocabulary import DEFAULT, Case, Setting
 from unisono.extrapolate.fit import Point, fit, point_of
 from unisono.extrapolate.pick import WITHIN, pick
 from unisono.results.found import Found
 from unisono.results.pico import is_job, setting_of, timings
 from unisono.search.verdict import decide_study
-from unisono.vocabulary import DEFAULT, Case, Setting
 
 Measured = dict[Setting, list[Point]]
 Kind = tuple[str, int, str]

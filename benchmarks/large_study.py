@@ -26,12 +26,12 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from unisono.core.vocabulary import CALL_SCOPE, DEFAULT, Setting
 from unisono.decide.decide import decide
 from unisono.decide.document import from_decision
 from unisono.report.report import write_report
 from unisono.results.study import unknown_machine
 from unisono.study.store import Statistics, Store
-from unisono.vocabulary import CALL_SCOPE, DEFAULT, Setting
 
 COLLECTIVES = ("allreduce", "bcast", "alltoall", "allgather", "reduce")
 SHAPES = [(nodes, ppn) for nodes in (1, 2, 4, 8, 16) for ppn in (1, 2, 4, 8)]

@@ -21,7 +21,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from unisono.launch.layouts import Layout
+from unisono.cmdline.layouts import Layout
 from unisono.simulate.clusters import Cluster
 from unisono.simulate.files import cluster as read_cluster
 from unisono.simulate.layouts import CORES, Case, Step, simulate, simulate_all

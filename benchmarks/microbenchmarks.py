@@ -19,11 +19,11 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from unisono.launch.command import command
-from unisono.library.build import bench_program
-from unisono.machine.describe import describe
+from unisono.cmdline.command import command
+from unisono.core.vocabulary import DEFAULT
+from unisono.inventory.describe import describe
+from unisono.library.native import bench_program
 from unisono.measure.session import Session
-from unisono.vocabulary import DEFAULT
 
 HALOS = (8, 16, 32, 48)
 """N of the document: nodes along the side of a sub-domain's face."""

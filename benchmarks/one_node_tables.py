@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 
-from unisono.sizes import format_size
+from unisono.core.sizes import format_size
 
 Row = dict[str, object]
 NEAR = 0.95

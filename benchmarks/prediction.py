@@ -44,11 +44,11 @@ from unisono.advise.mix import mix_of
 from unisono.advise.predict import predict
 from unisono.advise.scatter import LEAST_RUNS as LEAST_ROUNDS
 from unisono.advise.scatter import shown
-from unisono.interval import Interval
-from unisono.machine.describe import describe
+from unisono.core.interval import Interval
+from unisono.core.vocabulary import DEFAULT, Setting
+from unisono.inventory.describe import describe
 from unisono.profile.file import load
 from unisono.study.store import Store
-from unisono.vocabulary import DEFAULT, Setting
 
 
 @dataclass(frozen=True)

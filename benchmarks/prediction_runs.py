@@ -23,12 +23,13 @@ from unisono.advise.gaps import gaps
 from unisono.advise.measuring import Wanted, matrix_for, study_for, tuning_of
 from unisono.advise.mix import MEASURED, Mix, mix_of
 from unisono.advise.recording import profile_of
-from unisono.errors import LaunchError
-from unisono.interval import Interval
-from unisono.launch.command import Command
+from unisono.cmdline.command import Command
+from unisono.cmdline.rewrite import with_setting
+from unisono.core.errors import LaunchError
+from unisono.core.interval import Interval
+from unisono.core.vocabulary import DEFAULT, PRELOAD, UNISONO, Setting, launch_part
 from unisono.launch.process import run
-from unisono.launch.rewrite import with_setting
-from unisono.library.build import bench_program
+from unisono.library.native import bench_program
 from unisono.machine.description import Machine
 from unisono.profile.file import load, save
 from unisono.profile.recorded import Profile
@@ -39,7 +40,6 @@ from unisono.study.ours import prepare
 from unisono.study.store import Store
 from unisono.tuning.contents import StudyPart, Tuning
 from unisono.tuning.plans import Plan
-from unisono.vocabulary import DEFAULT, PRELOAD, UNISONO, Setting, launch_part
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 METRIC = re.compile(r"Time in seconds = *([0-9.]+)")

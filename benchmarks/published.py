@@ -30,8 +30,9 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from unisono.core.errors import UserError
+from unisono.core.vocabulary import CALL_SCOPE, DEFAULT, Case, Sample, Setting
 from unisono.decide.decide import decide
-from unisono.errors import UserError
 from unisono.results.found import Found, Seconds
 from unisono.results.pico import Timing, is_job, setting_of, timings
 from unisono.search import race
@@ -41,7 +42,6 @@ from unisono.study.matrix import CaseMatrix, Matrix
 from unisono.study.replay import Replay
 from unisono.tuning.choosing import choose
 from unisono.tuning.plans import Plan
-from unisono.vocabulary import CALL_SCOPE, DEFAULT, Case, Sample, Setting
 
 BLOCKS = 11
 SEEN = range(1, 9)

@@ -23,15 +23,15 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from unisono.errors import UserError
-from unisono.launch.command import command
-from unisono.launch.preload import launcher_of, with_variables
+from unisono.cmdline.command import command
+from unisono.cmdline.preload import launcher_of, with_variables
+from unisono.core.errors import UserError
+from unisono.core.vocabulary import DEFAULT
+from unisono.inventory.describe import describe
 from unisono.launch.process import run
 from unisono.library.recorder import recorder
-from unisono.machine.describe import describe
 from unisono.machine.description import Machine
 from unisono.profile.record import Options
-from unisono.vocabulary import DEFAULT
 
 SOURCE = Path(__file__).with_suffix(".c")
 FRAMES = (0, 2, 8, 16)

@@ -28,10 +28,11 @@ from statistics import geometric_mean, mean
 from rich.console import Console
 from rich.table import Table
 
+from unisono.core.vocabulary import CALL_SCOPE, Case, Sample, Setting, launch_part
 from unisono.decide.decide import decide
 from unisono.decide.decision import Decision
-from unisono.library.build import bench_program
-from unisono.machine.describe import describe
+from unisono.inventory.describe import describe
+from unisono.library.native import bench_program
 from unisono.search import classic, race
 from unisono.study.asked import find
 from unisono.study.begin import begin, stored_study
@@ -43,7 +44,6 @@ from unisono.study.replay import Replay, mean_seconds
 from unisono.study.store import Store
 from unisono.tuning.choosing import choose
 from unisono.tuning.plans import Plan
-from unisono.vocabulary import CALL_SCOPE, Case, Sample, Setting, launch_part
 
 RECORDED = Path(__file__).parent / "data" / "search-cost.db"
 CLASSIC_ROUNDS = range(1, 6)

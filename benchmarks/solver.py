@@ -34,15 +34,15 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from unisono.errors import UserError
+from unisono.cmdline.layouts import Layout
+from unisono.core.errors import UserError
+from unisono.core.vocabulary import DEFAULT
 from unisono.hybrid.lines import line
 from unisono.hybrid.solver import answer_of, petsc_program, solver_program, solver_words
 from unisono.hybrid.variants import Variant
-from unisono.launch.layouts import Layout
+from unisono.inventory.describe import describe
 from unisono.launch.process import run
-from unisono.machine.describe import describe
 from unisono.machine.description import Machine
-from unisono.vocabulary import DEFAULT
 
 TARGET = 0.9
 """Of the bandwidth bound."""

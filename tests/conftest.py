@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, settings
 
 from tests.inherited import receive_ignored_signals
 from tests.wanting import pytest_terminal_summary
-from unisono import language
-from unisono.library.build import bench_program
-from unisono.machine.describe import describe
+from unisono.core import language
+from unisono.inventory.describe import describe
+from unisono.library.native import bench_program
 from unisono.machine.description import Machine
 
 __all__ = ["pytest_terminal_summary"]

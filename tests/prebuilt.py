@@ -17,13 +17,13 @@ from tests.collectives.test_allocations import allocations
 from tests.collectives.test_nodes import TRY
 from tests.collectives.test_places import SENT
 from tests.conftest import EMBEDDED, SYSTEM
-from unisono.cache import cache
-from unisono.errors import UserError
+from unisono.core.cache import cache
+from unisono.core.errors import UserError
 from unisono.hybrid.solver import SOLVER
-from unisono.library import build
-from unisono.library.build import BENCH
+from unisono.library import native as build
+from unisono.library.native import BENCH
 from unisono.library.recorder import RECORDER
-from unisono.simulate.build import simulator, skeleton, unavailable
+from unisono.simulate.programs import simulator, skeleton, unavailable
 
 TARGETS: tuple[build.Target, ...] = (BENCH, RECORDER, SOLVER, TRY)
 EMBEDDED_ALONE: tuple[build.Target, ...] = (SENT, allocations.PROGRAM)

@@ -74,7 +74,33 @@ def test_rows_of_several_packages_have_no_circle() -> None:
 
 def test_no_name_of_a_module_says_nothing() -> None:
     """Several files of one such name are told apart by their folders alone."""
-    assert not [str(path) for path in SOURCE.rglob("*.py") if path.stem in ("model", "models", "utils", "common")]
+    empty = ("model", "models", "utils", "common", "build", "rules", "copies", "state")
+    named = [str(path) for path in SOURCE.rglob("*.py") if path.stem in empty]
+    assert named == [str(SOURCE / "export" / "formats" / "rules.py")]  # as --format calls it
+
+
+@pytest.mark.parametrize(
+    ("name", "allowed"),
+    [
+        ("core", set()),
+        ("launch", {"core"}),
+        ("machine", {"core", "mpi"}),  # `mpi` for the description alone, see below
+    ],
+)
+def test_packages_of_one_thing_import_no_other(name: str, allowed: set[str]) -> None:
+    """The vocabulary needs nothing, launches know processes alone, and the machine is hardware."""
+    assert imports()[name] <= allowed
+
+
+def test_hardware_asks_no_software() -> None:
+    """Programs are asked, and MPIs looked for, in `inventory`; a machine's description only has a place for them."""
+    words = ("unisono.mpi", "unisono.core.asking", "subprocess")
+    asking = [
+        path.name
+        for path in (SOURCE / "machine").glob("*.py")
+        if any(f"import {word}" in text or f"from {word}" in text for text in [path.read_text()] for word in words)
+    ]
+    assert asking in ([], ["description.py"])
 
 
 def test_files_are_short_enough_to_be_read() -> None:

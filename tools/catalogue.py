@@ -2,8 +2,8 @@
 
     python tools/catalogue.py
 
-Texts are marked in the sources as unisono.language says. New ones are added to the end of what stands there without a
-translation, those that are gone are removed, and nothing is guessed (no "fuzzy" entries).
+Texts are marked in the sources as unisono.core.language says. New ones are added to the end of what stands there
+without a translation, those that are gone are removed, and nothing is guessed (no "fuzzy" entries).
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from babel.messages.pofile import read_po, write_po
 
 from unisono.cli import app
 from unisono.cli_language import texts_of
-from unisono.language import CATALOGUES, LANGUAGES
+from unisono.core.language import CATALOGUES, LANGUAGES
 from unisono.parameters import catalogue as parameters
 
 SOURCES = CATALOGUES.parent
 KEYWORDS = {"_": None, "N_": None, "ngettext": (1, 2)}
 KEPT, KEPT_KEYWORDS = "kept", {"N_": None, "ngettext": (1, 2)}
-"""How a text is marked that stays English where it is stored, and that unisono.language finds again by its form."""
+"""How a text is marked that stays English where it is stored; unisono.core.language finds it again by its form."""
 TEMPLATES = {"*.html.j2": "jinja2.ext:babel_extract", "templates/*.js": "javascript"}
 """Pages and their scripts, and how Babel reads them."""
 

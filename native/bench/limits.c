@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "copies.h"
+#include "copy_speed.h"
 #include "link.h"
 #include "watchdog.h"
 

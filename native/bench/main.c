@@ -11,7 +11,7 @@
 #include "limits.h"
 #include "measure.h"
 #include "ours.h"
-#include "state.h"
+#include "core_state.h"
 #include "watchdog.h"
 #include "where.h"
 

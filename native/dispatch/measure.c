@@ -33,7 +33,7 @@ static double meet(struct coll_comm *comm, void *room, int64_t bytes)
 }
 
 /* What every rank takes to read at once what its neighbour has just written: as the study measures it
-   (native/bench/copies.c). */
+   (native/bench/copy_speed.c). */
 static double read_cells(struct coll_comm *comm, void *room, int64_t bytes)
 {
     struct node *node = comm->node;

@@ -8,7 +8,7 @@
 #include "message.h"
 #include "record.h"
 #include "request.h"
-#include "rules.h"
+#include "amount_rules.h"
 
 /* Time only; `comm` MPI_COMM_NULL: none. */
 static inline void kind_timed(enum function function, const struct span *span, MPI_Comm comm)

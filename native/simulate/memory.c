@@ -6,7 +6,7 @@
 #include <simgrid/semaphore.h>
 #include <stdlib.h>
 
-#include "copies.h"
+#include "simulated_copy.h"
 #include "node/segment.h"
 #include "node/wait.h"
 

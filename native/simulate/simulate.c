@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "collectives.h"
-#include "copies.h"
+#include "simulated_copy.h"
 #include "memory.h"
 #include "reduction.h"
 

@@ -30,8 +30,8 @@ from unisono.cli_options import (
     TuningOption,
     Weights,
 )
-from unisono.errors import UserError
-from unisono.language import _, choose, translated
+from unisono.core.errors import UserError
+from unisono.core.language import _, choose, translated
 
 app = typer.Typer(
     name="unisono",
@@ -70,7 +70,7 @@ def _main(
         typer.Option(metavar="en|ja", help="Language. Default: $UNISONO_LANG, then LC_ALL, LC_MESSAGES, LANG."),
     ] = None,
 ) -> None:
-    global _verbose  # lang: unisono.language.choose has read it, before or behind the command's name
+    global _verbose  # lang: unisono.core.language.choose has read it, before or behind the command's name
     _verbose = verbose
 
 

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from unisono.cli_options import OUT, Hosts, Json, Launcher, Mpicc, Mpirun
-from unisono.errors import UserError
-from unisono.language import _
+from unisono.core.errors import UserError
+from unisono.core.language import _
 
 
 def hybrid(

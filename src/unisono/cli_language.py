@@ -14,7 +14,7 @@ import typer
 import typer.core
 import typer.main
 
-from unisono.language import N_, _, language, translated
+from unisono.core.language import N_, _, language, translated
 
 PARSER_TEXTS = (
     N_("Usage: {usage}"),
@@ -50,7 +50,7 @@ _CLOSING = "、。，）」」：；！？"
 
 
 def command_of(app: typer.Typer) -> Any:
-    """The parser of the command line, its texts in the language chosen. Called after `unisono.language.choose`."""
+    """The parser of the command line, its texts in the language chosen. Called after `unisono.core.language.choose`."""
     command = typer.main.get_command(app)
     if language() != "en":
         for one in _commands(command):

@@ -12,10 +12,10 @@ from tests.tuning.samples import machine
 from unisono.advise.journal import Files, Journal, open_journal
 from unisono.advise.measuring import Wanted
 from unisono.advise.optimize import Optimizer, World
-from unisono.launch.command import Command
+from unisono.cmdline.command import Command
+from unisono.core.vocabulary import CALL_SCOPE, Case, Condition, Setting, launch_part
 from unisono.profile.recorded import Profile
 from unisono.study.store import Statistics, Store
-from unisono.vocabulary import CALL_SCOPE, Case, Condition, Setting, launch_part
 
 UCX = Setting({"pml": "ucx"})
 METRIC = "Time in seconds = *([0-9.]+)"

@@ -22,13 +22,13 @@ from unisono.advise.evidence import StudyEvidence
 from unisono.advise.mix import mix_of
 from unisono.advise.shown import rendered
 from unisono.commands.advising import advise_command
-from unisono.errors import UserError
+from unisono.core.errors import UserError
+from unisono.core.vocabulary import Case, Setting
 from unisono.profile.file import save
 from unisono.profile.recorded import LATE, UNKNOWN, Comm, Profile
 from unisono.study.store import Store
 from unisono.tuning import choose, read, write
 from unisono.tuning.contents import Tuning
-from unisono.vocabulary import Case, Setting
 
 SIZES = (1 << 12, 1 << 16, 1 << 20)
 CASES = (Case("alltoall", 1, 4), Case("bcast", 1, 4))

@@ -11,8 +11,8 @@ import pytest
 from tests.tuning.samples import plan, rule, tuned, tuning
 from unisono.advise.prove import Step, measured_points, verify_tuning
 from unisono.advise.verify import verify
-from unisono.errors import UserError
-from unisono.library.build import bench_program
+from unisono.core.errors import UserError
+from unisono.library.native import bench_program
 from unisono.machine.description import Machine
 from unisono.tuning.contents import Tuning
 

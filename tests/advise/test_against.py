@@ -15,8 +15,8 @@ from unisono.advise.advice import advise
 from unisono.advise.against import Against, against
 from unisono.advise.evidence import StudyEvidence
 from unisono.advise.mix import mix_of
+from unisono.core.vocabulary import Case, Setting
 from unisono.profile.recorded import PAIR
-from unisono.vocabulary import Case, Setting
 
 BENCHMARK = 84e-6
 """Seconds of a call of any size."""

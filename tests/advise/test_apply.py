@@ -9,8 +9,8 @@ import pytest
 from tests.tuning.samples import machine as example
 from tests.tuning.samples import plan, rule, tuned, tuning
 from unisono.advise.apply import apply
-from unisono.errors import UserError
-from unisono.export import rules
+from unisono.core.errors import UserError
+from unisono.export import tuned_rules as rules
 from unisono.machine.description import Mpi
 
 RING = (rule("allreduce", 0, None, tuned("ring")),)

@@ -11,8 +11,8 @@ from rich.console import Console
 
 from tests.advise.made import Call, profile
 from unisono.advise.changes import Changes, changes, profiled
-from unisono.errors import UserError
-from unisono.launch.command import Command
+from unisono.cmdline.command import Command
+from unisono.core.errors import UserError
 from unisono.profile.recorded import Profile
 
 

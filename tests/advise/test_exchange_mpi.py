@@ -14,14 +14,14 @@ from unisono.advise.gaps import gaps
 from unisono.advise.measuring import matrix_for, merged, study_for, tuning_of
 from unisono.advise.mix import MESSAGES, mix_of
 from unisono.advise.recording import profile_of
-from unisono.launch.command import Command
-from unisono.library.build import bench_program
+from unisono.cmdline.command import Command
+from unisono.core.vocabulary import CALL_SCOPE, DEFAULT, Case, Condition, Setting
+from unisono.library.native import bench_program
 from unisono.machine.description import Machine
 from unisono.profile.steps import IRECV, ISEND, WAIT
 from unisono.study.begin import begin
 from unisono.study.config import Measure
 from unisono.study.engine import Engine, Item, Task
-from unisono.vocabulary import CALL_SCOPE, DEFAULT, Case, Condition, Setting
 
 pytestmark = pytest.mark.mpi
 

@@ -11,9 +11,9 @@ from tests.tuning.samples import plan, rule, tuning
 from unisono.advise.evidence import TuningEvidence
 from unisono.advise.gaps import MOST_SIZES, Gap, chosen_sizes, commands, gaps, size_word
 from unisono.advise.mix import mix_of
+from unisono.core.sizes import parse_size
+from unisono.core.vocabulary import Case
 from unisono.profile.recorded import UNKNOWN, Comm
-from unisono.sizes import parse_size
-from unisono.vocabulary import Case
 
 KNOWN = TuningEvidence(
     tuning(plan(1, 4, gain={"alltoall": 1.0}, rules=(rule("alltoall", 0, None, {}, sizes=(1024, 1 << 20)),)))

@@ -10,9 +10,9 @@ import pytest
 from tests.advise.made import RANKS, Call, profile
 from tests.profile.synthetic import synthetic
 from unisono.advise.mix import COLLECTIVE, MESSAGES, NONBLOCKING, OTHER, mix_of
-from unisono.errors import UserError
+from unisono.core.errors import UserError
+from unisono.core.vocabulary import Case
 from unisono.profile.recorded import UNKNOWN, Comm
-from unisono.vocabulary import Case
 
 FFT = ("main", "fft", "transpose_x_yz", "transpose_global")
 

@@ -19,14 +19,14 @@ from unisono.advise.replayed import Subject
 from unisono.advise.runs import Run
 from unisono.advise.story import read_story
 from unisono.commands.optimizing import tell
-from unisono.errors import UserError
+from unisono.core.errors import UserError
+from unisono.core.vocabulary import CALL_SCOPE, DEFAULT, Case, Condition
 from unisono.profile.recorded import UNKNOWN
 from unisono.study.begin import begin
 from unisono.study.data import StudyData
 from unisono.study.matrix import Matrix
 from unisono.study.store import Statistics
 from unisono.tuning import read
-from unisono.vocabulary import CALL_SCOPE, DEFAULT, Case, Condition
 
 NOISE = tuple(round(math.exp(random.gauss(0, 0.06)), 3) for random in [Random(2)] for _ in range(60))
 

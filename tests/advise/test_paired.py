@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unisono.advise.paired import critical, orders, ratio_interval, trimmed_mean, verdict
-from unisono.interval import Interval
+from unisono.core.interval import Interval
 
 TIMES = st.lists(st.floats(1e-6, 1e4), min_size=3, max_size=12)
 

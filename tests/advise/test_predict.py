@@ -24,10 +24,10 @@ from unisono.advise.predict import (
     too_far,
     transfer,
 )
-from unisono.interval import Interval
+from unisono.core.interval import Interval
+from unisono.core.vocabulary import DEFAULT, Case, Setting
 from unisono.profile.recorded import PAIR
 from unisono.tuning.contents import Tuning
-from unisono.vocabulary import DEFAULT, Case, Setting
 
 CASE = Case("alltoall", 1, 4)
 FAST = Setting({"pml": "fast"})

@@ -12,12 +12,12 @@ from unisono.advise.evidence import TuningEvidence
 from unisono.advise.measuring import measure, merged, study_for, tuning_of
 from unisono.advise.mix import mix_of
 from unisono.advise.recording import profile_of
+from unisono.cmdline.command import Command
 from unisono.commands.advising import verify_profile
-from unisono.errors import UserError
-from unisono.launch.command import Command
+from unisono.core.errors import UserError
+from unisono.core.vocabulary import Case
 from unisono.machine.description import Machine
 from unisono.tuning import write
-from unisono.vocabulary import Case
 
 pytestmark = pytest.mark.mpi
 __all__ = ["program"]

@@ -13,9 +13,9 @@ from unisono.advise.optimize import Optimizer, World
 from unisono.advise.story import read_story
 from unisono.advise.trials import CONFIDENCE, FIRST_TRIALS, LOOKS, confidence
 from unisono.commands.optimizing import UNDECIDED, tell
+from unisono.core.vocabulary import Case, Condition, Setting
 from unisono.study.data import NEVER
 from unisono.study.store import Store
-from unisono.vocabulary import Case, Condition, Setting
 
 MANY = tuple(Setting({"pml": name}) for name in ("one", "two", "three", "four", "five"))
 UNLIKE = Call("MPI_Alltoall", ("main", "transpose"), size=1 << 16, calls=10, time=4.0, waiting=0.2)

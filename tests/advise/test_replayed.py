@@ -22,11 +22,11 @@ from unisono.advise.measuring import matrix_for, study_for
 from unisono.advise.mix import Mix, mix_of
 from unisono.advise.predict import predict
 from unisono.advise.replayed import Replays, Subject, arrival, condition_notes, matching, missing, replays, subjects
+from unisono.core.vocabulary import DEFAULT, USUAL, Case, Condition
 from unisono.machine.description import Cache
 from unisono.search import race
 from unisono.study.begin import begin
 from unisono.study.store import Statistics
-from unisono.vocabulary import DEFAULT, USUAL, Case, Condition
 
 SIZE = 1 << 16
 BUFFERS, CACHES = Condition("buffers"), Condition("caches")

@@ -13,11 +13,11 @@ from unisono.advise.against import Against, Late, against
 from unisono.advise.mix import Mix, mix_of
 from unisono.advise.recording import profile_of
 from unisono.advise.replayed import Replays, arrival, matching, replay, replays, subjects
-from unisono.launch.command import Command
-from unisono.library.build import bench_program
-from unisono.machine.describe import describe
+from unisono.cmdline.command import Command
+from unisono.core.vocabulary import USUAL, Case, Condition
+from unisono.inventory.describe import describe
+from unisono.library.native import bench_program
 from unisono.machine.description import Machine
-from unisono.vocabulary import USUAL, Case, Condition
 
 pytestmark = pytest.mark.mpi
 

@@ -16,12 +16,12 @@ from tests.tuning.samples import plan, tuning
 from unisono.advise.apply import apply_plan
 from unisono.advise.same_bits import SameBits, same_bits
 from unisono.commands.choosing import level_of
-from unisono.errors import UserError
-from unisono.library.build import bench_program
+from unisono.core.errors import UserError
+from unisono.core.vocabulary import Level
+from unisono.library.native import bench_program
 from unisono.machine.description import Machine
 from unisono.parameters.spelling import require_mpi
 from unisono.tuning import Tuning, write
-from unisono.vocabulary import Level
 
 pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 PROGRAM = Path(__file__).parents[1] / "collectives" / "programs" / "sums.c"

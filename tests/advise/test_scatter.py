@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from unisono.advise.scatter import scatter, shown
-from unisono.interval import Interval
+from unisono.core.interval import Interval
 
 
 def test_scatter() -> None:

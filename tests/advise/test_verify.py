@@ -13,8 +13,8 @@ from rich.console import Console
 
 from unisono.advise.runs import Metric, Run, Verification
 from unisono.advise.verify import compare
-from unisono.errors import UserError
-from unisono.launch.command import Command
+from unisono.cmdline.command import Command
+from unisono.core.errors import UserError
 
 METRIC = "Time in seconds = *([0-9.]+)"
 

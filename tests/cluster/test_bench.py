@@ -6,12 +6,12 @@ import pytest
 
 from tests.cluster.conftest import MakeCluster
 from tests.launch.conftest import Installed
-from unisono.launch.command import command
-from unisono.launch.placement import check
-from unisono.library.build import bench_program
+from unisono.cmdline.command import command
+from unisono.cmdline.placement import check
+from unisono.core.vocabulary import Setting
+from unisono.library.native import bench_program
 from unisono.machine.description import Node
 from unisono.measure.session import Session
-from unisono.vocabulary import Setting
 
 
 @pytest.mark.cluster

@@ -12,7 +12,7 @@ import pytest
 
 from tests.cluster.conftest import MakeCluster
 from tests.commands.program import PROGRAM
-from unisono.machine.describe import describe
+from unisono.inventory.describe import describe
 
 pytestmark = [pytest.mark.cluster, pytest.mark.mpi]
 

@@ -14,7 +14,7 @@ import pytest
 
 from tests.cluster.conftest import MakeCluster
 from tests.cluster.test_vc import alive
-from unisono.errors import UserError
+from unisono.core.errors import UserError
 from unisono.vcluster import cluster as virtual
 from unisono.vcluster import kept
 

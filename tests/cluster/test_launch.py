@@ -11,15 +11,15 @@ import pytest
 
 from tests.cluster.conftest import MakeCluster
 from tests.launch.conftest import Installed
-from unisono.errors import LaunchError
+from unisono.cmdline.command import Command, command
+from unisono.cmdline.placement import check
+from unisono.cmdline.rewrite import with_setting
+from unisono.core.errors import LaunchError
+from unisono.core.vocabulary import Setting
 from unisono.launch import tree
-from unisono.launch.command import Command, command
-from unisono.launch.placement import check
 from unisono.launch.process import Process, run
-from unisono.launch.rewrite import with_setting
 from unisono.machine.description import Machine, Node
 from unisono.vcluster.cluster import VirtualCluster
-from unisono.vocabulary import Setting
 
 pytestmark = [pytest.mark.cluster, pytest.mark.mpi]
 
@@ -80,7 +80,7 @@ def test_a_hang_is_killed_on_all_nodes(installed: Installed, cluster: MakeCluste
     """The driver runs on the login host, as in real life: only mpirun can end what runs on the nodes."""
     virtual = cluster(nodes=2)
     code = (
-        "import sys; from unisono.errors import LaunchError; from unisono.launch.process import Process\n"
+        "import sys; from unisono.core.errors import LaunchError; from unisono.launch.process import Process\n"
         "with Process(sys.argv[1:], {}) as process:\n"
         "    for _ in range(2): process.read_line(60)\n"
         "    try: process.read_line(1)\n"

@@ -12,7 +12,7 @@ from tests.cluster.conftest import MakeCluster
 from tests.commands.program import PROGRAM
 from tests.profile.interception import compiled, toolchain
 from tests.tuning.samples import plan, rule, tuning
-from unisono.machine.describe import describe
+from unisono.inventory.describe import describe
 from unisono.tuning import write
 
 pytestmark = [pytest.mark.cluster, pytest.mark.mpi]

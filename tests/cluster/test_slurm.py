@@ -85,10 +85,10 @@ def test_a_kept_cluster_runs_jobs_and_leaves_nothing(
 
 ADAPTER = """
 import pathlib, subprocess, sys, time
-from unisono.errors import UserError
+from unisono.core.errors import UserError
 from unisono.submit.scheduler import Request
 from unisono.submit.slurm import Slurm
-from unisono.machine.scheduler import seconds_left
+from unisono.inventory.scheduler import seconds_left
 slurm = Slurm()
 def until(id, state):
     deadline = time.monotonic() + 30
@@ -140,16 +140,16 @@ def test_in_salloc_the_nodes_are_described_and_not_the_login_host(shell: Shell, 
 
 STARTED = """
 import json, subprocess, sys, time
-from unisono.launch.command import command
-from unisono.launch.placement import check
+from unisono.cmdline.command import command
+from unisono.cmdline.placement import check
 from unisono.launch.process import Process
-from unisono.library.build import bench_program
+from unisono.library.native import bench_program
 from unisono.library.recorder import recorder
 from unisono.commands.remembered import started
-from unisono.machine.describe import describe
+from unisono.inventory.describe import describe
 from unisono.measure.session import Session
 from unisono.study.ours import preloaded
-from unisono.vocabulary import DEFAULT, Setting
+from unisono.core.vocabulary import DEFAULT, Setting
 machine = started(describe(sys.argv[1]), ["srun", f"--mpi={sys.argv[2]}"])
 program, library = bench_program(machine.mpi.mpicc), recorder(machine.mpi.mpicc)
 bound = [Setting({"placement": places}) for places in ("block", "cyclic:node")]

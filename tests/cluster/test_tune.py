@@ -11,9 +11,9 @@ import pytest
 from tests.cluster.conftest import MakeCluster
 from tests.commands.program import PROGRAM
 from tests.launch.conftest import Installed
+from unisono.core.vocabulary import Case, Setting
 from unisono.study.store import Store
 from unisono.tuning import read
-from unisono.vocabulary import Case, Setting
 
 STUDY = """
 [study]

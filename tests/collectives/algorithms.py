@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from unisono.vocabulary import DISPATCHED
+from unisono.core.vocabulary import DISPATCHED
 
 NAMES: list[str] = re.findall(
     r"\((\w+)\)", (Path(__file__).parents[2] / "native" / "collectives" / "algorithms.def").read_text()

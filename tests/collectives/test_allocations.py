@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.launch.conftest import Installed, installed
-from unisono.errors import UserError
-from unisono.library.build import built
+from unisono.core.errors import UserError
+from unisono.library.native import built
 
 __all__ = ["installed"]
 

@@ -16,7 +16,7 @@ import pytest
 from tests.launch.launched import launched
 from tests.profile.interception import Toolchain, toolchain
 from tests.tally import Tally
-from unisono.library.build import native_source
+from unisono.library.native import native_source
 
 pytestmark = pytest.mark.mpi
 

@@ -12,7 +12,7 @@ import pytest
 from tests.collectives.test_nodes import TRY
 from tests.launch.conftest import Installed, installed
 from unisono.launch.process import run
-from unisono.library.build import built
+from unisono.library.native import built
 
 __all__ = ["installed"]
 

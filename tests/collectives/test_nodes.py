@@ -12,7 +12,7 @@ import pytest
 from tests.cluster.conftest import MakeCluster, cluster
 from tests.launch.conftest import Installed, installed
 from unisono.launch.process import run
-from unisono.library.build import Target, built
+from unisono.library.native import Target, built
 
 __all__ = ["cluster", "installed"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.profile.interception import Toolchain, amounts, compiled, run, toolchain
-from unisono.vocabulary import NONBLOCKING
+from unisono.core.vocabulary import NONBLOCKING
 
 pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 MPIS = [

@@ -11,7 +11,7 @@ import pytest
 from tests.collectives.test_nodes import TRY
 from tests.launch.conftest import Installed, installed
 from unisono.launch.process import run
-from unisono.library.build import Target, built
+from unisono.library.native import Target, built
 
 __all__ = ["installed"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.profile.interception import Ran, Toolchain, compiled, run, toolchain
-from unisono.library.build import native_source, tool
+from unisono.library.native import native_source, tool
 
 pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 PROGRAMS = Path(__file__).parent / "programs"

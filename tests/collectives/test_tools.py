@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.profile.interception import Ran, Toolchain, amounts, compiled, run, toolchain
-from unisono.vocabulary import DISPATCHED, NONBLOCKING
+from unisono.core.vocabulary import DISPATCHED, NONBLOCKING
 
 pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 PROGRAMS = Path(__file__).parent / "programs"

@@ -6,7 +6,7 @@ import pytest
 
 from tests.tuning.samples import plan, tuning
 from unisono.commands.choosing import case_of
-from unisono.errors import UserError
+from unisono.core.errors import UserError
 
 
 def test_what_is_not_said_is_what_was_measured() -> None:

@@ -15,9 +15,9 @@ from typer.core import TyperOption
 from tests.commands.program import refused, unisono
 from unisono.cli import app
 from unisono.commands import comparing, comparing_mpis
-from unisono.errors import UserError
+from unisono.core.errors import UserError
+from unisono.inventory.installed import Installed
 from unisono.machine.description import Mpi
-from unisono.machine.installed import Installed
 
 STUDY = """
 [study]

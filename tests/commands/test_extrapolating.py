@@ -12,7 +12,7 @@ from tests.tuning.samples import machine
 from unisono.advise.apply import apply
 from unisono.commands.extrapolating import extrapolate
 from unisono.commands.importing import import_results
-from unisono.errors import UserError
+from unisono.core.errors import UserError
 from unisono.export import caveats
 from unisono.export.provenance import provenance
 from unisono.extrapolate.terms import RING, TREE

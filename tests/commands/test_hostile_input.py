@@ -15,8 +15,8 @@ from tests.commands.conftest import Refuses
 from tests.commands.program import PROGRAM
 from tests.fire.originals import SAMPLES, hybrid_db, machine_json, study_db, tuning_toml
 from tests.tuning.samples import machine
-from unisono.errors import UserError
-from unisono.launch.job import describe_job
+from unisono.cmdline.job import describe_job
+from unisono.core.errors import UserError
 from unisono.profile.importers.cube_anchor import parse_anchor
 from unisono.study.store import Store
 from unisono.tuning import read

@@ -12,8 +12,9 @@ import pytest
 from tests.commands.program import unisono
 from tests.tuning.samples import plan, rule
 from tests.tuning.samples import tuning as example
+from unisono.core.vocabulary import Setting, is_ours
 from unisono.export.served import rows
-from unisono.machine.describe import describe
+from unisono.inventory.describe import describe
 from unisono.machine.description import Machine
 from unisono.parameters.spelling import require_mpi
 from unisono.study.begin import stored_candidates
@@ -21,7 +22,6 @@ from unisono.study.ours import from_text
 from unisono.study.store import Store
 from unisono.tuning import read, write
 from unisono.tuning.plans import Plan
-from unisono.vocabulary import Setting, is_ours
 
 pytestmark = pytest.mark.mpi
 

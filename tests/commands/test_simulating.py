@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.commands.program import refused, unisono
-from unisono.simulate.build import unavailable
 from unisono.simulate.files import names
+from unisono.simulate.programs import unavailable
 
 reason = unavailable()
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.launch.conftest import Installed, installed
 from unisono.commands.singletons import refuse_singletons
-from unisono.errors import UserError
+from unisono.core.errors import UserError
 
 __all__ = ["installed"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from unisono.commands.userline import words_of
-from unisono.errors import UserError
+from unisono.core.errors import UserError
 
 
 def test_it_begins_behind_the_dashes() -> None:

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from unisono.core.vocabulary import CALL_SCOPE, DEFAULT, Case, Sample, Setting, launch_part
 from unisono.machine.description import Cpu, Machine, Mpi, Node
 from unisono.study.data import StudyData
-from unisono.vocabulary import CALL_SCOPE, DEFAULT, Case, Sample, Setting, launch_part
 
 Landscape = Callable[[Case, int, Setting], float]
 """The true time in seconds of a setting for one (case, message size)."""

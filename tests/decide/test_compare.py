@@ -12,12 +12,12 @@ import pytest
 from rich.console import Console
 
 from tests.decide.synthetic import SIZES, Landscape, Noise, flat, machine, scaled, study, study_data
+from unisono.core.errors import UserError
+from unisono.core.sizes import parse_size
+from unisono.core.vocabulary import DEFAULT, Case, Setting
 from unisono.decide.compare import compare
 from unisono.decide.labels import label
-from unisono.errors import UserError
-from unisono.sizes import parse_size
 from unisono.study.data import StudyData
-from unisono.vocabulary import DEFAULT, Case, Setting
 
 CASES = (Case("allreduce", 1, 8), Case("alltoall", 1, 8))
 FEW = SIZES[::2]

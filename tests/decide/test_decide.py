@@ -8,12 +8,12 @@ import pytest
 
 from tests.decide import synthetic
 from tests.decide.synthetic import SIZES, Noise, flat, random_landscape, scaled, study
+from unisono.core.errors import UserError
+from unisono.core.vocabulary import CALL_SCOPE, DEFAULT, Case, Setting
 from unisono.decide.decide import decide
 from unisono.decide.decision import Decision
 from unisono.decide.joint import counted
-from unisono.errors import UserError
 from unisono.study.data import LaunchRow, Refusal
-from unisono.vocabulary import CALL_SCOPE, DEFAULT, Case, Setting
 
 CASES = (Case("allreduce", 1, 8), Case("alltoall", 1, 8))
 FEW = SIZES[::2]

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.tuning.samples import machine
+from unisono.core.interval import Interval
+from unisono.core.vocabulary import Case, Setting
 from unisono.decide.decision import Decision
 from unisono.decide.document import from_decision
-from unisono.interval import Interval
 from unisono.study.data import LaunchRow, StudyData
 from unisono.tuning import stale
 from unisono.tuning.document import parse, render
 from unisono.tuning.finding import Finding
 from unisono.tuning.plans import Joint, Plan, Rule
-from unisono.vocabulary import Case, Setting
 
 
 def launch(number: int, status: str, *, oversubscribed: bool = False) -> LaunchRow:

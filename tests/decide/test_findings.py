@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from tests.decide import synthetic
 from tests.decide.synthetic import SIZES, Noise, flat, random_landscape, scaled, study
+from unisono.core.sizes import parse_size
+from unisono.core.vocabulary import DEFAULT, Case, Sample, Setting
 from unisono.decide import sentences
 from unisono.decide.decide import decide
 from unisono.decide.findings import findings
 from unisono.decide.table import tables
-from unisono.sizes import parse_size
 from unisono.tuning.finding import Finding
-from unisono.vocabulary import DEFAULT, Case, Sample, Setting
 
 CASES = (Case("allreduce", 1, 24), Case("alltoall", 1, 24))
 SIZE = r"(\d+(?:\.\d+)? (?:B|KiB|MiB|GiB))"

@@ -11,6 +11,7 @@ import pytest
 
 from tests.decide import synthetic
 from tests.decide.synthetic import SIZES, Bench, Landscape, Noise, flat, scaled, study
+from unisono.core.vocabulary import CALL_SCOPE, DEFAULT, Case, Sample, Setting
 from unisono.decide.decide import decide
 from unisono.decide.joint import joined
 from unisono.decide.plans import build, evaluate, launches_of
@@ -18,7 +19,6 @@ from unisono.decide.race import RaceConfig, survivors
 from unisono.decide.table import Table, tables
 from unisono.tuning.choosing import choose
 from unisono.tuning.plans import Plan
-from unisono.vocabulary import CALL_SCOPE, DEFAULT, Case, Sample, Setting
 
 CASES = (Case("allreduce", 1, 8), Case("alltoall", 1, 8), Case("bcast", 1, 8))
 FEW = SIZES[::3]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.decide.synthetic import SIZES, Noise, scaled, study
+from unisono.core.vocabulary import CALL_SCOPE, DEFAULT, Case, Sample, Setting
 from unisono.decide.decide import decide
 from unisono.decide.disqualify import disqualify
 from unisono.decide.findings import findings
@@ -11,7 +12,6 @@ from unisono.decide.race import RaceConfig, survivors
 from unisono.decide.table import Table, tables
 from unisono.study.data import Refusal
 from unisono.tuning.choosing import choose, worthwhile
-from unisono.vocabulary import CALL_SCOPE, DEFAULT, Case, Sample, Setting
 
 CASE = Case("allreduce", 1, 8)
 UCX = Setting({"pml": "ucx"})

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from unisono.cmdline.command import command
+from unisono.core.vocabulary import DEFAULT, Case, Sample, Setting
 from unisono.decide.decide import decide
-from unisono.launch.command import command
 from unisono.machine.description import Machine
 from unisono.measure.session import Session
-from unisono.vocabulary import DEFAULT, Case, Sample, Setting
 
 CASES = (Case("allreduce", 1, 2), Case("alltoall", 1, 2))
 SIZES = (8, 512, 32768, 262144)

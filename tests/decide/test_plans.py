@@ -11,12 +11,12 @@ import pytest
 
 from tests.decide import synthetic
 from tests.decide.synthetic import SIZES, Landscape, Noise, flat, random_landscape, scaled, study
+from unisono.core.interval import Interval
+from unisono.core.vocabulary import CALL_SCOPE, DEFAULT, Case, Setting
 from unisono.decide.plans import base_of, build, calls_of, launches_of
 from unisono.decide.table import Table, tables
-from unisono.interval import Interval
 from unisono.tuning.choosing import choose
 from unisono.tuning.plans import Plan
-from unisono.vocabulary import CALL_SCOPE, DEFAULT, Case, Setting
 
 CASES = (Case("allreduce", 1, 8), Case("alltoall", 1, 8))
 FEW = SIZES[::2]

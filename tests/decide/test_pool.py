@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from tests.decide.synthetic import SIZES, Bench, Noise, scaled, study
+from unisono.core.vocabulary import DEFAULT, Case, Sample, Setting, launch_part
 from unisono.decide.decide import decide
 from unisono.decide.pool import elsewhere, pooled, shared
 from unisono.decide.race import RaceConfig, survivors
 from unisono.decide.table import Table, tables
 from unisono.tuning.choosing import choose
-from unisono.vocabulary import DEFAULT, Case, Sample, Setting, launch_part
 
 CASE = Case("allreduce", 1, 8)
 UCX = Setting({"pml": "ucx"})

@@ -11,6 +11,7 @@ import pytest
 
 from tests.decide import synthetic
 from tests.decide.synthetic import SIZES, Bench, Landscape, Noise, flat, random_landscape, scaled, study
+from unisono.core.vocabulary import CALL_SCOPE, DEFAULT, Case, Sample, Setting, launch_part
 from unisono.decide.contenders import expected_improvement
 from unisono.decide.decide import decide
 from unisono.decide.decision import Decision
@@ -18,7 +19,6 @@ from unisono.decide.race import RaceConfig, RaceState, first_sizes, survivors
 from unisono.study.data import LaunchRow, Refusal
 from unisono.tuning.choosing import choose
 from unisono.tuning.plans import Plan
-from unisono.vocabulary import CALL_SCOPE, DEFAULT, Case, Sample, Setting, launch_part
 
 CASES = (Case("allreduce", 1, 8), Case("alltoall", 1, 8))
 MATRIX = synthetic.settings(3, 1, 5, pmls=1)

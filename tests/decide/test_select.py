@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.decide.synthetic import SIZES, flat, scaled, study
+from unisono.core.vocabulary import DEFAULT, Case, Setting
 from unisono.decide.robust import Floats
 from unisono.decide.select import Segment, boundary, estimates, range_means, segments
 from unisono.decide.table import filled, size_weights, tables
-from unisono.vocabulary import DEFAULT, Case, Setting
 
 CASE = Case("allreduce", 1, 8)
 RING = Setting({"coll": "tuned", "algorithm": "ring"})

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.decide.synthetic import Noise
+from unisono.core.vocabulary import DEFAULT, Setting
 from unisono.decide import statistics
 from unisono.decide.robust import Counts, Floats
 from unisono.decide.statistics import Contrast, Prior, compare, contrasts, locations
-from unisono.vocabulary import DEFAULT, Setting
 
 MARGIN = math.log1p(0.03)
 

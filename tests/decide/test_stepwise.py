@@ -7,11 +7,11 @@ import math
 import pytest
 
 from tests.decide.synthetic import Noise, flat, study
+from unisono.core.vocabulary import DEFAULT, Case, Sample, Setting
 from unisono.decide.decide import decide
 from unisono.decide.decision import Step
 from unisono.decide.stepwise import NOT_SET, Selection, select, trimmed
 from unisono.decide.table import tables
-from unisono.vocabulary import DEFAULT, Case, Sample, Setting
 
 CASE = Case("allgather", 1, 48)
 SIZES = tuple(1 << power for power in range(0, 25, 2))

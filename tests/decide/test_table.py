@@ -7,8 +7,8 @@ import random
 
 import numpy as np
 
+from unisono.core.vocabulary import Case, Sample, Setting
 from unisono.decide.table import Table, in_order, size_weights, tables
-from unisono.vocabulary import Case, Sample, Setting
 
 CASES = [Case(name, nodes, 2) for name in ("bcast", "allreduce") for nodes in (2, 1)]
 SETTINGS = [Setting(), *(Setting({"coll": "tuned", "algorithm": name}) for name in "ba"), Setting({"pml": "ucx"})]

@@ -16,7 +16,7 @@ import pytest
 
 from tests.docs.test_commands import shell
 from tests.docs.text import PAGES, ROOT, Command, commands, files, missing
-from unisono.machine.describe import describe
+from unisono.inventory.describe import describe
 
 pytestmark = [pytest.mark.nightly, pytest.mark.mpi, pytest.mark.timeout(3600)]
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tests.examples.conftest import DEADLINE, Launcher
-from unisono.launch.command import Command
+from unisono.cmdline.command import Command
 from unisono.launch.process import Finished, run
 from unisono.profile.record import Options, Recording
 from unisono.profile.recorded import Profile

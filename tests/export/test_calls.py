@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.tuning.samples import machine, plan, rule, tuned
 from unisono.export.calls import Point, rule_points, watched
 from unisono.export.compiled import compile_rules
-from unisono.export.rules import MessageRule, entries, write
+from unisono.export.tuned_rules import MessageRule, entries, write
 from unisono.tuning.plans import Plan
 
 

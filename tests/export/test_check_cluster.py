@@ -15,7 +15,7 @@ from tests.cluster.conftest import MakeCluster
 from tests.tuning.samples import plan, rule, tuned, tuning
 from unisono.export import caveats, export
 from unisono.export.check import check
-from unisono.machine.describe import describe
+from unisono.inventory.describe import describe
 from unisono.machine.description import Node
 from unisono.vcluster.cluster import VirtualCluster
 

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from tests.tuning.samples import plan, rule, tuned, tuning
-from unisono.errors import UserError
-from unisono.export import export, rules
+from unisono.core.errors import UserError
+from unisono.export import export
+from unisono.export import tuned_rules as rules
 from unisono.export.check import Check, check
-from unisono.export.rules import CollectiveRules, CommRules, MessageRule, RulesFile
+from unisono.export.tuned_rules import CollectiveRules, CommRules, MessageRule, RulesFile
 from unisono.machine.description import Machine
 from unisono.tuning.contents import Conditions
 from unisono.tuning.plans import Plan

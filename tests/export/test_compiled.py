@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tests.tuning.samples import machine, plan, rule, tuned, tuning
-from unisono.errors import UserError
-from unisono.export import rules
+from unisono.core.errors import UserError
+from unisono.export import tuned_rules as rules
 from unisono.export.compiled import compile_rules, plans_under
 from unisono.export.message_bytes import message_bytes
-from unisono.export.rules import CollectiveRules, MessageRule
+from unisono.export.tuned_rules import CollectiveRules, MessageRule
 from unisono.machine.description import Mpi
 from unisono.tuning.plans import Plan
 

@@ -6,10 +6,10 @@ import random
 
 import pytest
 
-from unisono.errors import UserError
+from unisono.core.errors import UserError
+from unisono.core.vocabulary import DISPATCHED, REPRODUCIBLE, Setting
 from unisono.export.dispatch import COSTS, MEASURED_COSTS, Rule, Rules, read, setting_of, write
 from unisono.parameters.spelling import implementation, of_implementation
-from unisono.vocabulary import DISPATCHED, REPRODUCIBLE, Setting
 
 EXAMPLE = """\
 unisono-rules 1

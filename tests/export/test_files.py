@@ -9,8 +9,9 @@ import pytest
 import unisono.export
 from tests.tuning.samples import machine, plan, rule, tuned, tuning
 from unisono.cli_options import EXPORT_FORMATS
-from unisono.errors import UserError
-from unisono.export import arguments, caveats, dispatch, edited, export, formats, keyval, offered, rules, shell, unsaid
+from unisono.core.errors import UserError
+from unisono.export import arguments, caveats, dispatch, edited, export, formats, keyval, offered, shell, unsaid
+from unisono.export import tuned_rules as rules
 from unisono.tuning.contents import Tuning
 
 FORMATS = formats(machine())

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from tests.profile.interception import compiled, run, toolchain
 from tests.tuning.samples import machine, plan, rule, tuned, tuning
-from unisono.errors import UserError
-from unisono.export import caveats, export, han_rules, keyval, offered, rules
+from unisono.core.errors import UserError
+from unisono.export import caveats, export, han_rules, keyval, offered
+from unisono.export import tuned_rules as rules
 from unisono.export.formats import han
 from unisono.export.han_rules import COMPONENTS, HanRules
 from unisono.tuning.contents import Tuning

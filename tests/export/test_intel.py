@@ -14,15 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tuning.samples import plan, rule, tuning
-from unisono.errors import UserError
+from unisono.core.errors import UserError
+from unisono.core.vocabulary import INTEL, SIZED
 from unisono.export.check import check
 from unisono.export.files import export
 from unisono.export.preset_file import NAME, OWN, Presets, compile_presets, leaves, numbered, preset_at, read
-from unisono.machine.describe import describe
+from unisono.inventory.describe import describe
 from unisono.machine.description import Machine, Mpi
 from unisono.mpi import intel
 from unisono.tuning.plans import Plan
-from unisono.vocabulary import INTEL, SIZED
 
 ALGORITHMS = {name: {str(n): n for n in range(most + 1)} for name, most in intel.PRESETS.items()}
 MPI = Mpi(family="intel", version="2021.18.1", mpirun="mpiexec", algorithms=ALGORITHMS)

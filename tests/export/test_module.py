@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tuning.samples import machine, tuning
-from unisono.errors import UserError
+from unisono.core.errors import UserError
 from unisono.export import edited, export, modulefile
 from unisono.export.carried import carried
 from unisono.export.content import content_of

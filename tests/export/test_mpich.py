@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from tests.tuning.samples import machine, plan, rule, tuning
 from unisono.advise.apply import apply
-from unisono.errors import UserError
+from unisono.core.errors import UserError
 from unisono.export import export, mpich_reader, shell, unsaid
 from unisono.export.check import Check, check
 from unisono.export.mpich_files import FILES, selection_files
@@ -23,8 +23,8 @@ from unisono.export.mpich_reader import Call, select
 from unisono.export.mpich_selection import compile_selection
 from unisono.export.mpich_tables import Tables, Tree, tables_of
 from unisono.export.probe import probe_program
+from unisono.inventory.describe import describe
 from unisono.launch import tree
-from unisono.machine.describe import describe
 from unisono.machine.description import Machine, Mpi
 from unisono.tuning.plans import Plan, Rule
 

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from tests.decide.synthetic import sample, study_data
 from tests.tuning.samples import machine, plan, rule, tuned, tuning
-from unisono.errors import UserError
+from unisono.core.errors import UserError
+from unisono.core.vocabulary import DEFAULT, Case, Setting
 from unisono.export import export, reframe_reference
 from unisono.export.spread import expected
 from unisono.study.data import StudyData
-from unisono.vocabulary import DEFAULT, Case, Setting
 
 SIZES = (8, 1024, 65536)
 RING = Setting(tuned("ring"))

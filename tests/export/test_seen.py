@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from unisono.errors import LaunchError
+from unisono.core.errors import LaunchError
 from unisono.export import seen
 from unisono.export.handed import Handed
 from unisono.export.probe import Answers, Parameter, UcxVariable, _parse
-from unisono.library.build import native_source
+from unisono.library.native import native_source
 from unisono.machine.description import Machine
 
 UCX_1_20 = """\

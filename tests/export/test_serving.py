@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.tuning.samples import machine, plan, rule, tuned, tuning
-from unisono.errors import UserError
-from unisono.export import caveats, dispatch, export, exportable, rules
+from unisono.core.errors import UserError
+from unisono.export import caveats, dispatch, export, exportable
+from unisono.export import tuned_rules as rules
 from unisono.export.serving import compile_serving
 from unisono.export.words import plan_words
 from unisono.machine.description import Mpi

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.export.test_module import NAMES, NASTY, VALUES, a_launcher
 from tests.tuning.samples import machine
-from unisono.errors import UserError
+from unisono.core.errors import UserError
 from unisono.export.slurm_script import read_prolog, read_snippet, write_prolog, write_snippet
 from unisono.parameters.spelling import require_mpi
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unisono.errors import UserError
+from unisono.core.errors import UserError
 from unisono.export import arguments, keyval, shell
 
 NAMES = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,15}", fullmatch=True)

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tests.export.test_rules import GOOD, rules_files
-from unisono.export.rules import RulesFile, entries, read, write
+from tests.export.test_tuned_rules import GOOD, rules_files
 from unisono.export.tripwire import NO_ALGORITHM, applied, variants
+from unisono.export.tuned_rules import RulesFile, entries, read, write
 
 
 @given(rules_files(), st.integers(1, 6000), st.integers(0, 1 << 41))

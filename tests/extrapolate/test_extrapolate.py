@@ -9,12 +9,12 @@ from dataclasses import replace
 
 import pytest
 
+from unisono.core.interval import Interval
+from unisono.core.vocabulary import DEFAULT, Case, Setting
 from unisono.decide.decision import Estimate
 from unisono.extrapolate.fit import ASSUMED_OWN, FLOOR, Point, fit, point_of
 from unisono.extrapolate.pick import SURE, deciding, pick
 from unisono.extrapolate.terms import HALVES, RING, TREE, Growth, known, total_of
-from unisono.interval import Interval
-from unisono.vocabulary import DEFAULT, Case, Setting
 
 SIZES = tuple(4**n for n in range(2, 13))
 DOUBLING = Setting({"coll": "tuned", "algorithm": "recursive_doubling"})

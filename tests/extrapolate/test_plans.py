@@ -7,15 +7,15 @@ from collections.abc import Mapping
 import pytest
 
 from tests.extrapolate.test_extrapolate import AROUND, DOUBLING, MANY, SIZES, truth
+from unisono.core.errors import UserError
+from unisono.core.interval import Interval
+from unisono.core.sizes import parse_size
+from unisono.core.vocabulary import CALL_SCOPE, DEFAULT, Case, Setting
 from unisono.decide.decision import Decision, Estimate
-from unisono.errors import UserError
 from unisono.extrapolate.plans import Predicted, extrapolate
 from unisono.extrapolate.terms import HALVES, RING, TREE, Growth
-from unisono.interval import Interval
 from unisono.report.predictions import predictions
-from unisono.sizes import parse_size
 from unisono.tuning.plans import Plan
-from unisono.vocabulary import CALL_SCOPE, DEFAULT, Case, Setting
 
 OURS = Setting({"coll": "unisono", "algorithm": "halves"})
 PRELOADED = Setting({"preload": "unisono"})

@@ -19,7 +19,7 @@ from tests.conftest import EMBEDDED
 from tests.fabric.made_up import made_up
 from unisono.commands.doctor import doctor
 from unisono.commands.fabric import _kept
-from unisono.errors import LaunchError, UserError
+from unisono.core.errors import LaunchError, UserError
 from unisono.fabric.measure import Campaign
 from unisono.fabric.measured import load
 from unisono.measure.protocol import parse_between

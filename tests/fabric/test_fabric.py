@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.fabric.made_up import Ails, made_up
-from unisono.errors import UserError
+from unisono.core.errors import UserError
 from unisono.fabric.findings import findings
 from unisono.fabric.handed import drain_lines, reframe
 from unisono.fabric.measured import load, save

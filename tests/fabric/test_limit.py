@@ -9,12 +9,12 @@ import pytest
 
 from tests.fabric.made_up import LATENCY, RATE, Ails, made_up
 from tests.tuning.samples import machine
+from unisono.core.vocabulary import Case
 from unisono.fabric.limit import beside, slowest
 from unisono.fabric.measured import save
 from unisono.machine.description import Node
 from unisono.report.limit import floors, slowest_of
 from unisono.study.data import StudyData
-from unisono.vocabulary import Case
 
 AILING = made_up(4, 7, Ails(slower={3: 2.0}, later={2: 50e-6}))
 HOSTS = [f"n{i}.cluster" for i in range(4)]

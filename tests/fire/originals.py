@@ -16,18 +16,18 @@ from tests.report import synthetic
 from tests.tuning.samples import machine, plan, rule, tuned, tuning
 from unisono.advise.journal import Journal, Round, Trial
 from unisono.advise.runs import Run
+from unisono.cmdline.layouts import Layout
+from unisono.core.interval import Interval
+from unisono.core.vocabulary import DEFAULT, Setting
 from unisono.export import dispatch
 from unisono.export.files import export
 from unisono.hybrid.variants import Variant
-from unisono.interval import Interval
-from unisono.launch.layouts import Layout
 from unisono.measure.protocol import OwnAlgorithm
 from unisono.profile.file import save
 from unisono.study.ours import Candidates, as_text
 from unisono.study.store import Statistics, Store
 from unisono.tuning.contents import LayoutModel
 from unisono.tuning.document import write
-from unisono.vocabulary import DEFAULT, Setting
 
 STUDY = """
 [study]

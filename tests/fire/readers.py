@@ -17,13 +17,21 @@ from unisono.advise.evidence import StudyEvidence, TuningEvidence
 from unisono.advise.journal import Journal
 from unisono.advise.mix import mix_of
 from unisono.advise.shown import rendered
+from unisono.cmdline.hosts import parse_hosts
+from unisono.cmdline.job import Place, describe_job
+from unisono.cmdline.layouts import chosen_layouts
+from unisono.cmdline.rewrite import with_setting
 from unisono.commands import planning
 from unisono.commands.choosing import weights
+from unisono.core.errors import UserError
+from unisono.core.reading import DOCUMENT_MOST, read_bytes, read_text
+from unisono.core.sizes import parse_size
+from unisono.core.vocabulary import Setting
 from unisono.decide.compare import compare
 from unisono.decide.document import from_decision
-from unisono.errors import UserError
-from unisono.export import FORMATS, dispatch, exportable, keyval, rules, shell
+from unisono.export import FORMATS, dispatch, exportable, keyval, shell
 from unisono.export import arguments as words_file
+from unisono.export import tuned_rules as rules
 from unisono.export.words import plan_words
 from unisono.hybrid.compare import compare as compare_layouts
 from unisono.hybrid.keep import layouts
@@ -31,14 +39,11 @@ from unisono.hybrid.show import ranking
 from unisono.hybrid.solver import check_size
 from unisono.hybrid.study import is_hybrid
 from unisono.hybrid.study import read as read_hybrid
-from unisono.launch.hosts import parse_hosts
-from unisono.launch.job import Place, describe_job
-from unisono.launch.layouts import chosen_layouts
-from unisono.launch.rewrite import with_setting
-from unisono.machine import coordinates, ucx
-from unisono.machine.describe import load
+from unisono.inventory import ucx
+from unisono.inventory.describe import load
+from unisono.inventory.hosts import expand_counts, expand_nodelist, slurm_slots
+from unisono.machine import coordinates
 from unisono.machine.files import parse_cpu_list
-from unisono.machine.hosts import expand_counts, expand_nodelist, slurm_slots
 from unisono.mpi.launchers import hydra
 from unisono.mpi.launchers.lines import Wanted
 from unisono.mpi.launchers.mpirun.job import expand_numbers, parse_hostfile
@@ -51,13 +56,11 @@ from unisono.profile.file import save
 from unisono.profile.importers import import_profile
 from unisono.profile.record import Options
 from unisono.profile.show import show as show_profile
-from unisono.reading import DOCUMENT_MOST, read_bytes, read_text
 from unisono.report.explorer.page import write_explorer
 from unisono.report.hybrid import write_hybrid_report
 from unisono.report.report import write_comparison_report, write_report
 from unisono.search.planned import estimate, planned
 from unisono.search.verdict import decide_study, stored_verification
-from unisono.sizes import parse_size
 from unisono.study.asked import scope
 from unisono.study.begin import stored_candidates, stored_study
 from unisono.study.config import parse_duration, read_study
@@ -69,7 +72,6 @@ from unisono.tuning import read as read_tuning
 from unisono.tuning import render as render_tuning
 from unisono.tuning.explain import explain
 from unisono.tuning.show import show as show_tuning
-from unisono.vocabulary import Setting
 
 STUDIES = Path(__file__).parents[2] / "studies"
 HERE = openmpi()

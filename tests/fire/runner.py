@@ -22,7 +22,7 @@ from types import FrameType
 from tests.fire.mutations import damage
 from tests.fire.originals import ORIGINALS
 from tests.fire.readers import NEVER_REFUSED, reader
-from unisono.errors import UserError
+from unisono.core.errors import UserError
 
 MEMORY = 3 << 30
 """Address space in bytes; the libraries alone take one of them."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.hybrid.made import all_of, machine, study
-from unisono.errors import UserError
+from unisono.core.errors import UserError
 from unisono.hybrid.apply import as_it_is, with_layout
 from unisono.hybrid.keep import layouts, with_layouts
 from unisono.machine.description import Machine, Node

@@ -8,7 +8,7 @@ import pytest
 
 from tests.hybrid.made import all_of, machine, study
 from tests.hybrid.test_decide import answer
-from unisono.errors import UserError
+from unisono.core.errors import UserError
 from unisono.hybrid.compare import BEST, compare
 from unisono.hybrid.run import Result
 from unisono.hybrid.study import HybridStudy

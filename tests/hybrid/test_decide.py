@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 
 from tests.hybrid.conftest import node
+from unisono.cmdline.layouts import Layout
+from unisono.core.vocabulary import Setting
 from unisono.hybrid.decide import decide
 from unisono.hybrid.effects import of_links, of_packing
 from unisono.hybrid.run import Result, order
 from unisono.hybrid.variants import Variant, variants
-from unisono.launch.layouts import Layout
 from unisono.report.figures_hybrid import scaling
 from unisono.report.hybrid import content
 from unisono.report.page import render
 from unisono.study.data import StudyData
-from unisono.vocabulary import Setting
 
 MACHINE = node(cores=4, numa=1)
 

@@ -11,18 +11,18 @@ from tests.hybrid.made import all_of, machine, study
 from tests.hybrid.test_decide import answer
 from tests.tuning.samples import machine as tuned_machine
 from tests.tuning.samples import plan, tuning
-from unisono.errors import UserError
+from unisono.cmdline.layouts import Layout
+from unisono.core.errors import UserError
+from unisono.core.vocabulary import Setting
 from unisono.hybrid.decide import decide
 from unisono.hybrid.keep import beside, keeping_layouts, layouts, with_layouts
 from unisono.hybrid.policies import POLICIES
 from unisono.hybrid.run import Result
 from unisono.hybrid.variants import Variant
-from unisono.launch.layouts import Layout
 from unisono.machine.fingerprint import fingerprint
 from unisono.tuning import LayoutModel, read, write
 from unisono.tuning.document import parse, render
 from unisono.tuning.show import show
-from unisono.vocabulary import Setting
 
 
 def kept(seconds_of_hybrid: float) -> LayoutModel:

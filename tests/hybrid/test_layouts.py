@@ -7,14 +7,14 @@ import subprocess
 import pytest
 
 from tests.hybrid.conftest import node
-from unisono.errors import UserError
+from unisono.cmdline.layouts import Layout, chosen_layouts, every_layout
+from unisono.core.errors import UserError
+from unisono.core.vocabulary import Setting
 from unisono.hybrid.lines import binding
 from unisono.hybrid.policies import automatic, chosen_policies, words
 from unisono.hybrid.variants import LINKS, links_words, variants
-from unisono.launch.layouts import Layout, chosen_layouts, every_layout
 from unisono.mpi import mpich, openmpi
 from unisono.mpi.launchers import hydra, mpirun, srun
-from unisono.vocabulary import Setting
 
 
 def test_the_documents_layouts_of_a_node_of_16_cores() -> None:

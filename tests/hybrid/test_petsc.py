@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.launch.conftest import Installed, installed
-from unisono.errors import UserError
+from unisono.core.errors import UserError
 from unisono.hybrid.solver import answer_of, petsc_program
 from unisono.launch.process import run
 

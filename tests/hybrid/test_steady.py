@@ -10,14 +10,14 @@ import pytest
 
 from tests.hybrid.made import all_of, machine
 from tests.hybrid.test_decide import answer
+from unisono.cmdline.command import Command
+from unisono.cmdline.layouts import Layout
+from unisono.core.vocabulary import Setting
 from unisono.hybrid.decide import decide
 from unisono.hybrid.run import Result, measure
 from unisono.hybrid.steady import bandwidth_of, sort_rounds
 from unisono.hybrid.variants import Variant
-from unisono.launch.command import Command
-from unisono.launch.layouts import Layout
 from unisono.study.store import Store
-from unisono.vocabulary import Setting
 
 FLAT, TWO = (Variant(1, Layout(*sides), "none", "single", Setting()) for sides in ((1, 2), (2, 1)))
 

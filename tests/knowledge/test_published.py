@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from unisono.core.sizes import parse_size
+from unisono.core.vocabulary import Setting
 from unisono.knowledge import Published, Range, find, published
 from unisono.machine.description import Machine
-from unisono.sizes import parse_size
-from unisono.vocabulary import Setting
 
 STUDIES = Path(__file__).parents[2] / "studies" / "machines"
 

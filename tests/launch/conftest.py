@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from unisono.machine.describe import describe
+from unisono.inventory.describe import describe
 from unisono.machine.description import Machine
 
 

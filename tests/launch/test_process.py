@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from tests.launch.conftest import Installed
-from unisono.errors import LaunchError
+from unisono.cmdline.command import command
+from unisono.core.errors import LaunchError
+from unisono.core.vocabulary import Setting
 from unisono.launch import tree
-from unisono.launch.command import command
 from unisono.launch.failure import stumbled
 from unisono.launch.process import Process, run
 from unisono.machine.description import Machine
-from unisono.vocabulary import Setting
 
 PATIENCE = 30.0
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.machine import trees
-from unisono.machine.environment import read_environment
+from unisono.inventory.environment import read_environment
 from unisono.machine.host import cpu_model, parse_fields, parse_os_release, read_cpu_quota, read_host, read_memory
 
 GIB = 1 << 30

@@ -8,11 +8,11 @@ from contextlib import ExitStack
 import pytest
 
 from tests.cluster.conftest import cluster
-from unisono.launch.command import Command, command
-from unisono.library.build import bench_program
+from unisono.cmdline.command import Command, command
+from unisono.core.vocabulary import DEFAULT
+from unisono.library.native import bench_program
 from unisono.machine.description import Machine
 from unisono.measure.session import Session
-from unisono.vocabulary import DEFAULT
 
 __all__ = ["cluster"]
 

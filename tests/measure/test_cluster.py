@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from tests.cluster.conftest import MakeCluster
-from unisono.launch.command import command
-from unisono.library.build import bench_program
+from unisono.cmdline.command import command
+from unisono.core.vocabulary import COLLECTIVES, DEFAULT
+from unisono.library.native import bench_program
 from unisono.machine.description import Machine, Node
 from unisono.measure.limits import floor
 from unisono.measure.session import Session
-from unisono.vocabulary import COLLECTIVES, DEFAULT
 
 pytestmark = [pytest.mark.cluster, pytest.mark.mpi]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.measure.test_protocol import HELLO, LIMITS, SAMPLE
-from unisono.errors import LaunchError
+from unisono.core.errors import LaunchError
 from unisono.measure.session import Session
 
 Speaker = Callable[..., Session]

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from unisono.core.vocabulary import COLLECTIVES
 from unisono.measure.limits import floor
 from unisono.measure.protocol import Limits, parse_limits
-from unisono.vocabulary import COLLECTIVES
 
 LIMITS = parse_limits(
     {

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from tests.measure.conftest import bench_command
-from unisono.errors import LaunchError
-from unisono.machine.describe import describe
+from unisono.core.errors import LaunchError
+from unisono.core.vocabulary import MPICH, Setting
+from unisono.inventory.describe import describe
 from unisono.machine.description import Machine
 from unisono.measure.session import Session
 from unisono.parameters.spelling import call_words
 from unisono.study.ours import preloaded
-from unisono.vocabulary import MPICH, Setting
 
 pytestmark = pytest.mark.mpi
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.measure.conftest import bench_command
-from unisono.library.build import native_source, tool
+from unisono.library.native import native_source, tool
 from unisono.machine.description import Machine
 
 

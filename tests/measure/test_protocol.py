@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unisono.errors import LaunchError
+from unisono.core.errors import LaunchError
 from unisono.measure.protocol import (
     Limits,
     Timing,

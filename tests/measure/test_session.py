@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from tests.measure.conftest import Launch
-from unisono.errors import LaunchError
+from unisono.core.errors import LaunchError
+from unisono.core.vocabulary import COLLECTIVES, NEIGHBOURHOODS, Condition
 from unisono.machine.description import Machine
 from unisono.measure.limits import floor
 from unisono.measure.session import Session
-from unisono.vocabulary import COLLECTIVES, NEIGHBOURHOODS, Condition
 
 pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 

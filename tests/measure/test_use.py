@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from unisono.launch.command import command
+from unisono.cmdline.command import command
+from unisono.core.vocabulary import DEFAULT
 from unisono.library.recorder import recorder
 from unisono.machine.description import Machine
 from unisono.measure.session import Session
 from unisono.study.ours import preloaded
-from unisono.vocabulary import DEFAULT
 
 pytestmark = pytest.mark.mpi
 

@@ -11,16 +11,16 @@ from pathlib import Path
 import pytest
 
 from tests.launch.machines import machine
+from unisono.cmdline.command import command
+from unisono.core.vocabulary import Setting
 from unisono.export.handed import Handed
 from unisono.export.intel_check import items
-from unisono.launch.command import command
+from unisono.inventory.mpi import describe_mpi
 from unisono.machine.description import Machine, Mpi
-from unisono.machine.mpi import describe_mpi
 from unisono.mpi import FAMILIES, intel
 from unisono.parameters import catalogue
 from unisono.parameters.doctor import software_rows
 from unisono.parameters.folding import fold
-from unisono.vocabulary import Setting
 
 PROGRAM = """
 #include <mpi.h>

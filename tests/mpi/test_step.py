@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from tests.launch.machines import machine, open_mpi
+from unisono.cmdline.command import command
+from unisono.cmdline.preload import launcher_for, with_variables
 from unisono.commands.remembered import started
-from unisono.errors import UserError
-from unisono.launch.command import command
-from unisono.launch.preload import launcher_for, with_variables
+from unisono.core.errors import UserError
+from unisono.core.vocabulary import DEFAULT, Setting
 from unisono.machine.description import Machine
 from unisono.mpi.launchers import step
-from unisono.vocabulary import DEFAULT, Setting
 
 
 def two_nodes() -> Machine:

@@ -12,7 +12,7 @@ from pathlib import Path
 import atheris
 
 with atheris.instrument_imports(include=["unisono.profile"]):
-    from unisono.errors import UserError
+    from unisono.core.errors import UserError
     from unisono.profile.check import problem
     from unisono.profile.raw import Place, read_raw
     from unisono.profile.rawfile import MAGIC

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.tally import Tally
-from unisono.library.build import native_source, tool
+from unisono.library.native import native_source, tool
 
 pytestmark = [pytest.mark.nightly, pytest.mark.timeout(1200)]
 

@@ -17,7 +17,7 @@ import pytest
 
 from tests.profile.interception import toolchain
 from tests.tally import Tally
-from unisono.library.build import native_source, tool
+from unisono.library.native import native_source, tool
 
 SECONDS = int(os.environ.get("UNISONO_FUZZ_SECONDS", "600"))
 pytestmark = [pytest.mark.nightly, pytest.mark.timeout(SECONDS + 900)]

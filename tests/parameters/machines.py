@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.machine.trees import recorded
-from unisono.machine.describe import load
+from unisono.inventory.describe import load
 from unisono.machine.description import Cpu, Device, Machine, Mpi, Node, Ucx
 from unisono.mpi.openmpi import call_scope
 from unisono.mpi.openmpi.ompi_info import parse_algorithms, parse_components

@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.parameters.machines import small
-from unisono.errors import UserError
-from unisono.machine.describe import describe
-from unisono.machine.mpi import embedded_mpirun
+from unisono.core.errors import UserError
+from unisono.core.vocabulary import CALL_SCOPE, COLLECTIVES
+from unisono.inventory.describe import describe
+from unisono.inventory.mpi import embedded_mpirun
 from unisono.parameters import catalogue, conditions
 from unisono.parameters.known import require_known
 from unisono.parameters.spelling import is_environment
 from unisono.parameters.values import require_value
-from unisono.vocabulary import CALL_SCOPE, COLLECTIVES
 
 PARAMETERS = catalogue.load("openmpi")
 

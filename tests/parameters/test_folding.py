@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.parameters.machines import FAST, described, open_mpi, small
-from unisono.errors import UserError
+from unisono.core.errors import UserError
+from unisono.core.vocabulary import DEFAULT, Setting
 from unisono.machine.description import Machine
 from unisono.parameters.folding import fold
-from unisono.vocabulary import DEFAULT, Setting
 
 
 def one(

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from unisono.machine.mpi import describe_mpi
+from unisono.core.version import at_least
+from unisono.inventory.mpi import describe_mpi
 from unisono.parameters import catalogue
-from unisono.version import at_least
 
 PROGRAM = r"""
 #include <mpi.h>

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from tests.parameters.machines import small
-from unisono.errors import UserError
-from unisono.launch.command import command
+from unisono.cmdline.command import command
+from unisono.core.errors import UserError
+from unisono.core.vocabulary import CALL_SCOPE, DEFAULT, Case, Setting
 from unisono.machine.description import Machine, Mpi
 from unisono.parameters.spelling import call_as_launch, call_words
 from unisono.study.engine import Item, Task, launch_command
-from unisono.vocabulary import CALL_SCOPE, DEFAULT, Case, Setting
 
 MPICH = Mpi(
     family="mpich",

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from tests.parameters.machines import described, small
-from unisono.launch.placement import place
+from unisono.cmdline.placement import place
 from unisono.machine.description import Machine
 from unisono.parameters.placements import same_placement
 

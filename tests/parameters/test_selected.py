@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 from tests.launch.launched import launched
 from tests.machine.trees import recorded
 from tests.parameters.machines import small
-from unisono.errors import UserError
-from unisono.machine.describe import describe
+from unisono.core.errors import UserError
+from unisono.core.vocabulary import Setting
+from unisono.inventory.describe import describe
+from unisono.inventory.mpi import embedded_mpirun
 from unisono.machine.description import Machine
-from unisono.machine.mpi import embedded_mpirun
 from unisono.parameters import availability, selected
 from unisono.parameters.defaults import default_component, default_pml
 from unisono.parameters.folding import fold
 from unisono.parameters.placements import is_default_binding
 from unisono.parameters.spelling import launch_words
-from unisono.vocabulary import Setting
 
 COPY = "MPI COMM 3 DUP FROM 0"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.parameters.machines import FAST, described, open_mpi, small
-from unisono.errors import UserError
+from unisono.core.errors import UserError
+from unisono.core.vocabulary import DEFAULT, Setting
 from unisono.parameters.spelling import call_as_launch, call_words, launch_words, sweep_words
-from unisono.vocabulary import DEFAULT, Setting
 
 
 def test_the_default_setting_says_nothing() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unisono.profile.importers.build import blank
+from unisono.profile.importers.builder import blank
 from unisono.profile.recorded import PAIR, Cells, Comm, Frame, Origin, Path, Profile
 
 SIZE = 512 << 10

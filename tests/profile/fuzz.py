@@ -6,7 +6,7 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from unisono.errors import UserError
+from unisono.core.errors import UserError
 from unisono.profile.check import problem
 from unisono.profile.document import as_dict
 from unisono.profile.file import load, save

@@ -13,7 +13,7 @@ from pycubexr import CubexParser
 from tests.profile.ft import ft
 from tests.profile.synthetic import synthetic
 from tests.profile.test_hot import profile, row, sized
-from unisono.errors import UserError
+from unisono.core.errors import UserError
 from unisono.profile.check import DEPTH_MOST
 from unisono.profile.exporters import export_profile
 from unisono.profile.importers import import_profile

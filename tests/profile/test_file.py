@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.profile.synthetic import synthetic
-from unisono.errors import UserError
+from unisono.core.errors import UserError
 from unisono.profile.file import load, save
 from unisono.profile.recorded import Frame, Profile
 

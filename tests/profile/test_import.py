@@ -9,7 +9,7 @@ import pytest
 
 from tests.profile import raw_samples as raw
 from tests.profile.ft import ft
-from unisono.errors import UserError
+from unisono.core.errors import UserError
 from unisono.profile.file import save
 from unisono.profile.importers import import_profile, sniff, title_of
 

@@ -16,7 +16,7 @@ from pycubexr import CubexParser
 
 from tests.profile import cube_parts as cube
 from tests.profile.ft import CALLS, SIZE, ft
-from unisono.errors import UserError
+from unisono.core.errors import UserError
 from unisono.profile.check import problem
 from unisono.profile.exporters import export_profile
 from unisono.profile.file import load, save

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.profile.fuzz import damaged, reads_or_says_why
-from unisono.errors import UserError
+from unisono.core.errors import UserError
 from unisono.profile.flat import flat_table
 from unisono.profile.hot import hot_spots
 from unisono.profile.importers import import_profile

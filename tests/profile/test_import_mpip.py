@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.profile.fuzz import damaged, reads_or_says_why
-from unisono.errors import UserError
+from unisono.core.errors import UserError
 from unisono.profile.hot import HotSpot, hot_spots
 from unisono.profile.importers import import_profile
 from unisono.profile.recorded import UNKNOWN, Comm, Profile

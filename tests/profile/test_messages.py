@@ -11,7 +11,7 @@ import pytest
 
 from tests.profile.interception import compiled, run, toolchain
 from tests.profile.raw_samples import cell, part, raw_file, section
-from unisono.errors import UserError
+from unisono.core.errors import UserError
 from unisono.profile.file import load, save
 from unisono.profile.hot import hot_spots
 from unisono.profile.late import LateMessages, late_sentence

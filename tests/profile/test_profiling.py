@@ -13,7 +13,7 @@ from tests.launch.conftest import Installed, installed
 from tests.profile.synthetic import synthetic
 from tests.profile.test_record import program
 from unisono.commands.profiling import profile
-from unisono.errors import UserError
+from unisono.core.errors import UserError
 from unisono.profile.cost import costly, difference, estimated, filter_text
 from unisono.profile.file import load
 from unisono.profile.recorded import Profile

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.profile.raw_samples import BASE, LIBRARY, cell, part, raw_file, section
-from unisono.errors import UserError
+from unisono.core.errors import UserError
 from unisono.profile.check import problem
 from unisono.profile.raw import Place, read_raw
 from unisono.profile.rawfile import MAGIC

@@ -15,9 +15,9 @@ import pytest
 
 from tests.launch.conftest import Installed, installed
 from tests.profile.raw_samples import cell, part, raw_file
-from unisono.errors import LaunchError, UserError
-from unisono.launch.command import Command
-from unisono.launch.preload import Launcher
+from unisono.cmdline.command import Command
+from unisono.cmdline.preload import Launcher
+from unisono.core.errors import LaunchError, UserError
 from unisono.profile.diagnose import mismatch, nothing_recorded, program_of
 from unisono.profile.record import Options, Recording, record, run_through
 from unisono.profile.recorded import Profile
@@ -144,7 +144,7 @@ def test_run_through_passes_signals_and_status_on(tmp_path: Path) -> None:
         "time.sleep(20)\n"
     )
     outer = (
-        "import sys; from unisono.launch.command import Command; from unisono.profile.record import run_through\n"
+        "import sys; from unisono.cmdline.command import Command; from unisono.profile.record import run_through\n"
         f"ran = run_through(Command([sys.executable, {str(script)!r}, sys.argv[1]], {{}}, None, []))\n"
         "print(ran.exit_status, ran.signal)"
     )
@@ -158,7 +158,7 @@ def test_run_through_passes_signals_and_status_on(tmp_path: Path) -> None:
             assert process.stdout.read().split() == ["ended", "7", str(int(number))]
     ignoring = ["sh", "-c", "trap '' HUP INT TERM; exec \"$@\"", "sh", sys.executable, "-c"]
     ignored = (
-        "import os; from unisono.launch.command import Command; from unisono.profile.record import run_through\n"
+        "import os; from unisono.cmdline.command import Command; from unisono.profile.record import run_through\n"
         "for number in ('HUP', 'INT', 'TERM'):\n"
         "    line = ['sh', '-c', f'kill -{number} $$ $PPID; exit 7']\n"
         "    ran = run_through(Command(line, {}, None, []))\n"

@@ -17,7 +17,7 @@ from tests.profile.ft import ft
 from tests.profile.synthetic import synthetic
 from tests.profile.test_hot import profile, row, sized
 from unisono.commands import profile_reading
-from unisono.errors import UserError
+from unisono.core.errors import UserError
 from unisono.profile.document import as_dict
 from unisono.profile.file import load, save
 from unisono.profile.hot import hot_spots

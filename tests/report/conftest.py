@@ -11,10 +11,10 @@ from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
 from tests.report import synthetic, synthetic_decisions
+from unisono.core.vocabulary import Case
 from unisono.decide.decision import Decision
 from unisono.report.view import CaseView, case_views
 from unisono.study.data import StudyData
-from unisono.vocabulary import Case
 
 
 @pytest.fixture(scope="session")

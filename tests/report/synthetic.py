@@ -10,10 +10,10 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from unisono.core.sizes import parse_size
+from unisono.core.vocabulary import CALL_SCOPE, DEFAULT, Case, Sample, Setting
 from unisono.machine.description import Cache, Cpu, Device, Machine, Mpi, Node, Ucx
-from unisono.sizes import parse_size
 from unisono.study.data import LaunchRow, Refusal, StudyData
-from unisono.vocabulary import CALL_SCOPE, DEFAULT, Case, Sample, Setting
 
 MARGIN = 0.03
 SIZES = tuple(1 << power for power in range(3, 23, 2))

@@ -12,12 +12,12 @@ from typing import Any
 
 from tests.report.synthetic import latency
 from unisono.advise.prove import CaseProof, Failure, Proof, SizeProof
+from unisono.core.interval import Interval
+from unisono.core.vocabulary import DEFAULT, Case, Setting, call_part, launch_part
 from unisono.decide.decision import Decision, Estimate, Step
-from unisono.interval import Interval
 from unisono.study.data import StudyData
 from unisono.tuning.finding import Finding
 from unisono.tuning.plans import Plan, Rule
-from unisono.vocabulary import DEFAULT, Case, Setting, call_part, launch_part
 
 
 def _interval(values: Sequence[float]) -> Interval:

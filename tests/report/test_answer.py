@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from tests.report import synthetic_decisions
+from unisono.core.interval import Interval
+from unisono.core.vocabulary import Case, Setting
 from unisono.decide.decision import Decision
-from unisono.interval import Interval
 from unisono.report import headline, proof
 from unisono.report.page import lead
 from unisono.report.view import CaseView, verdict
 from unisono.study.data import StudyData
 from unisono.tuning.plans import Joint, Plan, Rule
-from unisono.vocabulary import Case, Setting
 
 RING = Setting({"coll": "tuned", "algorithm": "ring"})
 

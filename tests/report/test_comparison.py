@@ -13,14 +13,14 @@ from tests.report import synthetic
 from tests.report.browsing import console, open_page, requests
 from tests.report.figures import expanded
 from tests.report.test_size import REPORT
+from unisono.core.interval import Interval
+from unisono.core.vocabulary import Case, Sample, Setting
 from unisono.decide.compare import Comparison, compare
-from unisono.interval import Interval
 from unisono.report import comparison as comparing
 from unisono.report.figures_comparison import comparison_figure, mean_gain, rows_of
 from unisono.report.figures_history import history
 from unisono.report.report import write_comparison_report
 from unisono.study.data import StudyData
-from unisono.vocabulary import Case, Sample, Setting
 
 ALLREDUCE, ALLTOALL = Case("allreduce", 1, 8), Case("alltoall", 1, 8)
 

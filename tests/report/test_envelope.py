@@ -8,10 +8,10 @@ import pytest
 
 from tests.decide.synthetic import SIZES, Noise, scaled, study, study_data
 from tests.report.figures import expanded
+from unisono.core.vocabulary import DEFAULT, Case, Setting
 from unisono.decide.decide import decide
 from unisono.report.envelope import GOAL, Envelope, envelope, envelope_figure, rows
 from unisono.report.view import CaseView, case_views
-from unisono.vocabulary import DEFAULT, Case, Setting
 
 CASE = Case("allreduce", 1, 8)
 PULL = Setting({"coll": "unisono", "algorithm": "pull"})

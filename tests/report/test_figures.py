@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from tests.report import synthetic, synthetic_decisions
 from tests.report.figures import expanded, numbers
+from unisono.core.interval import Interval
+from unisono.core.vocabulary import DEFAULT, Case, Setting
 from unisono.decide.decision import Decision
-from unisono.interval import Interval
 from unisono.measure.protocol import Limits, parse_limits
 from unisono.report.axes import SIZE_GROUPS, band, size_position, zoom_groups
 from unisono.report.figures_heatmap import gain_map
@@ -28,7 +29,6 @@ from unisono.report.packed import Figures
 from unisono.report.text import significant
 from unisono.report.view import CaseView, case_views
 from unisono.study.data import StudyData
-from unisono.vocabulary import DEFAULT, Case, Setting
 
 
 def every_figure(study: StudyData, decision: Decision) -> dict[str, Mapping[str, Any]]:

@@ -8,10 +8,10 @@ from itertools import product
 import pytest
 
 from tests.report import synthetic, synthetic_decisions
+from unisono.core.vocabulary import Case, Setting
 from unisono.report.figures_heatmap import gain_map
 from unisono.report.figures_latency import latency_figure
 from unisono.report.view import CaseView, case_views
-from unisono.vocabulary import Case, Setting
 
 CASE = Case("allreduce", 1, 2)
 LAUNCHES = [Setting(), Setting({"pml": "ucx"}), Setting({"pml": "ucx", "UCX_RNDV_THRESH": "4kb"})]

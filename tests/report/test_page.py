@@ -13,14 +13,14 @@ from selenium.webdriver import Chrome
 
 from tests.report import synthetic, synthetic_decisions
 from tests.report.browsing import console, wait_for
+from unisono.core.errors import UserError
+from unisono.core.vocabulary import Case, Setting
 from unisono.decide.decision import Decision
-from unisono.errors import UserError
 from unisono.report import page
 from unisono.report.packed import Figures, unpacked
 from unisono.report.report import write_report
 from unisono.study.data import Refusal, StudyData
 from unisono.tuning.finding import Finding
-from unisono.vocabulary import Case, Setting
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)> \" ' & \u2028 @chosen"
 

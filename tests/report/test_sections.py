@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.report import synthetic
+from unisono.core.interval import Interval
+from unisono.core.vocabulary import DEFAULT, Case, Setting
 from unisono.decide.decision import Decision
-from unisono.interval import Interval
 from unisono.measure.protocol import parse_limits
 from unisono.report import conditions, sections
 from unisono.report.drift import drift, sentence
@@ -27,7 +28,6 @@ from unisono.report.topology import draw
 from unisono.report.view import CaseView, case_views, chosen_plans
 from unisono.study.data import StudyData
 from unisono.tuning.finding import Finding
-from unisono.vocabulary import DEFAULT, Case, Setting
 
 
 def test_the_decision_table_is_the_chosen_plan(views: list[CaseView], decision: Decision) -> None:

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unisono.interval import Interval
+from unisono.core.interval import Interval
+from unisono.core.vocabulary import Setting
 from unisono.report import text
-from unisono.vocabulary import Setting
 
 UNITS = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
 

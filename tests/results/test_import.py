@@ -11,11 +11,11 @@ from typer.testing import CliRunner
 from tests.results.test_readers import SAMPLES, TEXTS, pico_job
 from unisono.cli import app
 from unisono.commands.importing import import_results
-from unisono.errors import UserError
+from unisono.core.errors import UserError
+from unisono.core.vocabulary import DEFAULT, Case, Setting
 from unisono.study.begin import resume
 from unisono.study.store import Store
 from unisono.tuning import read
-from unisono.vocabulary import DEFAULT, Case, Setting
 
 RING = Setting({"coll": "tuned", "algorithm": "ring"})
 

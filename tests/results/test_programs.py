@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from tests.commands.program import unisono
 from tests.decide.synthetic import machine
 from tests.results.test_readers import SAMPLES
-from unisono.errors import UserError
+from unisono.core.errors import UserError
+from unisono.core.vocabulary import Case
 from unisono.machine.description import Cache
 from unisono.results.engine import Foreign, foreign
 from unisono.results.programs import BENCHMARKS, located
 from unisono.study.asked import find, narrowed
 from unisono.study.config import Measure, Study
 from unisono.study.store import Store
-from unisono.vocabulary import Case
 
 MPIRUN = "mpirun.openmpi"
 RANK = "${OMPI_COMM_WORLD_RANK:-0}"

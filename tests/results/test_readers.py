@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unisono.errors import UserError
+from unisono.core.errors import UserError
 from unisono.results import pico
 from unisono.results.found import Found, Row
 from unisono.results.readers import READERS, read_file

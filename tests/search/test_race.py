@@ -8,6 +8,7 @@ from pathlib import Path
 from tests.decide.synthetic import Bench, Noise, scaled
 from tests.study.machines import machine
 from tests.study.test_store import META
+from unisono.core.vocabulary import CALL_SCOPE, DEFAULT, Case, Sample, Setting
 from unisono.search import race
 from unisono.search.search import never_launched
 from unisono.study.config import Study
@@ -15,7 +16,6 @@ from unisono.study.data import Refusal
 from unisono.study.engine import Task
 from unisono.study.matrix import CaseMatrix, Matrix
 from unisono.study.store import Store
-from unisono.vocabulary import CALL_SCOPE, DEFAULT, Case, Sample, Setting
 
 CASE = Case("alltoall", 1, 2)
 FAST = Setting({"coll": "unisono", "algorithm": "cells"})

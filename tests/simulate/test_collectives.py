@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from unisono.simulate.build import simulator, unavailable
+from unisono.core.vocabulary import DISPATCHED, NEIGHBOURHOODS, NONBLOCKING
 from unisono.simulate.files import names
 from unisono.simulate.files import platform as read_platform
 from unisono.simulate.platforms import Platform
+from unisono.simulate.programs import simulator, unavailable
 from unisono.simulate.run import OPTIONS, Run, output_of, read
-from unisono.vocabulary import DISPATCHED, NEIGHBOURHOODS, NONBLOCKING
 
 reason = unavailable()
 pytestmark = pytest.mark.skipif(reason is not None, reason=f"SimGrid: {reason}")

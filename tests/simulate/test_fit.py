@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from unisono.commands.simulate_tune import Wishes, simulate_tune
-from unisono.errors import UserError
-from unisono.simulate.build import unavailable
+from unisono.core.errors import UserError
+from unisono.core.vocabulary import DEFAULT, Case
 from unisono.simulate.files import platform
 from unisono.simulate.fit import fit, simulated
 from unisono.simulate.platforms import Number
+from unisono.simulate.programs import unavailable
 from unisono.simulate.study import _statistics, machine_of
 from unisono.study.store import Store
-from unisono.vocabulary import DEFAULT, Case
 
 reason = unavailable()
 SIZES = dict.fromkeys((8, 4096, 1 << 18), 0.0)

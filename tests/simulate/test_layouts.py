@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from unisono.errors import LaunchError, UserError
-from unisono.launch.layouts import Layout
-from unisono.simulate.build import unavailable
+from unisono.cmdline.layouts import Layout
+from unisono.core.errors import LaunchError, UserError
 from unisono.simulate.clusters import Cluster
 from unisono.simulate.files import cluster as read_cluster
 from unisono.simulate.layouts import Case, Step, argv, machine_words, read, simulate
 from unisono.simulate.nakajima2009 import SPEED_UPS, said
 from unisono.simulate.platforms import Number
+from unisono.simulate.programs import unavailable
 
 reason = unavailable()
 simulated = pytest.mark.skipif(reason is not None, reason=f"SimGrid: {reason}")

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from unisono.library.build import native_source
+from unisono.library.native import native_source
 from unisono.simulate.bounds import dimensions_carried, rank_order_carried, spread_carried
-from unisono.simulate.build import spread_steps
 from unisono.simulate.files import platform
 from unisono.simulate.links import Links, bisection_seconds
+from unisono.simulate.programs import spread_steps
 
 needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
 

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from unisono.errors import UserError
+from unisono.core.errors import UserError
 from unisono.simulate import files
 from unisono.simulate.files import names, platform, text
 from unisono.simulate.platforms import Number, near_cube

@@ -15,16 +15,16 @@ from unisono.advise.apply import apply
 from unisono.advise.beside import evidences_of
 from unisono.commands.looking_up import lookup
 from unisono.commands.simulate_tune import Wishes, simulate_tune
+from unisono.core.errors import LaunchError, UserError
+from unisono.core.vocabulary import DEFAULT, EXACT, SIMULATED, Case, Sample, Setting
 from unisono.decide.decide import decide
-from unisono.errors import LaunchError, UserError
 from unisono.export.provenance import provenance
-from unisono.simulate.build import unavailable
 from unisono.simulate.files import platform
+from unisono.simulate.programs import unavailable
 from unisono.simulate.run import Result, Run
 from unisono.simulate.study import Wanted, begin, fill, ours, resume
 from unisono.study.store import Store
 from unisono.tuning import read
-from unisono.vocabulary import DEFAULT, EXACT, SIMULATED, Case, Sample, Setting
 
 reason = unavailable()
 

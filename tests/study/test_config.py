@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unisono.errors import UserError
+from unisono.core.errors import UserError
+from unisono.core.vocabulary import COLLECTIVES
 from unisono.study.config import Study, parse_duration, parse_study, read_study, ready_made, ready_made_names
-from unisono.vocabulary import COLLECTIVES
 
 SMALL = """
 [study]

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from unisono.errors import UserError
+from unisono.core.errors import UserError
+from unisono.core.vocabulary import DEFAULT, Case, Setting
 from unisono.library.recorder import recorder
 from unisono.machine.description import Machine
 from unisono.search.verdict import decide_study
@@ -15,7 +16,6 @@ from unisono.study.config import Measure
 from unisono.study.engine import Engine, Item, Task
 from unisono.study.ours import Ours
 from unisono.study.store import Store
-from unisono.vocabulary import DEFAULT, Case, Setting
 
 pytestmark = pytest.mark.mpi
 

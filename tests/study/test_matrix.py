@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from tests.study.machines import machine
-from unisono.errors import UserError
-from unisono.launch.command import Command
+from unisono.cmdline.command import Command
+from unisono.core.errors import UserError
+from unisono.core.vocabulary import CALL_SCOPE
 from unisono.machine.description import Machine
 from unisono.study.config import Study, parse_study
 from unisono.study.engine import Item, Task, launch_command
 from unisono.study.matrix import expand
-from unisono.vocabulary import CALL_SCOPE
 
 STUDY = """
 [study]

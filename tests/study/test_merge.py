@@ -8,13 +8,13 @@ import pytest
 
 from tests.study.machines import machine
 from tests.study.test_store import META, RAW, STATISTICS
-from unisono.errors import UserError
+from unisono.core.errors import UserError
+from unisono.core.vocabulary import DEFAULT, Case
 from unisono.study.begin import resume, stored_study
 from unisono.study.config import Study
 from unisono.study.data import NEVER
 from unisono.study.merge import merge
 from unisono.study.store import Store
-from unisono.vocabulary import DEFAULT, Case
 
 
 def measured(folder: Path, nodes: int, collective: str = "allreduce", version: str = "5.0.11") -> Path:

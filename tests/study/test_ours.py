@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.study.machines import machine
-from unisono.errors import UserError
-from unisono.launch.command import Command
+from unisono.cmdline.command import Command
+from unisono.core.errors import UserError
+from unisono.core.vocabulary import CALL_SCOPE, Setting, call_part, launch_part
 from unisono.machine.description import Machine, Mpi
 from unisono.measure.protocol import OwnAlgorithm
 from unisono.parameters.spelling import call_words
@@ -27,7 +28,6 @@ from unisono.study.ours import (
     preloaded,
     wants_library,
 )
-from unisono.vocabulary import CALL_SCOPE, Setting, call_part, launch_part
 
 LIBRARY = Path("/lib/libunisono.so")
 PULL = OwnAlgorithm("allreduce", "pull")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from unisono.errors import UserError
+from unisono.core.errors import UserError
 from unisono.study.rows import _ROWS, COLUMNS, columns
 
 RIGHT: dict[str, Any] = {

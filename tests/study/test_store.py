@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 from tests.study.machines import machine
-from unisono.errors import UserError
+from unisono.core.errors import UserError
+from unisono.core.vocabulary import DEFAULT, USUAL, Condition, Setting
 from unisono.study.store import Statistics, Store
-from unisono.vocabulary import DEFAULT, USUAL, Condition, Setting
 
 META = {"margin": 0.03, "confidence": 0.95, "weights": {}, "scope": ["coll"]}
 STATISTICS = Statistics(5, 1, "clock", 1e-6, 2e-6, 3e-6, 4e-6, 5e-6, 3.1e-6, 3e-6, True)
@@ -162,7 +162,7 @@ _WRITER = """
     import sys, pathlib
     sys.path.insert(0, {root!r})
     from tests.study.test_store import create, STATISTICS, RAW
-    from unisono.vocabulary import DEFAULT
+    from unisono.core.vocabulary import DEFAULT
     store = create(pathlib.Path({path!r}))
     for launch_number in range(1_000_000):
         launch = store.begin_launch(DEFAULT, 1, 2, launch_number, "mpirun", False)
@@ -208,8 +208,8 @@ _FILLER = """
     import sys, pathlib, json
     sys.path.insert(0, {root!r})
     from tests.study.test_store import create, STATISTICS
-    from unisono.errors import UserError
-    from unisono.vocabulary import DEFAULT
+    from unisono.core.errors import UserError
+    from unisono.core.vocabulary import DEFAULT
     from unisono.study.store import Store
     import os
     path = pathlib.Path({path!r})
@@ -256,7 +256,7 @@ import sys
 sys.path.insert(0, {root!r})
 from pathlib import Path
 from tests.study.test_store import DEFAULT, STATISTICS, RAW, create
-from unisono.errors import UserError
+from unisono.core.errors import UserError
 try:
     with create(Path({path!r})) as store:
         store.hellos()

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unisono.errors import UserError
+from unisono.core.errors import UserError
+from unisono.inventory.hosts import job_nodes
+from unisono.inventory.scheduler import read_scheduler, seconds_left
 from unisono.machine.description import Node
-from unisono.machine.hosts import job_nodes
-from unisono.machine.scheduler import read_scheduler, seconds_left
 from unisono.submit.flux import Flux, parse
 from unisono.submit.scheduler import Request, Seen
 

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unisono.errors import UserError
-from unisono.machine.scheduler import seconds_left
+from unisono.core.errors import UserError
+from unisono.inventory.scheduler import seconds_left
 from unisono.submit.pbs import Pbs, node_cpus, parse
 from unisono.submit.scheduler import Request, Seen
 

@@ -9,7 +9,7 @@ import sys
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unisono.machine.scheduler import parse_left, seconds_left
+from unisono.inventory.scheduler import parse_left, seconds_left
 from unisono.submit.scheduler import Request, Seen
 from unisono.submit.slurm import Slurm, parse
 

@@ -14,7 +14,7 @@ from tests.study.test_merge import measured
 from unisono.commands import submitting
 from unisono.commands.submitting import UNDECIDED, submit
 from unisono.commands.tune import Wishes
-from unisono.errors import UserError
+from unisono.core.errors import UserError
 from unisono.search.planned import within_job
 from unisono.search.search import ENDED
 from unisono.study.store import Store

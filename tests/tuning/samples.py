@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from unisono.interval import Interval
+from unisono.core.interval import Interval
+from unisono.core.vocabulary import Setting
 from unisono.machine.description import Cpu, Device, Machine, Mpi, Node
 from unisono.tuning.contents import Conditions, StudyPart, Tuning
 from unisono.tuning.finding import Finding
 from unisono.tuning.plans import Plan, Rule
-from unisono.vocabulary import Setting
 
 ALGORITHMS = {
     "allreduce": {"ignore": 0, "recursive_doubling": 3, "ring": 4, "segmented_ring": 5},

@@ -10,12 +10,12 @@ import pytest
 
 from tests.export.test_serving import composed
 from tests.tuning.samples import plan, rule, tuned, tuning
-from unisono.errors import UserError
-from unisono.interval import Interval
+from unisono.core.errors import UserError
+from unisono.core.interval import Interval
+from unisono.core.vocabulary import Setting
 from unisono.tuning import choose, lookup
 from unisono.tuning.choice import nearest_case
 from unisono.tuning.plans import Joint, Plan
-from unisono.vocabulary import Setting
 
 
 def test_the_choice_follows_the_weights() -> None:

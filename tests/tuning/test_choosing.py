@@ -7,11 +7,11 @@ from collections.abc import Mapping
 
 import pytest
 
-from unisono.errors import UserError
-from unisono.interval import Interval
+from unisono.core.errors import UserError
+from unisono.core.interval import Interval
+from unisono.core.vocabulary import Setting
 from unisono.tuning.choosing import choose, mean_log, ordered, worthwhile
 from unisono.tuning.plans import Joint, Plan
-from unisono.vocabulary import Setting
 
 
 def plan(launch: Mapping[str, str], joint: Joint | None = None, **gains: tuple[float, float]) -> Plan:

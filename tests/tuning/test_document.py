@@ -12,14 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tuning.samples import plan, rule, tuned, tuning
-from unisono.errors import UserError
-from unisono.interval import Interval
+from unisono.core.errors import UserError
+from unisono.core.interval import Interval
+from unisono.core.vocabulary import COLLECTIVES, DISPATCHED, REPRODUCIBLE, Setting
 from unisono.tuning import read, render, write
 from unisono.tuning.contents import Conditions, Costs, MpiPart, ProofModel, StudyPart, Tuning
 from unisono.tuning.document import parse
 from unisono.tuning.finding import Finding
 from unisono.tuning.plans import Joint, Plan, Rule
-from unisono.vocabulary import COLLECTIVES, DISPATCHED, REPRODUCIBLE, Setting
 
 _words = st.text(min_size=1, max_size=20)
 _values = st.text(st.characters(exclude_categories=("Cc", "Cs")), min_size=1, max_size=12).filter(str.strip)

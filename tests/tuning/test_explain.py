@@ -11,13 +11,13 @@ import pytest
 from tests.export.test_serving import COMPOSED, WITHOUT, composed, mpi
 from tests.tuning.samples import plan, rule, tuning
 from unisono.commands.looking_up import lookup as command
-from unisono.errors import UserError
+from unisono.core.errors import UserError
+from unisono.core.vocabulary import Setting
 from unisono.export import dispatch
 from unisono.export.serving import compile_serving
 from unisono.tuning import write
 from unisono.tuning.contents import MpiPart
 from unisono.tuning.explain import explain
-from unisono.vocabulary import Setting
 
 
 def test_one_of_ours() -> None:

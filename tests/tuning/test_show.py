@@ -8,7 +8,7 @@ from io import StringIO
 from rich.console import Console
 
 from tests.tuning.samples import plan, rule, tuned, tuning
-from unisono.interval import Interval
+from unisono.core.interval import Interval
 from unisono.report.text import format_range
 from unisono.tuning import words
 from unisono.tuning.contents import ProofModel, Tuning

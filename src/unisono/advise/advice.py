@@ -17,14 +17,14 @@ from unisono.advise.replayed import Replays, condition_notes
 from unisono.advise.said import late_words, named, prediction_dict, spot_dict, spot_sentence
 from unisono.advise.scatter import scatter, shown
 from unisono.advise.unknown import unknown
-from unisono.display import percent, percent_range
-from unisono.errors import UserError
-from unisono.interval import Interval
-from unisono.language import N_, _, translated
+from unisono.core.display import percent, percent_range
+from unisono.core.errors import UserError
+from unisono.core.interval import Interval
+from unisono.core.language import N_, _, translated
+from unisono.core.vocabulary import DEFAULT
 from unisono.tuning.choice import choose, nearest_case
 from unisono.tuning.contents import Tuning
 from unisono.tuning.plans import Plan
-from unisono.vocabulary import DEFAULT
 
 TIE = 0.002
 """Plans whose savings differ by less of the program's time are equally good; the simplest is taken."""

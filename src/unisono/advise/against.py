@@ -16,9 +16,9 @@ from unisono.advise.evidence import Evidence, Now
 from unisono.advise.mix import COLLECTIVE, MESSAGES, Mix, Spot
 from unisono.advise.predict import best_source, outside
 from unisono.advise.replayed import FAR, Replays, arrival, cold_of
-from unisono.display import seconds
-from unisono.language import N_, _, joined
-from unisono.vocabulary import USUAL, Condition
+from unisono.core.display import seconds
+from unisono.core.language import N_, _, joined
+from unisono.core.vocabulary import USUAL, Condition
 
 ALIKE = 2.0
 """Times that differ by less than this factor are the same, where one of them is a program's."""

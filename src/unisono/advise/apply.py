@@ -8,18 +8,23 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from unisono.cache import cache
-from unisono.errors import UserError
-from unisono.export import dispatch, mpich_files, preset_file, rules, rules_json
+from unisono.cmdline.command import Command
+from unisono.cmdline.job import describe_job
+from unisono.cmdline.preload import launcher_of, with_variables
+from unisono.cmdline.rewrite import with_setting
+from unisono.core.cache import cache
+from unisono.core.errors import UserError
+from unisono.core.language import N_, _
+from unisono.core.version import at_least
+from unisono.core.vocabulary import MPICH
+from unisono.core.writing import write
+from unisono.export import dispatch, mpich_files, preset_file
+from unisono.export import tuned_rules as rules
+from unisono.export import tuned_rules_json as rules_json
 from unisono.export.content import Content
 from unisono.export.provenance import provenance
 from unisono.export.serving import with_its_launch
 from unisono.export.words import plan_words, rules_words
-from unisono.language import N_, _
-from unisono.launch.command import Command
-from unisono.launch.job import describe_job
-from unisono.launch.preload import launcher_of, with_variables
-from unisono.launch.rewrite import with_setting
 from unisono.library.recorder import recorder
 from unisono.machine.description import Machine
 from unisono.parameters.spelling import require_mpi
@@ -29,9 +34,6 @@ from unisono.tuning.contents import Tuning
 from unisono.tuning.plans import Plan
 from unisono.tuning.stale import stale
 from unisono.tuning.words import SIMULATED
-from unisono.version import at_least
-from unisono.vocabulary import MPICH
-from unisono.writing import write
 
 RULES_VARIABLE = "UNISONO_RULES"
 """Names the rules file of our library to it."""

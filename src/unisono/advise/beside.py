@@ -9,12 +9,12 @@ from pathlib import Path
 from unisono.advise.evidence import Evidence, StudyEvidence, TuningEvidence
 from unisono.advise.gaps import Gap
 from unisono.advise.replayed import Replays, replays
-from unisono.errors import UserError
-from unisono.language import _
+from unisono.core.errors import UserError
+from unisono.core.language import _
+from unisono.core.vocabulary import SIMULATED, USUAL
 from unisono.study.files import Outputs
 from unisono.study.store import Store
 from unisono.tuning.contents import Tuning
-from unisono.vocabulary import SIMULATED, USUAL
 
 GAPS = "gaps"
 """Beside a tuning: studies of what was measured later, because a program used it: "gaps.db", and under conditions of a

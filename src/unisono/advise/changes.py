@@ -17,11 +17,11 @@ from rich.table import Table
 from rich.text import Text
 
 from unisono.advise.paired import orders
-from unisono.display import percent, seconds
-from unisono.errors import UserError
-from unisono.interval import Interval
-from unisono.language import _
-from unisono.launch.command import Command
+from unisono.cmdline.command import Command
+from unisono.core.display import percent, seconds
+from unisono.core.errors import UserError
+from unisono.core.interval import Interval
+from unisono.core.language import _
 from unisono.profile.hot import hot_spots
 from unisono.profile.recorded import Profile
 from unisono.profile.words import Callers

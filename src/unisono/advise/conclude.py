@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from unisono.advise.advice import Advice
 from unisono.advise.journal import Round
 from unisono.advise.trials import WORTHWHILE, may_gain, most
-from unisono.display import percent
-from unisono.language import N_
-from unisono.vocabulary import Setting
+from unisono.core.display import percent
+from unisono.core.language import N_
+from unisono.core.vocabulary import Setting
 
 UNMEASURED = 0.05
 """Of the program's time: where more of it is in calls that could be measured but were not, nothing is concluded."""

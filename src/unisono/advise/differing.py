@@ -6,12 +6,12 @@ import itertools
 import shlex
 from collections.abc import Sequence
 
-from unisono.errors import UserError
-from unisono.language import _
+from unisono.core.errors import UserError
+from unisono.core.language import _
+from unisono.core.vocabulary import Setting
 from unisono.mpi.launchers import parse
 from unisono.profile.recorded import Profile
 from unisono.tuning.contents import Tuning
-from unisono.vocabulary import Setting
 
 
 def differences(tuning: Tuning, profile: Profile) -> list[str]:

@@ -15,6 +15,7 @@ from typing import Protocol
 
 import numpy as np
 
+from unisono.core.vocabulary import DEFAULT, PRELOAD, USUAL, Case, Condition, Setting
 from unisono.decide.decide import STATISTIC
 from unisono.decide.plans import Course, base_of, evaluate
 from unisono.decide.robust import Floats
@@ -23,7 +24,6 @@ from unisono.decide.table import Table, filled, tables
 from unisono.study.data import StudyData
 from unisono.tuning.contents import Tuning
 from unisono.tuning.plans import Plan
-from unisono.vocabulary import DEFAULT, PRELOAD, USUAL, Case, Condition, Setting
 
 CONFIDENCE = 0.9
 """Of each interval taken from a study, by itself: a trial follows, so luck among several settings costs no more than

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from unisono.advise.evidence import Evidence
 from unisono.advise.mix import EXCHANGE, MEASURED, Mix
 from unisono.advise.predict import best_source, outside, unmeasured
-from unisono.display import percent
-from unisono.language import N_, _, translated
-from unisono.sizes import format_size
-from unisono.vocabulary import USUAL, Case, Condition
+from unisono.core.display import percent
+from unisono.core.language import N_, _, translated
+from unisono.core.sizes import format_size
+from unisono.core.vocabulary import USUAL, Case, Condition
 
 WORTH = 0.005
 """Calls that take less than this part of the program's time are not worth a measurement."""

@@ -12,13 +12,13 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from unisono.advise.paired import LEAST_PAIRS
 from unisono.advise.runs import Run
-from unisono.errors import UserError
-from unisono.language import _, translated
+from unisono.core.errors import UserError
+from unisono.core.language import _, translated
+from unisono.core.reading import read_text
+from unisono.core.toml import explain_validation
+from unisono.core.writing import write
 from unisono.machine.description import Machine
 from unisono.machine.fingerprint import differences, fingerprint
-from unisono.reading import read_text
-from unisono.toml import explain_validation
-from unisono.writing import write
 
 FORMAT: Literal["unisono-optimization"] = "unisono-optimization"
 VERSION: Literal[1] = 1

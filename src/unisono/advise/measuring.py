@@ -8,13 +8,14 @@ from pathlib import Path
 
 from unisono.advise.evidence import Evidence, StudyEvidence, TuningEvidence
 from unisono.advise.mix import MEASURED, Mix
+from unisono.core.errors import UserError
+from unisono.core.interval import Interval
+from unisono.core.language import N_, _
+from unisono.core.vocabulary import CALL_SCOPE, DEFAULT, USUAL, Case, Condition
 from unisono.decide.disqualify import NO_FAULT, disqualify
 from unisono.decide.document import from_decision
 from unisono.decide.plans import build, launches_of
 from unisono.decide.table import Table, tables
-from unisono.errors import UserError
-from unisono.interval import Interval
-from unisono.language import N_, _
 from unisono.machine.description import Machine
 from unisono.search.search import Hooks, search
 from unisono.search.verdict import decide_study
@@ -26,7 +27,6 @@ from unisono.study.ours import Ours, prepare
 from unisono.study.rows import words
 from unisono.study.store import Store
 from unisono.tuning.contents import Tuning
-from unisono.vocabulary import CALL_SCOPE, DEFAULT, USUAL, Case, Condition
 
 BASE = "quick"
 """The ready-made study whose parameters are tried."""

@@ -13,8 +13,10 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from unisono.errors import UserError
-from unisono.language import N_, _
+from unisono.core.errors import UserError
+from unisono.core.language import N_, _
+from unisono.core.sizes import format_size
+from unisono.core.vocabulary import PARTNERS_MOST, USUAL, Case, Condition
 from unisono.profile.cost import difference
 from unisono.profile.hot import HotSpot, hot_spots
 from unisono.profile.late import LateMessages
@@ -22,8 +24,6 @@ from unisono.profile.recorded import UNKNOWN, Profile
 from unisono.profile.sites import sites
 from unisono.profile.sizes import EXACT
 from unisono.profile.words import SINGLE, caller
-from unisono.sizes import format_size
-from unisono.vocabulary import PARTNERS_MOST, USUAL, Case, Condition
 
 COLLECTIVE = "collective"
 NONBLOCKING = "nonblocking collective"

@@ -25,16 +25,16 @@ from unisono.advise.replayed import Replays, Subject, matching, replaying, repla
 from unisono.advise.runs import Metric
 from unisono.advise.trials import LEAST_SAVING, may_gain, most, opened, prove, worth_a_trial
 from unisono.advise.verify import timed_run
-from unisono.display import percent
-from unisono.errors import UserError
-from unisono.language import N_, _, translated
-from unisono.launch.command import Command
+from unisono.cmdline.command import Command
+from unisono.core.display import percent
+from unisono.core.errors import UserError
+from unisono.core.language import N_, _, translated
+from unisono.core.vocabulary import Case, Condition, Setting
 from unisono.machine.description import Machine
 from unisono.profile.file import load, save
 from unisono.profile.recorded import Profile
 from unisono.tuning import read, write
 from unisono.tuning.contents import Tuning
-from unisono.vocabulary import Case, Condition, Setting
 
 MOST_ROUNDS = 4
 AS_IS_RUNS = 3

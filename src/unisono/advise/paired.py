@@ -8,7 +8,7 @@ import statistics
 from collections.abc import Sequence
 from functools import cache
 
-from unisono.interval import Interval
+from unisono.core.interval import Interval
 
 LEAST_PAIRS = 3
 

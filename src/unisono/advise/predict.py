@@ -30,9 +30,9 @@ from dataclasses import dataclass, field
 
 from unisono.advise.evidence import Effect, Evidence, Now
 from unisono.advise.mix import EXCHANGE, MEASURED, NONBLOCKING, PINGPONG, Mix, Spot, Use
-from unisono.interval import Interval
-from unisono.language import N_
-from unisono.vocabulary import DEFAULT, Case, Setting
+from unisono.core.interval import Interval
+from unisono.core.language import N_
+from unisono.core.vocabulary import DEFAULT, Case, Setting
 
 TRANSFER = (0.5, 0.85, 1.15)
 """How much of the logarithm of a benchmark's gain an application realises: at least, usually, at most."""

@@ -21,18 +21,18 @@ from rich.text import Text
 from unisono.advise.apply import Applied, apply_plan
 from unisono.advise.paired import LEAST_PAIRS, orders, ratio_interval, verdict
 from unisono.advise.same_bits import SameBits, same_bits
-from unisono.errors import LaunchError, UserError
-from unisono.interval import Interval
-from unisono.language import N_, _, translated
-from unisono.launch.command import Command, command
+from unisono.cmdline.command import Command, command
+from unisono.core.errors import LaunchError, UserError
+from unisono.core.interval import Interval
+from unisono.core.language import N_, _, translated
+from unisono.core.sizes import format_size
+from unisono.core.vocabulary import DEFAULT, REDUCTIONS, USUAL, Condition, Setting
 from unisono.machine.description import Machine
 from unisono.measure.session import Session, Timing
 from unisono.measure.steady import Steady
-from unisono.sizes import format_size
 from unisono.tuning.choice import choose
 from unisono.tuning.contents import Tuning
 from unisono.tuning.plans import Plan
-from unisono.vocabulary import DEFAULT, REDUCTIONS, USUAL, Condition, Setting
 
 _GIVE_UP = 2
 """Failed launches of one side after which a case is given up."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from unisono.errors import LaunchError, UserError
-from unisono.language import _
-from unisono.launch.command import Command
+from unisono.cmdline.command import Command
+from unisono.core.errors import LaunchError, UserError
+from unisono.core.language import _
 from unisono.launch.failure import explain
 from unisono.launch.process import run
 from unisono.machine.description import Machine

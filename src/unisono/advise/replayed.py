@@ -19,7 +19,8 @@ from unisono.advise.gaps import chosen_sizes, spoken
 from unisono.advise.measuring import adjusted, study_for
 from unisono.advise.mix import COLLECTIVE, EXCHANGE, Mix, Spot
 from unisono.advise.predict import best_source
-from unisono.language import N_, _, translated
+from unisono.core.language import N_, _, translated
+from unisono.core.vocabulary import CALL_SCOPE, DEFAULT, USUAL, Case, Condition, Sample
 from unisono.machine.description import Machine
 from unisono.measure.steady import Steady
 from unisono.study.begin import begin, resume
@@ -27,7 +28,6 @@ from unisono.study.config import Measure
 from unisono.study.engine import Engine, Item, Task
 from unisono.study.matrix import Matrix
 from unisono.study.store import Store
-from unisono.vocabulary import CALL_SCOPE, DEFAULT, USUAL, Case, Condition, Sample
 
 WORTH = 0.02
 """Of the program's time: calls that take less are not replayed."""

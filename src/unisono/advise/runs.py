@@ -14,9 +14,9 @@ from rich.table import Table
 from rich.text import Text
 
 from unisono.advise.paired import LEAST_PAIRS, ratio_interval, trimmed_mean, verdict
-from unisono.errors import LaunchError, UserError
-from unisono.interval import Interval
-from unisono.language import N_, _, translated
+from unisono.core.errors import LaunchError, UserError
+from unisono.core.interval import Interval
+from unisono.core.language import N_, _, translated
 from unisono.launch.process import Finished
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from unisono.advise.mix import Mix, Spot
 from unisono.advise.predict import Prediction, SpotPrediction
-from unisono.display import percent
-from unisono.language import _
+from unisono.core.display import percent
+from unisono.core.language import _
+from unisono.core.vocabulary import Setting
 from unisono.profile.late import late_sentence
-from unisono.vocabulary import Setting
 
 
 def named(launch: Setting) -> str:

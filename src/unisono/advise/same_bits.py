@@ -12,17 +12,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from unisono.advise.apply import Applied
-from unisono.errors import LaunchError, UserError
-from unisono.language import N_
-from unisono.launch.command import Command, command
-from unisono.launch.preload import launcher_of, with_variables
+from unisono.cmdline.command import Command, command
+from unisono.cmdline.preload import launcher_of, with_variables
+from unisono.core.errors import LaunchError, UserError
+from unisono.core.language import N_
+from unisono.core.vocabulary import DEFAULT, REDUCTIONS, Setting
 from unisono.library.recorder import recorder
 from unisono.machine.description import Machine
 from unisono.measure.session import Session
 from unisono.parameters.availability import available_values
 from unisono.parameters.folding import fold
 from unisono.parameters.spelling import require_mpi
-from unisono.vocabulary import DEFAULT, REDUCTIONS, Setting
 
 _SIZES = 8
 """Message sizes of a collective, spread over those that were measured."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import scipy
 
-from unisono.interval import Interval
+from unisono.core.interval import Interval
 
 LEAST_RUNS = 3
 """Fewer tell nothing of how runs differ."""

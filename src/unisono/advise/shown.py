@@ -10,8 +10,8 @@ from rich.text import Text
 
 from unisono.advise.advice import Advice
 from unisono.advise.said import named
-from unisono.display import percent, percent_range
-from unisono.language import _, ngettext, translated
+from unisono.core.display import percent, percent_range
+from unisono.core.language import _, ngettext, translated
 
 SHOWN = 8
 """Hot spots in the table."""

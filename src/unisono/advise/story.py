@@ -15,13 +15,13 @@ from unisono.advise.mix import Mix, mix_of
 from unisono.advise.paired import trimmed_mean
 from unisono.advise.replayed import replays
 from unisono.advise.unknown import outside_sentence
-from unisono.display import percent, percent_range
-from unisono.interval import Interval
-from unisono.language import N_, _, translated
+from unisono.core.display import percent, percent_range
+from unisono.core.interval import Interval
+from unisono.core.language import N_, _, translated
+from unisono.core.vocabulary import Setting
 from unisono.profile.file import load
 from unisono.profile.recorded import Profile
 from unisono.tuning import read
-from unisono.vocabulary import Setting
 
 _SPOTS = 6
 _ANSWERS = {

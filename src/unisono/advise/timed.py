@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from unisono.errors import LaunchError
-from unisono.launch.command import Command
+from unisono.cmdline.command import Command
+from unisono.core.errors import LaunchError
 from unisono.launch.failure import explain
 from unisono.launch.process import Finished
 from unisono.launch.process import run as run_process

@@ -9,9 +9,9 @@ from unisono.advise.journal import Round, Trial
 from unisono.advise.predict import Prediction
 from unisono.advise.runs import Run, Verification
 from unisono.advise.verify import compare
-from unisono.interval import Interval
-from unisono.launch.command import Command
-from unisono.vocabulary import Setting
+from unisono.cmdline.command import Command
+from unisono.core.interval import Interval
+from unisono.core.vocabulary import Setting
 
 LOOKS = 3
 """A trial that has shown nothing certain, but that its candidate may be faster, goes on to twice and four times the

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from unisono.advise.gaps import WORTH, Gap
 from unisono.advise.mix import COLLECTIVE, EXCHANGE, MESSAGES, NONBLOCKING, PINGPONG, Mix
 from unisono.advise.predict import TOO_FEW, UNMEASURED, Prediction
-from unisono.display import percent
-from unisono.language import _
+from unisono.core.display import percent
+from unisono.core.language import _
 
 WORTH_SAYING = 0.05
 """Of the program's time: that much waiting is worth a warning."""

@@ -8,9 +8,9 @@ from unisono.advise.apply import resolve
 from unisono.advise.paired import LEAST_PAIRS, orders
 from unisono.advise.runs import Metric, Run, Verification
 from unisono.advise.timed import timed
-from unisono.errors import UserError
-from unisono.language import _
-from unisono.launch.command import Command
+from unisono.cmdline.command import Command
+from unisono.core.errors import UserError
+from unisono.core.language import _
 from unisono.machine.description import Machine
 from unisono.tuning.contents import Tuning
 

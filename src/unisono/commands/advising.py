@@ -21,15 +21,15 @@ from unisono.advise.mix import Mix, mix_of
 from unisono.advise.recording import profile_of
 from unisono.advise.replayed import matching, missing, replay, replaying, subjects
 from unisono.advise.shown import rendered
+from unisono.cmdline.command import Command
+from unisono.cmdline.job import nodes_of
 from unisono.commands.console import err, out, print_json
 from unisono.commands.progress import StudyProgress
 from unisono.commands.remembered import compiler, launcher, started, words_for_it
-from unisono.errors import UserError
-from unisono.language import _, ngettext, translated
-from unisono.launch.command import Command
-from unisono.launch.job import nodes_of
-from unisono.library.build import bench_program
-from unisono.machine.describe import describe
+from unisono.core.errors import UserError
+from unisono.core.language import _, ngettext, translated
+from unisono.inventory.describe import describe
+from unisono.library.native import bench_program
 from unisono.machine.description import Machine
 from unisono.mpi.launchers import step
 from unisono.profile.importers import import_profile

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from rich.table import Table
 
+from unisono.cmdline.command import Command
 from unisono.commands.busy import warn_where_busy
 from unisono.commands.choosing import level_of
 from unisono.commands.choosing import plan as choose_plan
@@ -18,10 +19,9 @@ from unisono.commands.console import err, out, print_json
 from unisono.commands.remembered import compiler, launcher, started_by
 from unisono.commands.singletons import refuse_singletons
 from unisono.commands.userline import words_of
-from unisono.errors import UserError
-from unisono.language import N_, _, translated
-from unisono.launch.command import Command
-from unisono.machine.describe import describe
+from unisono.core.errors import UserError
+from unisono.core.language import N_, _, translated
+from unisono.inventory.describe import describe
 from unisono.machine.description import Machine
 from unisono.study.config import parse_duration
 from unisono.study.data import StudyData

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from unisono.commands.console import err
-from unisono.language import _
+from unisono.core.language import _
 
 QUIET_LOAD = 0.5
 """Load average per CPU from which a warning is given."""

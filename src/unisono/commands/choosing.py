@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from unisono.errors import UserError
-from unisono.language import _
-from unisono.sizes import parse_size
+from unisono.core.errors import UserError
+from unisono.core.language import _
+from unisono.core.sizes import parse_size
+from unisono.core.vocabulary import REPRODUCIBLE, Level
 from unisono.tuning import Tuning, choose
 from unisono.tuning.plans import Plan
-from unisono.vocabulary import REPRODUCIBLE, Level
 
 
 def weights(for_: str | None, text: str | None) -> dict[str, float] | None:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from unisono.commands.console import err, out, print_json
-from unisono.errors import UserError
-from unisono.language import _
+from unisono.core.errors import UserError
+from unisono.core.language import _
 from unisono.study.data import StudyData
 from unisono.study.store import Store
 

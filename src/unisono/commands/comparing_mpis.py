@@ -13,10 +13,10 @@ from unisono.commands.console import err
 from unisono.commands.interrupted import terminated_like_interrupted
 from unisono.commands.leftovers import remove_leftovers
 from unisono.commands.tune import Wishes, measured
-from unisono.errors import UserError
-from unisono.language import _
+from unisono.core.errors import UserError
+from unisono.core.language import _
+from unisono.inventory.installed import installed
 from unisono.machine.description import Mpi, mpi_name
-from unisono.machine.installed import installed
 from unisono.study.asked import budget as budget_of
 from unisono.study.asked import find
 from unisono.study.config import Study

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from unisono.cmdline.hosts import parse_hosts
 from unisono.commands.console import out, print_json
 from unisono.commands.leftovers import remove_leftovers
-from unisono.errors import UserError
-from unisono.language import _
-from unisono.launch.hosts import parse_hosts
-from unisono.machine.describe import describe
+from unisono.core.errors import UserError
+from unisono.core.language import _
+from unisono.inventory.describe import describe
 from unisono.parameters.doctor import doctor_json, print_doctor
 from unisono.study.config import parse_duration
 

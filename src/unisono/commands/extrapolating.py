@@ -9,8 +9,8 @@ from pathlib import Path
 
 from unisono.commands.console import err, out, print_json
 from unisono.commands.tune import node_counts
-from unisono.errors import UserError
-from unisono.language import _, translated
+from unisono.core.errors import UserError
+from unisono.core.language import _, translated
 from unisono.tuning.contents import Tuning
 
 

@@ -7,18 +7,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from unisono.cmdline.hosts import parse_hosts
 from unisono.commands.console import err, out, print_json
 from unisono.commands.leftovers import remove_leftovers
-from unisono.errors import UserError
+from unisono.core.errors import UserError
+from unisono.core.language import _, use
 from unisono.fabric.findings import Finding, conclusion, findings, launches_wanted, sentence, suspicious
 from unisono.fabric.handed import drain_lines, reframe
 from unisono.fabric.measure import Campaign, require_nodes
 from unisono.fabric.measured import Fabric, save
 from unisono.fabric.show import lines
-from unisono.language import _, use
-from unisono.launch.hosts import parse_hosts
-from unisono.library.build import bench_program
-from unisono.machine.describe import describe
+from unisono.inventory.describe import describe
+from unisono.library.native import bench_program
 
 Reporter = Callable[[float, str], None]
 

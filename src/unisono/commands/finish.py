@@ -14,13 +14,13 @@ from rich.table import Table
 
 from unisono.advise.prove import Proof, Step, verify_tuning
 from unisono.commands.console import err
+from unisono.core.errors import UserError
+from unisono.core.language import _
 from unisono.decide.decision import Decision
 from unisono.decide.document import from_decision
-from unisono.errors import UserError
 from unisono.export import FORMATS, OURS, edited, export, exportable, formats
 from unisono.fabric.limit import beside
 from unisono.hybrid.keep import keeping_layouts
-from unisono.language import _
 from unisono.machine.description import Machine
 from unisono.mpi import traits
 from unisono.report.report import write_report

@@ -8,13 +8,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from unisono.advise.runs import Metric
+from unisono.cmdline.command import Command
+from unisono.cmdline.hosts import parse_hosts
 from unisono.commands.console import err, out, print_json
 from unisono.commands.interrupted import terminated_like_interrupted
 from unisono.commands.leftovers import remove_leftovers
 from unisono.commands.progress import StudyProgress
 from unisono.commands.remembered import compiler, launcher, started
 from unisono.commands.userline import words_of
-from unisono.errors import UserError
+from unisono.core.errors import UserError
+from unisono.core.language import _, listed, ngettext, translated
+from unisono.core.numbers import whole_number
+from unisono.core.vocabulary import NODES_MOST
 from unisono.hybrid.keep import beside, layouts, with_layouts
 from unisono.hybrid.lines import line, own_line
 from unisono.hybrid.run import Result, measure, results
@@ -23,20 +28,15 @@ from unisono.hybrid.solver import check_size, solver_program, solver_words
 from unisono.hybrid.steady import sort_rounds
 from unisono.hybrid.study import METHOD, SOLVER_METRIC, failures, is_hybrid, metric_of, read
 from unisono.hybrid.variants import Variant, variants
-from unisono.language import _, listed, ngettext, translated
-from unisono.launch.command import Command
-from unisono.launch.hosts import parse_hosts
-from unisono.machine.describe import describe
+from unisono.inventory.describe import describe
 from unisono.machine.description import Machine
 from unisono.machine.fingerprint import differences
 from unisono.mpi.launchers import step
-from unisono.numbers import whole_number
 from unisono.report.hybrid import write_hybrid_report
 from unisono.study.config import parse_duration
 from unisono.study.files import Outputs
 from unisono.study.store import Store
 from unisono.tuning import write
-from unisono.vocabulary import NODES_MOST
 
 LineOf = Callable[[Variant], Command]
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from unisono.commands.console import err
-from unisono.errors import UserError
-from unisono.language import _
-from unisono.vocabulary import DEFAULT, Setting
+from unisono.core.errors import UserError
+from unisono.core.language import _
+from unisono.core.vocabulary import DEFAULT, Setting
 
 
 def import_results(
@@ -16,7 +16,7 @@ def import_results(
 ) -> None:
     """Reads the files and writes study.db, tuning.toml and report.html. What cannot be decided leaves the study."""
     from unisono.decide.document import from_decision
-    from unisono.machine.describe import load
+    from unisono.inventory.describe import load
     from unisono.report.report import write_report
     from unisono.results.readers import read_file
     from unisono.results.study import Source, make_study

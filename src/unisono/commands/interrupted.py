@@ -9,7 +9,7 @@ from pathlib import Path
 from types import FrameType
 
 from unisono.commands.console import err
-from unisono.language import _
+from unisono.core.language import _
 
 
 @contextmanager

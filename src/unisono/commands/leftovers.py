@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from unisono.commands.console import err
-from unisono.language import _
+from unisono.core.language import _
+from unisono.core.sizes import format_size
 from unisono.launch import left
-from unisono.sizes import format_size
 
 
 def remove_leftovers() -> None:

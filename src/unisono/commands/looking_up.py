@@ -10,8 +10,8 @@ from rich.text import Text
 from unisono.commands.choosing import case_of, size_of
 from unisono.commands.choosing import weights as chosen_weights
 from unisono.commands.console import out, print_json
-from unisono.language import _, translated
-from unisono.sizes import format_size
+from unisono.core.language import _, translated
+from unisono.core.sizes import format_size
 from unisono.tuning import read
 from unisono.tuning.explain import Explanation, explain
 from unisono.tuning.plans import gain_words

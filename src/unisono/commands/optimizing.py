@@ -12,6 +12,8 @@ from unisono.advise.optimize import Optimizer, World
 from unisono.advise.recording import profile_of
 from unisono.advise.replayed import Subject, replay
 from unisono.advise.story import read_story
+from unisono.cmdline.command import Command
+from unisono.cmdline.job import nodes_of
 from unisono.commands.busy import warn_where_busy
 from unisono.commands.console import err, out, print_json
 from unisono.commands.interrupted import terminated_like_interrupted
@@ -20,20 +22,18 @@ from unisono.commands.progress import StudyProgress
 from unisono.commands.remembered import started
 from unisono.commands.singletons import refuse_singletons
 from unisono.commands.userline import mpirun_meant, words_of
-from unisono.errors import UserError
-from unisono.language import _
-from unisono.launch.command import Command
-from unisono.launch.job import nodes_of
-from unisono.library.build import bench_program
-from unisono.machine.describe import describe
+from unisono.core.errors import UserError
+from unisono.core.language import _
+from unisono.core.vocabulary import Case, Condition
+from unisono.core.writing import write
+from unisono.inventory.describe import describe
+from unisono.library.native import bench_program
 from unisono.machine.description import Machine
 from unisono.mpi.launchers import step
 from unisono.profile.recorded import Profile
 from unisono.report.story import write_story
 from unisono.search.search import Hooks
 from unisono.study.config import parse_duration
-from unisono.vocabulary import Case, Condition
-from unisono.writing import write
 
 NOTHING, UNDECIDED = 1, 3
 STATUS: dict[Outcome, int] = {

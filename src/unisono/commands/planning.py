@@ -8,15 +8,15 @@ from pathlib import Path
 
 from rich.console import Console
 
+from unisono.cmdline.command import Command
 from unisono.commands.console import out, print_json
-from unisono.language import _, translated
-from unisono.launch.command import Command
-from unisono.library.build import PROGRAM_NAME
+from unisono.core.language import _, translated
+from unisono.core.sizes import format_size
+from unisono.library.native import PROGRAM_NAME
 from unisono.library.recorder import LIBRARY_NAME
 from unisono.machine.description import Machine
 from unisono.results.engine import Foreign, foreign, line_of
 from unisono.search.planned import Estimate, estimate, planned
-from unisono.sizes import format_size
 from unisono.study.asked import scope
 from unisono.study.config import Study
 from unisono.study.engine import Task, launch_command

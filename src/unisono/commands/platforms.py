@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from unisono.commands.console import err, out, print_json
-from unisono.language import _
-from unisono.simulate.build import unavailable
+from unisono.core.language import _
 from unisono.simulate.files import names, platform, solver_names
+from unisono.simulate.programs import unavailable
 
 
 def platforms(*, json: bool) -> None:

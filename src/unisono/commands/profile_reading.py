@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from unisono.commands.console import err, out, print_json
-from unisono.errors import UserError
-from unisono.language import _, translated
+from unisono.core.errors import UserError
+from unisono.core.language import _, translated
 
 
 def show(path: Path, *, json: bool, hot: int) -> int:

@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from unisono.commands.console import err
-from unisono.errors import UserError
-from unisono.language import _
-from unisono.vocabulary import SIMULATED
+from unisono.core.errors import UserError
+from unisono.core.language import _
+from unisono.core.vocabulary import SIMULATED
 
 if TYPE_CHECKING:
+    from unisono.core.vocabulary import Case
     from unisono.report.view import CaseView
     from unisono.tuning.contents import Tuning
-    from unisono.vocabulary import Case
 
 
 def profile_report(profile: Path, output: Path, *, tuning: Path | None = None, study: Path | None = None) -> int:

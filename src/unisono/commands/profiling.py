@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 from unisono.commands.console import err
 from unisono.commands.userline import words_of
-from unisono.display import percent, signed_percent
-from unisono.errors import UserError
-from unisono.language import _, translated
-from unisono.writing import write
+from unisono.core.display import percent, signed_percent
+from unisono.core.errors import UserError
+from unisono.core.language import _, translated
+from unisono.core.writing import write
 
 if TYPE_CHECKING:
     from unisono.advise.runs import Metric
-    from unisono.launch.command import Command
+    from unisono.cmdline.command import Command
     from unisono.profile.record import Ran, Recording
     from unisono.profile.recorded import Profile
 
@@ -46,7 +46,7 @@ def profile(
     well recorded nothing, or does not print the metric.
     """
     from unisono.advise.runs import Metric
-    from unisono.launch.command import Command
+    from unisono.cmdline.command import Command
     from unisono.profile.record import Options, Recording
 
     words = words_of(argv)

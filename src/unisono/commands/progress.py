@@ -8,7 +8,7 @@ from types import TracebackType
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from unisono.language import _, translated
+from unisono.core.language import _, translated
 from unisono.study.engine import Task
 
 _QUIET_STEP = 15.0

@@ -9,8 +9,8 @@ from typing import Any
 
 from unisono.commands.console import err, out, print_json
 from unisono.commands.remembered import launcher
-from unisono.errors import UserError
-from unisono.language import _, translated
+from unisono.core.errors import UserError
+from unisono.core.language import _, translated
 from unisono.study.store import Store
 
 
@@ -71,7 +71,7 @@ def show(path: Path, *, json: bool) -> None:
 
 def _stale(tuning: Any) -> list[str] | None:
     """How this machine differs from the one measured; None where there is no MPI to tell."""
-    from unisono.machine.describe import describe
+    from unisono.inventory.describe import describe
     from unisono.tuning import stale
 
     try:

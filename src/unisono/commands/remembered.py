@@ -9,19 +9,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from unisono import mpi as families
-from unisono.asking import ask
 from unisono.commands.userline import mpirun_of
-from unisono.errors import UserError
-from unisono.language import N_
+from unisono.core.asking import ask
+from unisono.core.errors import UserError
+from unisono.core.language import N_
+from unisono.inventory.mpi import find_mpirun
 from unisono.machine.description import Machine, Mpi, mpi_name
-from unisono.machine.mpi import find_mpirun
 from unisono.mpi.launchers import BARE, step
 from unisono.tuning.contents import MpiPart, Tuning
 
 
 def launcher(given: str | None, kept: Mpi | MpiPart | None) -> str | None:
-    """For machine.describe: the launcher given (--mpirun), else $UNISONO_MPIRUN, else the one that is kept, where it is
-    still there. None: as for anybody who names none."""
+    """For inventory.describe: the launcher given (--mpirun), else $UNISONO_MPIRUN, else the one that is kept, where it
+    is still there. None: as for anybody who names none."""
     if given is not None or os.environ.get("UNISONO_MPIRUN") or kept is None:
         return given
     return kept.mpirun if shutil.which(kept.mpirun) else None
@@ -91,7 +91,7 @@ def started_by(tuning: Tuning, words: Sequence[str], given: str | None = None) -
 
 def _belongs(words: Sequence[str], here: str, kept: MpiPart) -> bool:
     """Whether the line's program is known to use the MPI that is kept, rather than the one on PATH."""
-    from unisono.launch.preload import launcher_of
+    from unisono.cmdline.preload import launcher_of
     from unisono.profile.diagnose import library_of, program_of
 
     library = library_of(program_of(words, launcher_of(words)))

@@ -7,19 +7,19 @@ from pathlib import Path
 
 from unisono.commands.console import err, out, print_json
 from unisono.commands.interrupted import terminated_like_interrupted
-from unisono.errors import UserError
-from unisono.language import _
-from unisono.numbers import whole_number
-from unisono.simulate.build import unavailable
+from unisono.core.errors import UserError
+from unisono.core.language import _
+from unisono.core.numbers import whole_number
+from unisono.core.sizes import format_size, parse_size
+from unisono.core.vocabulary import Case, Setting
+from unisono.core.writing import write as write_file
 from unisono.simulate.files import platform, text
 from unisono.simulate.fit import fit
 from unisono.simulate.platforms import Platform
+from unisono.simulate.programs import unavailable
 from unisono.simulate.study import COLLECTIVES, RANKS_MOST, SELECTORS, Wanted, begin, fill, resume
-from unisono.sizes import format_size, parse_size
 from unisono.study.config import parse_duration
 from unisono.study.files import Outputs
-from unisono.vocabulary import Case, Setting
-from unisono.writing import write as write_file
 
 _COLLECTIVES = ("allgather", "allreduce", "alltoall", "bcast")
 _SIZES = ("8", "256", "8K", "256K")

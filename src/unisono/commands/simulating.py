@@ -6,18 +6,18 @@ from pathlib import Path
 
 from rich.table import Table
 
+from unisono.cmdline.layouts import Layout, chosen_layouts
 from unisono.commands.console import err, out, print_json
-from unisono.errors import UserError
-from unisono.language import _, joined, listed, ngettext, translated
-from unisono.launch.layouts import Layout, chosen_layouts
-from unisono.numbers import whole_number
+from unisono.core.errors import UserError
+from unisono.core.language import _, joined, listed, ngettext, translated
+from unisono.core.numbers import whole_number
+from unisono.core.writing import write
 from unisono.simulate.clusters import Cluster
 from unisono.simulate.files import cluster as read_cluster
 from unisono.simulate.files import solver_names
 from unisono.simulate.layouts import SIZE, Case, Step, check, simulate_all
 from unisono.simulate.nakajima2009 import said
 from unisono.simulate.picture import Chart, draw
-from unisono.writing import write
 
 MOST_CORES = 4096
 _PACKING = {"single": (False,), "threads": (True,), "both": (False, True)}

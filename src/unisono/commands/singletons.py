@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from unisono.asking import ask
-from unisono.errors import UserError
-from unisono.language import _
-from unisono.launch.preload import launcher_of
+from unisono.cmdline.preload import launcher_of
+from unisono.core.asking import ask
+from unisono.core.errors import UserError
+from unisono.core.language import _
 from unisono.profile.diagnose import library_of, program_of
 
 _WITHOUT_PMIX = ("pmi2", "none")

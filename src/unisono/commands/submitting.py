@@ -18,8 +18,9 @@ from pydantic import TypeAdapter
 from unisono.commands.console import err, out, print_json
 from unisono.commands.finish import Outcome, finish
 from unisono.commands.tune import Wishes, node_counts
-from unisono.errors import UserError
-from unisono.language import _
+from unisono.core.errors import UserError
+from unisono.core.language import _
+from unisono.core.writing import write
 from unisono.mpi.launchers import step
 from unisono.search.search import ENDED
 from unisono.study.asked import find
@@ -34,7 +35,6 @@ from unisono.submit.kept import Kept, KeptJob
 from unisono.submit.pbs import Pbs
 from unisono.submit.scheduler import Request, Scheduler, Seen
 from unisono.submit.slurm import Slurm
-from unisono.writing import write
 
 SCHEDULERS: dict[str, Scheduler] = {"slurm": Slurm(), "pbs": Pbs(), "flux": Flux()}
 UNDECIDED = 3

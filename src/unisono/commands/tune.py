@@ -11,6 +11,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from unisono.cmdline.hosts import parse_hosts
 from unisono.commands import planning
 from unisono.commands.busy import warn_where_busy
 from unisono.commands.choosing import level_of
@@ -20,16 +21,16 @@ from unisono.commands.interrupted import terminated_like_interrupted
 from unisono.commands.leftovers import remove_leftovers
 from unisono.commands.progress import StudyProgress
 from unisono.commands.remembered import compiler, launcher, started
-from unisono.errors import UserError
-from unisono.language import _, translated
-from unisono.launch.hosts import parse_hosts
-from unisono.library.build import bench_program
-from unisono.machine.describe import describe, load
+from unisono.core.errors import UserError
+from unisono.core.language import _, translated
+from unisono.core.numbers import whole_number
+from unisono.core.vocabulary import NODES_MOST
+from unisono.inventory.describe import describe, load
+from unisono.inventory.scheduler import seconds_left
+from unisono.library.native import bench_program
 from unisono.machine.description import Machine
 from unisono.machine.limits import quota_sentence
-from unisono.machine.scheduler import seconds_left
 from unisono.mpi.launchers import step
-from unisono.numbers import whole_number
 from unisono.results.engine import ForeignEngine
 from unisono.results.engine import foreign as foreign_of
 from unisono.search.planned import estimate as estimate_of
@@ -43,7 +44,6 @@ from unisono.study.files import Outputs
 from unisono.study.matrix import Matrix, expand
 from unisono.study.ours import Ours, prepare
 from unisono.study.store import Store
-from unisono.vocabulary import NODES_MOST
 
 
 @dataclass(frozen=True, slots=True)

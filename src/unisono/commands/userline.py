@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from unisono.errors import UserError
-from unisono.language import _
+from unisono.core.errors import UserError
+from unisono.core.language import _
 from unisono.mpi.launchers import is_an_mpis
 
 
@@ -29,7 +29,7 @@ def mpirun_of(words: list[str]) -> str | None:
 def mpirun_meant(words: list[str]) -> str | None:
     """The same; for srun and the like the launcher of the MPI that the program was linked with, None where that cannot
     be told. Raises UserError where the line starts with nothing that can be run."""
-    from unisono.launch.preload import launcher_of
+    from unisono.cmdline.preload import launcher_of
     from unisono.profile import diagnose
 
     return mpirun_of(words) or diagnose.mpirun_of(diagnose.program_of(words, launcher_of(words)))

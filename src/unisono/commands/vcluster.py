@@ -8,7 +8,7 @@ from typing import NoReturn
 
 from unisono.commands.console import out
 from unisono.commands.userline import words_of
-from unisono.language import _
+from unisono.core.language import _
 from unisono.vcluster import kept
 
 

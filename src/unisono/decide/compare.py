@@ -13,18 +13,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from unisono.core.errors import UserError
+from unisono.core.interval import Interval
+from unisono.core.language import N_, _, listed, translated
+from unisono.core.sizes import format_size
+from unisono.core.vocabulary import Case
 from unisono.decide import sentences
 from unisono.decide.fastest import Fastest, fastest
 from unisono.decide.findings import NOT_TOLD
 from unisono.decide.labels import label
 from unisono.decide.sides import KINDS, Pair, Row, Side
-from unisono.errors import UserError
-from unisono.interval import Interval
-from unisono.language import N_, _, listed, translated
-from unisono.sizes import format_size
 from unisono.study.data import StudyData
 from unisono.tuning.finding import Finding
-from unisono.vocabulary import Case
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
+from unisono.core.vocabulary import DEFAULT, Setting
 from unisono.decide.plans import Course, Evaluation, aligned, base_of, bridged, calls_of, compared, evaluate
 from unisono.decide.robust import Counts, Flags, Floats
 from unisono.decide.statistics import Prior, contrasts
 from unisono.decide.table import Table, filled
-from unisono.vocabulary import DEFAULT, Setting
 
 PRIOR = Prior(within=0.08, between=0.15, dof=0.5)
 """Noise assumed before it is seen: standard deviations (log) between launches. It weighs little once noise is seen."""

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from unisono.core.errors import UserError
+from unisono.core.language import _
+from unisono.core.vocabulary import CALL_SCOPE, DEFAULT, NATIVE, SIMULATED, Sample, Setting
 from unisono.decide import sentences
 from unisono.decide.decision import Decision, Step
 from unisono.decide.disqualify import Disqualified, disqualify
@@ -14,13 +17,10 @@ from unisono.decide.pool import pooled
 from unisono.decide.select import estimates
 from unisono.decide.stepwise import Selection, select
 from unisono.decide.table import Table, in_order, tables
-from unisono.errors import UserError
-from unisono.language import _
 from unisono.study.data import LaunchRow, Refusal
 from unisono.tuning.choosing import ordered, worthwhile
 from unisono.tuning.finding import Finding
 from unisono.tuning.plans import Plan
-from unisono.vocabulary import CALL_SCOPE, DEFAULT, NATIVE, SIMULATED, Sample, Setting
 
 STATISTIC = {"classic": "mean", "race": "median", SIMULATED: "median"}
 """What of a launch counts: the benchmark of Oracle's guides reports means; medians do not mind a hiccup."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from unisono.interval import Interval
+from unisono.core.interval import Interval
+from unisono.core.vocabulary import Case, Setting
 from unisono.tuning.finding import Finding
 from unisono.tuning.plans import Plan
-from unisono.vocabulary import Case, Setting
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from unisono.core.language import N_
+from unisono.core.vocabulary import PRELOAD, Case, Sample, Setting, launch_part
 from unisono.decide import sentences
-from unisono.language import N_
 from unisono.study.data import LaunchRow, Refusal
 from unisono.tuning.finding import Finding
-from unisono.vocabulary import PRELOAD, Case, Sample, Setting, launch_part
 
 _UNSTABLE = ("crashed", "hung")
 NO_FAULT = ("done", "running", "interrupted")

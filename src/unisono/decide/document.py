@@ -6,10 +6,10 @@ import math
 from dataclasses import replace
 
 from unisono import __version__
+from unisono.core.errors import LaunchError
+from unisono.core.interval import Interval
 from unisono.decide.decision import Decision
 from unisono.decide.joint import counted
-from unisono.errors import LaunchError
-from unisono.interval import Interval
 from unisono.machine.fingerprint import fingerprint
 from unisono.measure.protocol import parse_limits
 from unisono.study.data import StudyData

@@ -7,10 +7,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from unisono.core.interval import Interval
+from unisono.core.sizes import format_size
+from unisono.core.vocabulary import Case
 from unisono.decide.sides import KINDS, Pair, Row, Side
-from unisono.interval import Interval
-from unisono.sizes import format_size
-from unisono.vocabulary import Case
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,14 +15,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from unisono.core.interval import Interval
+from unisono.core.vocabulary import DEFAULT, Case, Setting, whose
 from unisono.decide import sentences
 from unisono.decide.claims import Claim, Verdict, verdicts
 from unisono.decide.statistics import locations
 from unisono.decide.stepwise import is_component
 from unisono.decide.table import Table, filled
-from unisono.interval import Interval
 from unisono.tuning.finding import Finding
-from unisono.vocabulary import DEFAULT, Case, Setting, whose
 
 SINGULAR = 1.5
 """How many times off its neighbours' line a size must be to be a singular point."""

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unisono.core.interval import Interval
+from unisono.core.vocabulary import MICROBENCHMARKS, Setting
 from unisono.decide.luck import cut, modest
 from unisono.decide.robust import Counts, Floats
 from unisono.decide.statistics import Contrast, Prior, by_round, contrasts
-from unisono.interval import Interval
 from unisono.tuning.plans import Joint
-from unisono.vocabulary import MICROBENCHMARKS, Setting
 
 if TYPE_CHECKING:
     from unisono.decide.plans import Evaluation

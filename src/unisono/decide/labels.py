@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from itertools import combinations
 
-from unisono.language import N_
+from unisono.core.language import N_
 from unisono.study.data import StudyData
 
 _MOST = 3

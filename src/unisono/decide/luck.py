@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from unisono.core.interval import Interval
 from unisono.decide.robust import Counts, Floats
 from unisono.decide.statistics import Contrast, interval
-from unisono.interval import Interval
 
 
 def cut(contrast: Contrast, values: Floats, rounds: Counts, columns: Sequence[int]) -> Floats:

@@ -22,15 +22,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from unisono.decide.joint import joint_gains
-from unisono.decide.luck import cut, modest
-from unisono.decide.robust import Counts, Floats
-from unisono.decide.select import Segment, boundary, merged, segments
-from unisono.decide.statistics import Contrast, Prior, contrasts
-from unisono.decide.table import Table, filled
-from unisono.interval import Interval
-from unisono.tuning.plans import Plan, Rule
-from unisono.vocabulary import (
+from unisono.core.interval import Interval
+from unisono.core.vocabulary import (
     CALL_SCOPE,
     DEFAULT,
     DISPATCHED,
@@ -43,6 +36,13 @@ from unisono.vocabulary import (
     is_ours,
     one_for_all,
 )
+from unisono.decide.joint import joint_gains
+from unisono.decide.luck import cut, modest
+from unisono.decide.robust import Counts, Floats
+from unisono.decide.select import Segment, boundary, merged, segments
+from unisono.decide.statistics import Contrast, Prior, contrasts
+from unisono.decide.table import Table, filled
+from unisono.tuning.plans import Plan, Rule
 
 COVERAGE = 0.5
 """A plan has a gain for a collective when it was measured on at least this share of the default's sizes."""

@@ -16,11 +16,11 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import scipy
 
+from unisono.core.vocabulary import CALL_SCOPE, Case, Setting, is_ours
 from unisono.decide.robust import Counts, Flags, Floats
 from unisono.decide.statistics import FLOOR_BETWEEN, by_round
 from unisono.decide.table import Table
 from unisono.library.algorithms import shares_memory
-from unisono.vocabulary import CALL_SCOPE, Case, Setting, is_ours
 
 _TRANSPORT = ("UCX_", "btl", "coll_", "mtl", "pml", "smsc")
 """Begin the names of launch parameters that say by what messages go, and nothing about memory or where ranks are."""

@@ -23,17 +23,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from unisono.core.language import N_
+from unisono.core.vocabulary import CALL_SCOPE, DEFAULT, Case, Sample, Setting, launch_part
 from unisono.decide.contenders import PRIOR, Contenders, expected_improvement
 from unisono.decide.disqualify import NO_FAULT, Disqualified, disqualify
 from unisono.decide.joint import counted, joined
 from unisono.decide.plans import assemble, launches_of
 from unisono.decide.pool import elsewhere, pooled
 from unisono.decide.table import Table, tables
-from unisono.language import N_
 from unisono.study.data import LaunchRow, Refusal
 from unisono.tuning.choosing import hurdle, mean_log
 from unisono.tuning.plans import Plan
-from unisono.vocabulary import CALL_SCOPE, DEFAULT, Case, Sample, Setting, launch_part
 
 _APART = 32
 """Factor between neighbours of the first sizes: five doublings. Only a grid coarser than doublings would have more."""

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from unisono.core.vocabulary import DEFAULT
 from unisono.decide.decision import Estimate
 from unisono.decide.robust import Counts, Floats
 from unisono.decide.statistics import contrasts, intervals, locations
 from unisono.decide.table import Table
-from unisono.vocabulary import DEFAULT
 
 SUPPORT = 2
 """How many measured sizes a range needs before a setting other than the base may serve it, at either end of the sizes,

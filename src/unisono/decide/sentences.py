@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 
-from unisono.errors import UserError
-from unisono.language import N_
-from unisono.sizes import format_size, parse_size
-from unisono.vocabulary import DEFAULT, INTEL, MPICH, OF_THE_MPI, UNISONO, Case, Setting
+from unisono.core.errors import UserError
+from unisono.core.language import N_
+from unisono.core.sizes import format_size, parse_size
+from unisono.core.vocabulary import DEFAULT, INTEL, MPICH, OF_THE_MPI, UNISONO, Case, Setting
 
 
 def order(value: str) -> tuple[int, int, str]:

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from unisono.core.interval import Interval
+from unisono.core.language import N_
+from unisono.core.vocabulary import DEFAULT, Case, Setting, as_measured
 from unisono.decide import sentences
 from unisono.decide.claims import Verdict, verdicts
 from unisono.decide.disqualify import disqualify
@@ -18,13 +21,10 @@ from unisono.decide.pool import pooled
 from unisono.decide.robust import Counts, Floats
 from unisono.decide.statistics import contrasts, interval, locations
 from unisono.decide.table import filled, size_weights, tables
-from unisono.interval import Interval
-from unisono.language import N_
 from unisono.study.data import StudyData
 from unisono.tuning.choosing import choose
 from unisono.tuning.finding import Finding
 from unisono.tuning.plans import Plan
-from unisono.vocabulary import DEFAULT, Case, Setting, as_measured
 
 KINDS = ("default", "best")
 

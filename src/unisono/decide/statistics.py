@@ -31,9 +31,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy
 
+from unisono.core.interval import Interval
+from unisono.core.vocabulary import EXACT, Setting
 from unisono.decide.robust import Counts, Flags, Floats, median, moderate, outliers, trimmed_mean
-from unisono.interval import Interval
-from unisono.vocabulary import EXACT, Setting
 
 FLOOR_WITHIN = 0.005
 """Least standard deviation (log) assumed between launches for settings compared within one launch."""

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from unisono.core.vocabulary import DEFAULT, LEFT_TO_THE_MPI, NATIVE, UNISONO, Setting
 from unisono.decide.claims import verdicts
 from unisono.decide.decision import Step
 from unisono.decide.sentences import order
 from unisono.decide.table import Table
-from unisono.vocabulary import DEFAULT, LEFT_TO_THE_MPI, NATIVE, UNISONO, Setting
 
 NOT_SET = "not set"
 """How a step names the absence of the parameter it compares."""

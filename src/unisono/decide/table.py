@@ -11,8 +11,8 @@ from typing import TypeVar
 
 import numpy as np
 
+from unisono.core.vocabulary import Case, Sample, Setting
 from unisono.decide.robust import Counts, Floats, median
-from unisono.vocabulary import Case, Sample, Setting
 
 T = TypeVar("T", Case, Setting)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 
-from unisono.errors import UserError
-from unisono.language import _
+from unisono.core.errors import UserError
+from unisono.core.language import _
 
 
 def words(mca: Mapping[str, str], env: Mapping[str, str], placement: Sequence[str] = ()) -> list[str]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from unisono.core.language import _
+from unisono.core.sizes import format_size
 from unisono.export.message_bytes import message_bytes
-from unisono.export.rules import Entry, MessageRule, RulesFile
-from unisono.language import _
-from unisono.sizes import format_size
+from unisono.export.tuned_rules import Entry, MessageRule, RulesFile
 from unisono.tuning import words
 from unisono.tuning.plans import Plan, Rule
 

@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from unisono.export import mpich_files, preset_file, rules, rules_json
+from unisono.core.version import at_least
+from unisono.export import mpich_files, preset_file
+from unisono.export import tuned_rules as rules
+from unisono.export import tuned_rules_json as rules_json
 from unisono.export.content import Content
 from unisono.export.handed import Handed
 from unisono.export.mpich_files import selection, selection_files
 from unisono.export.serving import with_its_launch
-from unisono.version import at_least
 
 RULES = "openmpi-rules.conf"
 JSON_RULES = "openmpi-rules.json"

@@ -12,10 +12,10 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
+from unisono.core.language import _, translated
 from unisono.export.content import content_of
 from unisono.export.formats import named
 from unisono.export.seen import Item
-from unisono.language import _, translated
 from unisono.machine.description import Machine
 from unisono.tuning.contents import Tuning
 from unisono.tuning.plans import Plan

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from unisono.errors import UserError
+from unisono.core.errors import UserError
+from unisono.core.language import N_, _
+from unisono.core.version import at_least
+from unisono.core.vocabulary import WITHOUT_SIZE
 from unisono.export.message_bytes import ONE_RULE, has_rules, message_bytes
-from unisono.export.rules import COLLECTIVE_IDS, CollectiveRules, CommRules, MessageRule, RulesFile
-from unisono.language import N_, _
+from unisono.export.tuned_rules import COLLECTIVE_IDS, CollectiveRules, CommRules, MessageRule, RulesFile
 from unisono.machine.description import Mpi
 from unisono.tuning.contents import Tuning
 from unisono.tuning.plans import Plan, Rule
-from unisono.version import at_least
-from unisono.vocabulary import WITHOUT_SIZE
 
 _FIXED = MessageRule(0, 0)
 """What MPI does by itself, from 0 bytes on."""

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from unisono.errors import UserError
+from unisono.core.errors import UserError
+from unisono.core.language import _
 from unisono.export.provenance import provenance
 from unisono.export.words import PlanWords, plan_words
-from unisono.language import _
 from unisono.machine.description import Machine, Mpi
 from unisono.parameters.spelling import require_mpi
 from unisono.study.data import StudyData

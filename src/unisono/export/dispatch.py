@@ -17,10 +17,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from unisono.errors import UserError
-from unisono.language import _
+from unisono.core.errors import UserError
+from unisono.core.language import _
+from unisono.core.vocabulary import DISPATCHED, REPRODUCIBLE, Setting
 from unisono.parameters.spelling import of_implementation
-from unisono.vocabulary import DISPATCHED, REPRODUCIBLE, Setting
 
 HEADER = "unisono-rules 1"
 COSTS = ("node_latency", "node_byte", "fabric_latency", "fabric_byte")

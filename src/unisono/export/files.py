@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from unisono.errors import UserError
+from unisono.core.errors import UserError
+from unisono.core.language import N_, _
+from unisono.core.reading import open_regular
+from unisono.core.writing import write
 from unisono.export.carried import JSON_RULES, RULES
 from unisono.export.content import OpenStudy, content_of
 from unisono.export.formats import FORMATS, Format, han, named, rules
 from unisono.export.provenance import MADE_BY
 from unisono.export.seal import is_edited, sealed
 from unisono.export.words import plan_words
-from unisono.language import N_, _
 from unisono.machine.description import Machine, mpi_name
 from unisono.mpi import FAMILIES
 from unisono.parameters.spelling import require_mpi
-from unisono.reading import open_regular
 from unisono.tuning.choice import foretold, without_library
 from unisono.tuning.contents import Tuning
 from unisono.tuning.plans import Plan, gain_words
-from unisono.writing import write
 
 OURS = rules.NAME
 """The format that our own library reads."""

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from unisono.errors import UserError
-from unisono.language import N_, _
+from unisono.core.errors import UserError
+from unisono.core.language import N_, _
 from unisono.tuning.plans import Plan, Rule
 
 SINCE = "5"

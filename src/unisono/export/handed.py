@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from unisono.cmdline.command import Command, command
+from unisono.core.vocabulary import DEFAULT
 from unisono.export.words import RULES_FILE
-from unisono.launch.command import Command, command
 from unisono.machine.description import Machine
 from unisono.parameters.spelling import require_mpi
 from unisono.tuning.plans import Plan
-from unisono.vocabulary import DEFAULT
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,15 +9,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from unisono.errors import LaunchError
+from unisono.core.errors import LaunchError
+from unisono.core.language import _
+from unisono.core.reading import read_text
+from unisono.core.writing import write
 from unisono.export import preset_file
 from unisono.export.content import Content
 from unisono.export.handed import Handed
 from unisono.export.probe import answered, probe_program
 from unisono.export.seen import Item
-from unisono.language import _
-from unisono.reading import read_text
-from unisono.writing import write
 
 _STARTUP = r"^\[0\] MPI startup\(\): "
 _SET = re.compile(_STARTUP + r"(I_MPI_\w+)=(.*)$", re.MULTILINE)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from unisono.errors import UserError
+from unisono.core.errors import UserError
+from unisono.core.language import _
 from unisono.export.version_words import asking, measured_with
-from unisono.language import _
 from unisono.machine.description import Mpi
 
 _LUA_SET = re.compile(r'pushenv\("((?:[^"\\]|\\.)*)", "((?:[^"\\]|\\.)*)"\)')

@@ -18,7 +18,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from unisono.errors import LaunchError, UserError
+from unisono.cmdline.command import command
+from unisono.core.errors import LaunchError, UserError
+from unisono.core.language import _
+from unisono.core.reading import read_text
+from unisono.core.sizes import format_size
+from unisono.core.vocabulary import DEFAULT
 from unisono.export import seen
 from unisono.export.beside import beside
 from unisono.export.calls import sizes_of
@@ -30,12 +35,7 @@ from unisono.export.mpich_selection import COUNTED, forced
 from unisono.export.mpich_tables import Tree, tables_of
 from unisono.export.probe import Answers, Until, answered, ask, probe_program
 from unisono.export.seen import OWN_CHOICE, Item
-from unisono.language import _
-from unisono.launch.command import command
 from unisono.mpi.cvars import algorithm_variable
-from unisono.reading import read_text
-from unisono.sizes import format_size
-from unisono.vocabulary import DEFAULT
 
 _FORCES = re.compile(r"MPIR_CVAR_([A-Z_]+)_INTRA_ALGORITHM")
 _STRICT = {"MPIR_CVAR_COLLECTIVE_FALLBACK": "error", "MPIR_CVAR_POSIX_NUM_COLLS_THRESHOLD": "0"}

@@ -6,15 +6,15 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 
-from unisono.errors import UserError
+from unisono.core.errors import UserError
+from unisono.core.language import N_, _
+from unisono.core.vocabulary import MPICH, is_ours
 from unisono.export.compiled import plans_under
 from unisono.export.content import Content
 from unisono.export.mpich_selection import Selection, compile_selection, forced, unsayable
 from unisono.export.mpich_tables import Tree, tables_of
-from unisono.language import N_, _
 from unisono.mpi.cvars import algorithm_variable, device_variable
 from unisono.tuning.plans import Plan, Rule
-from unisono.vocabulary import MPICH, is_ours
 
 ALGORITHMS = "mpich-selection.json"
 COMPOSITIONS = "mpich-ch4-selection.json"

@@ -10,10 +10,10 @@ import json
 import re
 from dataclasses import dataclass
 
-from unisono.errors import UserError
+from unisono.core.errors import UserError
+from unisono.core.language import _
 from unisono.export.mpich_selection import holds_for
 from unisono.export.mpich_tables import Tree
-from unisono.language import _
 
 _AVERAGED = ("allreduce", "bcast", "reduce", "alltoall", "iallreduce", "ibcast", "ireduce", "ialltoall")
 _UNCOUNTED = re.compile(r"i?(barrier|scan|exscan|gatherv|scatterv|neighbor_.*)")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from unisono.core.language import N_
+from unisono.core.vocabulary import MPICH
 from unisono.export.message_bytes import ONE_RULE
 from unisono.export.mpich_tables import Tables, Tree
-from unisono.language import N_
 from unisono.tuning.plans import Plan, Rule
-from unisono.vocabulary import MPICH
 
 _LARGEST = (1 << 31) - 1
 """A threshold is a C int."""

@@ -12,22 +12,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from unisono.errors import LaunchError
-from unisono.export import rules_json, seen
+from unisono.cmdline.command import Command
+from unisono.core.errors import LaunchError
+from unisono.core.language import N_, _
+from unisono.core.reading import read_text
+from unisono.export import seen
+from unisono.export import tuned_rules_json as rules_json
 from unisono.export.beside import beside
 from unisono.export.calls import Point, rule_points, watched
 from unisono.export.content import Content
 from unisono.export.handed import Handed
 from unisono.export.probe import Answers, ask, probe_program
-from unisono.export.rules import Entry, entries
 from unisono.export.seen import Item
 from unisono.export.tripwire import variants
+from unisono.export.tuned_rules import Entry, entries
 from unisono.export.words import RULES_FILE, PlanWords
-from unisono.language import N_, _
-from unisono.launch.command import Command
 from unisono.machine.description import Machine
 from unisono.parameters.selected import VERBOSE, parse
-from unisono.reading import read_text
 from unisono.tuning.plans import Plan
 
 

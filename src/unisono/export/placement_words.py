@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from unisono.errors import UserError
+from unisono.cmdline.placement import place
+from unisono.core.errors import UserError
 from unisono.export.content import Content
-from unisono.launch.placement import place
 
 
 def placement_words(content: Content) -> list[str]:

@@ -22,11 +22,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from unisono.errors import UserError
-from unisono.language import N_, _
+from unisono.core.errors import UserError
+from unisono.core.language import N_, _
+from unisono.core.vocabulary import COLLECTIVES, INTEL, UNISONO, Setting, one_for_all
 from unisono.mpi.family import Installation
 from unisono.tuning.plans import Plan, Rule
-from unisono.vocabulary import COLLECTIVES, INTEL, UNISONO, Setting, one_for_all
 
 NAME = "preset-file.json"
 VARIABLE = "I_MPI_TUNING"

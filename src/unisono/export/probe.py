@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from unisono import asking
-from unisono.cache import cache
-from unisono.errors import LaunchError, UserError
-from unisono.language import N_, _
+from unisono.core import asking
+from unisono.core.cache import cache
+from unisono.core.errors import LaunchError, UserError
+from unisono.core.language import N_, _
 from unisono.launch import tree
 from unisono.launch.failure import explain
 from unisono.launch.process import Finished, run
-from unisono.library.build import native_source
+from unisono.library.native import native_source
 from unisono.machine.description import Machine
 from unisono.mpi import compiler_environment
 

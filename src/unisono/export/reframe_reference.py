@@ -6,9 +6,9 @@ import ast
 import math
 from collections.abc import Sequence
 
-from unisono.errors import UserError
+from unisono.core.errors import UserError
+from unisono.core.language import _
 from unisono.export.spread import Expected
-from unisono.language import _
 
 Reference = tuple[float, float | None, float | None, str]
 """Value, lower and upper bound as parts of it (None: there is none), unit."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from unisono.errors import UserError
-from unisono.reading import read_text
+from unisono.core.errors import UserError
+from unisono.core.reading import read_text
 
 _MARK = "# As exported: "
 

@@ -6,18 +6,18 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from unisono.errors import UserError
+from unisono.cmdline.placement import check as placement_check
+from unisono.cmdline.placement import place
+from unisono.core.errors import UserError
+from unisono.core.language import N_, _
+from unisono.core.sizes import format_size, parse_size
 from unisono.export.calls import Point
 from unisono.export.handed import Handed
 from unisono.export.message_bytes import message_bytes
 from unisono.export.probe import Answers, UcxVariable
-from unisono.export.rules import Entry, MessageRule
 from unisono.export.tripwire import applied, fails
-from unisono.language import N_, _
-from unisono.launch.placement import check as placement_check
-from unisono.launch.placement import place
+from unisono.export.tuned_rules import Entry, MessageRule
 from unisono.machine.description import Machine
-from unisono.sizes import format_size, parse_size
 from unisono.tuning.plans import Plan
 
 OWN_CHOICE = N_("the MPI's own choice")

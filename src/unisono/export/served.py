@@ -12,20 +12,20 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from unisono.errors import LaunchError
+from unisono.cmdline.command import command
+from unisono.cmdline.preload import launcher_for, with_variables
+from unisono.core.errors import LaunchError
+from unisono.core.language import _
+from unisono.core.reading import read_text
+from unisono.core.sizes import format_size
+from unisono.core.vocabulary import WITHOUT_SIZE, blocking
 from unisono.export import dispatch
 from unisono.export.content import Content
 from unisono.export.probe import ask, probe_program
 from unisono.export.seen import Item
-from unisono.language import _
-from unisono.launch.command import command
-from unisono.launch.preload import launcher_for, with_variables
 from unisono.library.recorder import recorder
 from unisono.parameters.spelling import require_mpi
-from unisono.reading import read_text
-from unisono.sizes import format_size
 from unisono.tuning.plans import Plan
-from unisono.vocabulary import WITHOUT_SIZE, blocking
 
 SERVING = "unisono-rules.conf"
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from unisono.errors import UserError
+from unisono.core.errors import UserError
+from unisono.core.language import N_, _
+from unisono.core.vocabulary import DISPATCHED, LEFT_TO_THE_MPI, WITHOUT_SIZE, is_ours
 from unisono.export import dispatch
 from unisono.export.dispatch import Rules
-from unisono.language import N_, _
 from unisono.machine.description import Mpi
 from unisono.parameters.spelling import implementation
 from unisono.tuning.contents import Tuning
 from unisono.tuning.plans import Plan, Rule
-from unisono.vocabulary import DISPATCHED, LEFT_TO_THE_MPI, WITHOUT_SIZE, is_ours
 
 USUAL = {"node_latency": 2e-7, "node_byte": 1.25e-10, "fabric_latency": 2e-6, "fabric_byte": 1e-10}
 """Stands in for costs that were not measured, such as those between nodes on one node, where they do not matter: what

@@ -6,8 +6,8 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 
-from unisono.errors import UserError
-from unisono.language import _
+from unisono.core.errors import UserError
+from unisono.core.language import _
 
 _EXPORT = re.compile(r"export ([A-Za-z_][A-Za-z0-9_]*)=(.*)")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 
-from unisono.errors import UserError
+from unisono.core.errors import UserError
+from unisono.core.language import _
 from unisono.export import shell
 from unisono.export.version_words import asking, measured_with
-from unisono.language import _
 from unisono.machine.description import Mpi
 
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
+from unisono.core.vocabulary import USUAL, Case, Setting, as_measured
 from unisono.study.data import StudyData
 from unisono.tuning.plans import Plan
-from unisono.vocabulary import USUAL, Case, Setting, as_measured
 
 INSIDE = 0.99
 """Of later launches of the same, the part that one bound is meant to hold."""

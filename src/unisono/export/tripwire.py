@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from unisono.export.rules import Entry
-from unisono.language import _
+from unisono.core.language import _
+from unisono.export.tuned_rules import Entry
 
 NO_ALGORITHM = 9999
 """More algorithms than any collective of any version has."""

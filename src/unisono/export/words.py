@@ -6,17 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from unisono.cmdline.command import launch_scope_words
+from unisono.core.language import N_
+from unisono.core.version import at_least
 from unisono.export.compiled import compile_rules, plans_under
 from unisono.export.dispatch import Rules
-from unisono.export.rules import RulesFile
 from unisono.export.serving import compile_serving, other_collectives
-from unisono.language import N_
-from unisono.launch.command import launch_scope_words
+from unisono.export.tuned_rules import RulesFile
 from unisono.machine.description import Machine, Mpi
 from unisono.parameters.spelling import require_mpi, sweep_words
 from unisono.tuning.contents import Tuning
 from unisono.tuning.plans import Plan
-from unisono.version import at_least
 
 RULES_FILE = "coll_tuned_dynamic_rules_filename"
 """The MCA parameter that names coll/tuned's rules file."""

@@ -24,9 +24,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from unisono.core.vocabulary import DEFAULT, Setting
 from unisono.decide.decision import Estimate
 from unisono.extrapolate.terms import EVERY, Growth, known, total_of
-from unisono.vocabulary import DEFAULT, Setting
 
 ASSUMED = 0.35
 """Standard deviation (log) by doubling where a single number of nodes was measured: an assumption, a factor of two

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from unisono.core.interval import Interval
+from unisono.core.vocabulary import DEFAULT, Case, Setting
 from unisono.extrapolate.fit import Forecast, Model
-from unisono.interval import Interval
-from unisono.vocabulary import DEFAULT, Case, Setting
 
 WITHIN = 0.05
 """A pick that takes this much longer than the best is as good."""

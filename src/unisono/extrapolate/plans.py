@@ -9,17 +9,11 @@ from dataclasses import dataclass
 from itertools import groupby
 from statistics import fmean
 
-from unisono.decide.decision import Decision
-from unisono.decide.select import boundary
-from unisono.errors import UserError
-from unisono.extrapolate.fit import Model, Point, fit, point_of
-from unisono.extrapolate.pick import Launch, Pick, deciding, pick
-from unisono.interval import Interval
-from unisono.language import N_, _
-from unisono.sizes import format_size
-from unisono.tuning.finding import Finding
-from unisono.tuning.plans import Plan, Rule
-from unisono.vocabulary import (
+from unisono.core.errors import UserError
+from unisono.core.interval import Interval
+from unisono.core.language import N_, _
+from unisono.core.sizes import format_size
+from unisono.core.vocabulary import (
     CALL_SCOPE,
     DEFAULT,
     DISPATCHED,
@@ -33,6 +27,12 @@ from unisono.vocabulary import (
     launch_part,
     one_for_all,
 )
+from unisono.decide.decision import Decision
+from unisono.decide.select import boundary
+from unisono.extrapolate.fit import Model, Point, fit, point_of
+from unisono.extrapolate.pick import Launch, Pick, deciding, pick
+from unisono.tuning.finding import Finding
+from unisono.tuning.plans import Plan, Rule
 
 _TIE = 0.01
 """Plans whose mean log gains differ by less are equally good."""

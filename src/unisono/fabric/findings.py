@@ -8,9 +8,9 @@ from typing import Literal
 
 import numpy as np
 
+from unisono.core.language import _, listed
 from unisono.fabric.effects import Bounds, Effects, Slow, polish, slow
 from unisono.fabric.measured import Array, Fabric
-from unisono.language import _, listed
 
 FALSE_ALARMS = 0.05
 """Of all measurements of a sound machine in which anything is named, at most."""

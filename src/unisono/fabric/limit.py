@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from unisono.errors import UserError
+from unisono.core.errors import UserError
 from unisono.fabric.measured import Fabric, load
 
 

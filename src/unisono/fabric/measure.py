@@ -13,16 +13,16 @@ from collections.abc import Callable
 from datetime import datetime, timezone
 from pathlib import Path
 
-from unisono.errors import LaunchError, UserError
+from unisono.cmdline.command import command
+from unisono.core.errors import LaunchError, UserError
+from unisono.core.language import _, translated
+from unisono.core.vocabulary import Setting
 from unisono.fabric.measured import Fabric, Launch
 from unisono.fabric.rounds import Pair, rounds
-from unisono.language import _, translated
-from unisono.launch.command import command
 from unisono.machine.description import Machine, mpi_name
 from unisono.measure.protocol import Between
 from unisono.measure.session import Session
 from unisono.parameters.spelling import require_mpi
-from unisono.vocabulary import Setting
 
 Row = tuple[float, float, float, float]
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
-from unisono.errors import UserError
-from unisono.language import _
-from unisono.reading import MACHINE_MOST, read_text
-from unisono.writing import write
+from unisono.core.errors import UserError
+from unisono.core.language import _
+from unisono.core.reading import MACHINE_MOST, read_text
+from unisono.core.writing import write
 
 FORMAT = "unisono-fabric"
 Array = NDArray[np.float64]

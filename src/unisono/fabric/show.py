@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from unisono.core.language import _, listed
 from unisono.fabric.findings import conclusion, findings, sentence, shown
 from unisono.fabric.measured import Fabric
 from unisono.fabric.tree import Branch, tree
-from unisono.language import _, listed
 
 _MATRIX_MOST = 12
 """Nodes: a matrix of more does not fit a terminal."""

@@ -11,17 +11,17 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from unisono.errors import UserError
+from unisono.cmdline.command import Command
+from unisono.cmdline.job import Place, launcher_in
+from unisono.cmdline.layouts import Layout
+from unisono.core.errors import UserError
+from unisono.core.language import N_, _
+from unisono.core.vocabulary import Setting
 from unisono.hybrid import policies
 from unisono.hybrid.lines import binding, fill, threads_environment
-from unisono.language import N_, _
-from unisono.launch.command import Command
-from unisono.launch.job import Place, launcher_in
-from unisono.launch.layouts import Layout
 from unisono.machine.description import Machine
 from unisono.mpi.launchers.launcher import Launcher
 from unisono.tuning.contents import LayoutModel, Tuning
-from unisono.vocabulary import Setting
 
 _COUNTS = ("n", "np", "ntasks")
 

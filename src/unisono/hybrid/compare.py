@@ -10,17 +10,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from unisono.core.errors import UserError
+from unisono.core.interval import Interval
+from unisono.core.language import N_, _
+from unisono.core.vocabulary import Setting
 from unisono.decide.labels import label
 from unisono.decide.statistics import compare as compare_settings
-from unisono.errors import UserError
 from unisono.hybrid.decide import Rank
 from unisono.hybrid.steady import DRIFT
 from unisono.hybrid.study import HybridStudy
 from unisono.hybrid.variants import Variant, links_words
-from unisono.interval import Interval
-from unisono.language import N_, _
 from unisono.machine.fingerprint import differences
-from unisono.vocabulary import Setting
 
 Model = tuple[int, str, Setting]
 """Threads a process, packing, links."""

@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from unisono.core.interval import Interval
+from unisono.core.language import N_
 from unisono.decide.statistics import compare
 from unisono.hybrid.run import Result
 from unisono.hybrid.solver import PARTS
 from unisono.hybrid.steady import DRIFT, ENOUGH, Rounds, sort_rounds
 from unisono.hybrid.variants import Variant
-from unisono.interval import Interval
-from unisono.language import N_
 
 _WORTH_SAYING = 0.02
 """Of the reference's time: smaller shares explain nothing."""

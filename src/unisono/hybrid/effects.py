@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from unisono.core.interval import Interval
+from unisono.core.vocabulary import Setting
 from unisono.decide.statistics import compare
 from unisono.hybrid.decide import Decision
 from unisono.hybrid.run import Result
 from unisono.hybrid.variants import Variant
-from unisono.interval import Interval
-from unisono.vocabulary import Setting
 
 
 @dataclass(frozen=True, slots=True)

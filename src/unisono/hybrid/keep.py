@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from unisono import __version__
+from unisono.core.errors import UserError
+from unisono.core.interval import Interval
+from unisono.core.language import _, translated
 from unisono.decide.document import rounded
-from unisono.errors import UserError
 from unisono.hybrid.decide import Decision
 from unisono.hybrid.policies import resolved
 from unisono.hybrid.study import METHOD
-from unisono.interval import Interval
-from unisono.language import _, translated
 from unisono.machine.description import Machine
 from unisono.machine.fingerprint import differences, fingerprint
 from unisono.study.data import StudyData

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from unisono.errors import UserError
+from unisono.cmdline.command import Command, command
+from unisono.cmdline.layouts import Layout
+from unisono.core.errors import UserError
+from unisono.core.language import _
 from unisono.hybrid import policies
 from unisono.hybrid.variants import Variant
-from unisono.language import _
-from unisono.launch.command import Command, command
-from unisono.launch.layouts import Layout
 from unisono.machine.description import Machine
 from unisono.mpi.family import Family
 from unisono.mpi.launchers import may_start_ranks
@@ -32,7 +32,7 @@ def threads_environment(layout: Layout) -> dict[str, str]:
 
 
 def line(machine: Machine, variant: Variant, program: Sequence[str]) -> Command:
-    """mpirun for a program (its words, without a launcher). Raises UserError as launch.command does."""
+    """mpirun for a program (its words, without a launcher). Raises UserError as cmdline.command does."""
     layout = variant.layout
     placed = [*policies.words(variant.numa, layout, machine), *program]
     made = command(machine, variant.links, variant.nodes, layout.processes, placed)

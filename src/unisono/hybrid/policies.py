@@ -10,9 +10,9 @@ from __future__ import annotations
 import shutil
 from typing import Literal, cast
 
-from unisono.errors import UserError
-from unisono.language import N_, _
-from unisono.launch.layouts import Layout
+from unisono.cmdline.layouts import Layout
+from unisono.core.errors import UserError
+from unisono.core.language import N_, _
 from unisono.machine.description import Machine
 
 Policy = Literal["none", "local", "socket-local", "socket-interleave"]

@@ -10,11 +10,11 @@ from typing import Any
 
 from unisono.advise.runs import Metric
 from unisono.advise.timed import Timed, timed
-from unisono.errors import UserError
+from unisono.cmdline.command import Command
+from unisono.core.errors import UserError
+from unisono.core.language import N_, _
 from unisono.hybrid.solver import answer_of, checked_answer
 from unisono.hybrid.variants import Variant
-from unisono.language import N_, _
-from unisono.launch.command import Command
 from unisono.launch.process import Finished
 from unisono.study.rows import PROGRAM
 from unisono.study.store import Statistics, Store

@@ -6,10 +6,10 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from unisono.core.interval import Interval
+from unisono.core.language import _, ngettext, translated
 from unisono.hybrid.compare import Comparison
 from unisono.hybrid.decide import Decision, Rank
-from unisono.interval import Interval
-from unisono.language import _, ngettext, translated
 
 
 def ranking(decision: Decision) -> Group:

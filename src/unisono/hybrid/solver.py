@@ -10,10 +10,10 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, ValidationError, field_validator
 
-from unisono.errors import UserError
-from unisono.language import N_, _
-from unisono.library.build import Target, built
-from unisono.toml import explain_validation
+from unisono.core.errors import UserError
+from unisono.core.language import N_, _
+from unisono.core.toml import explain_validation
+from unisono.library.native import Target, built
 
 SOLVER = Target("unisono-solver", "solver/unisono-solver", ("solver", "common"), "the solver")
 AGAINST_PETSC = Target(
@@ -63,7 +63,7 @@ def checked_answer(answer: Mapping[str, Any], where: str) -> dict[str, Any]:
 
 
 def solver_program(mpicc: str | None, progress: Callable[[str], None] | None = None) -> Path:
-    """The solver for this mpicc, built on first use and kept. Raises UserError as library.build.built does."""
+    """The solver for this mpicc, built on first use and kept. Raises UserError as library.native.built does."""
     return built(SOLVER, mpicc, progress)
 
 

@@ -6,11 +6,11 @@ import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from unisono.errors import UserError
+from unisono.core.errors import UserError
+from unisono.core.language import N_, _
 from unisono.hybrid.decide import Decision, decide
 from unisono.hybrid.run import Result, results
 from unisono.hybrid.variants import Variant
-from unisono.language import N_, _
 from unisono.study.data import LaunchRow, StudyData
 from unisono.study.rows import TEXT
 from unisono.study.store import Store

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from unisono.errors import UserError
+from unisono.cmdline.layouts import Layout, chosen_layouts
+from unisono.core.errors import UserError
+from unisono.core.language import N_, _
+from unisono.core.numbers import whole_number
+from unisono.core.vocabulary import Setting
 from unisono.hybrid.policies import POLICIES, chosen_policies
-from unisono.language import N_, _
-from unisono.launch.layouts import Layout, chosen_layouts
 from unisono.machine.description import Machine
-from unisono.numbers import whole_number
 from unisono.parameters.defaults import has_fast_network
-from unisono.vocabulary import Setting
 
 LINKS = ("UCX_MAX_RNDV_RAILS", "UCX_MAX_EAGER_RAILS")
 """Over how many links one message may be spread: today's form of MX_BONDING in Nakajima (2009)."""

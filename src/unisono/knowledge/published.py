@@ -8,13 +8,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from unisono.errors import UserError
-from unisono.fields import Collective, Count, SettingField
-from unisono.language import _
+from unisono.core.errors import UserError
+from unisono.core.fields import Collective, Count, SettingField
+from unisono.core.language import _
+from unisono.core.sizes import format_size, parse_size
+from unisono.core.toml import explain_validation, read_toml
+from unisono.core.vocabulary import Setting
 from unisono.machine.description import Machine
-from unisono.sizes import format_size, parse_size
-from unisono.toml import explain_validation, read_toml
-from unisono.vocabulary import Setting
 
 _FILES = ("bm-standard-e5-192", "bm-optimized3-36", "npb-ft-optimized3-36")
 

@@ -11,8 +11,8 @@ import signal
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from unisono.errors import LaunchError
-from unisono.language import N_
+from unisono.core.errors import LaunchError
+from unisono.core.language import N_
 
 
 @dataclass(frozen=True, slots=True)

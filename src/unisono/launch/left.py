@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from unisono.cache import cache
+from unisono.core.cache import cache
 from unisono.launch import tree
 
 _KEPT_SECONDS = 30 * 24 * 3600.0

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
-from unisono.errors import LaunchError
-from unisono.language import N_
+from unisono.core.errors import LaunchError
+from unisono.core.language import N_
 from unisono.launch import left, tree
 from unisono.launch.failure import STUMBLES, explain, over, stumbled
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from unisono.library.build import native_source
+from unisono.library.native import native_source
 
 _ROW = re.compile(r"^(ALGORITHM|MESSAGES)\((\w+)\)$", re.MULTILINE)
 

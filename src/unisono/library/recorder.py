@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from unisono.library.build import Target, built
+from unisono.library.native import Target, built
 
 LIBRARY_NAME = "libunisono.so"
 RECORDER = Target(
@@ -19,6 +19,6 @@ RECORDER = Target(
 def recorder(mpicc: str | None, progress: Callable[[str], None] | None = None) -> Path:
     """The library for this mpicc, built on first use and kept by MPI, compiler and sources, as the benchmark is.
 
-    Raises UserError as library.build.built does.
+    Raises UserError as library.native.built does.
     """
     return built(RECORDER, mpicc, progress)

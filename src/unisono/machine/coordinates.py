@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
 
-from unisono.errors import UserError
-from unisono.language import N_, _, ngettext
+from unisono.core.errors import UserError
+from unisono.core.language import N_, _, ngettext
+from unisono.core.reading import COORDINATES_MOST, read_bytes
 from unisono.machine import switches
 from unisono.machine.description import Mpi
-from unisono.reading import COORDINATES_MOST, read_bytes
 
 VARIABLE = "UNISONO_TOPOLOGY"
 _LETTERS = "xyzuvw"

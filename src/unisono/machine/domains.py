@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unisono.language import _, ngettext
+from unisono.core.language import _, ngettext
 from unisono.machine.description import Machine
 
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from unisono.errors import UserError
-from unisono.reading import DOCUMENT_MOST, read_bytes
+from unisono.core.errors import UserError
+from unisono.core.reading import DOCUMENT_MOST, read_bytes
 
 ROOT = Path("/")
 

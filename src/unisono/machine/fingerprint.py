@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from unisono.language import N_
+from unisono.core.language import N_
 from unisono.machine.description import Machine, Mpi, Ucx
 
 

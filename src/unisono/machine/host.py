@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from unisono.language import N_
+from unisono.core.language import N_
 from unisono.machine.files import list_directory, parse_cpu_list, read_int, read_text
 
 _HYPERVISORS = {"kvm-clock": "KVM", "hyperv_clocksource_tsc_page": "Hyper-V", "xen": "Xen", "vmware": "VMware"}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from unisono.language import _
+from unisono.core.language import _
+from unisono.core.version import at_least
 from unisono.machine.description import Machine
 from unisono.machine.files import format_cpu_list
-from unisono.version import at_least
 
 
 def over_quota(machine: Machine, ppn: int) -> bool:

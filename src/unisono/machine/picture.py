@@ -6,9 +6,9 @@ import textwrap
 from collections.abc import Sequence
 from itertools import groupby
 
+from unisono.core.sizes import format_size
 from unisono.machine.description import Cpu, Machine
 from unisono.machine.files import format_cpu_list
-from unisono.sizes import format_size
 
 _SIDE_BY_SIDE = 100
 """Columns up to which sockets are drawn beside each other."""

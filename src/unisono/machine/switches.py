@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from unisono.language import _
+from unisono.core.language import _
 
 _RANGE = r"[0-9]{1,9}(?:-[0-9]{1,9})?"
 _BRACKETS = rf"\[({_RANGE}(?:,{_RANGE})*)\]"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from unisono.core.vocabulary import NEIGHBOURHOODS, blocking
 from unisono.measure.protocol import Limits, Rate
-from unisono.vocabulary import NEIGHBOURHOODS, blocking
 
 _NS = 1e-9
 _ALL_HEAR_ALL = (

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from unisono.errors import LaunchError
-from unisono.language import N_
+from unisono.core.errors import LaunchError
+from unisono.core.language import N_
 
 PROTOCOL = 1
 _MARK = "@U "

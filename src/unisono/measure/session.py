@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import TypeVar
 
-from unisono.errors import LaunchError
-from unisono.language import N_
+from unisono.core.errors import LaunchError
+from unisono.core.language import N_
+from unisono.core.vocabulary import USUAL, Condition
 from unisono.launch.failure import STUMBLES, stumbled
 from unisono.launch.process import Process
 from unisono.measure.protocol import (
@@ -29,7 +30,6 @@ from unisono.measure.protocol import (
     parse_line,
     parse_sample,
 )
-from unisono.vocabulary import USUAL, Condition
 
 __all__ = ["Hello", "Limits", "OwnAlgorithm", "Session", "Timing"]
 
@@ -51,7 +51,7 @@ _SAID = re.compile(r"unisono-bench: (?:rank \d+: )?(?P<hung>hung: )?(?P<sentence
 
 
 class Session:
-    """A running unisono-bench; `argv` and `env` as launch.command gives them. Use as a context manager.
+    """A running unisono-bench; `argv` and `env` as cmdline.command gives them. Use as a context manager.
 
     Every method raises LaunchError when the launch fails to answer: "refused", "crashed", "hung" or "protocol"; its
     `stderr` then holds what the launch wrote there. The session is over after that.

@@ -14,7 +14,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Hashable
 from typing import TypeVar
 
-from unisono.language import N_
+from unisono.core.language import N_
 
 T = TypeVar("T")
 Probe = Callable[[], float | None]

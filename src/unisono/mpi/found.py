@@ -8,9 +8,9 @@ import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from unisono.asking import ask
-from unisono.errors import UserError
-from unisono.language import _
+from unisono.core.asking import ask
+from unisono.core.errors import UserError
+from unisono.core.language import _
 
 DEBIANS = (".openmpi", ".mpich")
 """How Debian's names of one MPI among several end, all its programs' alike: mpirun.mpich, mpicc.mpich."""

@@ -1,11 +1,11 @@
-"""Where ranks go: what a launcher is to be told (launch.placement computes it)."""
+"""Where ranks go: what a launcher is to be told (cmdline.placement computes it)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from unisono.errors import UserError
-from unisono.language import _
+from unisono.core.errors import UserError
+from unisono.core.language import _
 
 LEVELS = ("l3", "numa", "socket", "node")
 

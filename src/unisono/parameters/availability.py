@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from unisono.language import _
+from unisono.core.language import _
+from unisono.core.version import at_least
 from unisono.machine.description import Machine
 from unisono.parameters import catalogue, conditions
 from unisono.parameters.conditions import Unmet
 from unisono.parameters.defaults import default_component, default_pml, fast_ports, usable
 from unisono.parameters.known import require_known
 from unisono.parameters.parameter import Parameter
-from unisono.version import at_least
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from unisono import mpi
-from unisono.errors import UserError
-from unisono.language import _
+from unisono.core.errors import UserError
+from unisono.core.language import _
+from unisono.core.toml import explain_validation, read_toml
 from unisono.parameters.parameter import Component, Parameter
-from unisono.toml import explain_validation, read_toml
 
 _FILES = {one.FAMILY: one.CATALOGUE for one in mpi.FAMILIES}
 

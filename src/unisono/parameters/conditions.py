@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from unisono.errors import UserError
-from unisono.language import N_, _
+from unisono.core.errors import UserError
+from unisono.core.language import N_, _
+from unisono.core.version import at_least
 from unisono.machine.description import Machine
 from unisono.parameters.defaults import default_pml, fast_ports, usable
-from unisono.version import at_least
 
 
 @dataclass(frozen=True)

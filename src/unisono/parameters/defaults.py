@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from unisono.core.version import at_least
 from unisono.machine.description import Machine
 from unisono.machine.devices import FAST
 from unisono.parameters import catalogue
-from unisono.version import at_least
 
 
 def has_fast_network(machine: Machine) -> bool:

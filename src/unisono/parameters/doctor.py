@@ -7,13 +7,13 @@ import textwrap
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from unisono.language import _, ngettext, translated
+from unisono.core.language import _, ngettext, translated
+from unisono.core.sizes import format_size
 from unisono.machine import coordinates, domains
 from unisono.machine.description import Machine
 from unisono.machine.files import format_cpu_list
 from unisono.machine.limits import quota_sentence
 from unisono.machine.picture import topology_text
-from unisono.sizes import format_size
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -231,7 +231,7 @@ def print_doctor(machine: Machine, console: Console) -> None:
 
 
 def doctor_json(machine: Machine) -> dict[str, Any]:
-    """The machine (readable by machine.describe.load, also as --machine FILE) and each parameter's availability."""
+    """The machine (readable by inventory.describe.load, also as --machine FILE) and each parameter's availability."""
     from unisono.machine.fingerprint import fingerprint
     from unisono.parameters import catalogue
     from unisono.parameters.availability import availability, available_values

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from unisono.language import N_
+from unisono.core.language import N_
+from unisono.core.version import at_least
+from unisono.core.vocabulary import LEFT_TO_THE_MPI, MPICH, Setting, is_ours
 from unisono.machine.description import Machine
 from unisono.mpi.cvars import BY_NODES
 from unisono.parameters import catalogue, conditions
@@ -16,8 +18,6 @@ from unisono.parameters.conditions import Unmet
 from unisono.parameters.defaults import default_component, default_pml, default_value, usable, value_of
 from unisono.parameters.known import require_known
 from unisono.parameters.placements import is_default_binding, same_placement
-from unisono.version import at_least
-from unisono.vocabulary import LEFT_TO_THE_MPI, MPICH, Setting, is_ours
 
 LIBRARIES = ("ucc", "hcoll")
 """Collective components that use UCX themselves, whatever carries point-to-point messages."""

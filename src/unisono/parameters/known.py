@@ -7,9 +7,9 @@ import re
 from functools import cache
 from pathlib import Path
 
-from unisono.errors import UserError
-from unisono.language import N_, _
-from unisono.machine import ucx
+from unisono.core.errors import UserError
+from unisono.core.language import N_, _
+from unisono.inventory import ucx
 from unisono.machine.description import Machine, Ucx
 from unisono.mpi.family import Parameter as Listed
 from unisono.parameters import catalogue

@@ -1,8 +1,8 @@
-"""Which placements are the same on a machine, by counting domains (unisono.launch.placement computes the places)."""
+"""Which placements are the same on a machine, by counting domains (unisono.cmdline.placement computes the places)."""
 
 from __future__ import annotations
 
-from unisono.language import N_
+from unisono.core.language import N_
 from unisono.machine.description import Machine
 from unisono.machine.domains import binding_is_set
 
@@ -20,7 +20,7 @@ _Key = tuple[str, frozenset[frozenset[int]]]
 def same_placement(value: str, machine: Machine, nodes: int, ppn: int) -> tuple[str, str]:
     """(the simplest placement with the same places, the sentence why it is the same; "" when it is `value` itself).
 
-    A value that is no placement is returned as it is: unisono.launch.placement refuses it with a message of its own.
+    A value that is no placement is returned as it is: unisono.cmdline.placement refuses it with a message of its own.
     """
     wanted = _key(value, machine, nodes, ppn)
     if wanted is None:

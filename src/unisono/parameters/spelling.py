@@ -6,14 +6,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from unisono.errors import UserError
-from unisono.language import N_, _
+from unisono.core.errors import UserError
+from unisono.core.language import N_, _
+from unisono.core.version import version_tuple
+from unisono.core.vocabulary import CALL_SCOPE, INTEL, LEFT_TO_THE_MPI, MPICH, PRELOAD, Setting, call_part, is_ours
 from unisono.machine.description import Machine, Mpi
 from unisono.mpi.cvars import algorithm_variable
 from unisono.parameters import catalogue
 from unisono.parameters.defaults import has_fast_network
-from unisono.version import version_tuple
-from unisono.vocabulary import CALL_SCOPE, INTEL, LEFT_TO_THE_MPI, MPICH, PRELOAD, Setting, call_part, is_ours
 
 ENVIRONMENT = ("UCX_", "MPI_UCX_", "UCC_", "HCOLL_", "SHARP_", "FI_", "MPIR_CVAR_", "I_MPI_")
 """Parameters of these names are environment variables; every other name is an MCA parameter."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from unisono.errors import UserError
-from unisono.language import N_, _
+from unisono.core.errors import UserError
+from unisono.core.language import N_, _
 from unisono.parameters.parameter import Parameter
 
 _MEMORY = r"(?:auto|inf|\d+(?:\.\d+)?(?:b|[kmgt]b?)?)"

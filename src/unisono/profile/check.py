@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unisono.language import _
+from unisono.core.language import _
 from unisono.profile.recorded import UNKNOWN, Profile
 from unisono.profile.steps import WAIT
 

@@ -8,10 +8,10 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from unisono.asking import ask
-from unisono.language import N_, _
-from unisono.launch.preload import Launcher
-from unisono.machine.mpi import mpirun_of_library
+from unisono.cmdline.preload import Launcher
+from unisono.core.asking import ask
+from unisono.core.language import N_, _
+from unisono.inventory.mpi import mpirun_of_library
 
 _LIBRARY = re.compile(r"^\s*(libmpi[\w.+-]*\.so[\w.]*|libmpich[\w.+-]*\.so[\w.]*)\s+=>", re.MULTILINE)
 _MAIN_LIBRARY = re.compile(r"^\s*(libmpi(?:ch)?\.so\.(\d+)[\w.]*)\s+=>\s*(\S+)", re.MULTILINE)

@@ -14,17 +14,17 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from unisono import __version__
-from unisono.errors import UserError
-from unisono.language import _
+from unisono.core.errors import UserError
+from unisono.core.language import _
+from unisono.core.reading import open_regular
+from unisono.core.toml import explain_validation
+from unisono.core.vocabulary import STEP_MOST
+from unisono.core.writing import written
 from unisono.profile.arrays import check_size, read_array, write_array
 from unisono.profile.check import problem
 from unisono.profile.recorded import CELL, LATE, PAIR, Comm, Frame, Origin, Profile
 from unisono.profile.recorded import Path as CallPath
 from unisono.profile.steps import STEP
-from unisono.reading import open_regular
-from unisono.toml import explain_validation
-from unisono.vocabulary import STEP_MOST
-from unisono.writing import written
 
 FORMAT: Literal["unisono-profile"] = "unisono-profile"
 VERSION: Literal[1] = 1

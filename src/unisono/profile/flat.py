@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unisono.language import _
+from unisono.core.language import _
 from unisono.profile.recorded import NO_FUNCTION, ROOT, UNKNOWN, Profile
 from unisono.profile.tree import above_mpi
 

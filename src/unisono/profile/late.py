@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from unisono.display import percent
-from unisono.language import _
+from unisono.core.display import percent
+from unisono.core.language import _
 from unisono.profile.messages import CALLS
 from unisono.profile.recorded import Profile
 

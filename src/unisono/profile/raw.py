@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unisono.errors import UserError
-from unisono.language import N_, _
+from unisono.core.errors import UserError
+from unisono.core.language import N_, _
 from unisono.profile.check import problem
 from unisono.profile.messages import CALLS, waited
 from unisono.profile.rawfile import Part, read_parts

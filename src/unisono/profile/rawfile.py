@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unisono.errors import UserError
-from unisono.language import _
-from unisono.reading import RECORDING_MOST, read_bytes
+from unisono.core.errors import UserError
+from unisono.core.language import _
+from unisono.core.reading import RECORDING_MOST, read_bytes
 
 MAGIC = b"UNISONO\1"
 RANKS_MOST = 1 << 20

@@ -16,24 +16,24 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
 
-from unisono.errors import UserError
-from unisono.language import N_, _
-from unisono.launch.command import Command
+from unisono.cmdline.command import Command
+from unisono.cmdline.preload import Launcher, compiler_of, launcher_of, with_variables
+from unisono.core.errors import UserError
+from unisono.core.language import N_, _
+from unisono.core.reading import read_text
+from unisono.inventory.describe import describe, read_machine
+from unisono.inventory.mpi import find_mpirun
 from unisono.launch.failure import explain
-from unisono.launch.preload import Launcher, compiler_of, launcher_of, with_variables
 from unisono.launch.process import run as run_process
 from unisono.library.recorder import recorder
-from unisono.machine.describe import describe, read_machine
 from unisono.machine.description import Machine
 from unisono.machine.files import ROOT
 from unisono.machine.fingerprint import fingerprint
-from unisono.machine.mpi import find_mpirun
 from unisono.mpi.found import find_mpicc
 from unisono.profile.diagnose import mismatch, mpirun_of, nothing_recorded, other_library, program_of
 from unisono.profile.passed import Passed
 from unisono.profile.raw import read_raw
 from unisono.profile.recorded import Profile
-from unisono.reading import read_text
 
 DEPTH_MOST = 16
 
@@ -92,7 +92,7 @@ class Recording:
     A context manager: the ranks' files are in a folder of their own under `folder`, which all nodes must see, and go
     when it ends. `line` is the user's command line; `mpicc` builds the recorder where the launcher does not tell.
     Raises UserError for a line that starts no MPI program we could find, a program of another MPI than its mpirun, and
-    as library.build.built does.
+    as library.native.built does.
     """
 
     def __init__(

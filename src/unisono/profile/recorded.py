@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from unisono.core.vocabulary import COLLECTIVES, MICROBENCHMARKS
 from unisono.profile.steps import STEP
-from unisono.vocabulary import COLLECTIVES, MICROBENCHMARKS
 
 NO_FUNCTION = 0
 """`functions[0]` is "": the row is the program's own time on that path (exclusive), not a call of MPI."""

@@ -11,8 +11,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from unisono.display import data_amount, percent, seconds, signed_percent
-from unisono.language import _, ngettext, translated
+from unisono.core.display import data_amount, percent, seconds, signed_percent
+from unisono.core.language import _, ngettext, translated
 from unisono.profile.flat import FlatRow, flat_table
 from unisono.profile.hot import HotSpot, Other, Spread, hot_spots, other
 from unisono.profile.importers import label_of

@@ -13,7 +13,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from unisono.vocabulary import STEP_MOST
+from unisono.core.vocabulary import STEP_MOST
 
 STEP = np.dtype([(name, np.int64) for name in ("rank", "operation", "peer", "bytes", "tag")])
 """What each rank does, one after the other; ranks of MPI_COMM_WORLD, tags from 0."""

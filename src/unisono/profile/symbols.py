@@ -10,7 +10,7 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from unisono.asking import ask
+from unisono.core.asking import ask
 from unisono.profile.recorded import UNKNOWN, Frame
 
 _SECONDS = 120.0

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from unisono.display import data_amount, percent
-from unisono.language import _
+from unisono.core.display import data_amount, percent
+from unisono.core.language import _
+from unisono.core.sizes import format_size
 from unisono.profile.hot import HotSpot
 from unisono.profile.late import late_sentence
 from unisono.profile.recorded import UNKNOWN, Profile
 from unisono.profile.sizes import EXACT, MEAN, NONE, RANGE, SizeBin
 from unisono.profile.tree import labels
-from unisono.sizes import format_size
 
 PER_PEER = ("alltoall", "alltoallv", "alltoallw")
 PER_RANK = ("allgather", "allgatherv", "gather", "gatherv", "scatter", "scatterv", "reduce_scatter_block")

@@ -16,10 +16,10 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from unisono.interval import Interval
-from unisono.language import N_, _
+from unisono.core.interval import Interval
+from unisono.core.language import N_, _
+from unisono.core.sizes import format_size
 from unisono.report.text import format_range, significant
-from unisono.sizes import format_size
 
 Figure = dict[str, Any]
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from unisono.core.language import N_, _, translated
+from unisono.core.sizes import format_size
+from unisono.core.vocabulary import Case
 from unisono.decide.compare import Comparison
 from unisono.decide.sides import KINDS, Row
-from unisono.language import N_, _, translated
 from unisono.report.axes import zoom_groups
 from unisono.report.conditions import mpi_name
 from unisono.report.figures_comparison import comparison_figure, mean_gain, rows_of
@@ -15,10 +17,8 @@ from unisono.report.figures_history import history
 from unisono.report.finding_list import finding_groups
 from unisono.report.marks import RatioScale, interval_mark, kind, ratio_axis
 from unisono.report.text import count, format_duration, format_interval, format_ratio, format_time, join, short_setting
-from unisono.sizes import format_size
 from unisono.study.data import StudyData
 from unisono.tuning import words
-from unisono.vocabulary import Case
 
 _OWN = ("", N_("study"), N_("created"), N_("launches"), N_("measured in"))
 """What differs between any two studies."""

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import unisono
+from unisono.core.language import N_, _, listed, translated
+from unisono.core.sizes import format_size
+from unisono.core.vocabulary import DEFAULT, SIMULATED, Setting, as_measured
 from unisono.decide.decision import Decision
-from unisono.language import N_, _, listed, translated
 from unisono.machine.description import Machine, Mpi
 from unisono.report.text import count, format_duration, format_range, join, short_setting
 from unisono.report.view import chosen_plans
-from unisono.sizes import format_size
 from unisono.study.data import LaunchRow, StudyData
-from unisono.vocabulary import DEFAULT, SIMULATED, Setting, as_measured
 
 Pairs = list[tuple[str, str]]
 

@@ -8,10 +8,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from unisono.language import _
+from unisono.core.language import _
+from unisono.core.vocabulary import Case, Sample, Setting
 from unisono.report.text import count
 from unisono.study.data import StudyData
-from unisono.vocabulary import Case, Sample, Setting
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from unisono.core.language import _
+from unisono.core.sizes import format_size
+from unisono.core.vocabulary import CALL_SCOPE, as_measured
 from unisono.decide.decision import Estimate
 from unisono.decide.table import size_weights
-from unisono.language import _
 from unisono.report.axes import (
     Figure,
     hover_frame,
@@ -24,8 +26,6 @@ from unisono.report.axes import (
 from unisono.report.palette import MARKERS, SERIES
 from unisono.report.text import format_ratio, format_time, short_setting
 from unisono.report.view import CaseView
-from unisono.sizes import format_size
-from unisono.vocabulary import CALL_SCOPE, as_measured
 
 GOAL = 1.05
 """The chosen curve should be no further from the best than this."""

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from unisono.core.language import _
+from unisono.core.sizes import format_size
+from unisono.core.writing import write
 from unisono.fabric.findings import FALSE_ALARMS, conclusion, findings, sentence, shown
 from unisono.fabric.measured import Fabric
 from unisono.fabric.show import facts
 from unisono.fabric.tree import tree
-from unisono.language import _
 from unisono.report.figures_fabric import dendrogram, matrix
 from unisono.report.page import render
 from unisono.report.text import count
-from unisono.sizes import format_size
-from unisono.writing import write
 
 
 def write_fabric_report(fabric: Fabric, path: Path) -> Path:

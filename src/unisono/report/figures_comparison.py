@@ -7,11 +7,13 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from unisono.core.interval import Interval
+from unisono.core.language import _
+from unisono.core.sizes import format_size
+from unisono.core.vocabulary import Case, Setting
 from unisono.decide.compare import Comparison
 from unisono.decide.sides import Row
 from unisono.decide.table import size_weights
-from unisono.interval import Interval
-from unisono.language import _
 from unisono.report.axes import (
     Figure,
     band,
@@ -29,8 +31,6 @@ from unisono.report.axes import (
 from unisono.report.figures_latency import LegendEntry
 from unisono.report.palette import MARKERS, SERIES
 from unisono.report.text import format_gain, format_time, short_setting
-from unisono.sizes import format_size
-from unisono.vocabulary import Case, Setting
 
 Curve = Mapping[int, tuple[float, Setting]]
 """Message size -> seconds, and the setting that takes them."""

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from unisono.core.language import _
 from unisono.fabric.findings import Kind, shown
 from unisono.fabric.measured import Fabric, Mode
 from unisono.fabric.tree import Branch
-from unisono.language import _
 from unisono.report.axes import Figure, hover_lines, label, layout
 
 COLOURSCALE = [

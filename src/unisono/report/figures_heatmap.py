@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
+from unisono.core.language import _, listed
+from unisono.core.sizes import format_size
+from unisono.core.vocabulary import Setting
 from unisono.decide.decision import Estimate
-from unisono.language import _, listed
 from unisono.report.axes import Figure, hover_lines, label, layout
 from unisono.report.text import count, format_gain, format_ratio, format_time, significant
 from unisono.report.view import CaseView
-from unisono.sizes import format_size
-from unisono.vocabulary import Setting
 
 _SATURATED = math.log2(2.0)
 """Colours are full at twice as fast and at half as fast."""

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from unisono.core.interval import Interval
+from unisono.core.language import N_, _, translated
 from unisono.decide.compare import Comparison
-from unisono.interval import Interval
-from unisono.language import N_, _, translated
 from unisono.report.axes import (
     Figure,
     hover_frame,

@@ -7,12 +7,12 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from unisono.core.language import N_, _, translated
 from unisono.hybrid.compare import Comparison
 from unisono.hybrid.decide import Decision, Rank
 from unisono.hybrid.run import Result
 from unisono.hybrid.steady import bandwidth_of
 from unisono.hybrid.variants import Variant
-from unisono.language import N_, _, translated
 from unisono.report.axes import Figure, hover_frame, label, layout
 from unisono.report.palette import MARKERS, SERIES
 from unisono.report.text import count

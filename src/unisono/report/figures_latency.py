@@ -11,8 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from unisono.core.language import _
+from unisono.core.sizes import format_size
+from unisono.core.vocabulary import CALL_SCOPE, Setting
 from unisono.decide.decision import Estimate
-from unisono.language import _
 from unisono.report.axes import (
     Figure,
     band,
@@ -40,10 +42,8 @@ from unisono.report.text import (
     significant,
 )
 from unisono.report.view import CaseView
-from unisono.sizes import format_size
 from unisono.tuning.plans import Rule
 from unisono.tuning.words import launch as launch_words
-from unisono.vocabulary import CALL_SCOPE, Setting
 
 
 @dataclass(frozen=True, slots=True)

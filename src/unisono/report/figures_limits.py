@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from unisono.core.language import _
+from unisono.core.sizes import format_size
 from unisono.decide.decision import Estimate
-from unisono.language import _
 from unisono.measure.protocol import Limits, Rate
 from unisono.report.axes import (
     Figure,
@@ -23,7 +24,6 @@ from unisono.report.envelope import curve_name
 from unisono.report.palette import MARKERS, SERIES
 from unisono.report.text import format_ratio, format_time, significant
 from unisono.report.view import CaseView, bound_of
-from unisono.sizes import format_size
 
 
 def core_latency(limits: Limits) -> Figure | None:

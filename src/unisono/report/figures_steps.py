@@ -12,10 +12,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from unisono.core.errors import UserError
+from unisono.core.interval import Interval
+from unisono.core.language import N_, _
+from unisono.core.sizes import format_size, parse_size
+from unisono.core.vocabulary import CALL_SCOPE, DEFAULT, NATIVE, Setting, as_measured
 from unisono.decide.decision import Decision, Estimate, Step
-from unisono.errors import UserError
-from unisono.interval import Interval
-from unisono.language import N_, _
 from unisono.report.axes import (
     Figure,
     hover_frame,
@@ -31,8 +33,6 @@ from unisono.report.axes import (
 from unisono.report.palette import DASHES, MARKERS, SERIES, ordered_colours
 from unisono.report.text import format_ratio, format_time, join, short_setting, significant
 from unisono.report.view import CaseView
-from unisono.sizes import format_size, parse_size
-from unisono.vocabulary import CALL_SCOPE, DEFAULT, NATIVE, Setting, as_measured
 
 NOT_SET = N_("not set")
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import Any
 
-from unisono.language import N_, _, listed, translated
+from unisono.core.language import N_, _, listed, translated
+from unisono.core.vocabulary import EXACT, Setting
 from unisono.report.axes import Figure, hover_frame, hover_lines, label, layout
 from unisono.report.drift import drift
 from unisono.report.text import count, format_duration, short_setting, significant
 from unisono.study.data import LaunchRow, StudyData
 from unisono.tuning.words import launch as launch_words
-from unisono.vocabulary import EXACT, Setting
 
 STATUS: dict[str, tuple[str, str]] = {
     N_("done"): ("@better-mid", ""),

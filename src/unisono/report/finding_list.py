@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from unisono.language import N_, _, translated
+from unisono.core.language import N_, _, translated
+from unisono.core.vocabulary import Case
 from unisono.report.marks import strip
 from unisono.tuning.finding import Finding
-from unisono.vocabulary import Case
 
 ICONS = {
     N_("disqualified"): "✕",

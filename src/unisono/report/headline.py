@@ -7,14 +7,14 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from unisono.core.interval import Interval
+from unisono.core.language import _, ngettext
+from unisono.core.vocabulary import SIMULATED, Case, Setting
 from unisono.decide.decision import Decision
-from unisono.interval import Interval
-from unisono.language import _, ngettext
 from unisono.report.proof import Proven
 from unisono.report.text import count, format_gain, format_ratio, join, short_setting
 from unisono.report.view import chosen_plans, verdict
 from unisono.tuning.plans import Plan
-from unisono.vocabulary import SIMULATED, Case, Setting
 
 _NOISY = 1.6
 """High over low end of the typical interval from which on nothing can be said about being best."""

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from unisono.core.language import _, listed, translated
+from unisono.core.writing import write
 from unisono.hybrid.decide import Decision, discarded
 from unisono.hybrid.effects import Effect, of_links, of_packing
 from unisono.hybrid.run import Result
 from unisono.hybrid.steady import DRIFT
 from unisono.hybrid.study import HybridStudy, failures
-from unisono.language import _, listed, translated
 from unisono.report import conditions, figures_hybrid
 from unisono.report.marks import RatioScale, interval_mark, ratio_axis
 from unisono.report.page import render
 from unisono.report.text import count, format_duration, format_time
 from unisono.study.data import StudyData
-from unisono.writing import write
 
 _MARGIN = 0.03
 

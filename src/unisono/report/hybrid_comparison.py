@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from unisono.core.language import _, translated
+from unisono.core.writing import write
 from unisono.hybrid.compare import Comparison
 from unisono.hybrid.study import HybridStudy
-from unisono.language import _, translated
 from unisono.report.comparison import study_table
 from unisono.report.figures_hybrid import ratio
 from unisono.report.marks import RatioScale, interval_mark, ratio_axis
 from unisono.report.page import render
 from unisono.report.text import format_time
-from unisono.writing import write
 
 
 def write_hybrid_comparison(comparison: Comparison, studies: Sequence[HybridStudy], path: Path) -> Path:

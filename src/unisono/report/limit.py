@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from unisono.errors import LaunchError
+from unisono.core.errors import LaunchError
+from unisono.core.vocabulary import Case
 from unisono.fabric.limit import Slowest, slowest
 from unisono.measure.limits import floor
 from unisono.measure.protocol import Limits, Link, Rate, parse_limits
 from unisono.study.data import StudyData
-from unisono.vocabulary import Case
 
 
 def limits_of(study: StudyData, nodes: int, ppn: int) -> Limits | None:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from unisono.interval import Interval
-from unisono.language import _
+from unisono.core.interval import Interval
+from unisono.core.language import _
 from unisono.report.text import format_gain, format_range, format_ratio
 from unisono.report.view import CaseView
 

@@ -17,7 +17,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 import unisono
-from unisono.language import _, language
+from unisono.core.language import _, language
 from unisono.report import marks, palette, static, text
 from unisono.report.packed import Figures, library
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
+from unisono.core.language import _
+from unisono.core.vocabulary import as_measured
 from unisono.extrapolate.pick import Pick
 from unisono.extrapolate.plans import Predicted, over, to_decide
-from unisono.language import _
 from unisono.report.text import count, format_range, format_time, short_setting
-from unisono.vocabulary import as_measured
 
 
 def predictions(predicted: Predicted | None) -> list[dict[str, Any]]:

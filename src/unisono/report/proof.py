@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from unisono.core.interval import Interval
+from unisono.core.language import _, listed, translated
+from unisono.core.vocabulary import Case
 from unisono.decide.decision import Decision
-from unisono.interval import Interval
-from unisono.language import _, listed, translated
 from unisono.report.marks import RatioScale, interval_mark, kind, ratio_axis
 from unisono.report.text import count
 from unisono.report.view import CaseView, verdict
 from unisono.tuning import words
-from unisono.vocabulary import Case
 
 
 @dataclass(frozen=True, slots=True)

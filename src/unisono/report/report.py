@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from unisono.core.language import translated
+from unisono.core.vocabulary import SIMULATED
+from unisono.core.writing import write
 from unisono.decide.compare import Comparison
 from unisono.decide.decision import Decision
 from unisono.extrapolate.plans import Predicted
-from unisono.language import translated
 from unisono.report import comparison as comparing
 from unisono.report import conditions, headline, page, proof, sections
 from unisono.report.drift import drift, sentence
@@ -20,8 +22,6 @@ from unisono.report.topology import draw
 from unisono.report.view import case_views
 from unisono.study.data import StudyData
 from unisono.tuning import Tuning, render
-from unisono.vocabulary import SIMULATED
-from unisono.writing import write
 
 
 def write_report(

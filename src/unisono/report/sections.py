@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from unisono.core.language import _, translated
+from unisono.core.sizes import format_size
+from unisono.core.vocabulary import DEFAULT, Case
 from unisono.decide.decision import Decision
-from unisono.language import _, translated
 from unisono.measure.protocol import Limits
 from unisono.report.axes import zoom_groups
 from unisono.report.envelope import envelope, envelope_figure, rows
@@ -20,10 +22,8 @@ from unisono.report.marks import RatioScale, interval_mark, ratio_axis, sparklin
 from unisono.report.proof import Proven
 from unisono.report.text import count, format_range, format_ratio, format_time, short_setting
 from unisono.report.view import CaseView, chosen_plans, geometric_mean, of_shape
-from unisono.sizes import format_size
 from unisono.study.data import StudyData
 from unisono.tuning.plans import Plan
-from unisono.vocabulary import DEFAULT, Case
 
 
 def decision_shapes(views: Sequence[CaseView], decision: Decision) -> list[dict[str, Any]]:

@@ -11,11 +11,11 @@ from markupsafe import Markup
 
 from unisono.advise.journal import Trial
 from unisono.advise.story import Story
-from unisono.language import N_, _
+from unisono.core.language import N_, _
+from unisono.core.vocabulary import Setting
+from unisono.core.writing import write
 from unisono.report.axes import Figure, hover_frame, layout
 from unisono.report.page import render
-from unisono.vocabulary import Setting
-from unisono.writing import write
 
 _STYLES = ((False, N_("as it was"), "@default", "circle-open"), (True, N_("with the setting"), "@chosen", "circle"))
 

@@ -6,9 +6,9 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 
-from unisono.interval import Interval
-from unisono.language import _, joined, ngettext
-from unisono.sizes import format_size
+from unisono.core.interval import Interval
+from unisono.core.language import _, joined, ngettext
+from unisono.core.sizes import format_size
 
 _TIME_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 

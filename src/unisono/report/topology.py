@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 from rich.cells import cell_len
 
-from unisono.language import _
+from unisono.core.language import _
 from unisono.machine.description import Cpu, Machine
 
 _GAP = 2.0

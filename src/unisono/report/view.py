@@ -8,17 +8,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from unisono.core.interval import Interval
+from unisono.core.language import N_
+from unisono.core.vocabulary import CALL_SCOPE, DEFAULT, Case, Setting, as_measured
 from unisono.decide.decision import Decision, Estimate
 from unisono.decide.pool import apart, shared
 from unisono.decide.sentences import TOO_VAGUE
 from unisono.decide.table import size_weights, tables
-from unisono.interval import Interval
-from unisono.language import N_
 from unisono.report.limit import floors
 from unisono.report.text import count, short_setting
 from unisono.study.data import StudyData
 from unisono.tuning.plans import Plan, Rule
-from unisono.vocabulary import CALL_SCOPE, DEFAULT, Case, Setting, as_measured
 
 LIMIT, REFERENCE = N_("physical limit"), N_("reference")
 

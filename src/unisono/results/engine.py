@@ -7,9 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from unisono.errors import LaunchError, UserError
-from unisono.language import N_, _
-from unisono.launch.command import Command
+from unisono.cmdline.command import Command
+from unisono.core.errors import LaunchError, UserError
+from unisono.core.language import N_, _
+from unisono.core.vocabulary import Sample, Setting
 from unisono.launch.failure import explain
 from unisono.launch.process import run
 from unisono.machine.description import Machine
@@ -21,7 +22,6 @@ from unisono.study.config import Measure, Study
 from unisono.study.data import Refusal
 from unisono.study.engine import Task, launch_command
 from unisono.study.store import Store
-from unisono.vocabulary import Sample, Setting
 
 _TRIES = 2
 """A setting whose launches fail this often for a collective is given up."""

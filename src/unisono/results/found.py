@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from unisono.vocabulary import DEFAULT, Setting
+from unisono.core.vocabulary import DEFAULT, Setting
 
 Seconds = npt.NDArray[np.float64]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import re
 
-from unisono.language import N_
+from unisono.core.language import N_
+from unisono.core.sizes import MOST
 from unisono.results.found import Found
-from unisono.sizes import MOST
 
 _COUNT = re.compile(r"[0-9]{1,18}")
 

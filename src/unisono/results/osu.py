@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 
-from unisono.language import N_
+from unisono.core.language import N_
 from unisono.results.found import Found, Row
 from unisono.results.lines import complete_lines, count, positive
 

@@ -13,12 +13,12 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from unisono.errors import UserError
-from unisono.language import N_, _
-from unisono.reading import read_bytes
+from unisono.core.errors import UserError
+from unisono.core.language import N_, _
+from unisono.core.reading import read_bytes
+from unisono.core.vocabulary import COLLECTIVES, DEFAULT, Setting
 from unisono.results.found import Found, Row
 from unisono.results.lines import complete_lines, count, positive
-from unisono.vocabulary import COLLECTIVES, DEFAULT, Setting
 
 NAME = "pico"
 LABEL = "PICO"

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from unisono.errors import UserError
-from unisono.language import _
+from unisono.core.errors import UserError
+from unisono.core.language import _
+from unisono.core.vocabulary import Case
 from unisono.machine.description import Machine
 from unisono.results import imb, osu
 from unisono.study.config import Measure
-from unisono.vocabulary import Case
 
 _IMB = {
     "allreduce": "Allreduce",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from unisono.errors import UserError
-from unisono.language import _
-from unisono.reading import REPORT_MOST, read_bytes
+from unisono.core.errors import UserError
+from unisono.core.language import _
+from unisono.core.reading import REPORT_MOST, read_bytes
 from unisono.results import imb, osu, pico, repro
 from unisono.results.found import Found
 

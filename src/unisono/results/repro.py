@@ -7,10 +7,10 @@ from collections import defaultdict
 
 import numpy as np
 
-from unisono.language import N_
+from unisono.core.language import N_
+from unisono.core.vocabulary import COLLECTIVES, MICROBENCHMARKS, NONBLOCKING
 from unisono.results.found import Found, Row
 from unisono.results.lines import complete_lines, count, positive
-from unisono.vocabulary import COLLECTIVES, MICROBENCHMARKS, NONBLOCKING
 
 NAME = "reprompi"
 LABEL = "ReproMPI"

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
-from unisono.errors import UserError
-from unisono.language import N_, _
+from unisono.core.errors import UserError
+from unisono.core.language import N_, _
+from unisono.core.vocabulary import CALL_SCOPE, DEFAULT, Case, Setting, launch_part
 from unisono.machine.description import Machine, Mpi, Scheduler
 from unisono.results.found import Found, Row, Seconds
 from unisono.study.config import About, Cases, Method, Study
 from unisono.study.rows import IMPORTED
 from unisono.study.store import Statistics, Store
-from unisono.vocabulary import CALL_SCOPE, DEFAULT, Case, Setting, launch_part
 
 _TRIM = 0.1
 

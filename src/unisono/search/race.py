@@ -10,11 +10,11 @@ import math
 import random
 from collections.abc import Callable, Collection
 
+from unisono.core.vocabulary import Setting
 from unisono.decide.race import RaceConfig, RaceState, survivors
 from unisono.study.config import Study
 from unisono.study.engine import Item, Runner, Task
 from unisono.study.matrix import Matrix
-from unisono.vocabulary import Setting
 
 _MOST = 1.6
 """What is ahead but not proven gets this many times the launches at which differences within the margin are ties: with

@@ -6,10 +6,10 @@ import re
 from collections import Counter
 from typing import Any
 
+from unisono.core.errors import UserError
+from unisono.core.language import _, translated
 from unisono.decide.decide import decide
 from unisono.decide.decision import Decision
-from unisono.errors import UserError
-from unisono.language import _, translated
 from unisono.study.data import StudyData
 from unisono.study.rows import PROOF
 from unisono.study.store import Store

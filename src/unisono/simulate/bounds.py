@@ -12,8 +12,8 @@ from math import prod
 
 import numpy as np
 
-from unisono.simulate.build import spread_steps
 from unisono.simulate.links import Links, Loads, bisection_seconds
+from unisono.simulate.programs import spread_steps
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from unisono.errors import UserError
-from unisono.language import _, joined
+from unisono.core.errors import UserError
+from unisono.core.language import _, joined
+from unisono.core.toml import explain_validation, read_toml
 from unisono.simulate.clusters import Cluster
 from unisono.simulate.platforms import Number, Platform
-from unisono.toml import explain_validation, read_toml
 
 _FOLDER = Path(__file__).with_name("machines")
 _SOLVER = "solver"

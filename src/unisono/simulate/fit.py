@@ -17,15 +17,15 @@ from pathlib import Path
 
 import numpy as np
 
+from unisono.core.errors import LaunchError, UserError
+from unisono.core.language import _
+from unisono.core.vocabulary import SIMULATED, Case, Setting, is_ours
 from unisono.decide.document import costs
-from unisono.errors import LaunchError, UserError
-from unisono.language import _
 from unisono.simulate.platforms import Number, Platform
 from unisono.simulate.run import Run, end_running
 from unisono.simulate.study import COLLECTIVES
 from unisono.study.data import StudyData
 from unisono.study.store import Store
-from unisono.vocabulary import SIMULATED, Case, Setting, is_ours
 
 RANKS_MOST = 256
 """Cases with more ranks take too long to be simulated again and again."""

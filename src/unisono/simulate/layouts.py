@@ -9,11 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from unisono.errors import LaunchError, UserError
-from unisono.language import N_, _
-from unisono.launch.layouts import Layout
-from unisono.simulate.build import skeleton
+from unisono.cmdline.layouts import Layout
+from unisono.core.errors import LaunchError, UserError
+from unisono.core.language import N_, _
 from unisono.simulate.clusters import Cluster
+from unisono.simulate.programs import skeleton
 from unisono.simulate.run import OPTIONS, output_of
 
 ITERATIONS = 1

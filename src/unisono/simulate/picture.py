@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from html import escape
 from math import ceil, floor, log2, log10
 
+from unisono.core.sizes import format_size
 from unisono.report.palette import ROLES
-from unisono.sizes import format_size
 
 _WIDTH, _HEIGHT = 560, 400
 _LEFT, _RIGHT, _TOP, _BOTTOM = 76, 30, 64, 86

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
 
-from unisono.errors import UserError
-from unisono.language import _
+from unisono.core.errors import UserError
+from unisono.core.language import _
 
 _HEADER = """<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">

@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from unisono.errors import LaunchError, UserError
-from unisono.language import N_, _
-from unisono.simulate.build import simulator
+from unisono.core.errors import LaunchError, UserError
+from unisono.core.language import N_, _
 from unisono.simulate.platforms import Platform
+from unisono.simulate.programs import simulator
 
 # Acknowledgements of TCP do not belong on these networks. One copy of the static variables for all ranks saves memory,
 # and our code is made for it. A test is free: SimGrid's own charge grows with all tests of all ranks.

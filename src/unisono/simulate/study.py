@@ -15,18 +15,9 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from unisono.errors import LaunchError, UserError
-from unisono.language import N_, _
-from unisono.library.algorithms import rows
-from unisono.machine.description import Machine, Scheduler
-from unisono.simulate import files
-from unisono.simulate.build import simulator
-from unisono.simulate.platforms import Platform
-from unisono.simulate.run import Result, Run, end_running
-from unisono.study.config import About, Cases, Method, Study
-from unisono.study.rows import OBJECT
-from unisono.study.store import Statistics, Store
-from unisono.vocabulary import (
+from unisono.core.errors import LaunchError, UserError
+from unisono.core.language import N_, _
+from unisono.core.vocabulary import (
     CALL_SCOPE,
     DEFAULT,
     DISPATCHED,
@@ -38,6 +29,15 @@ from unisono.vocabulary import (
     Case,
     Setting,
 )
+from unisono.library.algorithms import rows
+from unisono.machine.description import Machine, Scheduler
+from unisono.simulate import files
+from unisono.simulate.platforms import Platform
+from unisono.simulate.programs import simulator
+from unisono.simulate.run import Result, Run, end_running
+from unisono.study.config import About, Cases, Method, Study
+from unisono.study.rows import OBJECT
+from unisono.study.store import Statistics, Store
 
 SELECTORS = ("ompi", "mpich", "mvapich2", "impi")
 COLLECTIVES = tuple(name for name in DISPATCHED if name not in ("barrier", *NEIGHBOURHOODS, *NONBLOCKING))

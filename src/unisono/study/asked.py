@@ -7,12 +7,12 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from unisono.errors import UserError
-from unisono.language import _
-from unisono.sizes import parse_size
+from unisono.core.errors import UserError
+from unisono.core.language import _
+from unisono.core.sizes import parse_size
+from unisono.core.toml import explain_validation
+from unisono.core.vocabulary import CALL_SCOPE, Level
 from unisono.study.config import Study, parse_duration, read_study, ready_made, ready_made_names
-from unisono.toml import explain_validation
-from unisono.vocabulary import CALL_SCOPE, Level
 
 
 def find(name: str) -> Study:

@@ -9,8 +9,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from unisono.errors import UserError
-from unisono.language import N_, _, translated
+from unisono.core.errors import UserError
+from unisono.core.language import N_, _, translated
+from unisono.core.toml import explain_validation
+from unisono.core.vocabulary import SIMULATED
 from unisono.machine.description import Machine
 from unisono.machine.fingerprint import differences
 from unisono.study.config import Study
@@ -18,8 +20,6 @@ from unisono.study.matrix import Matrix
 from unisono.study.ours import Ours, as_text
 from unisono.study.rows import TEXT
 from unisono.study.store import Store
-from unisono.toml import explain_validation
-from unisono.vocabulary import SIMULATED
 
 _SHOWN = 80
 """Of a value that differs: more would hide the sentence."""

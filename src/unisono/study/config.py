@@ -9,12 +9,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from unisono.errors import UserError
-from unisono.fields import Size, collective
-from unisono.language import _
-from unisono.reading import read_text
-from unisono.toml import explain_validation, parse_toml
-from unisono.vocabulary import NODES_MOST, PPN_MOST, USUAL, Condition, Level, blocking
+from unisono.core.errors import UserError
+from unisono.core.fields import Size, collective
+from unisono.core.language import _
+from unisono.core.reading import read_text
+from unisono.core.toml import explain_validation, parse_toml
+from unisono.core.vocabulary import NODES_MOST, PPN_MOST, USUAL, Condition, Level, blocking
 
 SIZES_MOST = 10_000
 """Message sizes of a case: more would take days for nothing."""

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from unisono.core.vocabulary import Level, Sample, Setting
 from unisono.fabric.measured import Fabric
 from unisono.machine.description import Machine
-from unisono.vocabulary import Level, Sample, Setting
 
 NEVER = "never launched"
 """Kept with a study: see StudyData.never."""

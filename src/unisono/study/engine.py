@@ -14,11 +14,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-from unisono.errors import LaunchError
-from unisono.language import N_
-from unisono.launch.command import Command, command
+from unisono.cmdline.command import Command, command
+from unisono.cmdline.placement import check
+from unisono.core.errors import LaunchError
+from unisono.core.language import N_
+from unisono.core.vocabulary import DEFAULT, USUAL, Case, Condition, Sample, Setting, call_part, launch_part
 from unisono.launch.failure import is_lost, is_shared
-from unisono.launch.placement import check
 from unisono.machine.description import Machine
 from unisono.machine.limits import outside_sentence, over_quota
 from unisono.measure.session import Session, Timing
@@ -28,7 +29,6 @@ from unisono.study.config import Measure
 from unisono.study.data import Refusal
 from unisono.study.ours import Ours
 from unisono.study.store import Statistics, Store
-from unisono.vocabulary import DEFAULT, USUAL, Case, Condition, Sample, Setting, call_part, launch_part
 
 _LOSSES = 2
 """Launches in a row that lost a node while they measured, after which the node is taken to be gone."""

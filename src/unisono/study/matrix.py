@@ -7,21 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from unisono.errors import UserError
-from unisono.language import N_, _
-from unisono.machine.description import Machine, mpi_name
-from unisono.measure.protocol import OwnAlgorithm
-from unisono.parameters import catalogue
-from unisono.parameters.availability import available_values
-from unisono.parameters.defaults import default_component
-from unisono.parameters.folding import fold
-from unisono.parameters.known import require_known
-from unisono.parameters.values import require_value
-from unisono.sizes import format_size
-from unisono.study.config import Study
-from unisono.study.memory import largest_size
-from unisono.study.ours import PREFIX, Candidates, offered, offered_anywhere
-from unisono.vocabulary import (
+from unisono.core.errors import UserError
+from unisono.core.language import N_, _
+from unisono.core.sizes import format_size
+from unisono.core.vocabulary import (
     CALL_SCOPE,
     DEFAULT,
     INTEL,
@@ -35,6 +24,17 @@ from unisono.vocabulary import (
     is_ours,
     launch_part,
 )
+from unisono.machine.description import Machine, mpi_name
+from unisono.measure.protocol import OwnAlgorithm
+from unisono.parameters import catalogue
+from unisono.parameters.availability import available_values
+from unisono.parameters.defaults import default_component
+from unisono.parameters.folding import fold
+from unisono.parameters.known import require_known
+from unisono.parameters.values import require_value
+from unisono.study.config import Study
+from unisono.study.memory import largest_size
+from unisono.study.ours import PREFIX, Candidates, offered, offered_anywhere
 
 _EVERYTHING = ("all", "available")
 _COMBINATIONS_MOST = 200_000

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from unisono.core.vocabulary import NEIGHBOURHOODS, Case, blocking
 from unisono.machine.description import Machine
-from unisono.vocabulary import NEIGHBOURHOODS, Case, blocking
 
 _RESERVE = 0.2
 """Part of the available memory left alone: the MPI's own buffers, the page cache it lives in, everybody else."""

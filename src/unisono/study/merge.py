@@ -9,8 +9,8 @@ import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 
-from unisono.errors import UserError
-from unisono.language import _, translated
+from unisono.core.errors import UserError
+from unisono.core.language import _, translated
 from unisono.machine.fingerprint import differences
 from unisono.study import database
 from unisono.study.begin import stored_study

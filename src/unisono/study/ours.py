@@ -10,10 +10,12 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from unisono.errors import LaunchError, UserError
-from unisono.language import _
-from unisono.launch.command import Command, command
-from unisono.launch.preload import launcher_for, launcher_of, with_variables
+from unisono.cmdline.command import Command, command
+from unisono.cmdline.preload import launcher_for, launcher_of, with_variables
+from unisono.core.errors import LaunchError, UserError
+from unisono.core.language import _
+from unisono.core.toml import explain_validation
+from unisono.core.vocabulary import DEFAULT, REPRODUCIBLE_VARIABLE, UNISONO, Case, Setting
 from unisono.library.recorder import recorder
 from unisono.machine.description import Machine
 from unisono.measure.session import OwnAlgorithm, Session
@@ -22,8 +24,6 @@ from unisono.parameters.folding import fold
 from unisono.parameters.spelling import require_mpi, sweep_words
 from unisono.study.config import Study
 from unisono.study.rows import CANDIDATES
-from unisono.toml import explain_validation
-from unisono.vocabulary import DEFAULT, REPRODUCIBLE_VARIABLE, UNISONO, Case, Setting
 
 Ranks = tuple[int, int, str | None]
 """Nodes, ranks a node, and where they are: a `placement`, DEFAULT_PLACES, or None where that does not matter."""

@@ -10,10 +10,10 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 
+from unisono.core.vocabulary import Case, Sample, Setting
 from unisono.study.config import Measure
 from unisono.study.data import Refusal
 from unisono.study.engine import Task
-from unisono.vocabulary import Case, Sample, Setting
 
 _OVERHEAD = 1.5
 """Warm-up and result check on top of the timed repetitions."""

@@ -11,11 +11,10 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.functional_validators import AfterValidator
 
-from unisono.errors import UserError
-from unisono.language import _
-from unisono.machine.description import Machine
-from unisono.sizes import MOST
-from unisono.vocabulary import (
+from unisono.core.errors import UserError
+from unisono.core.language import _
+from unisono.core.sizes import MOST
+from unisono.core.vocabulary import (
     CALL_SCOPE,
     COLD,
     COLLECTIVES,
@@ -28,6 +27,7 @@ from unisono.vocabulary import (
     Condition,
     Level,
 )
+from unisono.machine.description import Machine
 
 PROGRAM = "program"
 """What a sample of a whole program is filed under (unisono hybrid); its message size is 0."""

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from unisono.core.vocabulary import Case, Sample, Setting
 from unisono.study import rows as kept
-from unisono.vocabulary import Case, Sample, Setting
 
 STATISTICS = (
     "repetitions",

@@ -21,16 +21,16 @@ from typing import IO, Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from unisono.errors import UserError
-from unisono.language import _
-from unisono.machine.describe import from_document
+from unisono.core.errors import UserError
+from unisono.core.language import _
+from unisono.core.reading import STUDY_MOST
+from unisono.core.vocabulary import SIMULATED, Sample, Setting
+from unisono.inventory.describe import from_document
 from unisono.machine.description import Machine
-from unisono.reading import STUDY_MOST
 from unisono.study import database
 from unisono.study import rows as kept
 from unisono.study.data import NEVER, LaunchRow, Refusal, StudyData
 from unisono.study.samples import STATISTICS, made
-from unisono.vocabulary import SIMULATED, Sample, Setting
 
 _T = TypeVar("_T")
 

@@ -11,12 +11,12 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from unisono.errors import UserError
-from unisono.language import _
-from unisono.reading import read_text
-from unisono.toml import explain_validation
-from unisono.vocabulary import NODES_MOST
-from unisono.writing import write
+from unisono.core.errors import UserError
+from unisono.core.language import _
+from unisono.core.reading import read_text
+from unisono.core.toml import explain_validation
+from unisono.core.vocabulary import NODES_MOST
+from unisono.core.writing import write
 
 
 class _Part(BaseModel):

@@ -15,10 +15,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from unisono.asking import Answer, ask
-from unisono.errors import UserError
-from unisono.language import _
-from unisono.machine.scheduler import parse_left
+from unisono.core.asking import Answer, ask
+from unisono.core.errors import UserError
+from unisono.core.language import _
+from unisono.inventory.scheduler import parse_left
 from unisono.submit.scheduler import Request, Seen, State
 
 _TIMEOUT = 60.0

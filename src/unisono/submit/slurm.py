@@ -12,9 +12,9 @@ import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from unisono.asking import ask
-from unisono.errors import UserError
-from unisono.language import _
+from unisono.core.asking import ask
+from unisono.core.errors import UserError
+from unisono.core.language import _
 from unisono.submit.scheduler import Request, Seen, State
 
 _WARNING = 60

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from unisono.errors import UserError
-from unisono.interval import Interval
-from unisono.language import N_, _
-from unisono.sizes import format_size
+from unisono.core.errors import UserError
+from unisono.core.interval import Interval
+from unisono.core.language import N_, _
+from unisono.core.sizes import format_size
+from unisono.core.vocabulary import Setting
 from unisono.tuning import choosing
 from unisono.tuning.contents import Tuning
 from unisono.tuning.plans import Plan, Rule
-from unisono.vocabulary import Setting
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from unisono.errors import UserError
-from unisono.language import _
+from unisono.core.errors import UserError
+from unisono.core.language import _
+from unisono.core.vocabulary import PRELOAD
 from unisono.tuning.plans import Plan
-from unisono.vocabulary import PRELOAD
 
 TIE = 0.01
 """Plans whose mean log gains differ by less are equally good; the simplest is taken."""

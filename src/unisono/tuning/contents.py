@@ -7,18 +7,18 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
-from unisono.fields import Collective, Count, Part, SettingField
-from unisono.language import _, ngettext
-from unisono.launch.layouts import Layout
-from unisono.machine.description import Machine, mpi_name
-from unisono.tuning.finding import WrittenFinding
-from unisono.tuning.names import check_value_names
-from unisono.tuning.plans import CheckedPlan, Gain, Plan
-from unisono.vocabulary import (
+from unisono.cmdline.layouts import Layout
+from unisono.core.fields import Collective, Count, Part, SettingField
+from unisono.core.language import _, ngettext
+from unisono.core.vocabulary import (
     SIMULATED,
     Level,
     Setting,
 )
+from unisono.machine.description import Machine, mpi_name
+from unisono.tuning.finding import WrittenFinding
+from unisono.tuning.names import check_value_names
+from unisono.tuning.plans import CheckedPlan, Gain, Plan
 
 FORMAT: Literal["unisono-tuning"] = "unisono-tuning"
 VERSION: Literal[1] = 1

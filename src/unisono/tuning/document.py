@@ -9,13 +9,13 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from unisono import writing
-from unisono.errors import UserError
-from unisono.interval import Interval
-from unisono.language import _, translated
-from unisono.reading import read_text
-from unisono.sizes import format_size
-from unisono.toml import parse_toml
+from unisono.core import writing
+from unisono.core.errors import UserError
+from unisono.core.interval import Interval
+from unisono.core.language import _, translated
+from unisono.core.reading import read_text
+from unisono.core.sizes import format_size
+from unisono.core.toml import parse_toml
 from unisono.tuning.contents import FORMAT, VERSION, LayoutModel, MpiPart, ProofModel, Tuning
 from unisono.tuning.finding import Finding
 from unisono.tuning.plans import Basis, Joint, Plan, Rule

@@ -6,17 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from unisono.interval import Interval
-from unisono.language import _, translated
+from unisono.core.interval import Interval
+from unisono.core.language import _, translated
+from unisono.core.sizes import format_size
+from unisono.core.vocabulary import INTEL, LEFT_TO_THE_MPI, MPICH, PRELOAD, WITHOUT_SIZE, Setting
 from unisono.mpi import traits
 from unisono.mpi.family import Family
 from unisono.parameters.spelling import implementation
-from unisono.sizes import format_size
 from unisono.tuning import words
 from unisono.tuning.choice import Lookup, ends, lookup, rules_apply, without_library
 from unisono.tuning.contents import Tuning
 from unisono.tuning.plans import Plan, Rule, gain_words
-from unisono.vocabulary import INTEL, LEFT_TO_THE_MPI, MPICH, PRELOAD, WITHOUT_SIZE, Setting
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
-from unisono.fields import Collective, Count
-from unisono.interval import Interval
-from unisono.language import _
+from unisono.core.fields import Collective, Count
+from unisono.core.interval import Interval
+from unisono.core.language import _
+from unisono.core.vocabulary import Case
 from unisono.tuning.plans import CHECKED
-from unisono.vocabulary import Case
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from unisono.language import _
+from unisono.core.language import _
+from unisono.core.vocabulary import Setting
 from unisono.mpi import ASSUMED
 from unisono.parameters.catalogue import close_names, load
 from unisono.parameters.spelling import is_environment
-from unisono.vocabulary import Setting
 
 _MCA = re.compile(
     r"(accelerator|allocator|bml|btl|coll|common|fbtl|fcoll|fs|hook|hwloc|io|mca|memory|mpi|mpool|mtl|ompi|opal|op|osc|"

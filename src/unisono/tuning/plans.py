@@ -11,12 +11,12 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, AliasChoices, BeforeValidator, ConfigDict, Field
 
-from unisono.fields import Collective, Count, SettingField, Size
-from unisono.interval import Interval
-from unisono.language import _
-from unisono.sizes import format_size
+from unisono.core.fields import Collective, Count, SettingField, Size
+from unisono.core.interval import Interval
+from unisono.core.language import _
+from unisono.core.sizes import format_size
+from unisono.core.vocabulary import CALL_SCOPE, DISPATCHED, NATIVE, PRELOAD, UNISONO, Setting, is_ours
 from unisono.tuning.names import check_value_names
-from unisono.vocabulary import CALL_SCOPE, DISPATCHED, NATIVE, PRELOAD, UNISONO, Setting, is_ours
 
 Basis = Literal["measured", "predicted"]
 """What a plan with its rules rests on: measurements of its own ranks, or those of other numbers of nodes."""

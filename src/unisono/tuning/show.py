@@ -9,9 +9,9 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from unisono.interval import Interval
-from unisono.language import _, listed, ngettext, translated
-from unisono.sizes import format_size
+from unisono.core.interval import Interval
+from unisono.core.language import _, listed, ngettext, translated
+from unisono.core.sizes import format_size
 from unisono.tuning import words
 from unisono.tuning.choice import choose, without_library
 from unisono.tuning.contents import Tuning

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unisono.language import N_
+from unisono.core.language import N_
 from unisono.machine.description import Machine, mpi_name
 from unisono.machine.fingerprint import fingerprint
 from unisono.tuning.contents import Tuning

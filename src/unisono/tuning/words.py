@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from unisono.language import N_, _
-from unisono.sizes import format_size
-from unisono.vocabulary import INTEL, MPICH, PRELOAD, Setting, is_ours
+from unisono.core.language import N_, _
+from unisono.core.sizes import format_size
+from unisono.core.vocabulary import INTEL, MPICH, PRELOAD, Setting, is_ours
 
 SIMULATED = N_("simulated with SimGrid: nothing of it was measured on any machine")
 """What everybody says of a tuning that unisono simulate tune made."""

@@ -18,8 +18,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
-from unisono.errors import UserError
-from unisono.language import _
+from unisono.core.errors import UserError
+from unisono.core.language import _
 
 _HERE = Path(__file__).parent
 AGENT = _HERE / "agent.sh"

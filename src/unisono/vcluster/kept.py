@@ -18,8 +18,8 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from unisono.errors import UserError
-from unisono.language import _
+from unisono.core.errors import UserError
+from unisono.core.language import _
 from unisono.vcluster import slurm as batch
 from unisono.vcluster.cluster import Nodes, outermost, start, wait_until_ready
 

@@ -12,7 +12,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from unisono.language import _
+from unisono.core.language import _
 from unisono.vcluster.cluster import ClusterError, Nodes
 
 TOOLS = ("slurmctld", "slurmd", "srun", "sbatch", "squeue", "scontrol")

@@ -12,13 +12,13 @@ from tests.profile.synthetic import synthetic
 from tests.report import synthetic as studies
 from tests.report import synthetic_decisions
 from tests.report.browsing import console, requests, wait_for
+from unisono.core.vocabulary import Case
 from unisono.decide.document import from_decision
 from unisono.profile.recorded import Profile
 from unisono.report.explorer.page import write_explorer
 from unisono.report.view import CaseView, case_views
 from unisono.study.data import StudyData
 from unisono.tuning import Tuning
-from unisono.vocabulary import Case
 
 
 def one_phase(profile: Profile) -> Profile:

@@ -11,13 +11,13 @@ from tests.advise.made import profile as made
 from tests.report.browsing import console
 from tests.report.explorer.conftest import open_explorer
 from tests.report.test_japanese import sentences_in
+from unisono.core.vocabulary import Case
 from unisono.profile.recorded import Profile
 from unisono.report.explorer import overview
 from unisono.report.explorer.page import write_explorer
 from unisono.report.view import CaseView
 from unisono.study.data import StudyData
 from unisono.tuning import Tuning
-from unisono.vocabulary import Case
 
 SHOWN = """
 const sections = ["nav", "#explore", "#messages", "#matrix", "#ranks", "#table", "#origin", "footer", ".spots thead"];

@@ -10,7 +10,8 @@ import pytest
 
 from tests.report.explorer.test_data import small
 from unisono.commands.profile_report import profile_report
-from unisono.errors import UserError
+from unisono.core.errors import UserError
+from unisono.core.vocabulary import Case
 from unisono.profile import file
 from unisono.profile.hot import hot_spots
 from unisono.profile.recorded import UNKNOWN, Comm, Frame, Origin, Profile
@@ -22,7 +23,6 @@ from unisono.report.explorer.tree import call_tree
 from unisono.report.view import CaseView
 from unisono.study.data import StudyData
 from unisono.tuning import Tuning, write
-from unisono.vocabulary import Case
 
 KIB = 1024
 

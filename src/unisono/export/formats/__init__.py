@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from unisono.errors import UserError
+from unisono.core.errors import UserError
+from unisono.core.language import _
 from unisono.export.content import Content
 from unisono.export.formats import (
     han,
@@ -22,7 +23,6 @@ from unisono.export.formats import (
     ucx,
 )
 from unisono.export.seen import Item
-from unisono.language import _
 from unisono.mpi.family import Family
 
 

@@ -5,8 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from unisono.errors import LaunchError, UserError
-from unisono.export import han_rules, keyval, rules, rules_json
+from unisono.core.errors import LaunchError, UserError
+from unisono.core.language import N_, _
+from unisono.core.reading import read_text
+from unisono.core.version import at_least
+from unisono.export import han_rules, keyval
+from unisono.export import tuned_rules as rules
+from unisono.export import tuned_rules_json as rules_json
 from unisono.export.carried import JSON_RULES, RULES, rules_name
 from unisono.export.compiled import compile_rules, plans_under
 from unisono.export.content import Content
@@ -15,13 +20,10 @@ from unisono.export.handed import Handed
 from unisono.export.placement_words import placement_comment
 from unisono.export.probe import ask, probe_program
 from unisono.export.provenance import provenance
-from unisono.export.rules import RulesFile
 from unisono.export.seen import Item
+from unisono.export.tuned_rules import RulesFile
 from unisono.export.words import rules_words
-from unisono.language import N_, _
 from unisono.mpi.family import Family
-from unisono.reading import read_text
-from unisono.version import at_least
 
 NAME = "han"
 LABEL = N_("Open MPI's parameter file, and rules of coll/han: which component serves what on several nodes")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from unisono.core.language import N_
+from unisono.core.reading import read_text
 from unisono.export import preset_file, shell
 from unisono.export.carried import by_environment, carried
 from unisono.export.content import Content
 from unisono.export.environment_check import check_environment
 from unisono.export.placement_words import placement_comment
 from unisono.export.seen import Item
-from unisono.language import N_
 from unisono.mpi.family import Family
-from unisono.reading import read_text
 
 NAME = "intel"
 LABEL = N_("Intel MPI's file of presets by number of ranks and message size, and a script with its variables")

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import shlex
 
-from unisono.errors import UserError
+from unisono.core.errors import UserError
+from unisono.core.language import N_, _
+from unisono.core.reading import read_text
 from unisono.export.carried import CARRIED_FILES, by_environment, carried
 from unisono.export.content import Content
 from unisono.export.environment_check import check_environment
 from unisono.export.modulefile import read_lua, read_tcl, write_lua, write_tcl
 from unisono.export.placement_words import placement_comment
 from unisono.export.seen import Item
-from unisono.language import N_, _
 from unisono.mpi.family import Family
-from unisono.reading import read_text
 
 NAME = "module"
 LABEL = N_("a modulefile for Lmod (Lua) and Environment Modules (Tcl), which refuses another version of the MPI")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unisono.core.language import N_
+from unisono.core.reading import read_text
 from unisono.export import shell
 from unisono.export.carried import by_environment, carried
 from unisono.export.content import Content
@@ -10,9 +12,7 @@ from unisono.export.mpich_files import FILES as SELECTION
 from unisono.export.mpich_files import by_variables, selection
 from unisono.export.placement_words import placement_comment
 from unisono.export.seen import Item
-from unisono.language import N_
 from unisono.mpi.family import Family
-from unisono.reading import read_text
 
 NAME = "mpich-json"
 LABEL = N_("MPICH's selection files: algorithms by communicator and message size")

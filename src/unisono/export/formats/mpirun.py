@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unisono.core.language import N_
+from unisono.core.reading import read_text
 from unisono.export import arguments
 from unisono.export.carried import CARRIED_FILES, rules_files, rules_name
 from unisono.export.content import Content
@@ -9,9 +11,7 @@ from unisono.export.handed import Handed, exported, mca_of
 from unisono.export.openmpi_check import check_handed
 from unisono.export.placement_words import placement_words
 from unisono.export.seen import Item
-from unisono.language import N_
 from unisono.mpi.family import Family
-from unisono.reading import read_text
 
 NAME = "mpirun"
 LABEL = N_("words for mpirun, placement included")

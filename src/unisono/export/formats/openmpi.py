@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unisono.core.language import N_
+from unisono.core.reading import read_text
 from unisono.export import keyval
 from unisono.export.carried import JSON_RULES, RULES, rules_files, rules_name
 from unisono.export.content import Content
@@ -9,9 +11,7 @@ from unisono.export.handed import Handed
 from unisono.export.openmpi_check import check_handed
 from unisono.export.placement_words import placement_comment
 from unisono.export.seen import Item
-from unisono.language import N_
 from unisono.mpi.family import Family
-from unisono.reading import read_text
 
 NAME = "openmpi"
 LABEL = N_("Open MPI's parameter file, and a rules file in the form that its version reads")

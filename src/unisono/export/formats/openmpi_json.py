@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from unisono.errors import UserError
-from unisono.export import rules_json
+from unisono.core.errors import UserError
+from unisono.core.language import N_, _
+from unisono.core.version import at_least
+from unisono.export import tuned_rules_json as rules_json
 from unisono.export.carried import JSON_RULES
 from unisono.export.content import Content
 from unisono.export.formats import openmpi
 from unisono.export.seen import Item
-from unisono.language import N_, _
-from unisono.version import at_least
 
 NAME = "openmpi-json"
 LABEL = N_("Open MPI's parameter file, and rules in JSON (Open MPI 6 and newer)")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from unisono.errors import UserError
+from unisono.core.errors import UserError
+from unisono.core.language import N_, _
 from unisono.export import reframe_reference
 from unisono.export.content import Content
 from unisono.export.seen import Item
 from unisono.export.spread import INSIDE, expected
-from unisono.language import N_, _
 from unisono.mpi.family import Family
 
 NAME = "reframe"

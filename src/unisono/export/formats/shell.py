@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from unisono.core.language import N_
+from unisono.core.reading import read_text
 from unisono.export import shell
 from unisono.export.carried import CARRIED_FILES, by_environment, carried
 from unisono.export.content import Content
 from unisono.export.environment_check import check_environment
 from unisono.export.placement_words import placement_comment
 from unisono.export.seen import Item
-from unisono.language import N_
 from unisono.mpi.family import Family
-from unisono.reading import read_text
 
 NAME = "shell"
 LABEL = N_("a script to be sourced by a POSIX shell, with a way back")

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import shlex
 
-from unisono.errors import UserError
+from unisono.core.errors import UserError
+from unisono.core.language import N_, _
+from unisono.core.reading import read_text
 from unisono.export.carried import CARRIED_FILES, by_environment, carried
 from unisono.export.content import Content
 from unisono.export.environment_check import check_environment
 from unisono.export.seen import Item
 from unisono.export.slurm_script import read_prolog, read_snippet, write_prolog, write_snippet
-from unisono.language import N_, _
 from unisono.mpi.family import Family
-from unisono.reading import read_text
 
 NAME = "slurm"
 LABEL = N_("lines for a Slurm batch script, and a TaskProlog: srun's tasks get the tuning")

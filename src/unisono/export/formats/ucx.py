@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from unisono.core.language import N_
+from unisono.core.reading import read_text
 from unisono.export import arguments, keyval
 from unisono.export.content import Content
 from unisono.export.handed import Handed
 from unisono.export.openmpi_check import check_handed
 from unisono.export.seen import Item
-from unisono.language import N_
 from unisono.mpi.family import Family
-from unisono.reading import read_text
 
 NAME = "ucx"
 LABEL = N_("UCX's configuration file")

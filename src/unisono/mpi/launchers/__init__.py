@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from unisono.errors import UserError
-from unisono.language import _
+from unisono.core.errors import UserError
+from unisono.core.language import _
 from unisono.mpi.launchers import hydra, mpirun, srun
 from unisono.mpi.launchers.launcher import Launcher
 from unisono.mpi.launchers.lines import UserLine

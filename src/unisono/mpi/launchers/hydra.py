@@ -5,8 +5,10 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 
-from unisono.errors import UserError
-from unisono.language import N_, _
+from unisono.core.errors import UserError
+from unisono.core.language import N_, _
+from unisono.core.numbers import whole_number
+from unisono.core.vocabulary import PPN_MOST, RANKS_MOST
 from unisono.mpi.launchers.lines import (
     PRELOAD,
     Here,
@@ -19,8 +21,6 @@ from unisono.mpi.launchers.lines import (
     overridden,
 )
 from unisono.mpi.places import Placed
-from unisono.numbers import whole_number
-from unisono.vocabulary import PPN_MOST, RANKS_MOST
 
 KIND = "hydra"
 _RANKS = ("n", "np")

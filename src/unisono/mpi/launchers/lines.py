@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from unisono.errors import UserError
-from unisono.language import N_, _
-from unisono.numbers import whole_number
-from unisono.vocabulary import RANKS_MOST
+from unisono.core.errors import UserError
+from unisono.core.language import N_, _
+from unisono.core.numbers import whole_number
+from unisono.core.vocabulary import RANKS_MOST
 
 PRELOAD = "LD_PRELOAD"
 

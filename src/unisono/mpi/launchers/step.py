@@ -9,8 +9,8 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 
-from unisono.errors import UserError
-from unisono.language import _
+from unisono.core.errors import UserError
+from unisono.core.language import _
 from unisono.mpi.launchers import srun
 from unisono.mpi.launchers.launcher import Launcher
 from unisono.mpi.places import Placed

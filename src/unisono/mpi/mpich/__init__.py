@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from unisono.asking import ask
-from unisono.language import _
+from unisono.core.asking import ask
+from unisono.core.language import _
+from unisono.core.vocabulary import CALL_SCOPE
 from unisono.mpi.family import Installation, Parameter, Place
 from unisono.mpi.found import Found, beside, find_mpicc, linked_library
 from unisono.mpi.launchers import hydra
 from unisono.mpi.launchers.launcher import Launcher
 from unisono.mpi.mpich import variables
 from unisono.mpi.places import Placed
-from unisono.vocabulary import CALL_SCOPE
 
 FAMILY = "mpich"
 NAME = "MPICH"

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from unisono.asking import ask
+from unisono.core.asking import ask
+from unisono.core.vocabulary import DISPATCHED
 from unisono.mpi.cvars import BY_NODES, algorithm_variable, device_variable
-from unisono.vocabulary import DISPATCHED
 
 _PROBE = Path(__file__).with_name("probe.py")
 _AUTO = "auto"

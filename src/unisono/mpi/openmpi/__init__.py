@@ -8,9 +8,10 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from unisono.asking import ask
-from unisono.errors import UserError
-from unisono.language import N_, _
+from unisono.core.asking import ask
+from unisono.core.errors import UserError
+from unisono.core.language import N_, _
+from unisono.core.version import at_least
 from unisono.mpi.family import Installation, Place
 from unisono.mpi.found import Found, beside, find_mpicc
 from unisono.mpi.launchers import mpirun
@@ -18,7 +19,6 @@ from unisono.mpi.launchers.launcher import Launcher
 from unisono.mpi.openmpi import ompi_info, placing
 from unisono.mpi.openmpi.ompi_info import McaParameter
 from unisono.mpi.places import Placed
-from unisono.version import at_least
 
 FAMILY = "openmpi"
 NAME = "Open MPI"

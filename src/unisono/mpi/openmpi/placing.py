@@ -18,12 +18,12 @@ import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from unisono.cache import cache
-from unisono.errors import UserError
-from unisono.language import _
+from unisono.core.cache import cache
+from unisono.core.errors import UserError
+from unisono.core.language import _
+from unisono.core.version import at_least
+from unisono.core.writing import write
 from unisono.mpi.places import Placed
-from unisono.version import at_least
-from unisono.writing import write
 
 _OBJECT_5 = {"l3": "l3cache", "numa": "numa", "socket": "package", "node": "node"}
 _OBJECT_4 = {"l3": "l3cache", "numa": "numa", "socket": "socket", "node": "node"}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from unisono.errors import UserError
-from unisono.language import _
+from unisono.core.errors import UserError
+from unisono.core.language import _
+from unisono.core.writing import write
 from unisono.profile.recorded import Profile
-from unisono.writing import write
 
 EXTENSIONS = {"cubex": ".cubex", "speedscope": ".speedscope.json", "json": ".json"}
 """Format -> how its files are called."""

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unisono import __version__
-from unisono.language import N_
+from unisono.core.language import N_
 from unisono.profile.recorded import NO_FUNCTION, ROOT, Cells, Frame, Profile
 
 LOST = (

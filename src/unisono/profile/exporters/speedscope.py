@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from unisono import __version__
-from unisono.language import N_
+from unisono.core.language import N_
 from unisono.profile.recorded import NO_FUNCTION, Cells, Profile
 
 LOST = (N_("a flame graph holds time only: no calls, bytes, message sizes, communicators or waiting"),)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from unisono.errors import UserError
-from unisono.language import _
+from unisono.core.errors import UserError
+from unisono.core.language import _
 
 _PARTS_MOST = 10_000_000
 """Each takes a hundred bytes of memory or more."""

@@ -19,9 +19,9 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from unisono.errors import UserError
-from unisono.language import _
-from unisono.reading import open_regular
+from unisono.core.errors import UserError
+from unisono.core.language import _
+from unisono.core.reading import open_regular
 
 _BLOCK = 512
 _ANCHOR_MOST = 128 << 20

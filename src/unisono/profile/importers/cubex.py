@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from unisono.errors import UserError
-from unisono.language import N_, _
-from unisono.profile.importers.build import Builder, blank
+from unisono.core.errors import UserError
+from unisono.core.language import N_, _
+from unisono.profile.importers.builder import Builder, blank
 from unisono.profile.importers.cube_anchor import (
     INCLUSIVE,
     Anchor,

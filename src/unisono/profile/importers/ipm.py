@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from unisono.errors import UserError
-from unisono.language import N_, _
-from unisono.profile.importers.build import Builder
+from unisono.core.errors import UserError
+from unisono.core.language import N_, _
+from unisono.profile.importers.builder import Builder
 from unisono.profile.importers.text import RANKS_MOST, count, damaged, is_text, number, read_lines
 from unisono.profile.recorded import ROOT, UNKNOWN, Origin, Profile
 

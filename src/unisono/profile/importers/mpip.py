@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from unisono.errors import UserError
-from unisono.language import N_, _
-from unisono.profile.importers.build import Builder, blank, equal_parts
+from unisono.core.errors import UserError
+from unisono.core.language import N_, _
+from unisono.profile.importers.builder import Builder, blank, equal_parts
 from unisono.profile.importers.mpip_tables import AGGREGATE, SiteRow, Table, sections, site_rows, tasks
 from unisono.profile.importers.text import RANKS_MOST, read_lines
 from unisono.profile.recorded import ROOT, UNKNOWN, Comm, Frame, Origin, Profile, collective_of

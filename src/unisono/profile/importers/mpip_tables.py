@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from unisono.errors import UserError
-from unisono.language import _
+from unisono.core.errors import UserError
+from unisono.core.language import _
 from unisono.profile.importers.text import RANKS_MOST, count, damaged, number
 from unisono.profile.recorded import UNKNOWN
 

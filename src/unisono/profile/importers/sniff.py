@@ -6,12 +6,12 @@ import re
 from pathlib import Path
 from typing import Protocol
 
-from unisono.errors import UserError
-from unisono.language import _
+from unisono.core.errors import UserError
+from unisono.core.language import _
+from unisono.core.reading import open_regular
 from unisono.profile.check import problem
 from unisono.profile.importers import cubex, ipm, ipm_xml, mpip, score
 from unisono.profile.recorded import Profile
-from unisono.reading import open_regular
 
 
 class Importer(Protocol):

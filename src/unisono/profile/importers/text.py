@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-from unisono.errors import UserError
-from unisono.language import _
-from unisono.reading import REPORT_MOST, read_bytes
+from unisono.core.errors import UserError
+from unisono.core.language import _
+from unisono.core.reading import REPORT_MOST, read_bytes
 
 RANKS_MOST = 1 << 20
 """More ranks than this are damage, not a machine."""

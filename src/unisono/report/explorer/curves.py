@@ -13,17 +13,17 @@ from typing import Any
 
 import numpy as np
 
+from unisono.core.errors import UserError
+from unisono.core.interval import Interval
+from unisono.core.language import _
+from unisono.core.vocabulary import Case, Setting, as_measured
 from unisono.decide.decision import Estimate
-from unisono.errors import UserError
-from unisono.interval import Interval
-from unisono.language import _
 from unisono.profile.recorded import NO_FUNCTION, UNKNOWN, Profile, collective_of
 from unisono.report.text import short_setting, significant
 from unisono.report.view import CaseView
 from unisono.tuning.choice import Lookup, lookup
 from unisono.tuning.contents import Tuning
 from unisono.tuning.plans import Plan
-from unisono.vocabulary import Case, Setting, as_measured
 
 Curve = dict[str, Any]
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unisono.language import _
+from unisono.core.language import _
 from unisono.profile.recorded import NO_FUNCTION, UNKNOWN, Profile
 from unisono.report.explorer.blob import Column, pack, single, sums, whole
 from unisono.report.explorer.kinds import KINDS

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from unisono.display import percent, signed_percent
-from unisono.language import _, translated
+from unisono.core.display import percent, signed_percent
+from unisono.core.language import _, translated
 from unisono.profile import words
 from unisono.profile.cost import difference, estimated
 from unisono.profile.flat import FlatRow, flat_table

@@ -15,7 +15,9 @@ from jinja2 import ChoiceLoader, PackageLoader
 from markupsafe import Markup
 
 import unisono
-from unisono.language import language, translated
+from unisono.core.language import language, translated
+from unisono.core.vocabulary import Case
+from unisono.core.writing import write
 from unisono.profile.hot import hot_spots
 from unisono.profile.recorded import Profile, collective_of
 from unisono.report import page, palette
@@ -26,8 +28,6 @@ from unisono.report.explorer.names import cleaned
 from unisono.report.explorer.tree import call_tree
 from unisono.report.view import CaseView
 from unisono.tuning.contents import Tuning
-from unisono.vocabulary import Case
-from unisono.writing import write
 
 SCRIPTS = (
     "unpack",

@@ -6,11 +6,11 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from unisono.errors import UserError
-from unisono.language import _
+from unisono.core.errors import UserError
+from unisono.core.language import _
+from unisono.core.reading import read_text
+from unisono.core.vocabulary import PPN_MOST, RANKS_MOST
 from unisono.mpi.launchers.lines import Here, Job, UserLine, counted
-from unisono.reading import read_text
-from unisono.vocabulary import PPN_MOST, RANKS_MOST
 
 
 def job_of(line: UserLine, here: Here) -> Job:

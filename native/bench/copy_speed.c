@@ -1,0 +1,135 @@
+#include "copy_speed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "memory.h"
+
+enum { RUNS = 24, SMALLEST = 4096 };
+
+/* How a byte gets from one rank's memory into another's with one copy. None is the fastest everywhere: a reader waits
+ * for lines that another core has written, a writer takes lines away from it. Each with memcpy, then with the
+ * processor's own move where there is one, which is what kernels copy with. */
+enum way { PULLED, PUSHED, HALF_EACH, WAYS };
+
+static size_t data_bytes(size_t most)
+{
+    return page_round(most > COPY_LEAST ? most : COPY_LEAST);
+}
+
+static bool all_of(MPI_Comm node, bool mine)
+{
+    int good = mine, all;
+    MPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, node);
+    return all;
+}
+
+bool copies_create(struct copies *copies, MPI_Comm node, size_t most)
+{
+    *copies = (struct copies){.head = page_round(sizeof(struct flag_rank)), .most = most};
+    MPI_Comm_rank(node, &copies->flags.rank);
+    MPI_Comm_size(node, &copies->flags.count);
+    size_t room = (size_t)memory_available() / 4 / (size_t)copies->flags.count;
+    for (;; copies->most /= 4) {
+        struct problem problem = {""};
+        size_t data = data_bytes(copies->most);
+        copies->each = copies->head + data;
+        if (copies->most < SMALLEST)
+            return false;
+        if (!all_of(node, data <= room) || !segment_create(&copies->segment, node, 0, copies->each, &problem))
+            continue;
+        copies->private_copy = malloc(data);
+        if (all_of(node, copies->private_copy != NULL))
+            break;
+        copies_free(copies);
+    }
+    memset(copies->private_copy, 0, data_bytes(copies->most));
+    copies->flags.ranks = malloc((size_t)copies->flags.count * sizeof *copies->flags.ranks);
+    if (!all_of(node, copies->flags.ranks != NULL)) {
+        copies_free(copies);
+        return false;
+    }
+    for (int rank = 0; rank < copies->flags.count; rank++)
+        copies->flags.ranks[rank] = (struct flag_rank *)((char *)copies->segment.base + (size_t)rank * copies->each);
+    return true;
+}
+
+void copies_free(struct copies *copies)
+{
+    segment_free(&copies->segment);
+    free(copies->flags.ranks);
+    free(copies->private_copy);
+    copies->flags.ranks = NULL;
+    copies->private_copy = NULL;
+}
+
+static char *data_of(const struct copies *copies, int rank)
+{
+    return (char *)copies->flags.ranks[rank] + copies->head;
+}
+
+char *copies_own(const struct copies *copies)
+{
+    return data_of(copies, copies->flags.rank);
+}
+
+static void move(char *to, const char *from, size_t bytes)
+{
+#ifdef __x86_64__
+    __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
+#else
+    memcpy(to, from, bytes);
+#endif
+}
+
+static void copy(char *to, const char *from, size_t bytes, size_t total, bool moves)
+{
+    for (size_t start = 0; start + bytes <= total; start += bytes) {
+        if (moves)
+            move(to + start, from + start, bytes);
+        else
+            memcpy(to + start, from + start, bytes);
+    }
+}
+
+static void copy_timed(struct copies *copies, int run, size_t bytes, size_t total)
+{
+    enum way way = (enum way)(run % WAYS);
+    bool moves = run / WAYS % 2 == 1;
+    struct flag_rank *mine = copies->flags.ranks[copies->flags.rank];
+    char *other = data_of(copies, (copies->flags.rank + 1) % copies->flags.count);
+    size_t pulled = way == PULLED ? total : way == PUSHED ? 0 : total / 2;
+    if (bytes > total / 2)
+        bytes = way == HALF_EACH ? total / 2 : bytes;
+    mine->begin = clock_now();
+    copy(copies->private_copy, other, bytes, pulled, moves);
+    copy(other + pulled, copies->private_copy + pulled, bytes, total - pulled, moves);
+    mine->end = clock_now();
+}
+
+double copies_bandwidth(struct copies *copies, size_t bytes, bool everybody)
+{
+    struct flags *flags = &copies->flags;
+    size_t total = bytes > COPY_LEAST ? bytes : COPY_LEAST / bytes * bytes;
+    int copying = everybody ? flags->count : 1;
+    double best = 0;
+    for (int run = 0; run < RUNS; run++) {
+        memset(data_of(copies, flags->rank), run, total);
+        memset(copies->private_copy, run, total);
+        flags_disseminate(flags);
+        if (flags->rank < copying)
+            copy_timed(copies, run, bytes, total);
+        flags_disseminate(flags);
+        if (flags->rank != 0)
+            continue;
+        int64_t begin = INT64_MAX, end = 0;
+        for (int rank = 0; rank < copying; rank++) {
+            begin = flags->ranks[rank]->begin < begin ? flags->ranks[rank]->begin : begin;
+            end = flags->ranks[rank]->end > end ? flags->ranks[rank]->end : end;
+        }
+        double rate = (double)total * copying / (double)(end - begin);
+        best = rate > best ? rate : best;
+    }
+    return best;
+}

@@ -1,0 +1,134 @@
+"""Our library and its variables on a user's own command line, in the words of whatever starts the ranks there.
+
+The variables are for the ranks alone: LD_PRELOAD in the environment of mpirun, srun or a shell would put the library,
+and with it the MPI library, into those programs too. Whoever adds the library to a line that has it already adds only
+the variables.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from unisono import mpi as families
+from unisono.core.asking import ask
+from unisono.core.errors import UserError
+from unisono.core.language import N_, _
+from unisono.machine.description import Mpi
+from unisono.mpi.found import beside
+from unisono.mpi.launchers import LAUNCHERS, of_a_scheduler, starts_ranks
+from unisono.mpi.launchers import launcher as known_launcher
+from unisono.mpi.launchers.launcher import Launcher as Words
+from unisono.mpi.launchers.lines import PRELOAD, Line, joined
+
+_PROGRAM = "program"
+_SCRIPT = "script"
+
+
+@dataclass(frozen=True, slots=True)
+class Launcher:
+    """What starts the ranks in a command line."""
+
+    kind: str
+    """Of a launcher (unisono.mpi.launchers), "program" (the program itself, as a single rank) or "script" (mpirun is
+    somewhere in a script)."""
+    at: int
+    """Its index in the command line."""
+    path: str = ""
+    """Of mpirun; "" for srun and the last two."""
+
+    @property
+    def words(self) -> Words | None:
+        """How it is spoken to; None where no launcher is seen."""
+        return None if self.kind in (_PROGRAM, _SCRIPT) else known_launcher(self.kind)
+
+    @property
+    def is_script(self) -> bool:
+        return self.kind == _SCRIPT
+
+
+def launcher_for(mpi: Mpi) -> Launcher:
+    """Of a command line that begins with this MPI's launcher."""
+    return Launcher(mpi.starter.KIND, 0, "" if mpi.launcher else mpi.mpirun)
+
+
+def launcher_of(argv: Sequence[str]) -> Launcher:
+    """Finds mpirun or srun, also behind others (time, env, timeout ...). Raises UserError when there is no command, or
+    when it cannot be found."""
+    if not argv:
+        raise UserError(_("no command: write the mpirun command line after --"))
+    for at, word in enumerate(argv):
+        if not starts_ranks(word):
+            continue
+        found = shutil.which(word)
+        if found is None:
+            raise UserError(_("{word}: not a program that can be run").format(word=word))
+        scheduler = of_a_scheduler(word)
+        if scheduler is not None:
+            return Launcher(scheduler.KIND, at)
+        answer = ask([found, "--version"])
+        family, *_version = families.recognised(answer.out + answer.error)
+        theirs = families.launcher_of(family)
+        if theirs is not None:
+            return Launcher(theirs.KIND, at, found)
+        said = (answer.error or answer.out).strip().splitlines() or ["nothing"]
+        raise UserError(
+            _("{found} --version: not the launcher of an MPI we know (it said: {said})").format(
+                found=found, said=said[0]
+            )
+        )
+    found = shutil.which(argv[0])
+    if found is None:
+        raise UserError(_("{argv}: not a program that can be run").format(argv=argv[0]))
+    with Path(found).open("rb") as file:
+        return Launcher(_PROGRAM if file.read(4) == b"\x7fELF" and not _is_shell(found) else _SCRIPT, 0)
+
+
+def _is_shell(program: str) -> bool:
+    return Path(program).resolve().name in (
+        "bash",
+        "sh",
+        "dash",
+        "zsh",
+        "ksh",
+        "csh",
+        "tcsh",
+        "fish",
+        "make",
+        "busybox",
+    )
+
+
+def compiler_of(launcher: Launcher) -> str | None:
+    """The mpicc of the same MPI; None where there is none beside the launcher. On Debian it has the same ending."""
+    if not launcher.path or launcher.words is None:
+        return None
+    names = launcher.words.compilers(Path(launcher.path).name)
+    return next((found for name in names if (found := beside(launcher.path, name))), None)
+
+
+def with_variables(
+    argv: Sequence[str], launcher: Launcher, library: Path, variables: Mapping[str, str], env: Mapping[str, str]
+) -> Line:
+    """`argv` with `library` preloaded into the ranks and `variables` set for them. What the user preloads stays, before
+    ours. `env` is the environment the line runs in. Raises UserError for a line that cannot be understood."""
+    if launcher.words is not None:
+        return launcher.words.preloaded(argv, launcher.at, str(library), variables, env)
+    preload = joined(env.get(PRELOAD), str(library))
+    if launcher.kind == _PROGRAM:
+        note = N_("there is no mpirun in the command: the program is run as it is, as one rank")
+        return Line(list(argv), {PRELOAD: preload, **variables}, [note])
+    return _script(argv, preload, variables, env)
+
+
+def _script(argv: Sequence[str], preload: str, variables: Mapping[str, str], env: Mapping[str, str]) -> Line:
+    """Through what Open MPI and srun read from their environment."""
+    exports = {PRELOAD: preload, **variables}
+    ours = {name: value for one in LAUNCHERS for name, value in one.inherited(exports, env).items()}
+    note = N_(
+        "no mpirun or srun is a word of the command: those of Open MPI and Slurm that it starts "
+        "are reached through their environment, others are not"
+    )
+    return Line(list(argv), ours, [note])

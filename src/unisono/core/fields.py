@@ -1,0 +1,59 @@
+"""Fields that several documents have: message sizes, collectives, settings, counts. Wrong ones raise ValueError, which
+pydantic gives the place of."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, PlainValidator
+
+from unisono.core.errors import UserError
+from unisono.core.language import _
+from unisono.core.sizes import parse_size
+from unisono.core.vocabulary import COLLECTIVES, Setting
+
+
+class Part(BaseModel):
+    """A part of a document, which knows all its keys."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def _size(value: Any) -> int:
+    if not isinstance(value, (str, int)):
+        raise ValueError(_("{value!r} is not a size; write for example 8, 16K or 1M").format(value=value))
+    try:
+        return parse_size(value)
+    except UserError as error:
+        raise ValueError(str(error).removeprefix("size: ")) from error
+
+
+def collective(value: object) -> str:
+    """Raises ValueError for a name that is no collective's."""
+    if not isinstance(value, str) or value not in COLLECTIVES:
+        raise ValueError(
+            _("unknown collective {value!r}; known: {known}").format(value=value, known=", ".join(COLLECTIVES))
+        )
+    return value
+
+
+def _setting(value: Any) -> Setting:
+    if isinstance(value, Setting):
+        return value
+    if not isinstance(value, dict):
+        raise ValueError(_('a setting is a table of parameters, for example { UCX_RNDV_THRESH = "16kb" }'))
+    for name, content in value.items():
+        if isinstance(content, bool) or not isinstance(content, (str, int)):
+            raise ValueError(
+                _('{name}: {content!r} is not a value; write it in quotes, for example {name} = "1"').format(
+                    name=name, content=content
+                )
+            )
+    return Setting(value)
+
+
+Size = Annotated[int, BeforeValidator(_size)]
+"""Bytes."""
+SettingField = Annotated[Setting, PlainValidator(_setting), PlainSerializer(dict, return_type=dict[str, str])]
+Collective = Annotated[str, Field(json_schema_extra={"enum": list(COLLECTIVES)}), BeforeValidator(collective)]
+Count = Annotated[int, Field(ge=1)]

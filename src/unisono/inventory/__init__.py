@@ -1,0 +1,1 @@
+"""What is here: MPI, UCX, batch system and job, environment; `describe` puts it together with the hardware."""
