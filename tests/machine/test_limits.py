@@ -38,5 +38,13 @@ def test_ranks_outside_the_affinity_mask_name_the_variable_of_this_mpi() -> None
     assert four.endswith("OMPI_MCA_hwloc_base_cpu_list=0-1")
 
 
+def test_no_variable_of_another_mpi_is_named() -> None:
+    here = machine(cpus=2)
+    assert here.mpi is not None
+    other = here.model_copy(update={"mpi": here.mpi.model_copy(update={"family": "mpich", "version": "5.0.2"})})
+    said = outside_sentence(other, [3])
+    assert said is not None and said.endswith("start without it") and "MCA" not in said
+
+
 def test_ranks_inside_the_mask_need_no_advice() -> None:
     assert outside_sentence(machine(cpus=4), [0, 3]) is None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from unisono.core.language import _
-from unisono.core.version import at_least
 from unisono.machine.description import Machine
 from unisono.machine.files import format_cpu_list
 
@@ -36,11 +35,14 @@ def outside_sentence(machine: Machine, used: Iterable[int]) -> str | None:
     outside = set(used) - set(ours)
     if not outside or machine.mpi is None:
         return None
-    variable = (
-        "PRTE_MCA_hwloc_default_cpu_list" if at_least(machine.mpi.version, "5") else "OMPI_MCA_hwloc_base_cpu_list"
-    )
-    listed = format_cpu_list(ours)
+    words = {"outside": format_cpu_list(outside), "listed": format_cpu_list(ours)}
+    variable = machine.mpi.traits.cpu_list(machine.mpi.version)
+    if variable is None:
+        return _(
+            "CPU {outside} is outside CPUs {listed}, which this process was given (taskset, numactl): the launcher "
+            "does not heed that; start without it"
+        ).format(**words)
     return _(
         "CPU {outside} is outside CPUs {listed}, which this process was given (taskset, "
         "numactl): mpirun does not heed that; start without it, or also set {variable}={listed}"
-    ).format(outside=format_cpu_list(outside), listed=listed, variable=variable)
+    ).format(**words, variable=variable)

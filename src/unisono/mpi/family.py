@@ -96,6 +96,10 @@ class Family(Protocol):
     """A pattern for the version in what the launcher says: for Lua, for Tcl, and a basic regular expression of the
     whole line for sed."""
 
+    def cpu_list(self, version: str) -> str | None:
+        """The variable that keeps its launcher to some CPUs, as it does not heed the affinity mask that it was started
+        with; None where there is none."""
+
     def describe(self, launcher: str, version: str, mpicc: str | None) -> Found:
         """The installation of a launcher that gave this version; `mpicc` as the user gave it. Raises UserError where
         it does not answer."""

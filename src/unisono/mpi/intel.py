@@ -53,6 +53,10 @@ VERSION_IN_TCL = r"Intel\(R\) MPI Library[^,]*, Version\s+([0-9.]+)"
 VERSION_IN_SED = r"Intel(R) MPI Library[^,]*, Version *\([0-9.]*\).*"
 
 
+def cpu_list(version: str) -> str | None:
+    return None
+
+
 def describe(launcher: str, version: str, mpicc: str | None) -> Found:
     """Its own presets are read when it starts; our algorithms are switched inside a launch. Its script mpirun finds
     mpiexec.hydra on PATH alone, so that the launcher beside it is taken."""

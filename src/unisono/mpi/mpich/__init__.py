@@ -38,6 +38,10 @@ VERSION_IN_TCL = r"HYDRA build details:\s+Version:\s+(\S+)"
 VERSION_IN_SED = r" *Version: *\([^ ]*\).*"
 
 
+def cpu_list(version: str) -> str | None:
+    return None
+
+
 def describe(launcher: str, version: str, mpicc: str | None) -> Found:
     # Debian's mpiexec.hydra ends like nothing: the mpicc beside it may be Open MPI's, mpicc.mpich never is.
     compiler = (beside(launcher, "mpicc.mpich") if mpicc is None else None) or find_mpicc(launcher, mpicc)

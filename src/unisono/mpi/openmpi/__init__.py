@@ -54,6 +54,10 @@ _WATCHED = ("tuned", "han", "sm", "adapt", "basic", "hcoll", "ucc", "xhc", "acol
 """Collective components people ask about: doctor's page says of each whether it is present."""
 
 
+def cpu_list(version: str) -> str | None:
+    return "PRTE_MCA_hwloc_default_cpu_list" if at_least(version, "5") else "OMPI_MCA_hwloc_base_cpu_list"
+
+
 def describe(launcher: str, version: str, mpicc: str | None) -> Found:
     info = beside(launcher, "ompi_info")
     if info is None:
