@@ -1,4 +1,5 @@
-/* What phases cost, by latency and bandwidth alone: seconds. The ranks of a node share its way into the fabric. */
+/* What phases cost, by latency and bandwidth alone: seconds. The ranks of a node share its way into the fabric.
+ * What bare numbers count, here and in the rows, and where they were measured: ../README.md. */
 #ifndef UNISONO_GROUP_COST_H
 #define UNISONO_GROUP_COST_H
 
