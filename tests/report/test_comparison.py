@@ -12,7 +12,7 @@ from selenium.webdriver.common.by import By
 from tests.report import synthetic
 from tests.report.browsing import console, open_page, requests
 from tests.report.figures import expanded
-from tests.report.test_size import REPORT
+from tests.report.test_size import SMALL
 from unisono.core.interval import Interval
 from unisono.core.vocabulary import Case, Sample, Setting
 from unisono.decide.compare import Comparison, compare
@@ -103,7 +103,7 @@ def test_three_studies_give_a_row_each(studies: list[StudyData], directory: Path
     ]
     path = write_comparison_report(found, three, directory / "three.html")
     assert 'id="library"' in path.read_text("utf-8")
-    assert path.stat().st_size < REPORT
+    assert path.stat().st_size < SMALL
 
 
 def test_the_history_is_a_line_a_case_in_the_order_of_the_dates(studies: list[StudyData]) -> None:

@@ -211,9 +211,19 @@
     draw(entry.target);
   }), { rootMargin: "400px 0px" });
   /* The library and the figures are deflated (packed.py). */
+  const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;,=>?@^_`{|}~";
+  function unwritten(text) {
+    const digits = new Uint8Array(128), bytes = new Uint8Array(Math.ceil(text.length / 5) * 4), whole = new DataView(bytes.buffer);
+    for (let i = 0; i < DIGITS.length; i += 1) digits[DIGITS.charCodeAt(i)] = i;
+    for (let i = 0; i < text.length; i += 5) {
+      let value = 0;
+      for (let j = i; j < i + 5; j += 1) value = value * 85 + (j < text.length ? digits[text.charCodeAt(j)] : 84);
+      whole.setUint32(i / 5 * 4, value);
+    }
+    return bytes.subarray(0, Math.floor(text.length * 4 / 5));
+  }
   async function inflated(id) {
-    const text = atob(document.getElementById(id).textContent), bytes = new Uint8Array(text.length);
-    for (let i = 0; i < text.length; i += 1) bytes[i] = text.charCodeAt(i);
+    const bytes = unwritten(document.getElementById(id).textContent);
     return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).text();
   }
   /* They lie property by property: see Figures in packed.py. */
