@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
-from selenium.webdriver import Chrome
+from selenium.webdriver import ActionChains, Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
@@ -58,6 +58,27 @@ def test_curves_are_drawn_as_lines(opened: Chrome) -> None:
     lines = "return document.querySelectorAll('details.case[open] .with-legend g.trace.scatter path.js-line').length"
     # the limit, and default and chosen in both panels
     assert wait_for(opened, lines, lambda n: n >= 5)
+
+
+def test_figures_answer_the_mouse(opened: Chrome) -> None:
+    """Pointing shows numbers, dragging zooms, a double click takes it back, and a button makes a picture."""
+    plot = opened.find_element(By.CSS_SELECTOR, "details.case[open] .plot")
+    opened.execute_script("arguments[0].scrollIntoView({block: 'center'})", plot)
+    area = plot.find_element(By.CSS_SELECTOR, ".nsewdrag")
+    point = plot.find_elements(By.CSS_SELECTOR, ".scatterlayer .point")[3]
+    ActionChains(opened).move_to_element(point).perform()
+    wait_for(opened, "return arguments[0].querySelectorAll('.hoverlayer text').length", bool, plot)
+    ranges = "return JSON.stringify(arguments[0]._fullLayout.xaxis.range)"
+    before = opened.execute_script(ranges, plot)
+    ActionChains(opened).move_to_element(area).click_and_hold().move_by_offset(80, 0).release().perform()
+    wait_for(opened, ranges, lambda range: range != before, plot)
+    ActionChains(opened).double_click(area).perform()
+    wait_for(opened, ranges, lambda range: range == before, plot)
+    opened.execute_script("window.saved = ''; HTMLAnchorElement.prototype.click = function () { saved = this.download; }")
+    picture = plot.find_element(By.CSS_SELECTOR, ".modebar-btn")
+    opened.execute_script("arguments[0].dispatchEvent(new MouseEvent('click', {bubbles: true}))", picture)
+    wait_for(opened, "return window.saved", lambda name: name.endswith(".png"))
+    assert console(opened) == []
 
 
 def test_zoom_buttons_show_their_sizes_and_fit_the_times(opened: Chrome) -> None:
