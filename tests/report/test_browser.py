@@ -179,6 +179,21 @@ def test_prints_light_what_is_open_on_six_pages_at_most(opened: Chrome) -> None:
     assert opened.find_elements(By.CSS_SELECTOR, "details.case:not([open])")
 
 
+def test_names_of_settings_leave_room_for_the_map_on_a_narrow_page(opened: Chrome) -> None:
+    """At 420 pixels they took five sixths of the width."""
+    metrics = {"width": 420, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    try:
+        opened.refresh()
+        scroll_through(opened)
+        plots = "[...document.querySelectorAll('.map .plot, #time .plot')].filter((p) => p.clientWidth && p._fullLayout)"
+        shares = f"return {plots}.map((p) => p._fullLayout.xaxis._length / p.clientWidth)"
+        found = wait_for(opened, shares, lambda found: len(found) == 2)
+    finally:
+        opened.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert min(found) > 0.4, found
+
+
 @pytest.mark.parametrize("width", [1280, 800, 420])
 def test_nothing_sticks_out_sideways(opened: Chrome, width: int) -> None:
     assert sideways(opened, width) == []

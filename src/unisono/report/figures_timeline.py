@@ -70,7 +70,7 @@ def timeline(study: StudyData, statistic: str) -> Figure | None:
             yaxis2={
                 **axis,
                 "domain": [1 - _DRIFT / drawn, 1],
-                "title": {"text": _("time / usual"), "font": {"size": 12, "color": "@quiet"}},
+                "title": {"text": _("time / usual"), "font": {"size": 12, "color": "@quiet"}, "standoff": 14},
                 "tickformat": "+.0%",
                 "range": _reach(data),
             },

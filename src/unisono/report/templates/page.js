@@ -158,14 +158,23 @@
       for (const [id, range] of Object.entries(fitted(together, layout))) layout[axisName(id)].range = range;
     }
     layout.font.family = getComputedStyle(document.body).fontFamily;
-    if (width) Object.assign(layout, { width, autosize: false, height: Math.min(layout.height, 270) });
+    const rows = layout.yaxis.type === "category";
+    if (width) Object.assign(layout, { width, autosize: false, height: Math.min(layout.height, rows ? 340 : 230) });
+    if (rows) shorten(data, layout, width || plot.clientWidth);
     if (layout.meta.axes.x === "category") fitText(data[1], layout, width || plot.clientWidth);
     dress(layout, plot);
     return { data, layout };
   }
+  /* Names of rows leave more than half of the width to what they name: head and tail stay, pointing shows all. */
+  function shorten(data, layout, width) {
+    const most = Math.max(12, Math.floor(width * 0.42 / 5.8)), names = [...new Set(data.flatMap((trace) => (trace.yaxis || "y") === "y" ? trace.y : []))];
+    if (names.every((name) => name.length <= most)) return;
+    const head = Math.ceil(most * 0.25), cut = (name) => (name.length > most ? name.slice(0, head) + "…" + name.slice(head + 1 - most) : name);
+    Object.assign(layout.yaxis, { tickmode: "array", tickvals: names, ticktext: names.map(cut) });
+  }
   /* A map's numbers shrink with its cells, and leave when they would be unreadable. */
   function fitText(map, layout, width) {
-    const names = Math.min(Math.max(...map.y.map((name) => name.length)) * 5.8, width * 0.45);
+    const names = Math.max(...(layout.yaxis.ticktext || map.y).map((name) => name.length)) * 5.8;
     const cell = (width - names - 30) / map.x.length;
     if (cell < 27) map.textfont.size = 8;
     if (cell < 19) map.texttemplate = "";
