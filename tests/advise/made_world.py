@@ -90,12 +90,13 @@ class Fake:
         weights: Mapping[str, float],
         seconds: float,
         conditions: Mapping[Case, Condition],
-    ) -> None:
+    ) -> bool:
         self.conditions.append(dict(conditions))
         self.log.append(f"measure {', '.join(map(str, wanted))}")
         assert seconds > 0
         keep(path, wanted, dict.fromkeys(self.settings, self.measured))
         self._maybe("measure")
+        return True
 
     def say(self, sentence: str) -> None:
         if "trying" in sentence:

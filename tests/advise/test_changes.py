@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from io import StringIO
 
 import pytest
@@ -34,6 +35,19 @@ def test_the_documents_example() -> None:
     assert [(call.name, call.side_effect) for call in found.changed] == [("Reduce from checksum", True)]
     assert "Reduce from checksum: 587 s before, 34 s after, a side effect." in found.sentences()
     assert found.calls[1].share == pytest.approx((3378 - 3631) / 9123)
+
+
+def test_rows_that_read_alike_are_told_apart_by_their_line() -> None:
+    """Two rows were "Alltoall from rank_keys": one of the timed iterations, one of the warm-up."""
+    calls = [Call("MPI_Alltoall", ("main:60", "rank_keys"), time=1.0), Call("MPI_Alltoall", ("main:70", "rank_keys"))]
+    made = profile(calls)
+    frames = [
+        replace(frame, function="main", file="is.c", line=int(frame.label[5:])) if ":" in frame.label else frame
+        for frame in made.frames
+    ]
+    made = replace(made, frames=tuple(frames))
+    names = {call.name for call in changes([made], [made]).calls}
+    assert names == {"Alltoall from rank_keys (main is.c:60)", "Alltoall from rank_keys (main is.c:70)"}
 
 
 def test_with_several_runs_noise_is_known() -> None:

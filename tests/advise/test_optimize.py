@@ -91,6 +91,8 @@ def test_a_budget_is_spent_before_an_undecided(tmp_path: Path) -> None:
     (trial,) = journal.rounds[0].trials
     assert trial.verdict == "no difference" and len(trial.runs) == 24, "as many as a trial may have"
     assert journal.rounds[0].outcome == "undecided"
+    (row,) = [line for line in read_story(journal, fake.files).markdown().splitlines() if line.startswith("| 1 |")]
+    assert row.endswith("| undecided |"), "that runs show no difference is not that there is none"
 
 
 def test_a_trial_without_a_difference_ends(tmp_path: Path) -> None:
@@ -232,9 +234,9 @@ def test_a_budget_that_ends_before_the_trials(tmp_path: Path) -> None:
         weights: Mapping[str, float],
         seconds: float,
         conditions: Mapping[Case, Condition],
-    ) -> None:
-        fake.measure(path, wanted, weights, seconds, conditions)
+    ) -> bool:
         now[0] = 3600.0
+        return fake.measure(path, wanted, weights, seconds, conditions)
 
     journal = open_journal(fake.files, fake.argv, HERE, metric=METRIC, pairs=3, resume=False)
     world = World(fake.record, measure, fake.say, lambda: now[0])

@@ -48,10 +48,13 @@ def test_settings_that_were_never_launched_are_no_answer(tmp_path: Path) -> None
         weights: Mapping[str, float],
         seconds: float,
         conditions: Mapping[Case, Condition],
-    ) -> None:
+    ) -> bool:
+        if path.exists():
+            return False
         keep(path, wanted, {})
         with Store.open(path, write=True) as store:
             store.set_meta(NEVER, [str(UCX), "placement=cyclic"])
+        return False
 
     fake.measure = measure  # type: ignore[method-assign]
     journal = fake.optimize()
@@ -61,6 +64,29 @@ def test_settings_that_were_never_launched_are_no_answer(tmp_path: Path) -> None
     assert story.headline.endswith("continue with --resume --budget 4m.")
     assert tell(journal, fake.files, json=False) == UNDECIDED
     assert never_launched([fake.files.study(1)]) == ["placement=cyclic", "pml=ucx"]
+
+
+def test_what_is_left_of_the_budget_is_measured_with_before_not_measured_is_said(tmp_path: Path) -> None:
+    """Measuring had 19 s, too few for one setting beside the default, and ended with 126 s of 200 left."""
+    fake, now, given = Fake(tmp_path), [0.0], []
+
+    def measure(
+        path: Path,
+        wanted: Wanted,
+        weights: Mapping[str, float],
+        seconds: float,
+        conditions: Mapping[Case, Condition],
+    ) -> bool:
+        given.append(seconds)
+        now[0] += seconds
+        if len(given) == 2:
+            fake.measure(path, wanted, weights, seconds, conditions)
+        return len(given) == 2
+
+    journal = open_journal(fake.files, fake.argv, HERE, metric=METRIC, pairs=3, resume=False)
+    Optimizer(journal, HERE, fake.files, 200.0, World(fake.record, measure, clock=lambda: now[0])).run()
+    assert len(given) == 2 and sum(given) > 150
+    assert journal.rounds[0].accepted, "and what came of it is tried"
 
 
 def test_what_was_left_untried_is_tried_first_when_it_goes_on(tmp_path: Path) -> None:
@@ -74,9 +100,10 @@ def test_what_was_left_untried_is_tried_first_when_it_goes_on(tmp_path: Path) ->
         weights: Mapping[str, float],
         seconds: float,
         conditions: Mapping[Case, Condition],
-    ) -> None:
+    ) -> bool:
         fake.measure(path, wanted, weights, seconds, conditions)
         now[0] += 1000.0
+        return True
 
     for budget, resume in ((1000.0, False), (2000.0, True)):
         journal = open_journal(fake.files, fake.argv, HERE, metric=METRIC, pairs=3, resume=resume)

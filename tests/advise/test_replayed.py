@@ -217,7 +217,7 @@ def test_messages_of_another_program_are_not_called_this_ones() -> None:
     kept = StudyEvidence(study_data([replace(s, condition=Condition(partners=theirs)) for s in samples]), PLANS)
     of = replace(of, conditions={case: Condition(partners=own)})
     assert condition_notes(of, [kept]) == [
-        "exchange, 1 x 4 ranks: what was measured is messages of other partners and sizes than the program's"
+        "exchange, 1 x 4 ranks: measured were messages between other partners and of other sizes than the program's"
     ]
     assert [gap.reasons for gap in gaps(of, [kept])] == [("measured with the messages of another program",)]
     alike = replace(of, conditions={case: Condition(partners=theirs)})

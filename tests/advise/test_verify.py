@@ -67,6 +67,13 @@ def test_slower_and_no_difference(tmp_path: Path) -> None:
     assert equal.sentence().startswith("No difference shown: ")
 
 
+def test_runs_that_differ_too_much_show_nothing() -> None:
+    """It said "No difference shown: +11.1% (-90.2% to +1162.0% ...)" of three pairs on a busy machine."""
+    made = Verification("wall time", "a", "b", {}, runs([0.58, 0.17, 0.61], [0.45, 0.43, 0.22]), 0.95, ())
+    assert (made.verdict, made.exit_status) == ("no difference", 0)
+    assert made.sentence().startswith("Not told: ") and "%" not in made.sentence().split("with 95%")[0]
+
+
 def test_one_estimate_with_its_interval() -> None:
     """Two disturbed runs move the means of both sides by a quarter; the pairs' ratio is what is said, and alone."""
     made = Verification("wall time", "a", "b", {}, runs([2, 2, 2, 5, 5], [2.1, 2.1, 2.1, 5, 5.2]), 0.95, ())

@@ -67,6 +67,9 @@ NOT_RUN: dict[str, Callable[[], str]] = {
     "python benchmarks/layouts_simulated.py": lambda: "writes into docs; tests/simulate runs what it calls",
     "unisono run --tuning unisono-out/tuning.toml --layout --print -- srun": _lacks("srun"),
     "unisono export unisono-out/tuning.toml --format reframe": lambda: "its study is not kept; tests/export has one",
+    "unisono tune --benchmark imb": lambda: (
+        "" if Path("/opt/imb/IMB-MPI1").exists() else "no IMB where the page has it"
+    ),
     "unisono vcluster": _lacks("ip"),
 }
 

@@ -74,7 +74,9 @@ def test_figures_answer_the_mouse(opened: Chrome) -> None:
     wait_for(opened, ranges, lambda range: range != before, plot)
     ActionChains(opened).double_click(area).perform()
     wait_for(opened, ranges, lambda range: range == before, plot)
-    opened.execute_script("window.saved = ''; HTMLAnchorElement.prototype.click = function () { saved = this.download; }")
+    opened.execute_script(
+        "window.saved = ''; HTMLAnchorElement.prototype.click = function () { saved = this.download; }"
+    )
     picture = plot.find_element(By.CSS_SELECTOR, ".modebar-btn")
     opened.execute_script("arguments[0].dispatchEvent(new MouseEvent('click', {bubbles: true}))", picture)
     wait_for(opened, "return window.saved", lambda name: name.endswith(".png"))
@@ -186,7 +188,8 @@ def test_names_of_settings_leave_room_for_the_map_on_a_narrow_page(opened: Chrom
     try:
         opened.refresh()
         scroll_through(opened)
-        plots = "[...document.querySelectorAll('.map .plot, #time .plot')].filter((p) => p.clientWidth && p._fullLayout)"
+        drawn = ".filter((p) => p.clientWidth && p._fullLayout)"
+        plots = f"[...document.querySelectorAll('.map .plot, #time .plot')]{drawn}"
         shares = f"return {plots}.map((p) => p._fullLayout.xaxis._length / p.clientWidth)"
         found = wait_for(opened, shares, lambda found: len(found) == 2)
     finally:

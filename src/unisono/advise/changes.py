@@ -24,6 +24,7 @@ from unisono.core.interval import Interval
 from unisono.core.language import _
 from unisono.profile.hot import hot_spots
 from unisono.profile.recorded import Profile
+from unisono.profile.sites import sites
 from unisono.profile.words import Callers
 
 LEAST_SHARE = 0.005
@@ -183,10 +184,14 @@ def _calls(profile: Profile) -> dict[Key, _Call]:
     found: dict[Key, _Call] = {}
     spots = hot_spots(profile)
     callers = Callers(profile, spots)
-    for spot in spots:
+    names = [callers.of(spot)[0] for spot in spots]
+    differ = sites(
+        profile, [((spot.function, name, spot.phase), spot.path) for name, spot in zip(names, spots, strict=True)]
+    )
+    for spot, name, site in zip(spots, names, differ, strict=True):
         comm = (spot.comm.size, spot.comm.nodes) if spot.comm is not None else (0, 0)
         frames = tuple(f"{frame.label} {frame.place}" for frame in spot.frames)
-        where = callers.of(spot)[0]
+        where = f"{name} ({site})" if site else name
         where = _("{name} in {phase}").format(name=where, phase=spot.phase) if spot.phase else where
         call = found.setdefault((spot.function, frames, *comm, spot.phase), _Call(spot.collective, where))
         call.time += spot.time

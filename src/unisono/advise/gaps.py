@@ -59,7 +59,7 @@ def gaps(mix: Mix, evidences: Sequence[Evidence], worth: float = WORTH) -> list[
             for use in spot.uses:
                 reason = unmeasured(case, use, source)
                 if not reason and source is not None and outside(source.sizes(case), use.size):
-                    reason = N_("messages so large or small were not measured")
+                    reason = N_("messages of such a size were not measured")
                 if not reason and source is not None and source.condition(case) != condition:
                     reason = N_("measured with {measured}, the program has {own}").format(
                         measured=spoken(source.condition(case)), own=spoken(condition)

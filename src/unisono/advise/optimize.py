@@ -37,6 +37,8 @@ from unisono.tuning import read, write
 from unisono.tuning.contents import Tuning
 
 MOST_ROUNDS = 4
+MOST_MEASUREMENTS = 3
+"""A round measures so many times at most before it says that too little is known."""
 AS_IS_RUNS = 3
 _PROFILING = 1.3
 """A profiled run, and reading what it wrote, take this much longer than one as it is."""
@@ -60,9 +62,9 @@ class World:
 
     record: Callable[[Command, float], Profile]
     """Profiles one run, within a deadline in seconds."""
-    measure: Callable[[Path, Wanted, Mapping[str, float], float, Mapping[Case, Condition]], None]
+    measure: Callable[[Path, Wanted, Mapping[str, float], float, Mapping[Case, Condition]], bool]
     """Measures cases and sizes into a study, with the collectives' weights, within so many seconds, under the program's
-    conditions."""
+    conditions; whether it came to its end."""
     say: Callable[[str], None] = lambda sentence: None
     clock: Callable[[], float] = time.monotonic
     replay: Callable[[Path, Sequence[Subject], float], None] = lambda path, subjects, seconds: None
@@ -168,14 +170,23 @@ class Optimizer:
         if number == 1 and not round.replayed:
             self._replay(round, mix)
         mix = replace(mix, conditions=self._conditions)
-        if not round.measured:
-            self._measure(number, round, mix)
-        advice = self._advice(mix)
-        if advice is None:
-            round.ended = N_("Nothing of what it uses was measured: {more}").format(more=self._more())
-            round.outcome = "not measured"
-            return
-        self._try(number, round, line, advice)
+        for again in range(MOST_MEASUREMENTS):
+            whole = round.measured or self._measure(number, round, mix, again)
+            advice = self._advice(mix)
+            if advice is None:
+                round.ended = N_("Nothing of what it uses was measured: {more}").format(more=self._more())
+                round.outcome = "not measured"
+            else:
+                self._try(number, round, line, advice)
+            if (
+                round.outcome != "not measured"
+                or whole
+                or self.left < _GOOD_MEASURING
+                or again == MOST_MEASUREMENTS - 1
+            ):
+                return
+            # Not knowing is no answer while there is time to measure: what was kept for trials is spent on it.
+            round.measured, round.ended, round.outcome = False, "", ""
 
     def _as_is(self, number: int, round: Round, line: Command) -> None:
         if number > 1:
@@ -256,13 +267,18 @@ class Optimizer:
         mix = mix_of(load(self.files.directory / first.profile))
         return {**mix.conditions, **matching(mix, self._replays)}
 
-    def _measure(self, number: int, round: Round, mix: Mix) -> None:
-        """What of the mix no study of this optimization has measured yet."""
+    def _measure(self, number: int, round: Round, mix: Mix, again: int) -> bool:
+        """What of the mix no study of this optimization has measured yet; whether all of it is. `again`: how many times
+        there was too little time."""
         before = self._known(self.journal.rounds[: number - 1])
         wanted: Wanted = {gap.case: gap.sizes for gap in gaps(mix, before[1] if before else [])}
         seconds = (self.left - 2 * 2 * self.journal.pairs * self.journal.launch_seconds) * _MEASURING
         if seconds < _GOOD_MEASURING:  # rather fewer pairs, or one trial, than none because nothing was measured
             seconds = max(seconds, min(self.left - self._one_trial, _GOOD_MEASURING))
+        if again:
+            spare = self.left - self._one_trial
+            seconds = spare if spare >= _GOOD_MEASURING else self.left
+        whole = not wanted
         if wanted and seconds >= _LEAST_MEASURING:
             path = self.files.study(number)
             if path.name not in round.studies:
@@ -274,9 +290,10 @@ class Optimizer:
                     number=number, what=what, seconds=seconds
                 )
             )
-            self.world.measure(path, wanted, weights_of(mix), seconds, mix.conditions)
+            whole = self.world.measure(path, wanted, weights_of(mix), seconds, mix.conditions)
         round.measured = True
         self._keep()
+        return whole
 
     def _studies(self, rounds: Sequence[Round]) -> list[Path]:
         names = [name for round in rounds for name in round.studies]

@@ -350,4 +350,4 @@ def unmeasured(case: Case | None, use: Use, source: Evidence | None) -> str:
         )
     if use.size < 0:
         return N_("its message size is not known")
-    return N_("messages so large or small were not measured") if too_far(source.sizes(case), use.size) else ""
+    return N_("messages of such a size were not measured") if too_far(source.sizes(case), use.size) else ""

@@ -313,9 +313,9 @@ def condition_notes(mix: Mix, evidences: Sequence[Evidence]) -> list[str]:
             )
         elif source is not None and case.collective == EXCHANGE:
             notes.append(
-                N_("{case}: what was measured is messages of other partners and sizes than the program's").format(
-                    case=case
-                )
+                N_(
+                    "{case}: measured were messages between other partners and of other sizes than the program's"
+                ).format(case=case)
             )
         elif source is not None:
             notes.append(

@@ -19,6 +19,9 @@ from unisono.core.interval import Interval
 from unisono.core.language import N_, _, translated
 from unisono.launch.process import Finished
 
+UNTOLD = 1.5
+"""An interval whose ends are so many times apart says nothing about a program, not even that nothing changed."""
+
 
 @dataclass(frozen=True, slots=True)
 class Run:
@@ -193,6 +196,12 @@ class Verification:
             return _("Fails: only {count} pairs of runs were done; {least} are needed.").format(
                 count=len(self._pairs), least=LEAST_PAIRS
             )
+        if self.verdict == "no difference" and self.gain.high > UNTOLD * self.gain.low:
+            return _(
+                "Not told: runs of one command differ too much for {count} pairs of runs to show anything; as-is / "
+                "tuned is {low:.3g} to {high:.3g}, with {confidence:.0%} confidence. More --runs, or a quieter "
+                "machine, would tell."
+            ).format(count=len(self._pairs), low=self.gain.low, high=self.gain.high, confidence=self.confidence)
         return _(
             "{verdict}: {improvement:+.1%} ({low:+.1%} to {high:+.1%} with {confidence:.0%} confidence), "
             "from as-is / tuned of {count} pairs of runs."

@@ -14,6 +14,7 @@ from unisono.advise.measuring import known
 from unisono.advise.mix import Mix, mix_of
 from unisono.advise.paired import trimmed_mean
 from unisono.advise.replayed import replays
+from unisono.advise.trials import may_gain
 from unisono.advise.unknown import outside_sentence
 from unisono.core.display import percent, percent_range
 from unisono.core.interval import Interval
@@ -182,6 +183,8 @@ class Story:
                 setting = translated(str(Setting(trial.launch))) if trial.launch else _("rules only")
                 saving = percent_range(Interval(mid, low, high)) if trial.predictable else _("not predictable")
                 verdict = _(trial.verdict) if trial.verdict else _("not finished")
+                if may_gain(trial):  # that runs show no difference is not that there is none
+                    verdict = _("undecided")
                 rows.append(f"| {number} | `{setting}` | {saving} | {gain} | {verdict} |")
         ends = [
             _("Round {number}: {what}").format(number=n, what=_whole(round.ended))

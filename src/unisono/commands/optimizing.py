@@ -108,12 +108,12 @@ def _world(machine: Machine, files: Files) -> World:
         weights: Mapping[str, float],
         seconds: float,
         conditions: Mapping[Case, Condition],
-    ) -> None:
+    ) -> bool:
         program = bench()
         with StudyProgress(err(), samples=None, budget=seconds) as progress:
             hooks = Hooks(progress.measured, progress.plan, progress.waiting)
             asked = study_for(wanted, machine, weights)
-            measure(path, asked, wanted, machine, program, seconds, hooks, conditions)
+            return measure(path, asked, wanted, machine, program, seconds, hooks, conditions)
 
     def record(line: Command, deadline: float) -> Profile:
         return profile_of(line, deadline, machine, files.directory)

@@ -171,6 +171,10 @@ def sentence(finding: Finding, fabric: Fabric) -> str:
         "ratio": f"{finding.ratio:.2f}",
         "low": f"{finding.low:.2f}",
         "high": f"{finding.high:.2f}",
+        # Of a rate people ask what is left, not how many times as long it takes.
+        "share": f"{100 / finding.ratio:.0f}",
+        "least": f"{100 / finding.high:.0f}",
+        "most": f"{100 / finding.low:.0f}",
         "sure": f"{100 * (1 - finding.chance):.1f}",
     }
     return _said(finding).format(**fields)
@@ -190,7 +194,7 @@ def _said(finding: Finding) -> str:
         )
     if finding.kind == "latency" and link:
         return _(
-            "{name}: a message takes {value} on this link, {usual} were usual ({ratio} times, {low} to {high}; "
+            "{name}: a message takes {value} on this link where {usual} are usual ({ratio} times, {low} to {high}; "
             "{sure} % sure)"
         )
     if finding.kind == "latency":
@@ -200,12 +204,12 @@ def _said(finding: Finding) -> str:
         )
     if link:
         return _(
-            "{name}: this link carries {value}, {usual} were usual (1/{ratio} of it, 1/{low} to 1/{high}; "
+            "{name}: this link carries {value} where {usual} are usual: {share} % of it ({least} to {most} %; "
             "{sure} % sure)"
         )
     return _(
-        "{name}: its network carries {value}, that of others {usual} (1/{ratio} of it, 1/{low} to 1/{high}; "
-        "{sure} % sure)"
+        "{name}: its network carries {value}, that of others {usual}: it has {share} % of their rate ({least} to "
+        "{most} %; {sure} % sure)"
     )
 
 

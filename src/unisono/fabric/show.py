@@ -31,7 +31,7 @@ def lines(fabric: Fabric) -> list[str]:
 def facts(fabric: Fabric) -> list[str]:
     """What is usual between nodes, alone and all at once."""
     said = []
-    for mode, name in (("alone", _("one pair at a time")), ("together", _("all pairs of a round at once"))):
+    for mode, name in (("alone", _("One pair at a time")), ("together", _("All pairs of a round at once"))):
         times = fabric.latency(mode)  # type: ignore[arg-type]
         if times.size:
             rate = fabric.message / float(np.median(fabric.large(mode)))  # type: ignore[arg-type]

@@ -74,7 +74,8 @@ def late_sentence(call: str, time: float, late: LateMessages | None) -> str:
     else:
         said = _(
             "{call}: {share} of its time is waiting for receivers that came late (rank {rank} waits longest, for rank "
-            "{peer}): receives posted earlier mend that, of the settings only an eager limit above the message size."
+            "{peer}): receives that are posted earlier mend that; of the settings only an eager limit above the "
+            "message size does."
         )
     sentence = said.format(call=call, share=percent(min(waits / time, 1.0)), rank=late.rank, peer=late.peer)
     if not late.partly(time):
