@@ -252,7 +252,7 @@ def test_a_budget_that_ends_before_the_trials(tmp_path: Path) -> None:
 def test_what_was_not_measured_is_no_answer_and_goes_on_with_a_larger_budget(tmp_path: Path) -> None:
     fake = Fake(tmp_path)
     measure = fake.measure
-    fake.measure = lambda path, wanted, weights, seconds, conditions: None  # type: ignore[method-assign]
+    fake.measure = lambda path, wanted, weights, seconds, conditions: False  # type: ignore[method-assign]
     journal = fake.optimize()
     story = read_story(journal, fake.files)
     assert story.outcome == story.as_dict()["outcome"] == "not measured"
@@ -284,7 +284,7 @@ def test_runs_of_a_trial_in_doubt_stay_when_another_candidate_comes_first(tmp_pa
     journal = Journal.load(fake.files.journal)
     journal.rounds[0].trials[0].launch = {"pml": "another"}
     journal.save(fake.files.journal)
-    fake.measure = lambda path, wanted, weights, seconds, conditions: None  # type: ignore[method-assign]  # the study is there
+    fake.measure = lambda path, wanted, weights, seconds, conditions: False  # type: ignore[method-assign]  # the study is there
     trials = fake.optimize(budget=3600.0, resume=True).rounds[0].trials
     assert [trial.launch for trial in trials] == [{"pml": "another"}, dict(UCX)]
     assert trials[0].runs == before.runs
