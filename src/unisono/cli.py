@@ -339,7 +339,8 @@ def _terminal_size() -> None:
 
 
 def main(arguments: list[str] | None = None) -> Any:
-    """Entry point: exit status 0, 1 (the answer is no), 2 (bad input or environment), 130 (interrupted)."""
+    """Entry point: exit status 0, 1 (the answer is no), 2 (bad input or environment), 3 (no answer yet), 130
+    (interrupted)."""
     # Where it is ignored by inheritance, the kernel forgets how children end, and a failed launch looks good.
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     _standard_streams()

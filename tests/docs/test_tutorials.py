@@ -108,8 +108,8 @@ def test_a_page_followed_from_its_first_command_to_its_last(page: Path, tmp_path
             assert shell(STUDIES, tmp_path, 60).returncode == 0
         done = shell(f". ./crowded; {command.text}", tmp_path, 1800)
         said = done.stdout + done.stderr
-        # 1 is an answer: not faster, not concluded.
-        assert done.returncode in (0, 1), f"{command}\n{said}"
+        # 1 is an answer: not faster; 3 is one, too: not told on this machine as busy as it is.
+        assert done.returncode in (0, 1, 3), f"{command}\n{said}"
         assert "Traceback" not in said, f"{command}\n{said}"
         if command.output and not command.output[0].startswith(("exclude", "unisono-rules")):
             enough = ANSWERS if command.words[1] in ("advise", "verify", "optimize", "hybrid") else ENOUGH

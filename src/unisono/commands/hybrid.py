@@ -72,8 +72,11 @@ class Wishes:
     """Words that start ranks in place of mpirun: srun --mpi=pmix."""
 
 
+UNDECIDED = 3
+
+
 def hybrid(wishes: Wishes) -> int:
-    """Exit status 0; 1 when the machine was too restless for a conclusion."""
+    """Exit status 0; UNDECIDED where there were too few rounds, or the machine was too restless, for a conclusion."""
     if wishes.resume and _file(wishes).exists():
         wishes = _continued(wishes)
     metric = _metric(wishes)
@@ -128,7 +131,7 @@ def hybrid(wishes: Wishes) -> int:
         print_json({**document, "tuning": str(tuning) if found else None})
     else:
         out().print(ranking(study.decision))
-    return 0 if study.decision.concluded else 1
+    return 0 if study.decision.concluded else UNDECIDED
 
 
 def _file(wishes: Wishes) -> Path:
