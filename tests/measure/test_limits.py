@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from unisono.core.vocabulary import COLLECTIVES
+from unisono.core.vocabulary import COLLECTIVES, NEIGHBOURHOODS
 from unisono.measure.limits import floor
 from unisono.measure.protocol import Limits, parse_limits
 
@@ -46,6 +46,10 @@ MIB = 1 << 20
         ("allgather", 2, MIB // 4, 2 * MIB / 4 / 20e9),  # between two measured sizes the better rate
         ("pingpong", 8, 65536, 65536 / 20e9),  # both cores, or more, may copy
         ("gather", 5, MIB, 4 * MIB / 20e9),  # each core 0.8 MiB of it
+        ("neighbor_allgather", 2, MIB, 2 * MIB / 10e9),  # to and fro
+        ("neighbor_alltoall", 33, MIB, 64 * MIB / 10e9),  # as many blocks as the 32 pairs of a line have
+        ("neighbor_allgatherv", 33, MIB, 32 * MIB / 20e9),  # each core 0.97 MiB of blocks half as long
+        ("halo26", 5, MIB, 8 * MIB / 10e9),
     ],
 )
 def test_one_node(collective: str, ppn: int, size: int, seconds: float) -> None:
@@ -61,10 +65,19 @@ def test_one_node(collective: str, ppn: int, size: int, seconds: float) -> None:
         ("allreduce", MIB, 2 * MIB * 3 / 4 / 4e9),
         ("alltoall", MIB, 2 * 2 * 3 * MIB / 4e9),
         ("allgather", MIB, 3 * 2 * MIB / 4e9),
+        ("neighbor_alltoall", MIB, MIB / 4e9),  # some message between the nodes
+        ("neighbor_alltoallv", MIB, MIB / 2 / 4e9),
+        ("halo26", MIB, MIB / 4e9),
     ],
 )
 def test_four_nodes_with_two_ranks(collective: str, size: int, seconds: float) -> None:
     assert floor(CLUSTER, collective, 4, 2, size) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize("collective", ["pingpong", "halo26", *NEIGHBOURHOODS])
+def test_neighbours_may_all_be_on_other_nodes(collective: str) -> None:
+    """Such as those of ranks dealt out in turns to three nodes, in a grid of 3 by 2: nothing is copied on a node."""
+    assert floor(LIMITS, collective, 3, 2, 64 * MIB) in (None, pytest.approx(100e-9))
 
 
 def test_no_bound() -> None:
@@ -92,6 +105,7 @@ def test_every_case_has_a_positive_bound_or_none(collective: str, nodes: int, pp
     st.integers(1 << 20, 1 << 30),
     st.integers(2, 64),
 )
+@example("neighbor_allgatherv", 1 << 20, 33)
 def test_more_bytes_than_measured_take_longer_in_proportion(collective: str, size: int, ppn: int) -> None:
     once, twice = floor(LIMITS, collective, 1, ppn, size * 64), floor(LIMITS, collective, 1, ppn, size * 128)
     assert once is not None and twice == pytest.approx(2 * once)

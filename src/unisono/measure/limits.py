@@ -12,6 +12,8 @@ _ALL_HEAR_ALL = (
     *("allreduce", "allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw"),
     *("reduce_scatter", "reduce_scatter_block", "barrier"),
 )
+_BETWEEN_NODES = ("pingpong", "halo26", *NEIGHBOURHOODS)
+"""What need not move a byte within a node where there are several."""
 
 
 def floor(limits: Limits, collective: str, nodes: int, ppn: int, size: int) -> float | None:
@@ -36,12 +38,13 @@ def floor(limits: Limits, collective: str, nodes: int, ppn: int, size: int) -> f
       | allgather(v), alltoall(v) | q (q - 1) m |
       | gather(v), scatter(v) | (q - 1) m |
       | scan, exscan (a result for each rank but one that lies elsewhere before) | (q - 1) n |
-      | pingpong, halo26, exchange, neighbor_* (at least one neighbour; of the v's half) | m |
+      | pingpong, exchange (some rank's message) | m |
+      | halo26, neighbor_* (a grid joins all ranks, both ways; of the v's blocks half) | 2 (q - 1) m |
 
       A reduction has to read each of q contributions to an element but one from another rank, and to write one result:
       that one is a copy; bytes read and not written count a third, for a copy moves three (it reads them, and the
       lines it writes, and writes those). A collective over several nodes does at least this within a node, except a
-      pingpong, whose ends are then on different nodes.
+      pingpong, whose ends are then on different nodes, and what goes to neighbours, who may all be on other nodes.
     - **Link**, bytes through one node's connection in one direction, at the best rate measured between two nodes:
       bcast, reduce, scan and exscan n, allreduce 2 n (N - 1) / N, reduce_scatter n (N - 1) / N, allgather(v),
       gather(v), scatter(v) and reduce_scatter_block (N - 1) q m, alltoall(v) q q (N - 1) m, pingpong m (Thakur,
@@ -73,7 +76,7 @@ def _latency(limits: Limits, collective: str, nodes: int, ppn: int) -> float:
 
 
 def _copies(limits: Limits, collective: str, nodes: int, ppn: int, size: int) -> float:
-    if not limits.copy_rates or ppn == 1 or (nodes > 1 and collective == "pingpong"):
+    if not limits.copy_rates or ppn == 1 or (nodes > 1 and collective in _BETWEEN_NODES):
         return 0.0
     copied = _copied(collective, ppn, size)
     return copied / _rate(limits.copy_rates, copied / ppn) * _NS
@@ -94,9 +97,9 @@ def _copied(collective: str, q: int, n: int) -> float:
         "scan": (q - 1) * n,
         "exscan": (q - 1) * n,
         "pingpong": n,
-        "halo26": n,
-        # The v's shortest blocks are half as long as the mean.
-        **{name: n / (2 if name.endswith("v") else 1) for name in NEIGHBOURHOODS},
+        # What joins q ranks are q - 1 pairs at least; the v's shortest blocks are half as long as the mean.
+        "halo26": 2 * (q - 1) * n,
+        **{name: 2 * (q - 1) * n / (2 if name.endswith("v") else 1) for name in NEIGHBOURHOODS},
         "exchange": n,
         "barrier": 0,
     }.get(collective, q * (q - 1) * n)
