@@ -18,13 +18,13 @@ import tempfile
 from collections import defaultdict
 from pathlib import Path
 
-from unisono.launch.command import command
-from unisono.launch.preload import launcher_of, with_variables
+from unisono.cmdline.command import command
+from unisono.cmdline.preload import launcher_of, with_variables
+from unisono.core.vocabulary import DEFAULT
+from unisono.inventory.describe import describe
 from unisono.launch.process import run
-from unisono.library.build import native_source
+from unisono.library.native import native_source
 from unisono.library.recorder import recorder
-from unisono.machine.describe import describe
-from unisono.vocabulary import DEFAULT
 
 SOURCE = Path(__file__).with_suffix(".c")
 FIELDS = 6

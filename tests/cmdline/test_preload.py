@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
+import os
 import shlex
+import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -137,3 +140,24 @@ def test_which_launcher(tmp_path: Path) -> None:
     ):
         with pytest.raises(UserError, match=because):
             launcher_of(argv)
+
+
+def test_a_program_that_is_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "program", 0o755)
+    with pytest.raises(UserError, match="program: is a pipe, which is not read"):
+        launcher_of([str(tmp_path / "program")])
+
+
+def test_a_program_that_may_be_run_but_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copyfile(sys.executable, tmp_path / "program")
+    (tmp_path / "program").chmod(0o111)
+    with monkeypatch.context() as of_others:  # root may read all
+        of_others.setattr(os, "access", lambda path, mode: mode != os.R_OK)
+        for opens in (os, io):
+            of_others.setattr(opens, "open", _refused)
+        found = launcher_of([str(tmp_path / "program")])
+    assert found.kind == "program"
+
+
+def _refused(*_words: object, **_more: object) -> None:
+    raise PermissionError(13, "Permission denied")

@@ -98,6 +98,7 @@ def test_a_study_with_impossible_values(tmp_path: Path, tuning: Path, one_line: 
         ("doctor --hosts ''", "--hosts: '' is not HOST"),
         ("doctor --hosts a:99999999999999999999", "--hosts a: 99999999999999999999 is too many"),
         ("doctor --hosts a:²", "--hosts a: '²' is not a number"),
+        ("doctor --hosts /proc/kmsg", "--hosts: '/proc/kmsg' is not HOST"),
         ("doctor --mpirun ''", "--mpirun: '' is not a program"),
         ("hybrid --cores 32 --dry-run", "--cores 32: is for --simulate"),
         ("show /dev/zero", "/dev/zero: is a device"),

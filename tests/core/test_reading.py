@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import socket
+import stat
 import subprocess
 import sys
 import threading
@@ -33,6 +35,39 @@ def test_devices_are_refused(device: str) -> None:
     for read in (read_text, open_regular):
         with pytest.raises(UserError, match=f"{device}: is a device"):
             read(Path(device))
+
+
+def test_a_socket_is_called_by_its_name(tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as one:
+        one.bind(str(tmp_path / "socket"))
+        for read in (read_text, open_regular):
+            with pytest.raises(UserError, match="is a socket, which is not read"):
+                read(tmp_path / "socket")
+
+
+def test_a_file_only_by_name_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As /proc/kmsg is: it gives the kernel's messages, and then waits for more. Reading that one would take them from
+    whoever is to have them, so a pipe stands for it here, of which is said that it is a regular file."""
+    path = tmp_path / "kmsg"
+    os.mkfifo(path)
+    monkeypatch.setattr(stat, "S_ISREG", lambda mode: True)
+    monkeypatch.setattr(stat, "S_ISFIFO", lambda mode: False)
+    holder = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+    try:
+        for told in (b"", b"<6>first"):
+            os.write(holder, told)
+            with pytest.raises(UserError, match="never ends; give a file"):
+                read_bytes(path, 100)
+            os.write(holder, told)
+            with open_regular(path) as file:
+                if told:
+                    assert file.read(len(told)) == told
+                with pytest.raises(UserError, match="never ends; give a file"):
+                    file.read(100)
+                with pytest.raises(UserError, match="never ends; give a file"):
+                    file.read()
+    finally:
+        os.close(holder)
 
 
 def test_what_cannot_be_opened(tmp_path: Path) -> None:

@@ -142,6 +142,8 @@ def test_a_missing_file_and_a_missing_place(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no such study"):
         Store.open(tmp_path / "absent.db")
     (tmp_path / "file").write_text("")
+    with pytest.raises(UserError, match=r"is not a Unisono study \(it is empty\)"):
+        Store.open(tmp_path / "file")
     with pytest.raises(UserError, match="file"):
         create(tmp_path / "file" / "study.db")
 

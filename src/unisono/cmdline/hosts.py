@@ -10,7 +10,8 @@ from unisono.core.numbers import whole_number
 from unisono.core.vocabulary import PPN_MOST
 from unisono.machine.description import Node
 
-_HOST = re.compile(r"[^-\s]\S*")
+_HOST = re.compile(r"[^-\s/][^\s/]*")
+"""A path is none."""
 
 
 def parse_hosts(text: str) -> list[Node]:

@@ -7,6 +7,7 @@ the variables.
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from unisono import mpi as families
 from unisono.core.asking import ask
 from unisono.core.errors import UserError
 from unisono.core.language import N_, _
+from unisono.core.reading import open_regular
 from unisono.machine.description import Mpi
 from unisono.mpi.found import beside
 from unisono.mpi.launchers import LAUNCHERS, of_a_scheduler, starts_ranks
@@ -82,8 +84,15 @@ def launcher_of(argv: Sequence[str]) -> Launcher:
     found = shutil.which(argv[0])
     if found is None:
         raise UserError(_("{argv}: not a program that can be run").format(argv=argv[0]))
-    with Path(found).open("rb") as file:
-        return Launcher(_PROGRAM if file.read(4) == b"\x7fELF" and not _is_shell(found) else _SCRIPT, 0)
+    return Launcher(_PROGRAM if _is_binary(Path(found)) and not _is_shell(found) else _SCRIPT, 0)
+
+
+def _is_binary(program: Path) -> bool:
+    """Not a script. Raises UserError for what is no file."""
+    if not os.access(program, os.R_OK):
+        return True  # which only the kernel reads: a script's interpreter could not
+    with open_regular(program) as file:
+        return file.read(4) == b"\x7fELF"
 
 
 def _is_shell(program: str) -> bool:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import select
 import stat
 import time
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from unisono.core.errors import UserError
 from unisono.core.language import _
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 MIB = 1 << 20
 
@@ -74,9 +78,29 @@ def open_regular(path: Path) -> BinaryIO:
         except BaseException:
             os.close(number)
             raise
-        return os.fdopen(number, "rb")
+        return io.BufferedReader(_Ending(number, "rb", path))
     except (OSError, ValueError) as error:
         raise _unreadable(path, error) from error
+
+
+class _Ending(io.FileIO):
+    """A file that is refused where it has nothing to give yet: what is a file only by name would be waited for."""
+
+    def __init__(self, number: int, mode: str, path: Path) -> None:
+        super().__init__(number, mode)
+        self._path = path
+
+    def readinto(self, buffer: Buffer, /) -> int:
+        count = super().readinto(buffer)
+        if count is None:  # the descriptor does not wait
+            raise _without_end(self._path)
+        return count
+
+    def readall(self) -> bytes:
+        data = super().readall()
+        if data is None:
+            raise _without_end(self._path)
+        return data
 
 
 def _whole(file: int, path: Path, found: os.stat_result, most: int) -> bytes:
@@ -97,6 +121,8 @@ def _whole(file: int, path: Path, found: os.stat_result, most: int) -> bytes:
         try:
             part = os.read(file, min(chunk, most + 1 - length))
         except BlockingIOError:
+            if not pipe:
+                raise _without_end(path) from None
             continue
         if not part:
             return b"".join(parts)
@@ -114,9 +140,14 @@ def _refuse_others(path: Path, mode: int, *, pipe: bool) -> None:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     raise UserError(
         _("{path}: is a {value}, which is not read; give a file").format(
-            path=path, value=_("pipe") if stat.S_ISFIFO(mode) else _("device")
+            path=path, value=_("pipe") if stat.S_ISFIFO(mode) else _("socket") if stat.S_ISSOCK(mode) else _("device")
         )
     )
+
+
+def _without_end(path: Path) -> UserError:
+    """Of /proc/kmsg and its like: the kernel's messages as they come, called a regular file."""
+    return UserError(_("{path}: gives what comes, and never ends; give a file").format(path=path))
 
 
 def _too_much(path: Path, size: int | None, most: int) -> UserError:

@@ -10,7 +10,9 @@ from pathlib import Path
 
 from unisono.cmdline.preload import Launcher
 from unisono.core.asking import ask
+from unisono.core.errors import UserError
 from unisono.core.language import N_, _
+from unisono.core.reading import open_regular
 from unisono.inventory.mpi import mpirun_of_library
 
 _LIBRARY = re.compile(r"^\s*(libmpi[\w.+-]*\.so[\w.]*|libmpich[\w.+-]*\.so[\w.]*)\s+=>", re.MULTILINE)
@@ -119,13 +121,13 @@ def nothing_recorded(program: Path | None, exit_status: int) -> str:
 def _kind(program: Path) -> str:
     """ "mpi": linked with a shared MPI library; "static": with it inside; "opens": may load it later; "none"."""
     try:
-        with program.open("rb") as file:
+        with open_regular(program) as file:
             if file.read(4) != b"\x7fELF":
                 return "opens"
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
                 has_mpi = data.find(b"MPI_Init") >= 0 or data.find(b"mpi_init_") >= 0
                 opens = data.find(b"dlopen\0") >= 0
-    except (OSError, ValueError):
+    except (OSError, ValueError, UserError):
         return "opens"
     listed = ask(["ldd", str(program)])
     if _LIBRARY.search(listed.out):

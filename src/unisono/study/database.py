@@ -14,6 +14,7 @@ from typing import IO
 
 from unisono.core.errors import UserError
 from unisono.core.language import _
+from unisono.core.reading import STUDY_MOST
 from unisono.study import rows as kept
 
 FORMAT = "unisono-study"
@@ -72,6 +73,20 @@ def check(db: sqlite3.Connection, path: Path, *, whole: bool) -> None:
     kept.check_tables(db, path)
     if whole and (said := db.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok":
         raise kept.damaged(path, str(said).splitlines()[0])
+
+
+def check_size(path: Path) -> None:
+    """Before it is opened: SQLite would wait for the first bytes of what is a file only by name, as /proc/kmsg is.
+    Raises UserError."""
+    size = path.stat().st_size
+    if size == 0:
+        raise UserError(_("{path}: is not a Unisono study ({error})").format(path=path, error=_("it is empty")))
+    if size > STUDY_MOST:
+        raise UserError(
+            _("{path}: has {size:,} bytes; a study has at most {study_most:,}").format(
+                path=path, size=size, study_most=STUDY_MOST
+            )
+        )
 
 
 def take_lock(path: Path) -> IO[str]:

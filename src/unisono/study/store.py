@@ -23,7 +23,6 @@ from pydantic import TypeAdapter, ValidationError
 
 from unisono.core.errors import UserError
 from unisono.core.language import _
-from unisono.core.reading import STUDY_MOST
 from unisono.core.vocabulary import SIMULATED, Sample, Setting
 from unisono.inventory.describe import from_document
 from unisono.machine.description import Machine
@@ -116,12 +115,7 @@ class Store:
         if not path.is_file():
             raise UserError(_("{path}: no such study; `unisono tune` makes one").format(path=path))
         with contextlib.ExitStack() as opened, database.disk_errors(path):
-            if (size := path.stat().st_size) > STUDY_MOST:
-                raise UserError(
-                    _("{path}: has {size:,} bytes; a study has at most {study_most:,}").format(
-                        path=path, size=size, study_most=STUDY_MOST
-                    )
-                )
+            database.check_size(path)
             lock = opened.enter_context(database.take_lock(path)) if write else None
             db = opened.enter_context(
                 contextlib.closing(database.connect(path) if write else database.connect_to_read(path))
