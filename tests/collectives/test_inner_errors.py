@@ -53,8 +53,15 @@ def test_a_communicator_that_is_used_while_it_ends_in_fortran(name: str, tmp_pat
     assert (ran.status, ran.out.split()) == (0, ["right"]), ran.out + ran.error
 
 
-@pytest.mark.parametrize("name", ["openmpi4", "mpich"])
-@pytest.mark.parametrize("asked", ["UNISONO_COLLECTIVES=on", "UNISONO_FORCE=allreduce=unisono/cells"])
+@pytest.mark.parametrize(
+    ("name", "asked"),
+    [
+        ("openmpi4", "UNISONO_COLLECTIVES=on"),
+        ("openmpi4", "UNISONO_FORCE=allreduce=unisono/cells"),
+        ("mpich", "UNISONO_COLLECTIVES=on"),
+        pytest.param("mpich", "UNISONO_FORCE=allreduce=unisono/cells", marks=pytest.mark.nightly),
+    ],
+)
 def test_a_rank_without_memory(name: str, asked: str, tmp_path: Path) -> None:
     tools = toolchain(name)
     starve = compiled(tools, tmp_path, str(PROGRAMS / "starve.c"), "-shared", "-fPIC", name="starve.so", after=["-ldl"])

@@ -35,7 +35,7 @@ def _run(
     return {f"{line[0]} {line[1]}": " ".join(line[2:6]) for line in lines}, done.error
 
 
-@pytest.mark.parametrize("mpi", ["openmpi4", "mpich"])
+@pytest.mark.parametrize("mpi", ["openmpi4", pytest.param("mpich", marks=pytest.mark.nightly)])
 def test_elements_are_combined_in_order_of_the_ranks(mpi: str, tmp_path: Path) -> None:
     """One node, several nodes, ranks dealt to nodes in turn, the MPI's gathers: always ((a0 op a1) op a2) op ..."""
     tools = toolchain(mpi)

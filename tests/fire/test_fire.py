@@ -29,7 +29,7 @@ def fire(folder: Path, first: int, count: int, *kinds: str, timeout: float) -> N
 
 
 def test_damaged_files_are_read_or_refused_in_one_line(tmp_path: Path) -> None:
-    fire(tmp_path / "fire", 0, 4 * len(ORIGINALS), timeout=250)
+    fire(tmp_path / "fire", 0, 2 * len(ORIGINALS), timeout=250)
 
 
 @pytest.mark.nightly

@@ -77,6 +77,7 @@ def test_a_small_program(mpi: str, name: str, tmp_path: Path) -> None:
     assert "unisono/cells" in tuned.stderr  # ours, not the MPI's
 
 
+@pytest.mark.nightly
 def test_hpcc(tmp_path: Path) -> None:
     """All its benchmarks, of small sizes; it checks its own results."""
     hpcc, mpirun = needed("hpcc"), needed("mpirun.openmpi")
