@@ -23,6 +23,7 @@ enum { RULES_MOST = 64 << 20 };
 struct job job;
 unsigned char dispatch_active;
 unsigned char dispatch_below;
+unsigned char dispatch_all_complete;
 
 static int world_rank(void)
 {
@@ -164,7 +165,7 @@ bool job_prepare(void)
 {
     if (job.started)
         return true;
-    enum { GOOD, PLAIN, HOSTS, ITEMS };
+    enum { GOOD, PLAIN, HOSTS, COMPLETE, ITEMS };
     int mine[ITEMS], all[ITEMS] = {0};
     job.agreed = job.agreed || agree_again();
     if (!job.agreed)
@@ -181,9 +182,11 @@ bool job_prepare(void)
     mine[GOOD] = topology_start() == MPI_SUCCESS && state_start() && types_start();
     mine[PLAIN] = !dispatch_below;
     mine[HOSTS] = !device_driver();
+    mine[COMPLETE] = dispatch_all_complete;
     PMPI_Allreduce(mine, all, ITEMS, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     dispatch_below = !all[PLAIN];
     job.devices = !all[HOSTS];
+    dispatch_all_complete = all[COMPLETE];
     job.started = all[GOOD];
     if (!job.started)
         complain("libunisono", 0, "a rank could not set it up, for want of memory perhaps");

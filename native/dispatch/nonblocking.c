@@ -264,11 +264,7 @@ int nonblocking_run(struct coll_comm *comm, const struct call *call)
 
 static bool is_allowed(void)
 {
-#ifdef UNISONO_STATIC /* where Fortran's bindings wait by functions that are not ours */
-    return false;
-#else
-    return job.started && !job.multiple && !job.devices && !failure_tolerated();
-#endif
+    return dispatch_all_complete && job.started && !job.multiple && !job.devices && !failure_tolerated();
 }
 
 /* Memory for the communicator, and what serves there: collective. */

@@ -86,6 +86,7 @@ void *tools_find_real(int function)
 /* When the library is loaded: who else takes the program's calls. */
 __attribute__((constructor)) static void find_tools(void)
 {
+    dispatch_all_complete = true;
     struct object ours = object_of(tools_next), mpi = object_of(tools_find_real(F_Init));
     for (int f = F_NONE + 1; f < TOOLS_FUNCTIONS; f++) {
         const char *name = name_of(f);

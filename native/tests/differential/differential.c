@@ -222,6 +222,12 @@ static int finish(struct runner *runners, int threads, uint64_t cases, int failu
     return failures != 0;
 }
 
+#ifdef UNISONO_STATIC /* linked in: a program in C alone, whose requests are all completed by our functions */
+extern unsigned char dispatch_all_complete;
+#else
+static unsigned char dispatch_all_complete;
+#endif
+
 int main(int argc, char **argv)
 {
     static struct runner runners[THREADS_MOST];
@@ -229,6 +235,7 @@ int main(int argc, char **argv)
     int failures = 0, threads = 1, level;
     if (argc > 4 && strncmp(argv[4], "threads:", 8) == 0)
         threads = atoi(argv[4] + 8);
+    dispatch_all_complete = 1;
     MPI_Init_thread(&argc, &argv, threads > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
