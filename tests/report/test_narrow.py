@@ -12,7 +12,7 @@ from tests.advise.made_world import Fake
 from tests.fabric.made_up import Ails, made_up
 from tests.hybrid.made import all_of, machine
 from tests.hybrid.made import study as hybrid_study
-from tests.report.browsing import sideways
+from tests.report.browsing import sideways, wait_for
 from tests.report.test_comparison import boot
 from unisono.advise.story import read_story
 from unisono.decide.compare import compare
@@ -72,6 +72,18 @@ def test_marks_and_their_axis_can_be_read(browser: Chrome, tmp_path: Path, made:
     finally:
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     assert (marks >= 120, words >= 6) == (True, True), (marks, words)
+
+
+def test_every_node_of_a_fabric_has_its_row_on_paper(browser: Chrome, tmp_path: Path) -> None:
+    """Charts are printed low; a map of nodes is as high as they are many."""
+    browser.get(_fabric(tmp_path / "page.html").as_uri())
+    wait_for(browser, "return 'ready' in document.documentElement.dataset", bool)
+    heights = "return [...document.querySelectorAll('.plot')].map((p) => p._fullLayout.height)"
+    browser.execute_script("dispatchEvent(new Event('beforeprint'))")
+    found = wait_for(browser, heights, lambda heights: len(heights) == 3)
+    browser.execute_script("dispatchEvent(new Event('afterprint'))")
+    assert min(found) >= 12 * 18, found
+    assert found[0] >= 12 * 30, found
 
 
 def test_open_markers_are_drawn_open(tmp_path: Path) -> None:

@@ -159,7 +159,11 @@
     }
     layout.font.family = getComputedStyle(document.body).fontFamily;
     const rows = layout.yaxis.type === "category";
-    if (width) Object.assign(layout, { width, autosize: false, height: Math.min(layout.height, rows ? 340 : 230) });
+    if (width) {
+      /* Every node of a fabric has a row to be read; of a timeline the shape is enough. */
+      const most = data[0].type === "heatmap" || layout.yaxis.ticktext ? 900 : rows ? 340 : 230;
+      Object.assign(layout, { width, autosize: false, height: Math.min(layout.height, most) });
+    }
     if (rows) shorten(data, layout, width || plot.clientWidth);
     if (layout.meta.axes.x === "category") fitText(data[1], layout, width || plot.clientWidth);
     dress(layout, plot);
