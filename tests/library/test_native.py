@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import threading
 import time
 from collections.abc import Iterator
@@ -189,6 +190,68 @@ def test_builds_unused_for_a_month_go_but_the_newest_few_stay(cache: Path, monke
     left = {path.parent.name for path in cache.glob("*/unisono-bench")}
     assert left == {kept.parent.name, "recent", "old0", "old1", "old2"}
     assert {path.name for path in cache.iterdir()} == {*left, "old7", "old8"}
+
+
+_CMAKE = """#!/bin/sh
+(i=0; while :; do i=$((i + 1)); : > "$PWD/build/$i"; done) &
+echo $! > "$PWD/compiler"
+wait
+"""
+
+
+def test_an_interrupted_build_ends_with_its_compilers(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where they went on, the folder could not be removed, and that was said instead of the Ctrl-C: the study then went
+    on without what was being built."""
+    (tmp_path / "cmake").write_text(_CMAKE)
+    (tmp_path / "cmake").chmod(0o755)
+    monkeypatch.setattr(build, "tool", lambda name: str(tmp_path / "cmake"))
+    monkeypatch.chdir(tmp_path)
+
+    def interrupt() -> None:
+        while not (tmp_path / "compiler").exists() or not (tmp_path / "compiler").read_text():
+            time.sleep(0.01)
+        time.sleep(0.2)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    def begin(*words: str) -> None:
+        (tmp_path / "build").symlink_to(next(cache.glob("*/build-*")))
+        original(*words)
+
+    original = build._require_compiler
+    monkeypatch.setattr(build, "_require_compiler", begin)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    other = threading.Thread(target=interrupt)
+    try:
+        other.start()
+        with pytest.raises(KeyboardInterrupt):
+            bench_program(_fake_mpicc(cache.parent, "true"))
+    finally:
+        other.join()
+        signal.signal(signal.SIGINT, before)
+    with pytest.raises(ProcessLookupError):
+        for _ in range(100):
+            os.kill(int((tmp_path / "compiler").read_text()), 0)
+            time.sleep(0.1)
+    assert list(cache.glob("*/build-*")) == []
+
+
+def test_what_a_killed_build_left_goes_with_the_next_one(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def make(mpicc: str, source: Path, folder: Path, target: build.Target) -> Path:
+        (folder / "out").touch()
+        return folder / "out"
+
+    monkeypatch.setattr(build, "_build", make)
+    dead, living = cache / "old" / "build-dead", cache / "old" / "build-living"
+    for folder in (dead, living):
+        folder.mkdir(parents=True)
+        (folder / "half.o").touch()
+    os.utime(dead, (0, time.time() - 2 * 3600))
+    kept = bench_program(_fake_mpicc(cache.parent, "true"))
+    assert {path.name for path in kept.parent.iterdir()} == {kept.name}
+    assert not dead.exists()
+    assert list(living.iterdir()) == [living / "half.o"]
 
 
 def test_a_compiler_of_two_names_is_built_for_once(tmp_path: Path) -> None:

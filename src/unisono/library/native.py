@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -23,6 +24,8 @@ from unisono.mpi import compiler_environment
 PROGRAM_NAME = "unisono-bench"
 _COMPILERS = ("cc", "gcc", "clang", "icx", "icc", "nvc")
 _BUILD_SECONDS = 600
+_DEAD_SECONDS = 6.0 * _BUILD_SECONDS
+"""A build has two steps of at most _BUILD_SECONDS; the rest is for clocks that differ."""
 _KEPT = 5
 _UNUSED_SECONDS = 30 * 24 * 3600.0
 
@@ -54,7 +57,8 @@ def built(target: Target, mpicc: str | None, progress: Callable[[str], None] | N
 
     Kept in ${XDG_CACHE_HOME:-~/.cache}/unisono/<key>/, the key being made of the sources, what mpicc calls, and the
     compiler's version, so several MPIs live side by side and an update rebuilds. Several processes may build at once:
-    each builds by itself and the finished file is put in place in one step. Builds nobody uses any more are removed.
+    each builds by itself and the finished file is put in place in one step. Builds nobody uses any more are removed,
+    as is what killed builds left.
     Raises UserError, with what the compiler said when it fails.
     """
     if mpicc is None:
@@ -71,7 +75,8 @@ def built(target: Target, mpicc: str | None, progress: Callable[[str], None] | N
         progress(_("Building {name} with {mpicc}").format(name=kept.name, mpicc=mpicc))
     try:
         kept.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix="build-", dir=kept.parent) as folder:
+        _remove_dead()
+        with tempfile.TemporaryDirectory(prefix="build-", dir=kept.parent, ignore_cleanup_errors=True) as folder:
             _build(mpicc, source, Path(folder), target).replace(kept)
     except OSError as error:
         raise UserError(
@@ -98,6 +103,14 @@ def _prune(built: Path) -> None:
             with contextlib.suppress(OSError):
                 path.unlink()
                 path.parent.rmdir()
+
+
+def _remove_dead() -> None:
+    """Removes what builds left that were killed: their folders are older than a build can last."""
+    for folder in cache().glob("*/build-*"):
+        with contextlib.suppress(OSError):
+            if time.time() - folder.stat().st_mtime > _DEAD_SECONDS:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def native_source() -> Path:
@@ -177,25 +190,31 @@ def _require_compiler(mpicc: str) -> None:
 
 
 def _step(argv: list[str], mpicc: str, target: Target) -> None:
-    try:
-        done = subprocess.run(
-            argv,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            timeout=_BUILD_SECONDS,
-            check=False,
-            env={**os.environ, **compiler_environment(shutil.which(mpicc) or mpicc)},
-        )
-    except subprocess.TimeoutExpired as error:
-        raise UserError(
-            _("building {what} with {mpicc} took longer than {build_seconds} s").format(
-                what=target.what, mpicc=mpicc, build_seconds=_BUILD_SECONDS
-            )
-        ) from error
-    if done.returncode != 0:
-        raise could_not(mpicc, target.what, done.stdout)
+    """In a session of its own, which ends with us: compilers that went on would write into a folder that is removed,
+    and what that removal says would stand in the place of a Ctrl-C."""
+    with subprocess.Popen(
+        argv,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        env={**os.environ, **compiler_environment(shutil.which(mpicc) or mpicc)},
+        start_new_session=True,
+    ) as process:
+        try:
+            said, _nothing = process.communicate(timeout=_BUILD_SECONDS)
+        except BaseException as error:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            if not isinstance(error, subprocess.TimeoutExpired):
+                raise
+            raise UserError(
+                _("building {what} with {mpicc} took longer than {build_seconds} s").format(
+                    what=target.what, mpicc=mpicc, build_seconds=_BUILD_SECONDS
+                )
+            ) from error
+    if process.returncode != 0:
+        raise could_not(mpicc, target.what, said)
 
 
 def could_not(compiler: str, what: str, said: str) -> UserError:
