@@ -8,6 +8,7 @@ from types import TracebackType
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from unisono.commands.interrupted import end_where_asked
 from unisono.core.language import _, translated
 from unisono.study.engine import Task
 
@@ -48,11 +49,13 @@ class StudyProgress:
         self._samples = max(samples, self._samples or 0)
 
     def show(self, what: str) -> None:
-        """What is being measured now."""
+        """What is being measured now. Raises KeyboardInterrupt where an end was asked for."""
+        end_where_asked()
         self._bar.update(self._task, completed=self.share, what=what)
 
     def add(self, samples: int) -> None:
-        """So many more are measured."""
+        """So many more are measured. Raises KeyboardInterrupt where an end was asked for."""
+        end_where_asked()
         self._measured += samples
         self._bar.update(self._task, completed=self.share)
 
@@ -70,7 +73,8 @@ class StudyProgress:
             self._console.print(f"{share:4.0%}  {now - self._start:5.0f} s  {what}", markup=False)
 
     def waiting(self, state: float, usual: float) -> None:
-        """The machine is not in its usual state."""
+        """The machine is not in its usual state. Raises KeyboardInterrupt where an end was asked for."""
+        end_where_asked()
         what = _("waiting: cores reach each other in {state:.0f} ns now, usually in {usual:.0f}").format(
             state=state, usual=usual
         )
