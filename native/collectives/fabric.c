@@ -171,9 +171,90 @@ static int await_message(const struct fabric *fabric, MPI_Request *request)
     return *request == MPI_REQUEST_NULL ? error : end_message(request, error);
 }
 
+/* Where the MPI library goes on when ranks fail, messages are not asked for once one has: Open MPI marks what it is asked for as
+ * failed, and where some of that is on its way from or to a rank alive, takes it for freed when the rest comes, and ends the
+ * program (its pull request 13494). PMPI_Request_get_status marks nothing. */
+static inline bool is_through(MPI_Request request)
+{
+    int done = false;
+    return PMPI_Request_get_status(request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done;
+}
+
+/* One that is through, -1: none. */
+static int look_for_one(int count, const MPI_Request *requests, bool *any)
+{
+    *any = false;
+    for (int i = 0; i < count; i++)
+        if (requests[i] != MPI_REQUEST_NULL) {
+            *any = true;
+            if (is_through(requests[i]))
+                return i;
+        }
+    return -1;
+}
+
+/* Until one of them is through or a rank has failed, whose class this returns. *which is -1 where all are null, and where `once`
+ * is set and none is through. */
+static int watch(const struct fabric *fabric, int count, const MPI_Request *requests, bool once, int *which)
+{
+    enum { LOOK = 64 }; /* turns */
+    bool any = true;
+    *which = -1;
+    for (unsigned turn = 1;; turn++) {
+        if (failure_known(fabric->failure))
+            return fabric->failure->error;
+        *which = look_for_one(count, requests, &any);
+        if (*which >= 0 || !any)
+            return MPI_SUCCESS;
+        if (once || turn % LOOK == 0) {
+            int told = failure_told(fabric->comm);
+            if (told != MPI_SUCCESS) {
+                failure_found(fabric->failure, told);
+                return told;
+            }
+            if (fabric->hears)
+                failure_look(fabric->failure, turn == LOOK);
+        }
+        if (once)
+            return failure_known(fabric->failure) ? fabric->failure->error : MPI_SUCCESS;
+        if (turn > LOOK)
+            sched_yield();
+    }
+}
+
+/* After a failure: messages between those alive come to their end. */
+static void let_through(const struct fabric *fabric)
+{
+    enum { MOST = 500 }; /* ms: those to or from the dead have no end */
+    struct failure *failure = fabric->failure;
+    struct timespec from, here;
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    for (int at = 0; fabric->survives && failure != NULL && at < failure->messages;) {
+        bool done = is_through(failure->message[at]);
+        at = done ? at + 1 : 0;
+        clock_gettime(CLOCK_MONOTONIC, &here);
+        if ((here.tv_sec - from.tv_sec) * 1000 + (here.tv_nsec - from.tv_nsec) / 1000000 >= MOST)
+            return;
+        if (!done)
+            sched_yield();
+    }
+}
+
+/* Of a message among those that survive. */
+static int wait_watching(const struct fabric *fabric, MPI_Request *request, bool *failed)
+{
+    int which, error = watch(fabric, 1, request, false, &which);
+    if (error != MPI_SUCCESS && !*failed)
+        let_through(fabric);
+    *failed = *failed || error != MPI_SUCCESS;
+    int ended = PMPI_Wait(request, MPI_STATUS_IGNORE);
+    return error == MPI_SUCCESS ? ended : error;
+}
+
 void fabric_take_back(const struct fabric *fabric)
 {
     struct failure *failure = fabric->failure;
+    let_through(fabric);
     while (failure != NULL && failure->messages > 0) {
         MPI_Request *request = &failure->message[--failure->messages];
         int done = false, error = PMPI_Test(request, &done, MPI_STATUS_IGNORE);
@@ -187,7 +268,7 @@ int fabric_send(const struct fabric *fabric, const void *data, int64_t bytes, in
     int error;
     if (is_over(fabric, bytes, to, &error))
         return error;
-    if (bytes <= longest && !fabric->hears)
+    if (bytes <= longest && !fabric->hears && !fabric->survives)
         return PMPI_Send(data, (int)bytes, MPI_BYTE, to, fabric->tags + tag, fabric->comm);
     MPI_Request request;
     error = fabric_start_send(fabric, data, bytes, to, tag, &request);
@@ -199,7 +280,7 @@ int fabric_receive(const struct fabric *fabric, void *data, int64_t bytes, int f
     int error;
     if (is_over(fabric, bytes, from, &error))
         return error;
-    if (bytes <= longest && !fabric->hears)
+    if (bytes <= longest && !fabric->hears && !fabric->survives)
         return PMPI_Recv(data, (int)bytes, MPI_BYTE, from, fabric->tags + tag, fabric->comm, MPI_STATUS_IGNORE);
     MPI_Request request;
     error = fabric_start_receive(fabric, data, bytes, from, tag, &request);
@@ -220,11 +301,13 @@ int fabric_wait(const struct fabric *fabric, int count, MPI_Request *requests)
 {
     /* Not MPI_Waitall: what it says of an error may be MPI_ERR_IN_STATUS, which is of no use without the statuses. */
     int error = MPI_SUCCESS;
+    bool failed = false;
     for (int i = 0; i < count; i++) {
         const MPI_Request message = requests[i];
-        int one = requests[i] == MPI_REQUEST_NULL ? MPI_SUCCESS
-                  : fabric->hears                 ? await_message(fabric, &requests[i])
-                                                  : PMPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+        int one = requests[i] == MPI_REQUEST_NULL             ? MPI_SUCCESS
+                  : __builtin_expect(fabric->survives, false) ? wait_watching(fabric, &requests[i], &failed)
+                  : fabric->hears                             ? await_message(fabric, &requests[i])
+                                                              : PMPI_Wait(&requests[i], MPI_STATUS_IGNORE);
         fabric_forget(fabric, message);
         error = error == MPI_SUCCESS ? one : error;
     }
@@ -258,8 +341,19 @@ static void forget_one(const struct fabric *fabric, const MPI_Request *before, i
         fabric_forget(fabric, before[*which]);
 }
 
+static int take_one(const struct fabric *fabric, int count, MPI_Request *requests, bool once, int *which)
+{
+    int error = watch(fabric, count, requests, once, which);
+    if (error != MPI_SUCCESS || *which < 0)
+        return error;
+    fabric_forget(fabric, requests[*which]);
+    return PMPI_Wait(&requests[*which], MPI_STATUS_IGNORE);
+}
+
 int fabric_wait_any(const struct fabric *fabric, int count, MPI_Request *requests, int *which)
 {
+    if (__builtin_expect(fabric->survives, false))
+        return take_one(fabric, count, requests, false, which);
     const MPI_Request *before = as_they_are(fabric, count, requests);
     int error = PMPI_Waitany(count, requests, which, MPI_STATUS_IGNORE);
     forget_one(fabric, before, which);
@@ -268,6 +362,8 @@ int fabric_wait_any(const struct fabric *fabric, int count, MPI_Request *request
 
 int fabric_test_any(const struct fabric *fabric, int count, MPI_Request *requests, int *which)
 {
+    if (__builtin_expect(fabric->survives, false))
+        return take_one(fabric, count, requests, true, which);
     const MPI_Request *before = as_they_are(fabric, count, requests);
     int done = false, error = PMPI_Testany(count, requests, which, &done, MPI_STATUS_IGNORE);
     if (!done)

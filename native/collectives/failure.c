@@ -305,6 +305,24 @@ bool failure_tolerated(void)
 #endif
 }
 
+int failure_told(MPI_Comm comm)
+{
+#ifdef OMPI_HAVE_MPI_EXT_FTMPI
+    int revoked = 0, dead = 0;
+    MPI_Group failed;
+    if (PMPIX_Comm_is_revoked(comm, &revoked) == MPI_SUCCESS && revoked)
+        return MPIX_ERR_REVOKED;
+    if (PMPIX_Comm_get_failed(comm, &failed) == MPI_SUCCESS) {
+        PMPI_Group_size(failed, &dead);
+        PMPI_Group_free(&failed);
+    }
+    return dead > 0 ? MPIX_ERR_PROC_FAILED : MPI_SUCCESS;
+#else
+    (void)comm;
+    return MPI_SUCCESS;
+#endif
+}
+
 static void revoke_all(MPI_Comm comm)
 {
 #ifdef OMPI_HAVE_MPI_EXT_FTMPI

@@ -39,6 +39,8 @@ struct failure *failure_create(void);
 void failure_listen(struct failure *failure, MPI_Comm comm);
 void failure_free(struct failure *failure);
 
+/* The class of what the MPI library knows of this communicator, without asking for a message: revoked, or a rank has died. */
+int failure_told(MPI_Comm comm);
 /* Whether the MPI library was told to go on when processes fail. */
 bool failure_tolerated(void);
 

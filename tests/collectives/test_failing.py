@@ -73,6 +73,14 @@ def test_of_every_algorithm(algorithm: str, tmp_path: Path) -> None:
     assert served > 0
 
 
+@pytest.mark.nightly
+@pytest.mark.timeout(900)
+def test_while_long_messages_are_on_their_way_between_the_others(tmp_path: Path) -> None:
+    """Open MPI 5.0 ends a program that waits for one of these once its communicator is revoked."""
+    for _ in range(12):
+        assert _survive("bcast_links", 1_000_000, tmp_path, "four nodes")
+
+
 @pytest.mark.parametrize(
     ("collective", "serve"),
     [
