@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.mpi, pytest.mark.nightly, pytest.mark.timeout(3 * 3600
 SOURCE = Path(os.environ.get("UNISONO_MPICH_TESTS", "/nonexistent"))
 MOST_RANKS = {"openmpi4": 10, "openmpi5": 10}
 """MPICH's ranks do not give a CPU away: 5."""
-_OTHERS = re.compile(r"i(?!c)|n_i|nonblocking|neighb|p_|large")
+_OTHERS = re.compile(r"i(?!c)|n_i|nonblocking|p_|large")
 """Programs about what we leave to the MPI, or that need more memory than a test should."""
 _SECONDS = 180
 _ROOT = {f"{name}_ALLOW_RUN_AS_ROOT{more}": "1" for name in ("OMPI", "PRTE") for more in ("", "_CONFIRM")}
