@@ -52,7 +52,7 @@ class Run:
 
 
 RUNS = [
-    Run("openmpi5", 2, "", 1500, 300),
+    Run("openmpi5", 2, "", 1100, 300),
     Run("openmpi5", 3, "", 1200, 150),
     Run("openmpi5", 4, "2", 800, 100),
     Run("openmpi5", 4, "2,1", 400, 50),

@@ -60,6 +60,7 @@ def test_the_tension_is_exact_in_every_layout(solver: list[str], ordering: str, 
     assert len(found["history"]) == found["iterations"]
 
 
+@pytest.mark.nightly
 def test_packing_numbering_and_kernels_change_nothing_but_rounding(solver: list[str]) -> None:
     base = solve(solver, 2, "--nodes", "12", "--threads", "2", "--kernels", "portable")
     for words in (
@@ -253,6 +254,7 @@ def mpich() -> list[str]:
     return ["--mpirun", "mpirun.mpich", "--mpicc", "mpicc.mpich"]
 
 
+@pytest.mark.nightly
 def test_mpich_starts_binds_and_exports(tmp_path: Path) -> None:
     """What each rank sees of its threads and cores, and the solver itself."""
     script = tmp_path / "app.sh"

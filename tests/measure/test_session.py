@@ -10,7 +10,7 @@ import pytest
 
 from tests.measure.conftest import Launch
 from unisono.core.errors import LaunchError
-from unisono.core.vocabulary import COLLECTIVES, NEIGHBOURHOODS, Condition
+from unisono.core.vocabulary import COLLECTIVES, NEIGHBOURHOODS, Condition, blocking
 from unisono.machine.description import Machine
 from unisono.measure.limits import floor
 from unisono.measure.session import Session
@@ -27,7 +27,7 @@ def test_every_collective_is_measured_and_right(machine: Machine, launch: Launch
     assert session.hello.oversubscribed == (ranks > len(machine.cpus))
     assert session.hello.sync == ("barrier" if session.hello.oversubscribed else "clock")
     for collective in COLLECTIVES:
-        for size in SIZES if collective != "barrier" else (0,):
+        for size in SIZES if blocking(collective) != "barrier" else (0,):
             (timing,) = session.measure(collective, size, [0], seconds=0.001, min_reps=5, max_reps=20, blocks=2)
             if collective in ("pingpong", "halo26", "exchange", *NEIGHBOURHOODS) and ranks == 1:
                 assert timing.refused is not None
@@ -46,7 +46,7 @@ def test_the_documents_own_mean_beside_the_distribution(embedded: Machine, launc
     for collective, size in (("allreduce5", 8), ("halo26", 1536)):
         (timing,) = session.measure(collective, size, [0], seconds=0.01, max_reps=5000, loop=5000)
         assert timing.loop == 5000
-        assert 0 < timing.loop_mean < 100 * timing.median
+        assert 0 < timing.loop_mean < 1
         (timing,) = session.measure(collective, size, [0], seconds=0.01)
         assert timing.loop == 0
 

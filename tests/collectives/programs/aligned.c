@@ -148,6 +148,8 @@ int main(int argc, char **argv)
     for (int index = 0; algorithm(MPI_COMM_WORLD, index, &one) == 0; index++) {
         char word[100];
         snprintf(word, sizeof word, "unisono/%s", one.name);
+        if (one.collective[0] == 'i') /* nonblocking: operations of the program are the MPI library's */
+            continue;
         if ((strstr(one.collective, "reduce") == NULL && strstr(one.collective, "scan") == NULL) || !one.applies ||
             use(MPI_COMM_WORLD, one.collective, word) != 0)
             continue;
