@@ -24,12 +24,17 @@ static double sum_of(double first) /* of first, first + 1 ... over the ranks */
 /* So many under way that there is no room for all of ours, on ranks that come and wait at different times. */
 static void many(MPI_Comm comm)
 {
-    enum { UNDER_WAY = 300, LENGTH = 700 };
+    enum { UNDER_WAY = 300, AHEAD = 100, LENGTH = 700 };
     static MPI_Request requests[UNDER_WAY];
     static double from[UNDER_WAY][LENGTH], to[UNDER_WAY][LENGTH];
     for (int round = 0; round < 3; round++) {
+        int zero = 0;
+        if (rank == 0) /* the others are so far ahead that there is no more room */
+            MPI_Recv(&zero, 1, MPI_INT, 1, 9, comm, MPI_STATUS_IGNORE);
         for (int k = 0; k < UNDER_WAY; k++) {
             int count = 1 + (k * 37 + round * 11) % (k % 5 == 0 ? LENGTH : 12), over;
+            if (rank == 1 && k == AHEAD)
+                MPI_Send(&zero, 1, MPI_INT, 0, 9, comm);
             for (int i = 0; i < count; i++)
                 from[k][i] = k + rank + i;
             MPI_Iallreduce(from[k], to[k], count, MPI_DOUBLE, MPI_SUM, comm, &requests[k]);
