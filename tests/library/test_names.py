@@ -1,0 +1,20 @@
+"""Which collectives the library serves is said alike in C, in the generator of its wrappers, and in Python."""
+
+from __future__ import annotations
+
+import re
+
+from unisono.core.vocabulary import DISPATCHED, NONBLOCKING
+from unisono.library.native import native_source
+
+
+def test_the_table_the_wrappers_and_the_vocabulary_name_the_same() -> None:
+    table = (native_source() / "collectives" / "table.c").read_text(encoding="utf-8")
+    named = re.search(r"collective_names\[COLLECTIVES\] = \{(.*?)\};", table, re.DOTALL)
+    assert named is not None and tuple(re.findall(r'"(\w+)"', named[1])) == DISPATCHED
+    generator = (native_source() / "intercept" / "mpi_h.py").read_text(encoding="utf-8")
+    lists = dict(re.findall(r"^(SERVED|POSTED) = \((.*?)^\)", generator, re.DOTALL | re.MULTILINE))
+    served, posted = (
+        tuple(word.lower() for word in re.findall(r'"(\w+)"', lists[name])) for name in ("SERVED", "POSTED")
+    )
+    assert (*served, *posted) == DISPATCHED and posted == NONBLOCKING
