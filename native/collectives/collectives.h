@@ -199,6 +199,9 @@ struct coll_comm {
 int coll_comm_create(MPI_Comm user, struct coll_comm **made);
 /* The same where its peers are known; *made is NULL with MPI_SUCCESS too when it has not lived long enough (peers.h). */
 int coll_comm_join(struct peers **peers, MPI_Comm user, int64_t lived, struct coll_comm **made);
+/* Local: without a private communicator and without memory, for nonblocking calls of the ranks of one node alone (node/posts.h).
+ * `peers` has one more user. NULL: no memory for it. */
+struct coll_comm *coll_comm_alone(struct peers *peers);
 /* Local but for freeing the private communicator. */
 void coll_comm_free(struct coll_comm *comm);
 

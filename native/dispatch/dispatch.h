@@ -131,6 +131,10 @@ bool dispatch_turn(int count, const MPI_Request *requests, unsigned *turn);
  * before the program's callbacks for its attributes have run. What it was before. */
 bool dispatch_aside(bool aside);
 
+/* The program ends a communicator, as all its ranks do: what is kept with it goes now. MPICH would let it go when the last request
+ * on it is over, in the middle of some other call. */
+void dispatch_ends(MPI_Comm comm);
+
 /* The program has revoked a communicator: so are those on which its collectives are served, by the same function. */
 void dispatch_revoked(MPI_Comm comm, int (*revoke)(MPI_Comm));
 

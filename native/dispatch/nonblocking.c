@@ -7,6 +7,7 @@
 #include "job.h"
 #include "node/posts.h"
 #include "node/wait.h"
+#include "offer.h"
 #include "ordered.h"
 #include "pack.h"
 #include "peers.h"
@@ -28,6 +29,7 @@ struct operation {
     struct operation *newer, *older;
 };
 
+static bool is_crowded;          /* somewhere in the world: the same on all ranks */
 static struct operation *newest; /* of those under way; threads are in MPI one at a time (nonblocking_start) */
 
 static int query(void *extra, MPI_Status *status)
@@ -150,16 +152,16 @@ static bool any_rule(const struct rules *rules)
 
 const struct implementation *nonblocking_choose(struct state *state, const struct call *call)
 {
-    if ((state->chosen >> call->collective & 1) == 0 || call->bytes < 0 ||
+    if (!is_served_at_all(call->collective) || call->bytes < 0 ||
         (call->bytes == 0 && call->collective != COLL_IBARRIER))
         return NULL;
     const struct shape shape = {
         .bytes = call->bytes, .element = call->reduction.element, .commutative = true, .root = call->root};
-    const struct range *range = choice_at(&state->choice[call->collective], call->bytes);
+    const struct range *range = state_range(state, call->collective, call->bytes);
     const struct implementation *chosen = NULL;
     for (int i = 0; range != NULL && i < range->count && chosen == NULL; i++) {
         const struct implementation *one = range->implementation[i];
-        if (one->kind == BY_MPI || (one->kind == BY_OURS && algorithm_applies(one->algorithm, state->ours, &shape)))
+        if (one->kind == BY_MPI || (one->kind == BY_OURS && algorithm_applies(one->algorithm, state->posted, &shape)))
             chosen = one;
     }
     return chosen != NULL && chosen->kind == BY_OURS ? chosen : NULL;
@@ -222,9 +224,9 @@ bool nonblocking_begin(struct state *state, const struct wish *wish, MPI_Request
         return false;
     }
     struct operation *operation = reserve_get(sizeof *operation);
-    operation->comm = state->ours;
+    operation->comm = state->posted;
     operation->post = (struct post){.call = wish->call, .finish = finish};
-    if (!posts_number(state->ours, &operation->post, false)) {
+    if (!posts_number(state->posted, &operation->post, false)) {
         count(wish->call.collective, NULL, wish->call.bytes);
         reserve_put(operation);
         return false;
@@ -236,12 +238,12 @@ bool nonblocking_begin(struct state *state, const struct wish *wish, MPI_Request
     reserve_put(sent);
     *error = failed;
     if (failed != MPI_SUCCESS) { /* the others wait for what this rank cannot give */
-        failure_found(state->ours->fabric.failure, failed);
+        failure_found(state->posted->fabric.failure, failed);
         PMPI_Comm_call_errhandler(state->user, failed);
         return true;
     }
     *request = operation->request;
-    posts_move(state->ours);
+    posts_move(state->posted);
     return true;
 }
 
@@ -267,24 +269,20 @@ static bool is_allowed(void)
     return dispatch_all_complete && job.started && !job.multiple && !job.devices && !failure_tolerated();
 }
 
-/* Memory for the communicator, and what serves there: collective. */
-static void prepare(struct state *state)
+/* Without a rule nothing serves where ranks share CPUs, as nothing is tried there (trial.h). */
+bool nonblocking_is_wanted(void)
 {
-    if (state->posts_tried || !state_equip(state))
-        return;
-    state->posts_tried = true;
-    if (state->ours->topology.nodes != 1 || !state->ours->served ||
-        (state->ours->posts == NULL && !posts_create(state->ours)))
-        return;
-    for (int i = COLLECTIVES_BLOCKING; i < COLLECTIVES; i++)
-        state_range(state, (enum collective)i, 0);
+    return any_rule(&job.forced) || (job.is_on && (any_rule(&job.rules) || (job.by_costs && !is_crowded)));
 }
 
-/* Without a rule nothing serves where ranks share CPUs, as nothing is tried there (trial.h). */
-static bool is_wanted(const struct state *state)
+/* Memory for the communicator: collective. */
+static void prepare(struct state *state)
 {
-    return any_rule(&job.forced) || (job.is_on && any_rule(&job.rules)) ||
-           (job.by_costs && state->peers != NULL && !state->peers->crowded);
+    state->is_offered = true;
+    if (!state_equip(state) || state->ours->topology.nodes != 1 || !state->ours->served)
+        return;
+    if (state->ours->posts != NULL || posts_create(state->ours))
+        state->posted = state->ours;
 }
 
 void nonblocking_before_trial(struct state *world)
@@ -294,34 +292,28 @@ void nonblocking_before_trial(struct state *world)
         posts_create(comm);
 }
 
-void nonblocking_prepare(struct state *state)
-{
-    state->posts_due = false;
-    if (dispatch_posts && is_wanted(state))
-        prepare(state);
-}
-
 void nonblocking_start(void)
 {
-    struct state *world;
-    dispatch_posts = is_allowed() && (any_rule(&job.forced) || (job.is_on && (job.by_costs || any_rule(&job.rules))));
-    if (dispatch_posts && (world = state_now(MPI_COMM_WORLD)) != NULL)
-        nonblocking_prepare(world);
+    struct state *world = is_allowed() ? state_now(MPI_COMM_WORLD) : NULL;
+    is_crowded = world != NULL && world->peers->crowded;
+    dispatch_posts = world != NULL && nonblocking_is_wanted();
+    if (dispatch_posts)
+        prepare(world);
 }
 
 void nonblocking_ask(struct state *state)
 {
     dispatch_posts = is_allowed();
-    if (dispatch_posts)
+    if (dispatch_posts && !state->is_offered)
         prepare(state);
+    else if (dispatch_posts && state->offer != NULL)
+        offer_await(state);
 }
 
 void nonblocking_end(struct state *state)
 {
-    if (state->ours == NULL || state->ours->posts == NULL)
-        return;
     for (struct operation *one = newest; one != NULL; one = newest) {
-        while (one != NULL && one->comm != state->ours)
+        while (one != NULL && one->comm != state->posted)
             one = one->older;
         if (one == NULL)
             return;

@@ -27,8 +27,8 @@ const struct implementation *nonblocking_choose(struct state *state, const struc
 /* Begins it. False: it is the MPI library's. Local. */
 bool nonblocking_begin(struct state *state, const struct wish *wish, MPI_Request *request, int *error);
 
-/* Collective over the communicator: memory for it, if anything of ours may serve nonblocking calls there. */
-void nonblocking_prepare(struct state *state);
+/* Whether rules, or costs, may have anything of ours for nonblocking calls: the same on all ranks. */
+bool nonblocking_is_wanted(void);
 /* The communicator ends: waits for what is under way. */
 void nonblocking_end(struct state *state);
 

@@ -9,6 +9,7 @@
 #include "dispatch.h"
 #include "job.h"
 #include "nonblocking.h"
+#include "offer.h"
 #include "ordered.h"
 #include "peers.h"
 #include "reserve.h"
@@ -56,7 +57,8 @@ static void link_newest(struct state *state)
     newest = state;
 }
 
-/* When its communicator is freed, which all ranks do. */
+/* When its communicator is freed, which all ranks do. An offer that is still there was not waited for, as the communicator
+ * was freed without our knowing of it: the broadcast needs its memory. */
 static int forget(MPI_Comm comm, int key, void *value, void *extra)
 {
     struct state *state = value;
@@ -74,6 +76,8 @@ static int forget(MPI_Comm comm, int key, void *value, void *extra)
         if (state->own >> i & 1)
             choice_free(&state->choice[i]);
     nonblocking_end(state);
+    if (state->posted != state->ours)
+        coll_comm_free(state->posted);
     coll_comm_free(state->ours);
     if (state->peers != NULL)
         peers_leave(state->peers);
@@ -94,11 +98,20 @@ bool state_start(void)
     return PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval, NULL) == MPI_SUCCESS;
 }
 
+/* Collective: what is kept with it goes. */
+static void end(MPI_Comm comm, struct state *state)
+{
+    bool aside = dispatch_aside(true);
+    offer_end(state);
+    PMPI_Comm_delete_attr(comm, keyval);
+    dispatch_aside(aside);
+}
+
 /* Newest first: in this order no two ranks wait for each other in two of them. */
 void state_finish(void)
 {
     while (newest != NULL)
-        PMPI_Comm_delete_attr(newest->user, keyval);
+        end(newest->user, newest);
     PMPI_Comm_free_keyval(&keyval);
 }
 
@@ -241,6 +254,16 @@ void state_step_aside(struct state *state)
     state->ready = false;
 }
 
+void dispatch_ends(MPI_Comm comm)
+{
+    struct state *state = NULL;
+    int found = 0;
+    if (keyval == MPI_KEYVAL_INVALID || comm == MPI_COMM_NULL || inside ||
+        PMPI_Comm_get_attr(comm, keyval, &state, &found) != MPI_SUCCESS || !found)
+        return;
+    end(comm, state);
+}
+
 void dispatch_revoked(MPI_Comm comm, int (*revoke)(MPI_Comm))
 {
     struct state *state = NULL;
@@ -272,27 +295,34 @@ static void look_again(struct state *state)
 struct state *state_find(MPI_Comm comm)
 {
     struct state *state = look(comm);
-    if (__builtin_expect(state != NULL && state->ready && !state->posts_due, true))
+    if (__builtin_expect(state != NULL && state->ready, true))
         return state;
     if (state == NULL || state->failed)
         return NULL;
     if (!state->ready && ++state->calls >= state->look_at)
         look_again(state);
-    if (state->ready && state->posts_due && (state->ours != NULL || !is_patient))
-        nonblocking_prepare(state);
     return state->ready ? state : NULL;
+}
+
+bool state_find_place(struct state *state)
+{
+    return state->peers != NULL || find_place(state);
 }
 
 struct state *state_of_nonblocking(MPI_Comm comm)
 {
     struct state *state = look(comm);
-    if (state == NULL || state->failed)
+    if (state == NULL)
         return NULL;
-    if (state->posts < POSTS_FIRST)
-        state->posts_due = ++state->posts == POSTS_FIRST && !state->posts_tried;
-    if (!state->ready && state->calls < INT32_MAX)
-        state->calls++;
-    return state->ready && state->ours != NULL && state->ours->posts != NULL ? state : NULL;
+    if (__builtin_expect(state->offer != NULL, false))
+        offer_follow(state);
+    else if (__builtin_expect(!state->is_offered, false) &&
+             ++state->later == (is_patient ? LATER_FIRST : CALLS_BEFORE)) {
+        state->is_offered = true;
+        offer_begin(state);
+        return NULL; /* this call itself is the MPI library's */
+    }
+    return state->posted != NULL ? state : NULL;
 }
 
 struct state *state_now(MPI_Comm comm)

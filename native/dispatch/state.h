@@ -21,7 +21,8 @@ enum {
         3, /* with UNISONO_PATIENCE=0, the call at which a communicator that is not MPI_COMM_WORLD is looked at */
     LOOK_FIRST = 64,
     LOOK_AGAIN = 4,
-    POSTS_FIRST = 16, /* nonblocking calls, after which a communicator gets memory for them */
+    LATER_FIRST = 1024, /* nonblocking calls, at which memory for them is offered: it takes as long as some hundred of them, so
+                           that a communicator that ends soon after has lost a tenth at most */
 };
 
 struct copy {
@@ -39,13 +40,14 @@ struct state {
     int64_t begun;        /* the first of them: nanoseconds of a clock */
     bool ready;           /* choices may be looked up */
     bool failed;          /* cannot be equipped */
-    bool posts_due;       /* at the next call that blocks, memory for nonblocking ones is asked for */
-    bool posts_tried;     /* that has been */
-    int posts;            /* nonblocking calls, up to POSTS_FIRST */
+    int later;            /* nonblocking calls, until memory for them is offered (offer.h) */
+    bool is_offered;      /* that has been, or all ranks were asked for it together */
     struct peers *peers;  /* NULL: not looked at yet */
     struct peers *former; /* before they were renewed; usually NULL */
     struct place place;
-    struct coll_comm *ours; /* NULL until it is needed */
+    struct coll_comm *ours;   /* NULL until it is needed */
+    struct coll_comm *posted; /* the same for nonblocking calls: `ours`, or one of its own; NULL until it is needed */
+    struct offer *offer;      /* of memory for them, as long as not all ranks have it; usually NULL */
     unsigned chosen;        /* bit: the collective's choice has been made */
     unsigned own;           /* bit: by the program itself, so that it belongs to this alone; else to all its peers */
     struct choice choice[COLLECTIVES];
@@ -74,8 +76,14 @@ void state_finish(void);
 /* Counts a collective call; NULL: it is the MPI library's. */
 struct state *state_find(MPI_Comm comm);
 
-/* Of a nonblocking call, which is counted as well: what has been set up at calls that block. Local. NULL: it is the MPI library's. */
+/* Of a nonblocking call, which is counted by itself. Local. NULL: it is the MPI library's. */
 struct state *state_of_nonblocking(MPI_Comm comm);
+
+/* Local: looks where its ranks are, if that has not been done. False: it cannot be served. */
+bool state_find_place(struct state *state);
+
+/* Local: whether rules, or costs, have anything of ours for nonblocking calls, once `posted` is there. */
+bool state_wants_posts(struct state *state);
 
 /* The same at once; NULL also when the communicator is none that we can serve. */
 struct state *state_now(MPI_Comm comm);

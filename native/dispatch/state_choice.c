@@ -33,14 +33,23 @@ static bool is_by_costs(enum collective collective)
     return job.by_costs || ordered_keeps(collective);
 }
 
+/* Where this is served; NULL: it is the MPI library's. Collective the first time, but for nonblocking ones. */
+static const struct coll_comm *where(struct state *state, enum collective collective)
+{
+    if (collective_is_nonblocking(collective))
+        return state->posted;
+    return state_equip(state) ? state->ours : NULL;
+}
+
 static void make_choice(struct state *state, enum collective collective, struct choice *choice)
 {
     struct choice by_costs = {0};
+    const struct coll_comm *comm;
     if (is_forced(collective)) {
         choice_from_rules(choice, &job.forced, collective, &state->place, NULL, ordered_keeps(collective));
     } else if (job.is_on || ordered_keeps(collective)) {
-        if (is_by_costs(collective) && state_equip(state))
-            choice_from_costs(&by_costs, state->ours, collective, ordered_keeps(collective));
+        if (is_by_costs(collective) && (comm = where(state, collective)) != NULL)
+            choice_from_costs(&by_costs, comm, collective, ordered_keeps(collective));
         choice_from_rules(choice, &job.rules, collective, &state->place, &by_costs, ordered_keeps(collective));
         choice_free(&by_costs);
     }
@@ -49,8 +58,10 @@ static void make_choice(struct state *state, enum collective collective, struct 
 /* The same on all ranks. */
 static void choose(struct state *state, enum collective collective)
 {
+    const struct coll_comm *comm;
     /* Where there is no memory to share any more, costs are this communicator's affair alone. */
-    bool alone = is_by_costs(collective) && !is_forced(collective) && (!state_equip(state) || !state->ours->served);
+    bool alone = is_by_costs(collective) && !is_forced(collective) &&
+                 ((comm = where(state, collective)) == NULL || !comm->served);
     struct peers *peers = state->peers;
     struct choices *choices = peers->kept;
     if (choices == NULL) {
@@ -72,14 +83,27 @@ static void choose(struct state *state, enum collective collective)
     state->chosen |= 1u << collective;
 }
 
+/* Whether anything of ours serves it at any size. */
+static bool is_chosen(struct state *state, enum collective collective)
+{
+    if ((state->chosen >> collective & 1) == 0)
+        choose(state, collective);
+    return state->choice[collective].count > 0;
+}
+
 bool state_wants(struct state *state)
 {
     bool any = job.by_costs || ordered_order() != ORDER_FREE;
-    for (int i = 0; i < COLLECTIVES && !any; i++) {
-        if ((state->chosen >> i & 1) == 0)
-            choose(state, (enum collective)i);
-        any = state->choice[i].count > 0;
-    }
+    for (int i = 0; i < COLLECTIVES_BLOCKING && !any; i++)
+        any = is_chosen(state, (enum collective)i);
+    return any;
+}
+
+bool state_wants_posts(struct state *state)
+{
+    bool any = false;
+    for (int i = COLLECTIVES_BLOCKING; i < COLLECTIVES && !any; i++)
+        any = is_chosen(state, (enum collective)i);
     return any;
 }
 

@@ -211,6 +211,8 @@ def on_end(function: Function) -> str:
     return f"""
 static int on_{function.name}(MPI_Comm *a1)
 {{
+    if (a1 != NULL)
+        dispatch_ends(*a1);
     bool before = dispatch_aside(true);
     int status = REAL({function.name})(a1);
     dispatch_aside(before);

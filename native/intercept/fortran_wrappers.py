@@ -75,6 +75,7 @@ def fortran_on_end(name: str) -> str:
     return f"""
 static void {name}(void (*real)(void *, void *), void *f1, void *error)
 {{
+    dispatch_ends(PMPI_Comm_f2c(*(MPI_Fint *)f1));
     bool before = dispatch_aside(true);
     real(f1, error);
     dispatch_aside(before);

@@ -1,18 +1,22 @@
 /* Nonblocking collectives of a node (collectives/node/posts.h), with threads for ranks and no MPI running: random operations, of
- * which more are under way than there is room for, on ranks that are ahead of one another. All must decide alike, and what
- * comes must be what was given. Clean under the thread sanitizer too. */
+ * which more are under way than there is room for, on ranks that are ahead of one another, and that have the memory from the
+ * beginning or come to it one after the other. All must decide alike, and what comes must be what was given. Clean under the
+ * thread sanitizer too. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "check.h"
 #include "node/posts.h"
 #include "reserve.h"
 
-enum { RANKS = 12, OPERATIONS = 6000, NUMBERS = 3000, WAIT_EVERY = 150, BLOCK = 500, AWAY = 150 };
+enum { RANKS = 12, OPERATIONS = 6000, NUMBERS = 3000, WAIT_EVERY = 150, BLOCK = 500, AWAY = 150, BEHIND = 10, COME = 350 };
 
 static int ranks;
+static bool one_by_one;    /* ranks come to the memory */
+static atomic_int offered; /* it is there */
 static pthread_barrier_t meeting;                /* after every BLOCK operations */
 static unsigned char decided[RANKS][OPERATIONS]; /* 1: ours, 2: the MPI library's */
 
@@ -39,6 +43,18 @@ bool segment_create(struct segment *segment, struct coll_comm *comm, int64_t eac
     pthread_mutex_unlock(&lock);
     *segment = (struct segment){.base = memory, .each = rounded, .bytes = bytes};
     return memory != NULL;
+}
+
+bool segment_offer(struct segment *segment, struct coll_comm *comm, int64_t each, struct shared_place *place, int *file)
+{
+    (void)place, (void)file;
+    return segment_create(segment, comm, each);
+}
+
+bool segment_take(struct segment *segment, struct coll_comm *comm, int64_t each, const struct shared_place *place)
+{
+    (void)place;
+    return segment_create(segment, comm, each);
 }
 
 void segment_free(struct segment *segment)
@@ -159,13 +175,37 @@ static void finish(struct post *post, int error)
     free(operation);
 }
 
+/* Before operation k: rank 0 offers the memory at the first, others take it some operations later, and rank 0, which waits for
+ * that, is then behind them. */
+static void come(struct coll_comm *comm, int k)
+{
+    struct shared_place place;
+    int file;
+    const int mine = BEHIND + 1 + (int)(mixed((uint32_t)comm->rank, (uint32_t)ranks) % COME);
+    while (comm->rank == 0 && k == BEHIND && !posts_complete(comm->posts))
+        sched_yield();
+    if (comm->posts->segment.base != NULL)
+        return;
+    if (comm->rank == 0) {
+        CHECK(posts_offer(comm, &place, &file));
+        atomic_store(&offered, 1);
+    } else if (k >= mine && atomic_load(&offered)) {
+        CHECK(posts_take(comm, &place));
+        usleep(2000); /* rank 0 goes on, before this one has looked at what its next operation is */
+    }
+}
+
 static void *run(void *argument)
 {
     const int rank = (int)(intptr_t)argument;
     struct coll_comm comm = {.rank = rank, .ranks = ranks};
     comm.topology.local = rank, comm.topology.locals = ranks, comm.topology.nodes = 1;
-    CHECK(posts_create(&comm));
+    if (one_by_one)
+        posts_announce(&comm);
+    else
+        CHECK(posts_create(&comm));
     for (int k = 0; k < OPERATIONS; k++) {
+        come(&comm, k);
         struct operation *operation = calloc(1, sizeof *operation);
         struct call call = draw(k);
         const struct shape shape = {.bytes = call.bytes};
@@ -212,11 +252,13 @@ static void *run(void *argument)
     return NULL;
 }
 
-static void run_ranks(int count)
+static void run_ranks(int count, bool come_one_by_one)
 {
     pthread_t thread[RANKS];
     int ours = 0, changes = 0;
     ranks = count;
+    one_by_one = come_one_by_one;
+    atomic_store(&offered, 0);
     pthread_barrier_init(&meeting, NULL, (unsigned)count);
     for (int i = 0; i < ranks; i++)
         CHECK(pthread_create(&thread[i], NULL, run, (void *)(intptr_t)i) == 0);
@@ -228,7 +270,10 @@ static void run_ranks(int count)
         ours += decided[0][k] == 1;
         changes += k > 0 && decided[0][k] != decided[0][k - 1];
     }
-    CHECK(ours >= OPERATIONS / BLOCK && ours < OPERATIONS && changes >= 2 * (OPERATIONS / BLOCK) - 1);
+    /* Of the first block nothing is ours where ranks have only begun to come. */
+    const int blocks = OPERATIONS / BLOCK - (one_by_one ? 1 : 0);
+    CHECK(ours >= blocks && ours < OPERATIONS && changes >= 2 * blocks - 1);
+    CHECK(!one_by_one || decided[0][0] == 2);
     pthread_barrier_destroy(&meeting);
     free(memory);
     memory = NULL;
@@ -237,7 +282,9 @@ static void run_ranks(int count)
 int main(void)
 {
     const int counts[] = {2, 3, 5, RANKS};
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        run_ranks(counts[i]);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        run_ranks(counts[i], false);
+        run_ranks(counts[i], true);
+    }
     return verdict();
 }

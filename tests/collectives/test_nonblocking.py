@@ -57,6 +57,23 @@ def test_nobody_needs_another_rank_in_mpi(tools: Toolchain, program: Path, tmp_p
     assert _served(ran.error, "iallreduce") == {"unisono/posted": 5}
 
 
+@pytest.mark.parametrize("ranks", [2, pytest.param(5, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("patience", ["0", "1"])
+def test_where_all_calls_are_nonblocking(
+    tools: Toolchain, program: Path, patience: str, ranks: int, tmp_path: Path
+) -> None:
+    """On copies of the world, on which ranks never have to meet, and on others."""
+    if ranks > 2 and tools.name.startswith(("mpich", "intel")):
+        ranks = 3  # whose ranks do not give their CPUs away
+    rules = tmp_path / "rules"
+    rules.write_text("unisono-rules 1\niallreduce * * 0 max unisono/posted\n")
+    env = {"UNISONO_RULES": str(rules), "UNISONO_VERBOSE": "1", "UNISONO_PATIENCE": patience}
+    ran = run(tools, tmp_path, program, "only", ranks=ranks, env=env, record=False)
+    assert (ran.status, ran.out.split()) == (0, ["right"]), ran.out + ran.error
+    served = _served(ran.error, "iallreduce")
+    assert served["unisono/posted"] > 0.2 * sum(served.values()), "patient: from some 1,024 of 1,700 calls on"
+
+
 def test_they_are_recorded_like_others(tools: Toolchain, program: Path, tmp_path: Path) -> None:
     plain = run(tools, tmp_path, program, ranks=2)
     served = run(tools, tmp_path, program, ranks=2, env=FORCE)

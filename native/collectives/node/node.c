@@ -13,12 +13,18 @@
 #include "reduce.h"
 #include "../reserve.h"
 
-void node_create(struct coll_comm *comm, struct peers *peers, int slot)
+void node_alone(struct coll_comm *comm)
 {
     struct node *node = comm->node = reserve_get(sizeof *node);
     node->rank = comm->topology.local;
     node->ranks = comm->topology.locals;
     node->crowded = crowd();
+}
+
+void node_create(struct coll_comm *comm, struct peers *peers, int slot)
+{
+    node_alone(comm);
+    struct node *node = comm->node;
     node->cell_bytes = cell_bytes_for(node->ranks);
     node->first = peers_lines(peers, slot);
     node->shared = node->ranks > 1 && node->first.base != NULL;

@@ -15,6 +15,8 @@ struct peers;
 
 /* Local: the lines are there (peers.h). */
 void node_create(struct coll_comm *comm, struct peers *peers, int slot);
+/* Local: without lines, cells and queues. */
+void node_alone(struct coll_comm *comm);
 void node_free(struct coll_comm *comm);
 
 /* Whether there is shared memory, and whether ranks may read one another's memory (process_vm_readv). */

@@ -35,19 +35,66 @@ static void warm(const struct posts *posts)
         memset(part->lines[i].payload, 0, POST_ROOM);
 }
 
-bool posts_create(struct coll_comm *comm)
+void posts_announce(struct coll_comm *comm)
 {
-    struct posts *posts = reserve_get(sizeof *posts);
+    struct posts *posts = comm->posts = reserve_get(sizeof *posts);
     posts->arena = arena_for(comm->topology.locals);
     posts->rank = comm->topology.local;
     posts->ranks = comm->topology.locals;
-    if (!segment_create(&posts->segment, comm, (int64_t)sizeof(struct posts_rank) + posts->arena)) {
-        reserve_put(posts);
+}
+
+static int64_t bytes_of(const struct posts *posts)
+{
+    return (int64_t)sizeof(struct posts_rank) + posts->arena;
+}
+
+bool posts_create(struct coll_comm *comm)
+{
+    posts_announce(comm);
+    if (!segment_create(&comm->posts->segment, comm, bytes_of(comm->posts))) {
+        posts_free(comm);
         return false;
     }
-    comm->posts = posts;
-    warm(posts);
+    comm->posts->complete = true;
+    warm(comm->posts);
     return true;
+}
+
+/* With the next operation. */
+static void come(struct posts *posts)
+{
+    struct posts_rank *first = part_of(posts, 0);
+    const uint64_t mine = posts->begun + 1;
+    uint64_t greatest = atomic_load_explicit(&first->first, memory_order_relaxed);
+    warm(posts);
+    atomic_store_explicit(&part_of(posts, posts->rank)->begun, posts->begun, memory_order_relaxed);
+    while (greatest < mine && !atomic_compare_exchange_weak(&first->first, &greatest, mine))
+        ;
+    atomic_fetch_add(&first->present, 1);
+}
+
+bool posts_offer(struct coll_comm *comm, struct shared_place *place, int *file)
+{
+    struct posts *posts = comm->posts;
+    if (!segment_offer(&posts->segment, comm, bytes_of(posts), place, file))
+        return false;
+    /* All before is the MPI library's. */
+    atomic_store_explicit(&part_of(posts, 0)->word, UINT64_C(1) << MPIS_SHIFT | RUN_MOST, memory_order_relaxed);
+    come(posts);
+    return true;
+}
+
+bool posts_take(struct coll_comm *comm, const struct shared_place *place)
+{
+    if (!segment_take(&comm->posts->segment, comm, bytes_of(comm->posts), place))
+        return false;
+    come(comm->posts);
+    return true;
+}
+
+bool posts_complete(const struct posts *posts)
+{
+    return posts->complete || (posts->segment.base != NULL && atomic_load(&part_of(posts, 0)->present) == posts->ranks);
 }
 
 void posts_free(struct coll_comm *comm)
@@ -127,14 +174,23 @@ static uint64_t next_word(uint64_t word, uint32_t number, bool ours)
     return (uint64_t)number << NUMBER_SHIFT | (uint64_t)!ours << MPIS_SHIFT | run;
 }
 
+/* Whether all ranks will look here for what the operation with this number is. */
+static bool all_look(struct posts *posts, uint64_t number)
+{
+    if (!posts->complete && posts_complete(posts))
+        posts->complete = number >= atomic_load(&part_of(posts, 0)->first);
+    return posts->complete;
+}
+
 static bool decide(struct posts *posts, int64_t end, bool (*may_wait)(void *), void *with)
 {
     _Atomic uint64_t *place = &part_of(posts, 0)->word;
-    const uint32_t number = (uint32_t)++posts->begun;
+    const uint32_t number = (uint32_t)posts->begun;
     uint64_t word = atomic_load_explicit(place, memory_order_acquire);
     while ((int32_t)((uint32_t)(word >> NUMBER_SHIFT) - number) < 0) {
         bool was_mpis = word >> MPIS_SHIFT & 1;
-        bool ours = are_done(posts, needed(posts, end)) && (!was_mpis || have_begun(posts, posts->begun - 1));
+        bool ours = all_look(posts, posts->begun) && are_done(posts, needed(posts, end)) &&
+                    (!was_mpis || have_begun(posts, posts->begun - 1));
         if (!ours && may_wait != NULL && may_wait(with))
             word = atomic_load_explicit(place, memory_order_acquire);
         else if (atomic_compare_exchange_weak_explicit(place, &word, next_word(word, number, ours),
@@ -147,6 +203,9 @@ static bool decide(struct posts *posts, int64_t end, bool (*may_wait)(void *), v
 bool posts_decide(struct posts *posts, struct post *post, int64_t bytes, bool (*may_wait)(void *), void *with)
 {
     const int64_t line = 64, at = place_of(posts, bytes);
+    posts->begun++;
+    if (posts->segment.base == NULL)
+        return false;
     post->is_long = bytes > POST_ROOM;
     const int64_t end = post->is_long ? at + (bytes + line - 1) / line * line : posts->at;
     bool ours = decide(posts, end, may_wait, with);

@@ -14,7 +14,11 @@
  *             the MPI library's, too, without one of ours between (31 bits)
  *
  * A rank that comes later reads from it what any earlier operation is that it may still have to begin: from ours to the MPI
- * library's is a change that the word tells, and back it changes only when all ranks have begun all operations before. */
+ * library's is a change that the word tells, and back it changes only when all ranks have begun all operations before.
+ *
+ * The memory is made by all ranks together, or one rank offers it to the others, who take it when they hear of that: some
+ * later than others. An operation that a rank begins before it has the memory is the MPI library's, on all ranks: each says
+ * with which operation it comes, and none is ours before the last of those. */
 #ifndef UNISONO_NODE_POSTS_H
 #define UNISONO_NODE_POSTS_H
 
@@ -44,13 +48,17 @@ struct post_line {
 struct posts_rank {
     _Alignas(LINE_BYTES) _Atomic uint64_t begun; /* operations whose decision it has read */
     _Atomic uint64_t done;                       /* operations of ours that it has finished, in order */
-    _Alignas(LINE_BYTES) _Atomic uint64_t word;  /* of local number 0 */
+    /* Of local number 0: */
+    _Alignas(LINE_BYTES) _Atomic uint64_t word;
+    _Atomic uint64_t first; /* the greatest of the operations with which ranks come to the memory */
+    _Atomic int present;    /* ranks that have come */
     struct post_line lines[POSTS];
 };
 
 /* What a communicator has of it. */
 struct posts {
-    struct segment segment;
+    struct segment segment; /* .base is NULL: this rank does not have it yet */
+    bool complete;          /* all ranks have come */
     int rank, ranks;
     int64_t arena;        /* bytes */
     uint64_t begun, ours; /* operations so far, and those of ours */
@@ -64,6 +72,16 @@ struct posts {
  * all of them. */
 bool posts_create(struct coll_comm *comm);
 void posts_free(struct coll_comm *comm);
+
+/* The same where ranks cannot wait for each other. Local: comm->posts without memory, so that operations are numbered from
+ * here on, though all are the MPI library's. Then local 0 offers memory, of which it tells the others by `place` (*file has to
+ * stay open until posts_complete()); each of them takes it. Without it, or where a rank does not take it, all remain the MPI
+ * library's. */
+void posts_announce(struct coll_comm *comm);
+bool posts_offer(struct coll_comm *comm, struct shared_place *place, int *file);
+bool posts_take(struct coll_comm *comm, const struct shared_place *place);
+/* Whether all ranks have it. */
+bool posts_complete(const struct posts *posts);
 
 /* Bytes that a rank gives at most, and whether there is room for it. */
 int64_t posts_given(enum collective collective, int64_t bytes, int ranks);

@@ -3,7 +3,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../common/shared_memory.h"
 #include "../failure.h"
 #include "room.h"
 
@@ -77,20 +76,66 @@ static void populate(const struct segment *segment)
         madvise(segment->base, (size_t)segment->bytes, advice);
 }
 
-bool segment_create(struct segment *segment, struct coll_comm *comm, int64_t each)
+/* Its size; false: nobody would hear of it any more. */
+static bool plan(struct segment *segment, const struct coll_comm *comm, int64_t each)
 {
     struct failure *failure = comm->fabric.failure;
     *segment = (struct segment){0};
-    if (failure_known(failure)) /* nobody would hear of it any more */
+    if (failure_known(failure))
         return false;
     int64_t page = sysconf(_SC_PAGESIZE), rounded = (each + failure_room(failure) + page - 1) / page * page;
     *segment = (struct segment){.each = rounded, .bytes = rounded * comm->topology.locals, .failure = failure};
+    return true;
+}
+
+/* By local 0: the file, or an empty place. */
+static int make(struct segment *segment, struct shared_place *place)
+{
+    if (!room_take(segment->bytes))
+        return -1;
+    segment->taken = segment->bytes;
+    return shared_memory_make(place, room_named());
+}
+
+bool segment_offer(struct segment *segment, struct coll_comm *comm, int64_t each, struct shared_place *place, int *file)
+{
+    *place = (struct shared_place){0};
+    *file = -1;
+    if (!plan(segment, comm, each))
+        return false;
+    *file = make(segment, place);
+    if (take(segment, comm, *file))
+        return true;
+    shared_memory_unname(place);
+    if (*file >= 0)
+        close(*file);
+    *file = -1;
+    *place = (struct shared_place){0};
+    segment_free(segment);
+    return false;
+}
+
+bool segment_take(struct segment *segment, struct coll_comm *comm, int64_t each, const struct shared_place *place)
+{
+    if (!plan(segment, comm, each))
+        return false;
+    int file = shared_memory_join(place);
+    bool good = take(segment, comm, file);
+    if (file >= 0)
+        close(file);
+    if (!good)
+        segment_free(segment);
+    return good;
+}
+
+bool segment_create(struct segment *segment, struct coll_comm *comm, int64_t each)
+{
     struct shared_place place = {0};
     int file = -1;
-    if (comm->topology.local == 0 && room_take(segment->bytes)) {
-        segment->taken = segment->bytes;
-        file = shared_memory_make(&place, room_named());
-    }
+    if (!plan(segment, comm, each))
+        return false;
+    if (comm->topology.local == 0)
+        file = make(segment, &place);
     bool good = tell(comm, &place, sizeof place);
     if (good && place.path[0] == '\0') { /* which all have heard */
         segment_free(segment);

@@ -2,6 +2,7 @@
 #ifndef UNISONO_NODE_SEGMENT_H
 #define UNISONO_NODE_SEGMENT_H
 
+#include "../../common/shared_memory.h"
 #include "../collectives.h"
 
 struct segment {
@@ -15,6 +16,13 @@ struct segment {
  * when one of them cannot have it, or the node has no room for it (room.h). It has no name, so nothing is left by
  * processes that die (common/shared_memory.h says where it has one, until everybody has it). */
 bool segment_create(struct segment *segment, struct coll_comm *comm, int64_t each);
+
+/* The same where ranks cannot wait for each other. Local: by local 0, which tells the others `place` and closes *file when all
+ * have taken it; and by each of them. A part must not be looked at before its rank has taken the memory, but for that of
+ * local 0. */
+bool segment_offer(struct segment *segment, struct coll_comm *comm, int64_t each, struct shared_place *place, int *file);
+bool segment_take(struct segment *segment, struct coll_comm *comm, int64_t each, const struct shared_place *place);
+
 void segment_free(struct segment *segment);
 
 static inline char *segment_of(const struct segment *segment, int local)

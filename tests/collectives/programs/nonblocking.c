@@ -90,12 +90,11 @@ static void ended(void)
     for (int k = 0; k < 40; k++) {
         MPI_Comm copy;
         MPI_Request requests[8];
-        double from[8], to[8], all;
+        double from[8] = {0}, to[8], all;
         MPI_Comm_dup(MPI_COMM_WORLD, &copy);
-        for (int i = 0; i < 30; i++)
-            MPI_Iallreduce(&from[0], &all, 0, MPI_DOUBLE, MPI_SUM, copy, &requests[0]),
+        for (int i = 0; i < 30; i++) /* after some of these all ranks have memory for ours */
+            MPI_Iallreduce(&from[0], &all, 1, MPI_DOUBLE, MPI_SUM, copy, &requests[0]),
                 MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
-        MPI_Barrier(copy); /* by now there is room for those that do not block */
         for (int i = 0; i < 8; i++) {
             from[i] = rank + i + k;
             MPI_Iallreduce(&from[i], &to[i], 1, MPI_DOUBLE, MPI_SUM, copy, &requests[i]);
@@ -158,6 +157,62 @@ static void without_me(MPI_Comm comm, const char *path)
     close(file);
 }
 
+/* Nothing but calls that do not block, on a copy of the world and on a communicator of every second rank: first all of a number at
+ * once, of which some ranks begin many before others begin one, then one after the other. */
+static void only_these(void)
+{
+    enum { AT_ONCE = 200, THEN = 1500 };
+    for (int k = 0; k < 6; k++) {
+        static MPI_Request requests[AT_ONCE];
+        static int from[AT_ONCE], to[AT_ONCE];
+        MPI_Comm comm;
+        int first = ranks > 3 && k % 2 ? rank % 2 : 0, step = ranks > 3 && k % 2 ? 2 : 1, size, sum;
+        if (k % 2)
+            MPI_Comm_split(MPI_COMM_WORLD, step == 2 ? rank % 2 : 0, rank, &comm);
+        else
+            MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        MPI_Comm_size(comm, &size);
+        sum = size * first + step * size * (size - 1) / 2;
+        for (int i = 0; i < AT_ONCE; i++) {
+            from[i] = rank + i;
+            if (i % 60 == 20 * (rank % 3))
+                usleep(2000);
+            MPI_Iallreduce(&from[i], &to[i], 1, MPI_INT, MPI_SUM, comm, &requests[i]);
+        }
+        if (k < 4)
+            MPI_Waitall(AT_ONCE, requests, MPI_STATUSES_IGNORE);
+        for (int i = 0; i < THEN; i++) {
+            int one = rank + i, all = 0;
+            MPI_Request request;
+            MPI_Iallreduce(&one, &all, 1, MPI_INT, MPI_SUM, comm, &request);
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+            expect(all == sum + size * i, "a sum where all calls are nonblocking");
+        }
+        if (k >= 4)
+            MPI_Waitall(AT_ONCE, requests, MPI_STATUSES_IGNORE);
+        for (int i = 0; i < AT_ONCE; i++)
+            expect(to[i] == sum + size * i, "a sum of many where all calls are nonblocking");
+        MPI_Comm_free(&comm);
+    }
+}
+
+/* Communicators that end as soon as they may have been offered memory. */
+static void short_ones(void)
+{
+    for (int k = 0; k < 60; k++) {
+        MPI_Comm comm;
+        MPI_Request requests[20];
+        int one = 1, all[20];
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        for (int i = 0; i < k % 20; i++)
+            MPI_Iallreduce(&one, &all[i], 1, MPI_INT, MPI_SUM, comm, &requests[i]);
+        MPI_Waitall(k % 20, requests, MPI_STATUSES_IGNORE);
+        for (int i = 0; i < k % 20; i++)
+            expect(all[i] == ranks, "a sum on a communicator that ends soon");
+        MPI_Comm_free(&comm);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -168,14 +223,16 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (strcmp(what, "alone") == 0 && argc > 2)
         without_me(MPI_COMM_WORLD, argv[2]);
-    else {
+    else if (strcmp(what, "only") == 0) {
+        only_these();
+        short_ones();
+    } else {
         many(MPI_COMM_WORLD);
         mixed(MPI_COMM_WORLD);
         types(MPI_COMM_WORLD);
         ended();
         MPI_Comm_dup(MPI_COMM_WORLD, &copy);
         mixed(copy);
-        MPI_Barrier(copy);
         many(copy);
         mixed(copy);
         MPI_Comm_free(&copy);

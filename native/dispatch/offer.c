@@ -1,0 +1,145 @@
+#include "offer.h"
+
+#include <unistd.h>
+
+#include "dispatch.h"
+#include "nonblocking.h"
+#include "node/posts.h"
+#include "peers.h"
+#include "reserve.h"
+
+enum { ROOT = 0 }; /* of ranks that are on one node, local number 0 */
+
+struct offer {
+    MPI_Request request;
+    struct shared_place place; /* empty: there is no memory */
+    int file;                  /* of who made it, until all have it; -1: none */
+};
+
+/* What fails in here must not meet the program's error handler, and is none of the program's calls. */
+struct aside {
+    MPI_Errhandler theirs;
+    bool before;
+};
+
+static void step_aside(MPI_Comm comm, struct aside *aside)
+{
+    aside->before = dispatch_aside(true);
+    if (PMPI_Comm_get_errhandler(comm, &aside->theirs) != MPI_SUCCESS)
+        aside->theirs = MPI_ERRHANDLER_NULL;
+    PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+}
+
+static void step_back(MPI_Comm comm, struct aside *aside)
+{
+    if (aside->theirs != MPI_ERRHANDLER_NULL) {
+        PMPI_Comm_set_errhandler(comm, aside->theirs);
+        PMPI_Errhandler_free(&aside->theirs);
+    }
+    dispatch_aside(aside->before);
+}
+
+/* Whether ranks could tell each other anything. */
+static bool are_several(MPI_Comm comm)
+{
+    int inter = 1, ranks = 1;
+    if (PMPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS && !inter)
+        PMPI_Comm_size(comm, &ranks);
+    return ranks > 1;
+}
+
+static void refuse(struct state *state)
+{
+    coll_comm_free(state->posted);
+    state->posted = NULL;
+}
+
+/* What a rank needs for it but the memory: state->posted, or NULL where it cannot be or where nothing of ours would serve. From here on
+ * calls are numbered. */
+static void plan(struct state *state)
+{
+    if (!state_find_place(state) || state->peers->topology.nodes != 1 || room_limit() == 0)
+        return;
+    state->posted = coll_comm_alone(state->peers);
+    if (state->posted == NULL)
+        return;
+    posts_announce(state->posted);
+    if (!state_wants_posts(state))
+        refuse(state);
+}
+
+/* A rank that has no memory for it takes part in the broadcast like all others. */
+void offer_begin(struct state *state)
+{
+    struct aside aside;
+    int rank;
+    if (!nonblocking_is_wanted() || !are_several(state->user))
+        return;
+    struct offer *offer = state->offer = reserve_get(sizeof *offer);
+    *offer = (struct offer){.request = MPI_REQUEST_NULL, .file = -1};
+    PMPI_Comm_rank(state->user, &rank);
+    plan(state);
+    if (rank == ROOT && state->posted != NULL && !reserve_is_touched())
+        posts_offer(state->posted, &offer->place, &offer->file);
+    step_aside(state->user, &aside);
+    if (PMPI_Ibcast(&offer->place, sizeof offer->place, MPI_BYTE, ROOT, state->user, &offer->request) != MPI_SUCCESS)
+        offer->request = MPI_REQUEST_NULL;
+    step_back(state->user, &aside);
+}
+
+static void forget(struct state *state)
+{
+    struct offer *offer = state->offer;
+    state->offer = NULL;
+    if (offer->file >= 0) {
+        shared_memory_unname(&offer->place);
+        close(offer->file);
+    }
+    reserve_put(offer);
+}
+
+/* The broadcast is over, on this rank. */
+static void take(struct state *state, int error)
+{
+    struct offer *offer = state->offer;
+    const bool is_there = error == MPI_SUCCESS && offer->place.path[0] != '\0' && state->posted != NULL;
+    if (offer->file >= 0) /* it is this rank's own */
+        return;
+    if (state->posted != NULL &&
+        (!is_there || reserve_is_touched() || !posts_take(state->posted, &offer->place)))
+        refuse(state);
+    forget(state);
+}
+
+void offer_follow(struct state *state)
+{
+    struct offer *offer = state->offer;
+    struct aside aside;
+    if (offer->request != MPI_REQUEST_NULL) {
+        int heard = 0;
+        step_aside(state->user, &aside);
+        int error = PMPI_Test(&offer->request, &heard, MPI_STATUS_IGNORE);
+        step_back(state->user, &aside);
+        if (heard || error != MPI_SUCCESS)
+            take(state, error);
+    } else if (offer->file < 0 || posts_complete(state->posted->posts)) {
+        forget(state);
+    }
+}
+
+void offer_await(struct state *state)
+{
+    struct aside aside;
+    step_aside(state->user, &aside);
+    int error = PMPI_Wait(&state->offer->request, MPI_STATUS_IGNORE);
+    step_back(state->user, &aside);
+    take(state, error);
+}
+
+void offer_end(struct state *state)
+{
+    if (state->offer != NULL)
+        offer_await(state);
+    if (state->offer != NULL)
+        forget(state);
+}
