@@ -105,8 +105,7 @@ static void take(struct state *state, int error)
     const bool is_there = error == MPI_SUCCESS && offer->place.path[0] != '\0' && state->posted != NULL;
     if (offer->file >= 0) /* it is this rank's own */
         return;
-    if (state->posted != NULL &&
-        (!is_there || reserve_is_touched() || !posts_take(state->posted, &offer->place)))
+    if (state->posted != NULL && (!is_there || reserve_is_touched() || !posts_take(state->posted, &offer->place)))
         refuse(state);
     forget(state);
 }

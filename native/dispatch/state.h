@@ -21,7 +21,8 @@ enum {
         3, /* with UNISONO_PATIENCE=0, the call at which a communicator that is not MPI_COMM_WORLD is looked at */
     LOOK_FIRST = 64,
     LOOK_AGAIN = 4,
-    LATER_FIRST = 1024, /* nonblocking calls, at which memory for them is offered: it takes as long as some hundred of them, so
+    LATER_FIRST =
+        1024, /* nonblocking calls, at which memory for them is offered: it takes as long as some hundred of them, so
                            that a communicator that ends soon after has lost a tenth at most */
 };
 
@@ -48,8 +49,8 @@ struct state {
     struct coll_comm *ours;   /* NULL until it is needed */
     struct coll_comm *posted; /* the same for nonblocking calls: `ours`, or one of its own; NULL until it is needed */
     struct offer *offer;      /* of memory for them, as long as not all ranks have it; usually NULL */
-    unsigned chosen;        /* bit: the collective's choice has been made */
-    unsigned own;           /* bit: by the program itself, so that it belongs to this alone; else to all its peers */
+    unsigned chosen;          /* bit: the collective's choice has been made */
+    unsigned own;             /* bit: by the program itself, so that it belongs to this alone; else to all its peers */
     struct choice choice[COLLECTIVES];
     struct {
         struct shape shape;

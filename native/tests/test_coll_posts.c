@@ -12,11 +12,20 @@
 #include "node/posts.h"
 #include "reserve.h"
 
-enum { RANKS = 12, OPERATIONS = 6000, NUMBERS = 3000, WAIT_EVERY = 150, BLOCK = 500, AWAY = 150, BEHIND = 10, COME = 350 };
+enum {
+    RANKS = 12,
+    OPERATIONS = 6000,
+    NUMBERS = 3000,
+    WAIT_EVERY = 150,
+    BLOCK = 500,
+    AWAY = 150,
+    BEHIND = 10,
+    COME = 350
+};
 
 static int ranks;
-static bool one_by_one;    /* ranks come to the memory */
-static atomic_int offered; /* it is there */
+static bool one_by_one;                          /* ranks come to the memory */
+static atomic_int offered;                       /* it is there */
 static pthread_barrier_t meeting;                /* after every BLOCK operations */
 static unsigned char decided[RANKS][OPERATIONS]; /* 1: ours, 2: the MPI library's */
 

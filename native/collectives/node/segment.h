@@ -20,7 +20,8 @@ bool segment_create(struct segment *segment, struct coll_comm *comm, int64_t eac
 /* The same where ranks cannot wait for each other. Local: by local 0, which tells the others `place` and closes *file when all
  * have taken it; and by each of them. A part must not be looked at before its rank has taken the memory, but for that of
  * local 0. */
-bool segment_offer(struct segment *segment, struct coll_comm *comm, int64_t each, struct shared_place *place, int *file);
+bool segment_offer(struct segment *segment, struct coll_comm *comm, int64_t each, struct shared_place *place,
+                   int *file);
 bool segment_take(struct segment *segment, struct coll_comm *comm, int64_t each, const struct shared_place *place);
 
 void segment_free(struct segment *segment);
