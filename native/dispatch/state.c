@@ -84,6 +84,7 @@ static int forget(MPI_Comm comm, int key, void *value, void *extra)
     if (state->former != NULL)
         peers_leave(state->former);
     reserve_put(state->vectors);
+    reserve_put(state->device);
     reserve_put(state->layouts);
     around_free(state->around);
     reserve_put(state);
@@ -234,6 +235,7 @@ static bool equip(struct state *state, int64_t lived)
     state->ready = state->ours != NULL;
     if (state->ours == NULL)
         return false;
+    state->device = reserve_get(COLLECTIVES_BLOCKING * sizeof *state->device);
     if (job.has_costs)
         state->ours->costs = job.costs;
     pthread_mutex_lock(&lock);
