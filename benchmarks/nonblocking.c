@@ -59,7 +59,7 @@ int main(int argc, char **argv)
                 MPI_Abort(MPI_COMM_WORLD, 3);
     }
     for (int which = 0; which < (int)(sizeof names / sizeof *names); which++)
-        for (int bytes = 8; bytes <= (which < 5 ? 16384 / (which == 4 ? ranks : 1) : 8); bytes *= 8) {
+        for (int bytes = 8; bytes <= (which < 5 ? 32768 / (which == 4 ? ranks : 1) : 8); bytes *= 8) {
             char *send = calloc((size_t)ranks, (size_t)bytes), *receive = calloc((size_t)ranks, (size_t)bytes);
             for (int round = -2; round < rounds; round++) {
                 double plain[WAYS], hidden[WAYS];

@@ -9,7 +9,7 @@ enum { MPIS_SHIFT = 31, NUMBER_SHIFT = 32, RUN_MOST = 1 << 30 };
 
 /* Of a rank: long enough for what programs combine or exchange in the background while latency counts. Longer messages are the MPI
  * library's, which copies them once. */
-static const int64_t arena_usual = 64 << 10, arena_least = 4 << 10, all_most = 16 << 20;
+static const int64_t arena_usual = 128 << 10, arena_least = 4 << 10, all_most = 16 << 20;
 enum { AT_ONCE = 4 }; /* of the longest, under way together */
 
 static struct posts_rank *part_of(const struct posts *posts, int local)
