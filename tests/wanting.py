@@ -33,7 +33,7 @@ WANTS = (
     ),
     Want("mpi4py-fft beside this Python", r"has no mpi4py-fft", otherwise="pip install mpi4py-fft"),
     Want("mpi4py beside this Python", r"mpi4py", otherwise="pip install -e '.[test]'"),
-    Want("MPICH's own tests", r"UNISONO_MPICH_TESTS", otherwise="set UNISONO_MPICH_TESTS to test/mpi/coll of MPICH"),
+    Want("MPICH's own tests", r"UNISONO_MPICH_TESTS", otherwise="set UNISONO_MPICH_TESTS to the test/mpi of MPICH"),
     Want("samples of Score-P", r"UNISONO_SAMPLE_CUBEX", otherwise="set UNISONO_SAMPLE_CUBEX to a folder with them"),
     Want("PETSc", r"PETSc", "petsc-dev"),
     Want("Intel MPI beside this Python", r"impi-(rt|devel)", otherwise="make nightly, which brings it"),
