@@ -101,26 +101,20 @@ static bool prepare(struct domains *domains, const struct coll_comm *comm)
     return true;
 }
 
-static bool agreed(const struct coll_comm *comm, bool mine)
-{
-    int good = mine, all = 0;
-    return PMPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, comm->comm) == MPI_SUCCESS && all;
-}
-
 /* Made at the first call; collective, the same answer on all ranks. NULL: refused. */
 static struct domains *ready(struct coll_comm *comm)
 {
     struct domains *domains = comm->domains;
     if (domains == NULL) {
         domains = comm->domains = calloc(1, sizeof *domains);
-        if (!agreed(comm, domains != NULL && prepare(domains, comm))) {
+        if (!segment_agree(comm, domains != NULL && prepare(domains, comm))) {
             domains_free(comm);
             return NULL; /* tried again at the next call: some ranks may have no memory to remember it */
         }
         bool good = level_share(&domains->inner);
         if (domains->outer.comm.node != NULL)
             good = level_share(&domains->outer) && good;
-        domains->refused = !agreed(comm, good);
+        domains->refused = !segment_agree(comm, good);
     }
     return domains->refused ? NULL : domains;
 }

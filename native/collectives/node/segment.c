@@ -38,8 +38,7 @@ static bool tell(const struct coll_comm *comm, void *data, int64_t bytes)
     return good;
 }
 
-/* Whether it is so on all: the answer is the same on all. */
-static bool agree(const struct coll_comm *comm, bool good)
+bool segment_agree(const struct coll_comm *comm, bool good)
 {
     char all = good, theirs;
     if (comm->topology.local != 0)
@@ -144,7 +143,7 @@ bool segment_create(struct segment *segment, struct coll_comm *comm, int64_t eac
     if (comm->topology.local != 0 && good)
         file = shared_memory_join(&place);
     good = take(segment, comm, file) && good;
-    good = agree(comm, good);
+    good = segment_agree(comm, good);
     if (comm->topology.local == 0)
         shared_memory_unname(&place);
     if (file >= 0)

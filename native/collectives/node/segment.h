@@ -26,6 +26,10 @@ bool segment_take(struct segment *segment, struct coll_comm *comm, int64_t each,
 
 void segment_free(struct segment *segment);
 
+/* Whether it is so on all ranks of the node: the same answer on all. By messages of ours, not by a collective of the MPI library,
+ * in which the others would wait for a rank that has left. */
+bool segment_agree(const struct coll_comm *comm, bool good);
+
 static inline char *segment_of(const struct segment *segment, int local)
 {
     return segment->base + local * segment->each;
