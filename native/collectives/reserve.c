@@ -38,9 +38,11 @@ void *reserve_get(size_t bytes)
            skip = (ALIGNMENT - (uintptr_t)room % ALIGNMENT) % ALIGNMENT;
     size_t at = __atomic_fetch_add(&used, takes, __ATOMIC_RELAXED);
     if (room == NULL || at > room_bytes || takes + skip > room_bytes - at) {
-        fprintf(stderr,
-                "unisono: this process has no memory left for a communicator (%zu bytes), nor has what was put by\n",
-                bytes);
+        fprintf(
+            stderr,
+            "unisono: this process has no memory left for a communicator or a nonblocking call (%zu bytes), nor has "
+            "what was put by\n",
+            bytes);
         failure_end_job(EXIT_FAILURE);
         abort();
     }

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.collectives.algorithms import NAMES, RANKS, forced, parted, places
+from tests.collectives.algorithms import BLOCKING, NAMES, RANKS, forced, parted, places
 from tests.profile.interception import compiled, run, toolchain
 
 pytestmark = [pytest.mark.mpi, pytest.mark.beside]
@@ -160,7 +160,7 @@ def test_a_rank_without_memory_for_its_block(call: str, tmp_path: Path) -> None:
 
 @pytest.mark.nightly
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("algorithm", NAMES)
+@pytest.mark.parametrize("algorithm", BLOCKING)
 def test_a_rank_without_memory_for_any_algorithm(algorithm: str, tmp_path: Path) -> None:
     """Where it has to have some, all ranks of a node hear of it, or the program ends after a line; nobody waits."""
     tools = toolchain("openmpi4")
@@ -169,7 +169,7 @@ def test_a_rank_without_memory_for_any_algorithm(algorithm: str, tmp_path: Path)
     )
     program = compiled(tools, tmp_path, str(PROGRAMS / "refused.c"))
     served = 0
-    for size in ("2000000", "64"):  # some serve short messages alone
+    for size in ("2000000", "64", "8"):  # some serve short messages alone
         for place, variables in places(tmp_path).items() if not served else ():
             env = {"LD_PRELOAD": f"{tools.library}:{refuse}", "UNISONO_PATIENCE": "0", "UNISONO_VERBOSE": "1"}
             env |= forced(algorithm) | variables
@@ -182,3 +182,26 @@ def test_a_rank_without_memory_for_any_algorithm(algorithm: str, tmp_path: Path)
                 served += 1
                 assert "no memory left for" in ran.error and "wrong" not in said, f"{place}: {ran.out}{ran.error}"
     assert served > 0
+
+
+@pytest.mark.parametrize(
+    "algorithm",
+    [
+        pytest.param(name, marks=() if name == "ialltoall_posted" else pytest.mark.nightly)
+        for name in NAMES
+        if name not in BLOCKING
+    ],
+)
+def test_a_rank_without_memory_for_nonblocking_calls(algorithm: str, tmp_path: Path) -> None:
+    """It takes what was put by at the start; when that is used up, the program ends after one line. Nobody waits."""
+    tools = toolchain("openmpi4")
+    refuse = compiled(
+        tools, tmp_path, str(PROGRAMS / "no_scratch.c"), "-shared", "-fPIC", name="no_scratch.so", after=["-ldl"]
+    )
+    program = compiled(tools, tmp_path, str(PROGRAMS / "refused.c"))
+    env = {"LD_PRELOAD": f"{tools.library}:{refuse}", **forced(algorithm)}
+    ran = run(tools, tmp_path, program, parted(algorithm)[0], "64", ranks=RANKS, env=env, record=False)
+    assert ran.status != 0 and set(ran.out.split()) <= {"right"}, ran.out  # a scan's first rank waits for nobody
+    assert "refused" in ran.error
+    lines = [line for line in ran.error.splitlines() if line.startswith("unisono:")]
+    assert len(lines) == 1 and "no memory left for a communicator or a nonblocking call" in lines[0], ran.error

@@ -1,5 +1,5 @@
 /* Preloaded: rank 1 gets no large memory for the library, and says "refused" when it asked for some. NO_SCRATCH_FROM: bytes from
- * which on memory is large. */
+ * which on memory is large, which a program may say too while it runs. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -16,15 +16,28 @@ extern void *__libc_memalign(size_t, size_t);
 extern void *__libc_malloc(size_t);
 extern void *__libc_calloc(size_t, size_t);
 
+static size_t large = LARGE;
+
+void no_scratch_from(size_t bytes)
+{
+    large = bytes;
+}
+
+__attribute__((constructor)) static void ask(void)
+{
+    const char *from = getenv("NO_SCRATCH_FROM");
+    if (from != NULL)
+        large = strtoul(from, NULL, 10);
+}
+
 static int refuses(size_t bytes, const void *caller)
 {
     static int said;
     Dl_info from;
     const char *rank = getenv("OMPI_COMM_WORLD_RANK");
     rank = rank != NULL ? rank : getenv("PMI_RANK");
-    const char *large = getenv("NO_SCRATCH_FROM");
-    if (bytes < (large != NULL ? strtoul(large, NULL, 10) : LARGE) || rank == NULL || strcmp(rank, "1") != 0 ||
-        dladdr(caller, &from) == 0 || strstr(from.dli_fname, "libunisono") == NULL)
+    if (bytes < large || rank == NULL || strcmp(rank, "1") != 0 || dladdr(caller, &from) == 0 ||
+        strstr(from.dli_fname, "libunisono") == NULL)
         return 0;
     if (!said++)
         fputs("refused\n", stderr);
