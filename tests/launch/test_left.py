@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -60,26 +60,42 @@ def test_nowhere_to_keep_notes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
 
 DRIVER = (
     "import sys; from unisono.launch.process import Process\n"
-    "p = Process(sys.argv[1:], {})\n"
+    "p = Process(sys.argv[2:], {})\n"
     "for _ in range(2): p.read_line(60)\n"
+    "if sys.argv[1] == 'note': p.note_segments()\n"
     "print(p.pid, p.launch_id, p._guard.pid, flush=True)\n"
     "p.read_line(600)\n"
 )
 
 
-@pytest.fixture
-def killed(installed: Installed) -> Iterator[tuple[int, str]]:
-    """mpirun's pid and the launch's name, the driver and its guard having been killed; the ranks go on."""
-    argv = [sys.executable, "-c", DRIVER, *installed.argv("-n", "2", installed.program, "hang")]
-    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as driver:
+def _without_watchers(argv: Sequence[str], *, noting: bool) -> tuple[int, str]:
+    """mpirun's pid and the launch's name, the driver and its guard having been killed; the ranks go on. `noting`: the
+    driver has noted what they share, as one that measures does once they have begun."""
+    words = [sys.executable, "-c", DRIVER, "note" if noting else "", *argv]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as driver:
         assert driver.stdout is not None
         root, launch_id, guard = driver.stdout.readline().split()
         os.kill(int(guard), signal.SIGKILL)
         driver.kill()
     while left._start(int(guard)):  # a signal takes its time, and while the guard lives the launch is its
         time.sleep(0.02)
-    yield int(root), launch_id
-    tree.end(int(root), launch_id, 0.0)
+    return int(root), launch_id
+
+
+def _kill_all(root: int, launch_id: str) -> None:
+    """At once: mpirun cleans up after a rank that dies before it."""
+    for number in (signal.SIGSTOP, signal.SIGKILL):
+        for pid in tree.members(root, launch_id):
+            os.kill(pid, number)
+    while tree.members(root, launch_id):
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def killed(installed: Installed) -> Iterator[tuple[int, str]]:
+    root, launch_id = _without_watchers(installed.argv("-n", "2", installed.program, "hang"), noting=False)
+    yield root, launch_id
+    tree.end(root, launch_id, 0.0)
 
 
 @pytest.mark.mpi
@@ -89,11 +105,7 @@ def test_what_is_left_when_all_are_killed_is_removed(
 ) -> None:
     """By `unisono doctor`, which names it; nobody had noted the segments, so their names tell whose they are."""
     root, launch_id = killed
-    for number in (signal.SIGSTOP, signal.SIGKILL):  # all at once: mpirun cleans up after a rank that dies before it
-        for pid in tree.members(root, launch_id):
-            os.kill(pid, number)
-    while tree.members(root, launch_id):
-        time.sleep(0.02)
+    _kill_all(root, launch_id)
     families = tree.job_family(os.uname().nodename, root)
     mine = [path for path in SHARED.glob("*_segment.*") if tree.family_of(path) in families]
     assert len(mine) == 2
@@ -107,6 +119,32 @@ def test_what_is_left_when_all_are_killed_is_removed(
             assert f"Removed {path} (" in done.stderr
             assert not path.exists()
         assert other.exists()
+    finally:
+        other.unlink()
+    assert list(notes.iterdir()) == []
+
+
+@pytest.mark.mpi
+@pytest.mark.nightly
+def test_what_mpich_leaves_is_removed(notes: Path, tmp_path: Path) -> None:
+    """MPICH 5 keeps the name of what its ranks share while they run, and draws it: only the note tells whose it is."""
+    mpirun = Path(sys.prefix) / "mpich5" / "bin" / "mpirun"
+    if not mpirun.exists():
+        pytest.skip(f"{mpirun} is not installed")
+    source, program = Path(__file__).with_name("program.c"), tmp_path / "program"
+    subprocess.run([mpirun.with_name("mpicc"), "-o", program, source], check=True, timeout=120)
+    before = set(SHARED.glob("mpich_shm_*"))
+    root, launch_id = _without_watchers([str(mpirun), "-n", "2", str(program), "hang"], noting=True)
+    _kill_all(root, launch_id)
+    (mine,) = set(SHARED.glob("mpich_shm_*")) - before
+    other = mine.with_name("mpich_shm_0_0")
+    other.touch()
+    try:
+        words = [str(Path(sys.executable).with_name("unisono")), "doctor", "--mpirun", str(mpirun)]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 0, done.stderr
+        assert f"Removed {mine} (" in done.stderr
+        assert not mine.exists() and other.exists()
     finally:
         other.unlink()
     assert list(notes.iterdir()) == []
