@@ -70,7 +70,7 @@ def test_slower_and_no_difference(tmp_path: Path) -> None:
 def test_runs_that_differ_too_much_show_nothing() -> None:
     """It said "No difference shown: +11.1% (-90.2% to +1162.0% ...)" of three pairs on a busy machine."""
     made = Verification("wall time", "a", "b", {}, runs([0.58, 0.17, 0.61], [0.45, 0.43, 0.22]), 0.95, ())
-    assert (made.verdict, made.exit_status) == ("no difference", 0)
+    assert (made.verdict, made.exit_status) == ("no difference", 3)
     assert made.sentence().startswith("Not told: ") and "%" not in made.sentence().split("with 95%")[0]
 
 
@@ -115,8 +115,16 @@ def test_a_run_that_hangs_is_killed_and_recorded(tmp_path: Path) -> None:
 
 def test_a_tuned_program_that_never_works_is_given_up(tmp_path: Path) -> None:
     found = verified(tmp_path, ["2"] * 9, ["exit 1"] * 9, runs=9)
-    assert found.verdict == "fails"
+    assert (found.verdict, found.exit_status) == ("fails", 1)
+    assert found.sentence().startswith("The tuned program fails: only 0 pairs")
     assert len(found.runs) == 4
+
+
+def test_a_program_that_fails_now_and_then_as_it_is_is_no_answer_about_the_tuning(tmp_path: Path) -> None:
+    """It was called a failure, with the exit status of a tuning that makes the program slower."""
+    found = verified(tmp_path, ["2", "exit 7", "2"], ["1", "1", "1"], runs=3)
+    assert (found.verdict, found.exit_status) == ("fails", 2)
+    assert found.sentence().startswith("The program fails as it is: only 2 pairs")
 
 
 def test_a_program_that_does_not_run_as_it_is_is_refused(tmp_path: Path) -> None:

@@ -154,7 +154,7 @@ def test_default_against_tuned_on_a_program(machine: Machine, tuning: Path, prog
     line = [require_mpi(machine).mpirun, "-n", "2", str(program)]
     words = ["--metric", "Time in seconds = *([0-9.]+)", "--runs", "3", "--json", "--", *line]
     done = unisono("verify", "--tuning", tuning, *words, env=ROOT)
-    assert done.returncode in (0, 1), done.stderr
+    assert done.returncode in (0, 1, 3), done.stderr  # 3: runs differ too much to tell
     document = json.loads(done.stdout)
     assert "LD_PRELOAD" in document["tuned_command"]
     assert "LD_PRELOAD" not in document["as_is_command"]

@@ -139,13 +139,22 @@ class Verification:
         return "fails" if self.gain is None else verdict(self.gain)
 
     @property
+    def told(self) -> bool:
+        """Whether the runs say anything: a wide interval around 1 does not even say that nothing changed."""
+        return self.gain is not None and (self.verdict != "no difference" or self.gain.high <= UNTOLD * self.gain.low)
+
+    @property
     def exit_status(self) -> int:
-        return 1 if self.verdict in ("slower", "fails") else 0
+        """0: not slower. 1: slower, or only the tuned program fails. 2: the program fails as it is. 3: not told."""
+        if self.gain is None:
+            return 2 if any(not run.tuned for run in self.failures) else 1
+        return 1 if self.verdict == "slower" else 0 if self.told else 3
 
     def as_dict(self) -> dict[str, Any]:
         return {
             "metric": self.metric,
             "verdict": self.verdict,
+            "told": self.told,
             "improvement": self.improvement,
             "gain": asdict(self.gain) if self.gain else None,
             "confidence": self.confidence,
@@ -193,10 +202,12 @@ class Verification:
     def sentence(self) -> str:
         """The verdict in one sentence."""
         if self.gain is None or self.improvement is None:
-            return _("Fails: only {count} pairs of runs were done; {least} are needed.").format(
-                count=len(self._pairs), least=LEAST_PAIRS
-            )
-        if self.verdict == "no difference" and self.gain.high > UNTOLD * self.gain.low:
+            return (
+                _("The program fails as it is: only {count} pairs of runs were done; {least} are needed.")
+                if self.exit_status == 2
+                else _("The tuned program fails: only {count} pairs of runs were done; {least} are needed.")
+            ).format(count=len(self._pairs), least=LEAST_PAIRS)
+        if not self.told:
             return _(
                 "Not told: runs of one command differ too much for {count} pairs of runs to show anything; as-is / "
                 "tuned is {low:.3g} to {high:.3g}, with {confidence:.0%} confidence. More --runs, or a quieter "
