@@ -15,6 +15,7 @@ from unisono import __version__, cli_hybrid, cli_language, cli_profile, cli_simu
 from unisono.cli_options import (
     EXPORT_FORMATS,
     OUT,
+    CommandLine,
     For,
     Hosts,
     Json,
@@ -99,7 +100,7 @@ def doctor(
         bool, typer.Option("--reframe", help="With --fabric: print the reference of a ReFrame test, with bounds.")
     ] = False,
 ) -> None:
-    """Describe this machine, its MPI and network, and say which parameters can be tuned here."""
+    """Describe this machine, its MPI and its network. Also say which parameters can be tuned here."""
     from unisono.commands.doctor import doctor as command
 
     status = command(
@@ -121,10 +122,10 @@ cli_study.add_to(app)
 
 @app.command(epilog="Example: unisono report unisono-out/study.db -o report.html")
 def report(
-    study: Annotated[Path, typer.Argument(metavar="STUDY.db")],
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE")] = Path("report.html"),
+    study: Annotated[Path, typer.Argument(metavar="STUDY.db", help="A study, as unisono tune writes it.")],
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="The page.")] = Path("report.html"),
 ) -> None:
-    """Write the report of a study, finished or not: one HTML file that opens offline."""
+    """Write the report of a study, finished or not. It is one HTML file that opens offline."""
     from unisono.commands.reading import report as command
 
     command(study, output)
@@ -132,7 +133,7 @@ def report(
 
 @app.command(epilog="Example: unisono show unisono-out/tuning.toml")
 def show(tuning: TuningFile, json: Json = False) -> None:
-    """Show a tuning: what it decides, how much that gains, and whether it fits this machine."""
+    """Show what a tuning decides and what that gains. Also say whether it fits this machine."""
     from unisono.commands.reading import show as command
 
     command(tuning, json=json)
@@ -152,7 +153,7 @@ def lookup(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Say what one collective will use at one message size, and what that gains."""
+    """Say what one collective uses at one message size. Also say what that gains."""
     from unisono.commands.looking_up import lookup as command
 
     command(
@@ -181,12 +182,16 @@ def export(
     format: Annotated[
         str, typer.Option(metavar=EXPORT_FORMATS, help="list: what each is, and whether it can say this plan.")
     ],
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR")] = OUT / "export",
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Where the files go.")] = OUT / "export",
     check: Annotated[bool, typer.Option("--check", help="Launch, and show that the MPI really took it.")] = False,
     for_: For = None,
     weights: Weights = None,
-    nodes: Annotated[int | None, typer.Option(help="The case to take, if the tuning has several.")] = None,
-    ppn: Annotated[int | None, typer.Option(help="The case to take, if the tuning has several.")] = None,
+    nodes: Annotated[
+        int | None, typer.Option(metavar="N", help="Export for this number of nodes, if the tuning has several.")
+    ] = None,
+    ppn: Annotated[
+        int | None, typer.Option(metavar="N", help="Export for this number of ranks per node, if there are several.")
+    ] = None,
     study: Annotated[
         Path | None,
         typer.Option(
@@ -197,7 +202,7 @@ def export(
     mpirun: Mpirun = None,
     mpicc: Mpicc = None,
 ) -> None:
-    """Write a tuning in the form an MPI, or our own library (rules), reads."""
+    """Write a tuning in the form that an MPI reads. The format rules is for our own library."""
     from unisono.commands.applying import export as command
 
     raise typer.Exit(
@@ -224,7 +229,7 @@ _PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 @app.command(context_settings=_PASS_ON, epilog="Example: unisono run --tuning tuning.toml -- mpirun -n 8 ./app")
 def run(
     tuning: TuningOption,
-    command_line: Annotated[list[str], typer.Argument(metavar="-- mpirun ...")],
+    command_line: CommandLine,
     layout: Annotated[
         bool,
         typer.Option(
@@ -260,7 +265,7 @@ def run(
 )
 def verify(
     tuning: TuningOption,
-    command_line: Annotated[list[str], typer.Argument(metavar="-- mpirun ...")],
+    command_line: CommandLine,
     metric: Annotated[
         str | None,
         typer.Option(
@@ -268,8 +273,8 @@ def verify(
             help="A regular expression whose group captures the time in the program's output. Default: wall time.",
         ),
     ] = None,
-    runs: Annotated[int, typer.Option(help="The number of runs as they are and tuned, in turns.")] = 7,
-    timeout: Annotated[str, typer.Option(help="Treat longer runs as failed.")] = "1h",
+    runs: Annotated[int, typer.Option(metavar="N", help="The number of pairs of runs: one as it is, one tuned.")] = 7,
+    timeout: Annotated[str, typer.Option(metavar="1h", help="Treat longer runs as failed.")] = "1h",
     profile: Annotated[bool, typer.Option("--profile", help="Also profile both, and say which calls changed.")] = False,
     layout: Annotated[
         bool, typer.Option("--layout", help="The tuned runs use the tuning's layout, as run --layout does.")
@@ -279,7 +284,7 @@ def verify(
     mpirun: TunedMpirun = None,
     json: Json = False,
 ) -> None:
-    """Prove a tuning on your program: as-is against tuned, with an interval and a verdict."""
+    """Prove a tuning on your program. It runs as it is and tuned, in turns; you get an interval and a verdict."""
     from unisono.commands.applying import verify as command
 
     raise typer.Exit(

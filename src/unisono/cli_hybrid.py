@@ -37,18 +37,21 @@ def hybrid(
         ),
     ] = "all",
     numa: Annotated[
-        str, typer.Option(metavar="auto|all|NAMES", help="none, local, socket-local, socket-interleave.")
+        str,
+        typer.Option(
+            metavar="auto|all|NAMES", help="NUMA policies to try: none, local, socket-local, socket-interleave."
+        ),
     ] = "auto",
     packing: Annotated[
-        str, typer.Option(metavar="single|threads|both", help="Who packs the solver's halo.")
+        str, typer.Option(metavar="single|threads|both", help="Which threads pack the solver's halo.")
     ] = "single",
     links: Annotated[
         str | None, typer.Option(metavar="1,4", help="Also try these numbers of links per message (UCX_MAX_*_RAILS).")
     ] = None,
     nodes: Annotated[str, typer.Option(metavar="1,2,4", help="The numbers of nodes to measure.")] = "1",
-    rounds: Annotated[int, typer.Option(help="The number of launches of each layout.")] = 5,
+    rounds: Annotated[int, typer.Option(metavar="N", help="The number of launches of each layout.")] = 5,
     timeout: Annotated[str, typer.Option(metavar="10m", help="Treat longer launches as hung.")] = "10m",
-    budget: Annotated[str | None, typer.Option(metavar="10m", help="The time after which no launch is begun.")] = None,
+    budget: Annotated[str | None, typer.Option(metavar="10m", help="Begin no launch after this time.")] = None,
     output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The directory for all outputs.")] = OUT,
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue the study in DIR; begin it if there is none.")
@@ -66,7 +69,7 @@ def hybrid(
     launcher: Launcher = None,
     hosts: Hosts = None,
 ) -> None:
-    """Find the fastest layout, how many processes of how many threads, and say why the others lose."""
+    """Find the fastest layout of processes and threads. Also say why the others lose."""
     if simulate is not None:
         from unisono.commands.simulating import simulating
 

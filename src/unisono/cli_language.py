@@ -1,7 +1,7 @@
 """The command line's own texts in the reader's language: help, usage, and what the parser says about a wrong argument.
 
 They are written once, in English, where options are declared and in the parser's library; here the finished texts go
-through the catalogue. In English nothing is touched.
+through the catalogue. In English only names of arguments are kept as they are declared.
 """
 
 from __future__ import annotations
@@ -52,15 +52,27 @@ _CLOSING = "、。，）」」：；！？"
 def command_of(app: typer.Typer) -> Any:
     """The parser of the command line, its texts in the language chosen. Called after `unisono.core.language.choose`."""
     command = typer.main.get_command(app)
+    for one in _commands(command):
+        for parameter in one.params:
+            _as_declared(parameter)
     if language() != "en":
         for one in _commands(command):
             for name in ("help", "short_help", "epilog"):
                 setattr(one, name, _of(getattr(one, name, None)))
+            if one.help and not one.short_help:
+                one.short_help = one.help.partition("。")[0] + "。"  # the library looks for a full stop
             for parameter in one.params:
                 if getattr(parameter, "help", None):
                     parameter.help = _of(parameter.help)
         _speak(command)
     return command
+
+
+def _as_declared(parameter: Any) -> None:
+    """Newer versions of the library add a Python type and braces to an argument's name, which says it all itself."""
+    if parameter.param_type_name == "argument" and parameter.metavar:
+        parameter.display_type_rich = lambda ctx: ""
+        parameter._usage_display_name = lambda: parameter.metavar
 
 
 def texts_of(app: typer.Typer) -> Iterator[str]:

@@ -48,15 +48,20 @@ For = Annotated[
 Weights = Annotated[
     str | None, typer.Option(metavar="A=0.8,B=0.2", help="Choose the launch setting for this mix of collectives.")
 ]
-TuningFile = Annotated[Path, typer.Argument(metavar="TUNING", help="A tuning.toml.")]
-TuningOption = Annotated[Path, typer.Option("--tuning", metavar="TUNING", help="A tuning.toml.")]
+CommandLine = Annotated[list[str], typer.Argument(metavar="-- mpirun ...", help="The command that starts the program.")]
+TuningFile = Annotated[Path, typer.Argument(metavar="TUNING", help="A tuning.toml, as unisono tune writes it.")]
+TuningOption = Annotated[
+    Path, typer.Option("--tuning", metavar="TUNING", help="A tuning.toml, as unisono tune writes it.")
+]
 EXPORT_FORMATS = "openmpi|openmpi-json|han|ucx|shell|mpich-env|mpich-json|intel|mpirun|module|slurm|reframe|rules"
 
-LookedUp = Annotated[str, typer.Option("--collective", help="Which collective.")]
-LookedUpSize = Annotated[str, typer.Option("--size", help="Message size, as IMB counts it.")]
+LookedUp = Annotated[str, typer.Option("--collective", metavar="NAME", help="Which collective.")]
+LookedUpSize = Annotated[str, typer.Option("--size", metavar="SIZE", help="The message size, as IMB counts it.")]
 LookedUpNodes = Annotated[
-    int | None, typer.Option("--nodes", min=1, help="The number of nodes. Default: the one that was measured.")
+    int | None,
+    typer.Option("--nodes", metavar="N", min=1, help="The number of nodes. Default: the one that was measured."),
 ]
 LookedUpPpn = Annotated[
-    int | None, typer.Option("--ppn", min=1, help="The number of ranks per node. Default: the one that was measured.")
+    int | None,
+    typer.Option("--ppn", metavar="N", min=1, help="The number of ranks per node. Default: the one that was measured."),
 ]

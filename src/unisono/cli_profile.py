@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
-from unisono.cli_options import OUT, Json
+from unisono.cli_options import OUT, CommandLine, Json, TuningOption
 
 _RUN = "run-program"
 _PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 ProfileFile = Annotated[
-    Path, typer.Argument(metavar="P", help="A profile of Unisono, or one that can be imported (Cube, mpiP, IPM ...).")
+    Path, typer.Argument(metavar="PROFILE", help="A profile of Unisono, or what unisono profile import reads.")
 ]
 
 
@@ -34,30 +34,44 @@ class _Profile(TyperGroup):
         return super().resolve_command(ctx, args)
 
 
+class _Import(TyperCommand):
+    """Its help names what the importers read, and imports them only then."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        from unisono.profile.importers.sniff import readable
+
+        file: Any = self.params[0]
+        file.help = readable()
+        super().format_help(ctx, formatter)
+
+
 profile = typer.Typer(
     cls=_Profile,
     no_args_is_help=True,
     rich_markup_mode=None,
     subcommand_metavar="-- mpirun ... | COMMAND ...",
-    epilog="Example: unisono profile -o app.profile --as-is 3 -- mpirun -n 8 ./app, then: ... show app.profile",
+    epilog="Example: unisono profile -o app.profile --as-is 3 -- mpirun -n 8 ./app, then: "
+    "unisono profile show app.profile",
     help="Record what a program does in MPI, and look at it.",
 )
 
 
 @profile.callback()
 def _profile(
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="P", help="The file for the profile.")] = OUT
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="The file for the profile.")] = OUT
     / "app.profile",
     as_is: Annotated[
         int, typer.Option("--as-is", metavar="N", help="Also time N runs without the recorder, to see what it costs.")
     ] = 0,
-    depth: Annotated[int, typer.Option(min=0, max=16, help="The number of frames to keep of each call path.")] = 8,
+    depth: Annotated[
+        int, typer.Option(metavar="N", min=0, max=16, help="The number of frames to keep of each call path.")
+    ] = 8,
     split_waiting: Annotated[
         bool,
         typer.Option("--split-waiting", help="Measure waiting apart from transfer (a barrier before collectives)."),
     ] = False,
     filter: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Lines 'exclude MPI_Iprobe' or 'include MPI_*': what to record.")
+        Path | None, typer.Option(metavar="FILE", help="What to record: lines 'exclude MPI_Iprobe' or 'include MPI_*'.")
     ] = None,
     metric: Annotated[
         str | None,
@@ -73,7 +87,7 @@ def _profile(
 
 
 @profile.command(_RUN, hidden=True, context_settings=_PASS_ON)
-def _run(ctx: typer.Context, command_line: Annotated[list[str], typer.Argument(metavar="-- mpirun ...")]) -> None:
+def _run(ctx: typer.Context, command_line: CommandLine) -> None:
     from unisono.commands.profiling import profile as command
 
     assert ctx.parent is not None
@@ -95,7 +109,7 @@ def show(
 @profile.command(epilog="Example: unisono profile report app.profile -o app.html --tuning unisono-out/tuning.toml")
 def report(
     path: ProfileFile,
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE")] = Path("profile.html"),
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="The page.")] = Path("profile.html"),
     tuning: Annotated[
         Path | None, typer.Option(metavar="TUNING", help="Show this tuning's gains at the program's message sizes.")
     ] = None,
@@ -103,18 +117,20 @@ def report(
         Path | None, typer.Option(metavar="STUDY.db", help="Show this study's times at the program's message sizes.")
     ] = None,
 ) -> None:
-    """Write the explorer: metrics, call tree and ranks side by side, in one HTML file that opens offline."""
+    """Write the explorer of a profile. It is one HTML file with metrics, call tree and ranks, and opens offline."""
     from unisono.commands.profile_report import profile_report as command
 
     raise typer.Exit(command(path, output, tuning=tuning, study=study))
 
 
-@profile.command("import", epilog="Example: unisono profile import scorep-run/profile.cubex -o app.profile")
+@profile.command(
+    "import", cls=_Import, epilog="Example: unisono profile import scorep-run/profile.cubex -o app.profile"
+)
 def import_(
-    path: Annotated[Path, typer.Argument(metavar="FILE", help="profile.cubex, scorep.score, mpiP or IPM output.")],
-    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="P")] = None,
+    path: Annotated[Path, typer.Argument(metavar="FILE")],
+    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="The profile to write.")] = None,
 ) -> None:
-    """Turn another tool's profile into one of Unisono, and say what its format lacks."""
+    """Turn another tool's profile into one of Unisono. Also say what its format lacks."""
     from unisono.commands.profile_reading import import_ as command
 
     raise typer.Exit(command(path, output))
@@ -123,8 +139,11 @@ def import_(
 @profile.command(epilog="Example: unisono profile export app.profile --format speedscope")
 def export(
     path: ProfileFile,
-    format: Annotated[str, typer.Option(metavar="cubex|speedscope|json")],
-    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE")] = None,
+    format: Annotated[
+        str,
+        typer.Option(metavar="cubex|speedscope|json", help="What reads it: CubeGUI, speedscope, or your own script."),
+    ],
+    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="The file to write.")] = None,
 ) -> None:
     """Write a profile in another tool's format."""
     from unisono.commands.profile_reading import export as command
@@ -134,7 +153,7 @@ def export(
 
 def advise(
     path: ProfileFile,
-    tuning: Annotated[Path, typer.Option("--tuning", metavar="TUNING", help="A tuning.toml.")],
+    tuning: TuningOption,
     measure: Annotated[
         bool, typer.Option("--measure", help="First measure on this machine what the tuning lacks.")
     ] = False,
@@ -148,11 +167,12 @@ def advise(
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the tuning for this program.")
     ] = None,
     nodes: Annotated[
-        int | None, typer.Option(min=1, help="The number of nodes the program ran on, if the profile names no host.")
+        int | None,
+        typer.Option(metavar="N", min=1, help="The number of nodes the program ran on, if the profile names no host."),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Say what a tuning would gain for a profiled program, before applying it."""
+    """Say what a tuning would gain a profiled program. Nothing is applied."""
     from unisono.commands.advising import advise_command as command
 
     raise typer.Exit(
@@ -169,9 +189,12 @@ def advise(
 
 
 def optimize(
-    command_line: Annotated[list[str], typer.Argument(metavar="-- mpirun ...")],
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The directory for all outputs.")] = OUT,
-    budget: Annotated[str, typer.Option(metavar="10m", help="The longest time for everything, roughly.")] = "10m",
+    command_line: CommandLine,
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The directory for all outputs.")] = OUT
+    / "optimize",
+    budget: Annotated[
+        str, typer.Option(metavar="10m", help="The longest time for everything; a run that has begun is let end.")
+    ] = "10m",
     metric: Annotated[
         str | None,
         typer.Option(
@@ -182,13 +205,13 @@ def optimize(
     runs: Annotated[
         int,
         typer.Option(
-            help="The number of runs as they are and tuned, in turns; up to four times as many while in doubt."
+            metavar="N", help="The number of pairs of runs of a trial; up to four times as many while in doubt."
         ),
     ] = 7,
     resume: Annotated[bool, typer.Option("--resume", help="Continue the work in DIR.")] = False,
     json: Json = False,
 ) -> None:
-    """Profile a program, measure what it uses, advise, apply, verify, until nothing is left to gain."""
+    """Do it all for one program. Profile, measure, advise, apply and verify, until nothing is left to gain."""
     from unisono.commands.optimizing import optimize as command
 
     raise typer.Exit(

@@ -13,13 +13,13 @@ simulate = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
     epilog="Example: unisono simulate platforms",
-    help="Machines that are not here, with SimGrid: nothing that these commands say was measured.",
+    help="Simulate machines that are not here, with SimGrid. Nothing that these commands say was measured.",
 )
 
 
 @simulate.command(epilog="Example: unisono simulate platforms")
 def platforms(json: Json = False) -> None:
-    """List the machines that come with Unisono, and how many of their numbers are assumed."""
+    """List the machines that come with Unisono. Also say how many of their numbers are assumed."""
     from unisono.commands.platforms import platforms as command
 
     command(json=json)
@@ -28,26 +28,31 @@ def platforms(json: Json = False) -> None:
 @simulate.command(epilog="Example: unisono simulate tune --platform fx10 --nodes 64 --ppn 4 --collective bcast -o fx10")
 def tune(
     platform: Annotated[
-        str | None, typer.Option(metavar="NAME|FILE", help="The machine: see unisono simulate platforms.")
+        str | None, typer.Option(metavar="NAME|FILE", help="The machine; unisono simulate platforms lists them.")
     ] = None,
     from_: Annotated[
         Path | None,
-        typer.Option("--from", metavar="STUDY.db", help="Instead: a machine fitted to what this study measured."),
+        typer.Option(
+            "--from", metavar="STUDY.db", help="In place of --platform: a machine fitted to what this study measured."
+        ),
     ] = None,
     nodes: Annotated[
         str | None, typer.Option(metavar="16,64", help="Numbers of nodes. Default: the machine's.")
     ] = None,
-    ppn: Annotated[int | None, typer.Option(min=1, help="Ranks per node. Default: its cores.")] = None,
+    ppn: Annotated[int | None, typer.Option(metavar="N", min=1, help="Ranks per node. Default: its cores.")] = None,
     output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The directory for all outputs.")] = OUT,
     collective: Annotated[
-        list[str] | None, typer.Option(help="Simulate this collective only; may be repeated.")
+        list[str] | None, typer.Option(metavar="NAME", help="Simulate this collective only; may be repeated.")
     ] = None,
-    size: Annotated[list[str] | None, typer.Option(help="Simulate this message size only; may be repeated.")] = None,
+    size: Annotated[
+        list[str] | None, typer.Option(metavar="SIZE", help="Simulate this message size only; may be repeated.")
+    ] = None,
     algorithm: Annotated[
-        list[str] | None, typer.Option(help="Of our algorithms simulate this one only; may be repeated.")
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Simulate only this one of our algorithms; may be repeated."),
     ] = None,
     selector: Annotated[
-        str, typer.Option(metavar="ompi|mpich|mvapich2|impi", help="Whose choice the default follows.")
+        str, typer.Option(metavar="ompi|mpich|mvapich2|impi", help="The MPI whose choices the default follows.")
     ] = "ompi",
     deadline: Annotated[str, typer.Option(metavar="60s", help="The longest time of each simulation.")] = "60s",
     resume: Annotated[
@@ -55,7 +60,7 @@ def tune(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Simulate collectives on a machine, decide, and report: a study in which nothing was measured."""
+    """Simulate collectives on a machine. Decide and report them as a study, in which nothing was measured."""
     from unisono.commands.simulate_tune import Wishes, simulate_tune
 
     wishes = Wishes(

@@ -17,7 +17,13 @@ def tune(
     ] = None,
     output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The directory for all outputs.")] = OUT,
     budget: Annotated[str | None, typer.Option(metavar="10m", help="The longest time to measure.")] = None,
-    method: Annotated[str | None, typer.Option(metavar="race|classic", help="How to search.")] = None,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            metavar="race|classic",
+            help="How to search: race drops what cannot win; classic launches every combination five times.",
+        ),
+    ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue the study in DIR; begin it if there is none.")
     ] = False,
@@ -29,16 +35,20 @@ def tune(
         Path | None,
         typer.Option(metavar="FILE", help="With --dry-run: plan for the machine in this file (from doctor --json)."),
     ] = None,
-    collective: Annotated[list[str] | None, typer.Option(help="Measure this collective only; may be repeated.")] = None,
+    collective: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Measure this collective only; may be repeated.")
+    ] = None,
     nodes: Annotated[
         str | None,
         typer.Option(metavar="2,4", help="Measure these numbers of nodes only. With --submit: one job for each."),
     ] = None,
-    ppn: Annotated[int | None, typer.Option(help="Measure this number of ranks per node only.")] = None,
-    size: Annotated[list[str] | None, typer.Option(help="Measure this message size only; may be repeated.")] = None,
+    ppn: Annotated[int | None, typer.Option(metavar="N", help="Measure this number of ranks per node only.")] = None,
+    size: Annotated[
+        list[str] | None, typer.Option(metavar="SIZE", help="Measure this message size only; may be repeated.")
+    ] = None,
     oversubscribe: Annotated[bool, typer.Option("--oversubscribe", help="Allow more ranks than CPUs.")] = False,
     benchmark: Annotated[
-        str | None, typer.Option(metavar="imb|osu", help="Measure with IMB or OSU, in the classic way.")
+        str | None, typer.Option(metavar="imb|osu", help="Measure with IMB or OSU, by the classic search.")
     ] = None,
     benchmark_program: Annotated[
         str | None,
@@ -65,7 +75,7 @@ def tune(
     launcher: Launcher = None,
     hosts: Hosts = None,
 ) -> None:
-    """Measure, decide, write the tuning in every form, prove it against the default, and report."""
+    """Measure, decide, and write a tuning. It is proven against the default, and the report says why it was chosen."""
     from unisono.commands.tune import Wishes
     from unisono.commands.tune import tune as command
 
@@ -110,13 +120,15 @@ def import_results(
             metavar="FILE", help="The machine that the outputs come from (from doctor --json). Default: unknown."
         ),
     ] = None,
-    nodes: Annotated[int | None, typer.Option(min=1, help="The number of nodes, where a file does not say it.")] = None,
-    ppn: Annotated[
-        int | None, typer.Option(min=1, help="The number of ranks per node, where a file does not say it.")
+    nodes: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="The number of nodes, where a file does not say it.")
     ] = None,
-    name: Annotated[str, typer.Option(help="The name of the study.")] = "imported",
+    ppn: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="The number of ranks per node, where a file does not say it.")
+    ] = None,
+    name: Annotated[str, typer.Option(metavar="NAME", help="The name of the study.")] = "imported",
 ) -> None:
-    """Make a study from what other benchmarks measured, decide it and report it."""
+    """Make a study from the outputs of other benchmarks. It is decided and reported as our own are."""
     from unisono.commands.importing import import_results as command
 
     command(files, output, machine=machine, nodes=nodes, ppn=ppn, name=name)
@@ -126,12 +138,13 @@ def extrapolate(
     studies: Annotated[list[Path], typer.Argument(metavar="STUDY.db...", help="Studies of one machine over nodes.")],
     nodes: Annotated[str, typer.Option(metavar="8,16,64", help="Predict for these numbers of nodes.")],
     ppn: Annotated[
-        int | None, typer.Option(help="Predict for this number of ranks per node only; it must have been measured.")
+        int | None,
+        typer.Option(metavar="N", help="Predict for this number of ranks per node only; it must have been measured."),
     ] = None,
     output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The directory for all outputs.")] = OUT,
     json: Json = False,
 ) -> None:
-    """Predict what to use on numbers of nodes that were not measured, and say how sure that is."""
+    """Predict for numbers of nodes that were not measured. Say what to use there, and how sure that is."""
     from unisono.commands.extrapolating import extrapolate as command
 
     command(studies, output, nodes=nodes, ppn=ppn, json=json)
@@ -168,18 +181,20 @@ def compare(
         bool, typer.Option("--resume", help="With --mpis: continue the studies in the directory.")
     ] = False,
     collective: Annotated[
-        list[str] | None, typer.Option(help="With --mpis: measure this collective only; may be repeated.")
+        list[str] | None,
+        typer.Option(metavar="NAME", help="With --mpis: measure this collective only; may be repeated."),
     ] = None,
     ppn: Annotated[
-        int | None, typer.Option(min=1, help="With --mpis: measure this number of ranks per node only.")
+        int | None, typer.Option(metavar="N", min=1, help="With --mpis: measure this number of ranks per node only.")
     ] = None,
     size: Annotated[
-        list[str] | None, typer.Option(help="With --mpis: measure this message size only; may be repeated.")
+        list[str] | None,
+        typer.Option(metavar="SIZE", help="With --mpis: measure this message size only; may be repeated."),
     ] = None,
     hosts: Hosts = None,
     json: Json = False,
 ) -> None:
-    """Compare studies of different boot settings, library versions, machines or MPIs, case by case."""
+    """Compare studies, or several MPIs, case by case. Studies may differ in boot settings, versions, machine or MPI."""
     from unisono.commands import comparing
 
     wishes = comparing.Wishes(

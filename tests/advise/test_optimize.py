@@ -341,7 +341,7 @@ def test_what_cannot_be_continued(tmp_path: Path) -> None:
         with pytest.raises(UserError, match="another -o DIR"):
             fake.optimize(resume=True)
     fake.files.journal.unlink()
-    with pytest.raises(UserError, match="exists, and is of something else"):
+    with pytest.raises(UserError, match="is not of an optimization"):
         fake.optimize()
 
 

@@ -30,6 +30,7 @@ GIVEN = {
     "README.md": [APP, TUNING, STUDIES],
     "docs/collectives.md": [APP, TUNING],
     "docs/exports.md": [f"mkdir -p unisono-out && cp {ROOT}/tests/docs/tuned.toml unisono-out/tuning.toml"],
+    "docs/reproducible-sums.md": [APP],
     "docs/profile-a-program.md": ["unisono tune quick --collective alltoall --collective reduce --ppn 2 --budget 60s"],
     "docs/tune-this-machine.md": [APP, f"cp {ROOT}/studies/quick.toml my-study.toml"],
     "docs/try-a-cluster-on-a-laptop.md": [APP],

@@ -151,9 +151,7 @@ def open_journal(
         )
     if not files.journal.exists():
         if files.tuning.exists():
-            raise UserError(
-                _("{tuning}: exists, and is of something else; choose another -o DIR").format(tuning=files.tuning)
-            )
+            raise UserError(_("{tuning}: is not of an optimization; choose another -o DIR").format(tuning=files.tuning))
         return Journal(
             argv=list(argv),
             metric=metric,

@@ -71,12 +71,16 @@ def _import(path: Path) -> Profile:
     for importer in IMPORTERS:
         if importer.recognises(path, head):
             return importer.read(path)
-    known = ", ".join(_(importer.GIVEN_AS) for importer in IMPORTERS)
     raise UserError(
         _("{path}: is in no format that can be read; give {known}, or a profile of Unisono").format(
-            path=path, known=known
+            path=path, known=readable()
         )
     )
+
+
+def readable() -> str:
+    """For people: the files of other tools that can be read."""
+    return ", ".join(_(importer.GIVEN_AS) for importer in IMPORTERS)
 
 
 def _ranks_of(path: Path) -> list[Path]:
