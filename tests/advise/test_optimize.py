@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
@@ -13,14 +13,14 @@ import pytest
 from tests.advise.made import Call
 from tests.advise.made_world import HERE, METRIC, UCX, Fake, keep
 from unisono.advise.journal import Journal, open_journal
-from unisono.advise.measuring import Wanted, adjusted, matrix_for, merged, study_for
+from unisono.advise.measuring import adjusted, matrix_for, merged, study_for
 from unisono.advise.optimize import Optimizer, World
 from unisono.advise.replayed import Subject
 from unisono.advise.runs import Run
 from unisono.advise.story import read_story
 from unisono.commands.optimizing import tell
 from unisono.core.errors import UserError
-from unisono.core.vocabulary import CALL_SCOPE, DEFAULT, Case, Condition
+from unisono.core.vocabulary import CALL_SCOPE, DEFAULT, Case
 from unisono.profile.recorded import UNKNOWN
 from unisono.study.begin import begin
 from unisono.study.data import StudyData
@@ -223,32 +223,6 @@ def test_what_it_uses_is_measured_under_the_conditions_of_the_program(tmp_path: 
     assert Journal.load(fake.files.journal).rounds[0].replayed == fake.files.replayed.name
 
 
-def test_a_budget_that_ends_before_the_trials(tmp_path: Path) -> None:
-    """Measuring takes longer than it was told to."""
-    fake = Fake(tmp_path)
-    now = [0.0]
-
-    def measure(
-        path: Path,
-        wanted: Wanted,
-        weights: Mapping[str, float],
-        seconds: float,
-        conditions: Mapping[Case, Condition],
-    ) -> bool:
-        now[0] = 3600.0
-        return fake.measure(path, wanted, weights, seconds, conditions)
-
-    journal = open_journal(fake.files, fake.argv, HERE, metric=METRIC, pairs=3, resume=False)
-    world = World(fake.record, measure, fake.say, lambda: now[0])
-    Optimizer(journal, HERE, fake.files, 1000.0, world).run()
-    assert journal.rounds[0].trials == []
-    story = read_story(journal, fake.files)
-    assert story.outcome == "undecided"
-    assert story.headline.startswith("Undecided, nothing is proven: the program stays as it is, at 1 s. pml=ucx may be")
-    assert "but no candidate was tried" in story.markdown()
-    assert read(fake.files.tuning).plan[0].launch == DEFAULT
-
-
 def test_what_was_not_measured_is_no_answer_and_goes_on_with_a_larger_budget(tmp_path: Path) -> None:
     fake = Fake(tmp_path)
     measure = fake.measure
@@ -311,11 +285,6 @@ def test_a_long_program_is_measured_and_one_candidate_tried(tmp_path: Path, monk
     first = journal.rounds[0]
     assert fake.log[:2] == ["profile", "measure alltoall, 1 x 4 ranks"]
     assert [(t.launch, t.verdict, sum(r.tuned for r in t.runs)) for t in first.trials] == [(dict(UCX), "faster", 3)]
-
-
-def test_too_short_a_budget(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"--budget 3s is too short: .* a good budget is"):
-        Fake(tmp_path).optimize(budget=3.0)
 
 
 def test_a_program_that_does_not_run(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -111,9 +112,10 @@ def measure(
     hooks: Hooks | None = None,
     conditions: Mapping[Case, Condition] | None = None,
 ) -> bool:
-    """Measures into the study at `path`, continuing one that is there, for at most `budget` seconds; whether the
-    search came to its end. `conditions` are the program's, case by case; a file holds one for each case.
-    `program` is unisono-bench. Raises UserError as `begin` and `resume` do."""
+    """Measures into the study at `path`, continuing one that is there, for at most `budget` seconds, in which our
+    library is also built where it has to be; whether the search came to its end. `conditions` are the program's, case
+    by case; a file holds one for each case. `program` is unisono-bench. Raises UserError as `begin` and `resume` do."""
+    began = time.monotonic()
     ours = _ours(path, study, machine, program)
     matrix = matrix_for(study, machine, wanted, ours, conditions)
     if path.exists():
@@ -121,7 +123,8 @@ def measure(
     else:
         opened = begin(path, study, machine, matrix, ours)
     with opened as store:
-        return search(store, stored_study(store), matrix, machine, program, budget, hooks or Hooks(), ours)
+        left = max(0.0, budget - (time.monotonic() - began))
+        return search(store, stored_study(store), matrix, machine, program, left, hooks or Hooks(), ours)
 
 
 def never_launched(paths: Sequence[Path]) -> list[str]:

@@ -341,6 +341,12 @@ class Optimizer:
             self._prove(trial, line, tuned, prediction.launch)
             if self._kept(trial, round, cut):
                 return
+            if not trial.verdict:
+                round.ended = N_("{setting} may be faster and was not tried to the end: {more}").format(
+                    setting=prediction.launch, more=self._more()
+                )
+                round.outcome = "undecided"
+                return
         # What is left of the budget goes to those that runs have not decided.
         known = {prediction.launch: prediction for prediction in advice.predictions}
         for trial in sorted(filter(may_gain, round.trials), key=most, reverse=True):
@@ -376,6 +382,7 @@ class Optimizer:
             number=number,
             deadline=self._deadline,
             affords=lambda pairs: 2 * pairs * self._run_seconds <= self.left,
+            over=lambda: self.left <= 0,
             keep=self._keep,
             patient=patient,
         )

@@ -55,13 +55,14 @@ def prove(
     deadline: float,
     number: int,
     affords: Callable[[int], bool],
+    over: Callable[[], bool],
     keep: Callable[[], None],
     patient: bool = False,
 ) -> None:
     """Runs `line` and `tuned` in `pairs`, and in more while the trial is in doubt and the budget `affords` so many:
     while the candidate seems faster, and where `patient` also while it may be, by as much as would be welcome.
     `number`: which candidate of its round it is, from 0. Each run is kept (`keep`) as it ends; the verdict is set last,
-    and can be had again from all runs."""
+    and can be had again from all runs. Where the budget is `over` before there are enough pairs, there is none."""
 
     def kept(run: Run) -> None:
         trial.runs.append(run)
@@ -80,9 +81,12 @@ def prove(
             seed=seed,
             progress=kept,
             earlier=[run for run in trial.runs if run.pair < whole],
+            over=over,
         )
 
     found = look(0)
+    if found.gain is None and len(found.runs) < 2 * pairs and over():
+        return
     for at in range(1, LOOKS):
         if found.verdict != "no difference" or found.gain is None or not affords(pairs << (at - 1)):
             break

@@ -63,9 +63,10 @@ def compare(
     seed: int = 0,
     progress: Callable[[Run], None] = lambda run: None,
     earlier: Sequence[Run] = (),
+    over: Callable[[], bool] = lambda: False,
 ) -> Verification:
     """The same for any two command lines; `setting` says in what they differ. Runs made `earlier`, by a verification
-    of the same lines that was interrupted, are kept and not made again."""
+    of the same lines that was interrupted, are kept and not made again. No pair is begun where the time is `over`."""
     if runs < LEAST_PAIRS:
         raise UserError(
             _("runs: {runs} are too few to drop the largest and the smallest; use {least_pairs} or more").format(
@@ -76,6 +77,8 @@ def compare(
     done: list[Run] = list(earlier)
     made = {(run.pair, run.tuned) for run in done}
     for pair, tuned_first in enumerate(orders(runs, seed)):
+        if over():
+            break
         for is_tuned in (tuned_first, not tuned_first):
             if (pair, is_tuned) in made:
                 continue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -97,10 +98,12 @@ def _world(machine: Machine, files: Files) -> World:
     def say(sentence: str) -> None:
         err().print(sentence, markup=False)
 
-    def bench() -> Path:
+    def bench(seconds: float) -> tuple[Path, float]:
+        """The benchmark, and what is left of the `seconds` where it had to be built."""
         if machine.mpi is None or machine.mpi.mpicc is None:
             raise UserError(_("no mpicc beside this mpirun, so the benchmark cannot be built"))
-        return bench_program(machine.mpi.mpicc, say)
+        began = time.monotonic()
+        return bench_program(machine.mpi.mpicc, say), max(0.0, seconds - (time.monotonic() - began))
 
     def study(
         path: Path,
@@ -109,16 +112,17 @@ def _world(machine: Machine, files: Files) -> World:
         seconds: float,
         conditions: Mapping[Case, Condition],
     ) -> bool:
-        program = bench()
-        with StudyProgress(err(), samples=None, budget=seconds) as progress:
+        program, left = bench(seconds)
+        with StudyProgress(err(), samples=None, budget=left) as progress:
             hooks = Hooks(progress.measured, progress.plan, progress.waiting)
             asked = study_for(wanted, machine, weights)
-            return measure(path, asked, wanted, machine, program, seconds, hooks, conditions)
+            return measure(path, asked, wanted, machine, program, left, hooks, conditions)
 
     def record(line: Command, deadline: float) -> Profile:
         return profile_of(line, deadline, machine, files.directory)
 
     def replayed(path: Path, subjects: Sequence[Subject], seconds: float) -> None:
-        replay(path, subjects, machine, bench(), seconds)
+        program, left = bench(seconds)
+        replay(path, subjects, machine, program, left)
 
     return World(record, study, say, replay=replayed)
