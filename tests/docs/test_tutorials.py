@@ -104,6 +104,14 @@ def test_a_page_followed_from_its_first_command_to_its_last(page: Path, tmp_path
         assert done.returncode == 0, (line, done.stdout, done.stderr)
     if all(map(reason, commands(page))):
         pytest.skip("; ".join(dict.fromkeys(map(reason, commands(page)))))
+    try:
+        _follow(page, tmp_path)
+    finally:
+        if any(command.words[:3] == ["unisono", "vcluster", "up"] for command in commands(page)):
+            shell("unisono vcluster down", tmp_path, 60)
+
+
+def _follow(page: Path, tmp_path: Path) -> None:
     for command in commands(page):
         if reason(command):
             continue
