@@ -15,13 +15,13 @@ from tests.profile.interception import compiled, toolchain
 from tests.tuning.samples import plan, tuning
 from unisono.advise.apply import apply_plan
 from unisono.advise.same_bits import SameBits, same_bits
-from unisono.commands.choosing import level_of
 from unisono.core.errors import UserError
 from unisono.core.vocabulary import Level
 from unisono.library.native import bench_program
 from unisono.machine.description import Machine
 from unisono.parameters.spelling import require_mpi
 from unisono.tuning import Tuning, write
+from unisono.tuning.asked import level_of
 
 pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 PROGRAM = Path(__file__).parents[1] / "collectives" / "programs" / "sums.c"

@@ -22,7 +22,6 @@ from unisono.cmdline.job import Place, describe_job
 from unisono.cmdline.layouts import chosen_layouts
 from unisono.cmdline.rewrite import with_setting
 from unisono.commands import planning
-from unisono.commands.choosing import weights
 from unisono.core.errors import UserError
 from unisono.core.reading import DOCUMENT_MOST, read_bytes, read_text
 from unisono.core.sizes import parse_size
@@ -70,6 +69,7 @@ from unisono.study.store import Store
 from unisono.tuning import choose, lookup
 from unisono.tuning import read as read_tuning
 from unisono.tuning import render as render_tuning
+from unisono.tuning.asked import weights
 from unisono.tuning.explain import explain
 from unisono.tuning.show import show as show_tuning
 

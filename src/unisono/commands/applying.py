@@ -12,9 +12,6 @@ from rich.table import Table
 
 from unisono.cmdline.command import Command
 from unisono.commands.busy import warn_where_busy
-from unisono.commands.choosing import level_of
-from unisono.commands.choosing import plan as choose_plan
-from unisono.commands.choosing import weights as chosen_weights
 from unisono.commands.console import err, out, print_json
 from unisono.commands.remembered import compiler, launcher, started_by
 from unisono.commands.singletons import refuse_singletons
@@ -28,6 +25,9 @@ from unisono.study.data import StudyData
 from unisono.study.files import Outputs
 from unisono.study.store import Store
 from unisono.tuning import Tuning, read, stale
+from unisono.tuning.asked import level_of
+from unisono.tuning.asked import plan as choose_plan
+from unisono.tuning.asked import weights as chosen_weights
 from unisono.tuning.plans import Plan
 
 _PROFILED_RUNS = 3

@@ -7,12 +7,12 @@ from pathlib import Path
 from rich.table import Table
 from rich.text import Text
 
-from unisono.commands.choosing import case_of, size_of
-from unisono.commands.choosing import weights as chosen_weights
 from unisono.commands.console import out, print_json
 from unisono.core.language import _, translated
 from unisono.core.sizes import format_size
 from unisono.tuning import read
+from unisono.tuning.asked import case_of, size_of
+from unisono.tuning.asked import weights as chosen_weights
 from unisono.tuning.explain import Explanation, explain
 from unisono.tuning.plans import gain_words
 from unisono.tuning.words import SIMULATED

@@ -7,22 +7,16 @@ from __future__ import annotations
 
 import secrets
 import shlex
-import sys
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
-
-from pydantic import TypeAdapter
 
 from unisono.commands.console import err, out, print_json
 from unisono.commands.finish import Outcome, finish
 from unisono.commands.tune import Wishes, node_counts
 from unisono.core.errors import UserError
 from unisono.core.language import _
-from unisono.core.writing import write
 from unisono.mpi.launchers import step
-from unisono.search.search import ENDED
 from unisono.study.asked import find
 from unisono.study.begin import stored_study
 from unisono.study.config import parse_duration
@@ -31,19 +25,16 @@ from unisono.study.merge import merge
 from unisono.study.store import Store
 from unisono.submit import kept
 from unisono.submit.flux import Flux
+from unisono.submit.jobs import follow, progress, request, submitted
 from unisono.submit.kept import Kept, KeptJob
 from unisono.submit.pbs import Pbs
-from unisono.submit.scheduler import Request, Scheduler, Seen
+from unisono.submit.scheduler import Scheduler
 from unisono.submit.slurm import Slurm
 
 SCHEDULERS: dict[str, Scheduler] = {"slurm": Slurm(), "pbs": Pbs(), "flux": Flux()}
 UNDECIDED = 3
-_FIRST_LOOK, _LAST_LOOK = 1.0, 30.0
-"""Seconds between two looks at the jobs, ever longer: squeue costs its daemon time that all users share."""
 _SHORTEST = 120.0
 """Seconds; less leaves no time to measure in."""
-_HEAR_FROM_IT = 60.0
-"""Seconds after which a running job's progress is shown again."""
 
 
 def submit(wishes: Wishes) -> int:
@@ -79,8 +70,8 @@ def submit(wishes: Wishes) -> int:
         )
     with kept.alone(directory):
         try:
-            jobs = _submitted(scheduler, jobs, directory)
-            _follow(scheduler, jobs, directory)
+            jobs = submitted(scheduler, jobs, directory, _say)
+            follow(scheduler, jobs, directory, _say)
         except KeyboardInterrupt:
             err().print(
                 _(
@@ -181,117 +172,19 @@ def _differing(wishes: Wishes, jobs: Kept) -> str:
     return "" if same and counts else ", ".join(given)
 
 
-def _request(jobs: Kept, job: KeptJob, directory: Path) -> Request:
-    # --resume also begins; the end of the job limits the budget from within.
-    budget = [] if "--budget" in jobs.words else ["--budget", f"{jobs.seconds:.0f}s"]
-    folder = str((directory / job.folder).resolve())
-    tune = ["tune", *jobs.words, *budget, "--nodes", str(job.nodes), "--resume", "-o", folder]
-    return Request(job.name, job.nodes, jobs.seconds, [sys.executable, "-m", "unisono.cli", *tune])
-
-
 def _show(scheduler: Scheduler, jobs: Kept, directory: Path) -> int:
     for job in jobs.jobs:
         out().print(f"# {directory / job.folder / 'job.sh'}", markup=False, soft_wrap=True, highlight=False)
-        script = scheduler.script(_request(jobs, job, directory))
+        script = scheduler.script(request(jobs, job, directory))
         out().print(script, markup=False, soft_wrap=True, highlight=False)
     return 0
 
 
-# -- submitting and following --------------------------------------------------------------------------------------
-
-
-def _submitted(scheduler: Scheduler, jobs: Kept, directory: Path) -> Kept:
-    """Every number of nodes has a job, unless nothing is left to measure for it."""
-    ids = [job.id for job in jobs.jobs if job.id]
-    seen = scheduler.look(ids) if ids else {}
-    for at, job in enumerate(jobs.jobs):
-        if not job.id and kept.place(directory).exists():
-            # Killed between the submission and its being kept: the name finds the job.
-            found = scheduler.find(job.name)
-            job = job.model_copy(update={"id": found or ""})
-            seen = {**seen, **(scheduler.look([found]) if found else {})}
-        if job.id and seen[job.id].state != "ended":
-            jobs.jobs[at] = job
-            continue
-        if _progress(directory / job.folder).ended:
-            jobs.jobs[at] = job
-            continue
-        if job.id:
-            front, number = job.name.rsplit("-", 1)
-            job = KeptJob(nodes=job.nodes, name=f"{front}-{int(number) + 1}")
-        jobs.jobs[at] = job
-        kept.keep(directory, jobs)
-        script = write(directory / job.folder / "job.sh", scheduler.script(_request(jobs, job, directory)))
-        jobs.jobs[at] = job.model_copy(update={"id": scheduler.submit(script, jobs.options)})
-        kept.keep(directory, jobs)
-        err().print(
-            _("{nodes} nodes: submitted as job {id}").format(nodes=job.nodes, id=jobs.jobs[at].id), markup=False
-        )
-    kept.keep(directory, jobs)
-    return jobs
-
-
-def _follow(scheduler: Scheduler, jobs: Kept, directory: Path) -> None:
-    """Until all jobs have ended; says what changes."""
-    by_id = {job.id: job for job in jobs.jobs if job.id}
-    before: dict[str, Seen] = {}
-    told: dict[str, float] = {}
-    pause = _FIRST_LOOK
-    while True:
-        seen = scheduler.look(list(by_id))
-        for id, now in seen.items():
-            changed = id not in before or (now.word, now.reason) != (before[id].word, before[id].reason)
-            due = now.state == "running" and time.monotonic() - told.get(id, 0.0) > _HEAR_FROM_IT
-            if changed or due:
-                told[id] = time.monotonic()
-                err().print(_state(by_id[id], now, directory), markup=False, soft_wrap=True, highlight=False)
-        before = dict(seen)
-        if all(now.state == "ended" for now in seen.values()):
-            return
-        time.sleep(pause)
-        pause = min(pause * 1.5, _LAST_LOOK)
-
-
-def _state(job: KeptJob, now: Seen, directory: Path) -> str:
-    words = [now.word or _("ended")]
-    if now.state == "waiting" and now.reason:
-        words.append(now.reason)
-    if now.state == "running":
-        words.append(_("{left} left").format(left=now.left))
-        words.append(_last_line(directory / job.folder / f"job-{job.id}.err"))
-    return _("{nodes} nodes, job {id}: {state}").format(
-        nodes=job.nodes, id=job.id, state=", ".join(word for word in words if word)
-    )
-
-
-def _last_line(path: Path) -> str:
-    try:
-        with path.open("rb") as stream:
-            stream.seek(max(0, path.stat().st_size - 4096))
-            lines = stream.read().decode("utf-8", "replace").split("\n")
-    except OSError:
-        return ""
-    return next((line.strip()[:160] for line in reversed(lines) if line.strip()), "")
+def _say(line: str) -> None:
+    err().print(line, markup=False, soft_wrap=True, highlight=False)
 
 
 # -- what came of it -----------------------------------------------------------------------------------------------
-
-_BOOL: TypeAdapter[bool] = TypeAdapter(bool)
-
-
-@dataclass(frozen=True, slots=True)
-class _Progress:
-    samples: int
-    ended: bool
-
-
-def _progress(folder: Path) -> _Progress:
-    path = Outputs(folder).study
-    if not path.exists():
-        return _Progress(0, False)
-    with Store.open(path) as store:
-        ended = store.value_or_none(ENDED, _BOOL)
-        return _Progress(len(store.samples()), ended is True)
 
 
 def _tell(jobs: Kept, directory: Path, wishes: Wishes) -> int:
@@ -300,16 +193,16 @@ def _tell(jobs: Kept, directory: Path, wishes: Wishes) -> int:
     short = False
     for job in jobs.jobs:
         folder = directory / job.folder
-        progress = _progress(folder)
-        if progress.samples:
+        came = progress(folder)
+        if came.samples:
             measured.append(Outputs(folder).study)
-        if not progress.ended:
+        if not came.ended:
             short = True
             err().print(
                 _(
                     "{nodes} nodes: not all is measured yet ({samples} samples; its job said: {path}). "
                     "The same command with --resume submits it again."
-                ).format(nodes=job.nodes, samples=progress.samples, path=folder / f"job-{job.id}.err"),
+                ).format(nodes=job.nodes, samples=came.samples, path=folder / f"job-{job.id}.err"),
                 style="yellow",
                 markup=False,
                 soft_wrap=True,

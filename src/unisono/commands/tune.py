@@ -14,7 +14,6 @@ from rich.console import Console
 from unisono.cmdline.hosts import parse_hosts
 from unisono.commands import planning
 from unisono.commands.busy import warn_where_busy
-from unisono.commands.choosing import level_of
 from unisono.commands.console import err, out, print_json
 from unisono.commands.finish import Outcome, finish
 from unisono.commands.interrupted import terminated_like_interrupted
@@ -44,6 +43,7 @@ from unisono.study.files import Outputs
 from unisono.study.matrix import Matrix, expand
 from unisono.study.ours import Ours, prepare
 from unisono.study.store import Store
+from unisono.tuning.asked import level_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ from unisono.core.errors import UserError
 from unisono.core.language import _
 from unisono.core.sizes import parse_size
 from unisono.core.vocabulary import REPRODUCIBLE, Level
-from unisono.tuning import Tuning, choose
+from unisono.tuning.choice import choose
+from unisono.tuning.contents import Tuning
 from unisono.tuning.plans import Plan
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.tuning.samples import plan, tuning
-from unisono.commands.choosing import case_of
 from unisono.core.errors import UserError
+from unisono.tuning.asked import case_of
 
 
 def test_what_is_not_said_is_what_was_measured() -> None:
