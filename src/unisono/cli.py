@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperCommand
 
 from unisono import __version__, cli_hybrid, cli_language, cli_profile, cli_simulate, cli_study, cli_vcluster
 from unisono.cli_options import (
-    EXPORT_FORMATS,
     OUT,
     CommandLine,
     For,
@@ -176,11 +176,21 @@ def explain(
     lookup(tuning, collective, size, nodes, ppn, for_, weights, True, json)
 
 
-@app.command(epilog="Example: unisono export tuning.toml --format openmpi -o /etc/openmpi --check")
+class _Export(TyperCommand):
+    """Its help names the formats there are, and imports them only then."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        from unisono.export.formats import FORMATS
+
+        next(one for one in self.params if one.name == "format").metavar = "|".join(each.NAME for each in FORMATS)
+        super().format_help(ctx, formatter)
+
+
+@app.command(cls=_Export, epilog="Example: unisono export tuning.toml --format openmpi -o /etc/openmpi --check")
 def export(
     tuning: TuningFile,
     format: Annotated[
-        str, typer.Option(metavar=EXPORT_FORMATS, help="list: what each is, and whether it can say this plan.")
+        str, typer.Option(metavar="FORMAT", help="list: what each is, and whether it can say this plan.")
     ],
     output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Where the files go.")] = OUT / "export",
     check: Annotated[bool, typer.Option("--check", help="Launch, and show that the MPI really took it.")] = False,

@@ -53,7 +53,6 @@ TuningFile = Annotated[Path, typer.Argument(metavar="TUNING", help="A tuning.tom
 TuningOption = Annotated[
     Path, typer.Option("--tuning", metavar="TUNING", help="A tuning.toml, as unisono tune writes it.")
 ]
-EXPORT_FORMATS = "openmpi|openmpi-json|han|ucx|shell|mpich-env|mpich-json|intel|mpirun|module|slurm|reframe|rules"
 
 LookedUp = Annotated[str, typer.Option("--collective", metavar="NAME", help="Which collective.")]
 LookedUpSize = Annotated[str, typer.Option("--size", metavar="SIZE", help="The message size, as IMB counts it.")]

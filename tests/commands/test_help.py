@@ -40,6 +40,7 @@ def test_every_argument_and_option_says_what_it_is() -> None:
         if not getattr(parameter, "hidden", False) and not getattr(parameter, "help", None)
     ]
     assert silent == [("import", "path")], "whose help is made of the importers' list"
+    assert "--format openmpi|openmpi-json|han|" in HELPS["unisono export"]
     assert "profile.cubex" in HELPS["unisono profile import"]
 
 

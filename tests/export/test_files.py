@@ -8,7 +8,6 @@ import pytest
 
 import unisono.export
 from tests.tuning.samples import machine, plan, rule, tuned, tuning
-from unisono.cli_options import EXPORT_FORMATS
 from unisono.core.errors import UserError
 from unisono.export import arguments, caveats, dispatch, edited, export, formats, keyval, offered, shell, unsaid
 from unisono.export import tuned_rules as rules
@@ -146,10 +145,6 @@ def test_an_unknown_format_and_a_directory_that_cannot_be_written(tmp_path: Path
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match=r"cannot be written"):
         export(document, "ucx", document.plan[0], machine(), tmp_path / "file" / "x")
-
-
-def test_the_command_line_names_every_format() -> None:
-    assert EXPORT_FORMATS.split("|") == list(unisono.export.FORMATS)
 
 
 @pytest.mark.parametrize("format", unisono.export.FORMATS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 from unisono import __version__
 from unisono.core.errors import LaunchError
@@ -25,11 +26,7 @@ def from_decision(decision: Decision, study: StudyData) -> Tuning:
     collectives = list(dict.fromkeys(name for plan in decision.plans for name in plan.gain))
     weights = counted(dict.fromkeys(collectives), decision.weights)
     return Tuning(
-        format=FORMAT,
-        version=VERSION,
-        name=study.name,
-        created=study.created,
-        made_by=f"unisono {__version__}",
+        **head(study),
         study=StudyPart(
             id=study.id,
             name=study.name,
@@ -45,13 +42,24 @@ def from_decision(decision: Decision, study: StudyData) -> Tuning:
             ranks=tuple(sorted(ranks)),
             notes=study.notes,
         ),
-        machine=fingerprint(study.machine),
-        mpi=MpiPart.of(study.machine),
         costs=costs(study),
         weights={name: float(weights.get(name, 0.0)) for name in collectives},
         plan=tuple(_plan(plan) for plan in decision.plans),
         finding=tuple(_finding(finding) for finding in decision.findings),
     )
+
+
+def head(study: StudyData) -> dict[str, Any]:
+    """What every document says of where it comes from."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "name": study.name,
+        "created": study.created,
+        "made_by": f"unisono {__version__}",
+        "machine": fingerprint(study.machine),
+        "mpi": MpiPart.of(study.machine),
+    }
 
 
 _TYPICAL = 256 << 10

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from unisono import __version__
 from unisono.core.errors import UserError
 from unisono.core.interval import Interval
 from unisono.core.language import _, translated
-from unisono.decide.document import rounded
+from unisono.decide.document import head, rounded
 from unisono.hybrid.decide import Decision
 from unisono.hybrid.policies import resolved
 from unisono.hybrid.study import METHOD
 from unisono.machine.description import Machine
-from unisono.machine.fingerprint import differences, fingerprint
+from unisono.machine.fingerprint import differences
 from unisono.study.data import StudyData
 from unisono.tuning import LayoutModel, Tuning, read, stale
-from unisono.tuning.contents import FORMAT, VERSION, Conditions, MpiPart, StudyPart
+from unisono.tuning.contents import Conditions, StudyPart
 
 
 def layouts(decision: Decision, study: StudyData, program: str, metric: str) -> list[LayoutModel]:
@@ -73,15 +72,9 @@ def with_layouts(there: Tuning | None, found: Sequence[LayoutModel], study: Stud
         kept = [layout for layout in there.layout if (layout.program, layout.nodes) not in anew]
         return there.model_copy(update={"layout": (*kept, *found)})
     return Tuning(
-        format=FORMAT,
-        version=VERSION,
-        name=study.name,
-        created=study.created,
-        made_by=f"unisono {__version__}",
+        **head(study),
         study=StudyPart(id=study.id, name=study.name, method=METHOD, margin=study.margin, confidence=study.confidence),
         conditions=Conditions(launches=len([row for row in study.launches if row.status == "done"]), notes=study.notes),
-        machine=fingerprint(study.machine),
-        mpi=MpiPart.of(study.machine),
         layout=tuple(found),
     )
 

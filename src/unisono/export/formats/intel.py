@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from unisono.core.language import N_
-from unisono.core.reading import read_text
-from unisono.export import preset_file, shell
-from unisono.export.carried import by_environment, carried
+from unisono.export import preset_file
+from unisono.export.carried import carried
 from unisono.export.content import Content
-from unisono.export.environment_check import check_environment
-from unisono.export.placement_words import placement_comment
+from unisono.export.script import check_script, write_script
 from unisono.export.seen import Item
 from unisono.mpi.family import Family
 
@@ -29,12 +27,8 @@ def expresses(content: Content) -> bool:
 
 
 def write(content: Content) -> dict[str, str]:
-    found = carried(content)
-    comments = [*content.head, *found.notes, *placement_comment(content)]
-    text = shell.write(found.variables, comments, needs=found.paths(content.directory), name=SHELL)
-    return {**found.files, SHELL: text}
+    return write_script(content, SHELL)
 
 
 def check(content: Content, deadline: float) -> tuple[list[Item], list[str]]:
-    path = content.directory / SHELL
-    return check_environment(content, by_environment(shell.read(read_text(path), str(path)), path), deadline)
+    return check_script(content, SHELL, deadline)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from unisono.core.language import N_
-from unisono.core.reading import read_text
 from unisono.export import shell
-from unisono.export.carried import by_environment
 from unisono.export.content import Content
-from unisono.export.environment_check import check_environment
 from unisono.export.mpich_files import forced_variables, unforced
 from unisono.export.mpich_selection import forced
 from unisono.export.placement_words import placement_comment
+from unisono.export.script import check_script
 from unisono.export.seen import Item
 from unisono.mpi.family import Family
 
@@ -36,5 +34,4 @@ def write(content: Content) -> dict[str, str]:
 
 
 def check(content: Content, deadline: float) -> tuple[list[Item], list[str]]:
-    path = content.directory / SHELL
-    return check_environment(content, by_environment(shell.read(read_text(path), str(path)), path), deadline)
+    return check_script(content, SHELL, deadline)
