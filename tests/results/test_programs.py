@@ -147,7 +147,10 @@ def test_imb_itself(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     with Store.open(tmp_path / "out" / "study.db") as store:
         data = store.data()
-    assert {launch.status for launch in data.launches} == {"done"}
+    failed = [launch for launch in data.launches if launch.status != "done"]
+    # MPICH 5 makes an allreduce of its own when it starts, and one algorithm is not for so little.
+    assert all("algorithm=reduce_scatter_allgather" in str(launch.setting) for launch in failed)
+    assert all("User set collective algorithm is not usable" in launch.reason for launch in failed)
     assert {s.size for s in data.samples} == {8, 16}
     assert all(0 < s.median < 1 for s in data.samples)
     again = unisono(*tune(tmp_path, "--resume", "--benchmark-program", str(imb), "--mpirun", str(mpirun)), env=env)

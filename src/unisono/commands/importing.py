@@ -7,7 +7,7 @@ from pathlib import Path
 
 from unisono.commands.console import err
 from unisono.core.errors import UserError
-from unisono.core.language import _
+from unisono.core.language import _, ngettext
 from unisono.core.vocabulary import DEFAULT, Setting
 
 
@@ -34,9 +34,9 @@ def import_results(
         data = store.data()
     console = err()
     console.print(
-        _("{study}: {samples} samples of {files} files").format(
-            study=outputs.study, samples=len(data.samples), files=len(files)
-        ),
+        ngettext(
+            "{study}: {samples} samples of {files} file", "{study}: {samples} samples of {files} files", len(files)
+        ).format(study=outputs.study, samples=len(data.samples), files=len(files)),
         markup=False,
     )
     try:

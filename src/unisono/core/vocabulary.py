@@ -306,6 +306,9 @@ WITHOUT_SIZE = ("alltoallv", "alltoallw", "barrier", "gatherv", "ibarrier", "sca
 """Collectives whose ranks know no size that all of them agree on: whoever chooses call by call has one rule for all."""
 
 
+IMPORTED = "imported"
+"""The method of a study that other benchmarks measured; how its ranks started together is not known."""
+
 SIMULATED = "simulated"
 """The method of a study that nothing was measured for, and how its ranks started together."""
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from unisono.core.errors import UserError
 from unisono.core.language import _
-from unisono.core.vocabulary import CALL_SCOPE, DEFAULT, NATIVE, SIMULATED, Sample, Setting
+from unisono.core.vocabulary import CALL_SCOPE, DEFAULT, IMPORTED, NATIVE, SIMULATED, Sample, Setting
 from unisono.decide import sentences
 from unisono.decide.decision import Decision, Step
 from unisono.decide.disqualify import Disqualified, disqualify
@@ -22,7 +22,7 @@ from unisono.tuning.choosing import ordered, worthwhile
 from unisono.tuning.finding import Finding
 from unisono.tuning.plans import Plan
 
-STATISTIC = {"classic": "mean", "race": "median", SIMULATED: "median"}
+STATISTIC = {"classic": "mean", "race": "median", SIMULATED: "median", IMPORTED: "median"}
 """What of a launch counts: the benchmark of Oracle's guides reports means; medians do not mind a hiccup."""
 
 

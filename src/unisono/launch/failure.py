@@ -139,6 +139,8 @@ _SIGNALLED = re.compile(r"rank\s+(\d+)\s+with\s+PID\s+\d+\s+on\s+node\s+\S+\s+ex
 _ABORTED = re.compile(r"MPI_ABORT was invoked on rank\s+(\d+).*?errorcode:?\s+(-?\d+)", re.DOTALL | re.IGNORECASE)
 _LOST = re.compile(r"lost communication with a remote daemon.*?Remote daemon:[^\n]* on node (\S+)", re.DOTALL)
 _MPI_ERROR = re.compile(r"An error occurred in (MPI_\w+)\n.*?\*\*\* (MPI_ERR_[^\n]*)", re.DOTALL)
+_STACK = re.compile(r"Fatal error in [^\n]*error stack:\n\S+: (MPI_\w+)\([^\n]*\n((?:\w+\(\d+\)\.*:[^\n]*\n?)*)")
+"""MPICH's: the call that failed, and below it what failed in it, the deepest last."""
 _EXITED = re.compile(r"Process\s+name:\s+\[\S*,(\d+)\]\s+Exit\s+code:\s+(\d+)")
 
 
@@ -194,6 +196,8 @@ def _crash(exit_code: int, stderr: str) -> str:
         return _LOST_NODE.format(match=match[1])
     if match := _MPI_ERROR.search(stderr):
         return N_("{match} failed: {match2}").format(match=match[1], match2=match[2].strip())
+    if (match := _STACK.search(stderr)) and (deepest := match[2].rpartition(": ")[2].strip()):
+        return N_("{match} failed: {match2}").format(match=match[1], match2=deepest)
     if match := _EXITED.search(stderr):
         return N_("rank {match} ended with exit status {match2}{stderr}").format(
             match=match[1], match2=match[2], stderr=_said(stderr)

@@ -11,11 +11,10 @@ import numpy as np
 
 from unisono.core.errors import UserError
 from unisono.core.language import N_, _
-from unisono.core.vocabulary import CALL_SCOPE, DEFAULT, Case, Setting, launch_part
+from unisono.core.vocabulary import CALL_SCOPE, DEFAULT, IMPORTED, Case, Setting, launch_part
 from unisono.machine.description import Machine, Mpi, Scheduler
 from unisono.results.found import Found, Row, Seconds
 from unisono.study.config import About, Cases, Method, Study
-from unisono.study.rows import IMPORTED
 from unisono.study.store import Statistics, Store
 
 _TRIM = 0.1
@@ -77,7 +76,7 @@ def make_study(
         path,
         name=name,
         config=study.model_dump_json(by_alias=True),
-        method=study.method.name,
+        method=IMPORTED,
         machine=machine or unknown_machine(next(iter(versions), None)),
         meta={
             "margin": study.method.margin,
@@ -121,21 +120,26 @@ def _case(path: Path, row: Row, nodes: int | None, ppn: int | None) -> Case:
 
 
 def _fill(store: Store, placed: Sequence[tuple[Source, Row, Case]]) -> None:
-    """One launch for each case and run of a file; a row that is there twice is of another launch."""
-    launches: dict[tuple[int, str, Case, int, Setting], int] = {}
+    """One launch for the ranks of each run of a file; a row that is there twice is of another launch."""
+    launches: dict[tuple[int, str, int, int, int, Setting], int] = {}
     seen: dict[tuple[int, str, Case, int, Setting], int] = defaultdict(int)
-    rounds: dict[tuple[Case, Setting], int] = defaultdict(int)
+    rounds: dict[tuple[int, int, Setting], int] = defaultdict(int)
     for source, row, case in placed:
         setting = source.setting | row.setting
         part = launch_part(setting)
         again = seen[id(source), row.run, case, row.size, setting]
         seen[id(source), row.run, case, row.size, setting] += 1
         # Files differ in their setting, jobs hold many: only a file's own setting makes it another launch.
-        key = (id(source), row.run, case, again, part)
+        key = (id(source), row.run, case.nodes, case.ppn, again, part)
         if key not in launches:
-            rounds[case, source.setting] += 1
+            rounds[case.nodes, case.ppn, source.setting] += 1
             launches[key] = store.begin_launch(
-                part, case.nodes, case.ppn, rounds[case, source.setting], f"{source.found.reader}: {source.path}", False
+                part,
+                case.nodes,
+                case.ppn,
+                rounds[case.nodes, case.ppn, source.setting],
+                f"{source.found.reader}: {source.path}",
+                False,
             )
             store.end_launch(launches[key], "done", "", 0.0)
         store.add_sample(

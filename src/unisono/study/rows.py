@@ -33,10 +33,6 @@ PROGRAM = "program"
 """What a sample of a whole program is filed under (unisono hybrid); its message size is 0."""
 
 
-IMPORTED = "imported"
-"""How the ranks of a sample started together where another benchmark measured it: not known."""
-
-
 def _printable(text: str) -> str:
     if not text.isprintable():
         raise ValueError(_("has characters that cannot be printed"))

@@ -11,6 +11,7 @@ from unisono.cmdline.layouts import Layout
 from unisono.core.fields import Collective, Count, Part, SettingField
 from unisono.core.language import _, ngettext
 from unisono.core.vocabulary import (
+    IMPORTED,
     SIMULATED,
     Level,
     Setting,
@@ -208,6 +209,11 @@ class Tuning(Part):
     def simulated(self) -> bool:
         """Whether nothing of it was measured (unisono simulate tune)."""
         return self.study.method == SIMULATED
+
+    @property
+    def imported(self) -> bool:
+        """Whether other benchmarks measured it (unisono import-results)."""
+        return self.study.method == IMPORTED
 
     def cases(self) -> list[tuple[int, int]]:
         """The (nodes, ppn) it has plans for, in order."""

@@ -28,7 +28,7 @@ def show(tuning: Tuning, *, proven: bool = False) -> Group:
     if tuning.proof:
         parts += [Text(), _proof(tuning)]
         parts += [Text(said, style="bold red")] if (said := slower(tuning.proof)) else []
-    elif tuning.simulated:
+    elif tuning.simulated or tuning.imported:
         parts += [Text(), Text(_("No proof is in this document: on the machine itself unisono verify makes one."))]
     elif tuning.plan and not proven:
         parts += [
