@@ -144,7 +144,8 @@ def _here(command: Command) -> str:
     """As it is run here: IMB is where the night has it, which is that of Intel MPI, and budgets are short."""
     text = re.sub(r"(?<=--budget )(\d+)m\b", lambda found: f"{min(int(found[1]), MINUTES)}m", command.text)
     if "/opt/imb/IMB-MPI1" in text:
-        text = f"UNISONO_MPIRUN={IMB.parent}/mpirun {text.replace('/opt/imb/IMB-MPI1', str(IMB))}"
+        own = f"UNISONO_MPIRUN={IMB.parent}/mpirun LD_LIBRARY_PATH={IMB.parents[1]}/lib"
+        text = f"{own} {text.replace('/opt/imb/IMB-MPI1', str(IMB))}"
     return text
 
 

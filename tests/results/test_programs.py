@@ -137,6 +137,21 @@ def test_recorded_output_becomes_samples(tmp_path: Path) -> None:
 
 @pytest.mark.mpi
 @pytest.mark.beside
+@needs_mpirun
+def test_a_benchmark_that_never_starts_ends_the_study(tmp_path: Path) -> None:
+    """Every setting was launched twice, 344 launches, and each was blamed."""
+    program(tmp_path / "bench", "echo 'bench: libmpi.so.12: cannot open shared object file' >&2; exit 127")
+    words = ("--benchmark-program", str(tmp_path / "bench"), "--mpirun", str(shutil.which(MPIRUN)))
+    done = unisono(*tune(tmp_path, *words), env={"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"})
+    assert done.returncode == 2
+    assert "all 4 launches failed" in done.stderr and "libmpi.so.12: cannot open" in done.stderr
+    with Store.open(tmp_path / "out" / "study.db") as store:
+        notes = store.data().notes
+    assert any(note.startswith("Stopped on 1 x 2 ranks, where no setting can be launched") for note in notes)
+
+
+@pytest.mark.mpi
+@pytest.mark.beside
 def test_imb_itself(tmp_path: Path) -> None:
     """Its program of the package impi-rt runs with MPICH 5, which has the same binary interface."""
     imb, mpirun = (Path(sys.prefix) / name for name in ("intel/bin/IMB-MPI1", "mpich5/bin/mpiexec"))

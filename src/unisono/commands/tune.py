@@ -325,7 +325,7 @@ def _measure(
                 progress=progress.measured,
             )
             settled = searched(engine, study, matrix, Hooks())
-            store.set_meta(ENDED, settled or not engine.exhausted())
+            store.set_meta(ENDED, settled or not (engine.exhausted() or engine.stopped))
             engine.conclude()
             return settled
         hooks = Hooks(progress.measured, progress.plan, progress.waiting)

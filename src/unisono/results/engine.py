@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from unisono.cmdline.command import Command
 from unisono.core.errors import LaunchError, UserError
 from unisono.core.language import N_, _
-from unisono.core.vocabulary import Sample, Setting
+from unisono.core.vocabulary import DEFAULT, Sample, Setting
 from unisono.launch.failure import explain
 from unisono.launch.process import run
 from unisono.machine.description import Machine
@@ -20,11 +20,14 @@ from unisono.results.programs import BENCHMARKS, located, unknown
 from unisono.results.study import statistics
 from unisono.study.config import Measure, Study
 from unisono.study.data import Refusal
-from unisono.study.engine import Task, launch_command
+from unisono.study.engine import STOPPED, Task, launch_command
 from unisono.study.store import Store
 
 _TRIES = 2
 """A setting whose launches fail this often for a collective is given up."""
+_DOUBT = 3
+"""Launches that fail before any has worked, after which the default is launched: if it fails, too, no setting is to
+blame."""
 _START = 60.0
 """Seconds a launch may take beside what it measures."""
 _SAMPLE = 10.0
@@ -79,12 +82,22 @@ class ForeignEngine:
         self._end = None if budget is None else time.monotonic() + budget
         self._done = {(s.round, s.case, s.size, s.setting) for s in store.samples()}
         self._failed: dict[tuple[str, int, int, Setting], int] = {}
+        self._worked: set[tuple[int, int]] = set()
+        self._barren: dict[tuple[int, int], int] = {}
+        self._stopped: dict[tuple[int, int], str] = {}
 
     def exhausted(self) -> bool:
         return self._end is not None and time.monotonic() > self._end
 
+    @property
+    def stopped(self) -> Mapping[tuple[int, int], str]:
+        """(nodes, ppn) on which not even the default can be launched, and why."""
+        return self._stopped
+
     def conclude(self) -> None:
         """What a reader must know about where the numbers come from."""
+        for (nodes, ppn), reason in self._stopped.items():
+            self._store.add_note(STOPPED.format(nodes=nodes, ppn=ppn, reason=reason))
         self._store.add_note(
             N_(
                 "Measured with {label}, started by Unisono: results were not checked, ranks were started together and "
@@ -102,11 +115,20 @@ class ForeignEngine:
         return []
 
     def run(self, task: Task) -> None:
-        """One launch; what fails is recorded, and the study goes on."""
+        """One launch; what fails is recorded, and the study goes on, unless the default does not work either."""
+        ranks = task.nodes, task.ppn
+        if ranks in self._stopped or not self._launch(task) or ranks in self._worked:
+            return
+        self._barren[ranks] = self._barren.get(ranks, 0) + 1
+        if self._barren[ranks] >= _DOUBT and (reason := self._launch(replace(task, setting=DEFAULT))):
+            self._stopped[ranks] = reason
+
+    def _launch(self, task: Task) -> str:
+        """Why it failed; "" where it did not, or where nothing is left to do."""
         todo = tuple(i for i in task.items if (task.round, i.case, i.size, task.setting) not in self._done)
         key = (task.items[0].case.collective, task.nodes, task.ppn, task.setting)
         if not todo or self._failed.get(key, 0) >= _TRIES:
-            return
+            return ""
         task = replace(task, items=todo)
         sizes = self._store.path.parent / f"message-sizes-{key[0]}.txt"
         sizes.write_text("".join(f"{item.size}\n" for item in todo))
@@ -125,12 +147,14 @@ class ForeignEngine:
             if len(self._missing(task)) == len(todo):
                 raise LaunchError("protocol", self._silent(task, done.stdout))
             status, reason = "done", ""
+            self._worked.add((task.nodes, task.ppn))
         except LaunchError as error:
             status, reason, stderr = error.status, error.reason, error.stderr or stderr
             self._failed[key] = self._failed.get(key, 0) + 1
         finally:
             sizes.unlink(missing_ok=True)
             self._store.end_launch(launch, status, reason, time.monotonic() - began, stderr)
+        return reason
 
     def _keep(self, launch: int, task: Task, found: Found) -> None:
         wanted = {(item.case.collective, item.size): item for item in task.items}

@@ -36,6 +36,9 @@ _STARTUP_TRIES = 2
 """A launch setting that fails to start this often is given up: the first failure may be the system's."""
 
 
+STOPPED = N_("Stopped on {nodes} x {ppn} ranks, where no setting can be launched: {reason}.")
+
+
 @dataclass(frozen=True, slots=True)
 class Item:
     """The settings to be compared for one (case, message size): measured in turn, in one go."""
@@ -152,11 +155,7 @@ class Engine:
     def conclude(self) -> None:
         """Keep with the study what a reader must know about how the machine behaved."""
         for (nodes, ppn), reason in self._unreachable.items():
-            self._store.add_note(
-                N_("Stopped on {nodes} x {ppn} ranks, where no setting can be launched: {reason}.").format(
-                    nodes=nodes, ppn=ppn, reason=reason
-                )
-            )
+            self._store.add_note(STOPPED.format(nodes=nodes, ppn=ppn, reason=reason))
         said = self._steady.sentence()
         if said is not None:
             self._store.add_note(said)
