@@ -181,11 +181,21 @@ def test_json_and_terminal() -> None:
     page = io.StringIO()
     Console(width=160, file=page).print(found.table())
     shown = page.getvalue()
-    assert "NUMA nodes per socket: 1 there, 4 here" in shown
+    assert "What differs between NPS1 (there) and NPS4 (here):" in shown
+    assert "- NUMA nodes per socket: 1 there, 4 here" in shown
     assert "NPS4 is faster than NPS1" in shown
     assert shown.count("allreduce, 1 x 8 ranks") >= len(FEW)
     single = compare(nps(1, seed=1, launches=1), nps(4, seed=2, launches=1))
     assert json.dumps(single.as_dict(), allow_nan=False)
+
+
+def test_a_search_that_its_budget_ended_is_named() -> None:
+    """Its best was compared as if there were none better."""
+    whole, cut = replace(nps(1, seed=1), ended=True), replace(nps(4, seed=2), ended=False)
+    assert compare(whole, cut).notes == (
+        "NPS4: its budget ended the search, so its best may be faster than what is shown.",
+    )
+    assert compare(whole, replace(cut, ended=None)).notes == ()
 
 
 def test_which_of_three_is_the_fastest() -> None:

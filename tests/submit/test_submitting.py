@@ -16,7 +16,7 @@ from unisono.commands.submitting import UNDECIDED, submit
 from unisono.commands.tune import Wishes
 from unisono.core.errors import UserError
 from unisono.search.planned import within_job
-from unisono.search.search import ENDED
+from unisono.study.data import ENDED
 from unisono.study.store import Store
 from unisono.submit import kept
 from unisono.submit.scheduler import Request, Seen

@@ -142,7 +142,7 @@ def run(
     reproducible: str | None = None,
 ) -> int:
     """Replaces this process's work by the user's command with the setting added; its exit status is ours. `layout`: in
-    the tuning's layout, and with its setting where it has one. `reproducible`: one of model.REPRODUCIBLE, else the
+    the tuning's layout, and with its setting where it has one. `reproducible`: one of REPRODUCIBLE, else the
     tuning's."""
     tuning = read(path, layouts=layout)
     if reproducible is not None:

@@ -34,11 +34,12 @@ from unisono.results.engine import ForeignEngine
 from unisono.results.engine import foreign as foreign_of
 from unisono.search.planned import estimate as estimate_of
 from unisono.search.planned import within_job
-from unisono.search.search import ENDED, Hooks, search, searched
+from unisono.search.search import Hooks, search, searched
 from unisono.study.asked import budget as budget_of
 from unisono.study.asked import find, narrowed, scope
 from unisono.study.begin import begin, refuse_unmeasured, resume, stored_candidates, stored_study
 from unisono.study.config import Study
+from unisono.study.data import ENDED
 from unisono.study.files import Outputs
 from unisono.study.matrix import Matrix, expand
 from unisono.study.ours import Ours, prepare

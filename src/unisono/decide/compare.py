@@ -119,11 +119,11 @@ class Comparison:
         from rich.table import Table as RichTable
         from rich.text import Text
 
-        lines = [
-            f"{translated(name)}: {translated(sentence)}"
-            for name, these in self.differences.items()
-            for sentence in these
-        ]
+        lines = []
+        for name, these in self.differences.items():
+            between = _("What differs between {reference} (there) and {other} (here):")
+            lines += [between.format(reference=translated(self.reference), other=translated(name))] if these else []
+            lines += [f"- {translated(sentence)}" for sentence in these]
         grid = RichTable(box=None, pad_edge=False, header_style="bold")
         for name in (_("case"), _("size"), _("against"), _("default"), _("best")):
             left = name in (_("case"), _("against"))
@@ -135,8 +135,9 @@ class Comparison:
             what = translated(str(case)), format_size(size), translated(other)
             grid.add_row(*what, *(_cell(kinds.get(kind)) for kind in KINDS))
         about = _(
-            "Time in {reference} / time in the other study; above 1 the other is faster. Intervals "
-            "of each size alone; * beyond the margin with all sizes considered."
+            "Time in {reference} / time in the other study; above 1 the other is faster. Default: nothing is set. "
+            "Best: what each study by itself would choose. Intervals of each size alone; * beyond the "
+            "margin with all sizes considered."
         ).format(reference=translated(self.reference))
         answer = [self._fastest_table(), Text("")] if self.fastest else []
         said = map(translated, [*self.notes, "", *self.sentences, ""])
@@ -221,6 +222,13 @@ def compare(*studies: StudyData, differences: Sequence[Sequence[str]] | None = N
                 verdict = pair.verdict(comparisons, studies[0].margin, studies[0].confidence)
                 rows += pair.rows(verdict, studies[0].confidence)
                 findings += pair.findings(verdict)
+    for name, study in zip(labels, studies, strict=True):
+        if study.ended is False:
+            notes.append(
+                N_("{label}: its budget ended the search, so its best may be faster than what is shown.").format(
+                    label=name
+                )
+            )
     if not any(differences):
         notes.append(N_("The machines do not differ in anything known: what differs here is how well it repeats."))
     return Comparison(

@@ -7,7 +7,7 @@
 
 A rule is a collective, nodes and ranks a node (`*`: any; `384@8x8x6` a shape of nodes), message sizes from..to in bytes
 as IMB counts them (`max`: no end), and implementations, of which the first that applies serves. `reproducible`: what
-reductions must not depend on (model.REPRODUCIBLE). `#` begins a comment.
+reductions must not depend on (REPRODUCIBLE). `#` begins a comment.
 """
 
 from __future__ import annotations

@@ -9,14 +9,11 @@ from pathlib import Path
 from unisono.machine.description import Machine
 from unisono.search import classic, race
 from unisono.study.config import Study
-from unisono.study.data import NEVER
+from unisono.study.data import ENDED, NEVER
 from unisono.study.engine import Engine, Runner, Task
 from unisono.study.matrix import Matrix
 from unisono.study.ours import Ours
 from unisono.study.store import Store
-
-ENDED = "search ended"
-"""Kept with a study: whether nothing is left to measure, be it settled or not; else its time did not suffice."""
 
 
 @dataclass(frozen=True, slots=True)

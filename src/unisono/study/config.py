@@ -152,7 +152,7 @@ class Method(_Part):
     confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
     seed: int = 1
     reproducible: Level | None = None
-    """What the results of reductions must not depend on (model.REPRODUCIBLE); our library is in every launch then."""
+    """What the results of reductions must not depend on (REPRODUCIBLE); our library is in every launch then."""
 
 
 class Measure(_Part):

@@ -10,6 +10,8 @@ from unisono.core.vocabulary import Level, Sample, Setting
 from unisono.fabric.measured import Fabric
 from unisono.machine.description import Machine
 
+ENDED = "search ended"
+"""Kept with a study: whether nothing is left to measure, be it settled or not; else its time did not suffice."""
 NEVER = "never launched"
 """Kept with a study: see StudyData.never."""
 
@@ -67,8 +69,10 @@ class StudyData:
     scope: tuple[str, ...] = field(default_factory=tuple)
     """Which call-scope parameters were switched inside launches."""
     reproducible: Level | None = None
-    """What the results of reductions did not depend on: one of model.REPRODUCIBLE."""
+    """What the results of reductions did not depend on: one of REPRODUCIBLE."""
     never: tuple[str, ...] = ()
     """Launch settings that were to be compared and had no time for even one launch."""
+    ended: bool | None = None
+    """Whether the search came to its end, or its budget ended it first; None: not known."""
     fabric: Fabric | None = None
     """As `unisono doctor --fabric` measured it on these nodes, where that is known; a report's limits rest on it."""

@@ -48,7 +48,7 @@ class Ours:
     library: Path
     candidates: Candidates
     reproducible: str | None = None
-    """One of model.REPRODUCIBLE, for every launch."""
+    """One of REPRODUCIBLE, for every launch."""
 
     def into(self, line: Command, machine: Machine) -> Command:
         """The launch with the library in its ranks, which leaves every call to the MPI until it is told otherwise; but

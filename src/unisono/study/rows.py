@@ -116,6 +116,7 @@ _Late = Annotated[float, Field(ge=0, le=10, allow_inf_nan=False)]
 SHARE: TypeAdapter[float] = TypeAdapter(_Part, config=_STRICT)
 WEIGHTS = TypeAdapter(dict[str, Annotated[float, Field(ge=0, le=1e100)]], config=_STRICT)
 SCOPE: TypeAdapter[list[str]] = TypeAdapter(list[Literal[CALL_SCOPE]], config=_STRICT)  # type: ignore[valid-type]
+YES = TypeAdapter(bool, config=_STRICT)
 TEXT = TypeAdapter(str, config=_STRICT)
 LEVEL: TypeAdapter[Level] = TypeAdapter(Level, config=_STRICT)
 OBJECT = TypeAdapter(dict[str, Any], config=_STRICT)

@@ -28,7 +28,7 @@ from unisono.inventory.describe import from_document
 from unisono.machine.description import Machine
 from unisono.study import database
 from unisono.study import rows as kept
-from unisono.study.data import NEVER, LaunchRow, Refusal, StudyData
+from unisono.study.data import ENDED, NEVER, LaunchRow, Refusal, StudyData
 from unisono.study.samples import STATISTICS, made
 
 _T = TypeVar("_T")
@@ -391,4 +391,5 @@ class Store:
             scope=tuple(scope),
             reproducible=self.value_or_none("reproducible", kept.LEVEL),
             never=kept.words(self.meta_or_none(NEVER), NEVER, self.path),
+            ended=self.value_or_none(ENDED, kept.YES),
         )

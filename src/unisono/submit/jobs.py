@@ -8,12 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import TypeAdapter
-
 from unisono.core.language import _
 from unisono.core.writing import write
-from unisono.search.search import ENDED
+from unisono.study.data import ENDED
 from unisono.study.files import Outputs
+from unisono.study.rows import YES
 from unisono.study.store import Store
 from unisono.submit import kept
 from unisono.submit.kept import Kept, KeptJob
@@ -105,9 +104,6 @@ def _last_line(path: Path) -> str:
     return next((line.strip()[:160] for line in reversed(lines) if line.strip()), "")
 
 
-_BOOL: TypeAdapter[bool] = TypeAdapter(bool)
-
-
 @dataclass(frozen=True, slots=True)
 class Progress:
     samples: int
@@ -119,5 +115,5 @@ def progress(folder: Path) -> Progress:
     if not path.exists():
         return Progress(0, False)
     with Store.open(path) as store:
-        ended = store.value_or_none(ENDED, _BOOL)
+        ended = store.value_or_none(ENDED, YES)
         return Progress(len(store.samples()), ended is True)
