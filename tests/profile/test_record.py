@@ -74,7 +74,8 @@ def test_programs_that_cannot_be_recorded(tmp_path: Path) -> None:
     opener = '#include <dlfcn.h>\nint main(void) { return dlopen("libmpi.so", RTLD_NOW) == 0; }\n'
     program = _program(tmp_path, opener, "-ldl")
     assert "opens one at run time" in nothing_recorded(program, 1)
-    assert "(exit status 9)" in nothing_recorded(None, 9)
+    assert "(exit status 9)" in nothing_recorded(None, 9) and "write mpirun itself" in nothing_recorded(None, 9)
+    assert "name no program that is there" in nothing_recorded(None, 9, launched=True)
 
 
 def test_the_program_of_a_command_line(tmp_path: Path) -> None:
@@ -108,7 +109,7 @@ class _Hand(Recording):
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._prefix, self._program, self._shown = folder, folder / "run", None, "mpirun ./a"
-        self._filter = None
+        self._filter, self.launcher = None, Launcher("openmpi", 0, "mpirun")
 
 
 def test_files_of_killed_ranks(tmp_path: Path) -> None:

@@ -177,7 +177,9 @@ class _Runs:
             return said
         seen = difference(self.times, found.origin.profiled)
         unit = " s" if self.metric.pattern is None else ""
-        if seen.matters:
+        if len(self.times) < LEAST_RUNS:
+            against = _("{as_is} as it is (median of {count}), {profiled} profiled: {change}.")
+        elif seen.matters:
             against = _(
                 "Warning: {as_is} as it is (median of {count}), {profiled} profiled: {change}, more than noise. "
                 "The profile may mislead."
@@ -192,6 +194,9 @@ class _Runs:
                 change=signed_percent(seen.ratio),
             )
         )
+        if len(self.times) < LEAST_RUNS:
+            few = _("Too few runs to estimate the noise; use --as-is {least_runs} or more.")
+            return [*said, few.format(least_runs=LEAST_RUNS)]
         if not seen.matters:
             return said
         functions = costly(found) if seen.ratio > 0 else []
@@ -208,10 +213,6 @@ class _Runs:
         elif found.origin.split_waiting:
             said.append(
                 _("--split-waiting adds a barrier to every collective: profile without it for times that compare.")
-            )
-        elif len(self.times) < LEAST_RUNS:
-            said.append(
-                _("Too few runs to estimate the noise; use --as-is {least_runs} or more.").format(least_runs=LEAST_RUNS)
             )
         else:
             said.append(_("Recording the calls does not explain it; more runs (--as-is 9) tell noise better."))

@@ -67,9 +67,14 @@ def other_library(program: Path | None, library: Path) -> str | None:
     ).format(program=program, theirs=theirs[3], ours=ours[3])
 
 
-def nothing_recorded(program: Path | None, exit_status: int) -> str:
-    """One sentence: why there is no file."""
+def nothing_recorded(program: Path | None, exit_status: int, launched: bool = False) -> str:
+    """One sentence: why there is no file. `launched`: a launcher of an MPI was given, not a script around it."""
     if program is None:
+        if exit_status and launched:
+            return _(
+                "nothing was recorded (exit status {status}): the launcher's words name no program that is there and "
+                "can be run; what it says of that stands above"
+            ).format(status=exit_status)
         if exit_status:
             return _(
                 "nothing was recorded (exit status {status}): no MPI program that the command started let itself be "

@@ -144,7 +144,7 @@ class Recording:
         whole = self._prefix.with_name("run.raw")
         files = [whole] if whole.exists() else sorted(self._folder.glob("run.rank*.raw"), key=_rank)
         if not files:
-            raise UserError(nothing_recorded(self._program, exit_status))
+            raise UserError(nothing_recorded(self._program, exit_status, self.launcher.words is not None))
         profile, notes = _readable(files)
         origin = replace(
             profile.origin,
