@@ -17,6 +17,7 @@ from unisono.fabric.handed import drain_lines, reframe
 from unisono.fabric.measured import load, save
 from unisono.fabric.rounds import rounds
 from unisono.fabric.tree import tree
+from unisono.report import figures_fabric
 from unisono.report.fabric import write_fabric_report
 
 
@@ -98,3 +99,19 @@ def test_the_page_of_any_fabric(tmp_path: Path, nodes: int) -> None:
     page = path.read_text(encoding="utf-8")
     assert "<b>n0" not in page
     assert "&lt;b&gt;n0" in page
+
+
+def test_the_cells_of_a_matrix_have_one_unit(tmp_path: Path) -> None:
+    """1.06 stood beside 948: GB/s and MB/s, and the page named neither."""
+    fabric = made_up(4, seed=1, ails=Ails(slower={3: 1.5}))
+    fast = [  # around 1.3 GB/s, and 0.9 to the last node
+        one.model_copy(update={"alone": [(x, y, a / 12, b / 12) for x, y, a, b in one.alone]})
+        for one in fabric.launches
+    ]
+    fabric = fabric.model_copy(update={"launches": fast})
+    drawn = figures_fabric.matrix(fabric, "rate", "alone")
+    assert drawn is not None and figures_fabric.unit(fabric, "rate", "alone") == "GB/s"
+    cells = [float(text) for row in drawn["data"][0]["text"] for text in row if text]
+    assert 0.3 < min(cells) < 1 < max(cells) < 2
+    page = write_fabric_report(fabric, tmp_path / "fabric.html").read_text(encoding="utf-8")
+    assert "Rate of 1 MiB, GB/s" in page and "Latency one way, us" in page

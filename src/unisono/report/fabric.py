@@ -10,11 +10,11 @@ import numpy as np
 from unisono.core.language import _
 from unisono.core.sizes import format_size
 from unisono.core.writing import write
-from unisono.fabric.findings import FALSE_ALARMS, conclusion, findings, sentence, shown
-from unisono.fabric.measured import Fabric
+from unisono.fabric.findings import FALSE_ALARMS, Kind, conclusion, findings, sentence, shown
+from unisono.fabric.measured import Fabric, Mode
 from unisono.fabric.show import facts
 from unisono.fabric.tree import tree
-from unisono.report.figures_fabric import dendrogram, matrix
+from unisono.report.figures_fabric import dendrogram, matrix, unit
 from unisono.report.page import render
 from unisono.report.text import count
 
@@ -29,16 +29,22 @@ def content(fabric: Fabric) -> dict[str, Any]:
     found = findings(fabric)
     slow = {node for one in found if len(one.nodes) == 1 for node in one.nodes}
     mode = fabric.mode
+    wanted: list[tuple[str, Kind, Mode]] = [
+        (_("Latency one way, {unit}"), "latency", mode),
+        (_("Rate of {size}, {unit}"), "rate", mode),
+    ]
+    if mode == "alone":
+        wanted.append((_("Rate with all pairs at once, {unit}"), "rate", "together"))
     matrices = [
-        (_("Latency, us one way"), matrix(fabric, "latency", mode)),
-        (_("Rate of {size}").format(size=format_size(fabric.message)), matrix(fabric, "rate", mode)),
-        (_("Rate with all pairs at once"), matrix(fabric, "rate", "together") if mode == "alone" else None),
+        (title.format(size=format_size(fabric.message), unit=unit(fabric, kind, of)), figure)
+        for title, kind, of in wanted
+        if (figure := matrix(fabric, kind, of)) is not None
     ]
     return {
         "title": conclusion(fabric, found),
         "sentences": [sentence(one, fabric) for one in found],
         "facts": facts(fabric),
-        "matrices": [(name, figure) for name, figure in matrices if figure is not None],
+        "matrices": matrices,
         "tree": dendrogram(tree(fabric), fabric, slow) if len(fabric.nodes) > 2 else None,
         "nodes": _nodes(fabric, slow),
         "share": f"{FALSE_ALARMS:.0%}",

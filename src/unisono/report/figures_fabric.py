@@ -36,6 +36,7 @@ def matrix(fabric: Fabric, kind: Kind, mode: Mode) -> Figure | None:
     count = len(fabric.nodes)
     middle = np.median(times, axis=0)
     usual = float(np.median(middle))
+    scale, _word = _unit(fabric, kind, usual)
     colours: list[list[float | None]] = [[None] * count for _ in range(count)]
     texts = [[""] * count for _ in range(count)]
     hover = [[""] * count for _ in range(count)]
@@ -44,7 +45,7 @@ def matrix(fabric: Fabric, kind: Kind, mode: Mode) -> Figure | None:
         said = shown(kind, value)
         for row, column in ((a, b), (b, a)):
             colours[row][column] = round(math.log2(seconds / usual), 3)
-            texts[row][column] = said.split()[0] if count <= _NUMBERS_MOST else ""
+            texts[row][column] = f"{value / scale:.3g}" if count <= _NUMBERS_MOST else ""
             hover[row][column] = hover_lines(
                 [said, _("{ratio:.2f} times the usual time").format(ratio=seconds / usual)]
             )
@@ -59,7 +60,7 @@ def matrix(fabric: Fabric, kind: Kind, mode: Mode) -> Figure | None:
                 "z": colours,
                 "text": texts,
                 "texttemplate": "%{text}",
-                "textfont": {"size": 11},
+                "textfont": {"size": 11, "color": "@text"},
                 "hovertext": hover,
                 "hovertemplate": "<b>%{y} - %{x}</b><br>%{hovertext}<extra></extra>",
                 "hoverongaps": False,
@@ -78,6 +79,19 @@ def matrix(fabric: Fabric, kind: Kind, mode: Mode) -> Figure | None:
             yaxis={**axis, "autorange": "reversed"},
         ),
     }
+
+
+def unit(fabric: Fabric, kind: Kind, mode: Mode) -> str:
+    """Of the numbers in all cells of a matrix that was measured."""
+    times = fabric.latency(mode) if kind == "latency" else fabric.large(mode)
+    return _unit(fabric, kind, float(np.median(times)))[1]
+
+
+def _unit(fabric: Fabric, kind: Kind, usual: float) -> tuple[float, str]:
+    """What cells are divided by, and its name: one for the whole matrix, which `usual` seconds decide."""
+    if kind == "rate":
+        return (1e9, "GB/s") if fabric.message / usual >= 1e9 else (1e6, "MB/s")
+    return (1e-6, "us") if usual < 1e-3 else (1e-3, "ms")
 
 
 def dendrogram(root: Branch, fabric: Fabric, slow: set[int]) -> Figure:

@@ -113,7 +113,7 @@ class Nodes:
     def wrap(self, argv: Sequence[str]) -> list[str]:
         """`argv` to be run on the login host, in the current directory; give it `env` too."""
         user = ["-U", "--preserve-credentials"] if os.geteuid() != 0 else []
-        inside = ["sh", "-c", 'cd "$0" && exec "$@"', str(Path.cwd()), *argv]
+        inside = ["sh", "-c", 'cd "$1" && shift && exec "$@"', "unisono", str(Path.cwd()), *argv]
         return ["nsenter", "-t", self._login, *user, "-m", "-u", "-n", "-p", "--", *inside]
 
     def entering(self, host: str) -> list[str]:
