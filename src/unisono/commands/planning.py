@@ -92,7 +92,11 @@ def _print(
     say(_("# What is measured:"))
     for c in matrix.cases:
         say(
-            _("#   {case}: {settings} settings, {sizes} message sizes, {first} to {last}").format(
+            (
+                _("#   {case}: {settings} settings at {first}")
+                if len(c.sizes) == 1
+                else _("#   {case}: {settings} settings, {sizes} message sizes, {first} to {last}")
+            ).format(
                 case=translated(str(c.case)),
                 settings=len(c.settings),
                 sizes=len(c.sizes),
