@@ -141,8 +141,11 @@ def _follow(page: Path, tmp_path: Path) -> None:
 
 
 def _here(command: Command) -> str:
-    """As it is run here: IMB is where the night has it, which is that of Intel MPI, and budgets are short."""
+    """As it is run here: IMB is where the night has it, which is that of Intel MPI. Budgets are short, and there where a
+    page has none."""
     text = re.sub(r"(?<=--budget )(\d+)m\b", lambda found: f"{min(int(found[1]), MINUTES)}m", command.text)
+    if command.words[:2] == ["unisono", "hybrid"] and not {"--simulate", "--dry-run"} & {*command.words}:
+        text = text.replace("unisono hybrid", f"unisono hybrid --budget {MINUTES}m", 1)
     if "/opt/imb/IMB-MPI1" in text:
         own = f"UNISONO_MPIRUN={IMB.parent}/mpirun LD_LIBRARY_PATH={IMB.parents[1]}/lib"
         text = f"{own} {text.replace('/opt/imb/IMB-MPI1', str(IMB))}"
