@@ -28,8 +28,11 @@ LAYOUT = "unisono hybrid --metric 'Time = *([0-9.]+)' --rounds 3 -o before -- ./
 STUDIES = "mkdir -p nps1 nps4 t2k xt4; for a in nps1 nps4; do cp unisono-out/study.db $a; done"
 HYBRIDS = "for a in t2k xt4; do cp before/hybrid.db $a; done"
 
+IMB_TEXT = f"sed 's/#processes = 2/#processes = 8/' {ROOT}/tests/results/samples/imb.txt"
+OUTPUTS = f"{IMB_TEXT} > default.txt; cp default.txt ring.txt"
+
 GIVEN = {
-    "README.md": [APP, TUNING, STUDIES],
+    "README.md": [APP, TUNING, STUDIES, OUTPUTS],
     "docs/collectives.md": [APP, TUNING],
     "docs/exports.md": [f"mkdir -p unisono-out && cp {ROOT}/tests/docs/tuned.toml unisono-out/tuning.toml"],
     "docs/reproducible-sums.md": [APP],
@@ -141,8 +144,8 @@ def _follow(page: Path, tmp_path: Path) -> None:
 
 
 def _here(command: Command) -> str:
-    """As it is run here: IMB is where the night has it, which is that of Intel MPI. Budgets are short, and there where a
-    page has none."""
+    """As it is run here: IMB is where the night has it, which is that of Intel MPI. Budgets are short,
+    and are there where a page has none."""
     text = re.sub(r"(?<=--budget )(\d+)m\b", lambda found: f"{min(int(found[1]), MINUTES)}m", command.text)
     if command.words[:2] == ["unisono", "hybrid"] and not {"--simulate", "--dry-run"} & {*command.words}:
         text = text.replace("unisono hybrid", f"unisono hybrid --budget {MINUTES}m", 1)

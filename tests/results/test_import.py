@@ -64,6 +64,19 @@ def test_files_of_two_settings_become_a_decided_study(tmp_path: Path) -> None:
         resume(out / "study.db", data.machine, asked=None, force=True)
 
 
+def test_a_run_of_imb_is_one_launch_with_all_its_tables(tmp_path: Path) -> None:
+    """Its five tables were five launches; and what shows it sent to tune --resume, which refuses it."""
+    twice = tmp_path / "twice.txt"
+    twice.write_text(TEXTS["imb"] * 2)
+    import_results([str(SAMPLES / "imb.txt"), str(twice)], tmp_path, machine=None, nodes=1, ppn=None, name="theirs")
+    with Store.open(tmp_path / "study.db") as store:
+        data = store.data()
+    assert (len(data.launches), data.method) == (3, "imported")
+    assert len({sample.case.collective for sample in data.samples if sample.launch == data.launches[0].id}) > 1
+    shown = CliRunner().invoke(app, ["show", str(tmp_path / "tuning.toml")]).stdout
+    assert "unisono verify makes one" in shown and "tune --resume" not in shown
+
+
 def test_a_job_of_pico_becomes_a_study(tmp_path: Path) -> None:
     import_results([str(pico_job(tmp_path))], tmp_path / "o", machine=None, nodes=None, ppn=None, name="p")
     with Store.open(tmp_path / "o" / "study.db") as store:

@@ -14,6 +14,7 @@ from unisono.results.lines import complete_lines, count, positive
 NAME = "imb"
 LABEL = "Intel MPI Benchmarks"
 
+_BANNERS = ("Intel(R) MPI Benchmarks", "Intel (R) MPI Benchmark")
 _BENCHMARK = re.compile(r"#?\s*Benchmarking\s+(\S+)\s*")
 _RANKS = re.compile(r"#?\s*#processes\s*=\s*([0-9]{1,9})\s*")
 _SLOWEST = "t_max[usec]"
@@ -21,10 +22,8 @@ _BARE = {name: name for name in COLLECTIVES if name not in (*MICROBENCHMARKS, *N
 
 
 def recognises(text: str) -> bool:
-    return (
-        "Intel(R) MPI Benchmarks" in text
-        or "Intel (R) MPI Benchmark" in text
-        or bool(re.search(r"^#?\s*Benchmarking \S+", text, re.MULTILINE) and "#repetitions" in text)
+    return any(banner in text for banner in _BANNERS) or bool(
+        re.search(r"^#?\s*Benchmarking \S+", text, re.MULTILINE) and "#repetitions" in text
     )
 
 
@@ -35,15 +34,18 @@ def read(text: str) -> Found:
     ranks: int | None = None
     columns: list[str] = []
     left_out: set[str] = set()
-    table = 0
+    run = 0
     for line in complete_lines(text, found):
+        if any(
+            banner in line for banner in _BANNERS
+        ):  # one run measures every collective, and a file may hold several runs
+            run += 1
         if name := _BENCHMARK.fullmatch(line):
             benchmark, ranks, columns = name[1], None, []
         elif number := _RANKS.fullmatch(line):
             ranks = int(number[1]) or None
         elif "#repetitions" in line:
             columns = line.split()
-            table += 1
         elif columns and len(words := line.split()) >= len(columns):
             values = dict(zip(columns, words, strict=False))
             repetitions = count(values["#repetitions"])
@@ -57,7 +59,7 @@ def read(text: str) -> Found:
             seconds = positive(values[_SLOWEST], 1e-6)
             if seconds is None or not repetitions or (size == 0) != (collective == "barrier"):
                 continue
-            found.rows.append(Row(collective, size, np.array([seconds]), repetitions, ranks, run=str(table)))
+            found.rows.append(Row(collective, size, np.array([seconds]), repetitions, ranks, run=str(run)))
     if left_out:
         found.note(
             N_("Left out, because they are no collectives that are tuned: {names}.").format(
