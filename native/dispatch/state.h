@@ -57,7 +57,7 @@ struct state {
         const struct implementation *implementation; /* one of ours; NULL: look it up */
     } last[COLLECTIVES_BLOCKING];                    /* what served last, and what */
     const struct implementation *serving;            /* this call, or the last one that was ours */
-    enum packing packing; /* of the last call about which ranks have agreed (serve_packing) */
+    enum packing packing;                       /* of the last call about which ranks have agreed (serve_packing) */
     struct device_watch (*device)[DEVICE_BINS]; /* of each collective; there is one with `ours` */
     struct device_watch gaps; /* over several nodes: whether a rank of an alltoallv packs more than SERVE_WINDOW */
     struct device_watch rooted_gaps; /* the same of a gatherv or scatterv */
