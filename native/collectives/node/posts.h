@@ -68,6 +68,11 @@ struct posts {
     struct post *first, *last;
 };
 
+static inline struct posts_rank *posts_part(const struct posts *posts, int local)
+{
+    return (struct posts_rank *)(void *)segment_of(&posts->segment, local);
+}
+
 /* Collective over the ranks of a communicator, which is on one node: comm->posts, or NULL where it cannot be had. The same on
  * all of them. */
 bool posts_create(struct coll_comm *comm);
