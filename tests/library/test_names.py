@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from unisono.core.vocabulary import DISPATCHED, NONBLOCKING
+from unisono.core.vocabulary import DISPATCHED, NONBLOCKING, POSTED_MOST
 from unisono.library.native import native_source
 
 
@@ -18,3 +18,10 @@ def test_the_table_the_wrappers_and_the_vocabulary_name_the_same() -> None:
         tuple(word.lower() for word in re.findall(r'"(\w+)"', lists[name])) for name in ("SERVED", "POSTED")
     )
     assert (*served, *posted) == DISPATCHED and posted == NONBLOCKING
+
+
+def test_the_longest_nonblocking_message() -> None:
+    memory = (native_source() / "collectives" / "node" / "posts_memory.c").read_text(encoding="utf-8")
+    arena, share = re.search(r"arena_usual = (\d+) << 10", memory), re.search(r"AT_ONCE = (\d+)", memory)
+    assert arena is not None and share is not None
+    assert (int(arena[1]) << 10) // int(share[1]) == POSTED_MOST

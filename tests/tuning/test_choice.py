@@ -121,6 +121,18 @@ def test_what_was_not_measured_is_said() -> None:
     assert small.notes == ("8 B is outside what was measured: nothing below 1 KiB was",)
 
 
+def test_nonblocking_calls_that_are_too_long_for_ours_are_the_mpis() -> None:
+    gains = {"iallreduce": 1.6, "ialltoall": 1.6}
+    call = {"coll": "unisono", "algorithm": "posted"}
+    rules = tuple(rule(name, 0, None, call, sizes=(8, 1 << 20)) for name in gains)
+    made = tuning(plan(1, 4, {"preload": "unisono"}, gains, rules))
+    assert lookup(made, "iallreduce", 1, 4, 32768).notes == ()
+    assert lookup(made, "ialltoall", 1, 4, 8192).notes == ()
+    for collective, size in (("iallreduce", 32769), ("ialltoall", 8193)):
+        (note,) = lookup(made, collective, 1, 4, size).notes
+        assert note.endswith("a rank gives at most 32 KiB; the MPI serves this one")
+
+
 def test_a_collective_that_was_not_measured() -> None:
     with pytest.raises(UserError, match="bcast was not measured; it has allreduce, alltoall"):
         lookup(tuning(), "bcast", 1, 4, 8)

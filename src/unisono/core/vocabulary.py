@@ -255,6 +255,14 @@ NONBLOCKING = (
 )
 """Nonblocking collectives: what is measured is the call and the wait for it, one after the other."""
 
+POSTED_MOST = 32 << 10
+"""Bytes that a rank gives at most in a nonblocking collective that our library serves (native/collectives/node/posts_memory.c)."""
+
+
+def given_by_a_rank(collective: str, size: int, ranks: int) -> int:
+    """Bytes that a rank gives in a nonblocking collective, whose size is that of a block where a rank gives one to each."""
+    return size * ranks if collective in {"ialltoall", "iscatter", "ireduce_scatter_block"} else size
+
 
 def blocking(collective: str) -> str:
     """The collective that blocks until it is over, and otherwise does the same."""

@@ -11,7 +11,7 @@ from unisono.core.errors import UserError
 from unisono.core.interval import Interval
 from unisono.core.language import N_, _
 from unisono.core.sizes import format_size
-from unisono.core.vocabulary import Setting
+from unisono.core.vocabulary import NONBLOCKING, POSTED_MOST, Setting, given_by_a_rank, is_ours
 from unisono.tuning import choosing
 from unisono.tuning.contents import Tuning
 from unisono.tuning.plans import Plan, Rule
@@ -173,7 +173,18 @@ def lookup(
         )
         end = format_size(measured[-1] if above else measured[0])
         notes.append(sentence.format(size=format_size(size), end=end))
+    if rule is not None and is_ours(rule.call) and collective in NONBLOCKING:
+        notes += _too_long(collective, size, nodes * ppn)
     return Lookup(collective, nodes, ppn, size, plan, rule, tuple(notes), tuning.simulated)
+
+
+def _too_long(collective: str, size: int, ranks: int) -> list[str]:
+    if given_by_a_rank(collective, size, ranks) <= POSTED_MOST:
+        return []
+    sentence = N_(
+        "our library serves nonblocking collectives in which a rank gives at most {most}; the MPI serves this one"
+    )
+    return [sentence.format(most=format_size(POSTED_MOST))]
 
 
 def rules_apply(plan: Plan, nodes: int, ppn: int) -> bool:
