@@ -256,11 +256,12 @@ NONBLOCKING = (
 """Nonblocking collectives: what is measured is the call and the wait for it, one after the other."""
 
 POSTED_MOST = 32 << 10
-"""Bytes that a rank gives at most in a nonblocking collective that our library serves (native/collectives/node/posts_memory.c)."""
+"""Bytes that a rank gives at most in a nonblocking collective that our library serves: a quarter of the arena in
+native/collectives/node/posts_memory.c."""
 
 
 def given_by_a_rank(collective: str, size: int, ranks: int) -> int:
-    """Bytes that a rank gives in a nonblocking collective, whose size is that of a block where a rank gives one to each."""
+    """Bytes that a rank gives in a nonblocking collective; where a rank gives a block to each, its size is a block's."""
     return size * ranks if collective in {"ialltoall", "iscatter", "ireduce_scatter_block"} else size
 
 
