@@ -129,7 +129,7 @@ class Optimizer:
     @property
     def _one_trial(self) -> float:
         """Seconds of the shortest proof."""
-        return 2 * LEAST_PAIRS * self.journal.launch_seconds
+        return 2 * LEAST_PAIRS * self._run_seconds
 
     def _reopen(self) -> None:
         """What ended without an answer goes on where a larger budget is given."""
