@@ -202,7 +202,7 @@ def test_a_users_program_by_its_own_figure(installed: Installed, tmp_path: Path)
         (["--metric", "nowhere ([0-9.]+)", "--", "true"], "is nowhere in its output; run the program once"),
         (["--metric", "(.*)", "--", "echo", "soon"], "which is not a number"),
         (["--size", "0"], "--size 0: write the nodes"),
-        (["--size", "5000", "--layouts", "flat"], "no launch gave a result: layout="),
+        (["--size", "5000", "--layouts", "flat"], "no launch gave a result: flat MPI: "),
         (["--layouts", "9999x1"], "none of 9999x1 fits"),
         (["--numa", "far"], "numa: 'far' is unknown"),
         (["--metric", "x"], "write its command after --"),

@@ -176,7 +176,7 @@ def _measure(wishes: Wishes, store: Store, compared: Sequence[Variant], lines: L
         def repeat(measured: Sequence[Result]) -> bool:
             rounds = sort_rounds(measured)
             few = len(rounds.steady) < wishes.rounds
-            if few and not err().is_terminal:
+            if few and measured and not err().is_terminal:
                 said = ngettext(
                     "{count} round with the same memory bandwidth so far: one more",
                     "{count} rounds with the same memory bandwidth so far: one more",

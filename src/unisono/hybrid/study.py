@@ -41,7 +41,8 @@ def metric_of(store: Store) -> str:
 def failures(launches: Iterable[LaunchRow]) -> list[str]:
     """One sentence for each way in which a variant failed."""
     ended = ("done", "interrupted", "running")
-    return sorted({f"{row.setting}: {row.status}: {row.reason}" for row in launches if row.status not in ended})
+    failed = [row for row in launches if row.status not in ended]
+    return sorted({f"{Variant.of(row.nodes, row.setting).name}: {row.status}: {row.reason}" for row in failed})
 
 
 def read(store: Store) -> HybridStudy:
