@@ -23,6 +23,8 @@ pytestmark = pytest.mark.mpi
 CASES = int(os.environ.get("UNISONO_CASES", "0"))
 SEED = os.environ.get("UNISONO_SEED", "1")
 TOOL = Path(__file__).parent / "programs" / "tool.c"
+_FEW = 300
+"""Cases among which there may be no MPI_Allreduce: a night may be made that short."""
 
 
 @dataclass(frozen=True)
