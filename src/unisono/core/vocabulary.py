@@ -261,7 +261,7 @@ native/collectives/node/posts_memory.c."""
 
 
 def given_by_a_rank(collective: str, size: int, ranks: int) -> int:
-    """Bytes that a rank gives in a nonblocking collective; where a rank gives a block to each, its size is a block's."""
+    """Bytes that a rank gives in a nonblocking collective; where it gives a block to each, its size is a block's."""
     return size * ranks if collective in {"ialltoall", "iscatter", "ireduce_scatter_block"} else size
 
 
