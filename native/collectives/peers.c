@@ -13,8 +13,9 @@ enum { FIRST_LINES = 1, MORE_LINES = 15, SLOTS_TOGETHER = FIRST_LINES + MORE_LIN
 static struct peers *all_peers; /* that may be found again: never with MPI_THREAD_MULTIPLE */
 static int private_count;
 static int64_t last_serial; /* of all on this process */
-/* Nanoseconds that it took to make one, the last time; at first what is usual. */
-static int64_t cost = 500 * 1000;
+/* Nanoseconds that it took, the last time, to make a private communicator, and to take a slot of one that is there; at first what is
+ * usual. */
+static int64_t cost_of_one = 500 * 1000, cost_of_slot = 15 * 1000;
 
 bool peers_may_add(void)
 {
@@ -254,7 +255,21 @@ struct segment peers_lines(const struct peers *peers, int slot)
 }
 
 /* What each rank says; the least of each counts, so the greatest of what is said negative. */
-enum { GOOD, MAY_ADD, ROOMY, LIVED, COST, SERIAL, SERIAL_MOST, LAST_MOST, SLOT, SLOT_MOST, SLOTS_MOST, TERMS };
+enum {
+    GOOD,
+    MAY_ADD,
+    ROOMY,
+    LIVED,
+    COST,
+    COST_SLOT,
+    SERIAL,
+    SERIAL_MOST,
+    LAST_MOST,
+    SLOT,
+    SLOT_MOST,
+    SLOTS_MOST,
+    TERMS
+};
 
 int peers_join(struct peers **given, MPI_Comm user, bool good, int64_t lived, int *slot)
 {
@@ -273,7 +288,8 @@ int peers_join(struct peers **given, MPI_Comm user, bool good, int64_t lived, in
                            [MAY_ADD] = peers_may_add(),
                            [ROOMY] = !crowd(),
                            [LIVED] = lived,
-                           [COST] = -__atomic_load_n(&cost, __ATOMIC_RELAXED),
+                           [COST] = -__atomic_load_n(&cost_of_one, __ATOMIC_RELAXED),
+                           [COST_SLOT] = -__atomic_load_n(&cost_of_slot, __ATOMIC_RELAXED),
                            [SERIAL] = serial,
                            [SERIAL_MOST] = -serial,
                            [LAST_MOST] = -__atomic_load_n(&last_serial, __ATOMIC_RELAXED),
@@ -286,9 +302,9 @@ int peers_join(struct peers **given, MPI_Comm user, bool good, int64_t lived, in
         return error ? error : MPI_ERR_NO_MEM;
     int which = (int)(all[SLOT] == -all[SLOT_MOST] ? all[SLOT] : -all[SLOTS_MOST]);
     bool makes = all[SERIAL] < 0 || all[SERIAL] != -all[SERIAL_MOST];
+    if (all[LIVED] / PEERS_REPAID < -all[makes ? COST : COST_SLOT])
+        return MPI_SUCCESS;
     if (makes) {
-        if (all[LIVED] / PEERS_REPAID < -all[COST])
-            return MPI_SUCCESS;
         if (!all[MAY_ADD])
             return MPI_ERR_OTHER;
         if (peers->serial >= 0)
@@ -304,8 +320,8 @@ int peers_join(struct peers **given, MPI_Comm user, bool good, int64_t lived, in
         return MPI_ERR_OTHER;
     take_slot(peers, which);
     share(peers, user, which);
-    if (makes) /* cells, and queues, come later and take as long */
-        __atomic_store_n(&cost, 2 * (now() - begun), __ATOMIC_RELAXED);
+    /* Cells, and queues, or what else belongs to a slot, come later and take as long. */
+    __atomic_store_n(makes ? &cost_of_one : &cost_of_slot, 2 * (now() - begun), __ATOMIC_RELAXED);
     *slot = which;
     return MPI_SUCCESS;
 }

@@ -51,8 +51,8 @@ struct peers *peers_find(MPI_Comm comm);
 /* Local, but for freeing the private communicator with its last user. */
 void peers_leave(struct peers *peers);
 
-/* Collective over `user`: a slot of its peers for it, and the private communicator if there is none. That is only made
- * when `lived`, the nanoseconds that `user` has been in use, is PEERS_REPAID times what making one takes, or PEERS_NOW.
+/* Collective over `user`: a slot of its peers for it, and the private communicator if there is none. It only gets them
+ * when `lived`, the nanoseconds that `user` has been in use, is PEERS_REPAID times what that takes, or PEERS_NOW.
  * The same answer on all ranks: MPI_SUCCESS and a slot, or -1 for it is too early; or an error code, for it cannot be.
  * `good`: what this rank has to say about it. *peers may become another, in the place of what was given. */
 enum { PEERS_REPAID = 10 };
