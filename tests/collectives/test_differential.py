@@ -141,5 +141,6 @@ def test_same_memory_as_the_library_underneath(run: Run, folder: Path, tmp_path:
     tally("random calls", **{"over several nodes": counts["calls"] if run.nodes else 0})
     if run.tool:
         saw = re.search(r"^tool: allreduce (\d+)$", done.stdout, re.MULTILINE)
-        assert saw is not None and int(saw[1]) > 0, said
+        assert saw is not None, said
+        assert int(saw[1]) > 0 or cases < _FEW, said
         tally("random calls", **{f"with a PMPI tool {run.tool}": counts["calls"]})
