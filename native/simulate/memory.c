@@ -110,6 +110,12 @@ union head {
     _Alignas(4096) char page[4096];
 };
 
+bool segment_agree(const struct coll_comm *comm, bool good)
+{
+    int mine = good, all = 0;
+    return PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm->comm) == MPI_SUCCESS && all;
+}
+
 bool segment_create(struct segment *segment, struct coll_comm *comm, int64_t each)
 {
     const struct topology *topology = &comm->topology;
