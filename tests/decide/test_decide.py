@@ -205,3 +205,43 @@ def test_scope_does_not_change_what_is_found() -> None:
         decision = decide(study(landscape, [RING, HAN], sizes=FEW, scope=scope), method="race", scope=scope)
         assert [rule.call for rule in decision.plans[0].rules] == [DEFAULT, RING]
         assert decision.plans[0].rules[1].first == 1024  # half-way between 512 B and 2 KiB
+
+
+def test_an_algorithm_that_fails_under_many_launch_settings_is_one_finding() -> None:
+    launches = [DEFAULT, OB1, Setting({"pml": "cm"}), Setting({"pml": "ucx"})]
+    samples = study(flat, [*launches, HAN], cases=CASES, sizes=FEW)
+    refusals = [
+        Refusal(samples[0].launch, "alltoall", 64 << 10 * (n % 2), RING | launch, "crashed: signal 11")
+        for n, launch in enumerate(launches)
+    ]
+    refusals.append(Refusal(samples[0].launch, "alltoall", 64, HAN | OB1, "crashed: signal 11"))
+    decision = decide(samples, method="race", refusals=refusals)
+    finding, alone = [finding for finding in decision.findings if finding.kind == "disqualified"]
+    assert finding.text == (
+        "alltoall, 1 x 8 ranks: algorithm=ring, coll=tuned failed under 4 launch settings (default; pml=cm; pml=ob1; "
+        "...) at 64 B, 64 KiB (crashed: signal 11); it is left out there."
+    )
+    assert (finding.parameter, finding.value) == ("algorithm, coll", "ring, tuned")
+    assert (finding.first, finding.last) == (64, 64 << 10)
+    assert alone.text == "alltoall, 1 x 8 ranks: coll=han, pml=ob1 failed at 64 B (crashed: signal 11); it is left out."
+
+
+def test_wrong_results_under_many_launch_settings_are_one_finding() -> None:
+    wrong = [HAN, HAN | OB1]
+    samples = study(flat, [HAN, OB1, HAN | OB1], cases=CASES[:1], sizes=FEW[:2], wrong=wrong)
+    (text,) = texts(decide(samples, method="race"))
+    assert text == (
+        "allreduce, 1 x 8 ranks: coll=han gives wrong results under 2 launch settings (default; pml=ob1) at 8 B, 32 B; "
+        "it is left out there."
+    )
+
+
+def test_launches_of_an_algorithm_that_is_read_at_the_start_are_one_finding() -> None:
+    preset = Setting({"coll": "intel", "algorithm": "3"})
+    failures = [failed(900, preset, "crashed"), failed(901, preset | {"I_MPI_FABRICS": "ofi"}, "refused")]
+    samples = study(flat, [HAN], cases=CASES, sizes=FEW)
+    (text,) = texts(decide(samples, method="race", failures=failures))
+    assert text == (
+        "1 x 8 ranks: 2 of 2 launches with algorithm=3, coll=intel under 2 launch settings (default; "
+        "I_MPI_FABRICS=ofi) crashed or were refused (it stopped); it is left out there."
+    )

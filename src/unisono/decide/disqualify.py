@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from unisono.core.language import N_
-from unisono.core.vocabulary import PRELOAD, Case, Sample, Setting, launch_part
+from unisono.core.vocabulary import CALL_SCOPE, PRELOAD, Case, Sample, Setting, call_part, launch_part
 from unisono.decide import sentences
 from unisono.study.data import LaunchRow, Refusal
 from unisono.tuning.finding import Finding
@@ -57,25 +57,47 @@ def disqualify(
     for sample in samples:
         if sample.correct is False:
             wrong[sample.case, sample.setting].add(sample.size)
-    for (case, setting), sizes in sorted(wrong.items(), key=lambda item: item[0]):
-        calls.add((case.collective, setting))
-        findings.append(_finding(case, setting, sentences.wrong(case, setting, sorted(sizes)), min(sizes), max(sizes)))
+    calls |= {(case.collective, setting) for case, setting in wrong}
+    for (case, setting), under in _by_call(wrong, scope).items():
+        sizes = sorted(set().union(*(wrong[case, each] for each in under)))
+        text = sentences.wrong(case, setting, sizes, _launch_parts(under, scope))
+        findings.append(_finding(case, setting, text, sizes))
 
     cases = {sample.launch: (sample.case.nodes, sample.case.ppn) for sample in samples} if refusals else {}
     cases |= {launch.id: (launch.nodes, launch.ppn) for launch in failures}
     blamed = set()
+    failed: dict[tuple[Case, Setting], tuple[int, str]] = {}
     for refusal in refusals:
         if refusal.reason.startswith(("memory", "use:")):
             continue  # nobody's fault: there, or for that size only
         blamed.add(refusal.launch)
         if (refusal.collective, refusal.setting) not in calls and refusal.launch in cases:
             case = Case(refusal.collective, *cases[refusal.launch])
-            text = sentences.failed(case, refusal.setting, refusal.size, refusal.reason)
-            findings.append(_finding(case, refusal.setting, text, refusal.size, refusal.size))
+            failed[case, refusal.setting] = (refusal.size, refusal.reason)
             calls.add((refusal.collective, refusal.setting))
+    for (case, setting), under in _by_call(failed, scope).items():
+        sizes = sorted({failed[case, each][0] for each in under})
+        reasons = list(dict.fromkeys(failed[case, each][1] for each in under))
+        text = sentences.failed(case, setting, sizes, reasons, _launch_parts(under, scope))
+        findings.append(_finding(case, setting, text, sizes))
 
     launches, more = _failing_launches(samples, failures, blamed, scope)
     return Disqualified(frozenset(calls), frozenset(launches), (*findings, *more))
+
+
+def _by_call(
+    found: Iterable[tuple[Case, Setting]], scope: Sequence[str]
+) -> Mapping[tuple[Case, Setting], list[Setting]]:
+    """What findings are made of: one for what is called, with all settings it is part of, or for a setting alone."""
+    together: dict[tuple[Case, Setting], list[Setting]] = defaultdict(list)
+    for case, setting in sorted(found):
+        together[case, call_part(setting, scope) or setting].append(setting)
+    return {(case, of[0] if len(of) == 1 else call): of for (case, call), of in together.items()}
+
+
+def _launch_parts(settings: Sequence[Setting], scope: Sequence[str]) -> list[Setting]:
+    """Of several settings, as a finding lists them; of one nothing, whose finding has it whole."""
+    return [launch_part(setting, scope) for setting in settings] if len(settings) > 1 else []
 
 
 def _failing_launches(
@@ -95,7 +117,7 @@ def _failing_launches(
         if number not in failed_ids:
             good[nodes, ppn, part] += 1
     out = set()
-    findings = []
+    together: dict[tuple[int, int, Setting, bool], list[Setting]] = defaultdict(list)
     for key, rows in sorted(bad.items(), key=lambda item: item[0]):
         nodes, ppn, setting = key
         unstable = any(row.status in _UNSTABLE for row in rows)
@@ -103,9 +125,22 @@ def _failing_launches(
         dropped = not setting.is_default and (not good[key] or (unstable and not shaky))
         if dropped:
             out.add(key)
-        statuses = sorted({_SAID.get(row.status, row.status) for row in rows})
+        # An algorithm is part of the launch where the MPI reads it at the start.
+        together[nodes, ppn, setting.only(*CALL_SCOPE) or setting, dropped].append(setting)
+    findings = []
+    for (nodes, ppn, called, dropped), settings in together.items():
+        rows = [row for setting in settings for row in bad[nodes, ppn, setting]]
+        setting = called if len(settings) > 1 else settings[0]
         text = sentences.launches_failed(
-            nodes, ppn, setting, len(rows), len(rows) + good[key], statuses, rows[0].reason, dropped
+            nodes,
+            ppn,
+            setting,
+            len(rows),
+            len(rows) + sum(good[nodes, ppn, each] for each in settings),
+            sorted({_SAID.get(row.status, row.status) for row in rows}),
+            rows[0].reason,
+            dropped,
+            [each.without(*CALL_SCOPE) for each in settings] if len(settings) > 1 else [],
         )
         findings.append(
             Finding(
@@ -127,13 +162,14 @@ _SAID = {
 }
 
 
-def _finding(case: Case, setting: Setting, text: str, first: int, last: int) -> Finding:
+def _finding(case: Case, setting: Setting, text: str, sizes: Sequence[int]) -> Finding:
+    """`sizes`: at least one, in order."""
     return Finding.of(
         case,
         "disqualified",
         text,
         parameter=", ".join(setting) or None,
         value=", ".join(setting.values()) or None,
-        first=first,
-        last=last,
+        first=sizes[0],
+        last=sizes[-1],
     )

@@ -226,44 +226,94 @@ def singular(case: Case, what: str, size: int, excess: float) -> str:
     return sentence.format(case=case, what=what, size=format_size(size), excess=times(excess))
 
 
-def wrong(case: Case, setting: Setting, sizes: Sequence[int]) -> str:
-    """Wrong results."""
-    listed = ", ".join(format_size(size) for size in sizes[:3])
-    if len(sizes) > 3:
-        listed = N_("{listed} and {count} more sizes").format(listed=listed, count=len(sizes) - 3)
+def wrong(case: Case, setting: Setting, sizes: Sequence[int], under: Sequence[Setting] = ()) -> str:
+    """Wrong results. `under`: launch settings, where there are several."""
+    if under:
+        return N_(
+            "{case}: {setting} gives wrong results under {count} launch settings ({settings}) at {listed}; it is left "
+            "out there."
+        ).format(case=case, setting=setting, count=len(under), settings=_some(under), listed=_sizes(sizes))
     sentence = (
         N_("{case}: {setting} gives wrong results at {listed}; the default is kept as it is, but do not trust it.")
         if setting.is_default
         else N_("{case}: {setting} gives wrong results at {listed}; it is left out.")
     )
-    return sentence.format(case=case, setting=setting, listed=listed)
+    return sentence.format(case=case, setting=setting, listed=_sizes(sizes))
 
 
-def failed(case: Case, setting: Setting, size: int, reason: str) -> str:
-    """One setting that could not be measured in a launch that could measure others."""
-    return N_("{case}: {setting} failed at {size} ({reason}); it is left out.").format(
-        case=case, setting=setting, size=format_size(size), reason=shorten(reason)
+def failed(
+    case: Case, setting: Setting, sizes: Sequence[int], reasons: Sequence[str], under: Sequence[Setting] = ()
+) -> str:
+    """What could not be measured in launches that could measure others. `under`: as above."""
+    sentence = (
+        N_(
+            "{case}: {setting} failed under {count} launch settings ({settings}) at {listed} ({reason}); it is left "
+            "out there."
+        )
+        if under
+        else N_("{case}: {setting} failed at {listed} ({reason}); it is left out.")
     )
+    return sentence.format(
+        case=case,
+        setting=setting,
+        count=len(under),
+        settings=_some(under),
+        listed=_sizes(sizes),
+        reason=_some([shorten(reason) for reason in reasons]),
+    )
+
+
+def _sizes(sizes: Sequence[int]) -> str:
+    listed = ", ".join(format_size(size) for size in sizes[:_LISTED])
+    if len(sizes) > _LISTED:
+        listed = N_("{listed} and {count} more sizes").format(listed=listed, count=len(sizes) - _LISTED)
+    return listed
+
+
+def _some(found: Sequence[object]) -> str:
+    """The first of them; by semicolons, since a setting of several parameters has commas."""
+    return "; ".join([*map(str, found[:_LISTED]), *["..."] * (len(found) > _LISTED)])
 
 
 def launches_failed(
-    nodes: int, ppn: int, setting: Setting, bad: int, total: int, statuses: Sequence[str], reason: str, dropped: bool
+    nodes: int,
+    ppn: int,
+    setting: Setting,
+    bad: int,
+    total: int,
+    statuses: Sequence[str],
+    reason: str,
+    dropped: bool,
+    under: Sequence[Setting] = (),
 ) -> str:
-    """Launches that did not come to their end."""
-    sentence = (
-        N_("{nodes} x {ppn} ranks: {bad} of {total} launches with {setting} {statuses} ({reason}); it is left out.")
-        if dropped
-        else N_(
-            "{nodes} x {ppn} ranks: {bad} of {total} launches with {setting} {statuses} ({reason}); what the others "
-            "measured is used."
+    """Launches that did not come to their end. `under`: as above."""
+    if under and dropped:
+        sentence = N_(
+            "{nodes} x {ppn} ranks: {bad} of {total} launches with {setting} under {count} launch settings "
+            "({settings}) {statuses} ({reason}); it is left out there."
         )
-    )
+    elif under:
+        sentence = N_(
+            "{nodes} x {ppn} ranks: {bad} of {total} launches with {setting} under {count} launch settings "
+            "({settings}) {statuses} ({reason}); what the others measured is used."
+        )
+    else:
+        sentence = (
+            N_("{nodes} x {ppn} ranks: {bad} of {total} launches with {setting} {statuses} ({reason}); it is left out.")
+            if dropped
+            else N_(
+                "{nodes} x {ppn} ranks: {bad} of {total} launches with {setting} {statuses} ({reason}); what the "
+                "others measured is used."
+            )
+        )
     return sentence.format(
         nodes=nodes,
         ppn=ppn,
         bad=bad,
         total=total,
         setting=setting,
+        count=len(under),
+        settings=_some(under),
         statuses=" or ".join(statuses),
         reason=shorten(reason),
     )
