@@ -1,0 +1,51 @@
+"""Lines as people see them: where they may end."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.style import Style
+from rich.table import Table
+from rich.text import Text
+
+from unisono.commands.console import Terminal
+
+
+def shown(printed: object, width: int) -> list[str]:
+    stream = io.StringIO()
+    Terminal(file=stream, width=width, highlight=False).print(printed)
+    return [line.rstrip() for line in stream.getvalue().splitlines()]
+
+
+WORDS = "from 1 KiB to 128 MiB, 40 % of 7 B in 24.2 us"
+PARTS = ["from", "1 KiB", "to", "128 MiB,", "40 %", "of", "7 B", "in", "24.2 us"]
+
+
+@pytest.mark.parametrize("width", range(8, 50))
+@pytest.mark.parametrize("kind", [str, Text])
+def test_no_line_ends_between_a_number_and_its_unit(width: int, kind: type) -> None:
+    lines = shown(kind(WORDS), width)
+    assert all(len(line) <= width for line in lines)
+    assert " ".join(lines) == WORDS
+    assert all(any(part in line for line in lines) for part in PARTS)
+
+
+def test_nor_does_one_in_a_cell_a_title_or_a_caption() -> None:
+    table = Table(title="sizes up to 16 KiB", caption="measured up to 64 MiB")
+    for name in ("at", "use"):
+        table.add_column(name, overflow="fold")
+    table.add_row("8 B, 64 B, 1 KiB, 16 KiB", Text("our pull, segments of 16 KiB", style="bold"))
+    for width in range(22, 60):
+        lines = shown(table, width)
+        assert not [line for line in lines if line.replace("│", " ").split()[:1] in (["B"], ["KiB"], ["MiB"])]
+        assert sum(line.count("16 KiB") for line in lines) == 3
+
+
+def test_what_is_broken_elsewhere_keeps_its_styles() -> None:
+    text = Text("up to ")
+    text.append("16 KiB", style="bold")
+    console = Terminal(width=9)
+    (first, second) = console.render_lines(text, console.options, pad=False)
+    assert "".join(segment.text for segment in first).rstrip() == "up to"
+    assert [(segment.text, segment.style) for segment in second] == [("16 KiB", Style(bold=True))]
