@@ -38,11 +38,26 @@ def metric_of(store: Store) -> str:
     return store.value_or_none("metric", TEXT) or N_("wall time")
 
 
+_FAILED = {
+    "refused": N_("{layout}: the launch was refused ({reason})"),
+    "crashed": N_("{layout}: the launch crashed ({reason})"),
+    "hung": N_("{layout}: the launch hung ({reason})"),
+    "wrong placement": N_("{layout}: the launch did not place ranks as asked ({reason})"),
+    "protocol": N_("{layout}: the launch did not answer as it should ({reason})"),
+    "no metric": N_("{layout}: the launch gave no figure to compare ({reason})"),
+}
+"""Per status of a launch the sentence on it."""
+
+
 def failures(launches: Iterable[LaunchRow]) -> list[str]:
     """One sentence for each way in which a variant failed."""
     ended = ("done", "interrupted", "running")
-    failed = [row for row in launches if row.status not in ended]
-    return sorted({f"{Variant.of(row.nodes, row.setting).name}: {row.status}: {row.reason}" for row in failed})
+    return sorted({_failure(row) for row in launches if row.status not in ended})
+
+
+def _failure(row: LaunchRow) -> str:
+    said = _FAILED.get(row.status, N_("{layout}: the launch failed ({reason})"))
+    return said.format(layout=Variant.of(row.nodes, row.setting).name, reason=row.reason)
 
 
 def read(store: Store) -> HybridStudy:
