@@ -76,8 +76,8 @@ def tune(
     hosts: Hosts = None,
 ) -> None:
     """Measure, decide, and write a tuning. It is proven against the default, and the report says why it was chosen."""
-    from unisono.commands.tune import Wishes
     from unisono.commands.tune import tune as command
+    from unisono.study.wishes import Wishes
 
     wishes = Wishes(
         study=study,

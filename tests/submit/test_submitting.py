@@ -11,14 +11,13 @@ from typing import Any
 import pytest
 
 from tests.study.test_merge import measured
-from unisono.commands import submitting
 from unisono.commands.submitting import UNDECIDED, submit
-from unisono.commands.tune import Wishes
 from unisono.core.errors import UserError
 from unisono.search.planned import within_job
 from unisono.study.data import ENDED
 from unisono.study.store import Store
-from unisono.submit import kept
+from unisono.study.wishes import Wishes
+from unisono.submit import asked, kept
 from unisono.submit.scheduler import Request, Seen
 from unisono.submit.slurm import Slurm
 
@@ -63,7 +62,7 @@ def batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Recorded:
     for nodes in (2, 4):
         measured(tmp_path / "studies" / f"nodes-{nodes}", nodes)
     batch = Recorded(tmp_path / "studies")
-    monkeypatch.setitem(submitting.SCHEDULERS, "slurm", batch)
+    monkeypatch.setitem(asked.SCHEDULERS, "slurm", batch)
     return batch
 
 

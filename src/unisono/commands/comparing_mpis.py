@@ -12,7 +12,7 @@ from unisono.commands import comparing
 from unisono.commands.console import err
 from unisono.commands.interrupted import terminated_like_interrupted
 from unisono.commands.leftovers import remove_leftovers
-from unisono.commands.tune import Wishes, measured
+from unisono.commands.tune import measured
 from unisono.core.errors import UserError
 from unisono.core.language import _
 from unisono.inventory.installed import installed
@@ -23,6 +23,7 @@ from unisono.study.config import Study
 from unisono.study.data import StudyData
 from unisono.study.files import Outputs
 from unisono.study.store import Store
+from unisono.study.wishes import Wishes
 
 TURNS = 3
 """Of every MPI: what else the machine does then reaches all of them alike, instead of the last one."""

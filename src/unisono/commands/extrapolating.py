@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from unisono.commands.console import err, out, print_json
-from unisono.commands.tune import node_counts
 from unisono.core.errors import UserError
 from unisono.core.language import _, translated
+from unisono.study.wishes import node_counts
 from unisono.tuning.contents import Tuning
 
 

@@ -22,8 +22,6 @@ from unisono.commands.progress import StudyProgress
 from unisono.commands.remembered import compiler, launcher, started
 from unisono.core.errors import UserError
 from unisono.core.language import _, translated
-from unisono.core.numbers import whole_number
-from unisono.core.vocabulary import NODES_MOST
 from unisono.inventory.describe import describe, load
 from unisono.inventory.scheduler import seconds_left
 from unisono.library.native import bench_program
@@ -44,40 +42,8 @@ from unisono.study.files import Outputs
 from unisono.study.matrix import Matrix, expand
 from unisono.study.ours import Ours, prepare
 from unisono.study.store import Store
+from unisono.study.wishes import Wishes, node_counts
 from unisono.tuning.asked import level_of
-
-
-@dataclass(frozen=True, slots=True)
-class Wishes:
-    """The command line of `unisono tune`, as given; None and [] where nothing was said."""
-
-    study: str | None
-    output: Path
-    budget: str | None
-    method: str | None
-    resume: bool
-    force: bool
-    dry_run: bool
-    machine: Path | None
-    collectives: list[str]
-    nodes: str | None
-    """Numbers of nodes, as in 2,4."""
-    ppn: int | None
-    sizes: list[str]
-    oversubscribe: bool
-    verify: bool
-    json: bool
-    mpirun: str | None
-    mpicc: str | None
-    hosts: str | None
-    benchmark: str | None = None
-    benchmark_program: str | None = None
-    submit: str | None = None
-    time: str | None = None
-    reproducible: str | None = None
-    submit_options: str | None = None
-    launcher: str | None = None
-    """Words that start ranks in place of mpirun: srun --mpi=pmix."""
 
 
 def tune(wishes: Wishes) -> int:
@@ -218,13 +184,6 @@ def _study(wishes: Wishes, continuing: bool) -> Study | None:
         program=wishes.benchmark_program,
         reproducible=None if wishes.reproducible is None else level_of(wishes.reproducible),
     )
-
-
-def node_counts(text: str | None) -> list[int]:
-    """ "2,4" -> [2, 4]; empty where nothing was said. Raises UserError for what is no number of nodes."""
-    if text is None:
-        return []
-    return list(dict.fromkeys(whole_number(word.strip(), "--nodes", most=NODES_MOST) for word in text.split(",")))
 
 
 def _stored(path: Path) -> Study:
