@@ -138,6 +138,23 @@ bool segment_create(struct segment *segment, struct coll_comm *comm, int64_t eac
     return true;
 }
 
+/* Nonblocking calls are not simulated. */
+bool segment_offer(struct segment *segment, struct coll_comm *comm, int64_t each, struct shared_place *place, int *file)
+{
+    (void)comm, (void)each;
+    *segment = (struct segment){0};
+    *place = (struct shared_place){0};
+    *file = -1;
+    return false;
+}
+
+bool segment_take(struct segment *segment, struct coll_comm *comm, int64_t each, const struct shared_place *place)
+{
+    (void)comm, (void)each, (void)place;
+    *segment = (struct segment){0};
+    return false;
+}
+
 void segment_free(struct segment *segment)
 {
     union head *head = (union head *)(void *)segment->base - 1;
