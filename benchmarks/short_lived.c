@@ -5,10 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { TOGETHER = 4, KINDS = 2 };
+enum { TOGETHER = 4, KINDS = 3, NONBLOCKING = 2, LIVES = 11 };
 
-static const int lives[] = {1, 2, 5, 10, 20, 33, 50, 65, 100, 200, 400};
-static const char *const kinds[KINDS] = {"dup", "reversed"};
+static const char *const kinds[KINDS] = {"dup", "reversed", "nonblocking"};
+static const int lives[KINDS][LIVES] = {{1, 2, 5, 10, 20, 33, 65, 200, 257, 400, 800},
+                                        {1, 2, 5, 10, 20, 33, 65, 200, 257, 400, 800},
+                                        {1, 2, 5, 10, 50, 200, 1000, 4000, 4150, 8000, 16000}};
 static char room[4096];
 
 /* The library underneath, and what the program calls. */
@@ -17,9 +19,29 @@ static const struct way {
     int (*split)(MPI_Comm, int, int, MPI_Comm *);
     int (*allreduce)(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm);
     int (*bcast)(void *, int, MPI_Datatype, int, MPI_Comm);
+    int (*iallreduce)(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request *);
+    int (*ibcast)(void *, int, MPI_Datatype, int, MPI_Comm, MPI_Request *);
+    int (*wait)(MPI_Request *, MPI_Status *);
     int (*free)(MPI_Comm *);
-} without = {PMPI_Comm_dup, PMPI_Comm_split, PMPI_Allreduce, PMPI_Bcast, PMPI_Comm_free},
-  with = {MPI_Comm_dup, MPI_Comm_split, MPI_Allreduce, MPI_Bcast, MPI_Comm_free};
+} without = {PMPI_Comm_dup,   PMPI_Comm_split, PMPI_Allreduce, PMPI_Bcast,
+             PMPI_Iallreduce, PMPI_Ibcast,     PMPI_Wait,      PMPI_Comm_free},
+  with = {MPI_Comm_dup, MPI_Comm_split, MPI_Allreduce, MPI_Bcast, MPI_Iallreduce, MPI_Ibcast, MPI_Wait, MPI_Comm_free};
+
+static void collective(const struct way *way, int kind, int number, MPI_Comm comm)
+{
+    MPI_Request request;
+    int one = 1, sum;
+    if (kind == NONBLOCKING && number % 2 == 0)
+        way->iallreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm, &request);
+    else if (kind == NONBLOCKING)
+        way->ibcast(room, sizeof room, MPI_BYTE, 0, comm, &request);
+    else if (number % 2 == 0)
+        way->allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
+    else
+        way->bcast(room, sizeof room, MPI_BYTE, 0, comm);
+    if (kind == NONBLOCKING)
+        way->wait(&request, MPI_STATUS_IGNORE);
+}
 
 static double seconds(const struct way *way, int kind, int collectives)
 {
@@ -29,15 +51,12 @@ static double seconds(const struct way *way, int kind, int collectives)
     double start = PMPI_Wtime();
     for (int k = 0; k < TOGETHER; k++) {
         MPI_Comm comm;
-        if (kind == 0)
-            way->dup(MPI_COMM_WORLD, &comm);
-        else
+        if (kind == 1)
             way->split(MPI_COMM_WORLD, 0, -rank, &comm);
-        for (int i = 0, one = 1, sum; i < collectives; i++)
-            if (i % 2 == 0)
-                way->allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
-            else
-                way->bcast(room, sizeof room, MPI_BYTE, 0, comm);
+        else
+            way->dup(MPI_COMM_WORLD, &comm);
+        for (int i = 0; i < collectives; i++)
+            collective(way, kind, i, comm);
         way->free(&comm);
     }
     return PMPI_Wtime() - start;
@@ -51,16 +70,19 @@ int main(int argc, char **argv)
     for (int i = 0, one = 1, sum; i < 100; i++) /* the world has what it wants */
         MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     for (int round = 0; round < rounds; round++)
-        for (size_t life = 0; life < sizeof lives / sizeof *lives; life++)
+        for (int life = 0; life < LIVES; life++)
             for (int kind = 0; kind < KINDS; kind++) {
                 double mine[2], most[2];
+                /* The first communicator of its kind after a while takes longer, by either way. */
+                seconds(&without, kind, 1);
+                seconds(&with, kind, 1);
                 for (int turn = 0; turn < 2; turn++) {
                     int which = (round + turn) % 2;
-                    mine[which] = seconds(which ? &with : &without, kind, lives[life]);
+                    mine[which] = seconds(which ? &with : &without, kind, lives[kind][life]);
                 }
                 PMPI_Reduce(mine, most, 2, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
                 if (rank == 0)
-                    printf("%s %d %.3f %.3f\n", kinds[kind], lives[life], most[0] * 1e6 / TOGETHER,
+                    printf("%s %d %.3f %.3f\n", kinds[kind], lives[kind][life], most[0] * 1e6 / TOGETHER,
                            most[1] * 1e6 / TOGETHER);
             }
     MPI_Finalize();

@@ -13,9 +13,8 @@ enum { FIRST_LINES = 1, MORE_LINES = 15, SLOTS_TOGETHER = FIRST_LINES + MORE_LIN
 static struct peers *all_peers; /* that may be found again: never with MPI_THREAD_MULTIPLE */
 static int private_count;
 static int64_t last_serial; /* of all on this process */
-/* Nanoseconds that it took, the last time, to make a private communicator, and to take a slot of one that is there; at first what is
- * usual. */
-static int64_t cost_of_one = 500 * 1000, cost_of_slot = 15 * 1000;
+/* Nanoseconds that it took, the last time, to make a private communicator, and a slab of one that is there; at first what is usual. */
+static int64_t cost_of_one = 500 * 1000, cost_of_slab = 100 * 1000;
 
 bool peers_may_add(void)
 {
@@ -192,6 +191,13 @@ static int slab_of(int slot, int *place)
     return slab;
 }
 
+/* Whether a slot's lines have to be made: the same on all ranks. */
+static bool needs_slab(const struct peers *peers, int slot)
+{
+    int place, slab = slab_of(slot, &place);
+    return peers->topology.most > 1 && slab >= peers->slab_count && slab < SLABS_MOST;
+}
+
 /* The next slab, and where nodes depend on each other the cells too: whether all nodes with several ranks have them. */
 static void share(struct peers *peers, MPI_Comm user, int slot)
 {
@@ -202,7 +208,7 @@ static void share(struct peers *peers, MPI_Comm user, int slot)
                              .fabric = {.comm = peers->comm, .failure = peers->failure, .tags = slot * FABRIC_TAGS}};
     const struct topology *topology = &peers->topology;
     int place, slab = slab_of(slot, &place);
-    if (topology->most == 1 || slab < peers->slab_count || slab == SLABS_MOST)
+    if (!needs_slab(peers, slot))
         return;
     struct segment *segment = &peers->slabs[slab];
     int64_t bytes = lines_in(slab) * (int64_t)sizeof(struct shared_rank);
@@ -261,7 +267,7 @@ enum {
     ROOMY,
     LIVED,
     COST,
-    COST_SLOT,
+    COST_SLAB,
     SERIAL,
     SERIAL_MOST,
     LAST_MOST,
@@ -287,9 +293,9 @@ int peers_join(struct peers **given, MPI_Comm user, bool good, int64_t lived, in
     int64_t mine[TERMS] = {[GOOD] = good && !reserve_is_touched(),
                            [MAY_ADD] = peers_may_add(),
                            [ROOMY] = !crowd(),
-                           [LIVED] = lived,
+                           [LIVED] = lived < PEERS_NOW - peers->waited ? lived + peers->waited : PEERS_NOW,
                            [COST] = -__atomic_load_n(&cost_of_one, __ATOMIC_RELAXED),
-                           [COST_SLOT] = -__atomic_load_n(&cost_of_slot, __ATOMIC_RELAXED),
+                           [COST_SLAB] = -__atomic_load_n(&cost_of_slab, __ATOMIC_RELAXED),
                            [SERIAL] = serial,
                            [SERIAL_MOST] = -serial,
                            [LAST_MOST] = -__atomic_load_n(&last_serial, __ATOMIC_RELAXED),
@@ -302,8 +308,11 @@ int peers_join(struct peers **given, MPI_Comm user, bool good, int64_t lived, in
         return error ? error : MPI_ERR_NO_MEM;
     int which = (int)(all[SLOT] == -all[SLOT_MOST] ? all[SLOT] : -all[SLOTS_MOST]);
     bool makes = all[SERIAL] < 0 || all[SERIAL] != -all[SERIAL_MOST];
-    if (all[LIVED] / PEERS_REPAID < -all[makes ? COST : COST_SLOT])
+    const bool grows = !makes && which < SLOTS_TOGETHER && needs_slab(peers, which);
+    if ((makes || grows) && all[LIVED] / PEERS_REPAID < -all[makes ? COST : COST_SLAB]) {
+        peers->waited += lived;
         return MPI_SUCCESS;
+    }
     if (makes) {
         if (!all[MAY_ADD])
             return MPI_ERR_OTHER;
@@ -320,8 +329,10 @@ int peers_join(struct peers **given, MPI_Comm user, bool good, int64_t lived, in
         return MPI_ERR_OTHER;
     take_slot(peers, which);
     share(peers, user, which);
-    /* Cells, and queues, or what else belongs to a slot, come later and take as long. */
-    __atomic_store_n(makes ? &cost_of_one : &cost_of_slot, 2 * (now() - begun), __ATOMIC_RELAXED);
+    if (makes) /* cells, and queues, come later and take as long */
+        __atomic_store_n(&cost_of_one, 2 * (now() - begun), __ATOMIC_RELAXED);
+    if (grows)
+        __atomic_store_n(&cost_of_slab, now() - begun, __ATOMIC_RELAXED);
     *slot = which;
     return MPI_SUCCESS;
 }

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "dispatch.h"
+#include "job.h"
 #include "nonblocking.h"
 #include "node/posts.h"
 #include "peers.h"
@@ -63,6 +64,8 @@ static void plan(struct state *state)
     state->posted = coll_comm_alone(state->peers);
     if (state->posted == NULL)
         return;
+    if (job.has_costs)
+        state->posted->costs = job.costs;
     posts_announce(state->posted);
     if (!state_wants_posts(state))
         refuse(state);

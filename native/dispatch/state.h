@@ -19,11 +19,11 @@ enum {
     COPIES_MOST = 16,
     CALLS_BEFORE =
         3, /* with UNISONO_PATIENCE=0, the call at which a communicator that is not MPI_COMM_WORLD is looked at */
-    LOOK_FIRST = 64,
+    /* So long that a communicator that ends right after it was looked at, or was offered memory for nonblocking calls, has
+     * lost less than a tenth of its time: benchmarks/short_lived.py. */
+    LOOK_FIRST = 256,
     LOOK_AGAIN = 4,
-    LATER_FIRST =
-        1024, /* nonblocking calls, at which memory for them is offered: it takes as long as some hundred of them, so
-                           that a communicator that ends soon after has lost a tenth at most */
+    LATER_FIRST = 4096,
 };
 
 struct copy {

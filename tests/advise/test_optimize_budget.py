@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.advise.made_world import HERE, METRIC, Fake
 from unisono.advise.journal import open_journal
-from unisono.advise.measuring import Wanted
 from unisono.advise.optimize import Optimizer, World
 from unisono.advise.story import read_story
 from unisono.core.errors import UserError
-from unisono.core.vocabulary import DEFAULT, Case, Condition
+from unisono.core.vocabulary import DEFAULT
 from unisono.report.story import write_story
 from unisono.tuning import read
 
@@ -23,15 +22,9 @@ def test_a_budget_that_ends_before_the_trials(tmp_path: Path) -> None:
     fake = Fake(tmp_path)
     now = [0.0]
 
-    def measure(
-        path: Path,
-        wanted: Wanted,
-        weights: Mapping[str, float],
-        seconds: float,
-        conditions: Mapping[Case, Condition],
-    ) -> bool:
+    def measure(*asked: Any) -> bool:
         now[0] = 3600.0
-        return fake.measure(path, wanted, weights, seconds, conditions)
+        return fake.measure(*asked)
 
     journal = open_journal(fake.files, fake.argv, HERE, metric=METRIC, pairs=3, resume=False)
     world = World(fake.record, measure, fake.say, lambda: now[0])

@@ -61,7 +61,6 @@ static void come(struct posts *posts)
     struct posts_rank *first = posts_part(posts, 0);
     const uint64_t mine = posts->begun + 1;
     uint64_t greatest = atomic_load_explicit(&first->first, memory_order_relaxed);
-    warm(posts);
     atomic_store_explicit(&posts_part(posts, posts->rank)->begun, posts->begun, memory_order_relaxed);
     while (greatest < mine && !atomic_compare_exchange_weak(&first->first, &greatest, mine))
         ;

@@ -285,7 +285,8 @@ class _Prover:
         with_plan = self._line(plan, plan.launch, applied.extra_mca)
         sides = {
             False: self._line(plan, DEFAULT, {}),
-            True: applied.serving(with_plan, self.machine, os.environ),
+            # As in the study: communicators that have been in use, not their first calls.
+            True: applied.serving(with_plan, self.machine, {"UNISONO_PATIENCE": "0", **os.environ}),
         }
         self.commands += [line.shell for line in sides.values()]
         self.notes += [note for note in [*applied.notes, *sides[True].notes] if note not in self.notes]
