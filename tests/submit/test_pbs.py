@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from unisono.core.errors import UserError
@@ -124,11 +124,35 @@ def test_states_are_understood(said: Path) -> None:
         Pbs().look(["1"])
 
 
-@given(st.dictionaries(st.text(), st.none() | st.integers() | st.dictionaries(st.text(), st.integers() | st.text())))
-def test_no_answer_is_a_traceback(jobs: dict[str, object]) -> None:
-    assert set(parse({"Jobs": jobs}, ["1"])) <= {"1"}
+_VALUES = st.none() | st.integers() | st.text() | st.lists(st.integers())
+_KEYS = st.sampled_from(
+    [
+        "1",
+        "1.vbox",
+        "job_state",
+        "comment",
+        "state",
+        "Resource_List",
+        "resources_used",
+        "resources_available",
+        "walltime",
+    ]
+)
+
+
+@given(_VALUES | st.recursive(_VALUES, lambda inner: st.dictionaries(_KEYS | st.text(), inner), max_leaves=12))
+@example({"": {"resources_available": 1}})
+@example({"1": {"Resource_List": 1, "resources_used": "1"}})
+def test_no_answer_is_a_traceback(records: object) -> None:
+    assert set(parse({"Jobs": records}, ["1"])) <= {"1"}
     with pytest.raises(UserError, match="names no node"):
-        node_cpus({"nodes": jobs})
+        node_cpus({"nodes": records})
+
+
+@pytest.mark.parametrize("ncpus", [0, "0", "-1", "\u00b2", "9" * 5000, [4], None])
+def test_what_no_number_of_cpus_can_be_counts_no_node(ncpus: object) -> None:
+    with pytest.raises(UserError, match="names no node"):
+        node_cpus({"nodes": {"a": {"resources_available": {"ncpus": ncpus}}}})
 
 
 def test_the_newest_job_of_a_name(said: Path) -> None:

@@ -91,7 +91,7 @@ class Pbs:
 def parse(document: Mapping[str, Any], ids: Sequence[str]) -> dict[str, Seen]:
     """Of `qstat -f -F json`, the jobs of these ids."""
     seen = {}
-    for whole, job in (document.get("Jobs") or {}).items():
+    for whole, job in _table(document, "Jobs").items():
         id = str(whole).partition(".")[0]
         if id not in ids or not isinstance(job, dict):
             continue
@@ -104,8 +104,8 @@ def parse(document: Mapping[str, Any], ids: Sequence[str]) -> dict[str, Seen]:
 
 def left(job: Mapping[str, Any]) -> str:
     """Of its time; "" where nothing says it."""
-    asked = parse_left(str((job.get("Resource_List") or {}).get("walltime", "")))
-    used = parse_left(str((job.get("resources_used") or {}).get("walltime", "0:00"))) or 0.0
+    asked = parse_left(str(_table(job, "Resource_List").get("walltime", "")))
+    used = parse_left(str(_table(job, "resources_used").get("walltime", "0:00"))) or 0.0
     if asked is None:
         return ""
     seconds = int(max(0.0, asked - used))
@@ -116,14 +116,21 @@ def node_cpus(document: Mapping[str, Any]) -> int:
     """CPUs of a node, as most of those have them that are up: a chunk that wants more never starts. Raises UserError
     where pbsnodes names none."""
     counts: Counter[int] = Counter()
-    for node in (document.get("nodes") or {}).values():
-        offers = node.get("resources_available") or {} if isinstance(node, dict) else {}
-        down = re.search(r"down|offline|unknown", str(node.get("state", ""))) if isinstance(node, dict) else True
-        if not down and str(offers.get("ncpus", "")).isdecimal() and int(offers["ncpus"]) > 0:
-            counts[int(offers["ncpus"])] += 1
+    for node in _table(document, "nodes").values():
+        if not isinstance(node, dict) or re.search(r"down|offline|unknown", str(node.get("state", ""))):
+            continue
+        ncpus = str(_table(node, "resources_available").get("ncpus", ""))
+        if re.fullmatch("0*[1-9][0-9]{0,8}", ncpus):
+            counts[int(ncpus)] += 1
     if not counts:
         raise UserError(_("pbsnodes: names no node that is up and says how many CPUs it has"))
     return counts.most_common(1)[0][0]
+
+
+def _table(record: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    """What a record has by this name, where that is a table."""
+    value = record.get(key)
+    return value if isinstance(value, dict) else {}
 
 
 def _json(command: str, words: Sequence[str]) -> Mapping[str, Any]:
