@@ -167,6 +167,7 @@ def test_every_control_is_reachable_and_named(plain: Elements) -> None:
 
 
 def test_text_contrast_is_enough_in_both_themes() -> None:
+    from unisono.report.figures_fabric import UNDER_NUMBERS
     from unisono.report.palette import ROLES
 
     def luminance(colour: str) -> float:
@@ -178,9 +179,10 @@ def test_text_contrast_is_enough_in_both_themes() -> None:
         light, dark = sorted((luminance(a), luminance(b)), reverse=True)
         return (light + 0.05) / (dark + 0.05)
 
+    under_numbers = [role.removeprefix("@") for _at, role in UNDER_NUMBERS]
     for theme in (0, 1):
         for role in ("text", "quiet", "better", "worse", "chosen"):
-            for ground in ("page", "panel"):
+            for ground in ("page", "panel") if role != "text" else ("page", "panel", *under_numbers):
                 assert contrast(ROLES[role][theme], ROLES[ground][theme]) >= 4.5, (role, ground, theme)
         for role in ROLES:
             if role.startswith(("series", "limit", "default")):

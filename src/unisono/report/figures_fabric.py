@@ -20,6 +20,8 @@ COLOURSCALE = [
     [0.75, "@worse-mid"],
     [1.0, "@worse-deep"],
 ]
+UNDER_NUMBERS: list[tuple[float, str]] = [(0.0, "@better-mid"), (0.5, "@neutral"), (1.0, "@worse-mid")]
+"""Where cells have numbers: no colour is so strong that the page's text could not be read on it."""
 _SATURATED = 1.0
 """Colours are full at twice and at half of the usual time."""
 _NUMBERS_MOST = 24
@@ -34,6 +36,7 @@ def matrix(fabric: Fabric, kind: Kind, mode: Mode) -> Figure | None:
     if not times.size:
         return None
     count = len(fabric.nodes)
+    numbers = count <= _NUMBERS_MOST
     middle = np.median(times, axis=0)
     usual = float(np.median(middle))
     scale, _word = _unit(fabric, kind, usual)
@@ -45,7 +48,7 @@ def matrix(fabric: Fabric, kind: Kind, mode: Mode) -> Figure | None:
         said = shown(kind, value)
         for row, column in ((a, b), (b, a)):
             colours[row][column] = round(math.log2(seconds / usual), 3)
-            texts[row][column] = f"{value / scale:.3g}" if count <= _NUMBERS_MOST else ""
+            texts[row][column] = f"{value / scale:.3g}" if numbers else ""
             hover[row][column] = hover_lines(
                 [said, _("{ratio:.2f} times the usual time").format(ratio=seconds / usual)]
             )
@@ -64,7 +67,7 @@ def matrix(fabric: Fabric, kind: Kind, mode: Mode) -> Figure | None:
                 "hovertext": hover,
                 "hovertemplate": "<b>%{y} - %{x}</b><br>%{hovertext}<extra></extra>",
                 "hoverongaps": False,
-                "colorscale": COLOURSCALE,
+                "colorscale": UNDER_NUMBERS if numbers else COLOURSCALE,
                 "zmin": -_SATURATED,
                 "zmax": _SATURATED,
                 "xgap": 1,
