@@ -310,7 +310,7 @@ int peers_join(struct peers **given, MPI_Comm user, bool good, int64_t lived, in
     bool makes = all[SERIAL] < 0 || all[SERIAL] != -all[SERIAL_MOST];
     const bool grows = !makes && which < SLOTS_TOGETHER && needs_slab(peers, which);
     if ((makes || grows) && all[LIVED] / PEERS_REPAID < -all[makes ? COST : COST_SLAB]) {
-        peers->waited += lived;
+        peers->waited = mine[LIVED];
         return MPI_SUCCESS;
     }
     if (makes) {
@@ -329,6 +329,8 @@ int peers_join(struct peers **given, MPI_Comm user, bool good, int64_t lived, in
         return MPI_ERR_OTHER;
     take_slot(peers, which);
     share(peers, user, which);
+    if (makes || grows) /* that time is spent */
+        peers->waited = 0;
     if (makes) /* cells, and queues, come later and take as long */
         __atomic_store_n(&cost_of_one, 2 * (now() - begun), __ATOMIC_RELAXED);
     if (grows)

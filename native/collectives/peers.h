@@ -35,7 +35,7 @@ struct peers {
     MPI_Comm comm;           /* MPI_COMM_NULL: none yet */
     struct failure *failure; /* of any of them, on whichever communicator */
     int64_t serial;          /* the same on all ranks; -1: no private communicator yet */
-    int64_t waited;          /* nanoseconds that communicators had been in use when it was too early */
+    int64_t waited;          /* nanoseconds of use, of communicators that came too early since something was made */
     int *process;            /* of the ranks of this node */
     struct slot *slots;
     int slot_count, free_slot;
@@ -53,8 +53,8 @@ struct peers *peers_find(MPI_Comm comm);
 void peers_leave(struct peers *peers);
 
 /* Collective over `user`: a slot of its peers for it, and the private communicator, or lines for more slots, if there are none.
- * These are only made when `lived`, the nanoseconds that `user` has been in use, with those of others that came too early,
- * is PEERS_REPAID times what making them takes, or PEERS_NOW. Else a slot costs about as much as a call.
+ * These are only made when `lived`, the nanoseconds that `user` has been in use since it last asked, with those of all that came
+ * too early, is PEERS_REPAID times what making them takes, or PEERS_NOW. Else a slot costs about as much as a call.
  * The same answer on all ranks: MPI_SUCCESS and a slot, or -1 for it is too early; or an error code, for it cannot be.
  * `good`: what this rank has to say about it. *peers may become another, in the place of what was given. */
 enum { PEERS_REPAID = 10 };

@@ -290,7 +290,11 @@ static void look_again(struct state *state)
     if (!known || !state_wants(state)) {
         state->failed = !known;
         state->ready = known;
-    } else if (!equip(state, now() - state->begun))
+        return;
+    }
+    const int64_t before = state->begun;
+    state->begun = now(); /* what was before is counted by its peers from here on */
+    if (!equip(state, state->begun - before))
         state->look_at = state->look_at < INT32_MAX / LOOK_AGAIN ? LOOK_AGAIN * state->look_at : INT32_MAX;
 }
 

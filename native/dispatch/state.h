@@ -38,7 +38,7 @@ struct state {
     MPI_Comm user;
     int rank, ranks;
     int calls, look_at;   /* collective calls until it is ready; how many until it is looked at again */
-    int64_t begun;        /* the first of them: nanoseconds of a clock */
+    int64_t begun;        /* the first of them, or the last look: nanoseconds of a clock */
     bool ready;           /* choices may be looked up */
     bool failed;          /* cannot be equipped */
     int later;            /* nonblocking calls, until memory for them is offered (offer.h) */
