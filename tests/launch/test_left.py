@@ -62,19 +62,22 @@ DRIVER = (
     "import sys; from unisono.launch.process import Process\n"
     "p = Process(sys.argv[2:], {})\n"
     "for _ in range(2): p.read_line(60)\n"
-    "if sys.argv[1] == 'note': p.note_segments()\n"
+    "if sys.argv[1] == 'measures': p.note_segments()\n"
     "print(p.pid, p.launch_id, p._guard.pid, flush=True)\n"
-    "p.read_line(600)\n"
+    "p.read_rest(600) if sys.argv[1] == 'runs' else p.read_line(600)\n"
 )
 
 
-def _without_watchers(argv: Sequence[str], *, noting: bool) -> tuple[int, str]:
-    """mpirun's pid and the launch's name, the driver and its guard having been killed; the ranks go on. `noting`: the
-    driver has noted what they share, as one that measures does once they have begun."""
-    words = [sys.executable, "-c", DRIVER, "note" if noting else "", *argv]
+def _without_watchers(argv: Sequence[str], driver_that: str) -> tuple[int, str]:
+    """mpirun's pid and the launch's name, the driver and its guard having been killed; the ranks go on. The driver
+    "knows" of no shared memory, "measures" and has noted it once the ranks have begun, or "runs" a program to its end,
+    and notes it meanwhile."""
+    words = [sys.executable, "-c", DRIVER, driver_that, *argv]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as driver:
         assert driver.stdout is not None
         root, launch_id, guard = driver.stdout.readline().split()
+        while driver_that == "runs" and not left._read(left.path_of(launch_id)).segments:
+            time.sleep(0.02)
         os.kill(int(guard), signal.SIGKILL)
         driver.kill()
     while left._start(int(guard)):  # a signal takes its time, and while the guard lives the launch is its
@@ -93,7 +96,7 @@ def _kill_all(root: int, launch_id: str) -> None:
 
 @pytest.fixture
 def killed(installed: Installed) -> Iterator[tuple[int, str]]:
-    root, launch_id = _without_watchers(installed.argv("-n", "2", installed.program, "hang"), noting=False)
+    root, launch_id = _without_watchers(installed.argv("-n", "2", installed.program, "hang"), "knows")
     yield root, launch_id
     tree.end(root, launch_id, 0.0)
 
@@ -126,7 +129,8 @@ def test_what_is_left_when_all_are_killed_is_removed(
 
 @pytest.mark.mpi
 @pytest.mark.nightly
-def test_what_mpich_leaves_is_removed(notes: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("driver_that", ["measures", "runs"])
+def test_what_mpich_leaves_is_removed(driver_that: str, notes: Path, tmp_path: Path) -> None:
     """MPICH 5 keeps the name of what its ranks share while they run, and draws it: only the note tells whose it is."""
     mpirun = Path(sys.prefix) / "mpich5" / "bin" / "mpirun"
     if not mpirun.exists():
@@ -134,7 +138,7 @@ def test_what_mpich_leaves_is_removed(notes: Path, tmp_path: Path) -> None:
     source, program = Path(__file__).with_name("program.c"), tmp_path / "program"
     subprocess.run([mpirun.with_name("mpicc"), "-o", program, source], check=True, timeout=120)
     before = set(SHARED.glob("mpich_shm_*"))
-    root, launch_id = _without_watchers([str(mpirun), "-n", "2", str(program), "hang"], noting=True)
+    root, launch_id = _without_watchers([str(mpirun), "-n", "2", str(program), "hang"], driver_that)
     _kill_all(root, launch_id)
     (mine,) = set(SHARED.glob("mpich_shm_*")) - before
     other = mine.with_name("mpich_shm_0_0")

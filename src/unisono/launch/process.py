@@ -27,6 +27,9 @@ _LINE_MOST = 1 << 30
 """Of the benchmark's: 100,000 ranks with all their CPUs take a tenth of it."""
 _SLICE = 0.2
 """Seconds between two looks at whether the process still lives, while nothing arrives."""
+_FIRST_LOOK = 1.0
+"""Seconds after which a program is first looked at for the shared memory of its ranks, then at twice the time, and so
+on: a look reads all of /proc, and a program may begin MPI late."""
 _END_PATIENCE = 10.0
 """Seconds mpirun may take to end after it closed its output."""
 
@@ -59,6 +62,7 @@ class Process:
                 "refused", N_("{argv} cannot be started: {strerror}").format(argv=self.argv[0], strerror=error.strerror)
             ) from error
         self._segments: set[Path] = set()
+        self._next_look = math.inf
         self._guard = _start_guard(self._popen.pid, self.launch_id, self._began)
         left.write(self.launch_id, self._began, self._popen.pid, self._guard.pid)
         self._buffer = bytearray()
@@ -133,8 +137,9 @@ class Process:
 
     def read_rest(self, deadline: float) -> str:
         """All remaining output (its last 64 MiB); returns when the launch has ended. Raises LaunchError "hung" at the
-        deadline."""
+        deadline. Meanwhile the shared memory of its ranks is noted now and then."""
         end = time.monotonic() + deadline
+        self._next_look = time.time() - self._began + _FIRST_LOOK
         while self._fill(end, deadline):
             if len(self._buffer) > 2 * _STDOUT_KEPT:
                 del self._buffer[:-_STDOUT_KEPT]
@@ -175,6 +180,9 @@ class Process:
         poll = select.poll()
         poll.register(self._popen.stdout, select.POLLIN)
         while True:
+            if (age := time.time() - self._began) >= self._next_look:
+                self.note_segments()
+                self._next_look = 2 * age
             left = end - time.monotonic()
             ended = self._popen.poll() is not None
             if poll.poll(1000 * max(0.0, min(_SLICE, left))):
