@@ -25,9 +25,9 @@ static bool all_of(MPI_Comm node, bool mine)
     return all;
 }
 
-bool copies_create(struct copies *copies, MPI_Comm node, size_t most)
+bool copy_speed_create(struct copy_speed *copies, MPI_Comm node, size_t most)
 {
-    *copies = (struct copies){.head = page_round(sizeof(struct flag_rank)), .most = most};
+    *copies = (struct copy_speed){.head = page_round(sizeof(struct flag_rank)), .most = most};
     MPI_Comm_rank(node, &copies->flags.rank);
     MPI_Comm_size(node, &copies->flags.count);
     size_t room = (size_t)memory_available() / 4 / (size_t)copies->flags.count;
@@ -42,12 +42,12 @@ bool copies_create(struct copies *copies, MPI_Comm node, size_t most)
         copies->private_copy = malloc(data);
         if (all_of(node, copies->private_copy != NULL))
             break;
-        copies_free(copies);
+        copy_speed_free(copies);
     }
     memset(copies->private_copy, 0, data_bytes(copies->most));
     copies->flags.ranks = malloc((size_t)copies->flags.count * sizeof *copies->flags.ranks);
     if (!all_of(node, copies->flags.ranks != NULL)) {
-        copies_free(copies);
+        copy_speed_free(copies);
         return false;
     }
     for (int rank = 0; rank < copies->flags.count; rank++)
@@ -55,7 +55,7 @@ bool copies_create(struct copies *copies, MPI_Comm node, size_t most)
     return true;
 }
 
-void copies_free(struct copies *copies)
+void copy_speed_free(struct copy_speed *copies)
 {
     segment_free(&copies->segment);
     free(copies->flags.ranks);
@@ -64,12 +64,12 @@ void copies_free(struct copies *copies)
     copies->private_copy = NULL;
 }
 
-static char *data_of(const struct copies *copies, int rank)
+static char *data_of(const struct copy_speed *copies, int rank)
 {
     return (char *)copies->flags.ranks[rank] + copies->head;
 }
 
-char *copies_own(const struct copies *copies)
+char *copy_speed_own(const struct copy_speed *copies)
 {
     return data_of(copies, copies->flags.rank);
 }
@@ -93,7 +93,7 @@ static void copy(char *to, const char *from, size_t bytes, size_t total, bool mo
     }
 }
 
-static void copy_timed(struct copies *copies, int run, size_t bytes, size_t total)
+static void copy_timed(struct copy_speed *copies, int run, size_t bytes, size_t total)
 {
     enum way way = (enum way)(run % WAYS);
     bool moves = run / WAYS % 2 == 1;
@@ -108,7 +108,7 @@ static void copy_timed(struct copies *copies, int run, size_t bytes, size_t tota
     mine->end = clock_now();
 }
 
-double copies_bandwidth(struct copies *copies, size_t bytes, bool everybody)
+double copy_speed_bandwidth(struct copy_speed *copies, size_t bytes, bool everybody)
 {
     struct flags *flags = &copies->flags;
     size_t total = bytes > COPY_LEAST ? bytes : COPY_LEAST / bytes * bytes;

@@ -11,7 +11,7 @@
 /* Sizes below this are copied several at a time, or reading the clock would be what is timed. */
 enum { COPY_LEAST = 65536 };
 
-struct copies {
+struct copy_speed {
     struct segment segment; /* per rank: its flags, then `most` bytes (at least COPY_LEAST) */
     struct flags flags;
     size_t head, each;
@@ -20,14 +20,14 @@ struct copies {
 };
 
 /* Collective over the ranks of a node. Takes less than `most` where memory is short; false when there is none. */
-bool copies_create(struct copies *copies, MPI_Comm node, size_t most);
-void copies_free(struct copies *copies);
+bool copy_speed_create(struct copy_speed *copies, MPI_Comm node, size_t most);
+void copy_speed_free(struct copy_speed *copies);
 
 /* GB/s (1e9 bytes a second), all copying ranks together: rank 0 alone or everybody at once, from and to the next rank,
    the fastest way and run of several. Collective; the result is on rank 0. */
-double copies_bandwidth(struct copies *copies, size_t bytes, bool everybody);
+double copy_speed_bandwidth(struct copy_speed *copies, size_t bytes, bool everybody);
 
 /* This rank's own part of the shared memory, `most` bytes. */
-char *copies_own(const struct copies *copies);
+char *copy_speed_own(const struct copy_speed *copies);
 
 #endif

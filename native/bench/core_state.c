@@ -23,7 +23,7 @@ static bool probe_make(struct probe *probe, struct team *team, struct problem *p
     }
     if (!team_agree(team, problem)) {
         if (good)
-            state_end(probe);
+            core_state_end(probe);
         return false;
     }
     for (int rank = 0; rank < team->locals; rank++)
@@ -32,7 +32,7 @@ static bool probe_make(struct probe *probe, struct team *team, struct problem *p
     return true;
 }
 
-bool state_command(struct bench *bench, struct command *command, struct problem *problem)
+bool core_state_command(struct bench *bench, struct command *command, struct problem *problem)
 {
     struct team *team = &bench->team;
     if (!command_complete(command, problem))
@@ -59,7 +59,7 @@ bool state_command(struct bench *bench, struct command *command, struct problem 
     return true;
 }
 
-void state_end(struct probe *probe)
+void core_state_end(struct probe *probe)
 {
     segment_free(&probe->segment);
     free(probe->flags.ranks);

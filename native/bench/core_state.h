@@ -6,8 +6,8 @@
 #include "bench.h"
 
 /* Collective. Rank 0 answers one line: the time of an exchange by flags, of the node where it takes longest. */
-bool state_command(struct bench *bench, struct command *command, struct problem *problem);
+bool core_state_command(struct bench *bench, struct command *command, struct problem *problem);
 
-void state_end(struct probe *probe);
+void core_state_end(struct probe *probe);
 
 #endif

@@ -18,7 +18,7 @@ static bool wanted(int a, int b, int ranks)
     return ranks <= ALL_PAIRS || a == 0 || (a % (ranks / 8) == 0 && ((b - a) & (b - a - 1)) == 0);
 }
 
-static void add_pairs(struct copies *copies, struct text *text)
+static void add_pairs(struct copy_speed *copies, struct text *text)
 {
     struct flags *flags = &copies->flags;
     double best = 0;
@@ -37,20 +37,20 @@ static void add_pairs(struct copies *copies, struct text *text)
     text_add(text, "],\"latency_ns\":%.1f,\"flags_ns\":%.1f", best, flags_exchange(flags));
 }
 
-static void add_copies(struct copies *copies, struct text *text)
+static void add_copies(struct copy_speed *copies, struct text *text)
 {
     const char *comma = "";
     text_add(text, ",\"copy\":[");
     for (size_t bytes = SMALLEST; bytes <= copies->most; bytes *= 4) {
-        double one = copies_bandwidth(copies, bytes, false);
-        double all = copies_bandwidth(copies, bytes, true);
+        double one = copy_speed_bandwidth(copies, bytes, false);
+        double all = copy_speed_bandwidth(copies, bytes, true);
         text_add(text, "%s{\"bytes\":%zu,\"gbps_one\":%.3f,\"gbps_all\":%.3f}", comma, bytes, one, all);
         comma = ",";
     }
     text_add(text, "]");
 }
 
-static void measure_node(struct copies *copies, struct text *text)
+static void measure_node(struct copy_speed *copies, struct text *text)
 {
     if (copies->flags.count > 1)
         add_pairs(copies, text);
@@ -63,16 +63,16 @@ static const char *measure_all(struct bench *bench, size_t most)
 {
     struct team *team = &bench->team;
     struct text *text = &bench->answer;
-    struct copies copies;
+    struct copy_speed copies;
     if (bench->oversubscribed)
         return "more ranks than CPUs: limits would be those of the scheduler";
     struct problem problem = {""};
-    bool got = copies_create(&copies, team->node_comm, most);
+    bool got = copy_speed_create(&copies, team->node_comm, most);
     if (!got)
         problem_set(&problem, "memory: not even a few KiB of shared memory");
     if (!team_agree(team, &problem)) {
         if (got)
-            copies_free(&copies);
+            copy_speed_free(&copies);
         return "memory: a node has not even a few KiB of shared memory left";
     }
     text_add(text, "{\"limits\":1,");
@@ -81,10 +81,10 @@ static const char *measure_all(struct bench *bench, size_t most)
     if (team->nodes > 1) {
         int64_t smallest = -(int64_t)copies.most;
         team_maximum_all(team, &smallest, 1);
-        link_measure(team, text, copies.private_copy, copies_own(&copies), (size_t)-smallest);
+        link_measure(team, text, copies.private_copy, copy_speed_own(&copies), (size_t)-smallest);
     }
     text_add(text, "}");
-    copies_free(&copies);
+    copy_speed_free(&copies);
     return NULL;
 }
 

@@ -38,7 +38,7 @@ static const struct {
     bool (*obey)(struct bench *bench, struct command *command, struct problem *problem);
 } verbs[] = {{"algorithms", algorithms_command}, {"compute", compute_command}, {"define", define_command},
              {"digest", digest_command},         {"fabric", fabric_command},   {"limits", limits_command},
-             {"measure", measure_command},       {"state", state_command}};
+             {"measure", measure_command},       {"state", core_state_command}};
 
 static void answer(struct bench *bench, const char *verb, const struct problem *problem)
 {
@@ -131,7 +131,7 @@ int main(int argc, char **argv)
     arena_free(&bench.arena);
     sweep_free(&bench.sweep);
     if (bench.probe.made)
-        state_end(&bench.probe);
+        core_state_end(&bench.probe);
     settings_end(&bench.settings);
     team_free(&bench.team);
     MPI_Finalize();

@@ -92,7 +92,7 @@ static struct around_side side_of(int count)
     return side;
 }
 
-struct around *around_of(struct state *state)
+struct around *around_of(struct comm_state *state)
 {
     if (state->around != NULL)
         return state->around;

@@ -4,7 +4,7 @@
 
 #include "collectives.h"
 
-struct state;
+struct comm_state;
 
 /* The arrays are by block, in the order of MPI's: `in` of the sources, `out` of the targets. */
 struct around {
@@ -20,7 +20,7 @@ struct around {
 
 /* Collective the first time. Not possible: the communicator has no topology; a rank has the same neighbour twice, of which MPI
  * libraries do not mean the same (a torus that is two ranks wide); or one takes for its neighbour who does not know it. */
-struct around *around_of(struct state *state);
+struct around *around_of(struct comm_state *state);
 void around_free(struct around *around);
 
 /* Local: how many targets and sources a rank has; false: the communicator has no topology. */

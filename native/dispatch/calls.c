@@ -10,7 +10,7 @@
 #include "pack.h"
 #include "reduction.h"
 #include "serve.h"
-#include "state.h"
+#include "comm_state.h"
 
 /* Where element number `index` is. */
 static char *element(const void *buffer, int64_t index, const struct layout *layout)
@@ -21,14 +21,14 @@ static char *element(const void *buffer, int64_t index, const struct layout *lay
 bool dispatch_barrier(MPI_Comm *comm, int *error)
 {
     struct call call = {.collective = COLL_BARRIER};
-    struct state *state = state_find(*comm);
+    struct comm_state *state = comm_state_find(*comm);
     const struct implementation *ours = state != NULL ? serve_choose(state, &call, true, comm) : NULL;
     return ours != NULL && serve(state, &call, ours, error);
 }
 
 bool dispatch_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm *comm, int *error)
 {
-    struct state *state = state_find(*comm);
+    struct comm_state *state = comm_state_find(*comm);
     struct layout layout;
     if (state == NULL || root < 0 || root >= state->ranks || buffer == MPI_IN_PLACE || !types_layout(type, &layout))
         return false;
@@ -51,7 +51,7 @@ bool dispatch_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, 
 }
 
 /* reduce, allreduce, scan and exscan: types with gaps are not served by us, so there is nothing to pack. */
-static bool combine(struct state *state, struct call *call, MPI_Count count, MPI_Datatype type, MPI_Op op,
+static bool combine(struct comm_state *state, struct call *call, MPI_Count count, MPI_Datatype type, MPI_Op op,
                     MPI_Comm *comm, int *error)
 {
     struct layout layout;
@@ -69,7 +69,7 @@ static bool combine(struct state *state, struct call *call, MPI_Count count, MPI
 static bool reduce(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
                    MPI_Comm *comm, int *error)
 {
-    struct state *state = state_find(*comm);
+    struct comm_state *state = comm_state_find(*comm);
     if (state == NULL || root < 0 || root >= state->ranks || (send == MPI_IN_PLACE && state->rank != root))
         return false;
     struct call call = {.collective = COLL_REDUCE, .root = root, .send = send};
@@ -87,7 +87,7 @@ bool dispatch_reduce(const void *send, void *receive, MPI_Count count, MPI_Datat
 bool dispatch_allreduce(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm *comm,
                         int *error)
 {
-    struct state *state = state_find(*comm);
+    struct comm_state *state = comm_state_find(*comm);
     struct call call = {.collective = COLL_ALLREDUCE, .send = send, .receive = receive};
     return (state != NULL && combine(state, &call, count, type, op, comm, error)) ||
            ordered_allreduce(send, receive, count, type, op, *comm, error);
@@ -97,7 +97,7 @@ bool dispatch_allreduce(const void *send, void *receive, MPI_Count count, MPI_Da
 bool dispatch_scan(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm *comm,
                    int *error)
 {
-    struct state *state = ordered_order() == ORDER_FREE ? state_find(*comm) : NULL;
+    struct comm_state *state = ordered_order() == ORDER_FREE ? comm_state_find(*comm) : NULL;
     struct call call = {.collective = COLL_SCAN, .send = send, .receive = receive};
     return state != NULL && combine(state, &call, count, type, op, comm, error);
 }
@@ -105,7 +105,7 @@ bool dispatch_scan(const void *send, void *receive, MPI_Count count, MPI_Datatyp
 bool dispatch_exscan(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm *comm,
                      int *error)
 {
-    struct state *state = ordered_order() == ORDER_FREE ? state_find(*comm) : NULL;
+    struct comm_state *state = ordered_order() == ORDER_FREE ? comm_state_find(*comm) : NULL;
     struct call call = {.collective = COLL_EXSCAN, .send = send == MPI_IN_PLACE ? receive : send};
     if (state == NULL)
         return false;
@@ -116,7 +116,7 @@ bool dispatch_exscan(const void *send, void *receive, MPI_Count count, MPI_Datat
 bool dispatch_allgather(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
                         MPI_Datatype type, MPI_Comm *comm, int *error)
 {
-    struct state *state = state_find(*comm);
+    struct comm_state *state = comm_state_find(*comm);
     struct layout in, out;
     bool in_place = send == MPI_IN_PLACE;
     if (state == NULL || receive == MPI_IN_PLACE || !types_layout(type, &in))

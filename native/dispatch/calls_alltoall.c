@@ -15,7 +15,7 @@ struct side {
 };
 
 /* Bytes of each block that go at a time, the same on all ranks: pieces of about the same length. */
-static int64_t piece_of(const struct state *state, int64_t bytes)
+static int64_t piece_of(const struct comm_state *state, int64_t bytes)
 {
     int64_t most = SERVE_WINDOW / state->ranks;
     if (bytes <= most || most < SERVE_PIECE)
@@ -24,7 +24,8 @@ static int64_t piece_of(const struct state *state, int64_t bytes)
     return (bytes + pieces - 1) / pieces;
 }
 
-static struct stream stream_of(const struct state *state, const struct side *side, int rank, char *room, int64_t piece)
+static struct stream stream_of(const struct comm_state *state, const struct side *side, int rank, char *room,
+                               int64_t piece)
 {
     return (struct stream){.place = side->data + rank * side->count * side->layout.extent,
                            .type = side->type,
@@ -34,14 +35,14 @@ static struct stream stream_of(const struct state *state, const struct side *sid
 }
 
 /* Pieces one after the other, and after them an element for each rank where they may be cut. */
-static int64_t room_for(const struct state *state, const struct side *side, int64_t piece, int64_t bytes)
+static int64_t room_for(const struct comm_state *state, const struct side *side, int64_t piece, int64_t bytes)
 {
     return state->ranks * (piece + (side->layout.contiguous || piece == bytes ? 0 : side->layout.size));
 }
 
 /* Between the program's memory and the room. */
-static int move(const struct state *state, const struct side *side, int64_t at, int64_t now, char *room, int64_t piece,
-                bool leaves)
+static int move(const struct comm_state *state, const struct side *side, int64_t at, int64_t now, char *room,
+                int64_t piece, bool leaves)
 {
     int failed = MPI_SUCCESS;
     for (int rank = 0; rank < state->ranks && failed == MPI_SUCCESS; rank++) {
@@ -53,7 +54,7 @@ static int move(const struct state *state, const struct side *side, int64_t at, 
 }
 
 /* Blocks of `bytes`, in pieces of call->bytes. */
-static int run_pieces(struct state *state, const struct call *call, const struct implementation *ours,
+static int run_pieces(struct comm_state *state, const struct call *call, const struct implementation *ours,
                       const struct side *out, const struct side *in, int64_t bytes)
 {
     void *leaving = NULL, *coming = NULL;
@@ -74,8 +75,8 @@ static int run_pieces(struct state *state, const struct call *call, const struct
 }
 
 /* What is not contiguous is packed at once. */
-static int run_whole(struct state *state, struct call *call, const struct implementation *ours, const struct side *out,
-                     const struct side *in)
+static int run_whole(struct comm_state *state, struct call *call, const struct implementation *ours,
+                     const struct side *out, const struct side *in)
 {
     int64_t all = state->ranks * call->bytes;
     int failed = MPI_SUCCESS;
@@ -110,7 +111,7 @@ static enum packing own_packing(const struct side *out, const struct side *in, b
     return piece < bytes && element <= piece / 4 ? PACKS_PIECES : PACKS_WHOLE;
 }
 
-static bool is_cut_well(const struct state *state, const struct implementation *ours, int64_t piece, int64_t bytes)
+static bool is_cut_well(const struct comm_state *state, const struct implementation *ours, int64_t piece, int64_t bytes)
 {
     const struct shape last = {.bytes = bytes % piece > 0 ? bytes % piece : piece, .commutative = true};
     return algorithm_applies(ours->algorithm, state->ours, &last);
@@ -119,7 +120,7 @@ static bool is_cut_well(const struct state *state, const struct implementation *
 bool dispatch_alltoall(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
                        MPI_Datatype type, MPI_Comm *comm, int *error)
 {
-    struct state *state = state_find(*comm);
+    struct comm_state *state = comm_state_find(*comm);
     struct side in = {.data = receive, .count = count, .type = type}, out;
     if (state == NULL || receive == MPI_IN_PLACE || !types_layout(type, &in.layout))
         return false;

@@ -11,7 +11,7 @@
 #include "side.h"
 
 /* Over several nodes, whether the call goes in pieces. */
-static bool is_cut(struct state *state, const struct algorithm *algorithm, const struct side *out,
+static bool is_cut(struct comm_state *state, const struct algorithm *algorithm, const struct side *out,
                    const struct side *in, bool in_place)
 {
     bool always = in_place || algorithm->collects != NULL;
@@ -27,7 +27,7 @@ static bool is_cut(struct state *state, const struct algorithm *algorithm, const
 }
 
 /* Bytes of each block that go at a time. */
-static int64_t piece_of(const struct state *state, const struct algorithm *algorithm)
+static int64_t piece_of(const struct comm_state *state, const struct algorithm *algorithm)
 {
     const struct shape unit = {.bytes = 1, .element = 1, .commutative = true};
     int64_t share = SERVE_WINDOW / state->ranks,
@@ -38,7 +38,8 @@ static int64_t piece_of(const struct state *state, const struct algorithm *algor
     return SERVE_WINDOW / kept > SERVE_KEPT ? SERVE_WINDOW / kept : SERVE_KEPT;
 }
 
-static int run(struct state *state, const struct implementation *ours, struct side *out, struct side *in, bool in_place)
+static int run(struct comm_state *state, const struct implementation *ours, struct side *out, struct side *in,
+               bool in_place)
 {
     int64_t longest = out->longest > in->longest ? out->longest : in->longest;
     int64_t piece = piece_of(state, ours->algorithm);
@@ -95,10 +96,10 @@ static bool has_gaps(const struct blocks *blocks, int ranks)
 }
 
 /* Where the types are known. */
-static bool serve_sides(enum collective collective, struct state *state, struct side *out, struct side *in,
+static bool serve_sides(enum collective collective, struct comm_state *state, struct side *out, struct side *in,
                         bool in_place, MPI_Comm *comm, int *error)
 {
-    if (state_vectors(state) == NULL)
+    if (comm_state_vectors(state) == NULL)
         return false;
     out->count = in->count = state->ranks;
     out->packs = out->data == in->data || has_gaps(&out->blocks, state->ranks);
@@ -117,7 +118,7 @@ static bool serve_sides(enum collective collective, struct state *state, struct 
 bool dispatch_alltoallv(const void *send, struct dispatch_vector send_given, MPI_Datatype send_type, void *receive,
                         struct dispatch_vector given, MPI_Datatype type, MPI_Comm *comm, int *error)
 {
-    struct state *state = state_find(*comm);
+    struct comm_state *state = comm_state_find(*comm);
     bool in_place = send == MPI_IN_PLACE; /* on all ranks or none */
     if (in_place)
         send = receive, send_given = given, send_type = type;
@@ -136,19 +137,19 @@ static bool are_typed(const struct dispatch_vector *given)
 bool dispatch_alltoallw(const void *send, struct dispatch_vector send_given, void *receive,
                         struct dispatch_vector given, MPI_Comm *comm, int *error)
 {
-    struct state *state = state_find(*comm);
+    struct comm_state *state = comm_state_find(*comm);
     bool in_place = send == MPI_IN_PLACE; /* on all ranks or none */
     if (in_place)
         send = receive, send_given = given;
     struct side out = {.blocks = {.given = &send_given}, .data = (char *)(uintptr_t)send};
     struct side in = {.blocks = {.given = &given}, .data = receive};
-    struct layout *layouts = state != NULL ? state_layouts(state) : NULL;
+    struct layout *layouts = state != NULL ? comm_state_layouts(state) : NULL;
     if (layouts == NULL)
         return false;
     bool served = receive != MPI_IN_PLACE && are_typed(&given) && are_typed(&send_given) &&
                   look_at_types(&in.blocks, state->ranks, layouts) &&
                   look_at_types(&out.blocks, state->ranks, layouts + state->ranks) &&
                   serve_sides(COLL_ALLTOALLW, state, &out, &in, in_place, comm, error);
-    state_layouts_done(state);
+    comm_state_layouts_done(state);
     return served;
 }

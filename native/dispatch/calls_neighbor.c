@@ -7,7 +7,7 @@
  * at those at which they look for memory of devices (device.h). */
 #include "side.h"
 
-static int run(struct state *state, const struct implementation *ours, struct side *out, struct side *in)
+static int run(struct comm_state *state, const struct implementation *ours, struct side *out, struct side *in)
 {
     static char nothing; /* the place of no blocks */
     const struct around *around = state->around;
@@ -81,7 +81,7 @@ static bool measure(struct side *side, struct dispatch_vector *made, const struc
 static bool neighbor(enum collective collective, const struct given *send, const struct given *receive, MPI_Comm *comm,
                      int *error)
 {
-    struct state *state = state_find(*comm);
+    struct comm_state *state = comm_state_find(*comm);
     const struct shape shape = {.commutative = true};
     struct dispatch_vector made[2];
     struct side out, in;

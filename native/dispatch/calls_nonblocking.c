@@ -4,7 +4,7 @@
 #include "dispatch.h"
 #include "nonblocking.h"
 #include "serve.h"
-#include "state.h"
+#include "comm_state.h"
 
 /* Data of the program: *bytes of `count` elements. False: MPI forbids it. */
 static bool look_at(const void *data, MPI_Count count, MPI_Datatype type, struct packed *side, int64_t *bytes)
@@ -46,7 +46,7 @@ static void receive(struct wish *wish, struct packed side)
 }
 
 /* Whether a root is one. */
-static bool is_root_sound(const struct state *state, int root)
+static bool is_root_sound(const struct comm_state *state, int root)
 {
     return state != NULL && root >= 0 && root < state->ranks;
 }
@@ -54,14 +54,14 @@ static bool is_root_sound(const struct state *state, int root)
 bool dispatch_ibarrier(MPI_Comm comm, MPI_Request *request, int *error)
 {
     const struct wish wish = {.call = {.collective = COLL_IBARRIER}};
-    struct state *state = state_of_nonblocking(comm);
+    struct comm_state *state = comm_state_of_nonblocking(comm);
     return state != NULL && nonblocking_begin(state, &wish, request, error);
 }
 
 bool dispatch_ibcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request *request,
                      int *error)
 {
-    struct state *state = state_of_nonblocking(comm);
+    struct comm_state *state = comm_state_of_nonblocking(comm);
     struct wish wish = {.call = {.collective = COLL_IBCAST, .root = root}};
     struct packed side;
     if (!is_root_sound(state, root) || !look_at(buffer, count, type, &side, &wish.call.bytes))
@@ -74,8 +74,8 @@ bool dispatch_ibcast(void *buffer, MPI_Count count, MPI_Datatype type, int root,
 }
 
 /* All that combine; a rank sends `blocks` times what it receives. */
-static bool combine(struct state *state, enum collective collective, int root, const void *from, int blocks, void *to,
-                    MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Request *request, int *error)
+static bool combine(struct comm_state *state, enum collective collective, int root, const void *from, int blocks,
+                    void *to, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Request *request, int *error)
 {
     struct wish wish = {.call = {.collective = collective, .root = root, .count = count}};
     struct packed in, out;
@@ -94,7 +94,7 @@ static bool combine(struct state *state, enum collective collective, int root, c
 bool dispatch_ireduce(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
                       MPI_Comm comm, MPI_Request *request, int *error)
 {
-    struct state *state = state_of_nonblocking(comm);
+    struct comm_state *state = comm_state_of_nonblocking(comm);
     return is_root_sound(state, root) && (send != MPI_IN_PLACE || state->rank == root) &&
            combine(state, COLL_IREDUCE, root, send, 1, receive, count, type, op, request, error);
 }
@@ -102,34 +102,34 @@ bool dispatch_ireduce(const void *send, void *receive, MPI_Count count, MPI_Data
 bool dispatch_iallreduce(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                          MPI_Request *request, int *error)
 {
-    struct state *state = state_of_nonblocking(comm);
+    struct comm_state *state = comm_state_of_nonblocking(comm);
     return state != NULL && combine(state, COLL_IALLREDUCE, 0, send, 1, receive, count, type, op, request, error);
 }
 
 bool dispatch_iscan(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                     MPI_Request *request, int *error)
 {
-    struct state *state = state_of_nonblocking(comm);
+    struct comm_state *state = comm_state_of_nonblocking(comm);
     return state != NULL && combine(state, COLL_ISCAN, 0, send, 1, receive, count, type, op, request, error);
 }
 
 bool dispatch_iexscan(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                       MPI_Request *request, int *error)
 {
-    struct state *state = state_of_nonblocking(comm);
+    struct comm_state *state = comm_state_of_nonblocking(comm);
     return state != NULL && combine(state, COLL_IEXSCAN, 0, send, 1, receive, count, type, op, request, error);
 }
 
 bool dispatch_ireduce_scatter_block(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op,
                                     MPI_Comm comm, MPI_Request *request, int *error)
 {
-    struct state *state = state_of_nonblocking(comm);
+    struct comm_state *state = comm_state_of_nonblocking(comm);
     return state != NULL &&
            combine(state, COLL_IREDUCE_SCATTER_BLOCK, 0, send, state->ranks, receive, count, type, op, request, error);
 }
 
 /* iallgather and ialltoall, where a rank sends `blocks` blocks. */
-static bool exchange(struct state *state, enum collective collective, const void *from, MPI_Count send_count,
+static bool exchange(struct comm_state *state, enum collective collective, const void *from, MPI_Count send_count,
                      MPI_Datatype send_type, int blocks, void *to, MPI_Count count, MPI_Datatype type,
                      MPI_Request *request, int *error)
 {
@@ -150,7 +150,7 @@ static bool exchange(struct state *state, enum collective collective, const void
 bool dispatch_iallgather(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
                          MPI_Datatype type, MPI_Comm comm, MPI_Request *request, int *error)
 {
-    struct state *state = state_of_nonblocking(comm);
+    struct comm_state *state = comm_state_of_nonblocking(comm);
     return state != NULL &&
            exchange(state, COLL_IALLGATHER, send, send_count, send_type, 1, receive, count, type, request, error);
 }
@@ -158,7 +158,7 @@ bool dispatch_iallgather(const void *send, MPI_Count send_count, MPI_Datatype se
 bool dispatch_ialltoall(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
                         MPI_Datatype type, MPI_Comm comm, MPI_Request *request, int *error)
 {
-    struct state *state = state_of_nonblocking(comm);
+    struct comm_state *state = comm_state_of_nonblocking(comm);
     return state != NULL && exchange(state, COLL_IALLTOALL, send, send_count, send_type, state->ranks, receive, count,
                                      type, request, error);
 }
@@ -166,7 +166,7 @@ bool dispatch_ialltoall(const void *send, MPI_Count send_count, MPI_Datatype sen
 bool dispatch_igather(const void *from, MPI_Count send_count, MPI_Datatype send_type, void *to, MPI_Count count,
                       MPI_Datatype type, int root, MPI_Comm comm, MPI_Request *request, int *error)
 {
-    struct state *state = state_of_nonblocking(comm);
+    struct comm_state *state = comm_state_of_nonblocking(comm);
     struct wish wish = {.call = {.collective = COLL_IGATHER, .root = root}};
     struct packed own, all;
     int64_t sent = 0;
@@ -191,7 +191,7 @@ bool dispatch_igather(const void *from, MPI_Count send_count, MPI_Datatype send_
 bool dispatch_iscatter(const void *from, MPI_Count send_count, MPI_Datatype send_type, void *to, MPI_Count count,
                        MPI_Datatype type, int root, MPI_Comm comm, MPI_Request *request, int *error)
 {
-    struct state *state = state_of_nonblocking(comm);
+    struct comm_state *state = comm_state_of_nonblocking(comm);
     struct wish wish = {.call = {.collective = COLL_ISCATTER, .root = root}};
     struct packed own, all;
     int64_t got = 0;

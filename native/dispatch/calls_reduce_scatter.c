@@ -6,7 +6,7 @@
 #include "vectors.h"
 
 /* One after the other; the total, or -1 where a count is none. `blocks` NULL: `count` elements for each. */
-static int64_t arrange(const struct state *state, const struct blocks *blocks, MPI_Count count,
+static int64_t arrange(const struct comm_state *state, const struct blocks *blocks, MPI_Count count,
                        const struct layout *layout, int64_t *bytes, int64_t *at)
 {
     int64_t total = 0;
@@ -22,11 +22,11 @@ static int64_t arrange(const struct state *state, const struct blocks *blocks, M
 static bool scatter(enum collective collective, const void *send, void *receive, const struct dispatch_vector *given,
                     MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm *comm, int *error)
 {
-    struct state *state = state_find(*comm);
+    struct comm_state *state = comm_state_find(*comm);
     struct layout layout;
     const struct blocks blocks = {.given = given};
     if (state == NULL || receive == MPI_IN_PLACE || !types_layout(type, &layout) ||
-        types_op(layout.kind, op) == OP_FORBIDDEN || state_vectors(state) == NULL)
+        types_op(layout.kind, op) == OP_FORBIDDEN || comm_state_vectors(state) == NULL)
         return false;
     int64_t *bytes = state->vectors, *at = state->vectors + state->ranks;
     int64_t total = arrange(state, given != NULL ? &blocks : NULL, count, &layout, bytes, at);

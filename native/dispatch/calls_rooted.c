@@ -21,7 +21,7 @@ static bool is_block(struct side *side, int64_t *bytes)
 }
 
 /* Whether a rank's arguments are sound, and the bytes of a block, which are the same on all. */
-static bool is_possible(const struct state *state, struct side *all, struct side *own, bool is_root, bool in_place,
+static bool is_possible(const struct comm_state *state, struct side *all, struct side *own, bool is_root, bool in_place,
                         int64_t *bytes)
 {
     int64_t its;
@@ -35,7 +35,8 @@ static bool is_possible(const struct state *state, struct side *all, struct side
     return true;
 }
 
-static const struct implementation *choose(struct state *state, const struct call *call, bool packs, MPI_Comm *comm)
+static const struct implementation *choose(struct comm_state *state, const struct call *call, bool packs,
+                                           MPI_Comm *comm)
 {
     int64_t all = call->bytes > SERVE_LONGEST ? 0 : state->ranks * call->bytes;
     enum packing packing = serve_packing(state, call, all, packs ? PACKS_WHOLE : PACKS_NOTHING);
@@ -57,7 +58,7 @@ static bool is_apart(const struct side *own, const struct side *all, bool is_roo
 bool dispatch_gather(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
                      MPI_Datatype type, int root, MPI_Comm *comm, int *error)
 {
-    struct state *state = state_find(*comm);
+    struct comm_state *state = comm_state_find(*comm);
     struct side own = {.data = (char *)(uintptr_t)send, .count = send_count, .type = send_type};
     struct side all = {.data = receive, .count = count, .type = type};
     bool in_place = send == MPI_IN_PLACE, is_root = state != NULL && state->rank == root;
@@ -96,7 +97,7 @@ bool dispatch_gather(const void *send, MPI_Count send_count, MPI_Datatype send_t
 bool dispatch_scatter(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
                       MPI_Datatype type, int root, MPI_Comm *comm, int *error)
 {
-    struct state *state = state_find(*comm);
+    struct comm_state *state = comm_state_find(*comm);
     struct side all = {.data = (char *)(uintptr_t)send, .count = send_count, .type = send_type};
     struct side own = {.data = receive, .count = count, .type = type};
     bool in_place = receive == MPI_IN_PLACE, is_root = state != NULL && state->rank == root;

@@ -37,7 +37,7 @@ static int64_t place_of(const struct part *part, int rank)
 }
 
 /* Of the root's: whether all counts are some; the block in place is nobody's. */
-static bool measure(struct part *all, const struct state *state, bool in_place)
+static bool measure(struct part *all, const struct comm_state *state, bool in_place)
 {
     for (int rank = 0; rank < state->ranks; rank++) {
         int64_t bytes = bytes_of(all, rank);
@@ -55,7 +55,7 @@ static int64_t room_of(const struct part *part, int64_t bytes, int64_t piece)
     return bytes <= piece ? bytes : piece + (part->blocks.layout.contiguous ? 0 : part->blocks.layout.size);
 }
 
-static int make_room(struct state *state, struct part *part, int which, int64_t piece)
+static int make_room(struct comm_state *state, struct part *part, int which, int64_t piece)
 {
     int64_t bytes = 0;
     void *room = NULL;
@@ -70,7 +70,7 @@ static int make_room(struct state *state, struct part *part, int which, int64_t 
 }
 
 /* Bytes [from, from + piece) of each of the root's blocks, and where they are. */
-static void arrange(struct part *all, const struct state *state, bool in_place, int64_t from, int64_t piece)
+static void arrange(struct part *all, const struct comm_state *state, bool in_place, int64_t from, int64_t piece)
 {
     int64_t next = 0;
     for (int rank = 0; rank < state->ranks; rank++) {
@@ -82,8 +82,8 @@ static void arrange(struct part *all, const struct state *state, bool in_place, 
 }
 
 /* A piece of one block, between the program's memory and the room. */
-static int move(const struct state *state, const struct part *part, int rank, int64_t from, int64_t bytes, char *room,
-                int64_t piece, bool leaves)
+static int move(const struct comm_state *state, const struct part *part, int rank, int64_t from, int64_t bytes,
+                char *room, int64_t piece, bool leaves)
 {
     const struct stream stream = {.place = part->data + place_of(part, rank),
                                   .type = part->blocks.type,
@@ -93,7 +93,7 @@ static int move(const struct state *state, const struct part *part, int rank, in
     return leaves ? stream_pack(&stream, from, bytes, room) : stream_unpack(&stream, from, bytes, room);
 }
 
-static int move_all(const struct state *state, const struct part *all, int64_t from, int64_t piece, bool leaves)
+static int move_all(const struct comm_state *state, const struct part *all, int64_t from, int64_t piece, bool leaves)
 {
     int failed = MPI_SUCCESS;
     for (int rank = 0; rank < state->ranks && failed == MPI_SUCCESS && all->packs; rank++)
@@ -101,7 +101,7 @@ static int move_all(const struct state *state, const struct part *all, int64_t f
     return failed;
 }
 
-static int64_t piece_of(struct state *state, const struct part *all, const struct part *own)
+static int64_t piece_of(struct comm_state *state, const struct part *all, const struct part *own)
 {
     const int64_t share = SERVE_WINDOW / state->ranks, piece = share > SERVE_PIECE ? share : SERVE_PIECE;
     if (state->ours->topology.nodes == 1)
@@ -114,7 +114,7 @@ static int64_t piece_of(struct state *state, const struct part *all, const struc
     return INT64_MAX;
 }
 
-static int run(struct state *state, struct call *call, const struct implementation *ours, struct part *all,
+static int run(struct comm_state *state, struct call *call, const struct implementation *ours, struct part *all,
                struct part *own, bool in_place)
 {
     const bool is_root = state->rank == call->root, gathers = call->collective == COLL_GATHERV;
@@ -149,9 +149,10 @@ static int run(struct state *state, struct call *call, const struct implementati
 /* `own` and `all` say what the program gave; what it gave for all blocks counts on the root alone. */
 static bool rooted(enum collective collective, struct part *all, struct part *own, int root, MPI_Comm *comm, int *error)
 {
-    struct state *state = state_find(*comm);
+    struct comm_state *state = comm_state_find(*comm);
     const bool is_root = state != NULL && state->rank == root, in_place = own->data == MPI_IN_PLACE;
-    if (state == NULL || root < 0 || root >= state->ranks || (in_place && !is_root) || state_vectors(state) == NULL)
+    if (state == NULL || root < 0 || root >= state->ranks || (in_place && !is_root) ||
+        comm_state_vectors(state) == NULL)
         return false;
     if (!in_place) {
         if (!types_layout(own->blocks.type, &own->blocks.layout) || (own->longest = bytes_of(own, 0)) < 0)

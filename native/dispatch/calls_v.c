@@ -50,12 +50,12 @@ static bool is_arranged(const struct blocks *blocks, int ranks)
 bool dispatch_allgatherv(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
                          struct dispatch_vector given, MPI_Datatype type, MPI_Comm *comm, int *error)
 {
-    struct state *state = state_find(*comm);
+    struct comm_state *state = comm_state_find(*comm);
     struct blocks blocks = {.given = &given, .type = type};
     struct layout out;
     bool in_place = send == MPI_IN_PLACE;
     if (state == NULL || receive == MPI_IN_PLACE || !vectors_given(&given) || !types_layout(type, &blocks.layout) ||
-        state_vectors(state) == NULL)
+        comm_state_vectors(state) == NULL)
         return false;
     blocks.bytes = state->vectors;
     blocks.at = state->vectors + state->ranks;

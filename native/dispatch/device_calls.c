@@ -28,13 +28,13 @@ bool device_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MP
 {
     copy_begin();
     bool served = dispatch_bcast(buffer, count, type, root, comm, error);
-    struct copy one, none = {.host = NULL};
+    struct device_copy one, none = {.host = NULL};
     if (!copy_again(served))
         return served;
-    copy_take(&one, buffer, 0, count, type, *comm);
+    device_copy_take(&one, buffer, 0, count, type, *comm);
     int failed = MPI_SUCCESS;
     dispatch_bcast(one.use, count, type, root, comm, &failed);
-    return copy_end(&none, &one, failed, *comm, error);
+    return device_copy_end(&none, &one, failed, *comm, error);
 }
 
 bool device_reduce(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
@@ -42,16 +42,16 @@ bool device_reduce(const void *send, void *receive, MPI_Count count, MPI_Datatyp
 {
     copy_begin();
     bool served = dispatch_reduce(send, receive, count, type, op, root, comm, error);
-    struct copy in, out;
+    struct device_copy in, out;
     if (!copy_again(served))
         return served;
     int rank = 0;
     PMPI_Comm_rank(*comm, &rank);
-    copy_take(&in, send, 0, count, type, *comm);
-    copy_take(&out, receive, 0, rank == root ? count : 0, type, *comm);
+    device_copy_take(&in, send, 0, count, type, *comm);
+    device_copy_take(&out, receive, 0, rank == root ? count : 0, type, *comm);
     int failed = MPI_SUCCESS;
     dispatch_reduce(in.use, out.use, count, type, op, root, comm, &failed);
-    return copy_end(&in, &out, failed, *comm, error);
+    return device_copy_end(&in, &out, failed, *comm, error);
 }
 
 bool device_allreduce(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm *comm,
@@ -59,14 +59,14 @@ bool device_allreduce(const void *send, void *receive, MPI_Count count, MPI_Data
 {
     copy_begin();
     bool served = dispatch_allreduce(send, receive, count, type, op, comm, error);
-    struct copy in, out;
+    struct device_copy in, out;
     if (!copy_again(served))
         return served;
-    copy_take(&in, send, 0, count, type, *comm);
-    copy_take(&out, receive, 0, count, type, *comm);
+    device_copy_take(&in, send, 0, count, type, *comm);
+    device_copy_take(&out, receive, 0, count, type, *comm);
     int failed = MPI_SUCCESS;
     dispatch_allreduce(in.use, out.use, count, type, op, comm, &failed);
-    return copy_end(&in, &out, failed, *comm, error);
+    return device_copy_end(&in, &out, failed, *comm, error);
 }
 
 bool device_scan(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm *comm,
@@ -74,14 +74,14 @@ bool device_scan(const void *send, void *receive, MPI_Count count, MPI_Datatype 
 {
     copy_begin();
     bool served = dispatch_scan(send, receive, count, type, op, comm, error);
-    struct copy in, out;
+    struct device_copy in, out;
     if (!copy_again(served))
         return served;
-    copy_take(&in, send, 0, count, type, *comm);
-    copy_take(&out, receive, 0, count, type, *comm);
+    device_copy_take(&in, send, 0, count, type, *comm);
+    device_copy_take(&out, receive, 0, count, type, *comm);
     int failed = MPI_SUCCESS;
     dispatch_scan(in.use, out.use, count, type, op, comm, &failed);
-    return copy_end(&in, &out, failed, *comm, error);
+    return device_copy_end(&in, &out, failed, *comm, error);
 }
 
 /* Rank 0's `receive` means nothing, but where it is what is sent. */
@@ -90,16 +90,16 @@ bool device_exscan(const void *send, void *receive, MPI_Count count, MPI_Datatyp
 {
     copy_begin();
     bool served = dispatch_exscan(send, receive, count, type, op, comm, error);
-    struct copy in, out;
+    struct device_copy in, out;
     int rank = 0;
     if (!copy_again(served))
         return served;
     PMPI_Comm_rank(*comm, &rank);
-    copy_take(&in, send, 0, count, type, *comm);
-    copy_take(&out, receive, 0, rank > 0 || send == MPI_IN_PLACE ? count : 0, type, *comm);
+    device_copy_take(&in, send, 0, count, type, *comm);
+    device_copy_take(&out, receive, 0, rank > 0 || send == MPI_IN_PLACE ? count : 0, type, *comm);
     int failed = MPI_SUCCESS;
     dispatch_exscan(in.use, out.use, count, type, op, comm, &failed);
-    return copy_end(&in, &out, failed, *comm, error);
+    return device_copy_end(&in, &out, failed, *comm, error);
 }
 
 bool device_allgather(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
@@ -107,14 +107,14 @@ bool device_allgather(const void *send, MPI_Count send_count, MPI_Datatype send_
 {
     copy_begin();
     bool served = dispatch_allgather(send, send_count, send_type, receive, count, type, comm, error);
-    struct copy in, out;
+    struct device_copy in, out;
     if (!copy_again(served))
         return served;
-    copy_take(&in, send, 0, send_count, send_type, *comm);
-    copy_take(&out, receive, 0, count * ranks_of(*comm), type, *comm);
+    device_copy_take(&in, send, 0, send_count, send_type, *comm);
+    device_copy_take(&out, receive, 0, count * ranks_of(*comm), type, *comm);
     int failed = MPI_SUCCESS;
     dispatch_allgather(in.use, send_count, send_type, out.use, count, type, comm, &failed);
-    return copy_end(&in, &out, failed, *comm, error);
+    return device_copy_end(&in, &out, failed, *comm, error);
 }
 
 bool device_allgatherv(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
@@ -122,16 +122,16 @@ bool device_allgatherv(const void *send, MPI_Count send_count, MPI_Datatype send
 {
     copy_begin();
     bool served = dispatch_allgatherv(send, send_count, send_type, receive, blocks, type, comm, error);
-    struct copy in, out;
+    struct device_copy in, out;
     int64_t first, last;
     if (!copy_again(served))
         return served;
     bounds(blocks, *comm, &first, &last);
-    copy_take(&in, send, 0, send_count, send_type, *comm);
-    copy_take(&out, receive, first, last, type, *comm);
+    device_copy_take(&in, send, 0, send_count, send_type, *comm);
+    device_copy_take(&out, receive, first, last, type, *comm);
     int failed = MPI_SUCCESS;
     dispatch_allgatherv(in.use, send_count, send_type, out.use, blocks, type, comm, &failed);
-    return copy_end(&in, &out, failed, *comm, error);
+    return device_copy_end(&in, &out, failed, *comm, error);
 }
 
 bool device_alltoall(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
@@ -139,14 +139,14 @@ bool device_alltoall(const void *send, MPI_Count send_count, MPI_Datatype send_t
 {
     copy_begin();
     bool served = dispatch_alltoall(send, send_count, send_type, receive, count, type, comm, error);
-    struct copy in, out;
+    struct device_copy in, out;
     if (!copy_again(served))
         return served;
-    copy_take(&in, send, 0, send_count * ranks_of(*comm), send_type, *comm);
-    copy_take(&out, receive, 0, count * ranks_of(*comm), type, *comm);
+    device_copy_take(&in, send, 0, send_count * ranks_of(*comm), send_type, *comm);
+    device_copy_take(&out, receive, 0, count * ranks_of(*comm), type, *comm);
     int failed = MPI_SUCCESS;
     dispatch_alltoall(in.use, send_count, send_type, out.use, count, type, comm, &failed);
-    return copy_end(&in, &out, failed, *comm, error);
+    return device_copy_end(&in, &out, failed, *comm, error);
 }
 
 bool device_alltoallv(const void *send, struct dispatch_vector send_blocks, MPI_Datatype send_type, void *receive,
@@ -154,19 +154,19 @@ bool device_alltoallv(const void *send, struct dispatch_vector send_blocks, MPI_
 {
     copy_begin();
     bool served = dispatch_alltoallv(send, send_blocks, send_type, receive, blocks, type, comm, error);
-    struct copy in = {.use = (void *)(uintptr_t)send}, out;
+    struct device_copy in = {.use = (void *)(uintptr_t)send}, out;
     int64_t first, last;
     if (!copy_again(served))
         return served;
     if (send != MPI_IN_PLACE) {
         bounds(send_blocks, *comm, &first, &last);
-        copy_take(&in, send, first, last, send_type, *comm);
+        device_copy_take(&in, send, first, last, send_type, *comm);
     }
     bounds(blocks, *comm, &first, &last);
-    copy_take(&out, receive, first, last, type, *comm);
+    device_copy_take(&out, receive, first, last, type, *comm);
     int failed = MPI_SUCCESS;
     dispatch_alltoallv(in.use, send_blocks, send_type, out.use, blocks, type, comm, &failed);
-    return copy_end(&in, &out, failed, *comm, error);
+    return device_copy_end(&in, &out, failed, *comm, error);
 }
 
 bool device_gather(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
@@ -174,16 +174,16 @@ bool device_gather(const void *send, MPI_Count send_count, MPI_Datatype send_typ
 {
     copy_begin();
     bool served = dispatch_gather(send, send_count, send_type, receive, count, type, root, comm, error);
-    struct copy in, out;
+    struct device_copy in, out;
     int rank = 0;
     if (!copy_again(served))
         return served;
     PMPI_Comm_rank(*comm, &rank);
-    copy_take(&in, send, 0, send == MPI_IN_PLACE ? 0 : send_count, send_type, *comm);
-    copy_take(&out, receive, 0, rank == root ? count * ranks_of(*comm) : 0, type, *comm);
+    device_copy_take(&in, send, 0, send == MPI_IN_PLACE ? 0 : send_count, send_type, *comm);
+    device_copy_take(&out, receive, 0, rank == root ? count * ranks_of(*comm) : 0, type, *comm);
     int failed = MPI_SUCCESS;
     dispatch_gather(in.use, send_count, send_type, out.use, count, type, root, comm, &failed);
-    return copy_end(&in, &out, failed, *comm, error);
+    return device_copy_end(&in, &out, failed, *comm, error);
 }
 
 bool device_scatter(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
@@ -191,16 +191,16 @@ bool device_scatter(const void *send, MPI_Count send_count, MPI_Datatype send_ty
 {
     copy_begin();
     bool served = dispatch_scatter(send, send_count, send_type, receive, count, type, root, comm, error);
-    struct copy in, out;
+    struct device_copy in, out;
     int rank = 0;
     if (!copy_again(served))
         return served;
     PMPI_Comm_rank(*comm, &rank);
-    copy_take(&in, send, 0, rank == root ? send_count * ranks_of(*comm) : 0, send_type, *comm);
-    copy_take(&out, receive, 0, receive == MPI_IN_PLACE ? 0 : count, type, *comm);
+    device_copy_take(&in, send, 0, rank == root ? send_count * ranks_of(*comm) : 0, send_type, *comm);
+    device_copy_take(&out, receive, 0, receive == MPI_IN_PLACE ? 0 : count, type, *comm);
     int failed = MPI_SUCCESS;
     dispatch_scatter(in.use, send_count, send_type, out.use, count, type, root, comm, &failed);
-    return copy_end(&in, &out, failed, *comm, error);
+    return device_copy_end(&in, &out, failed, *comm, error);
 }
 
 bool device_reduce_scatter(const void *send, void *receive, struct dispatch_vector given, MPI_Datatype type, MPI_Op op,
@@ -208,7 +208,7 @@ bool device_reduce_scatter(const void *send, void *receive, struct dispatch_vect
 {
     copy_begin();
     bool served = dispatch_reduce_scatter(send, receive, given, type, op, comm, error);
-    struct copy in, out;
+    struct device_copy in, out;
     int64_t all = 0, own = 0;
     int rank = 0;
     if (!copy_again(served))
@@ -219,11 +219,11 @@ bool device_reduce_scatter(const void *send, void *receive, struct dispatch_vect
         all += count;
         own = i == rank ? count : own;
     }
-    copy_take(&in, send, 0, send == MPI_IN_PLACE ? 0 : all, type, *comm);
-    copy_take(&out, receive, 0, send == MPI_IN_PLACE ? all : own, type, *comm);
+    device_copy_take(&in, send, 0, send == MPI_IN_PLACE ? 0 : all, type, *comm);
+    device_copy_take(&out, receive, 0, send == MPI_IN_PLACE ? all : own, type, *comm);
     int failed = MPI_SUCCESS;
     dispatch_reduce_scatter(in.use, out.use, given, type, op, comm, &failed);
-    return copy_end(&in, &out, failed, *comm, error);
+    return device_copy_end(&in, &out, failed, *comm, error);
 }
 
 bool device_reduce_scatter_block(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op,
@@ -231,15 +231,15 @@ bool device_reduce_scatter_block(const void *send, void *receive, MPI_Count coun
 {
     copy_begin();
     bool served = dispatch_reduce_scatter_block(send, receive, count, type, op, comm, error);
-    struct copy in, out;
+    struct device_copy in, out;
     if (!copy_again(served))
         return served;
     const MPI_Count all = count * ranks_of(*comm);
-    copy_take(&in, send, 0, send == MPI_IN_PLACE ? 0 : all, type, *comm);
-    copy_take(&out, receive, 0, send == MPI_IN_PLACE ? all : count, type, *comm);
+    device_copy_take(&in, send, 0, send == MPI_IN_PLACE ? 0 : all, type, *comm);
+    device_copy_take(&out, receive, 0, send == MPI_IN_PLACE ? all : count, type, *comm);
     int failed = MPI_SUCCESS;
     dispatch_reduce_scatter_block(in.use, out.use, count, type, op, comm, &failed);
-    return copy_end(&in, &out, failed, *comm, error);
+    return device_copy_end(&in, &out, failed, *comm, error);
 }
 
 bool device_gatherv(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
@@ -247,7 +247,7 @@ bool device_gatherv(const void *send, MPI_Count send_count, MPI_Datatype send_ty
 {
     copy_begin();
     bool served = dispatch_gatherv(send, send_count, send_type, receive, given, type, root, comm, error);
-    struct copy in, out;
+    struct device_copy in, out;
     int64_t first = 0, last = 0;
     int rank = 0;
     if (!copy_again(served))
@@ -255,11 +255,11 @@ bool device_gatherv(const void *send, MPI_Count send_count, MPI_Datatype send_ty
     PMPI_Comm_rank(*comm, &rank);
     if (rank == root)
         bounds(given, *comm, &first, &last);
-    copy_take(&in, send, 0, send == MPI_IN_PLACE ? 0 : send_count, send_type, *comm);
-    copy_take(&out, receive, first, last, type, *comm);
+    device_copy_take(&in, send, 0, send == MPI_IN_PLACE ? 0 : send_count, send_type, *comm);
+    device_copy_take(&out, receive, first, last, type, *comm);
     int failed = MPI_SUCCESS;
     dispatch_gatherv(in.use, send_count, send_type, out.use, given, type, root, comm, &failed);
-    return copy_end(&in, &out, failed, *comm, error);
+    return device_copy_end(&in, &out, failed, *comm, error);
 }
 
 bool device_scatterv(const void *send, struct dispatch_vector given, MPI_Datatype send_type, void *receive,
@@ -267,7 +267,7 @@ bool device_scatterv(const void *send, struct dispatch_vector given, MPI_Datatyp
 {
     copy_begin();
     bool served = dispatch_scatterv(send, given, send_type, receive, count, type, root, comm, error);
-    struct copy in, out;
+    struct device_copy in, out;
     int64_t first = 0, last = 0;
     int rank = 0;
     if (!copy_again(served))
@@ -275,9 +275,9 @@ bool device_scatterv(const void *send, struct dispatch_vector given, MPI_Datatyp
     PMPI_Comm_rank(*comm, &rank);
     if (rank == root)
         bounds(given, *comm, &first, &last);
-    copy_take(&in, send, first, last, send_type, *comm);
-    copy_take(&out, receive, 0, receive == MPI_IN_PLACE ? 0 : count, type, *comm);
+    device_copy_take(&in, send, first, last, send_type, *comm);
+    device_copy_take(&out, receive, 0, receive == MPI_IN_PLACE ? 0 : count, type, *comm);
     int failed = MPI_SUCCESS;
     dispatch_scatterv(in.use, given, send_type, out.use, count, type, root, comm, &failed);
-    return copy_end(&in, &out, failed, *comm, error);
+    return device_copy_end(&in, &out, failed, *comm, error);
 }

@@ -21,16 +21,16 @@ bool device_neighbor_allgather(const void *send, MPI_Count send_count, MPI_Datat
 {
     copy_begin();
     bool served = dispatch_neighbor_allgather(send, send_count, send_type, receive, count, type, comm, error);
-    struct copy in, out;
+    struct device_copy in, out;
     int targets, sources;
     if (!copy_again(served))
         return served;
     around_count(*comm, &targets, &sources);
-    copy_take(&in, send, 0, send_count, send_type, *comm);
-    copy_take(&out, receive, 0, count * sources, type, *comm);
+    device_copy_take(&in, send, 0, send_count, send_type, *comm);
+    device_copy_take(&out, receive, 0, count * sources, type, *comm);
     int failed = MPI_SUCCESS;
     dispatch_neighbor_allgather(in.use, send_count, send_type, out.use, count, type, comm, &failed);
-    return copy_end(&in, &out, failed, *comm, error);
+    return device_copy_end(&in, &out, failed, *comm, error);
 }
 
 bool device_neighbor_allgatherv(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
@@ -38,18 +38,18 @@ bool device_neighbor_allgatherv(const void *send, MPI_Count send_count, MPI_Data
 {
     copy_begin();
     bool served = dispatch_neighbor_allgatherv(send, send_count, send_type, receive, blocks, type, comm, error);
-    struct copy in, out;
+    struct device_copy in, out;
     int targets, sources;
     int64_t first, last;
     if (!copy_again(served))
         return served;
     around_count(*comm, &targets, &sources);
     bounds(blocks, sources, &first, &last);
-    copy_take(&in, send, 0, send_count, send_type, *comm);
-    copy_take(&out, receive, first, last, type, *comm);
+    device_copy_take(&in, send, 0, send_count, send_type, *comm);
+    device_copy_take(&out, receive, first, last, type, *comm);
     int failed = MPI_SUCCESS;
     dispatch_neighbor_allgatherv(in.use, send_count, send_type, out.use, blocks, type, comm, &failed);
-    return copy_end(&in, &out, failed, *comm, error);
+    return device_copy_end(&in, &out, failed, *comm, error);
 }
 
 bool device_neighbor_alltoall(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive,
@@ -57,16 +57,16 @@ bool device_neighbor_alltoall(const void *send, MPI_Count send_count, MPI_Dataty
 {
     copy_begin();
     bool served = dispatch_neighbor_alltoall(send, send_count, send_type, receive, count, type, comm, error);
-    struct copy in, out;
+    struct device_copy in, out;
     int targets, sources;
     if (!copy_again(served))
         return served;
     around_count(*comm, &targets, &sources);
-    copy_take(&in, send, 0, send_count * targets, send_type, *comm);
-    copy_take(&out, receive, 0, count * sources, type, *comm);
+    device_copy_take(&in, send, 0, send_count * targets, send_type, *comm);
+    device_copy_take(&out, receive, 0, count * sources, type, *comm);
     int failed = MPI_SUCCESS;
     dispatch_neighbor_alltoall(in.use, send_count, send_type, out.use, count, type, comm, &failed);
-    return copy_end(&in, &out, failed, *comm, error);
+    return device_copy_end(&in, &out, failed, *comm, error);
 }
 
 bool device_neighbor_alltoallv(const void *send, struct dispatch_vector send_blocks, MPI_Datatype send_type,
@@ -75,17 +75,17 @@ bool device_neighbor_alltoallv(const void *send, struct dispatch_vector send_blo
 {
     copy_begin();
     bool served = dispatch_neighbor_alltoallv(send, send_blocks, send_type, receive, blocks, type, comm, error);
-    struct copy in, out;
+    struct device_copy in, out;
     int targets, sources;
     int64_t first, last;
     if (!copy_again(served))
         return served;
     around_count(*comm, &targets, &sources);
     bounds(send_blocks, targets, &first, &last);
-    copy_take(&in, send, first, last, send_type, *comm);
+    device_copy_take(&in, send, first, last, send_type, *comm);
     bounds(blocks, sources, &first, &last);
-    copy_take(&out, receive, first, last, type, *comm);
+    device_copy_take(&out, receive, first, last, type, *comm);
     int failed = MPI_SUCCESS;
     dispatch_neighbor_alltoallv(in.use, send_blocks, send_type, out.use, blocks, type, comm, &failed);
-    return copy_end(&in, &out, failed, *comm, error);
+    return device_copy_end(&in, &out, failed, *comm, error);
 }

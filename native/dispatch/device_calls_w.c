@@ -23,11 +23,11 @@ static void bounds_typed(const struct dispatch_vector *given, MPI_Comm comm, int
     }
 }
 
-static void take_typed(struct copy *copy, const void *buffer, const struct dispatch_vector *given, MPI_Comm comm)
+static void take_typed(struct device_copy *copy, const void *buffer, const struct dispatch_vector *given, MPI_Comm comm)
 {
     int64_t low, high;
     bounds_typed(given, comm, &low, &high);
-    copy_take(copy, buffer, low, high, MPI_BYTE, comm);
+    device_copy_take(copy, buffer, low, high, MPI_BYTE, comm);
 }
 
 bool device_alltoallw(const void *send, struct dispatch_vector send_blocks, void *receive,
@@ -35,7 +35,7 @@ bool device_alltoallw(const void *send, struct dispatch_vector send_blocks, void
 {
     copy_begin();
     bool served = dispatch_alltoallw(send, send_blocks, receive, blocks, comm, error);
-    struct copy in = {.use = (void *)(uintptr_t)send}, out;
+    struct device_copy in = {.use = (void *)(uintptr_t)send}, out;
     if (!copy_again(served))
         return served;
     if (send != MPI_IN_PLACE)
@@ -43,5 +43,5 @@ bool device_alltoallw(const void *send, struct dispatch_vector send_blocks, void
     take_typed(&out, receive, &blocks, *comm);
     int failed = MPI_SUCCESS;
     dispatch_alltoallw(in.use, send_blocks, out.use, blocks, comm, &failed);
-    return copy_end(&in, &out, failed, *comm, error);
+    return device_copy_end(&in, &out, failed, *comm, error);
 }

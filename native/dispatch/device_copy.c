@@ -8,7 +8,7 @@
 enum { PIECE = 1 << 30 };
 
 /* The MPI library, which the program trusts with this memory, moves it. */
-static int move(const struct copy *copy, bool back, MPI_Comm comm)
+static int move(const struct device_copy *copy, bool back, MPI_Comm comm)
 {
     char *device = (char *)copy->buffer + copy->low;
     int failed = MPI_SUCCESS;
@@ -31,10 +31,11 @@ static void end_program(const char *what)
     abort();
 }
 
-void copy_take(struct copy *copy, const void *buffer, int64_t first, int64_t end, MPI_Datatype type, MPI_Comm comm)
+void device_copy_take(struct device_copy *copy, const void *buffer, int64_t first, int64_t end, MPI_Datatype type,
+                      MPI_Comm comm)
 {
     MPI_Count low, extent, true_low, true_extent;
-    *copy = (struct copy){.buffer = (void *)(uintptr_t)buffer, .use = (void *)(uintptr_t)buffer};
+    *copy = (struct device_copy){.buffer = (void *)(uintptr_t)buffer, .use = (void *)(uintptr_t)buffer};
     if (end <= first || !device_is(buffer, buffer))
         return;
     if (PMPI_Type_get_extent_x(type, &low, &extent) != MPI_SUCCESS ||
@@ -51,7 +52,7 @@ void copy_take(struct copy *copy, const void *buffer, int64_t first, int64_t end
         end_program("cannot copy what is on its device");
 }
 
-static int give_back(struct copy *copy, bool back, int failed, MPI_Comm comm)
+static int give_back(struct device_copy *copy, bool back, int failed, MPI_Comm comm)
 {
     if (copy->host != NULL && back && failed == MPI_SUCCESS)
         failed = move(copy, true, comm);
@@ -71,7 +72,7 @@ bool copy_again(bool served)
     return wanted;
 }
 
-bool copy_end(struct copy *send, struct copy *receive, int failed, MPI_Comm comm, int *error)
+bool device_copy_end(struct device_copy *send, struct device_copy *receive, int failed, MPI_Comm comm, int *error)
 {
     device_call = (struct device_call){.here = false};
     failed = give_back(receive, true, failed, comm);

@@ -5,7 +5,7 @@
 #include "device.h"
 
 /* A buffer, or its copy in host memory: `bytes` from `low` of it. */
-struct copy {
+struct device_copy {
     void *buffer, *use;
     char *host;
     int64_t low, bytes;
@@ -15,8 +15,9 @@ void copy_begin(void);
 /* Whether a copy is wanted; `served` is what the first attempt said. */
 bool copy_again(bool served);
 /* Elements `first` to `end` of the buffer. Where that cannot be, the program ends after a line. */
-void copy_take(struct copy *copy, const void *buffer, int64_t first, int64_t end, MPI_Datatype type, MPI_Comm comm);
+void device_copy_take(struct device_copy *copy, const void *buffer, int64_t first, int64_t end, MPI_Datatype type,
+                      MPI_Comm comm);
 /* After the second attempt, which serves. */
-bool copy_end(struct copy *send, struct copy *receive, int failed, MPI_Comm comm, int *error);
+bool device_copy_end(struct device_copy *send, struct device_copy *receive, int failed, MPI_Comm comm, int *error);
 
 #endif

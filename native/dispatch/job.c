@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "agree.h"
-#include "copies.h"
+#include "duplicates.h"
 #include "device.h"
 #include "dispatch.h"
 #include "measure.h"
@@ -14,7 +14,7 @@
 #include "nonblocking.h"
 #include "ordered.h"
 #include "reserve.h"
-#include "state.h"
+#include "comm_state.h"
 #include "types.h"
 #include "verbose.h"
 
@@ -179,7 +179,7 @@ bool job_prepare(void)
         complain("libunisono", 0, "a rank has no memory left for it");
         return false;
     }
-    mine[GOOD] = topology_start() == MPI_SUCCESS && state_start() && types_start();
+    mine[GOOD] = topology_start() == MPI_SUCCESS && comm_state_start() && types_start();
     mine[PLAIN] = !dispatch_below;
     mine[HOSTS] = !device_driver();
     mine[COMPLETE] = dispatch_all_complete;
@@ -223,9 +223,9 @@ void dispatch_finish(void)
     dispatch_posts = false;
     if (job.verbose && world_rank() == 0)
         verbose_print();
-    state_finish();
+    comm_state_finish();
     types_finish();
-    copies_end();
+    duplicates_end();
     rules_free(&job.rules);
     rules_free(&job.forced);
     job.started = false;

@@ -7,7 +7,7 @@
 #include "node/node.h"
 #include "nonblocking.h"
 #include "reserve.h"
-#include "state.h"
+#include "comm_state.h"
 #include "trial.h"
 
 enum { ROUNDS = 16, LONG_ROUNDS = 4, LONG_BYTES = 128 << 10, AT_ONCE = 8 };
@@ -106,8 +106,8 @@ static void measure(struct coll_comm *comm, void *room, struct costs *costs)
 
 bool measure_costs(struct costs *costs)
 {
-    struct state *world = state_now(MPI_COMM_WORLD);
-    if (world == NULL || !state_equip(world))
+    struct comm_state *world = comm_state_now(MPI_COMM_WORLD);
+    if (world == NULL || !comm_state_equip(world))
         return false;
     *costs = world->ours->costs;
     void *room = reserve_get(2 * LONG_BYTES);
@@ -117,6 +117,6 @@ bool measure_costs(struct costs *costs)
     world->ours->costs = *costs;
     nonblocking_before_trial(world);
     if (!trial_start(world->ours))
-        state_step_aside(world);
+        comm_state_step_aside(world);
     return true;
 }

@@ -8,7 +8,7 @@
 #include "node/node.h"
 #include "peers.h"
 #include "reserve.h"
-#include "state.h"
+#include "comm_state.h"
 
 /* A power of two of each: what lies between goes like the one below. Batches are timed, and the quickest counts. */
 enum { SIZES = 3, BATCH = 8, BATCHES = 6 };
@@ -90,10 +90,10 @@ static bool is_given(void)
 
 static void measure(void)
 {
-    struct state *world = state_now(MPI_COMM_WORLD);
+    struct comm_state *world = comm_state_now(MPI_COMM_WORLD);
     if (world == NULL)
         return;
-    if (!state_equip(world)) {
+    if (!comm_state_equip(world)) {
         world->failed = false; /* nothing was asked for yet: the first call tries it, and is counted */
         return;
     }

@@ -150,14 +150,14 @@ static bool any_rule(const struct rules *rules)
     return any;
 }
 
-const struct implementation *nonblocking_choose(struct state *state, const struct call *call)
+const struct implementation *nonblocking_choose(struct comm_state *state, const struct call *call)
 {
     if (!is_served_at_all(call->collective) || call->bytes < 0 ||
         (call->bytes == 0 && call->collective != COLL_IBARRIER))
         return NULL;
     const struct shape shape = {
         .bytes = call->bytes, .element = call->reduction.element, .commutative = true, .root = call->root};
-    const struct range *range = state_range(state, call->collective, call->bytes);
+    const struct range *range = comm_state_range(state, call->collective, call->bytes);
     const struct implementation *chosen = NULL;
     for (int i = 0; range != NULL && i < range->count && chosen == NULL; i++) {
         const struct implementation *one = range->implementation[i];
@@ -215,7 +215,7 @@ static int enlist(struct operation *operation)
     return error;
 }
 
-bool nonblocking_begin(struct state *state, const struct wish *wish, MPI_Request *request, int *error)
+bool nonblocking_begin(struct comm_state *state, const struct wish *wish, MPI_Request *request, int *error)
 {
     const struct implementation *chosen = nonblocking_choose(state, &wish->call);
     void *sent = NULL;
@@ -276,16 +276,16 @@ bool nonblocking_is_wanted(void)
 }
 
 /* Memory for the communicator: collective. */
-static void prepare(struct state *state)
+static void prepare(struct comm_state *state)
 {
     state->is_offered = true;
-    if (!state_equip(state) || state->ours->topology.nodes != 1 || !state->ours->served)
+    if (!comm_state_equip(state) || state->ours->topology.nodes != 1 || !state->ours->served)
         return;
     if (state->ours->posts != NULL || posts_create(state->ours))
         state->posted = state->ours;
 }
 
-void nonblocking_before_trial(struct state *world)
+void nonblocking_before_trial(struct comm_state *world)
 {
     struct coll_comm *comm = world->ours;
     if (is_allowed() && comm->topology.nodes == 1 && comm->served && !comm->crowded)
@@ -294,14 +294,14 @@ void nonblocking_before_trial(struct state *world)
 
 void nonblocking_start(void)
 {
-    struct state *world = is_allowed() ? state_now(MPI_COMM_WORLD) : NULL;
+    struct comm_state *world = is_allowed() ? comm_state_now(MPI_COMM_WORLD) : NULL;
     is_crowded = world != NULL && world->peers->crowded;
     dispatch_posts = world != NULL && nonblocking_is_wanted();
     if (dispatch_posts)
         prepare(world);
 }
 
-void nonblocking_ask(struct state *state)
+void nonblocking_ask(struct comm_state *state)
 {
     dispatch_posts = is_allowed();
     if (dispatch_posts && !state->is_offered)
@@ -310,7 +310,7 @@ void nonblocking_ask(struct state *state)
         offer_await(state);
 }
 
-void nonblocking_end(struct state *state)
+void nonblocking_end(struct comm_state *state)
 {
     for (struct operation *one = newest; one != NULL; one = newest) {
         while (one != NULL && one->comm != state->posted)

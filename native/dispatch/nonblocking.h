@@ -3,7 +3,7 @@
 #ifndef UNISONO_NONBLOCKING_H
 #define UNISONO_NONBLOCKING_H
 
-#include "state.h"
+#include "comm_state.h"
 
 /* Memory of the program that is not, or not for us, its data one after the other. */
 struct packed {
@@ -22,24 +22,24 @@ struct wish {
 };
 
 /* Whether something of ours serves this on the communicator: the same on all ranks. Local. */
-const struct implementation *nonblocking_choose(struct state *state, const struct call *call);
+const struct implementation *nonblocking_choose(struct comm_state *state, const struct call *call);
 
 /* Begins it. False: it is the MPI library's. Local. */
-bool nonblocking_begin(struct state *state, const struct wish *wish, MPI_Request *request, int *error);
+bool nonblocking_begin(struct comm_state *state, const struct wish *wish, MPI_Request *request, int *error);
 
 /* Whether rules, or costs, may have anything of ours for nonblocking calls: the same on all ranks. */
 bool nonblocking_is_wanted(void);
 /* The communicator ends: waits for what is under way. */
-void nonblocking_end(struct state *state);
+void nonblocking_end(struct comm_state *state);
 
 /* As a call that blocks, request and all. MPI error code. */
 int nonblocking_run(struct coll_comm *comm, const struct call *call);
 
 /* Collective over the world, whose memory for it is needed to try it (trial.h). */
-void nonblocking_before_trial(struct state *world);
+void nonblocking_before_trial(struct comm_state *world);
 /* Once, after the rules were read and all has been tried: whether any call may be ours; then the world's memory for it. */
 void nonblocking_start(void);
 /* The program asks for one of ours by itself (unisono.h). Collective over the communicator. */
-void nonblocking_ask(struct state *state);
+void nonblocking_ask(struct comm_state *state);
 
 #endif

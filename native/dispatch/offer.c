@@ -49,7 +49,7 @@ static bool are_several(MPI_Comm comm)
     return ranks > 1;
 }
 
-static void refuse(struct state *state)
+static void refuse(struct comm_state *state)
 {
     coll_comm_free(state->posted);
     state->posted = NULL;
@@ -57,9 +57,9 @@ static void refuse(struct state *state)
 
 /* What a rank needs for it but the memory: state->posted, or NULL where it cannot be or where nothing of ours would serve. From here on
  * calls are numbered. */
-static void plan(struct state *state)
+static void plan(struct comm_state *state)
 {
-    if (!state_find_place(state) || state->peers->topology.nodes != 1 || room_limit() == 0)
+    if (!comm_state_find_place(state) || state->peers->topology.nodes != 1 || room_limit() == 0)
         return;
     state->posted = coll_comm_alone(state->peers);
     if (state->posted == NULL)
@@ -67,12 +67,12 @@ static void plan(struct state *state)
     if (job.has_costs)
         state->posted->costs = job.costs;
     posts_announce(state->posted);
-    if (!state_wants_posts(state))
+    if (!comm_state_wants_posts(state))
         refuse(state);
 }
 
 /* A rank that has no memory for it takes part in the broadcast like all others. */
-void offer_begin(struct state *state)
+void offer_begin(struct comm_state *state)
 {
     struct aside aside;
     int rank;
@@ -90,7 +90,7 @@ void offer_begin(struct state *state)
     step_back(state->user, &aside);
 }
 
-static void forget(struct state *state)
+static void forget(struct comm_state *state)
 {
     struct offer *offer = state->offer;
     state->offer = NULL;
@@ -102,7 +102,7 @@ static void forget(struct state *state)
 }
 
 /* The broadcast is over, on this rank. */
-static void take(struct state *state, int error)
+static void take(struct comm_state *state, int error)
 {
     struct offer *offer = state->offer;
     const bool is_there = error == MPI_SUCCESS && offer->place.path[0] != '\0' && state->posted != NULL;
@@ -113,7 +113,7 @@ static void take(struct state *state, int error)
     forget(state);
 }
 
-void offer_follow(struct state *state)
+void offer_follow(struct comm_state *state)
 {
     struct offer *offer = state->offer;
     struct aside aside;
@@ -129,7 +129,7 @@ void offer_follow(struct state *state)
     }
 }
 
-void offer_await(struct state *state)
+void offer_await(struct comm_state *state)
 {
     struct aside aside;
     step_aside(state->user, &aside);
@@ -138,7 +138,7 @@ void offer_await(struct state *state)
     take(state, error);
 }
 
-void offer_end(struct state *state)
+void offer_end(struct comm_state *state)
 {
     if (state->offer != NULL)
         offer_await(state);

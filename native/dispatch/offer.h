@@ -8,15 +8,15 @@
 #ifndef UNISONO_OFFER_H
 #define UNISONO_OFFER_H
 
-#include "state.h"
+#include "comm_state.h"
 
 /* Local, and at the same call of all ranks. */
-void offer_begin(struct state *state);
+void offer_begin(struct comm_state *state);
 /* At later calls, as long as state->offer is there. Local. */
-void offer_follow(struct state *state);
+void offer_follow(struct comm_state *state);
 /* Collective: waits until this rank has heard of it. */
-void offer_await(struct state *state);
+void offer_await(struct comm_state *state);
 /* The communicator ends: collective. */
-void offer_end(struct state *state);
+void offer_end(struct comm_state *state);
 
 #endif

@@ -21,8 +21,8 @@ static bool is_refused(const struct implementation *one, const struct shape *sha
 }
 
 /* The first of the range that applies; a copy's communicator in *copy. */
-static const struct implementation *first(struct state *state, const struct range *range, const struct shape *shape,
-                                          bool possible, MPI_Comm *copy)
+static const struct implementation *first(struct comm_state *state, const struct range *range,
+                                          const struct shape *shape, bool possible, MPI_Comm *copy)
 {
     for (int i = 0; i < range->count; i++) {
         const struct implementation *one = range->implementation[i];
@@ -30,13 +30,13 @@ static const struct implementation *first(struct state *state, const struct rang
             return one;
         if (is_refused(one, shape))
             continue;
-        if (state->ours == NULL && !state_equip(state))
+        if (state->ours == NULL && !comm_state_equip(state))
             return NULL;
         if (one->kind == BY_OURS) {
             if (possible && algorithm_applies(one->algorithm, state->ours, shape))
                 return one;
         } else {
-            MPI_Comm other = state_copy(state, one);
+            MPI_Comm other = comm_state_duplicate(state, one);
             if (other != MPI_COMM_NULL) {
                 *copy = other;
                 return one;
@@ -46,22 +46,23 @@ static const struct implementation *first(struct state *state, const struct rang
     return NULL;
 }
 
-const struct implementation *serve_would(struct state *state, enum collective collective, const struct shape *shape)
+const struct implementation *serve_would(struct comm_state *state, enum collective collective,
+                                         const struct shape *shape)
 {
-    const struct range *range = state_range(state, collective, shape->bytes);
+    const struct range *range = comm_state_range(state, collective, shape->bytes);
     MPI_Comm copy;
     return range != NULL ? first(state, range, shape, true, &copy) : NULL;
 }
 
 /* Calls come in rows of the same kind, and what serves them depends on nothing else. */
-static inline bool is_last(const struct state *state, enum collective collective, const struct shape *shape)
+static inline bool is_last(const struct comm_state *state, enum collective collective, const struct shape *shape)
 {
     const struct shape *last = &state->last[collective].shape;
     return state->last[collective].implementation != NULL && last->bytes == shape->bytes &&
            last->element == shape->element && last->commutative == shape->commutative && last->root == shape->root;
 }
 
-static bool together(struct state *state, int64_t mine, MPI_Datatype type, MPI_Op op, int64_t *all)
+static bool together(struct comm_state *state, int64_t mine, MPI_Datatype type, MPI_Op op, int64_t *all)
 {
     MPI_Request request;
     int64_t *values = reserve_get(2 * sizeof *values);
@@ -74,13 +75,13 @@ static bool together(struct state *state, int64_t mine, MPI_Datatype type, MPI_O
     return true;
 }
 
-int64_t serve_most(struct state *state, int64_t mine)
+int64_t serve_most(struct comm_state *state, int64_t mine)
 {
     int64_t most = 0;
     return together(state, mine, MPI_INT64_T, MPI_MAX, &most) ? most : 0;
 }
 
-bool serve_sums_to_none(struct state *state, uint64_t mine)
+bool serve_sums_to_none(struct comm_state *state, uint64_t mine)
 {
     int64_t sum = 1;
     return together(state, (int64_t)mine, MPI_UINT64_T, MPI_SUM, &sum) && sum == 0;
@@ -101,7 +102,7 @@ bool serve_turn(struct device_watch *watch)
 }
 
 /* Whether this call is not ours to serve because of a device's memory (device.h). */
-static inline bool is_for_device(struct state *state, const struct call *call)
+static inline bool is_for_device(struct comm_state *state, const struct call *call)
 {
     if (call->collective == COLL_BARRIER || device_call.copied)
         return false;
@@ -125,7 +126,8 @@ static inline bool is_for_device(struct state *state, const struct call *call)
     return watch->found || device_call.here;
 }
 
-const struct implementation *serve_choose(struct state *state, const struct call *call, bool possible, MPI_Comm *comm)
+const struct implementation *serve_choose(struct comm_state *state, const struct call *call, bool possible,
+                                          MPI_Comm *comm)
 {
     bool sized = !collective_has_no_size(call->collective);
     if (call->bytes < 0)
@@ -140,7 +142,7 @@ const struct implementation *serve_choose(struct state *state, const struct call
         return is_for_device(state, call) ? NULL : (state->serving = state->last[call->collective].implementation);
     const struct range *range = NULL;
     if (!sized || (call->bytes > 0 && call->bytes <= SERVE_LONGEST))
-        range = state_range(state, call->collective, call->bytes);
+        range = comm_state_range(state, call->collective, call->bytes);
     const struct implementation *chosen = range != NULL ? first(state, range, &shape, possible, comm) : NULL;
     if (chosen != NULL && chosen->kind == BY_OURS && is_for_device(state, call)) {
         if (device_call.wanted)
@@ -157,7 +159,7 @@ const struct implementation *serve_choose(struct state *state, const struct call
     return state->serving = chosen;
 }
 
-enum packing serve_packing(struct state *state, const struct call *call, int64_t bytes, enum packing mine)
+enum packing serve_packing(struct comm_state *state, const struct call *call, int64_t bytes, enum packing mine)
 {
     if (bytes <= SERVE_WINDOW || call->bytes <= 0 || call->bytes > SERVE_LONGEST)
         return PACKS_NOTHING;
@@ -171,7 +173,7 @@ enum packing serve_packing(struct state *state, const struct call *call, int64_t
     return state->packing;
 }
 
-bool serve_reduction(struct state *state, struct reduction *reduction, MPI_Datatype type, MPI_Op op,
+bool serve_reduction(struct comm_state *state, struct reduction *reduction, MPI_Datatype type, MPI_Op op,
                      const struct layout *layout)
 {
     struct reduction *last = &state->reduction;
@@ -190,7 +192,7 @@ bool serve_reduction(struct state *state, struct reduction *reduction, MPI_Datat
 
 /* Where ranks wait for messages, nobody hears that one has left, unless the MPI library was told to go on then, or a node
  * that should share memory does not (fabric.h). */
-static bool is_heard(const struct state *state, const struct algorithm *algorithm)
+static bool is_heard(const struct comm_state *state, const struct algorithm *algorithm)
 {
     const char *name = algorithm->name + strlen(collective_names[algorithm->collective]) + 1;
     bool sends = state->ours->topology.nodes > 1 || strncmp(name, "flat", strlen("flat")) == 0;
@@ -198,7 +200,7 @@ static bool is_heard(const struct state *state, const struct algorithm *algorith
 }
 
 /* This rank has not done its part, for which others may be waiting. */
-static void lacks_memory(struct state *state)
+static void lacks_memory(struct comm_state *state)
 {
     const struct algorithm *algorithm = state->serving->algorithm;
     failure_found(state->ours->fabric.failure, MPI_ERR_NO_MEM);
@@ -212,17 +214,17 @@ static void lacks_memory(struct state *state)
     abort();
 }
 
-int serve_room(struct state *state, int which, int64_t bytes, void **room)
+int serve_room(struct comm_state *state, int which, int64_t bytes, void **room)
 {
     *room = coll_scratch(state->ours, which, bytes > 0 ? bytes : 1);
     if (*room != NULL)
         return MPI_SUCCESS;
     lacks_memory(state);
-    state_step_aside(state);
+    comm_state_step_aside(state);
     return MPI_ERR_NO_MEM;
 }
 
-int serve_run(struct state *state, const struct call *call, const struct implementation *ours)
+int serve_run(struct comm_state *state, const struct call *call, const struct implementation *ours)
 {
     struct failure *failure = state->ours->fabric.failure;
     int error = algorithm_run(ours->algorithm, state->ours, call, ours->segment);
@@ -230,15 +232,15 @@ int serve_run(struct state *state, const struct call *call, const struct impleme
         lacks_memory(state);
     if (__builtin_expect(failure_known(failure), false)) {
         fabric_take_back(&state->ours->fabric);
-        state_step_aside(state);
+        comm_state_step_aside(state);
         error = failure_report(failure, state->user);
     }
     if (__builtin_expect(state->ours->is_short, false))
-        state_forget_last(state);
+        comm_state_forget_last(state);
     return error;
 }
 
-bool serve_end(struct state *state, int failed, int *error)
+bool serve_end(struct comm_state *state, int failed, int *error)
 {
     *error = failed;
     coll_scratch_trim(state->ours);

@@ -43,7 +43,7 @@ static int64_t room_of(const struct side *side, int rank, int64_t bytes, int64_t
     return is_held(side, rank, bytes, piece) ? bytes : piece + (layout->contiguous ? 0 : layout->size);
 }
 
-int side_room(struct state *state, struct side *side, int which, int64_t piece)
+int side_room(struct comm_state *state, struct side *side, int which, int64_t piece)
 {
     int64_t all = 0;
     void *room = NULL;
@@ -71,7 +71,7 @@ void side_arrange(struct side *side, int64_t from, int64_t piece)
         blocks->at[rank] = blocks->at[side->first];
 }
 
-int side_move(const struct state *state, const struct side *side, int64_t from, int64_t piece, bool leaves)
+int side_move(const struct comm_state *state, const struct side *side, int64_t from, int64_t piece, bool leaves)
 {
     const struct blocks *blocks = &side->blocks;
     int failed = MPI_SUCCESS;

@@ -21,10 +21,10 @@ struct side {
 /* Arranges the blocks as they are with the program. False: a count is none, or all are too many. */
 bool side_measure(struct side *side);
 /* Room for a piece of every block, and for an element of each that is longer. MPI error codes. */
-int side_room(struct state *state, struct side *side, int which, int64_t piece);
+int side_room(struct comm_state *state, struct side *side, int which, int64_t piece);
 /* Bytes [from, from + piece) of every block. */
 void side_arrange(struct side *side, int64_t from, int64_t piece);
 /* Between the program's memory and the room. MPI error codes. */
-int side_move(const struct state *state, const struct side *side, int64_t from, int64_t piece, bool leaves);
+int side_move(const struct comm_state *state, const struct side *side, int64_t from, int64_t piece, bool leaves);
 
 #endif

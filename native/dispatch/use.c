@@ -9,12 +9,12 @@
 #include "nonblocking.h"
 #include "ordered.h"
 #include "serve.h"
-#include "state.h"
+#include "comm_state.h"
 
 #define SYMBOL __attribute__((visibility("default")))
 
 /* The first call of a run finds the nodes, for which all ranks are needed. */
-static struct state *state_of(MPI_Comm comm)
+static struct comm_state *comm_state_of(MPI_Comm comm)
 {
     int ranks, world, inter = 1;
     if (comm == MPI_COMM_NULL || PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter)
@@ -26,26 +26,26 @@ static struct state *state_of(MPI_Comm comm)
             return NULL;
         measure_ways();
     }
-    return state_now(comm);
+    return comm_state_now(comm);
 }
 
 /* Nonblocking collectives have memory of their own, for which all ranks are needed. */
-static struct state *state_for(MPI_Comm comm, enum collective collective)
+static struct comm_state *comm_state_for(MPI_Comm comm, enum collective collective)
 {
-    struct state *state = state_of(comm);
+    struct comm_state *state = comm_state_of(comm);
     if (state != NULL && collective < COLLECTIVES && collective_is_nonblocking(collective))
         nonblocking_ask(state);
     return state;
 }
 
-static bool applies_somewhere(struct state *state, const struct implementation *one)
+static bool applies_somewhere(struct comm_state *state, const struct implementation *one)
 {
     if (one->kind == BY_MPI)
         return true;
-    if (!state_equip(state))
+    if (!comm_state_equip(state))
         return false;
     if (one->kind != BY_OURS) /* of whose order we know nothing */
-        return !ordered_keeps(one->collective) && state_copy(state, one) != MPI_COMM_NULL;
+        return !ordered_keeps(one->collective) && comm_state_duplicate(state, one) != MPI_COMM_NULL;
     for (int64_t bytes = 0; bytes <= INT64_C(1) << 30; bytes = bytes == 0 ? 8 : 2 * bytes) {
         const struct shape shape = {
             .bytes = bytes, .element = 8, .commutative = true, .ordered = ordered_keeps(one->collective)};
@@ -58,7 +58,7 @@ static bool applies_somewhere(struct state *state, const struct implementation *
 SYMBOL int unisono_use(MPI_Comm comm, const char *collective, const char *implementation)
 {
     enum collective which = collective_find(collective);
-    struct state *state = state_for(comm, which);
+    struct comm_state *state = comm_state_for(comm, which);
     struct problem problem = {""};
     struct choice made = {0};
     if (which == COLLECTIVES || state == NULL)
@@ -69,7 +69,7 @@ SYMBOL int unisono_use(MPI_Comm comm, const char *collective, const char *implem
             return 1;
         choice_of_one(&made, one);
     }
-    state_force(state, which, &made);
+    comm_state_force(state, which, &made);
     dispatch_active = true;
     return 0;
 }
@@ -77,7 +77,7 @@ SYMBOL int unisono_use(MPI_Comm comm, const char *collective, const char *implem
 SYMBOL int unisono_applies(MPI_Comm comm, const char *collective, long long bytes, int element)
 {
     enum collective which = collective_find(collective);
-    struct state *state = state_for(comm, which);
+    struct comm_state *state = comm_state_for(comm, which);
     struct shape shape = {.bytes = bytes, .element = element, .commutative = true};
     if (which == COLLECTIVES || state == NULL)
         return 0;
@@ -91,7 +91,7 @@ SYMBOL int unisono_algorithm(MPI_Comm comm, int index, struct unisono_algorithm 
     const struct algorithm *algorithm = algorithm_at(index);
     if (algorithm == NULL)
         return 1;
-    struct state *state = state_for(comm, algorithm->collective);
+    struct comm_state *state = comm_state_for(comm, algorithm->collective);
     *answer = (struct unisono_algorithm){.collective = collective_names[algorithm->collective],
                                          .name = algorithm->name + strlen(collective_names[algorithm->collective]) + 1,
                                          .meaning = algorithm->meaning,

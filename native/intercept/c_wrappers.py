@@ -20,7 +20,7 @@ def record(function: Function, status: str, fortran: bool) -> str:
             comm = function.position("MPI_Comm")
             arguments = ", ".join(["group", fortran_text, *a[:comm]])
             group = f"const struct group *group = comm_group({a[comm]});\n    "
-            rule = f"rule_{function.rule}({arguments})"
+            rule = f"args_{function.rule}({arguments})"
             if function.persistent:
                 return group + f"kind_persistent({head}, group->shape, {rule}, REQUEST_NO_TARGET, *{a[-1]});"
             return group + f"kind_collective({head}, group, {rule});"
@@ -71,15 +71,15 @@ def record(function: Function, status: str, fortran: bool) -> str:
             made = a[[p.type for p in function.parameters].index("MPI_Comm *")]
             return f"kind_create({head}, {function.argument('MPI_Comm')}, *{made});"
         case "put":
-            return f"kind_one_sided({head}, a4, rule_bytes(a2, a3), 0);"
+            return f"kind_one_sided({head}, a4, args_bytes(a2, a3), 0);"
         case "get":
-            return f"kind_one_sided({head}, a4, 0, rule_bytes(a2, a3));"
+            return f"kind_one_sided({head}, a4, 0, args_bytes(a2, a3));"
         case "get_accumulate":
-            return f"kind_one_sided({head}, a7, a11 == MPI_NO_OP ? 0 : rule_bytes(a2, a3), rule_bytes(a5, a6));"
+            return f"kind_one_sided({head}, a7, a11 == MPI_NO_OP ? 0 : args_bytes(a2, a3), args_bytes(a5, a6));"
         case "fetch_and_op":
-            return f"kind_one_sided({head}, a4, a6 == MPI_NO_OP ? 0 : rule_bytes(1, a3), rule_bytes(1, a3));"
+            return f"kind_one_sided({head}, a4, a6 == MPI_NO_OP ? 0 : args_bytes(1, a3), args_bytes(1, a3));"
         case "compare_and_swap":
-            return f"kind_one_sided({head}, a5, rule_bytes(1, a4), rule_bytes(1, a4));"
+            return f"kind_one_sided({head}, a5, args_bytes(1, a4), args_bytes(1, a4));"
         case "write" | "read":
             type_at = function.position("MPI_Datatype")
             return f"kind_{function.kind}({head}, {a[type_at - 1]}, {a[type_at]});"

@@ -8,7 +8,7 @@
 #include "message.h"
 #include "record.h"
 #include "request.h"
-#include "amount_rules.h"
+#include "call_arguments.h"
 
 /* Time only; `comm` MPI_COMM_NULL: none. */
 static inline void kind_timed(enum function function, const struct span *span, MPI_Comm comm)
@@ -75,7 +75,7 @@ static inline void kind_send(enum function function, const struct span *span, in
     const struct group *group = comm_group(comm);
     struct amount amount = amount_none();
     if (dest != MPI_PROC_NULL) {
-        amount = amount_sent(rule_bytes(count, type));
+        amount = amount_sent(args_bytes(count, type));
         record_message(comm_world_rank(group, comm, dest), amount.sent);
     }
     uint32_t cell = record_call(function, group->shape, &amount, span);
@@ -85,7 +85,7 @@ static inline void kind_send(enum function function, const struct span *span, in
 static inline void kind_send_init(enum function function, const struct span *span, int64_t count, MPI_Datatype type,
                                   int dest, int tag, MPI_Comm comm, MPI_Request made)
 {
-    struct amount amount = dest != MPI_PROC_NULL ? amount_sent(rule_bytes(count, type)) : amount_none();
+    struct amount amount = dest != MPI_PROC_NULL ? amount_sent(args_bytes(count, type)) : amount_none();
     kind_persistent_message(function, span, comm_group(comm), amount, MESSAGE_SEND, comm, dest, tag, made);
 }
 
@@ -118,7 +118,7 @@ static inline void kind_mrecv(enum function function, const struct span *span, c
 /* A nonblocking receive: how long the message is will be known when it is there; the size is that of the buffer. */
 static inline struct amount kind_expected(int64_t count, MPI_Datatype type, int source)
 {
-    return source != MPI_PROC_NULL ? amount_of(rule_bytes(count, type), 0, NOT_KNOWN) : amount_none();
+    return source != MPI_PROC_NULL ? amount_of(args_bytes(count, type), 0, NOT_KNOWN) : amount_none();
 }
 
 static inline void kind_irecv(enum function function, const struct span *span, struct amount amount, int source,
@@ -172,7 +172,7 @@ static inline void kind_sendrecv(enum function function, const struct span *span
     const struct group *group = comm_group(comm);
     struct amount amount = amount_of(received, 0, received > 0 ? received : 0);
     if (dest != MPI_PROC_NULL) {
-        amount.size = amount.sent = rule_bytes(count, type);
+        amount.size = amount.sent = args_bytes(count, type);
         record_message(comm_world_rank(group, comm, dest), amount.sent);
     }
     uint32_t cell = record_call(function, group->shape, &amount, span);
@@ -194,7 +194,7 @@ static inline void kind_isendrecv(enum function function, const struct span *spa
     const struct group *group = comm_group(comm);
     struct amount amount = amount_of(NOT_KNOWN, 0, source != MPI_PROC_NULL ? NOT_KNOWN : 0);
     if (dest != MPI_PROC_NULL) {
-        amount.size = amount.sent = rule_bytes(count, type);
+        amount.size = amount.sent = args_bytes(count, type);
         record_message(comm_world_rank(group, comm, dest), amount.sent);
     }
     record_call(function, group->shape, &amount, span);
@@ -242,13 +242,13 @@ static inline void kind_one_sided(enum function function, const struct span *spa
 
 static inline void kind_write(enum function function, const struct span *span, int64_t count, MPI_Datatype type)
 {
-    struct amount amount = amount_sent(rule_bytes(count, type));
+    struct amount amount = amount_sent(args_bytes(count, type));
     record_call(function, NOT_KNOWN, &amount, span);
 }
 
 static inline void kind_read(enum function function, const struct span *span, int64_t count, MPI_Datatype type)
 {
-    struct amount amount = amount_received(rule_bytes(count, type));
+    struct amount amount = amount_received(args_bytes(count, type));
     record_call(function, NOT_KNOWN, &amount, span);
 }
 

@@ -80,7 +80,7 @@ static void until(const _Atomic uint64_t *counter, uint64_t value)
 {
     struct waiter *waiter = self();
     sg_host_t host = sg_host_self();
-    double able = simgrid_get_clock() + copies_owed();
+    double able = simgrid_get_clock() + simulated_copy_owed();
     waiter->counter = counter, waiter->value = value;
     waiter->next = sg_host_get_data(host);
     sg_host_set_data(host, waiter);

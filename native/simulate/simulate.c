@@ -197,13 +197,13 @@ static void try(struct job *job, const struct algorithm *algorithm, int64_t byte
 {
     bytes = collective_reduces(job->call.collective) ? (bytes + 7) / 8 * 8 : bytes;
     arrange(job, bytes);
-    job->send = copies_room(job->room);
-    job->receive = copies_room(job->room);
+    job->send = simulated_copy_room(job->room);
+    job->receive = simulated_copy_room(job->room);
     job->expected = job->check ? malloc(job->room) : NULL;
     job->call.send = job->send, job->call.receive = job->receive, job->call.root = 0;
     reduction_set(&job->call.reduction, MPI_DOUBLE, MPI_SUM);
     if (!job->check)
-        job->call.reduction.combine = copies_combine;
+        job->call.reduction.combine = simulated_copy_combine;
     struct shape shape = {.bytes = job->call.bytes, .element = job->call.reduction.element, .commutative = true};
     char result[40] = "no";
     if (algorithm == NULL || algorithm_applies(algorithm, job->comm, &shape)) {
@@ -218,7 +218,7 @@ static void try(struct job *job, const struct algorithm *algorithm, int64_t byte
         printf("@ %s %s %lld %s\n", collective_names[job->call.collective], name, (long long)bytes, result);
         fflush(stdout);
     }
-    copies_free(job->send), copies_free(job->receive), free(job->expected);
+    simulated_copy_free(job->send), simulated_copy_free(job->receive), free(job->expected);
 }
 
 /* Whether a list with commas has the word. */
@@ -256,7 +256,7 @@ int main(int argc, char **argv)
     enum collective collective = argc > 9 ? collective_find(argv[7]) : COLLECTIVES;
     job.check = argc > 1 && strcmp(argv[1], "check") == 0;
     if (argc > 2)
-        copies_set(strtod(argv[2], NULL), job.check);
+        simulated_copy_set(strtod(argv[2], NULL), job.check);
     if (argc == 4 && strcmp(argv[1], "copy") == 0)
         return copy(strtoll(argv[3], NULL, 10), job.rank);
     if (collective == COLLECTIVES || collective_is_near(collective)) {

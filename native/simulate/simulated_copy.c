@@ -22,7 +22,7 @@ static const double worth = 0.2e-6;
 /* Of the platforms' processors (platforms.py): smpi_execute() would count by smpi/host-speed, another machine's. */
 static const double flops_a_second = 1e9;
 
-void copies_set(double rate, bool data)
+void simulated_copy_set(double rate, bool data)
 {
     seconds_a_byte = rate > 0 ? 1 / rate : 0;
     with_data = data;
@@ -42,12 +42,12 @@ static double *own(void)
     return &owed[number];
 }
 
-void copies_spend(double seconds)
+void simulated_copy_spend(double seconds)
 {
     smpi_execute_flops(seconds * flops_a_second);
 }
 
-double copies_owed(void)
+double simulated_copy_owed(void)
 {
     double *mine = own(), seconds = *mine;
     *mine = 0;
@@ -59,7 +59,7 @@ static void charge(double bytes)
     double *mine = own();
     *mine += (bytes < LEAST ? LEAST : bytes) * seconds_a_byte;
     if (*mine >= worth)
-        copies_spend(copies_owed());
+        simulated_copy_spend(simulated_copy_owed());
 }
 
 /* All of the collectives' sources call this for memcpy: build.py defines the name. */
@@ -72,19 +72,20 @@ void *unisono_copy(void *to, const void *from, size_t bytes)
     return to;
 }
 
-void copies_combine(const struct reduction *reduction, const void *left, const void *right, void *result, int64_t count)
+void simulated_copy_combine(const struct reduction *reduction, const void *left, const void *right, void *result,
+                            int64_t count)
 {
     (void)left, (void)right, (void)result;
     if (count > 0)
         charge(1.5 * (double)(count * reduction->element));
 }
 
-void *copies_room(size_t bytes)
+void *simulated_copy_room(size_t bytes)
 {
     return with_data ? malloc(bytes) : SMPI_SHARED_MALLOC(bytes);
 }
 
-void copies_free(void *room)
+void simulated_copy_free(void *room)
 {
     if (with_data)
         free(room);

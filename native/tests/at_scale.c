@@ -16,7 +16,7 @@
 #include "node/cells.h"
 #include "node/pairs.h"
 #include "serve.h"
-#include "state.h"
+#include "comm_state.h"
 #include "stub_world.h"
 
 /* A rank that has a node to itself may take more in one call. */
@@ -299,16 +299,16 @@ int main(int argc, char **argv)
     CHECK(copy != NULL && copy->topology.node_of == world->topology.node_of);
     CHECK(ranks < 1000 || second < first / 4);
 
-    struct state state = {.ranks = ranks};
+    struct comm_state state = {.ranks = ranks};
     int64_t before = now;
-    CHECK(state_vectors(&state) != NULL);
+    CHECK(comm_state_vectors(&state) != NULL);
     int64_t vectors = now - before;
     say("arguments of allgatherv and alltoallv", vectors, vectors * ppn);
     before = now;
-    CHECK(state_layouts(&state) != NULL);
+    CHECK(comm_state_layouts(&state) != NULL);
     int64_t types = now - before;
     say("types of alltoallw, amid a call", types, types * ppn);
-    state_layouts_done(&state);
+    comm_state_layouts_done(&state);
     CHECK(ranks < 100000 || now == before);
 
     int64_t shared = 0;

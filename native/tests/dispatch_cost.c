@@ -43,7 +43,7 @@ static double choosing_mpi(int count)
 static double choosing_ours(int64_t bytes)
 {
     double values[BLOCKS];
-    struct state *state = state_now(MPI_COMM_WORLD);
+    struct comm_state *state = comm_state_now(MPI_COMM_WORLD);
     struct call call = {.collective = COLL_BCAST, .bytes = bytes};
     int ours = 0;
     for (int block = 0; block < BLOCKS; block++) {
@@ -51,7 +51,7 @@ static double choosing_ours(int64_t bytes)
         for (int i = 0; i < CALLS; i++) {
             MPI_Comm comm = MPI_COMM_WORLD;
             struct layout layout;
-            ours += state_find(comm) == state && types_layout(MPI_DOUBLE, &layout) &&
+            ours += comm_state_find(comm) == state && types_layout(MPI_DOUBLE, &layout) &&
                     serve_choose(state, &call, true, &comm) != NULL;
         }
         values[block] = PMPI_Wtime() - start;

@@ -44,7 +44,7 @@ struct system {
 };
 
 /* One place a rank per ring: the model has no lines that are more than cells, only one ring of the size given. */
-struct state {
+struct comm_state {
     uint8_t at[RANKS], known[RANKS], passed[RANKS];
     uint8_t posted[RANKS][MOST_STEPS]; /* by place: step + 1 */
     uint8_t value[RANKS][MOST_STEPS];  /* by place: step + 1 of what is written there */
@@ -186,7 +186,7 @@ static void slices(struct system *system, int chunks)
     }
 }
 
-static uint8_t least_passed(const struct system *system, const struct state *state, int rank)
+static uint8_t least_passed(const struct system *system, const struct comm_state *state, int rank)
 {
     uint8_t least = UINT8_MAX;
     for (int peer = 0; peer < system->ranks; peer++)
@@ -196,7 +196,7 @@ static uint8_t least_passed(const struct system *system, const struct state *sta
 }
 
 /* Whether the rank can go on, and what becomes of the state then; *wrong: what it reads is not what was posted. */
-static bool go_on(const struct system *system, struct state *state, int rank, bool *wrong)
+static bool go_on(const struct system *system, struct comm_state *state, int rank, bool *wrong)
 {
     const struct action *action = &system->programs[rank].actions[state->at[rank]];
     int place = action->step % system->ring;
@@ -224,7 +224,7 @@ static bool go_on(const struct system *system, struct state *state, int rank, bo
     return true;
 }
 
-static uint64_t hash(const struct state *state)
+static uint64_t hash(const struct comm_state *state)
 {
     uint64_t value = UINT64_C(14695981039346656037); /* FNV-1a */
     const uint8_t *bytes = (const uint8_t *)state;
@@ -234,10 +234,10 @@ static uint64_t hash(const struct state *state)
 }
 
 static uint64_t seen[TABLE];
-static struct state stack[TABLE];
+static struct comm_state stack[TABLE];
 
 /* False when the state was there before. Two states of the same 64-bit hash count as one. */
-static bool is_new(const struct state *state, int *states)
+static bool is_new(const struct comm_state *state, int *states)
 {
     uint64_t key = hash(state);
     size_t at = key % TABLE;
@@ -257,10 +257,10 @@ static enum verdict explore(const struct system *system, int *states)
     memset(&stack[0], 0, sizeof stack[0]);
     is_new(&stack[depth++], states);
     while (depth > 0 && *states < TABLE / 2) {
-        struct state state = stack[--depth];
+        struct comm_state state = stack[--depth];
         bool moved = false, finished = true;
         for (int rank = 0; rank < system->ranks; rank++) {
-            struct state next = state;
+            struct comm_state next = state;
             bool wrong = false;
             if (state.at[rank] == system->programs[rank].count)
                 continue;

@@ -1,4 +1,4 @@
-#include "copies.h"
+#include "duplicates.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@ static bool is_open;
 
 enum { HAN_BY_DEFAULT = 50000, NAME_BYTES = 128 };
 
-bool copies_same(const struct implementation *a, const struct implementation *b)
+bool duplicates_same(const struct implementation *a, const struct implementation *b)
 {
     return a == b || (a->kind == BY_COMPONENT && b->kind == BY_COMPONENT && strcmp(a->name, b->name) == 0);
 }
@@ -95,7 +95,7 @@ static bool open_variables(void)
     return good;
 }
 
-MPI_Comm copies_make(const struct coll_comm *ours, const struct implementation *implementation)
+MPI_Comm duplicates_make(const struct coll_comm *ours, const struct implementation *implementation)
 {
     MPI_Comm copy = MPI_COMM_NULL;
     if ((implementation->kind == BY_TUNED && job.multiple) || !agree(open_variables() && peers_may_add(), ours->comm))
@@ -108,7 +108,7 @@ MPI_Comm copies_make(const struct coll_comm *ours, const struct implementation *
     return copy;
 }
 
-void copies_end(void)
+void duplicates_end(void)
 {
     if (is_open)
         cvars_close();

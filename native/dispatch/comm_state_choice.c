@@ -3,7 +3,7 @@
 #include "ordered.h"
 #include "peers.h"
 #include "reserve.h"
-#include "state.h"
+#include "comm_state.h"
 
 static bool is_forced(enum collective collective)
 {
@@ -34,14 +34,14 @@ static bool is_by_costs(enum collective collective)
 }
 
 /* Where this is served; NULL: it is the MPI library's. Collective the first time, but for nonblocking ones. */
-static const struct coll_comm *where(struct state *state, enum collective collective)
+static const struct coll_comm *where(struct comm_state *state, enum collective collective)
 {
     if (collective_is_nonblocking(collective))
         return state->posted;
-    return state_equip(state) ? state->ours : NULL;
+    return comm_state_equip(state) ? state->ours : NULL;
 }
 
-static void make_choice(struct state *state, enum collective collective, struct choice *choice)
+static void make_choice(struct comm_state *state, enum collective collective, struct choice *choice)
 {
     struct choice by_costs = {0};
     const struct coll_comm *comm;
@@ -56,7 +56,7 @@ static void make_choice(struct state *state, enum collective collective, struct 
 }
 
 /* The same on all ranks. */
-static void choose(struct state *state, enum collective collective)
+static void choose(struct comm_state *state, enum collective collective)
 {
     const struct coll_comm *comm;
     /* Where there is no memory to share any more, costs are this communicator's affair alone. */
@@ -84,14 +84,14 @@ static void choose(struct state *state, enum collective collective)
 }
 
 /* Whether anything of ours serves it at any size. */
-static bool is_chosen(struct state *state, enum collective collective)
+static bool is_chosen(struct comm_state *state, enum collective collective)
 {
     if ((state->chosen >> collective & 1) == 0)
         choose(state, collective);
     return state->choice[collective].count > 0;
 }
 
-bool state_wants(struct state *state)
+bool comm_state_wants(struct comm_state *state)
 {
     bool any = job.by_costs || ordered_order() != ORDER_FREE;
     for (int i = 0; i < COLLECTIVES_BLOCKING && !any; i++)
@@ -99,7 +99,7 @@ bool state_wants(struct state *state)
     return any;
 }
 
-bool state_wants_posts(struct state *state)
+bool comm_state_wants_posts(struct comm_state *state)
 {
     bool any = false;
     for (int i = COLLECTIVES_BLOCKING; i < COLLECTIVES && !any; i++)
@@ -107,14 +107,14 @@ bool state_wants_posts(struct state *state)
     return any;
 }
 
-const struct range *state_range(struct state *state, enum collective collective, int64_t bytes)
+const struct range *comm_state_range(struct comm_state *state, enum collective collective, int64_t bytes)
 {
     if (__builtin_expect((state->chosen >> collective & 1) == 0, false))
         choose(state, collective);
     return choice_at(&state->choice[collective], bytes);
 }
 
-void state_force(struct state *state, enum collective collective, struct choice *choice)
+void comm_state_force(struct comm_state *state, enum collective collective, struct choice *choice)
 {
     if (state->own >> collective & 1)
         choice_free(&state->choice[collective]);

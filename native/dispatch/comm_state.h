@@ -4,11 +4,11 @@
  * counted, so that communicators that do not live long cost next to nothing; then the rules are looked at, which is
  * local. Where they, or costs, would have something of ours, all ranks ask each other now and then, at LOOK_FIRST calls
  * and at each LOOK_AGAIN times as many, whether a private communicator is there already, for another communicator of the
- * same ranks, or repaid by how long this one has been used (peers.h). Copies are made when one is chosen.
+ * same ranks, or repaid by how long this one has been used (peers.h). Duplicates are made when one is chosen.
  *
  * UNISONO_PATIENCE=0: nobody asks, and the private communicator is made when something that it serves is chosen. */
-#ifndef UNISONO_STATE_H
-#define UNISONO_STATE_H
+#ifndef UNISONO_COMM_STATE_H
+#define UNISONO_COMM_STATE_H
 
 #include "around.h"
 #include "choice.h"
@@ -16,7 +16,7 @@
 #include "types.h"
 
 enum {
-    COPIES_MOST = 16,
+    DUPLICATES_MOST = 16,
     CALLS_BEFORE =
         3, /* with UNISONO_PATIENCE=0, the call at which a communicator that is not MPI_COMM_WORLD is looked at */
     /* So long that a communicator that ends right after it was looked at, or was offered memory for nonblocking calls, has
@@ -26,7 +26,7 @@ enum {
     LATER_FIRST = 4096,
 };
 
-struct copy {
+struct duplicate {
     const struct implementation *implementation;
     MPI_Comm comm; /* MPI_COMM_NULL: cannot be had */
 };
@@ -34,7 +34,7 @@ struct copy {
 /* Where types have gaps, or data has to be moved. */
 enum packing { PACKS_NOTHING, PACKS_PIECES, PACKS_WHOLE };
 
-struct state {
+struct comm_state {
     MPI_Comm user;
     int rank, ranks;
     int calls, look_at;   /* collective calls until it is ready; how many until it is looked at again */
@@ -61,61 +61,61 @@ struct state {
     struct device_watch (*device)[DEVICE_BINS]; /* of each collective; there is one with `ours` */
     struct device_watch gaps; /* over several nodes: whether a rank of an alltoallv packs more than SERVE_WINDOW */
     struct device_watch rooted_gaps; /* the same of a gatherv or scatterv */
-    int copies;
-    struct copy copy[COPIES_MOST];
+    int duplicates;
+    struct duplicate duplicate[DUPLICATES_MOST];
     struct reduction reduction; /* the last one; combine is NULL before */
     int64_t *vectors;           /* four of `ranks`, for the v's; NULL until then */
     struct around *around;      /* for neighbourhoods; NULL until then */
     struct layout *layouts;     /* two of `ranks`, for alltoallw; NULL until then */
-    struct state *newer, *older;
+    struct comm_state *newer, *older;
 };
 
-bool state_start(void);
+bool comm_state_start(void);
 /* Collective over all communicators that are left. */
-void state_finish(void);
+void comm_state_finish(void);
 
 /* Counts a collective call; NULL: it is the MPI library's. */
-struct state *state_find(MPI_Comm comm);
+struct comm_state *comm_state_find(MPI_Comm comm);
 
 /* Of a nonblocking call, which is counted by itself. Local. NULL: it is the MPI library's. */
-struct state *state_of_nonblocking(MPI_Comm comm);
+struct comm_state *comm_state_of_nonblocking(MPI_Comm comm);
 
 /* Local: looks where its ranks are, if that has not been done. False: it cannot be served. */
-bool state_find_place(struct state *state);
+bool comm_state_find_place(struct comm_state *state);
 
 /* Local: whether rules, or costs, have anything of ours for nonblocking calls, once `posted` is there. */
-bool state_wants_posts(struct state *state);
+bool comm_state_wants_posts(struct comm_state *state);
 
 /* The same at once; NULL also when the communicator is none that we can serve. */
-struct state *state_now(MPI_Comm comm);
+struct comm_state *comm_state_now(MPI_Comm comm);
 
 /* Collective: gets `ours`. The same answer on all ranks. */
-bool state_equip(struct state *state);
+bool comm_state_equip(struct comm_state *state);
 
 /* From now on it is the MPI library's. */
-void state_step_aside(struct state *state);
+void comm_state_step_aside(struct comm_state *state);
 
 /* Local: whether rules, or costs, have anything of ours for it. */
-bool state_wants(struct state *state);
+bool comm_state_wants(struct comm_state *state);
 
 /* What serves a message of this size; NULL: mpi. Collective the first time. */
-const struct range *state_range(struct state *state, enum collective collective, int64_t bytes);
+const struct range *comm_state_range(struct comm_state *state, enum collective collective, int64_t bytes);
 
 /* From now on. Takes over what is in `choice`; without ranges, what the rules say counts again. */
-void state_force(struct state *state, enum collective collective, struct choice *choice);
+void comm_state_force(struct comm_state *state, enum collective collective, struct choice *choice);
 
 /* Local, but all ranks of a node do so: what served last is looked up anew. */
-void state_forget_last(struct state *state);
+void comm_state_forget_last(struct comm_state *state);
 
-/* Collective: the copy on which the MPI library serves with this; MPI_COMM_NULL: it cannot. */
-MPI_Comm state_copy(struct state *state, const struct implementation *implementation);
+/* Collective: the duplicate on which the MPI library serves with this; MPI_COMM_NULL: it cannot. */
+MPI_Comm comm_state_duplicate(struct comm_state *state, const struct implementation *implementation);
 
 /* Four arrays of `ranks` for the v's; NULL: no memory. */
-int64_t *state_vectors(struct state *state);
+int64_t *comm_state_vectors(struct comm_state *state);
 
 /* Two arrays of `ranks` for alltoallw; NULL: no memory. */
-struct layout *state_layouts(struct state *state);
+struct layout *comm_state_layouts(struct comm_state *state);
 /* The call is over: of many ranks they are not kept. */
-void state_layouts_done(struct state *state);
+void comm_state_layouts_done(struct comm_state *state);
 
 #endif

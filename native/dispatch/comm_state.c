@@ -1,11 +1,11 @@
-#include "state.h"
+#include "comm_state.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "copies.h"
+#include "duplicates.h"
 #include "dispatch.h"
 #include "job.h"
 #include "nonblocking.h"
@@ -17,8 +17,8 @@
 enum { CACHED = 32 };
 
 static int keyval = MPI_KEYVAL_INVALID;
-static uint32_t generation = 1; /* changes when a communicator is freed: its handle may be another's soon */
-static struct state *newest;    /* equipped later comes first */
+static uint32_t generation = 1;   /* changes when a communicator is freed: its handle may be another's soon */
+static struct comm_state *newest; /* equipped later comes first */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the list */
 static bool is_patient;
 
@@ -27,7 +27,7 @@ static bool is_patient;
 static _Thread_local struct {
     MPI_Comm comm;
     uint32_t generation;
-    struct state *state;
+    struct comm_state *state;
 } cache[CACHED] __attribute__((tls_model("initial-exec")));
 static _Thread_local bool inside __attribute__((tls_model("initial-exec")));
 
@@ -38,7 +38,7 @@ bool dispatch_aside(bool aside)
     return before;
 }
 
-static void unlink_state(struct state *state)
+static void unlink_state(struct comm_state *state)
 {
     if (state->newer != NULL)
         state->newer->older = state->older;
@@ -49,7 +49,7 @@ static void unlink_state(struct state *state)
     state->newer = state->older = NULL;
 }
 
-static void link_newest(struct state *state)
+static void link_newest(struct comm_state *state)
 {
     state->older = newest;
     if (newest != NULL)
@@ -61,15 +61,15 @@ static void link_newest(struct state *state)
  * was freed without our knowing of it: the broadcast needs its memory. */
 static int forget(MPI_Comm comm, int key, void *value, void *extra)
 {
-    struct state *state = value;
+    struct comm_state *state = value;
     (void)comm, (void)key, (void)extra;
     __atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
     pthread_mutex_lock(&lock);
     unlink_state(state);
     pthread_mutex_unlock(&lock);
-    for (int i = 0; i < state->copies; i++)
-        if (state->copy[i].comm != MPI_COMM_NULL) {
-            PMPI_Comm_free(&state->copy[i].comm);
+    for (int i = 0; i < state->duplicates; i++)
+        if (state->duplicate[i].comm != MPI_COMM_NULL) {
+            PMPI_Comm_free(&state->duplicate[i].comm);
             peers_added(-1);
         }
     for (int i = 0; i < COLLECTIVES; i++)
@@ -91,7 +91,7 @@ static int forget(MPI_Comm comm, int key, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
-bool state_start(void)
+bool comm_state_start(void)
 {
     const char *patience = getenv("UNISONO_PATIENCE");
     is_patient = job.forced.count == 0 && (patience == NULL || strcmp(patience, "0") != 0) &&
@@ -100,7 +100,7 @@ bool state_start(void)
 }
 
 /* Collective: what is kept with it goes. */
-static void end(MPI_Comm comm, struct state *state)
+static void end(MPI_Comm comm, struct comm_state *state)
 {
     bool aside = dispatch_aside(true);
     offer_end(state);
@@ -109,7 +109,7 @@ static void end(MPI_Comm comm, struct state *state)
 }
 
 /* Newest first: in this order no two ranks wait for each other in two of them. */
-void state_finish(void)
+void comm_state_finish(void)
 {
     while (newest != NULL)
         end(newest->user, newest);
@@ -124,9 +124,9 @@ static int64_t now(void)
 }
 
 /* Most communicators are never looked at again: no more than an attribute. */
-static struct state *create(MPI_Comm comm)
+static struct comm_state *create(MPI_Comm comm)
 {
-    struct state *state = reserve_get(sizeof *state);
+    struct comm_state *state = reserve_get(sizeof *state);
     state->user = comm;
     state->begun = now();
     state->look_at = comm == MPI_COMM_WORLD ? 1 : is_patient ? LOOK_FIRST : CALLS_BEFORE;
@@ -138,7 +138,7 @@ static struct state *create(MPI_Comm comm)
 }
 
 /* NULL: not a communicator, or this thread is setting one up. */
-static struct state *look(MPI_Comm comm)
+static struct comm_state *look(MPI_Comm comm)
 {
     uint32_t slot = (uint32_t)((uint64_t)(uintptr_t)comm * UINT64_C(0x9e3779b97f4a7c15) >> 59);
     uint32_t now = __atomic_load_n(&generation, __ATOMIC_ACQUIRE);
@@ -146,7 +146,7 @@ static struct state *look(MPI_Comm comm)
         return NULL;
     if (cache[slot].comm == comm && cache[slot].generation == now)
         return cache[slot].state;
-    struct state *state = NULL;
+    struct comm_state *state = NULL;
     int found = 0;
     if (comm == MPI_COMM_NULL || PMPI_Comm_get_attr(comm, keyval, &state, &found) != MPI_SUCCESS)
         return NULL;
@@ -159,7 +159,7 @@ static struct state *look(MPI_Comm comm)
 }
 
 /* Local: where its ranks are; false when it is between groups or of one rank, or when a rank was not there at MPI_Init. */
-static bool find_place(struct state *state)
+static bool find_place(struct comm_state *state)
 {
     int inter = 1;
     if (PMPI_Comm_test_inter(state->user, &inter) != MPI_SUCCESS || inter)
@@ -183,7 +183,7 @@ static bool find_place(struct state *state)
     return true;
 }
 
-static struct state *make_ready(struct state *state)
+static struct comm_state *make_ready(struct comm_state *state)
 {
     if (state == NULL || state->failed)
         return NULL;
@@ -193,7 +193,7 @@ static struct state *make_ready(struct state *state)
 }
 
 /* Choices made before are the former peers', and may be in use right now. */
-static void change_peers(struct state *state, struct peers *before)
+static void change_peers(struct comm_state *state, struct peers *before)
 {
     if (state->peers == before) {
         before->users--;
@@ -209,7 +209,7 @@ static void change_peers(struct state *state, struct peers *before)
 }
 
 /* What fails in here must not meet the program's error handler, which may end the program: the handler is put aside. */
-static int set_up(struct state *state, int64_t lived)
+static int set_up(struct comm_state *state, int64_t lived)
 {
     MPI_Errhandler theirs = MPI_ERRHANDLER_NULL;
     int error = PMPI_Comm_get_errhandler(state->user, &theirs);
@@ -225,7 +225,7 @@ static int set_up(struct state *state, int64_t lived)
 }
 
 /* Collective. False: it cannot be, or is too early. */
-static bool equip(struct state *state, int64_t lived)
+static bool equip(struct comm_state *state, int64_t lived)
 {
     struct peers *before = state->peers;
     before->users++;
@@ -245,12 +245,12 @@ static bool equip(struct state *state, int64_t lived)
     return true;
 }
 
-bool state_equip(struct state *state)
+bool comm_state_equip(struct comm_state *state)
 {
     return state->ours != NULL || (!state->failed && equip(state, PEERS_NOW));
 }
 
-void state_step_aside(struct state *state)
+void comm_state_step_aside(struct comm_state *state)
 {
     state->failed = true;
     state->ready = false;
@@ -258,7 +258,7 @@ void state_step_aside(struct state *state)
 
 void dispatch_ends(MPI_Comm comm)
 {
-    struct state *state = NULL;
+    struct comm_state *state = NULL;
     int found = 0;
     if (keyval == MPI_KEYVAL_INVALID || comm == MPI_COMM_NULL || inside ||
         PMPI_Comm_get_attr(comm, keyval, &state, &found) != MPI_SUCCESS || !found)
@@ -268,26 +268,26 @@ void dispatch_ends(MPI_Comm comm)
 
 void dispatch_revoked(MPI_Comm comm, int (*revoke)(MPI_Comm))
 {
-    struct state *state = NULL;
+    struct comm_state *state = NULL;
     int found = 0;
     if (PMPI_Comm_get_attr(comm, keyval, &state, &found) != MPI_SUCCESS || !found)
         return;
     if (state->ours != NULL)
         revoke(state->ours->comm);
-    for (int i = 0; i < state->copies; i++)
-        if (state->copy[i].comm != MPI_COMM_NULL)
-            revoke(state->copy[i].comm);
+    for (int i = 0; i < state->duplicates; i++)
+        if (state->duplicate[i].comm != MPI_COMM_NULL)
+            revoke(state->duplicate[i].comm);
 }
 
 /* Its turn to be looked at. */
-static void look_again(struct state *state)
+static void look_again(struct comm_state *state)
 {
     if (!is_patient || state->user == MPI_COMM_WORLD) {
         make_ready(state);
         return;
     }
     bool known = state->peers != NULL || find_place(state);
-    if (!known || !state_wants(state)) {
+    if (!known || !comm_state_wants(state)) {
         state->failed = !known;
         state->ready = known;
         return;
@@ -298,9 +298,9 @@ static void look_again(struct state *state)
         state->look_at = state->look_at < INT32_MAX / LOOK_AGAIN ? LOOK_AGAIN * state->look_at : INT32_MAX;
 }
 
-struct state *state_find(MPI_Comm comm)
+struct comm_state *comm_state_find(MPI_Comm comm)
 {
-    struct state *state = look(comm);
+    struct comm_state *state = look(comm);
     if (__builtin_expect(state != NULL && state->ready, true))
         return state;
     if (state == NULL || state->failed)
@@ -310,14 +310,14 @@ struct state *state_find(MPI_Comm comm)
     return state->ready ? state : NULL;
 }
 
-bool state_find_place(struct state *state)
+bool comm_state_find_place(struct comm_state *state)
 {
     return state->peers != NULL || find_place(state);
 }
 
-struct state *state_of_nonblocking(MPI_Comm comm)
+struct comm_state *comm_state_of_nonblocking(MPI_Comm comm)
 {
-    struct state *state = look(comm);
+    struct comm_state *state = look(comm);
     if (state == NULL)
         return NULL;
     if (__builtin_expect(state->offer != NULL, false))
@@ -331,49 +331,49 @@ struct state *state_of_nonblocking(MPI_Comm comm)
     return state->posted != NULL ? state : NULL;
 }
 
-struct state *state_now(MPI_Comm comm)
+struct comm_state *comm_state_now(MPI_Comm comm)
 {
     return make_ready(look(comm));
 }
 
-void state_forget_last(struct state *state)
+void comm_state_forget_last(struct comm_state *state)
 {
     state->ours->is_short = false;
     for (int i = 0; i < COLLECTIVES_BLOCKING; i++)
         state->last[i].implementation = NULL;
 }
 
-MPI_Comm state_copy(struct state *state, const struct implementation *implementation)
+MPI_Comm comm_state_duplicate(struct comm_state *state, const struct implementation *implementation)
 {
-    for (int i = 0; i < state->copies; i++)
-        if (copies_same(state->copy[i].implementation, implementation))
-            return state->copy[i].comm;
-    if (state->copies == COPIES_MOST)
+    for (int i = 0; i < state->duplicates; i++)
+        if (duplicates_same(state->duplicate[i].implementation, implementation))
+            return state->duplicate[i].comm;
+    if (state->duplicates == DUPLICATES_MOST)
         return MPI_COMM_NULL;
-    struct copy *made = &state->copy[state->copies++];
+    struct duplicate *made = &state->duplicate[state->duplicates++];
     made->implementation = implementation;
     inside = true;
-    made->comm = copies_make(state->ours, implementation);
+    made->comm = duplicates_make(state->ours, implementation);
     inside = false;
     peers_added(made->comm != MPI_COMM_NULL);
     return made->comm;
 }
 
-int64_t *state_vectors(struct state *state)
+int64_t *comm_state_vectors(struct comm_state *state)
 {
     if (state->vectors == NULL)
         state->vectors = reserve_get(4 * (size_t)state->ranks * sizeof *state->vectors);
     return state->vectors;
 }
 
-struct layout *state_layouts(struct state *state)
+struct layout *comm_state_layouts(struct comm_state *state)
 {
     if (state->layouts == NULL)
         state->layouts = reserve_get(2 * (size_t)state->ranks * sizeof *state->layouts);
     return state->layouts;
 }
 
-void state_layouts_done(struct state *state)
+void comm_state_layouts_done(struct comm_state *state)
 {
     const size_t kept_most = 1 << 20;
     if (2 * (size_t)state->ranks * sizeof *state->layouts <= kept_most)
