@@ -251,6 +251,8 @@ def test_findings_are_kept_in_english_and_shown_in_japanese(japanese: None) -> N
     wrong = sentences.wrong(case, Setting({"coll": "sm"}), [8, 64, 4096, 65536])
     assert "誤った結果" in translated(wrong) and "ほか 1 サイズ" in translated(wrong)
     assert "デフォルトのまま" in translated(sentences.wrong(case, DEFAULT, [8]))
+    ended = "1 x 8 ranks: 2 of 2 launches with pml=ob1 crashed or were refused (it stopped); it is left out."
+    assert "2 回のうち 2 回: 異常終了、または起動の拒否 (it stopped)。" in translated(ended)
     undetermined = (
         "4 of the effects looked for could not be told from noise (alltoall, 1 x 2 ranks: coll, algorithm): measure "
         "longer, or on a quieter machine."

@@ -12,7 +12,7 @@ How a text is marked:
   page carries the translations of what its script says.
 
 How it is translated: `python tools/catalogue.py` brings `locale/ja/LC_MESSAGES/unisono.po` up to date with the sources
-and names what has no translation; `tests/test_language.py` fails while something is missing.
+and names what has no translation; `tests/core/test_language.py` fails while something is missing.
 
 What programs read never changes with the language: JSON (with `--json` everything is English, errors too), CSV, TOML,
 rules, databases, exit statuses.
@@ -63,6 +63,7 @@ class _Catalogue:
 
 _LIST = {"en": ", ", "ja": "、"}
 """Between the parts of a list."""
+_OR = {"en": " or ", "ja": "、または"}
 _STOP = {"en": ".", "ja": "。"}
 """Ends a sentence."""
 
@@ -187,7 +188,10 @@ def _translated(text: str, depth: int) -> str:
 
 def _value(field: str, text: str, depth: int) -> str:
     """A label is a word of ours (machine/fingerprint.py), other single words may be anything; of what is listed with
-    its cases (decide/sentences.py) the cases are, and what is whole one of our texts ("our algorithms")."""
+    its cases (decide/sentences.py) the cases are, and what is whole one of our texts ("our algorithms"). How launches
+    ended (decide/disqualify.py) are words of ours, too."""
+    if field == "statuses":
+        return _OR[_language].join(_catalogue.texts.get(status, status) for status in text.split(_OR["en"]))
     if field == "cases":
         said = re.sub(r"\w+, \d+ x \d+ ranks", lambda case: _translated(case[0], depth - 1), text)
         return "".join(_catalogue.texts.get(part, part) if " " in part else part for part in re.split("([,;:] )", said))

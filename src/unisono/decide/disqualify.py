@@ -155,8 +155,8 @@ def _failing_launches(
 
 _SAID = {
     "refused": N_("were refused"),
-    "crashed": "crashed",
-    "hung": "hung",
+    "crashed": N_("crashed"),
+    "hung": N_("hung"),
     "wrong placement": N_("were not placed as asked"),
     "protocol": N_("did not answer as they should"),
 }
