@@ -6,6 +6,8 @@ import sys
 
 from mpi_h import Function
 
+SENT = (["const void *", "int"], ["const void *", "MPI_Count"])
+"""What stands before the type of what is sent."""
 ENDS = ("Comm_free", "Comm_disconnect")
 """They end a communicator."""
 
@@ -88,6 +90,8 @@ def record(function: Function, status: str, fortran: bool) -> str:
 
 def completes(function: Function) -> tuple[str, str]:
     """How many requests, and where they are, of a function that completes them."""
+    if function.name == "Request_get_status":
+        return "1", "&a1"
     return ("1", "a1") if function.name in ("Wait", "Test") else ("a1", "a2")
 
 
@@ -175,35 +179,118 @@ int on_{function.name}({declared})
 """
 
 
-def on_complete(function: Function) -> str:
-    """A function that completes requests: those of nonblocking calls that dispatch serves are moved on."""
+def on_kept(function: Function) -> str:
+    """The same of a persistent one: the MPI library's request, and what is posted instead when it is started."""
+    declared, passed, request = _declared(function), ", ".join(function.names), function.names[-1]
+    given, again = [], []
+    for i, (name, parameter) in enumerate(zip(function.names, function.parameters, strict=True)):
+        before = [p.type for p in function.parameters[max(0, i - 2) : i]]
+        sent = "send_" if before[-1:] == ["const void *"] or before in SENT else ""
+        field = {
+            "const void *": "send",
+            "void *": "receive",
+            "MPI_Datatype": f"{sent}type",
+            "MPI_Op": "op",
+            "MPI_Comm": "comm",
+        }.get(parameter.type)
+        if parameter.type in ("int", "MPI_Count"):
+            field = f"{sent}count" if function.parameters[i + 1].type == "MPI_Datatype" else "root"
+        if field is not None:
+            given.append(f".{field} = {name}")
+            again.append(f"call->{field}")
+    has = {"gather": "ROOT_ALONE_RECEIVES", "scatter": "ROOT_ALONE_SENDS"}.get(function.rule, "ROOT_IS_LIKE_ALL")
+    given.append(f".has = {has}")
+    posted = f"dispatch_i{function.rule}({', '.join(again)}, request, error)"
+    return f"""
+static bool again_{function.name}(const struct dispatch_kept *call, MPI_Request *request, int *error)
+{{
+    return {posted};
+}}
+
+int on_{function.name}({declared})
+{{
+    int status = REAL({function.name})({passed});
+    if (status == MPI_SUCCESS)
+        dispatch_keep(*{request}, (struct dispatch_kept){{.begin = again_{function.name}, {", ".join(given)}}});
+    return status;
+}}
+"""
+
+
+def on_handle(function: Function) -> str:
+    """What starts or frees requests, those of persistent collectives that dispatch serves among them."""
     declared, passed = _declared(function), ", ".join(function.names)
-    match function.name:
-        case "Wait" | "Waitall":
-            before = f"dispatch_await_all({', '.join(completes(function))});"
-        case "Waitany":
-            before = """for (unsigned turn = 0; dispatch_turn(a1, a2, &turn);) {
-            int done = 0, status = REAL(Testany)(a1, a2, a3, &done, a4);
-            if (status != MPI_SUCCESS || done)
-                return status;
-        }"""
-        case "Waitsome":
-            before = """for (unsigned turn = 0; dispatch_turn(a1, a2, &turn);) {
-            int status = REAL(Testsome)(a1, a2, a3, a4, a5);
-            if (status != MPI_SUCCESS || *a3 != 0)
-                return status;
-        }"""
+    match function.kind:
+        case "start":
+            body = """int status = MPI_SUCCESS;
+    if (__builtin_expect(dispatch_keeps > 0, false) && dispatch_again(*a1, &status))
+        return status;"""
+        case "startall":
+            body = """for (int i = 0; dispatch_keeps > 0 && i < a1; i++) {
+        int status = MPI_SUCCESS;
+        if (!dispatch_again(a2[i], &status))
+            status = REAL(Start)(&a2[i]);
+        if (status != MPI_SUCCESS || i == a1 - 1)
+            return status;
+    }"""
         case _:
-            before = "dispatch_move();"
+            body = """if (__builtin_expect(dispatch_keeps > 0, false))
+        dispatch_forget(*a1);"""
     return f"""
 int on_{function.name}({declared})
 {{
-    if (__builtin_expect(dispatch_under_way > 0, false)) {{
-        {before}
-    }}
+    {body}
     return REAL({function.name})({passed});
 }}
 """
+
+
+def on_complete(function: Function) -> str:
+    """A function that completes requests: those of nonblocking calls that dispatch serves are moved on."""
+    declared, passed = _declared(function), ", ".join(function.names)
+    count, requests = completes(function)
+    match function.name:
+        case "Wait" | "Waitall":
+            before = f"dispatch_await_all({count}, {requests});"
+        case "Waitany":
+            before = """for (unsigned turn = 0; dispatch_turn(a1, a2, &turn);) {
+        int done = 0, status = REAL(Testany)(a1, a2, a3, &done, a4);
+        if (status != MPI_SUCCESS || done)
+            return status;
+    }"""
+        case "Waitsome":
+            before = """for (unsigned turn = 0; dispatch_turn(a1, a2, &turn);) {
+        int status = REAL(Testsome)(a1, a2, a3, a4, a5);
+        if (status != MPI_SUCCESS || *a3 != 0)
+            return status;
+    }"""
+        case _:
+            before = "dispatch_move();"
+    return f"""
+static int moved_{function.name}({declared})
+{{
+    {before}
+    return REAL({function.name})({passed});
+}}
+
+int on_{function.name}({declared})
+{{
+    if (__builtin_expect((dispatch_under_way | dispatch_keeps) == 0, true))
+        return REAL({function.name})({passed});
+    dispatch_enter({count}, {requests});
+    int status = moved_{function.name}({passed});
+    dispatch_return({requests});
+    return status;
+}}
+"""
+
+
+def on_passing(function: Function) -> str:
+    if function.posted:
+        return on_posted(function)
+    if function.kept:
+        return on_kept(function)
+    return on_complete(function) if function.completes else on_handle(function)
 
 
 def on_end(function: Function) -> str:
@@ -242,10 +329,9 @@ def wrapper(function: Function) -> str:
         always = f"""    if (!(record_active[F_{function.name}] | dispatch_active))
         return REAL({function.name})({", ".join(names)});
 """
-    if function.posted or function.completes:
+    if function.passes:
         real = f"on_{function.name}"
-        ways = f"int on_{function.name}({declared});\n"
-        ways += on_posted(function) if function.posted else on_complete(function)
+        ways = f"int on_{function.name}({declared});\n{on_passing(function)}"
     if function.name in ENDS:
         real, ways = f"on_{function.name}", on_end(function)
     return f"""{ways}
@@ -290,7 +376,7 @@ def below(function: Function) -> str:
     declared, passed = _declared(function), ", ".join(function.names)
     real = plain = f"((int (*)({declared}))tools_real_of(F_{function.name}))({passed})"
     on = ""
-    if function.posted or function.completes:
+    if function.passes:
         on = f"int on_{function.name}({declared});\n"
         plain = f"on_{function.name}({passed})"
     return f"""
