@@ -14,8 +14,6 @@ from unisono.decide.decision import Decision
 from unisono.extrapolate.plans import Predicted
 from unisono.report import comparison as comparing
 from unisono.report import conditions, headline, page, proof, sections
-from unisono.report.drift import drift, sentence
-from unisono.report.figures_timeline import statuses, timeline
 from unisono.report.finding_list import finding_groups
 from unisono.report.predictions import predictions
 from unisono.report.topology import draw
@@ -69,13 +67,9 @@ def content(
         "proof": proof.table(views, decision, proven, verification),
         "confidence": f"{decision.confidence:.0%}",
         "margin": f"{decision.margin:.0%}",
-        "shapes": sections.decision_shapes(views, decision),
+        **sections.page_sections(study, views, decision),
         "findings": finding_groups(decision.findings, {view.case: view.sizes for view in views}, study.notes),
         "cases": sections.case_sections(views, decision, proven),
-        "timeline": timeline(study, decision.statistic),
-        "drift": sentence(drift(study, decision.statistic, default_only=True)),
-        "statuses": statuses(study),
-        "limits": sections.limits(study, views),
         "topology": draw(study.machine) if study.machine.is_described else "",
         "threads": study.machine.smt > 1,
         "machine_facts": conditions.machine_facts(study.machine),

@@ -11,11 +11,13 @@ from unisono.core.vocabulary import DEFAULT, Case
 from unisono.decide.decision import Decision
 from unisono.measure.protocol import Limits
 from unisono.report.axes import zoom_groups
+from unisono.report.drift import drift, sentence
 from unisono.report.envelope import envelope, envelope_figure, rows
 from unisono.report.figures_heatmap import gain_map
 from unisono.report.figures_latency import latency_figure, rule_words
 from unisono.report.figures_limits import bandwidth, core_latency, distance
 from unisono.report.figures_steps import step_figures
+from unisono.report.figures_timeline import statuses, timeline
 from unisono.report.headline import rule_count
 from unisono.report.limit import limits_of, slowest_of
 from unisono.report.marks import RatioScale, interval_mark, ratio_axis, sparkline
@@ -24,6 +26,17 @@ from unisono.report.text import count, format_range, format_ratio, format_time, 
 from unisono.report.view import CaseView, chosen_plans, geometric_mean, of_shape
 from unisono.study.data import StudyData
 from unisono.tuning.plans import Plan
+
+
+def page_sections(study: StudyData, views: Sequence[CaseView], decision: Decision) -> dict[str, Any]:
+    """Values of the template for what is drawn once a page; `case_sections` has what is drawn once a case."""
+    return {
+        "shapes": decision_shapes(views, decision),
+        "timeline": timeline(study, decision.statistic),
+        "drift": sentence(drift(study, decision.statistic, default_only=True)),
+        "statuses": statuses(study),
+        "limits": limits(study, views),
+    }
 
 
 def decision_shapes(views: Sequence[CaseView], decision: Decision) -> list[dict[str, Any]]:

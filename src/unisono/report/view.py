@@ -10,7 +10,7 @@ from functools import cached_property
 
 from unisono.core.interval import Interval
 from unisono.core.language import N_
-from unisono.core.vocabulary import CALL_SCOPE, DEFAULT, Case, Setting, as_measured
+from unisono.core.vocabulary import CALL_SCOPE, DEFAULT, Case, Sample, Setting, as_measured
 from unisono.decide.decision import Decision, Estimate
 from unisono.decide.pool import apart, shared
 from unisono.decide.sentences import TOO_VAGUE
@@ -39,11 +39,19 @@ class CaseView:
     plan: Plan
     sizes: tuple[int, ...]
     estimates: Mapping[Setting, Mapping[int, Estimate]]
-    repetitions: Mapping[tuple[int, Setting], Repetitions]
+    samples: Mapping[tuple[int, Setting], Sequence[Sample]]
+    """(Message size, setting) -> all that was measured of it."""
     floors: Mapping[int, float]
     """Message size -> the physical limit in seconds; sizes without a known limit are left out."""
     apart: frozenset[Setting] = frozenset()
     """Launch settings under which our shared-memory algorithms were measured to take another time."""
+
+    @cached_property
+    def repetitions(self) -> dict[tuple[int, Setting], Repetitions]:
+        return {
+            key: Repetitions(sum(s.repetitions for s in samples), sum(s.discarded for s in samples))
+            for key, samples in self.samples.items()
+        }
 
     @property
     def rules(self) -> list[Rule]:
@@ -81,7 +89,7 @@ class CaseView:
         keeps its own (`apart`).
         """
         used = {self.chosen_at(size) for size in self.sizes}
-        measured = {setting for _, setting in self.repetitions}
+        measured = {setting for _, setting in self.samples}
         found: dict[Setting, tuple[Setting, ...]] = {}
         groups: dict[Setting, list[Setting]] = defaultdict(list)
         for setting in sorted(s for s in self.estimates if not s.is_default):
@@ -159,7 +167,7 @@ def case_views(study: StudyData, decision: Decision) -> list[CaseView]:
     estimates: dict[Case, dict[Setting, dict[int, Estimate]]] = defaultdict(lambda: defaultdict(dict))
     for estimate in decision.estimates:
         estimates[estimate.case][estimate.setting][estimate.size] = estimate
-    counts = _repetitions(study)
+    samples = _samples(study)
     measured = tables((s for s in study.samples if s.setting in estimates.get(s.case, {})), decision.statistic)
     views = []
     for (nodes, ppn), plan in chosen_plans(decision).items():
@@ -171,7 +179,7 @@ def case_views(study: StudyData, decision: Decision) -> list[CaseView]:
                     plan=plan,
                     sizes=sizes,
                     estimates=estimates[case],
-                    repetitions=counts.get(case, {}),
+                    samples=samples.get(case, {}),
                     floors=floors(study, case, sizes),
                     apart=frozenset(apart(measured[case], decision.margin)) if case in measured else frozenset(),
                 )
@@ -179,15 +187,10 @@ def case_views(study: StudyData, decision: Decision) -> list[CaseView]:
     return views
 
 
-def _repetitions(study: StudyData) -> dict[Case, dict[tuple[int, Setting], Repetitions]]:
-    kept: dict[tuple[Case, int, Setting], list[int]] = defaultdict(lambda: [0, 0])
+def _samples(study: StudyData) -> dict[Case, dict[tuple[int, Setting], list[Sample]]]:
+    found: dict[Case, dict[tuple[int, Setting], list[Sample]]] = defaultdict(lambda: defaultdict(list))
     for sample in study.samples:
-        entry = kept[sample.case, sample.size, sample.setting]
-        entry[0] += sample.repetitions
-        entry[1] += sample.discarded
-    found: dict[Case, dict[tuple[int, Setting], Repetitions]] = defaultdict(dict)
-    for (case, size, setting), (repetitions, discarded) in kept.items():
-        found[case][size, setting] = Repetitions(repetitions, discarded)
+        found[sample.case][sample.size, sample.setting].append(sample)
     return found
 
 
