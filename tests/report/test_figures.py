@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import plotly.graph_objects as go
@@ -22,44 +24,39 @@ from unisono.measure.protocol import Limits, parse_limits
 from unisono.report.axes import SIZE_GROUPS, band, size_position, zoom_groups
 from unisono.report.figures_heatmap import gain_map
 from unisono.report.figures_latency import latency_figure
-from unisono.report.figures_limits import bandwidth, core_latency, distance
+from unisono.report.figures_limits import core_latency, distance
 from unisono.report.figures_steps import step_figures
 from unisono.report.figures_timeline import timeline
-from unisono.report.packed import Figures
+from unisono.report.packed import Figures, unpacked
+from unisono.report.report import write_report
 from unisono.report.text import significant
 from unisono.report.view import CaseView, case_views
 from unisono.study.data import StudyData
 
 
-def every_figure(study: StudyData, decision: Decision) -> dict[str, Mapping[str, Any]]:
-    views = case_views(study, decision)
-    found: dict[str, Mapping[str, Any] | None] = {"timeline": timeline(study, decision.statistic)}
-    for view in views:
-        found[f"latency {view.case}"] = latency_figure(view, decision.margin)[0]
-        found[f"map {view.case}"] = gain_map(view)
-        for step in step_figures(view, decision):
-            for panel in step.panels:
-                found[f"{step.title} {panel.title} {view.case}"] = panel.figure
-    for shape, limits in study.limits.items():
-        far = distance([v for v in views if (v.case.nodes, v.case.ppn) == shape])
-        found[f"distance {shape}"] = far[0] if far else None
-        found[f"copy {shape}"] = bandwidth(parse_limits(limits).copy_rates, "one rank alone", "all ranks")
-        found[f"cores {shape}"] = core_latency(parse_limits(limits))
-    return {name: figure for name, figure in found.items() if figure is not None}
+def every_figure(study: StudyData, decision: Decision, directory: Path) -> dict[str, Mapping[str, Any]]:
+    """What it is called on the page -> each figure that the page draws, as its script has it."""
+    page = write_report(study, decision, directory / "figures.html").read_text(encoding="utf-8")
+    names = re.findall(r'aria-label="([^"]*)" data-figure', page)
+    packed = re.search(r'id="figures">([^<]*)<', page)
+    assert packed is not None
+    figures = dict(zip(names, unpacked(packed[1]), strict=True))
+    assert len(figures) == len(names), "two figures are called the same"
+    return figures
 
 
 def test_every_figure_is_valid_plotly(
-    study: StudyData, decision: Decision, classic: tuple[StudyData, Decision]
+    study: StudyData, decision: Decision, classic: tuple[StudyData, Decision], directory: Path
 ) -> None:
-    for figures in (every_figure(study, decision), every_figure(*classic)):
+    for figures in (every_figure(study, decision, directory), every_figure(*classic, directory)):
         assert len(figures) > 10
         for figure in figures.values():
             for view in figure.get("views", {"": None}):
                 go.Figure(expanded(figure, view or None))  # raises ValueError for anything Plotly does not know
 
 
-def test_inlined_numbers_have_four_digits_and_are_finite(classic: tuple[StudyData, Decision]) -> None:
-    for name, figure in every_figure(*classic).items():
+def test_inlined_numbers_have_four_digits_and_are_finite(classic: tuple[StudyData, Decision], directory: Path) -> None:
+    for name, figure in every_figure(*classic, directory).items():
         Figures().keep(figure)  # raises for infinities and NaN
         for trace in expanded(figure)["data"]:
             for number in numbers([trace.get("y"), trace.get("z"), trace.get("base")]):
