@@ -15,6 +15,7 @@ from unisono.report.drift import drift, sentence
 from unisono.report.envelope import envelope, envelope_figure, rows
 from unisono.report.figures_heatmap import gain_map
 from unisono.report.figures_latency import latency_figure, rule_words
+from unisono.report.figures_launches import launch_panels
 from unisono.report.figures_limits import bandwidth, core_latency, distance
 from unisono.report.figures_steps import step_figures
 from unisono.report.figures_timeline import statuses, timeline
@@ -137,6 +138,7 @@ def _case(view: CaseView, decision: Decision, proven: Proven | None) -> dict[str
         "legend": legend,
         "latency_note": _latency_note(view, decision),
         "steps": step_figures(view, decision),
+        "launches": launch_panels(view, decision),
         "map": gain_map(view),
         "numbers": _numbers(view),
     }

@@ -53,6 +53,11 @@ class CaseView:
             for key, samples in self.samples.items()
         }
 
+    def launches_of(self, size: int, setting: Setting) -> list[Sample]:
+        """One sample a launch, of the setting or of those it stands for."""
+        alike = (setting, *self.stands_for.get(setting, ()))
+        return list({s.launch: s for one in dict.fromkeys(alike) for s in self.samples.get((size, one), ())}.values())
+
     @property
     def rules(self) -> list[Rule]:
         return [rule for rule in self.plan.rules if rule.collective == self.case.collective]
