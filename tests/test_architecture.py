@@ -130,6 +130,15 @@ def test_arrows_of_the_picture_are_imports() -> None:
     assert count > 10
 
 
+def test_what_is_added_to_is_there() -> None:
+    """Files that a newcomer is sent to: of the repository, or of src/unisono."""
+    how = PAGE.partition("## How to add")[2]
+    named = re.findall(r"`([\w.*/]+/[\w.*]+)`", how)
+    assert len(named) > 15
+    missing = [name for name in named if not [*ROOT.glob(name), *SOURCE.glob(name)]]
+    assert not missing
+
+
 def test_commands_start_without_scipys_statistics() -> None:
     """They take half a second to import, which every command would take longer to start."""
     names = sorted(path.stem for path in (SOURCE / "commands").glob("[a-z]*.py"))

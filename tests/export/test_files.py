@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -162,8 +163,17 @@ def test_a_plan_of_which_a_format_can_say_nothing_is_said(format: str, tmp_path:
 
 def test_what_could_say_it_is_named(tmp_path: Path) -> None:
     document = tuning(plan(launch={"UCX_TLS": "self,sm"}))
-    with pytest.raises(UserError, match=r"-json: can say nothing .*: ucx, shell, mpirun, module, slurm, reframe$"):
+    with pytest.raises(UserError, match=r"-json: can say nothing of 1 x 4 ranks, .*; what can: .*") as caught:
         unsaid(document, "openmpi-json", document.plan[0], machine(), tmp_path)
+    named = str(caught.value).split("what can: ")[1].split(", ")
+    assert {"ucx", "shell", "mpirun", "module", "slurm", "reframe"} <= set(named)
+    assert not {"openmpi", "openmpi-json", "han", "rules", "intel", "mpich-env", "mpich-json"} & set(named)
+
+
+def test_every_format_is_on_its_page() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "exports.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w[\w-]*)` \|", page, re.MULTILINE)
+    assert sorted(rows) == sorted(unisono.export.FORMATS)
 
 
 def test_the_list_says_which_formats_can_say_a_plan() -> None:

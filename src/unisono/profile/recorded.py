@@ -122,7 +122,7 @@ class Origin:
     """Where a profile comes from and under which conditions."""
 
     source: str
-    """"unisono", "cubex", "scorep.score", "mpip" or "ipm"."""
+    """"unisono", or the NAME of the importer that read it."""
     command: str = ""
     created: str = ""
     """ISO 8601, UTC."""
