@@ -21,7 +21,7 @@ from unisono.core.interval import Interval
 from unisono.core.vocabulary import DEFAULT, Case, Setting
 from unisono.decide.decision import Decision
 from unisono.measure.protocol import Limits, parse_limits
-from unisono.report.axes import SIZE_GROUPS, band, size_position, zoom_groups
+from unisono.report.axes import SIZE_GROUPS, band, layout, size_position, zoom_groups
 from unisono.report.figures_heatmap import gain_map
 from unisono.report.figures_latency import latency_figure
 from unisono.report.figures_limits import core_latency, distance
@@ -115,6 +115,12 @@ def test_one_launch_gives_a_curve_without_a_band() -> None:
     chosen = next(entry for entry in legend if entry.name == "chosen")
     assert len(chosen.traces) == 2
     Figures().keep(figure)
+
+
+def test_every_figure_has_the_axes_that_the_page_asks(study: StudyData, decision: Decision, directory: Path) -> None:
+    """The page's script reads both; without them it stopped, and drew nothing of what came into view with that one."""
+    for figure in (*every_figure(study, decision, directory).values(), {"layout": layout(200, {"x": "", "y": ""})}):
+        assert {"xaxis", "yaxis"} <= figure["layout"].keys()
 
 
 def test_zero_bytes_have_a_place_below_the_smallest_size(classic: tuple[StudyData, Decision]) -> None:

@@ -121,7 +121,8 @@ def _axis(title: str) -> dict[str, Any]:
 
 
 def layout(height: int, axes: Mapping[str, str], sizes: Sequence[int] = (), **more: Any) -> dict[str, Any]:
-    """`axes` maps the axis ("x", "y", "y2") to what it counts: "size", "time", "gain", or "" to leave it alone."""
+    """`axes` maps the axis ("x", "y", "y2") to what it counts: "size", "time", "gain", or "" to leave it alone. The
+    page's script reads `xaxis` and `yaxis` of every figure: plain ones where `more` has none."""
     meta: dict[str, Any] = {"axes": dict(axes)}
     if "size" in axes.values():
         meta["sizes"] = [[size_position(size, sizes), format_size(size) if size else "0"] for size in sorted({*sizes})]
@@ -140,6 +141,8 @@ def layout(height: int, axes: Mapping[str, str], sizes: Sequence[int] = (), **mo
         "hovermode": "closest",
         "showlegend": False,
         "meta": meta,
+        "xaxis": _axis(""),
+        "yaxis": _axis(""),
         **more,
     }
 
