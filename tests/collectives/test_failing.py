@@ -65,8 +65,9 @@ def test_the_others_are_told_and_go_on(algorithm: str, place: str, tmp_path: Pat
 def test_of_every_algorithm(algorithm: str, tmp_path: Path) -> None:
     """Somewhere it serves: else nothing would have been tried."""
     served = 0
+    short = 8 if algorithm.endswith("_inline") else 64  # a cache line holds what a rank gives to all
     for place in places(tmp_path):
-        for size in (64, 30_000, 1_000_000):
+        for size in (short, 30_000, 1_000_000):
             if not _survive(algorithm, size, tmp_path, place):
                 break
             served += 1
