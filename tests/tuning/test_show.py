@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from io import StringIO
 
@@ -33,9 +34,21 @@ def test_settings_gains_rules_and_findings_are_shown() -> None:
 
 
 def test_the_plan_to_use_is_marked() -> None:
-    marked = [line for line in shown(tuning()).splitlines() if "> " in line and "│" in line]
-    assert len(marked) == 1
-    assert "pml=ucx" in marked[0]
+    lines = shown(tuning()).splitlines()
+    (marked,) = (line for line in lines if "> " in line and "│" in line)
+    number = marked.split("│")[2].strip()
+    (named,) = (line for line in lines if line.startswith(f"{number}: "))
+    assert "pml=ucx" in named
+
+
+def test_long_settings_are_named_whole_however_narrow_the_terminal() -> None:
+    long = {"UCX_RNDV_THRESH": "128kb", "placement": "block", "pml": "ucx"}
+    made = tuning(plan(launch=long), plan())
+    stream = StringIO()
+    Console(file=stream, width=70).print(show(made))
+    assert "UCX_RNDV_THRESH=128kb, placement=block, pml=ucx\n" in re.sub(" +\n", "\n", stream.getvalue())
+    short = shown(tuning(plan(launch={"pml": "ob1"}), plan()))
+    assert any("│ pml=ob1" in line for line in short.splitlines()), "short ones stand in the table"
 
 
 def test_the_gain_of_all_together_is_shown_where_it_is_known() -> None:

@@ -17,6 +17,9 @@ from unisono.tuning.choice import choose, without_library
 from unisono.tuning.contents import Tuning
 from unisono.tuning.plans import Plan, Rule, gain_words
 
+_NAME_MOST = 24
+"""Letters of a launch setting that stands in the table: where one is longer, they are listed below it by number."""
+
 
 def show(tuning: Tuning, *, proven: bool = False) -> Group:
     """What it was made from; for every (nodes, ppn) its plans and the rules of the best one; the proof, unless a fuller
@@ -85,24 +88,28 @@ def _plans(tuning: Tuning, nodes: int, ppn: int, best: Plan) -> Table:
         if best.predicted
         else _("Launch settings, {nodes} x {ppn} ranks")
     )
+    plans = list(tuning.plans_for(nodes, ppn))
+    names = [words.launch(plan.launch) for plan in plans]
+    below = max(map(len, names), default=0) > _NAME_MOST
     table = Table(title=title.format(nodes=nodes, ppn=ppn), title_justify="left")
     table.add_column("")
-    table.add_column(_("setting"), overflow="fold")
-    collectives = [name for name in tuning.collectives() if any(name in p.gain for p in tuning.plans_for(nodes, ppn))]
+    table.add_column(_("setting"), overflow="fold", justify="right" if below else "left")
+    collectives = [name for name in tuning.collectives() if any(name in plan.gain for plan in plans)]
     for name in collectives:
-        table.add_column(name, justify="right")
-    joint = any(plan.joint for plan in tuning.plans_for(nodes, ppn))
+        table.add_column(name, justify="right", overflow="fold")
+    joint = any(plan.joint for plan in plans)
     if joint:
-        table.add_column(_("together"), justify="right")
-    for plan in tuning.plans_for(nodes, ppn):
+        table.add_column(_("together"), justify="right", overflow="fold")
+    for number, (name, plan) in enumerate(zip(names, plans, strict=True), 1):
         table.add_row(
             ">" if plan is best else "",
-            Text(words.launch(plan.launch)),
+            Text(str(number) if below else name),
             *(_gain(plan.gain.get(name)) for name in collectives),
             *([_gain(plan.joint.gain if plan.joint else None)] if joint else []),
             style="bold" if plan is best else "",
         )
-    table.caption = _("gain over the default (time of the default / time with it); > is the one to use")
+    table.caption = "".join(f"{number}: {name}\n" for number, name in enumerate(names, 1)) if below else ""
+    table.caption += _("gain over the default (time of the default / time with it); > is the one to use")
     table.caption_justify = "left"
     if best.needs_library:
         table.caption += "\n" + _(
