@@ -277,9 +277,10 @@ int on_{function.name}({declared})
 {{
     if (__builtin_expect((dispatch_under_way | dispatch_keeps) == 0, true))
         return REAL({function.name})({passed});
-    dispatch_enter({count}, {requests});
+    MPI_Request *requests = (MPI_Request *)(uintptr_t){requests};
+    dispatch_enter({count}, requests);
     int status = moved_{function.name}({passed});
-    dispatch_return({requests});
+    dispatch_return(requests);
     return status;
 }}
 """

@@ -112,7 +112,7 @@ class Function:
     @property
     def completes(self) -> bool:
         """Whether it looks after requests, which may be of what dispatch serves."""
-        return self.kind == "complete" or self.name == "Request_get_status"
+        return self.kind == "complete" or self.name.startswith("Request_get_status")
 
     @property
     def names(self) -> list[str]:

@@ -85,6 +85,36 @@ static void mixed(MPI_Comm comm)
     }
 }
 
+/* Functions of MPI 4.1 that look at requests and leave them. */
+static void looks(MPI_Comm comm)
+{
+#if 10 * MPI_VERSION + MPI_SUBVERSION >= 41
+    for (int k = 0; k < 30; k++) {
+        double from[2] = {rank + k, rank + k + 1}, to[2] = {0, 0};
+        MPI_Request requests[2], copy[2];
+        int done = 0, which, count, places[2];
+        for (int i = 0; i < 2; i++)
+            MPI_Iallreduce(&from[i], &to[i], 1, MPI_DOUBLE, MPI_SUM, comm, &requests[i]);
+        memcpy(copy, requests, sizeof copy);
+        while (!done)
+            if (k % 3 == 0)
+                MPI_Request_get_status_all(2, requests, &done, MPI_STATUSES_IGNORE);
+            else if (k % 3 == 1)
+                MPI_Request_get_status_any(2, requests, &which, &done, MPI_STATUS_IGNORE);
+            else {
+                MPI_Request_get_status_some(2, requests, &count, places, MPI_STATUSES_IGNORE);
+                done = count == 2;
+            }
+        expect(memcmp(copy, requests, sizeof copy) == 0, "a request that was only looked at");
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+        for (int i = 0; i < 2; i++)
+            expect(to[i] == sum_of(k + i), "a sum that was looked at");
+    }
+#else
+    (void)comm;
+#endif
+}
+
 /* Communicators end while requests are under way, which are waited for afterwards. Open MPI's own crash there (5.0.11): ours have to
  * be served. */
 static void ended(void)
@@ -243,6 +273,7 @@ int main(int argc, char **argv)
     } else {
         many(MPI_COMM_WORLD);
         mixed(MPI_COMM_WORLD);
+        looks(MPI_COMM_WORLD);
         types(MPI_COMM_WORLD);
         ended();
         MPI_Comm_dup(MPI_COMM_WORLD, &copy);
