@@ -88,6 +88,52 @@ def test_a_job_of_pico_becomes_a_study(tmp_path: Path) -> None:
     assert data.samples[0].repetitions == 8
 
 
+def test_a_pattern_behind_a_setting_names_several_files(tmp_path: Path) -> None:
+    """No shell expands it there: coll=basic@basic-*.txt could not be read."""
+    for number in range(3):
+        (tmp_path / f"osu-{number}.txt").write_text((SAMPLES / "osu-5.txt").read_text())
+    words = [str(SAMPLES / "osu-5.txt"), f"coll=basic@{tmp_path}/osu-*.txt"]
+    import_results(words, tmp_path / "o", machine=None, nodes=1, ppn=2, name="p")
+    with Store.open(tmp_path / "o" / "study.db") as store:
+        samples = store.data().samples
+    basic = Setting({"coll": "basic"})
+    assert {(s.setting, s.launch) for s in samples} >= {(DEFAULT, 1), (basic, 4), (basic, 12)}
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        # Without -f a broadcast looks twice as fast: its root leaves early.
+        ((r"(?m)^(\d+ +\S+|# Size +Avg Latency\(us\)).*", r"\1"), "Avg Latency(us)"),
+        ((r"\n# Size", r"\n# Datatype: MPI_SIGNED_CHAR.\n# Size"), "MPI_SIGNED_CHAR"),
+        (("OSU MPI", "OSU MPI-CUDA"), "CUDA"),
+    ],
+)
+def test_times_of_different_things_are_not_compared(tmp_path: Path, change: tuple[str, str], said: str) -> None:
+    other = tmp_path / "other.txt"
+    other.write_text(re.sub(*change, (SAMPLES / "osu-5.txt").read_text()))
+    words = [str(SAMPLES / "osu-5.txt"), f"coll=basic@{other}"]
+    with pytest.raises(
+        UserError, match=r"allreduce.*osu-5.txt has Max Latency.us., MPI_FLOAT, but .*other.txt has"
+    ) as no:
+        import_results(words, tmp_path / "o", machine=None, nodes=1, ppn=2, name="p")
+    assert said in str(no.value) and not (tmp_path / "o" / "study.db").exists()
+
+
+def test_without_a_file_of_the_default_it_says_what_is_missing(tmp_path: Path) -> None:
+    words = [f"coll=basic@{SAMPLES / 'osu-5.txt'}"]
+    with pytest.raises(UserError, match=r"cannot be decided: no file is of the default .* import one without SETTING@"):
+        import_results(words, tmp_path / "o", machine=None, nodes=1, ppn=2, name="p")
+
+
+def test_a_file_without_any_collective_says_what_it_holds(tmp_path: Path) -> None:
+    """It was asked whether the run was cut off."""
+    path = tmp_path / "latency.txt"
+    path.write_text("# OSU MPI Latency Test v5.3.2\n# Size          Latency (us)\n0                       0.25\n")
+    with pytest.raises(UserError, match=r"no measurement that can be taken\. Left out, .*: OSU MPI Latency Test v5"):
+        import_results([str(path)], tmp_path / "o", machine=None, nodes=1, ppn=2, name="p")
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -62,6 +62,45 @@ def test_osu_with_other_lines_and_a_cut_end() -> None:
     assert any("middle of a line" in note for note in found.notes)
 
 
+def test_osu_5_as_it_prints() -> None:
+    """Of 5.3.2 on two ranks of Open MPI 5: no data types yet, reductions are of MPI_FLOAT."""
+    found = READER["osu"].read((SAMPLES / "osu-5.txt").read_text())
+    assert [(row.collective, row.size, row.repetitions) for row in found.rows] == [
+        *[("allreduce", size, 200) for size in (8, 16, 32)],
+        *[("bcast", size, 200) for size in (8, 16, 32)],
+        ("barrier", 0, 100),
+    ]
+    assert {row.kind for row in found.rows} == {"Max Latency(us), MPI_FLOAT", "Max Latency(us)"}
+    assert len({row.run for row in found.rows}) == 3
+
+
+def test_osu_7_with_all_its_options() -> None:
+    """-T all, -c with a wrong result, -z, -D: in the formats of 7.4. Each data type was a launch of its own, wrong
+    results were taken, and of derived data types the size that is transmitted."""
+    found = READER["osu"].read((SAMPLES / "osu-7.txt").read_text())
+    assert [(row.collective, row.size, round(row.seconds[0] * 1e6, 2), row.run) for row in found.rows] == [
+        ("allreduce", 4, 0.43, "1"),
+        ("allreduce", 8, 0.43, "1"),
+        ("allreduce", 16, 0.42, "1"),
+        ("bcast", 8, 0.55, "2"),
+        ("bcast", 16, 0.55, "2"),
+        ("bcast", 32, 0.55, "2"),
+        ("bcast", 8, 0.56, "3"),
+        ("barrier", 0, 0.29, "5"),
+    ]
+    assert {row.kind for row in found.rows if row.collective == "allreduce"} == {"Max Latency(us), MPI_FLOAT"}
+    said = " ".join(found.notes)
+    assert "Fail under Validation" in said and "derived data types" in said and "differ in the data type" in said
+
+
+@pytest.mark.parametrize("memory", ["CUDA", "CUDA MANAGED", "ROCM", "OPENACC"])
+def test_osu_in_device_memory_is_told_apart(memory: str) -> None:
+    text = (SAMPLES / "osu-5.txt").read_text().replace("OSU MPI", f"OSU MPI-{memory}")
+    found = READER["osu"].read(text)
+    assert [row.kind for row in found.rows][-1] == f"Max Latency(us), {memory}"
+    assert any("memory of a device" in note for note in found.notes)
+
+
 def test_reprompi_single_times_and_summaries_in_one_file() -> None:
     found = READER["reprompi"].read(TEXTS["reprompi"])
     rows = {(row.collective, row.size, row.ranks): row for row in found.rows}

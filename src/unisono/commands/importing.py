@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -26,17 +27,14 @@ def import_results(
 
     outputs = Outputs(output)
     described = load(machine) if machine is not None else None
-    sources = []
-    for word in files:
-        path, setting = _file(word)
-        sources.append(Source(path, read_file(path), setting))
+    sources = [Source(path, read_file(path), setting) for word in files for path, setting in _files(word)]
     with make_study(outputs.study, sources, machine=described, nodes=nodes, ppn=ppn, name=name) as store:
         data = store.data()
     console = err()
     console.print(
         ngettext(
-            "{study}: {samples} samples of {files} file", "{study}: {samples} samples of {files} files", len(files)
-        ).format(study=outputs.study, samples=len(data.samples), files=len(files)),
+            "{study}: {samples} samples of {files} file", "{study}: {samples} samples of {files} files", len(sources)
+        ).format(study=outputs.study, samples=len(data.samples), files=len(sources)),
         markup=False,
     )
     try:
@@ -51,11 +49,12 @@ def import_results(
     console.print(_("Decided: {tuning}, {report}").format(tuning=outputs.tuning, report=outputs.report), markup=False)
 
 
-def _file(word: str) -> tuple[Path, Setting]:
-    """FILE, or NAME=VALUE,...@FILE. Raises UserError."""
+def _files(word: str) -> list[tuple[Path, Setting]]:
+    """FILE, or NAME=VALUE,...@FILE, or the latter with a pattern (ring-*.txt), which no shell expands behind the @.
+    Raises UserError."""
     before, at, path = word.partition("@")
     if not at or "=" not in before or Path(word).exists():
-        return Path(word), DEFAULT
+        return [(Path(word), DEFAULT)]
     values = {}
     for part in before.split(","):
         name, _equals, value = part.partition("=")
@@ -66,4 +65,5 @@ def _file(word: str) -> tuple[Path, Setting]:
                 )
             )
         values[name.strip()] = value.strip()
-    return Path(path), Setting(values)
+    expanded = [path] if Path(path).exists() else sorted(glob.glob(path)) or [path]  # noqa: PTH207 (may be absolute)
+    return [(Path(name), Setting(values)) for name in expanded]

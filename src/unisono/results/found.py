@@ -27,6 +27,8 @@ class Row:
     setting: Setting = DEFAULT
     run: str = ""
     """Rows with the same run were measured under the same circumstances, and count as one launch."""
+    kind: str = ""
+    """What the time is of, where the benchmark has several kinds that cannot be compared with each other."""
 
 
 @dataclass(slots=True)

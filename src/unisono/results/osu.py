@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -13,8 +14,13 @@ from unisono.results.lines import complete_lines, count, positive
 NAME = "osu"
 LABEL = "OSU Micro-Benchmarks"
 
-_TITLE = re.compile(r"#\s*OSU MPI[^ ]* (.+?) Latency Test.*")
-_COLUMN = re.compile(r"(Size|Avg Latency\(us\)|Min Latency\(us\)|Max Latency\(us\)|Iterations|P\d+ Tail Lat\(us\))")
+_TITLE = re.compile(r"#\s*OSU MPI(?:-(?P<memory>\S+(?: MANAGED)?))? (?P<name>.+?) Latency Test.*")
+_TYPE = re.compile(r"#\s*Datatype: *(\w+)\.?")
+_COLUMN = re.compile(r"Transmit Size|Size|(?:Avg|Min|Max) Latency\(us\)|Iterations|Validation|P\d+ Tail Lat\(us\)")
+_SLOWEST, _AVERAGE = "Max Latency(us)", "Avg Latency(us)"
+_FLOAT = "MPI_FLOAT"
+"""What reductions add up in OSU until 7.0, and in IMB; OSU from 7.1 on takes characters unless -T says otherwise."""
+REDUCTIONS = ("allreduce", "reduce")
 _NAMES = {
     "allreduce": "allreduce",
     "reduce": "reduce",
@@ -29,6 +35,75 @@ _NAMES = {
 }
 
 
+@dataclass(slots=True)
+class _Program:
+    """What one program printed: a table, or with -T one for each data type."""
+
+    number: int
+    collective: str | None
+    memory: str
+    """The device whose memory held the buffers; "" for the host's."""
+    type: str = ""
+    columns: list[str] = field(default_factory=list)
+    tables: dict[str, list[Row]] = field(default_factory=dict)
+
+    def take(self, line: str, found: Found) -> None:
+        """A line below the title, whatever it is."""
+        if typed := _TYPE.fullmatch(line.strip()):
+            self.type, self.columns = typed[1], []
+        elif line.lstrip().startswith("#"):
+            self.columns = _COLUMN.findall(line) or self.columns
+        elif self.collective and self.columns and len(words := line.split()) >= len(self.columns):
+            self._row(self.collective, dict(zip(self.columns, words, strict=False)), found)
+
+    def _row(self, collective: str, values: dict[str, str], found: Found) -> None:
+        size = 0 if collective == "barrier" else count(values.get("Size", ""))
+        seconds = positive(values.get(_SLOWEST) or values.get(_AVERAGE, ""), 1e-6)
+        if size is None or seconds is None or (size == 0) != (collective == "barrier"):
+            return
+        if "Transmit Size" in values:
+            found.note(N_("Left out: tables of derived data types (-D), whose data are not contiguous."))
+            return
+        if values.get("Validation", "Pass") != "Pass":
+            found.note(N_("Left out: times of calls whose result OSU found wrong (Fail under Validation)."))
+            return
+        repetitions = count(values.get("Iterations", "1")) or 1
+        row = Row(
+            collective,
+            size,
+            np.array([seconds]),
+            repetitions,
+            run=str(self.number),
+            kind=self._kind(_SLOWEST in values),
+        )
+        self.tables.setdefault(self.type, []).append(row)
+
+    def _kind(self, slowest: bool) -> str:
+        """In OSU's own words, which no language has others for."""
+        type = (self.type or _FLOAT) if self.collective in REDUCTIONS else ""
+        return ", ".join(word for word in (_SLOWEST if slowest else _AVERAGE, type, self.memory) if word)
+
+    def end(self, found: Found) -> None:
+        """One table of several: for reductions that of floating-point numbers, else any, because bytes are bytes."""
+        if not self.tables:
+            return
+        chosen = _FLOAT if _FLOAT in self.tables else next(iter(self.tables))
+        found.rows += self.tables[chosen]
+        if len(self.tables) > 1:
+            found.note(
+                N_("Of tables that differ in the data type alone one was taken, that of MPI_FLOAT where there is one.")
+            )
+        if self.collective in REDUCTIONS and chosen not in ("", _FLOAT):
+            found.note(
+                N_(
+                    "Reductions were not of floating-point numbers, and may take another time than those of most "
+                    "programs: OSU from 7.1 on adds up characters without -T MPI_FLOAT."
+                )
+            )
+        if self.memory:
+            found.note(N_("Buffers were in the memory of a device: what is decided is for such buffers alone."))
+
+
 def recognises(text: str) -> bool:
     return bool(re.search(r"^#\s*OSU MPI", text, re.MULTILINE))
 
@@ -36,30 +111,20 @@ def recognises(text: str) -> bool:
 def read(text: str) -> Found:
     """The collectives in an output; lines that belong to no table are passed over."""
     found = Found(NAME)
-    collective: str | None = None
-    columns: list[str] = []
     left_out: set[str] = set()
-    table, slowest = 0, False
+    program = _Program(0, None, "")
     for line in complete_lines(text, found):
-        if line.lstrip().startswith("#"):
-            if "OSU MPI" in line:
-                title = _TITLE.fullmatch(line.strip())
-                name = title[1].lower() if title else line.strip("# \t")
-                collective, columns, table = _NAMES.get(name), [], table + 1
-                if collective is None:
-                    left_out.add(title[1] if title else name)
-            elif named := _COLUMN.findall(line):
-                columns = named
-        elif collective and len(words := line.split()) >= max(1, len(columns)) and columns:
-            values = dict(zip(columns, words, strict=False))
-            size = 0 if collective == "barrier" else count(values.get("Size", ""))
-            slowest_word = values.get("Max Latency(us)")
-            seconds = positive(slowest_word or values.get("Avg Latency(us)", ""), 1e-6)
-            slowest = slowest or slowest_word is not None
-            if size is None or seconds is None or (size == 0) != (collective == "barrier"):
-                continue
-            repetitions = count(values.get("Iterations", "1")) or 1
-            found.rows.append(Row(collective, size, np.array([seconds]), repetitions, run=str(table)))
+        if line.lstrip().startswith("#") and "OSU MPI" in line:
+            program.end(found)
+            title = _TITLE.fullmatch(line.strip())
+            name = title["name"] if title else line.strip("# \t")
+            collective = _NAMES.get(name.lower()) if title else None
+            program = _Program(program.number + 1, collective, (title["memory"] or "") if title else "")
+            if collective is None:
+                left_out.add(name)
+        else:
+            program.take(line, found)
+    program.end(found)
     if left_out:
         found.note(
             N_("Left out, because they are no collectives that are tuned: {names}.").format(
@@ -71,7 +136,7 @@ def read(text: str) -> Found:
             "OSU gives one average over all repetitions; taken is that of the slowest rank, which also stands for the "
             "median and the quartiles, which OSU does not tell."
         )
-        if slowest
+        if any(_SLOWEST in row.kind for row in found.rows)
         else N_(
             "OSU gives one average over all repetitions and all ranks, less than the slowest rank takes; it also "
             "stands for the median and the quartiles, which OSU does not tell."

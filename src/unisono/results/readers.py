@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from unisono.core.errors import UserError
-from unisono.core.language import _
+from unisono.core.language import _, translated
 from unisono.core.reading import REPORT_MOST, read_bytes
 from unisono.results import imb, osu, pico, repro
 from unisono.results.found import Found
@@ -29,6 +29,10 @@ def read_file(path: Path) -> Found:
                 )
             )
         found = reader.read(text)
+    if not found.rows and (left_out := [translated(note) for note in found.notes if note.startswith("Left out")]):
+        raise UserError(
+            _("{path}: holds no measurement that can be taken. {why}").format(path=path, why=" ".join(left_out))
+        )
     if not found.rows:
         raise UserError(
             _("{path}: holds no complete measurement of a collective; was the run cut off?").format(path=path)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from unisono.core.errors import UserError
-from unisono.core.language import N_, _
+from unisono.core.language import N_, _, translated
 from unisono.core.vocabulary import CALL_SCOPE, DEFAULT, IMPORTED, Case, Setting, launch_part
 from unisono.machine.description import Machine, Mpi, Scheduler
 from unisono.results.found import Found, Row, Seconds
@@ -55,9 +55,10 @@ def make_study(
     """A new study file with everything the sources hold.
 
     `nodes` and `ppn` say where the ranks were, for outputs that do not. Raises UserError where neither does, where the
-    sources name several MPIs, and as `Store.create` does.
+    sources name several MPIs or hold times that cannot be compared, and as `Store.create` does.
     """
     placed = [(source, row, _case(source.path, row, nodes, ppn)) for source in sources for row in source.found.rows]
+    _refuse_several_kinds(placed)
     versions = {source.found.mpi for source in sources if source.found.mpi}
     if len(versions) > 1:
         known = ", ".join(" ".join(version) for version in sorted(versions))
@@ -95,6 +96,20 @@ def make_study(
         store.close()
         raise
     return store
+
+
+def _refuse_several_kinds(placed: Sequence[tuple[Source, Row, Case]]) -> None:
+    """Raises UserError where times of one case are of different things: the faster one would only look faster."""
+    first: dict[Case, tuple[Path, str]] = {}
+    for source, row, case in placed:
+        path, kind = first.setdefault(case, (source.path, row.kind))
+        if row.kind and kind and row.kind != kind:
+            raise UserError(
+                _(
+                    "{case}: {path} has {kind}, but {other} has {another}, and these cannot be compared; import "
+                    "outputs that were made with the same options (OSU: -f, -T, -d)"
+                ).format(case=translated(str(case)), path=path, kind=kind, other=source.path, another=row.kind)
+            )
 
 
 def _case(path: Path, row: Row, nodes: int | None, ppn: int | None) -> Case:

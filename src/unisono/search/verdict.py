@@ -8,6 +8,7 @@ from typing import Any
 
 from unisono.core.errors import UserError
 from unisono.core.language import _, translated
+from unisono.core.vocabulary import DEFAULT, IMPORTED
 from unisono.decide.decide import decide
 from unisono.decide.decision import Decision
 from unisono.study.data import StudyData
@@ -21,6 +22,8 @@ def decide_study(data: StudyData) -> Decision:
     """Raises UserError when the study holds nothing to decide from yet."""
     if not data.samples:
         raise UserError(_nothing(data))
+    if not any(sample.setting == DEFAULT for sample in data.samples) and (why := _without_default(data)):
+        raise UserError(why)
     return decide(
         data.samples,
         method=data.method,
@@ -57,6 +60,18 @@ def _nothing(data: StudyData) -> str:
     return _("study {name!r}: all {all} launches failed, {count} of them because: {reason}. One was: {command}").format(
         name=data.name, all=len(failed), count=count, reason=said, command=example.command[:_COMMAND_MOST]
     )
+
+
+def _without_default(data: StudyData) -> str:
+    """What to do where the default was not measured; "" where it was tried, and failed."""
+    if data.method == IMPORTED:
+        return _("no file is of the default setting, so there is nothing to compare with; import one without SETTING@")
+    if any(not launch.setting and launch.status not in ("done", "interrupted") for launch in data.launches):
+        return ""
+    return _(
+        "study {name!r} holds no samples of the default setting yet, so there is nothing to compare with; go on with "
+        "unisono tune --resume -o DIR, where it lies"
+    ).format(name=data.name)
 
 
 def stored_verification(store: Store) -> dict[str, Any] | None:
