@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -16,11 +18,12 @@ from tests.decide.synthetic import machine
 from tests.results.test_readers import SAMPLES
 from unisono.core.errors import UserError
 from unisono.core.vocabulary import Case
-from unisono.machine.description import Cache
+from unisono.machine.description import Cache, Mpi
 from unisono.results.engine import Foreign, foreign
 from unisono.results.programs import BENCHMARKS, located
 from unisono.study.asked import find, narrowed
 from unisono.study.config import Measure, Study
+from unisono.study.matrix import expand
 from unisono.study.store import Store
 
 MPIRUN = "mpirun.openmpi"
@@ -60,13 +63,70 @@ def test_doubled_sizes_are_exactly_those_asked_for(sizes: set[int]) -> None:
         assert said[-2:] == ["-msglen", "/tmp/sizes"]
 
 
+@pytest.mark.parametrize("sizes", [[8, 32, 512], [12, 24, 96], [0]])
+def test_osu_doubles_message_sizes(sizes: list[int]) -> None:
+    assert BENCHMARKS["osu"].takes(sizes) == sizes
+
+
+def test_message_sizes_that_osu_would_pass_over_are_refused(tmp_path: Path) -> None:
+    """They were dropped without a word, and the tuning said that it holds for all sizes."""
+    program(tmp_path / "osu_allreduce", "true")
+    with pytest.raises(UserError, match=r"doubles the smallest .* 8 B, .* never measures 100 B, 3 KiB; take them out"):
+        begun(asked("osu", "allreduce", tmp_path, ["8", "64", "100", "3K"]))
+    assert begun(asked("osu", "allreduce", tmp_path, ["8", "64"])) is not None
+    assert begun(asked("imb", "allreduce", "/bin/true", ["8", "100"])) is not None
+
+
+def test_osu_adds_up_floating_point_numbers_in_every_version(tmp_path: Path) -> None:
+    """From 7.1 on it adds up characters where nothing else is said; older programs end at -T."""
+    for name, prints in (
+        ("osu_allreduce", "# Datatype: %s."),
+        ("osu_reduce", "# Size"),
+        ("osu_bcast", "# Datatype: %s."),
+    ):
+        program(tmp_path / name, f"# {prints}")
+
+    def argv(collective: str) -> list[str]:
+        made = BENCHMARKS["osu"].words(tmp_path, Case(collective, 1, 2), [8], Measure(), machine())
+        return list(made.argv[1:])
+
+    assert argv("allreduce") == ["-f", "-m", "8:8", "-T", "MPI_FLOAT"]
+    assert argv("reduce") == argv("bcast") == ["-f", "-m", "8:8"]
+
+
 def test_a_benchmark_that_is_not_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    for name, usual in (("imb", "IMB-MPI1"), ("osu", "osu_allreduce")):
-        with pytest.raises(UserError, match=f"{usual}: is not a program that can be run; name .* --benchmark-program"):
-            located(name, None)
-    program(tmp_path / "osu_allreduce", "true")
-    assert located("osu", None) == located("osu", str(tmp_path)) == tmp_path
+    with pytest.raises(UserError, match=r"IMB-MPI1: is not a program that can be run; name .* --benchmark-program"):
+        located("imb", None, ["bcast"])
+    for said, place in ((None, "PATH"), ("/nowhere", "/nowhere"), (str(tmp_path), str(tmp_path))):
+        with pytest.raises(UserError, match=f"^{place}: none of osu_bcast is there; name the directory of OSU's"):
+            located("osu", said, ["bcast"])
+
+
+def test_osu_is_found_where_it_is_installed_and_built(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Without osu_allreduce nothing was found, whatever the study wants; the root of an installation is named, too."""
+    place = tmp_path / "libexec" / "osu-micro-benchmarks" / "mpi" / "collective"
+    place.mkdir(parents=True)
+    one = program(place / "osu_bcast", "true")
+    for said in (tmp_path, place.parents[1], place, one):
+        assert located("osu", str(said), ["bcast"]) == place
+    monkeypatch.setenv("PATH", str(place))
+    assert located("osu", None, ["bcast"]) == place
+    with pytest.raises(UserError, match=f"^{place}: has no osu_reduce; build what is missing, or take its collective"):
+        located("osu", str(tmp_path), ["bcast", "reduce"])
+
+
+def test_a_program_of_another_mpi_is_refused(tmp_path: Path) -> None:
+    """Under the other MPI's mpirun each of its ranks is alone: "This test requires at least two processes"."""
+    if (mpicc := shutil.which("mpicc.mpich")) is None:
+        pytest.skip("mpicc.mpich is not installed")
+    source = tmp_path / "osu_bcast.c"
+    source.write_text("#include <mpi.h>\nint main(void) { return MPI_Init(0, 0); }\n")
+    subprocess.run([mpicc, str(source), "-o", str(tmp_path / "osu_bcast")], check=True)
+    with pytest.raises(UserError, match=r"osu_bcast uses \S*libmpich\.so\.12\S*, which is not of Open MPI: build it"):
+        begun(asked("osu", "bcast", tmp_path))
+    mpich = Mpi(family="mpich", version="4.0.2", mpirun="mpirun.mpich")
+    assert begun(asked("osu", "bcast", tmp_path), mpich) == Foreign("osu", tmp_path)
 
 
 def program(path: Path, does: str) -> Path:
@@ -82,28 +142,33 @@ def tune(folder: Path, *more: str) -> tuple[str, ...]:
     )
 
 
-def asked(benchmark: str, collective: str) -> Study:
+def asked(benchmark: str, collective: str, program: object = "/bin/true", sizes: Sequence[str] = ()) -> Study:
     return narrowed(
         find("quick"),
         method=None,
         budget=None,
         collectives=[collective],
         nodes=[],
-        ppn=None,
-        sizes=[],
-        oversubscribe=False,
+        ppn=2,
+        sizes=sizes,
+        oversubscribe=True,
         benchmark=benchmark,
-        program="/bin/true",
+        program=str(program),
     )
+
+
+def begun(study: Study, mpi: Mpi | None = None) -> Foreign | None:
+    here = machine() if mpi is None else machine().model_copy(update={"mpi": mpi})
+    return foreign(study, here, expand(study, here, scope=()))
 
 
 def test_what_it_does_not_measure_is_refused() -> None:
     with pytest.raises(UserError, match="Intel MPI Benchmarks does not measure pingpong"):
-        foreign(asked("imb", "pingpong"))
+        begun(asked("imb", "pingpong"))
     with pytest.raises(UserError, match="Input should be 'unisono', 'imb' or 'osu'"):
         asked("mine", "allreduce")
     study = asked("imb", "allreduce")
-    assert (study.method.name, foreign(study)) == ("classic", Foreign("imb", Path("/bin/true")))
+    assert (study.method.name, begun(study)) == ("classic", Foreign("imb", Path("/bin/true")))
 
 
 @pytest.mark.mpi
@@ -133,6 +198,33 @@ def test_recorded_output_becomes_samples(tmp_path: Path) -> None:
     assert "IMB-MPI1" not in str(data.notes) and "Measured with Intel MPI Benchmarks" in str(data.notes)
     assert "Allreduce -npmin 2 -msglog 3:4" in data.launches[0].command
     assert not list(out.glob("message-sizes*"))
+
+
+@pytest.mark.mpi
+@pytest.mark.beside
+@needs_mpirun
+def test_message_sizes_that_are_not_printed_are_said_and_not_asked_for_again(tmp_path: Path) -> None:
+    """OSU before 5.2 takes 8:16 for 8. The launches are real, the table is a recorded one's."""
+    table = tmp_path / "table"
+    table.write_text((SAMPLES / "osu-5.txt").read_text().partition("\n16 ")[0] + "\n")
+    program(tmp_path / "osu_allreduce", f'echo >> {tmp_path}/started.{RANK}\n[ "{RANK}" = 0 ] && cat {table}\nexit 0')
+    study = tmp_path / "study.toml"
+    study.write_text(
+        '[study]\nname = "tiny"\n[cases]\ncollectives = ["allreduce"]\nppn = [2]\n[sizes]\nto = 16\n'
+        '[method]\nname = "classic"\nlaunches = 2\n'
+        f'[measure]\nbenchmark = "osu"\nprogram = "{tmp_path}"\n'
+    )
+    env = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    for _again in range(2):
+        line = ("tune", str(study), "--mpirun", str(shutil.which(MPIRUN)), "--no-verify", "--resume")
+        done = unisono(*line, "-o", str(tmp_path / "out"), env=env)
+        assert done.returncode == 0, done.stderr
+    assert (tmp_path / "started.0").read_text() == "\n" * 2
+    with Store.open(tmp_path / "out" / "study.db") as store:
+        data = store.data()
+    assert {s.size for s in data.samples} == {8}
+    assert "osu_allreduce was asked for allreduce, 1 x 2 ranks at 16 B, and printed no time of it." in data.notes
+    assert "taken is that of the slowest rank" in str(data.notes), "what the reader says of its numbers"
 
 
 @pytest.mark.mpi

@@ -28,7 +28,7 @@ def show(study: Study, machine: Machine, *, json: bool) -> int:
     """--dry-run: every command line, what is measured in it, and how long it should take."""
     matrix = expand(study, machine, scope=scope(study))
     tasks = planned(study, matrix)
-    other = foreign(study)
+    other = foreign(study, machine, matrix)
     lines = [(_line(study, machine, matrix, task, other), task) for task in tasks]
     total = estimate(study, matrix)
     if json:

@@ -115,8 +115,8 @@ def measured(wishes: Wishes, *, silent: bool = False) -> Iterator[Measured]:
     held = _held(files.study) if continued else None
     asked = study or (held[0] if held else None)
     assert asked is not None  # either the command line or the file holds one
-    expand(asked, machine, scope=scope(asked))  # what is wrong with it is said before anything is built
-    foreign_of(asked)
+    # What is wrong with it is said before anything is built.
+    foreign_of(asked, machine, expand(asked, machine, scope=scope(asked)))
     program = _program(machine)
     begun_without = held is not None and held[1] is None
     ours = None if begun_without else _ours(asked, machine, program, held[1] if held else None)
@@ -272,7 +272,7 @@ def _measure(
 ) -> bool:
     """Whether the search came to its end; False when the budget ended it first."""
     estimate = estimate_of(study, matrix)
-    foreign = foreign_of(study)
+    foreign = foreign_of(study, machine, matrix)
     with StudyProgress(err(), samples=estimate.samples, budget=budget) as progress:
         if foreign is not None:
             engine = ForeignEngine(

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from unisono.cmdline.command import Command
 from unisono.core.errors import LaunchError, UserError
-from unisono.core.language import N_, _
+from unisono.core.language import N_, _, translated
+from unisono.core.sizes import format_size
 from unisono.core.vocabulary import DEFAULT, Sample, Setting
 from unisono.launch.failure import explain
 from unisono.launch.process import run
 from unisono.machine.description import Machine
 from unisono.machine.limits import over_quota
+from unisono.profile.diagnose import library_of
 from unisono.results.found import Found
-from unisono.results.programs import BENCHMARKS, located, unknown
+from unisono.results.programs import BENCHMARKS, Benchmark, located, unknown
 from unisono.results.study import statistics
 from unisono.study.config import Measure, Study
 from unisono.study.data import Refusal
 from unisono.study.engine import STOPPED, Task, launch_command
+from unisono.study.matrix import Matrix
 from unisono.study.store import Store
 
 _TRIES = 2
@@ -49,8 +52,9 @@ def line_of(machine: Machine, task: Task, foreign: Foreign, measure: Measure, cr
     return launch_command(machine, task, (), words.with_file(sizes), crowded)
 
 
-def foreign(study: Study) -> Foreign | None:
-    """The other benchmark that is to measure. Raises UserError where it is not here, or does not measure a case."""
+def foreign(study: Study, machine: Machine, matrix: Matrix) -> Foreign | None:
+    """The other benchmark that is to measure. Raises UserError where it is not here, is of another MPI, or does not
+    measure a case."""
     name = study.measure.benchmark
     if name not in BENCHMARKS:
         return None
@@ -60,7 +64,45 @@ def foreign(study: Study) -> Foreign | None:
                 label=BENCHMARKS[name].label, collectives=", ".join(missing)
             )
         )
-    return Foreign(name, located(name, study.measure.program))
+    _refuse_sizes(matrix, BENCHMARKS[name])
+    place = located(name, study.measure.program, study.cases.collectives)
+    _refuse_other_mpi(BENCHMARKS[name].file(place, study.cases.collectives[0]), machine)
+    return Foreign(name, place)
+
+
+def _refuse_sizes(matrix: Matrix, benchmark: Benchmark) -> None:
+    """Raises UserError for message sizes that it would pass over."""
+    for c in matrix.cases:
+        if left := sorted(set(c.sizes) - set(benchmark.takes(c.sizes))):
+            raise UserError(
+                _(
+                    "{label} doubles the smallest message size of {case}, {first}, again and again, and so never "
+                    "measures {sizes}; take them out of the study, or measure without --benchmark"
+                ).format(
+                    label=benchmark.label,
+                    case=translated(str(c.case)),
+                    first=format_size(min(c.sizes)),
+                    sizes=_some(left),
+                )
+            )
+
+
+def _refuse_other_mpi(program: Path, machine: Machine) -> None:
+    """Raises UserError for a program that this mpirun would start as so many programs of one rank, or not at all."""
+    library = library_of(program)
+    if machine.mpi is None or library is None or library[0] == machine.mpi.traits.LIBRARY:
+        return
+    number, file = library
+    raise UserError(
+        _("{program} uses {library}, which is not of {mpi}: build it with the compiler wrapper of this MPI").format(
+            program=program, library=file if file.is_file() else f"libmpi.so.{number}", mpi=machine.mpi.name
+        )
+    )
+
+
+def _some(sizes: Sequence[int], most: int = 4) -> str:
+    said = [format_size(size) for size in sizes[:most]]
+    return ", ".join(said if len(sizes) <= most else [*said, "..."])
 
 
 class ForeignEngine:
@@ -80,7 +122,11 @@ class ForeignEngine:
         self._store, self._machine, self._foreign = store, machine, foreign
         self._measure, self._oversubscribe, self._progress = measure, oversubscribe, progress
         self._end = None if budget is None else time.monotonic() + budget
-        self._done = {(s.round, s.case, s.size, s.setting) for s in store.samples()}
+        samples = store.samples()
+        self._done = {(s.round, s.case, s.size, s.setting) for s in samples}
+        ended = {launch.id for launch in store.launches() if launch.status == "done"}
+        self._over = {(s.round, s.case, s.setting) for s in samples if s.launch in ended}
+        """What a launch of an earlier run of the driver measured; what it left out, another would leave out, too."""
         self._failed: dict[tuple[str, int, int, Setting], int] = {}
         self._worked: set[tuple[int, int]] = set()
         self._barren: dict[tuple[int, int], int] = {}
@@ -127,7 +173,8 @@ class ForeignEngine:
         """Why it failed; "" where it did not, or where nothing is left to do."""
         todo = tuple(i for i in task.items if (task.round, i.case, i.size, task.setting) not in self._done)
         key = (task.items[0].case.collective, task.nodes, task.ppn, task.setting)
-        if not todo or self._failed.get(key, 0) >= _TRIES:
+        over = (task.round, task.items[0].case, task.setting) in self._over
+        if not todo or over or self._failed.get(key, 0) >= _TRIES:
             return ""
         task = replace(task, items=todo)
         sizes = self._store.path.parent / f"message-sizes-{key[0]}.txt"
@@ -141,13 +188,15 @@ class ForeignEngine:
         try:
             done = run(line.argv, line.env, _START + (_SAMPLE + self._measure.timeout) * len(todo))
             stderr = done.stderr
-            self._keep(launch, task, BENCHMARKS[self._foreign.name].reader.read(done.stdout))
+            found: Found = BENCHMARKS[self._foreign.name].reader.read(done.stdout)
+            self._keep(launch, task, found)
             if done.exit_code != 0:
                 raise explain(done.exit_code, done.stderr)
             if len(self._missing(task)) == len(todo):
                 raise LaunchError("protocol", self._silent(task, done.stdout))
             status, reason = "done", ""
             self._worked.add((task.nodes, task.ppn))
+            self._note(task, found)
         except LaunchError as error:
             status, reason, stderr = error.status, error.reason, error.stderr or stderr
             self._failed[key] = self._failed.get(key, 0) + 1
@@ -173,10 +222,24 @@ class ForeignEngine:
     def _missing(self, task: Task) -> list[int]:
         return [i.size for i in task.items if (task.round, i.case, i.size, task.setting) not in self._done]
 
+    def _note(self, task: Task, found: Found) -> None:
+        """What its numbers mean, and which of those that were asked for are not there."""
+        for note in found.notes:
+            self._store.add_note(note)
+        if missing := self._missing(task):
+            self._store.add_note(
+                N_("{program} was asked for {case} at {sizes}, and printed no time of it.").format(
+                    program=self._file(task).name, case=task.items[0].case, sizes=_some(missing)
+                )
+            )
+
+    def _file(self, task: Task) -> Path:
+        return BENCHMARKS[self._foreign.name].file(self._foreign.program, task.items[0].case.collective)
+
     def _silent(self, task: Task, said: str) -> str:
         first = next((line.strip() for line in said.splitlines() if line.strip()), "")
         return N_("{program} printed no table of {collective} with {ranks} ranks; it began with: {said}").format(
-            program=self._foreign.program.name,
+            program=self._file(task).name,
             collective=task.items[0].case.collective,
             ranks=task.nodes * task.ppn,
             said=first[:200] or N_("nothing"),
