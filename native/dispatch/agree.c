@@ -49,7 +49,7 @@ static bool given(const char *name)
     return text != NULL && text[0] != '\0';
 }
 
-static bool is_required(void)
+bool agree_is_required(void)
 {
     return given("UNISONO_REQUIRED") && strcmp(getenv("UNISONO_REQUIRED"), "0") != 0;
 }
@@ -183,7 +183,7 @@ static void end(bool said)
 void agree_step_aside(void)
 {
     int rank;
-    if (!is_required())
+    if (!agree_is_required())
         return;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 0)
@@ -214,7 +214,7 @@ static bool reach(int round)
     keyspace_close(space);
     if (!agreed && says)
         say(&all.complaint);
-    if (!agreed && is_required())
+    if (!agreed && agree_is_required())
         end(says);
     return agreed;
 }

@@ -19,6 +19,9 @@ bool agree_again(void);
  * UNISONO_REQUIRED asks for that. Collective. */
 void agree_step_aside(void);
 
+/* Whether it does. */
+bool agree_is_required(void);
+
 /* A number, in hexadecimal digits, of the sources this library was made of. */
 const char *agree_sources(void);
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "agree.h"
+#include "foreign.h"
 #include "intercept.h"
 #include "leave.h"
 #include "output.h"
@@ -43,6 +44,7 @@ static void name_spawned(void)
 
 uint64_t life_before_init(void)
 {
+    foreign_refuse();
     return ticks_clock_ns();
 }
 
@@ -114,19 +116,28 @@ void life_before_abort(void)
     errno = error;
 }
 
+bool life_is_first_rank(void)
+{
+    static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"};
+    bool first = true;
+    for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
+        const char *rank = getenv(ranks[i]);
+        first = first && (rank == NULL || strcmp(rank, "0") == 0);
+    }
+    return first;
+}
+
 /* Whether something was asked for that did not come to pass, since calls went by without us; one rank says so. */
 static bool was_passed_by(void)
 {
     static const char *const wants[] = {"UNISONO_PROFILE", "UNISONO_RULES", "UNISONO_FORCE", "UNISONO_COLLECTIVES"};
-    static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"};
-    bool wanted = false, first = true;
+    bool wanted = false;
     int started = 0;
-    for (int i = 0; i < 4; i++) {
-        const char *want = getenv(wants[i]), *rank = getenv(ranks[i]);
+    for (size_t i = 0; i < sizeof wants / sizeof *wants; i++) {
+        const char *want = getenv(wants[i]);
         wanted = wanted || (want != NULL && want[0] != '\0');
-        first = first && (rank == NULL || strcmp(rank, "0") == 0);
     }
-    return !begun && wanted && first && PMPI_Initialized(&started) == MPI_SUCCESS && started;
+    return !begun && wanted && life_is_first_rank() && PMPI_Initialized(&started) == MPI_SUCCESS && started;
 }
 
 /* A program that ends without MPI_Finalize, or that has called MPI without us. */

@@ -3,6 +3,7 @@
 #define UNISONO_LIFE_H
 
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Levels of MPI_Pcontrol. */
@@ -16,6 +17,9 @@ void life_before_abort(void);
 void life_pcontrol(int level, const char *name);
 /* The same, then what a tool behind us does with it. */
 int life_pcontrol_all(int level, void *const *further);
+
+/* Whether the environment names this process the first rank, or none. */
+bool life_is_first_rank(void);
 
 /* MPI_X of these, where no other tool takes them. */
 int here_Init(int *argc, char ***argv);

@@ -1,7 +1,6 @@
 #include "preload.h"
 
 #include <dlfcn.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -22,12 +21,12 @@ static bool names(const char *entry, const char *path)
            one.st_ino == other.st_ino;
 }
 
-void preload_forget(void)
+bool preload_forget(void)
 {
     Dl_info own;
     const char *before = getenv(variable);
     if (before == NULL || before[0] == '\0' || dladdr(variable, &own) == 0 || own.dli_fname == NULL)
-        return;
+        return false;
     char *entries = strdup(before), *kept = calloc(strlen(before) + 1, 1), *rest = NULL;
     bool found = false;
     char *entry = entries != NULL && kept != NULL ? strtok_r(entries, separators, &rest) : NULL;
@@ -45,4 +44,5 @@ void preload_forget(void)
         setenv(variable, kept, 1);
     free(entries);
     free(kept);
+    return found;
 }
