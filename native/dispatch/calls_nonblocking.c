@@ -45,6 +45,19 @@ static void receive(struct wish *wish, struct packed side)
         wish->receive = side;
 }
 
+/* The MPI library's: false. Counted for UNISONO_VERBOSE, by what is significant on this rank. */
+static bool left(enum collective collective, MPI_Count count, MPI_Datatype type)
+{
+    nonblocking_left(collective, count, type);
+    return false;
+}
+
+/* The same with a root, which between groups may be MPI_ROOT or MPI_PROC_NULL: nothing else need be significant then. */
+static bool left_to_root(enum collective collective, int root, MPI_Count count, MPI_Datatype type)
+{
+    return root >= 0 && left(collective, count, type);
+}
+
 /* Whether a root is one. */
 static bool is_root_sound(const struct comm_state *state, int root)
 {
@@ -55,7 +68,7 @@ bool dispatch_ibarrier(MPI_Comm comm, MPI_Request *request, int *error)
 {
     const struct wish wish = {.call = {.collective = COLL_IBARRIER}};
     struct comm_state *state = comm_state_of_nonblocking(comm);
-    return state != NULL && nonblocking_begin(state, &wish, request, error);
+    return (state != NULL && nonblocking_begin(state, &wish, request, error)) || left(COLL_IBARRIER, 0, MPI_BYTE);
 }
 
 bool dispatch_ibcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request *request,
@@ -65,12 +78,12 @@ bool dispatch_ibcast(void *buffer, MPI_Count count, MPI_Datatype type, int root,
     struct wish wish = {.call = {.collective = COLL_IBCAST, .root = root}};
     struct packed side;
     if (!is_root_sound(state, root) || !look_at(buffer, count, type, &side, &wish.call.bytes))
-        return false;
+        return left_to_root(COLL_IBCAST, root, count, type);
     if (state->rank == root)
         send(&wish, side);
     else
         receive(&wish, side);
-    return nonblocking_begin(state, &wish, request, error);
+    return nonblocking_begin(state, &wish, request, error) || left_to_root(COLL_IBCAST, root, count, type);
 }
 
 /* All that combine; a rank sends `blocks` times what it receives. */
@@ -79,53 +92,54 @@ static bool combine(struct comm_state *state, enum collective collective, int ro
 {
     struct wish wish = {.call = {.collective = collective, .root = root, .count = count}};
     struct packed in, out;
-    const bool gets =
-        (collective != COLL_IREDUCE || state->rank == root) && (collective != COLL_IEXSCAN || state->rank > 0);
-    if (!look_at(from == MPI_IN_PLACE ? to : from, count, type, &in, &wish.call.bytes) ||
+    const bool gets = state != NULL && (collective != COLL_IREDUCE || state->rank == root) &&
+                      (collective != COLL_IEXSCAN || state->rank > 0);
+    if (state == NULL || !look_at(from == MPI_IN_PLACE ? to : from, count, type, &in, &wish.call.bytes) ||
         (gets && !look_at(to, count, type, &out, &wish.call.bytes)) || types_op(in.layout.kind, op) != OP_PREDEFINED ||
         in.layout.size != in.layout.extent || !serve_reduction(state, &wish.call.reduction, type, op, &in.layout))
-        return false;
+        return left_to_root(collective, root, count, type);
     send(&wish, all_of(in, blocks));
     if (gets)
         receive(&wish, out);
-    return nonblocking_begin(state, &wish, request, error);
+    return nonblocking_begin(state, &wish, request, error) || left_to_root(collective, root, count, type);
 }
 
 bool dispatch_ireduce(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
                       MPI_Comm comm, MPI_Request *request, int *error)
 {
     struct comm_state *state = comm_state_of_nonblocking(comm);
-    return is_root_sound(state, root) && (send != MPI_IN_PLACE || state->rank == root) &&
-           combine(state, COLL_IREDUCE, root, send, 1, receive, count, type, op, request, error);
+    if (!is_root_sound(state, root) || (send == MPI_IN_PLACE && state->rank != root))
+        state = NULL;
+    return combine(state, COLL_IREDUCE, root, send, 1, receive, count, type, op, request, error);
 }
 
 bool dispatch_iallreduce(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                          MPI_Request *request, int *error)
 {
     struct comm_state *state = comm_state_of_nonblocking(comm);
-    return state != NULL && combine(state, COLL_IALLREDUCE, 0, send, 1, receive, count, type, op, request, error);
+    return combine(state, COLL_IALLREDUCE, 0, send, 1, receive, count, type, op, request, error);
 }
 
 bool dispatch_iscan(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                     MPI_Request *request, int *error)
 {
     struct comm_state *state = comm_state_of_nonblocking(comm);
-    return state != NULL && combine(state, COLL_ISCAN, 0, send, 1, receive, count, type, op, request, error);
+    return combine(state, COLL_ISCAN, 0, send, 1, receive, count, type, op, request, error);
 }
 
 bool dispatch_iexscan(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                       MPI_Request *request, int *error)
 {
     struct comm_state *state = comm_state_of_nonblocking(comm);
-    return state != NULL && combine(state, COLL_IEXSCAN, 0, send, 1, receive, count, type, op, request, error);
+    return combine(state, COLL_IEXSCAN, 0, send, 1, receive, count, type, op, request, error);
 }
 
 bool dispatch_ireduce_scatter_block(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op,
                                     MPI_Comm comm, MPI_Request *request, int *error)
 {
     struct comm_state *state = comm_state_of_nonblocking(comm);
-    return state != NULL &&
-           combine(state, COLL_IREDUCE_SCATTER_BLOCK, 0, send, state->ranks, receive, count, type, op, request, error);
+    return combine(state, COLL_IREDUCE_SCATTER_BLOCK, 0, send, state != NULL ? state->ranks : 0, receive, count, type,
+                   op, request, error);
 }
 
 /* iallgather and ialltoall, where a rank sends `blocks` blocks. */
@@ -136,31 +150,30 @@ static bool exchange(struct comm_state *state, enum collective collective, const
     struct wish wish = {.call = {.collective = collective}};
     struct packed in, out;
     int64_t sent = 0;
-    if (!look_at(to, count, type, &out, &wish.call.bytes))
-        return false;
+    if (state == NULL || !look_at(to, count, type, &out, &wish.call.bytes))
+        return left(collective, count, type);
     if (from == MPI_IN_PLACE)
         in = blocks == 1 ? block_of(out, state->rank) : out;
     else if (!look_at(from, send_count, send_type, &in, &sent) || sent != wish.call.bytes)
-        return false;
+        return left(collective, count, type);
     send(&wish, all_of(in, blocks));
     receive(&wish, all_of(out, state->ranks));
-    return nonblocking_begin(state, &wish, request, error);
+    return nonblocking_begin(state, &wish, request, error) || left(collective, count, type);
 }
 
 bool dispatch_iallgather(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
                          MPI_Datatype type, MPI_Comm comm, MPI_Request *request, int *error)
 {
     struct comm_state *state = comm_state_of_nonblocking(comm);
-    return state != NULL &&
-           exchange(state, COLL_IALLGATHER, send, send_count, send_type, 1, receive, count, type, request, error);
+    return exchange(state, COLL_IALLGATHER, send, send_count, send_type, 1, receive, count, type, request, error);
 }
 
 bool dispatch_ialltoall(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
                         MPI_Datatype type, MPI_Comm comm, MPI_Request *request, int *error)
 {
     struct comm_state *state = comm_state_of_nonblocking(comm);
-    return state != NULL && exchange(state, COLL_IALLTOALL, send, send_count, send_type, state->ranks, receive, count,
-                                     type, request, error);
+    return exchange(state, COLL_IALLTOALL, send, send_count, send_type, state != NULL ? state->ranks : 0, receive,
+                    count, type, request, error);
 }
 
 bool dispatch_igather(const void *from, MPI_Count send_count, MPI_Datatype send_type, void *to, MPI_Count count,
@@ -170,13 +183,16 @@ bool dispatch_igather(const void *from, MPI_Count send_count, MPI_Datatype send_
     struct wish wish = {.call = {.collective = COLL_IGATHER, .root = root}};
     struct packed own, all;
     int64_t sent = 0;
+    const bool in_place = from == MPI_IN_PLACE;
+    const MPI_Count counted = in_place ? count : send_count;
+    const MPI_Datatype typed = in_place ? type : send_type;
     if (!is_root_sound(state, root))
-        return false;
-    const bool is_root = state->rank == root, in_place = from == MPI_IN_PLACE;
+        return left_to_root(COLL_IGATHER, root, counted, typed);
+    const bool is_root = state->rank == root;
     if ((in_place && !is_root) || (is_root && !look_at(to, count, type, &all, &wish.call.bytes)) ||
         (!in_place && !look_at(from, send_count, send_type, &own, &sent)) ||
         (is_root && !in_place && sent != wish.call.bytes))
-        return false;
+        return left_to_root(COLL_IGATHER, root, counted, typed);
     wish.call.bytes = is_root ? wish.call.bytes : sent;
     if (in_place)
         wish.call.send = block_of(all, root).data;
@@ -185,7 +201,7 @@ bool dispatch_igather(const void *from, MPI_Count send_count, MPI_Datatype send_
     if (is_root)
         receive(&wish, all_of(all, state->ranks));
     wish.keeps = in_place && !all.layout.contiguous;
-    return nonblocking_begin(state, &wish, request, error);
+    return nonblocking_begin(state, &wish, request, error) || left_to_root(COLL_IGATHER, root, counted, typed);
 }
 
 bool dispatch_iscatter(const void *from, MPI_Count send_count, MPI_Datatype send_type, void *to, MPI_Count count,
@@ -195,16 +211,19 @@ bool dispatch_iscatter(const void *from, MPI_Count send_count, MPI_Datatype send
     struct wish wish = {.call = {.collective = COLL_ISCATTER, .root = root}};
     struct packed own, all;
     int64_t got = 0;
+    const bool in_place = to == MPI_IN_PLACE;
+    const MPI_Count counted = in_place ? send_count : count;
+    const MPI_Datatype typed = in_place ? send_type : type;
     if (!is_root_sound(state, root))
-        return false;
-    const bool is_root = state->rank == root, in_place = to == MPI_IN_PLACE;
+        return left_to_root(COLL_ISCATTER, root, counted, typed);
+    const bool is_root = state->rank == root;
     if ((in_place && !is_root) || (is_root && !look_at(from, send_count, send_type, &all, &wish.call.bytes)) ||
         (!in_place && !look_at(to, count, type, &own, &got)) || (is_root && !in_place && got != wish.call.bytes))
-        return false;
+        return left_to_root(COLL_ISCATTER, root, counted, typed);
     wish.call.bytes = is_root ? wish.call.bytes : got;
     if (is_root)
         send(&wish, all_of(all, state->ranks));
     if (!in_place)
         receive(&wish, own);
-    return nonblocking_begin(state, &wish, request, error);
+    return nonblocking_begin(state, &wish, request, error) || left_to_root(COLL_ISCATTER, root, counted, typed);
 }

@@ -167,10 +167,11 @@ const struct implementation *nonblocking_choose(struct comm_state *state, const 
     return chosen != NULL && chosen->kind == BY_OURS ? chosen : NULL;
 }
 
-static void count(enum collective collective, const struct implementation *chosen, int64_t bytes)
+void nonblocking_left(enum collective collective, MPI_Count count, MPI_Datatype type)
 {
-    if (job.verbose)
-        verbose_count(chosen != NULL ? chosen : implementation_mpi(collective), bytes);
+    MPI_Count size = 0;
+    if (job.verbose && (count == 0 || PMPI_Type_size_x(type, &size) == MPI_SUCCESS))
+        verbose_count(implementation_mpi(collective), count * size);
 }
 
 /* What is sent, in one piece; it is read while the operation begins. */
@@ -219,19 +220,17 @@ bool nonblocking_begin(struct comm_state *state, const struct wish *wish, MPI_Re
 {
     const struct implementation *chosen = nonblocking_choose(state, &wish->call);
     void *sent = NULL;
-    if (chosen == NULL) {
-        count(wish->call.collective, NULL, wish->call.bytes);
+    if (chosen == NULL)
         return false;
-    }
     struct operation *operation = reserve_get(sizeof *operation);
     operation->comm = state->posted;
     operation->post = (struct post){.call = wish->call, .finish = finish};
     if (!posts_number(state->posted, &operation->post, false)) {
-        count(wish->call.collective, NULL, wish->call.bytes);
         reserve_put(operation);
         return false;
     }
-    count(wish->call.collective, chosen, wish->call.bytes);
+    if (job.verbose)
+        verbose_count(chosen, wish->call.bytes);
     int failed = make_room(operation, wish);
     failed = failed != MPI_SUCCESS ? failed : collect(operation, &wish->send, &sent);
     failed = failed != MPI_SUCCESS ? failed : enlist(operation);

@@ -76,6 +76,9 @@ def test_where_all_calls_are_nonblocking(
     assert (ran.status, ran.out.split()) == (0, ["right"]), ran.out + ran.error
     served = _served(ran.error, "iallreduce")
     assert served["unisono/posted"] >= least, "of six communicators, each from when all ranks have memory"
+    assert sum(served.values()) == 6 * (200 + calls) + sum(k % 20 for k in range(60)), (
+        "each call is counted, ours or not"
+    )
 
 
 @pytest.mark.parametrize("rank", ["0", "1"])
