@@ -59,7 +59,7 @@ static void link_newest(struct comm_state *state)
 }
 
 /* When its communicator is freed, which all ranks do. An offer that is still there was not waited for, as the communicator
- * was freed without our knowing of it: the broadcast needs its memory. */
+ * was freed without our knowing of it. */
 static int forget(MPI_Comm comm, int key, void *value, void *extra)
 {
     struct comm_state *state = value;
@@ -77,6 +77,7 @@ static int forget(MPI_Comm comm, int key, void *value, void *extra)
         if (state->own >> i & 1)
             choice_free(&state->choice[i]);
     nonblocking_end(state);
+    offer_leave(state);
     if (state->posted != state->ours)
         coll_comm_free(state->posted);
     coll_comm_free(state->ours);
@@ -104,8 +105,8 @@ bool comm_state_start(void)
 static void end(MPI_Comm comm, struct comm_state *state)
 {
     bool aside = dispatch_aside(true);
-    offer_end(state);
-    PMPI_Comm_delete_attr(comm, keyval);
+    if (offer_end(state))
+        PMPI_Comm_delete_attr(comm, keyval);
     dispatch_aside(aside);
 }
 

@@ -15,6 +15,7 @@ struct offer {
     MPI_Request request;
     struct shared_place place; /* empty: there is no memory */
     int file;                  /* of who made it, until all have it; -1: none */
+    bool is_alone;             /* its communicator has ended */
 };
 
 /* What fails in here must not meet the program's error handler, and is none of the program's calls. */
@@ -90,15 +91,20 @@ void offer_begin(struct comm_state *state)
     step_back(state->user, &aside);
 }
 
+static void close_file(struct offer *offer)
+{
+    if (offer->file < 0)
+        return;
+    shared_memory_unname(&offer->place);
+    close(offer->file);
+    offer->file = -1;
+}
+
 static void forget(struct comm_state *state)
 {
-    struct offer *offer = state->offer;
+    close_file(state->offer);
+    reserve_put(state->offer);
     state->offer = NULL;
-    if (offer->file >= 0) {
-        shared_memory_unname(&offer->place);
-        close(offer->file);
-    }
-    reserve_put(offer);
 }
 
 /* The broadcast is over, on this rank. */
@@ -129,19 +135,36 @@ void offer_follow(struct comm_state *state)
     }
 }
 
-void offer_await(struct comm_state *state)
+/* MPICH ends a communicator that was freed without our knowing of it when the last request on it is over, which is this one. */
+bool offer_await(struct comm_state *state)
 {
+    struct offer *offer = state->offer;
     struct aside aside;
     step_aside(state->user, &aside);
-    int error = PMPI_Wait(&state->offer->request, MPI_STATUS_IGNORE);
+    int error = PMPI_Wait(&offer->request, MPI_STATUS_IGNORE);
+    if (offer->is_alone) {
+        dispatch_aside(aside.before);
+        reserve_put(offer);
+        return false;
+    }
     step_back(state->user, &aside);
     take(state, error);
+    return true;
 }
 
-void offer_end(struct comm_state *state)
+bool offer_end(struct comm_state *state)
 {
-    if (state->offer != NULL)
-        offer_await(state);
+    if (state->offer != NULL && !offer_await(state))
+        return false;
     if (state->offer != NULL)
         forget(state);
+    return true;
+}
+
+void offer_leave(struct comm_state *state)
+{
+    if (state->offer == NULL)
+        return;
+    close_file(state->offer);
+    state->offer->is_alone = true;
 }

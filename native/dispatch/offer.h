@@ -14,9 +14,11 @@
 void offer_begin(struct comm_state *state);
 /* At later calls, as long as state->offer is there. Local. */
 void offer_follow(struct comm_state *state);
-/* Collective: waits until this rank has heard of it. */
-void offer_await(struct comm_state *state);
-/* The communicator ends: collective. */
-void offer_end(struct comm_state *state);
+/* Collective: waits until this rank has heard of it. False: meanwhile the communicator has ended, and its state with it. */
+bool offer_await(struct comm_state *state);
+/* The communicator ends: collective. False: it has ended already. */
+bool offer_end(struct comm_state *state);
+/* The communicator has ended, and nothing was waited for. The broadcast may be under way and needs its memory, which stays. */
+void offer_leave(struct comm_state *state);
 
 #endif

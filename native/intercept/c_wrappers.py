@@ -8,8 +8,6 @@ from mpi_h import Function
 
 SENT = (["const void *", "int"], ["const void *", "MPI_Count"])
 """What stands before the type of what is sent."""
-ENDS = ("Comm_free", "Comm_disconnect")
-"""They end a communicator."""
 
 
 def record(function: Function, status: str, fortran: bool) -> str:
@@ -62,7 +60,7 @@ def record(function: Function, status: str, fortran: bool) -> str:
             return f"kind_freed({head});"
         case "cancel":
             return f"kind_cancelled({head});"
-        case "timed" if function.name in ENDS:
+        case "timed" if function.ends:
             return f"kind_ended({head});"
         case "timed" | "timed_buffer":
             comm = next(
@@ -291,13 +289,15 @@ def on_passing(function: Function) -> str:
         return on_posted(function)
     if function.kept:
         return on_kept(function)
+    if function.ends:
+        return on_end(function)
     return on_complete(function) if function.completes else on_handle(function)
 
 
 def on_end(function: Function) -> str:
     """The same for what ends a communicator: callbacks for its attributes may communicate on it once more."""
     return f"""
-static int on_{function.name}(MPI_Comm *a1)
+int on_{function.name}(MPI_Comm *a1)
 {{
     if (a1 != NULL)
         dispatch_ends(*a1);
@@ -333,8 +333,6 @@ def wrapper(function: Function) -> str:
     if function.passes:
         real = f"on_{function.name}"
         ways = f"int on_{function.name}({declared});\n{on_passing(function)}"
-    if function.name in ENDS:
-        real, ways = f"on_{function.name}", on_end(function)
     return f"""{ways}
 int here_{function.name}({declared})
 {{

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from c_wrappers import ENDS, begin, completes, dispatched, record, takes_status
+from c_wrappers import begin, completes, dispatched, record, takes_status
 from mpi_h import Function
 
 
@@ -129,7 +129,7 @@ def fortran_wrapper(function: Function, f08: bool) -> str:
         return;
     }}
 """
-    if function.name in ENDS:
+    if function.ends:
         real, ways = f"on_{lower}{suffix}", fortran_on_end(f"on_{lower}{suffix}")
         arguments, passed = f"real, {arguments}", f"real, {passed}"
     end = "" if f08 else f"FORTRAN_SYMBOLS({lower}, {lower.upper()}, ({declared}));\n"

@@ -105,9 +105,15 @@ class Function:
 
     @property
     def passes(self) -> bool:
-        """Whether dispatch sees it, called as MPI_X or PMPI_X, on its way to the MPI library, because of requests."""
+        """Whether dispatch sees it, called as MPI_X or PMPI_X, on its way to the MPI library, because of requests and
+        what is kept with communicators."""
         handles = ("start", "startall", "request_free")
-        return self.posted or self.kept or self.completes or self.kind in handles
+        return self.posted or self.kept or self.completes or self.ends or self.kind in handles
+
+    @property
+    def ends(self) -> bool:
+        """Whether it ends a communicator."""
+        return self.name in ("Comm_free", "Comm_disconnect")
 
     @property
     def completes(self) -> bool:

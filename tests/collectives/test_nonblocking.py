@@ -28,7 +28,7 @@ def tools(request: pytest.FixtureRequest) -> Toolchain:
 
 @pytest.fixture(scope="module")
 def program(tools: Toolchain, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return compiled(tools, tmp_path_factory.mktemp(tools.name), str(PROGRAMS / "nonblocking.c"))
+    return compiled(tools, tmp_path_factory.mktemp(tools.name), str(PROGRAMS / "nonblocking.c"), after=["-ldl"])
 
 
 def _served(said: str, collective: str) -> dict[str, int]:
