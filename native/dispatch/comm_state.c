@@ -12,7 +12,6 @@
 #include "offer.h"
 #include "ordered.h"
 #include "peers.h"
-#include "persistent.h"
 #include "reserve.h"
 
 enum { CACHED = 32 };
@@ -262,7 +261,6 @@ void dispatch_ends(MPI_Comm comm)
 {
     struct comm_state *state = NULL;
     int found = 0;
-    persistent_end(comm);
     if (keyval == MPI_KEYVAL_INVALID || comm == MPI_COMM_NULL || inside ||
         PMPI_Comm_get_attr(comm, keyval, &state, &found) != MPI_SUCCESS || !found)
         return;

@@ -120,30 +120,6 @@ bool dispatch_igather(const void *send, MPI_Count send_count, MPI_Datatype send_
 bool dispatch_iscatter(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
                        MPI_Datatype type, int root, MPI_Comm comm, MPI_Request *request, int *error);
 
-/* Persistent collectives (persistent.c). The request is the MPI library's own; a start that is ours leaves it inactive, and posts
- * a nonblocking call with the same arguments. */
-enum dispatch_root { ROOT_IS_LIKE_ALL, ROOT_ALONE_SENDS, ROOT_ALONE_RECEIVES };
-struct dispatch_kept {
-    bool (*begin)(const struct dispatch_kept *call, MPI_Request *request, int *error);
-    const void *send;
-    void *receive;
-    MPI_Count send_count, count;
-    MPI_Datatype send_type, type;
-    MPI_Op op;
-    int root;
-    enum dispatch_root has; /* what only the root has to say how */
-    MPI_Comm comm;
-};
-extern int dispatch_keeps; /* requests that are known */
-void dispatch_keep(MPI_Request request, struct dispatch_kept call);
-/* Starts it. False: it is the MPI library's. */
-bool dispatch_again(MPI_Request request, int *error);
-/* Before the program frees it. */
-void dispatch_forget(MPI_Request request);
-/* Before and after a function that completes requests: what stands in the array given to it in their places. */
-void dispatch_enter(int count, MPI_Request *requests);
-void dispatch_return(MPI_Request *requests);
-
 /* Moves on what can be. Waits for nobody. */
 void dispatch_move(void);
 /* Until those of these that are ours are complete. */

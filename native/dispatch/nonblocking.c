@@ -263,7 +263,7 @@ int nonblocking_run(struct coll_comm *comm, const struct call *call)
     return PMPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-bool nonblocking_is_allowed(void)
+static bool is_allowed(void)
 {
     return dispatch_all_complete && job.started && !job.multiple && !job.devices && !failure_tolerated();
 }
@@ -287,13 +287,13 @@ static void prepare(struct comm_state *state)
 void nonblocking_before_trial(struct comm_state *world)
 {
     struct coll_comm *comm = world->ours;
-    if (nonblocking_is_allowed() && comm->topology.nodes == 1 && comm->served && !comm->crowded)
+    if (is_allowed() && comm->topology.nodes == 1 && comm->served && !comm->crowded)
         posts_create(comm);
 }
 
 void nonblocking_start(void)
 {
-    struct comm_state *world = nonblocking_is_allowed() ? comm_state_now(MPI_COMM_WORLD) : NULL;
+    struct comm_state *world = is_allowed() ? comm_state_now(MPI_COMM_WORLD) : NULL;
     is_crowded = world != NULL && world->peers->crowded;
     dispatch_posts = world != NULL && nonblocking_is_wanted();
     if (dispatch_posts)
@@ -302,7 +302,7 @@ void nonblocking_start(void)
 
 void nonblocking_ask(struct comm_state *state)
 {
-    dispatch_posts = nonblocking_is_allowed();
+    dispatch_posts = is_allowed();
     if (dispatch_posts && !state->is_offered)
         prepare(state);
     else if (dispatch_posts && state->offer != NULL)

@@ -27,8 +27,6 @@ const struct implementation *nonblocking_choose(struct comm_state *state, const 
 /* Begins it. False: it is the MPI library's. Local. */
 bool nonblocking_begin(struct comm_state *state, const struct wish *wish, MPI_Request *request, int *error);
 
-/* Whether any may be ours, whatever the rules: the same on all ranks, from MPI_Init on. */
-bool nonblocking_is_allowed(void);
 /* Whether rules, or costs, may have anything of ours for nonblocking calls: the same on all ranks. */
 bool nonblocking_is_wanted(void);
 /* The communicator ends: waits for what is under way. */

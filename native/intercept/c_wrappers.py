@@ -6,9 +6,6 @@ import sys
 
 from mpi_h import Function
 
-SENT = (["const void *", "int"], ["const void *", "MPI_Count"])
-"""What stands before the type of what is sent."""
-
 
 def record(function: Function, status: str, fortran: bool) -> str:
     """The statement that records a call that succeeded; its arguments are a1 ... as C has them."""
@@ -88,8 +85,6 @@ def record(function: Function, status: str, fortran: bool) -> str:
 
 def completes(function: Function) -> tuple[str, str]:
     """How many requests, and where they are, of a function that completes them."""
-    if function.name == "Request_get_status":
-        return "1", "&a1"
     return ("1", "a1") if function.name in ("Wait", "Test") else ("a1", "a2")
 
 
@@ -177,109 +172,33 @@ int on_{function.name}({declared})
 """
 
 
-def on_kept(function: Function) -> str:
-    """The same of a persistent one: the MPI library's request, and what is posted instead when it is started."""
-    declared, passed, request = _declared(function), ", ".join(function.names), function.names[-1]
-    given, again = [], []
-    for i, (name, parameter) in enumerate(zip(function.names, function.parameters, strict=True)):
-        before = [p.type for p in function.parameters[max(0, i - 2) : i]]
-        sent = "send_" if before[-1:] == ["const void *"] or before in SENT else ""
-        field = {
-            "const void *": "send",
-            "void *": "receive",
-            "MPI_Datatype": f"{sent}type",
-            "MPI_Op": "op",
-            "MPI_Comm": "comm",
-        }.get(parameter.type)
-        if parameter.type in ("int", "MPI_Count"):
-            field = f"{sent}count" if function.parameters[i + 1].type == "MPI_Datatype" else "root"
-        if field is not None:
-            given.append(f".{field} = {name}")
-            again.append(f"call->{field}")
-    has = {"gather": "ROOT_ALONE_RECEIVES", "scatter": "ROOT_ALONE_SENDS"}.get(function.rule, "ROOT_IS_LIKE_ALL")
-    given.append(f".has = {has}")
-    posted = f"dispatch_i{function.rule}({', '.join(again)}, request, error)"
-    return f"""
-static bool again_{function.name}(const struct dispatch_kept *call, MPI_Request *request, int *error)
-{{
-    return {posted};
-}}
-
-int on_{function.name}({declared})
-{{
-    int status = REAL({function.name})({passed});
-    if (status == MPI_SUCCESS)
-        dispatch_keep(*{request}, (struct dispatch_kept){{.begin = again_{function.name}, {", ".join(given)}}});
-    return status;
-}}
-"""
-
-
-def on_handle(function: Function) -> str:
-    """What starts or frees requests, those of persistent collectives that dispatch serves among them."""
-    declared, passed = _declared(function), ", ".join(function.names)
-    match function.kind:
-        case "start":
-            body = """int status = MPI_SUCCESS;
-    if (__builtin_expect(dispatch_keeps > 0, false) && dispatch_again(*a1, &status))
-        return status;"""
-        case "startall":
-            body = """for (int i = 0; dispatch_keeps > 0 && i < a1; i++) {
-        int status = MPI_SUCCESS;
-        if (!dispatch_again(a2[i], &status))
-            status = REAL(Start)(&a2[i]);
-        if (status != MPI_SUCCESS || i == a1 - 1)
-            return status;
-    }"""
-        case _:
-            body = """if (__builtin_expect(dispatch_keeps > 0, false))
-        dispatch_forget(*a1);"""
-    return f"""
-int on_{function.name}({declared})
-{{
-    {body}
-    return REAL({function.name})({passed});
-}}
-"""
-
-
 def on_complete(function: Function) -> str:
     """A function that completes requests: those of nonblocking calls that dispatch serves are moved on."""
     declared, passed = _declared(function), ", ".join(function.names)
-    count, requests = completes(function)
     match function.name:
         case "Wait" | "Waitall":
-            before = f"dispatch_await_all({count}, {requests});"
+            before = f"dispatch_await_all({', '.join(completes(function))});"
         case "Waitany":
             before = """for (unsigned turn = 0; dispatch_turn(a1, a2, &turn);) {
-        int done = 0, status = REAL(Testany)(a1, a2, a3, &done, a4);
-        if (status != MPI_SUCCESS || done)
-            return status;
-    }"""
+            int done = 0, status = REAL(Testany)(a1, a2, a3, &done, a4);
+            if (status != MPI_SUCCESS || done)
+                return status;
+        }"""
         case "Waitsome":
             before = """for (unsigned turn = 0; dispatch_turn(a1, a2, &turn);) {
-        int status = REAL(Testsome)(a1, a2, a3, a4, a5);
-        if (status != MPI_SUCCESS || *a3 != 0)
-            return status;
-    }"""
+            int status = REAL(Testsome)(a1, a2, a3, a4, a5);
+            if (status != MPI_SUCCESS || *a3 != 0)
+                return status;
+        }"""
         case _:
             before = "dispatch_move();"
     return f"""
-static int moved_{function.name}({declared})
-{{
-    {before}
-    return REAL({function.name})({passed});
-}}
-
 int on_{function.name}({declared})
 {{
-    if (__builtin_expect((dispatch_under_way | dispatch_keeps) == 0, true))
-        return REAL({function.name})({passed});
-    MPI_Request *requests = (MPI_Request *)(uintptr_t){requests};
-    dispatch_enter({count}, requests);
-    int status = moved_{function.name}({passed});
-    dispatch_return(requests);
-    return status;
+    if (__builtin_expect(dispatch_under_way > 0, false)) {{
+        {before}
+    }}
+    return REAL({function.name})({passed});
 }}
 """
 
@@ -287,11 +206,9 @@ int on_{function.name}({declared})
 def on_passing(function: Function) -> str:
     if function.posted:
         return on_posted(function)
-    if function.kept:
-        return on_kept(function)
     if function.ends:
         return on_end(function)
-    return on_complete(function) if function.completes else on_handle(function)
+    return on_complete(function)
 
 
 def on_end(function: Function) -> str:

@@ -98,17 +98,10 @@ class Function:
         return self.name.removesuffix("_c") in POSTED
 
     @property
-    def kept(self) -> bool:
-        """The same of a persistent one, which is what is posted at each start."""
-        name = self.name.removesuffix("_c")
-        return name.endswith("_init") and f"I{name[0].lower()}{name[1:]}".removesuffix("_init") in POSTED
-
-    @property
     def passes(self) -> bool:
         """Whether dispatch sees it, called as MPI_X or PMPI_X, on its way to the MPI library, because of requests and
         what is kept with communicators."""
-        handles = ("start", "startall", "request_free")
-        return self.posted or self.kept or self.completes or self.ends or self.kind in handles
+        return self.posted or self.completes or self.ends
 
     @property
     def ends(self) -> bool:

@@ -109,51 +109,6 @@ def test_they_are_recorded_like_others(tools: Toolchain, program: Path, tmp_path
     assert counted[0] == counted[1] and counted[0]
 
 
-@pytest.fixture(scope="module")
-def persistent(tools: Toolchain, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp(f"{tools.name}-persistent")
-    return compiled(tools, folder, str(PROGRAMS / "persistent.c"), "-Wno-stringop-overflow")
-
-
-@pytest.mark.parametrize("ranks", [2, pytest.param(3, marks=pytest.mark.nightly)])
-def test_persistent_ones_are_posted_at_each_start(
-    tools: Toolchain, persistent: Path, ranks: int, tmp_path: Path
-) -> None:
-    """MPICH's own, which serve until there is memory for a copy of the world, give wrong results (4.0.2, 5.0.2)."""
-    words = ["world"] if tools.name.startswith(("mpich", "intel")) else []
-    env = {**FORCE, "UNISONO_PATIENCE": "0"}
-    ran = run(tools, tmp_path, persistent, *words, ranks=ranks, env=env, record=False)
-    if "none" in ran.out:
-        pytest.skip("this MPI has no persistent collectives")
-    assert (ran.status, ran.out.split()) == (0, ["right"]), ran.out + ran.error
-    for collective, starts in {
-        "iallreduce": 160,
-        "iallgather": 40,
-        "ibcast": 80,
-        "igather": 40,
-        "iscatter": 40,
-    }.items():
-        served = _served(ran.error, collective)
-        assert served["unisono/posted"] >= starts, collective
-        assert served.keys() == {"unisono/posted"} or not words, collective
-
-
-def test_persistent_ones_are_recorded_like_others(tools: Toolchain, persistent: Path, tmp_path: Path) -> None:
-    """By what starts them."""
-    if not tools.name.startswith("openmpi"):
-        pytest.skip("its own do not come to an end: there is nothing to compare with")
-    plain = run(tools, tmp_path, persistent, "world", ranks=2)
-    if "none" in plain.out:
-        pytest.skip("this MPI has no persistent collectives")
-    served = run(tools, tmp_path, persistent, "world", ranks=2, env=FORCE)
-    assert _served(served.error, "iallreduce").keys() == {"unisono/posted"}
-    counted = [
-        {key[1:]: amount for key, amount in amounts(ran.whole()).items() if "_init" in key[1] or "Start" in key[1]}
-        for ran in (plain, served)
-    ]
-    assert counted[0] == counted[1] and len(counted[0]) > 5
-
-
 @pytest.mark.parametrize("binding", [1, 2, 3], ids=["mpif.h", "mpi", "mpi_f08"])
 @pytest.mark.parametrize("name", ["openmpi4", "mpich"])
 def test_fortran(name: str, binding: int, tmp_path: Path) -> None:
