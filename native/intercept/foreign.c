@@ -26,25 +26,51 @@ static const char *base_of(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-/* Whether this library was linked with one of that name. */
-static bool is_needed(const char *name)
+/* This library as it was loaded; NULL: not known. */
+static struct link_map *own_map(void)
 {
     struct link_map *own = NULL;
     Dl_info found;
-    const char *strings = NULL;
-    if (dladdr1(standard, &found, (void **)&own, RTLD_DL_LINKMAP) == 0 || own == NULL)
-        return true;
-    for (const ElfW(Dyn) *entry = own->l_ld; entry->d_tag != DT_NULL; entry++)
-        if (entry->d_tag == DT_STRTAB)
-            strings = (const char *)entry->d_un.d_ptr;
-    for (const ElfW(Dyn) *entry = own->l_ld; strings != NULL && entry->d_tag != DT_NULL; entry++)
-        if (entry->d_tag == DT_NEEDED && strcmp(strings + entry->d_un.d_val, name) == 0)
-            return true;
-    return strings == NULL;
+    return dladdr1(standard, &found, (void **)&own, RTLD_DL_LINKMAP) != 0 ? own : NULL;
 }
 
-/* The one that calls go to; "" where that is as it should be. Libraries of another name are of the same MPI where they say so:
- * all that are made from MPICH go together (libmpich.so.12, libmpi.so.12). */
+/* Whether it was linked with one of that name. */
+static bool needs(const struct link_map *map, const char *name)
+{
+    const char *strings = NULL;
+    for (const ElfW(Dyn) *entry = map->l_ld; entry->d_tag != DT_NULL; entry++)
+        if (entry->d_tag == DT_STRTAB) /* the kernel's own is not relocated */
+            strings = (const char *)(entry->d_un.d_ptr < map->l_addr ? map->l_addr : 0) + entry->d_un.d_ptr;
+    for (const ElfW(Dyn) *entry = map->l_ld; strings != NULL && entry->d_tag != DT_NULL; entry++)
+        if (entry->d_tag == DT_NEEDED && strcmp(strings + entry->d_un.d_val, name) == 0)
+            return true;
+    return false;
+}
+
+static bool is_needed(const char *name)
+{
+    const struct link_map *own = own_map();
+    return own == NULL || needs(own, name);
+}
+
+/* Whether the library of this handle says that it is of another MPI than this one was built for. All that are made from MPICH go
+ * together (libmpich.so.12, libmpi.so.12). */
+static bool is_other(void *handle)
+{
+    int (*version)(char *, int *) = NULL;
+    static char text[VERSION_MOST];
+    int length = 0;
+    *(void **)&version = dlsym(handle, "PMPI_Get_library_version");
+    if (version == NULL || version(text, &length) != MPI_SUCCESS)
+        return false;
+#ifdef OPEN_MPI
+    return strncmp(text, "Open MPI", 8) != 0;
+#else
+    return strncmp(text, "Open MPI", 8) == 0;
+#endif
+}
+
+/* The one that calls go to; "" where that is as it should be. Libraries of another name are of the same MPI where they say so. */
 static const char *foreign_name(void)
 {
     const void *real = tools_find_real(F_Init);
@@ -56,29 +82,66 @@ static const char *foreign_name(void)
         return "";
     if (strncmp(name, standard, sizeof standard - 1) == 0)
         return found.dli_fname;
-    int (*version)(char *, int *) = NULL;
-    static char text[VERSION_MOST];
-    int length = 0;
-    *(void **)&version = dlsym(RTLD_NEXT, "PMPI_Get_library_version");
-    if (version == NULL || version(text, &length) != MPI_SUCCESS)
-        return "";
-#ifdef OPEN_MPI
-    const bool same = strncmp(text, "Open MPI", 8) == 0;
-#else
-    const bool same = strncmp(text, "Open MPI", 8) != 0;
-#endif
-    return same ? "" : found.dli_fname;
+    return is_other(RTLD_NEXT) ? found.dli_fname : "";
 }
 
-/* The standard's library may have been loaded so that only the program finds it. */
-static int look_for_standard(struct dl_phdr_info *info, size_t size, void *argument)
+static bool is_mpi(const char *name)
 {
-    (void)size;
-    const char *name = base_of(info->dlpi_name);
-    if (strncmp(name, standard, sizeof standard - 1) != 0 || is_needed(name))
-        return 0;
-    *(const char **)argument = info->dlpi_name;
-    return 1;
+    return strncmp(name, "libmpi", strlen("libmpi")) == 0;
+}
+
+/* Whether the program, or anything that it has loaded, is linked with the one that this library has brought along. */
+static bool is_wanted(const struct link_map *first, const struct link_map *own, const char *name)
+{
+    for (const struct link_map *map = first; map != NULL; map = map->l_next)
+        if (map != own && !is_mpi(base_of(map->l_name)) && needs(map, name))
+            return true;
+    return false;
+}
+
+/* One that was loaded so that only what needs it finds it, as by an extension of Python; "": none. */
+static const char *hidden_name(void)
+{
+    const struct link_map *own = own_map(), *first = own;
+    while (first != NULL && first->l_prev != NULL)
+        first = first->l_prev;
+    for (const struct link_map *map = first; map != NULL; map = map->l_next)
+        if (is_mpi(base_of(map->l_name)) && is_needed(base_of(map->l_name)) &&
+            is_wanted(first, own, base_of(map->l_name)))
+            return "";
+    for (const struct link_map *map = first; map != NULL; map = map->l_next) {
+        const char *name = base_of(map->l_name);
+        if (!is_mpi(name) || is_needed(name))
+            continue;
+        if (strncmp(name, standard, sizeof standard - 1) == 0)
+            return map->l_name;
+        void *handle = dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
+        if (handle != NULL && is_other(handle))
+            return map->l_name;
+    }
+    return "";
+}
+
+/* What the process was started with, `given` to the program but for the words that ld.so has taken for itself, where it was started
+ * with the program's name. */
+static char **all_words(char **given)
+{
+    enum { STEP = 4096 };
+    char *text = NULL, **words = NULL;
+    size_t length = 0, got = 0, count = 0;
+    FILE *file = fopen("/proc/self/cmdline", "re");
+    do {
+        length += got;
+        char *more = file != NULL ? realloc(text, length + STEP) : NULL;
+        text = more != NULL ? more : text;
+        got = more != NULL ? fread(text + length, 1, STEP, file) : 0;
+    } while (got > 0);
+    if (file != NULL)
+        fclose(file);
+    if (length > 0 && text[length - 1] == '\0' && (words = calloc(length + 1, sizeof *words)) != NULL)
+        for (size_t i = 0; i < length; i += strlen(text + i) + 1)
+            words[count++] = text + i;
+    return words != NULL ? words : given;
 }
 
 static void say(const char *name, const char *what)
@@ -99,7 +162,7 @@ __attribute__((constructor)) static void start_without(int count, char **argumen
     }
     if (preload_forget()) {
         say(name, "it runs without");
-        execve("/proc/self/exe", arguments, environ);
+        execve("/proc/self/exe", all_words(arguments), environ);
     }
     say(name, "leave it out of LD_PRELOAD");
     _exit(BAD_ENVIRONMENT);
@@ -109,7 +172,7 @@ void foreign_refuse(void)
 {
     const char *name = foreign_name();
     if (name[0] == '\0')
-        dl_iterate_phdr(look_for_standard, &name);
+        name = hidden_name();
     if (name[0] == '\0')
         return;
     say(name, "leave it out of LD_PRELOAD");

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -52,6 +53,33 @@ def test_a_program_of_the_standards_interface_runs_without_it(tmp_path: Path) ->
     ran = _run(tools, tools, tmp_path, _abi(tools, tmp_path), "a word")
     assert (ran.status, ran.out) == (0, f"2 ranks, given a word, preloaded {tmp_path / 'libbehind.so'}\n"), ran.error
     assert ran.error.count(SAID) == 1 and "libmpi_abi.so" in ran.error
+
+
+def test_a_program_that_is_given_to_the_loader_runs_without_it(tmp_path: Path) -> None:
+    tools = toolchain("openmpi4")
+    program = compiled(tools, tmp_path, SOURCE)
+    words = [*re.findall(r"interpreter: ([^\]]+)", _said_of(program)), str(program), "two words"]
+    ran = _run(tools, toolchain("mpich"), tmp_path, Path(words[0]), *words[1:])
+    assert (ran.status, ran.out) == (0, f"2 ranks, given two words, preloaded {tmp_path / 'libbehind.so'}\n"), ran.error
+
+
+def _said_of(program: Path) -> str:
+    return subprocess.run(
+        ["readelf", "-l", str(program)], capture_output=True, text=True, check=True, timeout=60
+    ).stdout
+
+
+@pytest.mark.parametrize(("own", "other"), [("openmpi4", "mpich"), ("mpich", "openmpi4")])
+def test_a_program_that_loads_another_mpi_later_ends_with_a_line(own: str, other: str, tmp_path: Path) -> None:
+    tools = toolchain(own)
+    plugin = compiled(tools, tmp_path, SOURCE, "-fPIC", "-shared", "-DPLUGIN", name="plugin.so")
+    loader = tmp_path / "loader"
+    subprocess.run(["cc", "-DLOADER", "-o", str(loader), SOURCE, "-ldl"], check=True, timeout=60)
+    ran = _run(tools, toolchain(other), tmp_path, loader, str(plugin))
+    assert (ran.status, ran.out) == (2, ""), ran.error
+    assert ran.error.count(SAID) == 1 and "leave it out of LD_PRELOAD" in ran.error
+    with_its_own = _run(tools, tools, tmp_path, loader, str(plugin))
+    assert with_its_own.status == 0, with_its_own.error
 
 
 @pytest.mark.nightly
