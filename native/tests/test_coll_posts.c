@@ -195,10 +195,13 @@ static void come(struct coll_comm *comm, int k)
         sched_yield();
     if (comm->posts->segment.base != NULL)
         return;
+    while (comm->rank != 0 && k >= mine &&
+           !atomic_load(&offered)) /* at the end of the block rank 0 would wait for it for ever */
+        sched_yield();
     if (comm->rank == 0) {
         CHECK(posts_offer(comm, &place, &file));
         atomic_store(&offered, 1);
-    } else if (k >= mine && atomic_load(&offered)) {
+    } else if (k >= mine) {
         CHECK(posts_take(comm, &place));
         usleep(2000); /* rank 0 goes on, before this one has looked at what its next operation is */
     }
