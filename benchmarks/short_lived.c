@@ -70,8 +70,10 @@ int main(int argc, char **argv)
     for (int i = 0, one = 1, sum; i < 100; i++) /* the world has what it wants */
         MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     for (int round = 0; round < rounds; round++)
-        for (int life = 0; life < LIVES; life++)
+        for (int turn_of = 0; turn_of < LIVES; turn_of++)
             for (int kind = 0; kind < KINDS; kind++) {
+                /* In another order each round, as what follows a long life finds colder caches; LIVES is prime. */
+                int life = (turn_of * (1 + round % (LIVES - 1)) + round) % LIVES;
                 double mine[2], most[2];
                 /* The first communicator of its kind after a while takes longer, by either way. */
                 seconds(&without, kind, 1);
