@@ -6,8 +6,9 @@ Copies of MPI_COMM_WORLD, whose ranks have a private communicator already, and c
 way round, which have none. Each makes 1 to 800 allreduces of 4 B and bcasts of 4 KiB in turn; one process has both, by
 the MPI library (PMPI) and with libunisono before it (MPI), in turn. Copies on which all calls are nonblocking make 1 to
 16,000, each with its wait: as the library serves these at PMPI, too, launches with it and without it take turns. Prints
-microseconds of a communicator, from making it to freeing it, medians of the slowest rank, and the ratio. The
-last line is one JSON object.
+microseconds of a communicator, from making it to freeing it, medians of the slowest rank, and the ratio: the median
+over rounds where both were measured one after the other, as MPICH 5 takes now 1.4 and now 3.5 us for the same call, so
+that medians of few rounds may be of different ones. The last line is one JSON object.
 """
 
 from __future__ import annotations
@@ -75,10 +76,13 @@ def main() -> None:
     print(f"{'kind':>11} {'collectives':>12} {'without, us':>12} {'with, us':>10} {'ratio':>6}")
     for (kind, collectives), found in sorted(pairs.items()):
         without, ours = (statistics.median(pair[i] for pair in found) for i in (0, 1))
-        without = statistics.median(alone[kind, collectives]) if kind == NONBLOCKING else without
-        rows.append({"kind": kind, "collectives": collectives, "without_us": without, "with_us": ours})
-        met = met and ours <= TARGET * without
-        print(f"{kind:>11} {collectives:>12} {without:>12.1f} {ours:>10.1f} {ours / without:>6.2f}")
+        ratio = statistics.median(pair[1] / pair[0] for pair in found)
+        if kind == NONBLOCKING:
+            without = statistics.median(alone[kind, collectives])
+            ratio = ours / without
+        rows.append({"kind": kind, "collectives": collectives, "without_us": without, "with_us": ours, "ratio": ratio})
+        met = met and ratio <= TARGET
+        print(f"{kind:>11} {collectives:>12} {without:>12.1f} {ours:>10.1f} {ratio:>6.2f}")
     conditions = {"mpi": f"{machine.mpi.family} {machine.mpi.version}", "launches": given.launches,
                   "rounds": given.rounds, "load": [round(value, 1) for value in os.getloadavg()]}  # fmt: skip
     print(json.dumps({"rows": rows, "target": TARGET, "met": met, "conditions": conditions}))

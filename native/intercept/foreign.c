@@ -116,7 +116,10 @@ static const char *hidden_name(void)
         if (strncmp(name, standard, sizeof standard - 1) == 0)
             return map->l_name;
         void *handle = dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
-        if (handle != NULL && is_other(handle))
+        const bool other = handle != NULL && is_other(handle);
+        if (handle != NULL)
+            dlclose(handle); /* whoever loaded it keeps it */
+        if (other)
             return map->l_name;
     }
     return "";

@@ -42,6 +42,8 @@ _OSU_FLOATS = ("-T", "MPI_FLOAT")
 _OSU_KNOWS_TYPES = b"# Datatype: %s"
 """In each program that knows -T (7.1 and later), because it prints this; others end at an option they do not know."""
 _CACHE_LINE = 64
+_PROGRAM_MOST = 64 << 20
+"""Of a program, which is looked through for what it can print."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,8 @@ def _osu(program: Path, case: Case, sizes: Sequence[int], measure: Measure, mach
 
 def _knows_types(program: Path) -> bool:
     try:
-        return _OSU_KNOWS_TYPES in program.read_bytes()
+        with program.open("rb") as file:
+            return _OSU_KNOWS_TYPES in file.read(_PROGRAM_MOST)
     except OSError:
         return False
 
