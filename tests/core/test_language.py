@@ -251,6 +251,10 @@ def test_findings_are_kept_in_english_and_shown_in_japanese(japanese: None) -> N
     wrong = sentences.wrong(case, Setting({"coll": "sm"}), [8, 64, 4096, 65536])
     assert "誤った結果" in translated(wrong) and "ほか 1 サイズ" in translated(wrong)
     assert "デフォルトのまま" in translated(sentences.wrong(case, DEFAULT, [8]))
+    bits = "allreduce on 1 x 2 ranks: reproducible (placement): the same bits in all of these launches: default"
+    assert "次のすべての起動でビットが一致しました" in translated(bits)
+    price = "allreduce on 1 x 2 ranks: reproducible (placement) costs nothing: -55 % (-56 to -53)"
+    assert "コストはかかりません: -55 %" in translated(price)
     ended = "1 x 8 ranks: 2 of 2 launches with pml=ob1 crashed or were refused (it stopped); it is left out."
     assert "2 回のうち 2 回: 異常終了、または起動の拒否 (it stopped)。" in translated(ended)
     undetermined = (

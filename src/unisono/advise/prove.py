@@ -234,18 +234,18 @@ def _bits(tuning: Tuning, applied: Sequence[Applied], machine: Machine, program:
 
 def _price(case: CaseProof, level: str) -> str:
     """What it takes that a reduction is reproducible, against the MPI as it is."""
-    where = N_("{collective} on {nodes} x {ppn} ranks").format(
+    place = N_("{collective} on {nodes} x {ppn} ranks").format(
         collective=case.collective, nodes=case.nodes, ppn=case.ppn
     )
     cost, least, most = (100 * (1 / value - 1) for value in (case.gain.mid, case.gain.high, case.gain.low))
     sentence = {
-        "slower": N_("{where}: reproducible ({level}) costs {cost:.0f} % ({least:.0f} to {most:.0f})"),
-        "faster": N_("{where}: reproducible ({level}) costs nothing: {cost:.0f} % ({least:.0f} to {most:.0f})"),
+        "slower": N_("{place}: reproducible ({level}) costs {cost:.0f} % ({least:.0f} to {most:.0f})"),
+        "faster": N_("{place}: reproducible ({level}) costs nothing: {cost:.0f} % ({least:.0f} to {most:.0f})"),
     }.get(
         case.verdict,
-        N_("{where}: reproducible ({level}): no cost is proven: {cost:+.0f} % ({least:+.0f} to {most:+.0f})"),
+        N_("{place}: reproducible ({level}): no cost is proven: {cost:+.0f} % ({least:+.0f} to {most:+.0f})"),
     )
-    return sentence.format(where=where, level=level, cost=cost, least=least, most=most)
+    return sentence.format(place=place, level=level, cost=cost, least=least, most=most)
 
 
 def measured_points(tuning: Tuning, plan: Plan) -> list[Point]:

@@ -51,13 +51,13 @@ class SameBits:
     @property
     def sentence(self) -> str:
         names, layouts = ", ".join(self.collectives), "; ".join(self.layouts)
-        where = N_("{names} on {nodes} x {ppn} ranks").format(names=names, nodes=self.nodes, ppn=self.ppn)
+        place = N_("{names} on {nodes} x {ppn} ranks").format(names=names, nodes=self.nodes, ppn=self.ppn)
         if not self.same:
-            return N_("{where}: not reproducible: other bits in some of these launches: {layouts}").format(
-                where=where, layouts=layouts
+            return N_("{place}: not reproducible: other bits in some of these launches: {layouts}").format(
+                place=place, layouts=layouts
             )
-        said = N_("{where}: reproducible ({level}): the same bits in all of these launches: {layouts}").format(
-            where=where, level=self.level, layouts=layouts
+        said = N_("{place}: reproducible ({level}): the same bits in all of these launches: {layouts}").format(
+            place=place, level=self.level, layouts=layouts
         )
         if self.as_is > 1:
             said += N_("; the MPI as it is gave up to {count} results").format(count=self.as_is)
