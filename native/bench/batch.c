@@ -55,8 +55,9 @@ static int64_t ticks(const struct counter *counter, int64_t nanoseconds)
     return counter->usable ? (int64_t)((double)nanoseconds / counter->tick) : nanoseconds;
 }
 
-/* A rank that comes late leaves the CPU to whoever wants it meanwhile, who would else take it in the midst of the
-   repetition; with more ranks than CPUs others need it to come at all. */
+/* A rank that is to come late leaves the CPU to whoever wants it meanwhile, who would else take it in the midst of the
+   repetition; with more ranks than CPUs others need it to come at all. A rank that only waits for the common start keeps
+   it: whoever got it would hold it for longer than the start is ahead, and every repetition would be late. */
 static void wait_long(const struct bench *bench, const struct counter *counter, int64_t planned)
 {
     const int64_t near = bench->oversubscribed ? 0 : ticks(counter, 20000);
@@ -83,7 +84,8 @@ static bool wait_for_start(struct bench *bench, const struct counter *counter, c
     if (team->rank == 0)
         repetition->last = repetition->start + ticks(counter, arrival_last(arrival, team->ranks, bench->repetition));
     repetition->planned = (bench->oversubscribed && late > 0 ? team_now(team) : repetition->start) + late;
-    wait_long(bench, counter, repetition->planned);
+    if (bench->oversubscribed || late > 0)
+        wait_long(bench, counter, repetition->planned);
     if (counter->usable)
         while ((repetition->entry = counter_now()) < repetition->planned)
             continue; /* nothing that would make it late */
