@@ -1,13 +1,15 @@
 """Picks for numbers of nodes that were not fitted, judged by what was measured there.
 
     python benchmarks/extrapolation.py PICO/mare_nostrum
-    python benchmarks/extrapolation.py --fit SMALL.db [...] --judge LARGE.db [...]
+    python benchmarks/extrapolation.py --fit SMALL.db [...] --judge LARGE.db [...] [--keep POINTS.jsonl]
+    python benchmarks/extrapolation.py benchmarks/data/extrapolation.jsonl
 
 The argument is a system's directory as PICO (HLC-Lab/pico, MIT) publishes it, as for benchmarks/published.py. Models
 are fitted to smaller numbers of nodes and predict a larger one: from the one below it, from all below it, and from
 those up to 16. With --fit and --judge, studies (of `unisono tune`, on a virtual cluster or a real one, or of `unisono
-simulate tune`) are fitted, and predict what other studies of the same machine found. Nothing of what is judged was
-seen.
+simulate tune`) are fitted, and predict what other studies of the same machine found; --keep adds their times to a
+file, which is judged again by its name. Nothing of what is judged was seen. A pick is made among the settings that were
+measured on the nodes predicted: what failed or took too long there cannot be judged.
 
 Regret is the time of a pick over that of the best measured setting, geometric mean over message sizes. The best is
 chosen by the very numbers it is judged by, which flatters it a little. "kept" is the regret without predictions: the
@@ -25,6 +27,7 @@ import math
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from statistics import fmean
 
@@ -81,7 +84,10 @@ def of_studies(paths: Sequence[Path]) -> dict[Kind, Measured]:
 
 def between(fitted: Sequence[Path], judges: Sequence[Path]) -> list[dict[str, object]]:
     """Every number of nodes of the judging studies, predicted from all of those fitted."""
-    known, truth = of_studies(fitted), of_studies(judges)
+    return onward(of_studies(fitted), of_studies(judges))
+
+
+def onward(known: Mapping[Kind, Measured], truth: Mapping[Kind, Measured]) -> list[dict[str, object]]:
     rows = []
     for kind in sorted(known.keys() & truth.keys()):
         counts = sorted({point.nodes for points in known[kind].values() for point in points})
@@ -92,6 +98,34 @@ def between(fitted: Sequence[Path], judges: Sequence[Path]) -> list[dict[str, ob
         }
         rows += [judged(kind, both, counts, target) for target in sorted(targets)]
     return rows
+
+
+def keep(path: Path, fitted: Sequence[Path], judges: Sequence[Path]) -> None:
+    """Adds a line for each time of the studies; the name of the machine is that of the first one's study."""
+    machine = merged(fitted).name
+    with path.open("a", encoding="utf-8") as out:
+        for is_fitted, studies in ((True, fitted), (False, judges)):
+            for (collective, _ppn, _where), measured in of_studies(studies).items():
+                for setting, points in measured.items():
+                    for point in points:
+                        row = {"machine": machine, "fitted": is_fitted, "collective": collective}
+                        row |= {"setting": dict(setting), **asdict(point)}
+                        row |= {"seconds": float(f"{point.seconds:.4g}"), "noise": float(f"{point.noise:.3g}")}
+                        out.write(json.dumps(row) + "\n")
+
+
+def kept_points(path: Path) -> list[dict[str, object]]:
+    """The rows of every machine of a file that `keep` wrote."""
+    machines: dict[str, tuple[dict[Kind, Measured], dict[Kind, Measured]]] = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        known, truth = machines.setdefault(
+            row.pop("machine"), (defaultdict(lambda: defaultdict(list)), defaultdict(lambda: defaultdict(list)))
+        )
+        found = known if row.pop("fitted") else truth
+        kind = (row.pop("collective"), row["ppn"], "CPU")
+        found[kind][Setting(row.pop("setting"))].append(Point(**row))
+    return [row | {"buffers": name} for name, (known, truth) in machines.items() for row in onward(known, truth)]
 
 
 def judged(
@@ -105,7 +139,9 @@ def judged(
     kept, picked, used, sure, right, inside = [], [], [], [], [], []
     for size, times in sorted(truth.items()):
         before = DEFAULT if DEFAULT in measured else _nearest_best(last, size)
-        found = pick(models, Case(collective, target, ppn), size, before)
+        # A setting that was not measured there, because it failed or took too long, cannot be judged.
+        usable = {setting: model for setting, model in models.items() if setting in times}
+        found = pick(usable, Case(collective, target, ppn), size, before)
         if before not in times or len(times) < 2:
             continue
         best = min(times.values())
@@ -174,7 +210,7 @@ def show(rows: Sequence[Mapping[str, object]]) -> None:
     table = Table(title="Regret of picks on numbers of nodes that were not fitted", title_justify="left")
     for name in (
         "collective",
-        "buffers",
+        "buffers or machine",
         "fitted",
         "predicted",
         "sizes",
@@ -205,15 +241,22 @@ def show(rows: Sequence[Mapping[str, object]]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("system", type=Path, nargs="?", metavar="SYSTEM", help="a system's directory, jobs in it")
+    parser.add_argument(
+        "system", type=Path, nargs="?", metavar="SYSTEM", help="a system's directory, jobs in it, or a file of --keep"
+    )
     parser.add_argument("--fit", type=Path, nargs="+", metavar="STUDY.db", help="studies of smaller numbers of nodes")
     parser.add_argument("--judge", type=Path, nargs="+", metavar="STUDY.db", help="studies of larger ones")
+    parser.add_argument("--keep", type=Path, metavar="POINTS.jsonl", help="add the studies' times to this file")
     options = parser.parse_args()
     if (options.system is None) == (options.fit is None) or (options.fit is None) != (options.judge is None):
         parser.error("name a system's directory, or studies with --fit and --judge")
     if options.system is None:
         rows = between(options.fit, options.judge)
         source = "the studies"
+        if options.keep is not None:
+            keep(options.keep, options.fit, options.judge)
+    elif options.system.is_file():
+        rows, source = kept_points(options.system), str(options.system)
     else:
         try:
             rows = every(load(options.system))

@@ -26,7 +26,7 @@ import numpy as np
 
 from unisono.core.vocabulary import DEFAULT, Setting
 from unisono.decide.decision import Estimate
-from unisono.extrapolate.terms import EVERY, Growth, known, total_of
+from unisono.extrapolate.terms import BLOCKS, CHAIN, EVERY, Growth, known, total_of
 
 ASSUMED = 0.35
 """Standard deviation (log) by doubling where a single number of nodes was measured: an assumption, a factor of two
@@ -42,6 +42,9 @@ NEAREST = 0.25
 """Doublings that a count is away at least where it is not the measured one itself."""
 PRIOR = 2.0
 """Errors of all settings together count like so many of the setting's own."""
+STEPS = 2
+"""A growth is chosen by what it predicts only from so many steps on: a single step may be a jump (the first messages
+that leave a switch)."""
 BETTER = 0.8
 """A growth replaces the one known of an algorithm only where its error is at most this share of that one's."""
 
@@ -122,10 +125,44 @@ class Model:
         left = [math.log(here[n].seconds / self._bare(here[n])) for n in order]
         rest = float(np.interp(message, [at[n] for n in order], left))
         noise = float(np.interp(message, [at[n] for n in order], [here[n].noise for n in order]))
-        seconds = self._bare(Point(nodes, ppn, size, 1.0)) * math.exp(rest)
-        far = max(distance, NEAREST) if distance else 0.0
+        there = Point(nodes, ppn, size, self._bare(Point(nodes, ppn, size, 1.0)) * math.exp(rest))
+        seconds, luck = self._at_size([point for point in same if point.size == size], there, distance)
+        noise = math.hypot(noise, luck)
+        far = math.sqrt(max(distance, NEAREST)) if distance else 0.0
         spread, own = (max(FLOOR, math.hypot(one * far, noise)) for one in (self.by_doubling, self.own))
         return Forecast(seconds, spread, own, self.dof, noise)
+
+    def _at_size(self, points: Sequence[Point], there: Point, distance: float) -> tuple[float, float]:
+        """Seconds `there`, whose own are those of the law of all sizes, and what noise was added (log).
+
+        They follow how the times at this one message size grow (pieces of a pipeline, a protocol's start: what costs
+        so much a step at this size and another at the next), as far as that is more than noise."""
+        if len({point.ranks for point in points}) < 2 or self.collective in BLOCKS:
+            return there.seconds, 0.0
+        moved = math.log(self._grown(points, there, distance) / there.seconds)
+        noise = 0.0
+        for n, point in enumerate(points):
+            if point.noise:
+                unlucky = [*points[:n], replace(point, seconds=point.seconds * math.exp(point.noise)), *points[n + 1 :]]
+                noise = math.hypot(noise, math.log(self._grown(unlucky, there, distance) / there.seconds) - moved)
+        share = max(0.0, 1 - (noise / moved) ** 2) if noise and moved else 1.0
+        return there.seconds * math.exp(share * moved), share * noise
+
+    def _grown(self, points: Sequence[Point], there: Point, distance: float) -> float:
+        """Seconds `there` by a share that stays and one that grows with the steps, from points of one message size."""
+        from scipy.optimize import nnls
+
+        known = [*points, there]
+        sigma = np.array([math.hypot(p.noise, FLOOR) for p in points] + [ASSUMED_OWN * max(distance, NEAREST)])
+        growth = self.growth
+        # A chain passes on the whole vector, in pieces; a ring and halves leave out a rank's own block.
+        grows = growth.bytes == "share" and growth != CHAIN
+        rows = np.array([[1 - grows / point.ranks, growth.starts_of(point.ranks)] for point in known])
+        weights = 1 / (np.array([point.seconds for point in known]) * sigma)
+        found, _rest = nnls(rows * weights[:, None], 1 / sigma)
+        times = rows @ found
+        nearest = max(range(len(points)), key=lambda n: points[n].ranks * (points[n].ranks <= there.ranks))
+        return float(times[-1] * points[nearest].seconds / times[nearest])
 
     def _bare(self, point: Point) -> float:
         return max(float(np.dot(columns(self.collective, self.growth, point), self.terms)), 1e-12)
@@ -205,7 +242,7 @@ def _growth(collective: str, setting: Setting, points: Sequence[Point]) -> Growt
     """The growth known of the algorithm, unless another predicts the larger counts from those below far better."""
     own = known(collective, setting.get("algorithm", ""))
     counts = sorted({point.nodes for point in points})[1:]
-    if not counts:
+    if len(counts) < STEPS:
         return own
     errors = {}
     for growth in (own, *EVERY):

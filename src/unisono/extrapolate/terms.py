@@ -63,6 +63,9 @@ RING = Growth("ranks", "share", "block")
 FLAT = Growth("ranks", "ranks", "vector")
 """The whole vector from or to each rank, one after another."""
 
+CHAIN = Growth("ranks", "share", "vector")
+"""The whole vector from each rank to the next, in pieces."""
+
 _BY_NAME = (
     ("scatter_allgather_ring", RING),
     ("scatter_allgather", HALVES),
@@ -82,8 +85,8 @@ _BY_NAME = (
     ("knomial", TREE),
     ("in_order", TREE),
     ("binary", Growth("log", "share", "vector")),
-    ("chain", Growth("ranks", "share", "vector")),
-    ("pipeline", Growth("ranks", "share", "vector")),
+    ("chain", CHAIN),
+    ("pipeline", CHAIN),
     ("linear", FLAT),
     ("tree", TREE),
 )
@@ -97,6 +100,8 @@ def total_of(collective: str, size: int, ranks: int) -> float:
 def known(collective: str, algorithm: str) -> Growth:
     """How an algorithm grows, by its name; what no name tells grows as the best do: in steps of a tree, moving each
     byte once."""
+    if collective in ("allgather", "allgatherv") and algorithm == "lanes":
+        return RING  # of nodes; other collectives' lanes halve or multiply
     for part, growth in _BY_NAME:
         if part in algorithm:
             if collective in BLOCKS and growth is FLAT:
