@@ -111,7 +111,7 @@ def keep(path: Path, fitted: Sequence[Path], judges: Sequence[Path]) -> None:
                         row = {"machine": machine, "fitted": is_fitted, "collective": collective}
                         row |= {"setting": dict(setting), **asdict(point)}
                         row |= {"seconds": float(f"{point.seconds:.4g}"), "noise": float(f"{point.noise:.3g}")}
-                        out.write(json.dumps(row) + "\n")
+                        out.write(json.dumps(row, separators=(",", ":")) + "\n")
 
 
 def kept_points(path: Path) -> list[dict[str, object]]:
@@ -239,38 +239,40 @@ def show(rows: Sequence[Mapping[str, object]]) -> None:
     Console(width=130).print(table)
 
 
+def rows_of(source: Path) -> list[dict[str, object]]:
+    """Of a system's directory, or of a file that `keep` wrote."""
+    try:
+        return kept_points(source) if source.is_file() else every(load(source))
+    except OSError as error:
+        sys.exit(f"{source}: {error.strerror}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
-        "system", type=Path, nargs="?", metavar="SYSTEM", help="a system's directory, jobs in it, or a file of --keep"
+        "source", type=Path, nargs="*", metavar="SYSTEM|POINTS.jsonl", help="a system's directory, or a file of --keep"
     )
     parser.add_argument("--fit", type=Path, nargs="+", metavar="STUDY.db", help="studies of smaller numbers of nodes")
     parser.add_argument("--judge", type=Path, nargs="+", metavar="STUDY.db", help="studies of larger ones")
     parser.add_argument("--keep", type=Path, metavar="POINTS.jsonl", help="add the studies' times to this file")
     options = parser.parse_args()
-    if (options.system is None) == (options.fit is None) or (options.fit is None) != (options.judge is None):
-        parser.error("name a system's directory, or studies with --fit and --judge")
-    if options.system is None:
+    if bool(options.source) == (options.fit is not None) or (options.fit is None) != (options.judge is None):
+        parser.error("name systems' directories and files of --keep, or studies with --fit and --judge")
+    if options.fit is not None:
         rows = between(options.fit, options.judge)
-        source = "the studies"
         if options.keep is not None:
             keep(options.keep, options.fit, options.judge)
-    elif options.system.is_file():
-        rows, source = kept_points(options.system), str(options.system)
     else:
-        try:
-            rows = every(load(options.system))
-        except OSError as error:
-            sys.exit(f"{options.system}: {error.strerror}")
-        source = str(options.system)
+        rows = [row for source in options.source for row in rows_of(source)]
     if not rows:
-        sys.exit(f"{source}: nothing was measured on two numbers of nodes")
+        sys.exit("nothing was measured on two numbers of nodes")
     show(rows)
     summary: dict[str, object] = {"goal": GOAL, "rows": rows}
     for where in sorted({str(row["buffers"]) for row in rows}):
         mine = [row for row in rows if row["buffers"] == where]
-        for column in ("kept", "predicted", "used"):
-            summary[f"{where} {column}"] = mean_ratio(float(str(row[column])) for row in mine)
+        kept, predicted, used = (mean_ratio(float(str(row[c])) for row in mine) for c in ("kept", "predicted", "used"))
+        print(f"{where}: kept {kept:.3f}, predicted to be best {predicted:.3f}, used {used:.3f}")
+        summary |= {f"{where} kept": kept, f"{where} predicted": predicted, f"{where} used": used}
     print(json.dumps(summary))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -167,6 +168,9 @@ def test_a_benchmark_that_is_not_there_is_refused_with_a_reason(run: Run, tmp_pa
     with run(task(DEFAULT), task(DEFAULT, launch=UCX), program=tmp_path / "absent") as store:
         launches = store.launches()
         said = _reason(store)
+        under_way = replace(store.data(), launches=(replace(launches[0], status="running", reason=""),))
+    with pytest.raises(UserError, match="holds no samples yet"):
+        decide_study(under_way)
     assert [launch.status for launch in launches] == ["refused"]
     assert "absent" in launches[0].reason
     assert launches[0].reason in said

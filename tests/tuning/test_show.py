@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
 from io import StringIO
@@ -13,7 +14,7 @@ from unisono.core.interval import Interval
 from unisono.report.text import format_range
 from unisono.tuning import words
 from unisono.tuning.contents import ProofModel, Tuning
-from unisono.tuning.plans import Joint
+from unisono.tuning.plans import Joint, gain_words
 from unisono.tuning.show import show
 
 
@@ -99,3 +100,8 @@ def test_sizes_of_rules_are_in_binary_units() -> None:
     assert words.sizes(64, (1 << 20) - 1) == "64 B to below 1 MiB"
     for first, last in ((0, 63), (0, 1024), (0, 3000), (64, 4095), (0, None), (8, None)):
         assert words.sizes(first, last) == format_range(first, last), "pages and tables say the same"
+
+
+def test_a_gain_of_too_few_launches_claims_no_interval() -> None:
+    assert gain_words(Interval(1.12, 0.0, math.inf)) == "1.12x (interval unknown)"
+    assert gain_words(Interval(1.12, 1.1, 1.2)) == "1.12x (1.10 to 1.20)"

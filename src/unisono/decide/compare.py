@@ -25,6 +25,7 @@ from unisono.decide.labels import label
 from unisono.decide.sides import KINDS, Pair, Row, Side
 from unisono.study.data import StudyData
 from unisono.tuning.finding import Finding
+from unisono.tuning.plans import gain_words
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -153,7 +154,7 @@ class Comparison:
         for found in self.fastest:
             ahead = _("not told apart")
             if found.over_next is not None:
-                ahead = _cell_of(found.over_next)
+                ahead = gain_words(found.over_next)
             names = listed([translated(name) for name in found.labels])
             grid.add_row(translated(str(found.case)), found.sizes, _(found.kind), names, ahead)
         return grid
@@ -162,13 +163,7 @@ class Comparison:
 def _cell(row: Row | None) -> str:
     if row is None:
         return ""
-    return f"{_cell_of(row.gain)}{'*' if row.significant else ' '}"
-
-
-def _cell_of(gain: Interval) -> str:
-    if not math.isfinite(gain.high):
-        return _("{mid:.2f}x (interval unknown)").format(mid=gain.mid)
-    return _("{mid:.2f}x ({low:.2f} to {high:.2f})").format(mid=gain.mid, low=gain.low, high=gain.high)
+    return f"{gain_words(row.gain)}{'*' if row.significant else ' '}"
 
 
 def _case_dict(case: Case) -> dict[str, Any]:

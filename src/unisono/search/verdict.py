@@ -11,6 +11,7 @@ from unisono.core.language import _, translated
 from unisono.core.vocabulary import DEFAULT, IMPORTED
 from unisono.decide.decide import decide
 from unisono.decide.decision import Decision
+from unisono.decide.disqualify import NO_FAULT
 from unisono.study.data import StudyData
 from unisono.study.rows import PROOF
 from unisono.study.store import Store
@@ -31,7 +32,7 @@ def decide_study(data: StudyData) -> Decision:
         confidence=data.confidence,
         weights=data.weights or None,
         scope=data.scope,
-        failures=[launch for launch in data.launches if launch.status not in ("done", "interrupted")],
+        failures=[launch for launch in data.launches if launch.status not in NO_FAULT],
         refusals=data.refusals,
         notes=data.notes,
         never=data.never,
@@ -45,7 +46,7 @@ def _any_rank(reason: str) -> str:
 
 def _nothing(data: StudyData) -> str:
     """Why there is nothing to decide from, as far as the launches say."""
-    failed = [launch for launch in data.launches if launch.status not in ("done", "interrupted")]
+    failed = [launch for launch in data.launches if launch.status not in NO_FAULT]
     if not failed:
         return _("study {name!r} holds no samples yet; go on with unisono tune --resume -o DIR, where it lies").format(
             name=data.name
@@ -66,7 +67,7 @@ def _without_default(data: StudyData) -> str:
     """What to do where the default was not measured; "" where it was tried, and failed."""
     if data.method == IMPORTED:
         return _("no file is of the default setting, so there is nothing to compare with; import one without SETTING@")
-    if any(not launch.setting and launch.status not in ("done", "interrupted") for launch in data.launches):
+    if any(not launch.setting and launch.status not in NO_FAULT for launch in data.launches):
         return ""
     return _(
         "study {name!r} holds no samples of the default setting yet, so there is nothing to compare with; go on with "
