@@ -9,7 +9,8 @@ are fitted to smaller numbers of nodes and predict a larger one: from the one be
 those up to 16. With --fit and --judge, studies (of `unisono tune`, on a virtual cluster or a real one, or of `unisono
 simulate tune`) are fitted, and predict what other studies of the same machine found; --keep adds their times to a
 file, which is judged again by its name. Nothing of what is judged was seen. A pick is made among the settings that were
-measured on the nodes predicted: what failed or took too long there cannot be judged.
+measured on the nodes predicted: what failed or took too long there cannot be judged, and a size where less than half
+was measured is not. Picks that were used and took twice as long as the best, or longer, have a line each.
 
 Regret is the time of a pick over that of the best measured setting, geometric mean over message sizes. The best is
 chosen by the very numbers it is judged by, which flatters it a little. "kept" is the regret without predictions: the
@@ -30,6 +31,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from statistics import fmean
+from typing import cast
 
 import numpy as np
 from rich.console import Console
@@ -37,9 +39,10 @@ from rich.table import Table
 
 from unisono.advise.measuring import merged
 from unisono.core.errors import UserError
+from unisono.core.sizes import format_size
 from unisono.core.vocabulary import DEFAULT, Case, Setting
 from unisono.extrapolate.fit import Point, fit, point_of
-from unisono.extrapolate.pick import WITHIN, pick
+from unisono.extrapolate.pick import WITHIN, Pick, pick
 from unisono.results.found import Found
 from unisono.results.pico import is_job, setting_of, timings
 from unisono.search.verdict import decide_study
@@ -49,6 +52,10 @@ Kind = tuple[str, int, str]
 """Collective, ranks a node, where the buffers are."""
 
 GOAL = 1.10
+ENOUGH = 0.5
+"""A message size is judged where so much of what could have been picked was measured."""
+REPORTED = 2.0
+"""A pick that is used and takes so many times as long as the best has a line of its own."""
 
 
 def load(system: Path) -> dict[Kind, Measured]:
@@ -136,18 +143,21 @@ def judged(
     models = fit(collective, {s: [p for p in points if p.nodes in fitted] for s, points in measured.items()})
     truth = _times(measured, target)
     last = _times(measured, max(fitted))
-    kept, picked, used, sure, right, inside = [], [], [], [], [], []
+    kept, picked, used, sure, right, inside, worst = [], [], [], [], [], [], []
     for size, times in sorted(truth.items()):
         before = DEFAULT if DEFAULT in measured else _nearest_best(last, size)
         # A setting that was not measured there, because it failed or took too long, cannot be judged.
-        usable = {setting: model for setting, model in models.items() if setting in times}
-        found = pick(usable, Case(collective, target, ppn), size, before)
-        if before not in times or len(times) < 2:
+        known = {setting: model for setting, model in models.items() if model.forecast(size, target, ppn) is not None}
+        usable = {setting: model for setting, model in known.items() if setting in times}
+        if before not in usable or len(usable) < max(2, ENOUGH * len(known)):
             continue
+        found = pick(usable, Case(collective, target, ppn), size, before)
         best = min(times.values())
         kept.append(times[before] / best)
         picked.append(times.get(found.likely if found else before, times[before]) / best)
         used.append(times.get(found.setting if found else before, times[before]) / best)
+        if found is not None and times.get(found.setting, 0.0) / best > REPORTED:
+            worst.append(_told(collective, target, size, found, times, before))
         sure.append(found is not None and found.is_sure)
         if sure[-1]:
             right.append(used[-1] <= 1 + WITHIN)
@@ -163,13 +173,25 @@ def judged(
         "from": list(fitted),
         "to": target,
         "sizes": len(kept),
+        "of": len(truth),
         "kept": mean_ratio(kept),
         "predicted": mean_ratio(picked),
         "used": mean_ratio(used),
         "inside": share(inside),
         "sure": share(sure),
         "right": share(right),
+        "worst": worst,
     }
+
+
+def _told(collective: str, nodes: int, size: int, found: Pick, times: Mapping[Setting, float], before: Setting) -> str:
+    """A pick that lost much."""
+    best = min(times, key=lambda setting: times[setting])
+    return (
+        f"{collective} on {nodes} nodes, {format_size(size)}: {found.setting} was predicted to take "
+        f"{found.seconds.seconds * 1e6:.3g} us and took {times[found.setting] * 1e6:.3g}; {best} took "
+        f"{times[best] * 1e6:.3g}, {before} {times[before] * 1e6:.3g}"
+    )
 
 
 def _times(measured: Mapping[Setting, Sequence[Point]], nodes: int) -> dict[int, dict[Setting, float]]:
@@ -230,7 +252,7 @@ def show(rows: Sequence[Mapping[str, object]]) -> None:
             str(row["buffers"]),
             ", ".join(map(str, fitted)) + f" x {row['ppn']}",
             str(row["to"]),
-            str(row["sizes"]),
+            f"{row['sizes']} of {row['of']}",
             f"{row['kept']:.2f}",
             f"{row['predicted']:.2f}",
             f"{row['used']:.2f}",
@@ -245,6 +267,8 @@ def rows_of(source: Path) -> list[dict[str, object]]:
         return kept_points(source) if source.is_file() else every(load(source))
     except OSError as error:
         sys.exit(f"{source}: {error.strerror}")
+    except (ValueError, KeyError, TypeError, AttributeError):
+        sys.exit(f"{source}: not a file that --keep wrote")
 
 
 def main() -> None:
@@ -256,6 +280,8 @@ def main() -> None:
     parser.add_argument("--judge", type=Path, nargs="+", metavar="STUDY.db", help="studies of larger ones")
     parser.add_argument("--keep", type=Path, metavar="POINTS.jsonl", help="add the studies' times to this file")
     options = parser.parse_args()
+    if options.keep is not None and options.fit is None:
+        parser.error("--keep is of the studies of --fit and --judge")
     if bool(options.source) == (options.fit is not None) or (options.fit is None) != (options.judge is None):
         parser.error("name systems' directories and files of --keep, or studies with --fit and --judge")
     if options.fit is not None:
@@ -264,6 +290,7 @@ def main() -> None:
             keep(options.keep, options.fit, options.judge)
     else:
         rows = [row for source in options.source for row in rows_of(source)]
+    rows = [row for row in rows if row["sizes"]]
     if not rows:
         sys.exit("nothing was measured on two numbers of nodes")
     show(rows)
@@ -271,7 +298,16 @@ def main() -> None:
     for where in sorted({str(row["buffers"]) for row in rows}):
         mine = [row for row in rows if row["buffers"] == where]
         kept, predicted, used = (mean_ratio(float(str(row[c])) for row in mine) for c in ("kept", "predicted", "used"))
-        print(f"{where}: kept {kept:.3f}, predicted to be best {predicted:.3f}, used {used:.3f}")
+        told = sum(round(float(str(row["sure"])) * int(str(row["sizes"]))) for row in mine)
+        held = sum(
+            round(float(str(row["right"])) * float(str(row["sure"])) * int(str(row["sizes"])))
+            for row in mine
+            if row["right"] is not None
+        )
+        print(f"{where}: kept {kept:.2f}, predicted to be best {predicted:.2f}, used {used:.2f};", end=" ")
+        print(f"{held} of {told} picks said to be sure within {WITHIN:.0%}")
+        for line in [line for row in mine for line in cast("list[str]", row["worst"])]:
+            print(f"  {line}")
         summary |= {f"{where} kept": kept, f"{where} predicted": predicted, f"{where} used": used}
     print(json.dumps(summary))
 

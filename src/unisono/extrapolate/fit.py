@@ -150,22 +150,36 @@ class Model:
 
     def _grown(self, points: Sequence[Point], there: Point, distance: float) -> float:
         """Seconds `there` by a share that stays and one that grows with the steps, from points of one message size."""
-        from scipy.optimize import nnls
-
-        known = [*points, there]
-        sigma = np.array([math.hypot(p.noise, FLOOR) for p in points] + [ASSUMED_OWN * max(distance, NEAREST)])
         growth = self.growth
         # A chain passes on the whole vector, in pieces; a ring and halves leave out a rank's own block.
         grows = growth.bytes == "share" and growth != CHAIN
-        rows = np.array([[1 - grows / point.ranks, growth.starts_of(point.ranks)] for point in known])
-        weights = 1 / (np.array([point.seconds for point in known]) * sigma)
-        found, _rest = nnls(rows * weights[:, None], 1 / sigma)
-        times = rows @ found
+        shares = [(1 - grows / point.ranks, growth.starts_of(point.ranks)) for point in (*points, there)]
+        sigma = [math.hypot(point.noise, FLOOR) for point in points] + [ASSUMED_OWN * max(distance, NEAREST)]
+        weights = [1 / (p.seconds * error) for p, error in zip((*points, there), sigma, strict=True)]
+        stays, steps = _two_shares(shares, weights, [1 / error for error in sigma])
+        times = [stays * first + steps * second for first, second in shares]
         nearest = max(range(len(points)), key=lambda n: points[n].ranks * (points[n].ranks <= there.ranks))
-        return float(times[-1] * points[nearest].seconds / times[nearest])
+        return times[-1] * points[nearest].seconds / times[nearest]
 
     def _bare(self, point: Point) -> float:
         return max(float(np.dot(columns(self.collective, self.growth, point), self.terms)), 1e-12)
+
+
+def _two_shares(
+    columns: Sequence[tuple[float, float]], weights: Sequence[float], wanted: Sequence[float]
+) -> tuple[float, float]:
+    """Least squares of two unknowns, neither negative, of weighted rows. In closed form, as fitting asks for it at each
+    point, and a solver would take most of its time."""
+    rows = [(w * first, w * second) for w, (first, second) in zip(weights, columns, strict=True)]
+    aa, ab, bb = (math.fsum(r[i] * r[j] for r in rows) for i, j in ((0, 0), (0, 1), (1, 1)))
+    ya, yb = (math.fsum(r[i] * y for r, y in zip(rows, wanted, strict=True)) for i in (0, 1))
+    determinant = aa * bb - ab * ab
+    if determinant > 1e-12 * aa * bb:
+        first, second = (ya * bb - yb * ab) / determinant, (yb * aa - ya * ab) / determinant
+        if first >= 0 and second >= 0:
+            return first, second
+        return (0.0, yb / bb) if first < 0 else (ya / aa, 0.0)
+    return 0.0, yb / bb
 
 
 def columns(collective: str, growth: Growth, point: Point) -> list[float]:

@@ -7,36 +7,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from unisono.core.interval import Interval
 from unisono.core.vocabulary import DEFAULT, Case, Setting
-from unisono.extrapolate.fit import FLOOR, Forecast, Model
-
-Logs = npt.NDArray[np.float64]
+from unisono.extrapolate.draws import CONTENDER, SEED, Logs, bests, drawn, moderated
+from unisono.extrapolate.fit import Forecast, Model
+from unisono.extrapolate.table import Entry, as_a_table, table_of
 
 WITHIN = 0.05
 """A pick that takes this much longer than the best is as good."""
 RISK = 2.0
-"""A pick is used only where what it may gain over the default is expected to be so many times what it may lose."""
+"""A pick is used only where what it may gain over the default is expected to be so many times what it may lose. The
+report says so in words."""
 LEAST = 0.03
 """A pick is expected to gain at least this (log), or it is not worth a rule."""
-SAME = 0.1
-"""Of two settings whose times differ by less (log), one may be the other."""
 TRUSTED = 0.8
 """The gain that is promised is reached with this probability."""
 SURE = 0.8
 """How probable it must be that a pick is within WITHIN of the best, to need no launch of its own."""
-CONTENDER = 0.05
-"""A setting that is the best with at least this probability is worth measuring."""
 COUNTED = math.log(10)
 """Gains and losses count up to this (log): nothing is decided by a tail."""
-EXACT = 1e6
-"""Degrees of freedom where the spread is known."""
-PEER = CONTENDER / 4
-"""A setting that is the best with at least this probability is one of those of which the luckiest may be picked."""
-DRAWS = 4000
-SEED = 20
 CONFIDENCE = 0.95
 MOST = 20.0
 """Ends of an interval go no further (log): what is that unknown needs no figure."""
@@ -82,45 +72,46 @@ def pick(
     size: int,
     kept: Setting = DEFAULT,
     reference: Model | None = None,
+    table: Sequence[Entry] | None = None,
 ) -> Pick | None:
-    """What to use; `kept` where nothing else is surely faster. Gains are over the `reference` (none: over `kept`). None
-    where either cannot be predicted: then there is nothing to compare with."""
+    """What to use; `kept` where nothing else is worth its risk. Gains are over the `reference` (none: over `kept`).
+    `table`: table_of(models), for whoever asks for many sizes. None where one of these cannot be predicted."""
     forecasts = {
         setting: forecast
         for setting, model in sorted(models.items())
         if (forecast := model.forecast(size, case.nodes, case.ppn)) is not None
     }
-    against = None if reference is None or kept == DEFAULT else reference.forecast(size, case.nodes, case.ppn)
-    if kept not in forecasts or (against is None and reference is not None and kept != DEFAULT):
+    if kept not in forecasts:
         return None
-    settings = list(forecasts)
-    default = settings.index(kept)
-    forecasts = _moderated(forecasts)
-    logs = _drawn([forecasts[setting] for setting in settings])
+    forecasts = moderated(forecasts)
+    logs = dict(zip(forecasts, drawn(list(forecasts.values())), strict=True))
     if kept == DEFAULT:
-        others = {setting: row for setting, row in zip(settings, logs, strict=True) if setting != DEFAULT}
-        table = _as_a_table({one: models[one] for one in settings}, others, case, size) if others else None
-        if table is not None:
-            logs[default] = table
-            forecasts[kept] = replace(forecasts[kept], seconds=math.exp(float(table.mean())))
-    best = logs.min(axis=0)
-    by_regret = np.argsort(np.minimum(logs - best, COUNTED).mean(axis=1), kind="stable")
-    chosen = next((int(row) for row in by_regret if _is_worth_it(logs[default] - logs[row])), default)
-    first = _bests(logs)
-    contenders = [n for n in np.argsort(-first, kind="stable") if first[n] >= CONTENDER]
-    gain, trusted = Interval(1.0, 1.0, 1.0), 1.0
-    if against is not None or chosen != default:
-        gain, trusted = _gain((_drawn([against], SEED + 2)[0] if against else logs[default]) - logs[chosen])
+        others = {setting: row for setting, row in logs.items() if setting != DEFAULT}
+        rows = as_a_table(table_of(models) if table is None else table, others, case, size)
+        if rows is not None:
+            logs[kept] = rows
+            forecasts[kept] = replace(forecasts[kept], seconds=math.exp(float(rows.mean())))
+    against = logs[kept]
+    if reference is not None and kept != DEFAULT:
+        other = reference.forecast(size, case.nodes, case.ppn)
+        if other is None:
+            return None
+        against = drawn([other], SEED + 2)[0]
+    best = np.min(list(logs.values()), axis=0)
+    by_regret = sorted(logs, key=lambda setting: float(np.minimum(logs[setting] - best, COUNTED).mean()))
+    chosen = next((setting for setting in by_regret if _is_worth_it(logs[kept] - logs[setting])), kept)
+    shares = dict(zip(logs, bests(np.array(list(logs.values()))), strict=True))
+    gain, trusted = _gain(against - logs[chosen])
     return Pick(
         case,
         size,
-        settings[chosen],
-        settings[int(by_regret[0])],
-        forecasts[settings[chosen]],
+        chosen,
+        by_regret[0],
+        forecasts[chosen],
         gain,
         trusted,
         float(np.mean(logs[chosen] <= best + math.log1p(WITHIN))),
-        tuple(settings[n] for n in contenders),
+        tuple(one for one in sorted(shares, key=lambda one: -shares[one]) if shares[one] >= CONTENDER),
     )
 
 
@@ -129,70 +120,6 @@ def _is_worth_it(gains: Logs) -> bool:
     gains = np.clip(gains, -COUNTED, COUNTED)
     gain, loss = float(gains.clip(min=0).mean()), float((-gains).clip(min=0).mean())
     return gain >= max(RISK * loss, LEAST)
-
-
-def _as_a_table(models: Mapping[Setting, Model], logs: Mapping[Setting, Logs], case: Case, size: int) -> Logs | None:
-    """Draws of the default's time from those of the others (`logs`).
-
-    The default is a table of algorithms by ranks and size, so no law of growth is its own. Which of the others it was
-    as fast as, or else how far above the best, was measured at other counts and sizes, of which the nearer ones tell
-    more. None where fewer than two others were measured beside it: then they are not its table."""
-    found: list[tuple[Setting | None, float]] = []
-    weights: list[float] = []
-    for point in models[DEFAULT].points:
-        beside = {
-            setting: Forecast(other.seconds, other.noise, max(other.noise, FLOOR), EXACT, other.noise)
-            for setting, model in models.items()
-            for other in model.points
-            if (other.nodes, other.ppn, other.size) == (point.nodes, case.ppn, point.size)
-        }
-        if DEFAULT not in beside or len(beside) < 3:
-            continue
-        times = {setting: math.log(one.seconds) for setting, one in _moderated(beside).items()}
-        default = times.pop(DEFAULT)
-        same = [
-            s
-            for s, time in times.items()
-            if abs(default - time) <= max(SAME, 2 * math.hypot(point.noise, beside[s].noise))
-        ]
-        found += [(setting, default - times[setting]) for setting in same] or [(None, default - min(times.values()))]
-        sizes, counts = math.log2((point.size + 1) / (size + 1)), math.log2(point.nodes / case.nodes)
-        weight = 2.0 ** -(abs(sizes) / 2 + abs(counts))
-        weights += [weight / max(len(same), 1)] * max(len(same), 1)
-    if not found:
-        return None
-    best = np.min(list(logs.values()), axis=0)
-    lots = np.random.default_rng(SEED + 1).choice(len(found), DRAWS, p=np.array(weights) / sum(weights))
-    drawn = np.empty(DRAWS)
-    for n, (setting, above) in enumerate(found):
-        drawn[lots == n] = (best if setting is None else logs[setting])[lots == n] + above
-    return drawn
-
-
-def _moderated(forecasts: Mapping[Setting, Forecast]) -> dict[Setting, Forecast]:
-    """What was measured to be the fastest of many is partly the luckiest: times of settings that may be the best are
-    drawn to their mean, as far as noise alone would let them differ (empirical Bayes)."""
-    shares = _bests(_drawn(list(forecasts.values())))
-    near = [setting for setting, share in zip(forecasts, shares, strict=True) if share >= PEER]
-    noise = np.square([forecasts[setting].noise for setting in near])
-    if len(near) < 2 or not noise.any():
-        return dict(forecasts)
-    logs = np.log([forecasts[setting].seconds for setting in near])
-    real = max(0.0, float(np.var(logs, ddof=1) - noise.mean()))
-    kept = np.divide(real, real + noise, out=np.ones_like(noise), where=noise > 0)
-    moderated = np.exp(logs.mean() + kept * (logs - logs.mean()))
-    return {**forecasts, **{s: replace(forecasts[s], seconds=float(t)) for s, t in zip(near, moderated, strict=True)}}
-
-
-def _bests(logs: Logs) -> Logs:
-    """How often each row is the least of its column."""
-    return np.asarray(np.bincount(logs.argmin(axis=0), minlength=len(logs)) / logs.shape[1], dtype=np.float64)
-
-
-def _drawn(forecasts: Sequence[Forecast], seed: int = SEED) -> Logs:
-    """Logs of times, settings x draws, up to what all settings have in common, which does not change their order."""
-    lots = np.random.default_rng(seed)
-    return np.array([math.log(one.seconds) + one.own * lots.standard_t(one.dof, DRAWS) for one in forecasts])
 
 
 def _gain(logs: Logs) -> tuple[Interval, float]:

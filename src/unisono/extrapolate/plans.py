@@ -31,6 +31,7 @@ from unisono.decide.decision import Decision
 from unisono.decide.select import boundary
 from unisono.extrapolate.fit import Model, Point, fit, point_of
 from unisono.extrapolate.pick import Launch, Pick, deciding, pick
+from unisono.extrapolate.table import table_of
 from unisono.tuning.finding import Finding
 from unisono.tuning.plans import Plan, Rule
 
@@ -175,7 +176,8 @@ def _one_rule(collective: str, settings: Sequence[Setting]) -> bool:
 
 
 def _picks(models: Mapping[Setting, Model], case: Case, known: _Known, base: Setting) -> list[Pick]:
-    every = (pick(models, case, size, base, known.models[DEFAULT]) for size in known.sizes)
+    table = table_of(models)
+    every = (pick(models, case, size, base, known.models[DEFAULT], table) for size in known.sizes)
     return [one for one in every if one is not None]
 
 
