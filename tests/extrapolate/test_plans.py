@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -69,6 +70,18 @@ def test_only_what_the_plan_can_carry_out_is_named() -> None:
     asked_for = {**SLOW_DEFAULT, Setting({"coll": "tuned"}): (TREE, 2.0)}
     (plan,) = predicted(asked_for).plans
     assert plan.rules == (), "another component serves by itself, so algorithms of coll/tuned have no effect"
+
+
+def test_what_the_most_nodes_measured_did_not_have_is_nothing_for_more() -> None:
+    two, ailing = (Setting({"coll": "tuned", "algorithm": name}) for name in ("two_proc", "tree"))
+    both = decision({**SLOW_DEFAULT, ailing: (TREE, 0.2)}, (2, 4, 8))
+    assert any(rule.call == ailing for rule in extrapolate(both, [16], None, CALL_SCOPE).plans[0].rules)
+    kept = tuple(one for one in both.estimates if one.setting != ailing or one.case.nodes == 2)
+    (plan,) = extrapolate(replace(both, estimates=kept), [16], None, CALL_SCOPE).plans
+    assert plan.rules
+    assert all(rule.call != ailing for rule in plan.rules)
+    (plan,) = extrapolate(decision({**SLOW_DEFAULT, two: (TREE, 0.2)}, (2,)), [16], None, CALL_SCOPE).plans
+    assert all(rule.call != two for rule in plan.rules), "nor where nothing tells that it fails"
 
 
 @pytest.mark.parametrize(("factor", "taken"), [(0.98, False), (0.4, True)])

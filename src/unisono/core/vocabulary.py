@@ -199,6 +199,9 @@ call; one without only what Open MPI's own files can say."""
 UNISONO = "unisono"
 """Its value, and that of `coll` for our own collectives."""
 
+TWO_RANKS = "two_proc"
+"""coll/tuned's algorithm that serves two ranks, and fails for others."""
+
 MPICH = "mpich"
 """The value of `coll` for an algorithm of MPICH itself, by the name that its variable takes
 (MPIR_CVAR_<COLLECTIVE>_INTRA_ALGORITHM)."""

@@ -20,6 +20,7 @@ from unisono.core.vocabulary import (
     MICROBENCHMARKS,
     NATIVE,
     PRELOAD,
+    TWO_RANKS,
     WITHOUT_SIZE,
     Case,
     Setting,
@@ -121,9 +122,12 @@ def _known(decision: Decision, ppn: int) -> dict[str, _Known]:
             points[case.collective][one.setting].append(point_of(one))
     found = {}
     for collective, settings in points.items():
-        models = fit(collective, settings)
+        most = max(point.nodes for measured in settings.values() for point in measured)
+        # What was left out on the most nodes refuses such ranks, failed or had lost there: it is nothing for more.
+        there = {s: measured for s, measured in settings.items() if any(point.nodes == most for point in measured)}
+        models = fit(collective, there)
         if DEFAULT in models:
-            sizes = tuple(sorted({point.size for point in settings[DEFAULT]}))
+            sizes = tuple(sorted({point.size for point in there[DEFAULT]}))
             found[collective] = _Known(models, sizes)
     return found
 
@@ -156,6 +160,7 @@ def _candidate(
     picks: list[Pick] = []
     for collective, known in collectives.items():
         usable = _usable(known.models, collective, launch, scope)
+        usable = {s: m for s, m in usable.items() if s.get("algorithm") != TWO_RANKS or nodes * ppn == 2}
         found = _picks(usable, Case(collective, nodes, ppn), known, base)
         if _one_rule(collective, [one.setting for one in found]) and len({one.setting for one in found}) > 1:
             found = _picks(_only(usable, base), Case(collective, nodes, ppn), known, base)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from unisono.core.language import N_
 from unisono.core.version import at_least
-from unisono.core.vocabulary import LEFT_TO_THE_MPI, MPICH, Setting, is_ours
+from unisono.core.vocabulary import LEFT_TO_THE_MPI, MPICH, TWO_RANKS, Setting, is_ours
 from unisono.machine.description import Machine
 from unisono.mpi.cvars import BY_NODES
 from unisono.parameters import catalogue, conditions
@@ -155,7 +155,7 @@ def _algorithms(setting: Setting, here: _Here) -> _Folded:
         return _mpichs(setting, here)
     if setting.get("coll") in LEFT_TO_THE_MPI:
         return setting, ""
-    if name == "two_proc" and here.ranks != 2:
+    if name == TWO_RANKS and here.ranks != 2:
         return None, N_("algorithm=two_proc is left out: it works for two ranks, here are {ranks}.").format(
             ranks=here.ranks
         )
