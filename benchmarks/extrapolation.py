@@ -9,8 +9,11 @@ are fitted to smaller numbers of nodes and predict a larger one: from the one be
 those up to 16. With --fit and --judge, studies (of `unisono tune`, on a virtual cluster or a real one, or of `unisono
 simulate tune`) are fitted, and predict what other studies of the same machine found; --keep adds their times to a
 file, which is judged again by its name. Nothing of what is judged was seen. A pick is made among the settings that were
-measured on the nodes predicted: what failed or took too long there cannot be judged, and a size where less than half
-was measured is not. Picks that were used and took twice as long as the best, or longer, have a line each.
+measured on the nodes
+predicted: what failed or took too long there cannot be judged, and a size where less than half was measured is not.
+The network of a simulated machine is told as a site would tell it (`unisono extrapolate --platform`): by its groups and
+the bandwidth of its links, right or --bandwidth-off. Picks that were used and took twice as long as the best, or
+longer, have a line each.
 
 Regret is the time of a pick over that of the best measured setting, geometric mean over message sizes. The best is
 chosen by the very numbers it is judged by, which flatters it a little. "kept" is the regret without predictions: the
@@ -28,7 +31,7 @@ import math
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from statistics import fmean
 from typing import cast
@@ -41,11 +44,15 @@ from unisono.advise.measuring import merged
 from unisono.core.errors import UserError
 from unisono.core.sizes import format_size
 from unisono.core.vocabulary import DEFAULT, Case, Setting
-from unisono.extrapolate.fit import Point, fit, point_of
+from unisono.extrapolate.fit import Point, Predictor, fit, point_of
+from unisono.extrapolate.other_ppn import between
 from unisono.extrapolate.pick import WITHIN, Pick, pick
 from unisono.results.found import Found
 from unisono.results.pico import is_job, setting_of, timings
 from unisono.search.verdict import decide_study
+from unisono.simulate import files
+from unisono.simulate.fullest import Fullest
+from unisono.study.data import StudyData
 
 Measured = dict[Setting, list[Point]]
 Kind = tuple[str, int, str]
@@ -79,68 +86,105 @@ def load(system: Path) -> dict[Kind, Measured]:
     return found
 
 
-def of_studies(paths: Sequence[Path]) -> dict[Kind, Measured]:
-    """What the studies estimate, for more than one node. One node tells nothing of a network."""
+def of_study(study: StudyData) -> dict[Kind, Measured]:
+    """What a study estimates, for more than one node. One node tells nothing of a network."""
     found: dict[Kind, Measured] = defaultdict(lambda: defaultdict(list))
-    for one in decide_study(merged(paths)).estimates:
+    for one in decide_study(study).estimates:
         case = one.case
         if case.nodes > 1:
             found[case.collective, case.ppn, "CPU"][one.setting].append(point_of(one))
     return found
 
 
-def between(fitted: Sequence[Path], judges: Sequence[Path]) -> list[dict[str, object]]:
+def from_studies(fitted: Sequence[Path], judges: Sequence[Path], off: float) -> list[dict[str, object]]:
     """Every number of nodes of the judging studies, predicted from all of those fitted."""
-    return onward(of_studies(fitted), of_studies(judges))
+    small, large = merged(fitted), merged(judges)
+    network = network_of(small.name, off)
+    return onward(of_study(small), of_study(large), shared=small.nodes_share_cpus, network=network)
 
 
-def onward(known: Mapping[Kind, Measured], truth: Mapping[Kind, Measured]) -> list[dict[str, object]]:
+def onward(
+    known: Mapping[Kind, Measured], truth: Mapping[Kind, Measured], *, shared: bool, network: Fullest | None
+) -> list[dict[str, object]]:
+    """Every number of nodes of `truth` that is not in `known`; of ranks a node that are not in it, every one."""
     rows = []
-    for kind in sorted(known.keys() & truth.keys()):
-        counts = sorted({point.nodes for points in known[kind].values() for point in points})
-        targets = {point.nodes for points in truth[kind].values() for point in points} - set(counts)
-        both = {
-            setting: [*points, *(p for p in truth[kind].get(setting, []) if p.nodes in targets)]
-            for setting, points in known[kind].items()
+    for kind in sorted(truth):
+        collective, ppn, where = kind
+        laws = {
+            one[1]: fit(collective, measured, shared=shared, network=network)
+            for one, measured in known.items()
+            if (one[0], one[2]) == (collective, where)
         }
-        rows += [judged(kind, both, counts, target) for target in sorted(targets)]
+        if not laws:
+            continue
+        near = min(laws, key=lambda measured: abs(math.log2(ppn / measured)))
+        small = known[collective, near, where]
+        counts = sorted({point.nodes for points in small.values() for point in points})
+        models: Mapping[Setting, Predictor] = laws[ppn] if ppn in laws else between(laws, near)
+        there = {point.nodes for points in truth[kind].values() for point in points}
+        both = {
+            setting: [*points, *(p for p in truth[kind].get(setting, []) if ppn not in laws or p.nodes not in counts)]
+            for setting, points in (small.items() if ppn in laws else ((s, []) for s in small))
+        }
+        label = ", ".join(map(str, counts)) + " x " + ", ".join(map(str, [ppn] if ppn in laws else sorted(laws)))
+        for target in sorted(there - set(counts) if ppn in laws else there):
+            rows.append(judged(kind, models, both, counts, target) | {"from": label})
     return rows
 
 
 def keep(path: Path, fitted: Sequence[Path], judges: Sequence[Path]) -> None:
     """Adds a line for each time of the studies; the name of the machine is that of the first one's study."""
-    machine = merged(fitted).name
+    small, large = merged(fitted), merged(judges)
+    machine: dict[str, object] = {"machine": small.name}
+    machine |= {"shared": True} if small.nodes_share_cpus else {}
     with path.open("a", encoding="utf-8") as out:
-        for is_fitted, studies in ((True, fitted), (False, judges)):
-            for (collective, _ppn, _where), measured in of_studies(studies).items():
+        for is_fitted, study in ((True, small), (False, large)):
+            for (collective, _ppn, _where), measured in of_study(study).items():
                 for setting, points in measured.items():
                     for point in points:
-                        row = {"machine": machine, "fitted": is_fitted, "collective": collective}
+                        row = machine | {"fitted": is_fitted, "collective": collective}
                         row |= {"setting": dict(setting), **asdict(point)}
                         row |= {"seconds": float(f"{point.seconds:.4g}"), "noise": float(f"{point.noise:.3g}")}
                         out.write(json.dumps(row, separators=(",", ":")) + "\n")
 
 
-def kept_points(path: Path) -> list[dict[str, object]]:
+def network_of(machine: str, off: float) -> Fullest | None:
+    """Of a simulated machine: its platform, whose links are said to be `off` times as fast as they are."""
+    for platform in map(files.platform, files.names()):
+        if machine.startswith(f"{platform.name}, simulated"):
+            said = replace(platform.bandwidth, value=off * platform.bandwidth.value)
+            return Fullest(replace(platform, bandwidth=said))
+    return None
+
+
+def kept_points(path: Path, off: float) -> list[dict[str, object]]:
     """The rows of every machine of a file that `keep` wrote."""
-    machines: dict[str, tuple[dict[Kind, Measured], dict[Kind, Measured]]] = {}
+    machines: dict[tuple[str, bool], tuple[dict[Kind, Measured], dict[Kind, Measured]]] = {}
     for line in path.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         known, truth = machines.setdefault(
-            row.pop("machine"), (defaultdict(lambda: defaultdict(list)), defaultdict(lambda: defaultdict(list)))
+            (row.pop("machine"), row.pop("shared", False)),
+            (defaultdict(lambda: defaultdict(list)), defaultdict(lambda: defaultdict(list))),
         )
         found = known if row.pop("fitted") else truth
         kind = (row.pop("collective"), row["ppn"], "CPU")
         found[kind][Setting(row.pop("setting"))].append(Point(**row))
-    return [row | {"buffers": name} for name, (known, truth) in machines.items() for row in onward(known, truth)]
+    return [
+        row | {"buffers": name}
+        for (name, shared), (known, truth) in machines.items()
+        for row in onward(known, truth, shared=shared, network=network_of(name, off))
+    ]
 
 
 def judged(
-    kind: Kind, measured: Mapping[Setting, Sequence[Point]], fitted: Sequence[int], target: int
+    kind: Kind,
+    models: Mapping[Setting, Predictor],
+    measured: Mapping[Setting, Sequence[Point]],
+    fitted: Sequence[int],
+    target: int,
 ) -> dict[str, object]:
-    """The picks for `target` nodes from the counts `fitted`."""
+    """The picks for `target` nodes, of models that were fitted to the counts `fitted`."""
     collective, ppn, where = kind
-    models = fit(collective, {s: [p for p in points if p.nodes in fitted] for s, points in measured.items()})
     truth = _times(measured, target)
     last = _times(measured, max(fitted))
     kept, picked, used, sure, right, inside, worst = [], [], [], [], [], [], []
@@ -170,7 +214,7 @@ def judged(
         "collective": collective,
         "ppn": ppn,
         "buffers": where,
-        "from": list(fitted),
+        "from": ", ".join(map(str, fitted)) + f" x {ppn}",
         "to": target,
         "sizes": len(kept),
         "of": len(truth),
@@ -224,7 +268,9 @@ def every(data: Mapping[Kind, Measured]) -> list[dict[str, object]]:
         for number, target in enumerate(counts[1:], start=1):
             below = counts[:number]
             fits = {tuple(below[-1:]), tuple(below), tuple(count for count in below if count <= 16)} - {()}
-            rows += [judged(kind, measured, fitted, target) for fitted in sorted(fits)]
+            for fitted in sorted(fits):
+                small = {setting: [p for p in points if p.nodes in fitted] for setting, points in measured.items()}
+                rows.append(judged(kind, fit(kind[0], small), measured, fitted, target))
     return rows
 
 
@@ -245,13 +291,11 @@ def show(rows: Sequence[Mapping[str, object]]) -> None:
     ):
         table.add_column(name, justify="right")
     for row in rows:
-        fitted = row["from"]
-        assert isinstance(fitted, list)
         table.add_row(
             str(row["collective"]),
             str(row["buffers"]),
-            ", ".join(map(str, fitted)) + f" x {row['ppn']}",
-            str(row["to"]),
+            str(row["from"]),
+            f"{row['to']} x {row['ppn']}",
             f"{row['sizes']} of {row['of']}",
             f"{row['kept']:.2f}",
             f"{row['predicted']:.2f}",
@@ -261,10 +305,22 @@ def show(rows: Sequence[Mapping[str, object]]) -> None:
     Console(width=130).print(table)
 
 
-def rows_of(source: Path) -> list[dict[str, object]]:
+def _column(rows: Sequence[Mapping[str, object]], column: str) -> list[float]:
+    return [float(str(row[column])) for row in rows if row[column] is not None]
+
+
+def _summed(rows: Sequence[Mapping[str, object]]) -> str:
+    kept, predicted, used = (mean_ratio(_column(rows, column)) for column in ("kept", "predicted", "used"))
+    told = [round(float(str(row["sure"])) * int(str(row["sizes"]))) for row in rows]
+    held = [round(float(str(row["right"] or 0)) * sure) for row, sure in zip(rows, told, strict=True)]
+    times = f"kept {kept:.2f}, predicted to be best {predicted:.2f}, used {used:.2f}"
+    return f"{times}; {sum(held)} of {sum(told)} picks said to be sure within {WITHIN:.0%}"
+
+
+def rows_of(source: Path, off: float) -> list[dict[str, object]]:
     """Of a system's directory, or of a file that `keep` wrote."""
     try:
-        return kept_points(source) if source.is_file() else every(load(source))
+        return kept_points(source, off) if source.is_file() else every(load(source))
     except OSError as error:
         sys.exit(f"{source}: {error.strerror}")
     except (ValueError, KeyError, TypeError, AttributeError):
@@ -279,17 +335,24 @@ def main() -> None:
     parser.add_argument("--fit", type=Path, nargs="+", metavar="STUDY.db", help="studies of smaller numbers of nodes")
     parser.add_argument("--judge", type=Path, nargs="+", metavar="STUDY.db", help="studies of larger ones")
     parser.add_argument("--keep", type=Path, metavar="POINTS.jsonl", help="add the studies' times to this file")
+    parser.add_argument(
+        "--bandwidth-off",
+        type=float,
+        default=1.0,
+        metavar="FACTOR",
+        help="say of simulated networks that their links are so many times as fast as they are (inf: say nothing)",
+    )
     options = parser.parse_args()
     if options.keep is not None and options.fit is None:
         parser.error("--keep is of the studies of --fit and --judge")
     if bool(options.source) == (options.fit is not None) or (options.fit is None) != (options.judge is None):
         parser.error("name systems' directories and files of --keep, or studies with --fit and --judge")
     if options.fit is not None:
-        rows = between(options.fit, options.judge)
+        rows = from_studies(options.fit, options.judge, options.bandwidth_off)
         if options.keep is not None:
             keep(options.keep, options.fit, options.judge)
     else:
-        rows = [row for source in options.source for row in rows_of(source)]
+        rows = [row for source in options.source for row in rows_of(source, options.bandwidth_off)]
     rows = [row for row in rows if row["sizes"]]
     if not rows:
         sys.exit("nothing was measured on two numbers of nodes")
@@ -297,18 +360,15 @@ def main() -> None:
     summary: dict[str, object] = {"goal": GOAL, "rows": rows}
     for where in sorted({str(row["buffers"]) for row in rows}):
         mine = [row for row in rows if row["buffers"] == where]
-        kept, predicted, used = (mean_ratio(float(str(row[c])) for row in mine) for c in ("kept", "predicted", "used"))
-        told = sum(round(float(str(row["sure"])) * int(str(row["sizes"]))) for row in mine)
-        held = sum(
-            round(float(str(row["right"])) * float(str(row["sure"])) * int(str(row["sizes"])))
-            for row in mine
-            if row["right"] is not None
-        )
-        print(f"{where}: kept {kept:.2f}, predicted to be best {predicted:.2f}, used {used:.2f};", end=" ")
-        print(f"{held} of {told} picks said to be sure within {WITHIN:.0%}")
+        print(f"{where}: {_summed(mine)}")
         for line in [line for row in mine for line in cast("list[str]", row["worst"])]:
             print(f"  {line}")
-        summary |= {f"{where} kept": kept, f"{where} predicted": predicted, f"{where} used": used}
+        summary |= {f"{where} {column}": mean_ratio(_column(mine, column)) for column in ("kept", "predicted", "used")}
+    for kind in ("virtual cluster", "simulated"):
+        # Ranks a node that were not measured are another question.
+        mine = [row for row in rows if kind in str(row["buffers"]) and "ranks a node" not in str(row["buffers"])]
+        if len({row["buffers"] for row in mine}) > 1:
+            print(f"All of them ({kind}): {_summed(mine)}")
     print(json.dumps(summary))
 
 

@@ -139,7 +139,19 @@ def extrapolate(
     nodes: Annotated[str, typer.Option(metavar="8,16,64", help="Predict for these numbers of nodes.")],
     ppn: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Predict for this number of ranks per node only; it must have been measured."),
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Predict for this number of ranks per node, measured or not. Default: all that were measured.",
+        ),
+    ] = None,
+    platform: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|FILE",
+            help="The network between the nodes: its switches or groups, and the bandwidth of a link. "
+            "unisono simulate platforms lists those that come with Unisono.",
+        ),
     ] = None,
     output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The directory for all outputs.")] = OUT,
     json: Json = False,
@@ -147,7 +159,7 @@ def extrapolate(
     """Predict for numbers of nodes that were not measured. Say what to use there, and how sure that is."""
     from unisono.commands.extrapolating import extrapolate as command
 
-    command(studies, output, nodes=nodes, ppn=ppn, json=json)
+    command(studies, output, nodes=nodes, ppn=ppn, platform=platform, json=json)
 
 
 def compare(

@@ -12,6 +12,7 @@ import pytest
 
 from tests.advise.made import Call
 from tests.advise.made_world import HERE, METRIC, UCX, Fake, keep
+from tests.study.test_store import META, RAW, STATISTICS
 from unisono.advise.journal import Journal, open_journal
 from unisono.advise.measuring import adjusted, matrix_for, merged, study_for
 from unisono.advise.optimize import Optimizer, World
@@ -20,12 +21,12 @@ from unisono.advise.runs import Run
 from unisono.advise.story import read_story
 from unisono.commands.optimizing import tell
 from unisono.core.errors import UserError
-from unisono.core.vocabulary import CALL_SCOPE, DEFAULT, Case
+from unisono.core.vocabulary import CALL_SCOPE, DEFAULT, EXACT, Case
 from unisono.profile.recorded import UNKNOWN
 from unisono.study.begin import begin
 from unisono.study.data import StudyData
 from unisono.study.matrix import Matrix
-from unisono.study.store import Statistics
+from unisono.study.store import Statistics, Store
 from unisono.tuning import read
 
 NOISE = tuple(round(math.exp(random.gauss(0, 0.06)), 3) for random in [Random(2)] for _ in range(60))
@@ -346,6 +347,20 @@ def test_studies_are_merged_with_launches_of_their_own(tmp_path: Path) -> None:
     assert len(whole.launches) == len({row.id for row in whole.launches}) == 24
     with pytest.raises(UserError, match="no study"):
         merged([])
+
+
+def test_what_is_exact_stays_so_when_studies_are_merged(tmp_path: Path) -> None:
+    """A simulation's times have no noise, whatever else is read with them."""
+    paths = [tmp_path / "measured.db", tmp_path / "a.db", tmp_path / "b.db"]
+    for path, collective, round in zip(paths, ("gather", "alltoall", "bcast"), (3, EXACT, EXACT), strict=True):
+        with Store.create(path, name="t", config="{}", method="race", machine=HERE, meta=META) as store:
+            launch = store.begin_launch(DEFAULT, 2, 1, round, "line", False)
+            store.add_sample(launch, collective, 64, DEFAULT, STATISTICS, RAW)
+            store.end_launch(launch, "done", "", 1.0)
+    whole = merged(paths)
+    assert [sample.round for sample in whole.samples] == [3, EXACT, EXACT]
+    assert [row.round for row in whole.launches] == [3, EXACT, EXACT]
+    assert [sample.round for sample in merged([paths[0], paths[1], paths[0]]).samples] == [3, EXACT, 6]
 
 
 def test_that_others_used_the_machine_is_told(tmp_path: Path) -> None:

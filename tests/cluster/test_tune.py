@@ -70,6 +70,8 @@ def test_a_study_over_two_nodes_ends_in_a_tuning(installed: Installed, cluster: 
     assert done.returncode == 0, done.stderr
     with Store.open(out / "study.db") as store:
         data = store.data()
+    assert data.nodes_share_cpus and all(launch.oversubscribed for launch in data.launches if launch.status == "done")
+    assert read(out / "tuning.toml").conditions.oversubscribed
     assert {launch.status for launch in data.launches} <= {"done", "interrupted"}, [x.reason for x in data.launches]
     assert {sample.case for sample in data.samples} == {Case("allreduce", 2, 2)}
     assert all(sample.correct for sample in data.samples)

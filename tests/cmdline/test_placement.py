@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.launch.machines import machine, open_mpi
-from unisono.cmdline.placement import Placement, check, place
+from unisono.cmdline.placement import Placement, check, place, share_cpus
 from unisono.cmdline.slots import even
 from unisono.core.errors import UserError
 from unisono.machine.description import Machine
@@ -163,6 +163,24 @@ def _reports(placement: Placement) -> list[dict[str, Any]]:
         {"rank": i, "host": f"n{rank.node_index}", "node": 10 - rank.node_index, "cpus": list(rank.cpus)}
         for i, rank in enumerate(placement.ranks)
     ]
+
+
+@pytest.mark.parametrize(
+    ("cpus", "shared"),
+    [
+        ([[[0, 1]], [[0, 1]], [[0, 1]]], True),
+        ([[[0]], [[0]]], True),
+        ([[[0, 1], [0, 1]], [[0, 1], [0, 1]]], True),
+        ([[[0], [0]], [[1], [2]]], False),
+        ([[[0, 1], [0, 1], [0, 1]], [[0, 1], [0, 1], [0, 1]]], False),
+        ([[[0], [0], [0, 1, 2]], [[0], [1], [2]]], False),
+        ([[[0, 1], [0, 1], [0, 1]]], False),
+    ],
+)
+def test_nodes_share_cpus_where_no_node_alone_has_too_many_ranks(cpus: list[list[list[int]]], shared: bool) -> None:
+    """Of launches in which some CPUs have more ranks than there are: node by node, the masks of its ranks."""
+    reports = [{"node": node, "cpus": mask} for node, masks in enumerate(cpus) for mask in masks]
+    assert share_cpus(reports) == shared
 
 
 @given(placed(), st.randoms())

@@ -14,7 +14,7 @@ from unisono.core.vocabulary import DEFAULT, Case, Setting
 from unisono.decide.decision import Estimate
 from unisono.extrapolate.fit import ASSUMED_OWN, FLOOR, Point, fit, point_of
 from unisono.extrapolate.pick import SURE, deciding, pick
-from unisono.extrapolate.terms import HALVES, RING, TREE, Growth, known, total_of
+from unisono.extrapolate.terms import CHAIN, HALVES, RING, TREE, Growth, known, total_of
 
 SIZES = tuple(4**n for n in range(2, 13))
 DOUBLING = Setting({"coll": "tuned", "algorithm": "recursive_doubling"})
@@ -28,7 +28,7 @@ MANY = [2, 4, 8, 16, 32]
 def truth(growth: Growth, size: int, nodes: int, ppn: int = 2, collective: str = "allreduce") -> float:
     """Seconds on a machine that is exactly as the model has it."""
     ranks = nodes * ppn
-    return 1e-6 + START * growth.starts_of(ranks) + BYTE * growth.bytes_of(collective, size, ranks)
+    return 1e-6 + START * growth.starts_of(collective, ranks) + BYTE * growth.bytes_of(collective, size, ranks)
 
 
 def points(
@@ -280,6 +280,36 @@ def test_the_default_may_become_another_algorithm() -> None:
     models = fit("allreduce", machine(MANY))
     assert models[AROUND].own < 0.2
     assert models[AROUND].dof == 8
+
+
+def test_nodes_that_share_their_cpus_send_one_message_after_another() -> None:
+    """On a virtual cluster: a tree has P - 1 messages, an exchange P in each step, whatever waits for whatever."""
+
+    def took(messages: float, size: int) -> float:
+        return 20e-6 * messages + 1e-9 * size * messages
+
+    flat = Setting({"coll": "tuned", "algorithm": "basic_linear"})
+    messages = {DOUBLING: {2: 2, 4: 8, 8: 24}, flat: {2: 1, 4: 3, 8: 7}}
+    measured = {
+        setting: [Point(nodes, 1, size, took(of[nodes], size)) for nodes in (2, 4) for size in SIZES]
+        for setting, of in messages.items()
+    }
+    for setting, model in fit("allreduce", measured, shared=True).items():
+        forecast = model.forecast(64, 8, 1)
+        assert forecast is not None
+        assert forecast.seconds == pytest.approx(took(messages[setting][8], 64), rel=0.02)
+    alone = fit("allreduce", measured)[DOUBLING].forecast(64, 8, 1)
+    assert alone is not None and alone.seconds < 0.8 * took(24, 64)
+
+
+@pytest.mark.parametrize(
+    ("collective", "growth", "messages"),
+    [("bcast", TREE, 7), ("bcast", CHAIN, 7), ("bcast", HALVES, 24), ("bcast", RING, 56), ("allreduce", TREE, 24),
+     ("allreduce", RING, 56), ("allgather", RING, 56), ("gather", HALVES, 7), ("alltoall", RING, 56)],
+)  # fmt: skip
+def test_messages_of_all_ranks(collective: str, growth: Growth, messages: int) -> None:
+    assert replace(growth, shared=True).starts_of(collective, 8) == messages
+    assert replace(growth, shared=True).bytes_of(collective, 1 << 10, 8) > growth.bytes_of(collective, 1 << 10, 8)
 
 
 def test_the_noise_of_an_estimate_is_kept() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -13,6 +14,8 @@ from unisono.core.interval import Interval
 from unisono.core.sizes import parse_size
 from unisono.core.vocabulary import CALL_SCOPE, DEFAULT, Case, Setting
 from unisono.decide.decision import Decision, Estimate
+from unisono.extrapolate.fit import Point, fit
+from unisono.extrapolate.other_ppn import between
 from unisono.extrapolate.plans import Predicted, extrapolate
 from unisono.extrapolate.terms import HALVES, RING, TREE, Growth
 from unisono.report.predictions import predictions
@@ -26,7 +29,7 @@ ONE = Interval(1.0, 1.0, 1.0)
 Curves = Mapping[Setting, tuple[Growth, float]]
 
 
-def decision(curves: Curves, counts: tuple[int, ...], launches: tuple[Setting, ...] = (DEFAULT,)) -> Decision:
+def decision(curves: Curves, counts: tuple[int, ...], launches: tuple[Setting, ...] = ()) -> Decision:
     """As if each setting had been measured, exactly and once."""
     estimates = [
         Estimate(
@@ -36,12 +39,13 @@ def decision(curves: Curves, counts: tuple[int, ...], launches: tuple[Setting, .
         for n in counts
         for size in SIZES
     ]
-    plans = tuple(Plan(n, 2, launch, {"allreduce": ONE}, ()) for n in counts for launch in launches)
-    return Decision("race", 0.03, 0.95, "median", tuple(estimates), plans, ())
+    plans = tuple(Plan(n, 2, DEFAULT, {"allreduce": ONE}, ()) for n in counts)
+    possible = {(n, 2): (DEFAULT, *launches) for n in counts}
+    return Decision("race", 0.03, 0.95, "median", tuple(estimates), plans, (), possible=possible)
 
 
 def predicted(curves: Curves, *launches: Setting, to: int = 32) -> Predicted:
-    return extrapolate(decision(curves, (1, 2, 4, 8), (DEFAULT, *launches)), [to], None, CALL_SCOPE)
+    return extrapolate(decision(curves, (1, 2, 4, 8), launches), [to], None, CALL_SCOPE)
 
 
 SLOW_DEFAULT = {DEFAULT: (TREE, 2.0), DOUBLING: (TREE, 1.0), AROUND: (RING, 1.0)}
@@ -108,8 +112,39 @@ def test_measured_counts_and_one_node_are_not_predicted() -> None:
     assert extrapolate(known, [1, 2, 4], None, CALL_SCOPE).plans == ()
     with pytest.raises(UserError, match="one node tells nothing of a network"):
         extrapolate(decision(SLOW_DEFAULT, (1,)), [8], None, CALL_SCOPE)
-    with pytest.raises(UserError, match="--ppn 4: nothing was measured over nodes with it, only with 2"):
-        extrapolate(known, [8], 4, CALL_SCOPE)
+
+
+def test_other_ranks_a_node_are_predicted_with_wider_intervals() -> None:
+    """Of two ranks a node and, where they were measured, four: eight on the same nodes and on others."""
+    law = {DEFAULT: (TREE, 1.0), DOUBLING: (TREE, 0.4)}
+    two = decision(law, (2, 4, 8))
+    for nodes in (8, 32):
+        (plan,) = extrapolate(two, [nodes], 8, CALL_SCOPE).plans
+        (same,) = extrapolate(two, [32], 2, CALL_SCOPE).plans
+        assert (plan.nodes, plan.ppn, plan.basis) == (nodes, 8, "predicted")
+        assert {rule.call for rule in plan.rules} == {DOUBLING}
+        gain, narrow = plan.gain["allreduce"], same.gain["allreduce"]
+        assert gain.mid == pytest.approx(2.5, rel=0.05)
+        assert gain.high / gain.low > narrow.high / narrow.low
+
+
+def test_times_grow_with_the_ranks_a_node_as_they_did() -> None:
+    """Half as much again with each doubling, which no law knows; one rank a node tells nothing of it."""
+
+    def measured(ppn: int) -> list[Point]:
+        factor = 1.5 ** math.log2(ppn)
+        return [Point(nodes, ppn, size, factor * truth(TREE, size, nodes, 1)) for nodes in (4, 8) for size in SIZES]
+
+    laws = {ppn: fit("allreduce", {DOUBLING: measured(ppn)}) for ppn in (1, 2, 4)}
+    for known, factor in (((2, 4), 1.5**4), ((1, 2, 4), 1.5**4)):
+        model = between({ppn: laws[ppn] for ppn in known}, 4)[DOUBLING]
+        forecast = model.forecast(1 << 12, 8, 16)
+        assert forecast is not None
+        assert forecast.seconds == pytest.approx(factor * truth(TREE, 1 << 12, 8, 1), rel=0.01)
+    alone = between({ppn: laws[ppn] for ppn in (1, 2)}, 2)[DOUBLING].forecast(1 << 12, 8, 16)
+    assert alone is not None
+    assert alone.seconds < 1.5**3 * truth(TREE, 1 << 12, 8, 1), "by its law alone"
+    assert between(laws, 4)[DOUBLING].forecast(1 << 62, 8, 16) is None
 
 
 def test_the_report_tells_what_is_not_sure_and_what_would_decide_it() -> None:

@@ -12,7 +12,7 @@ from unisono.core.errors import UserError
 from unisono.core.vocabulary import DEFAULT, Case
 from unisono.study.begin import resume, stored_study
 from unisono.study.config import Study
-from unisono.study.data import NEVER
+from unisono.study.data import NEVER, SHARED
 from unisono.study.merge import merge
 from unisono.study.store import Store
 
@@ -33,6 +33,8 @@ def measured(folder: Path, nodes: int, collective: str = "allreduce", version: s
         store.add_limits(nodes, 2, launch, {"latency_ns": nodes})
         store.add_note("Of all.")
         store.set_meta(NEVER, [f"nodes={nodes}", "pml=ucx"])
+        if nodes == 4:
+            store.set_meta(SHARED, True)
     return folder / "study.db"
 
 
@@ -52,6 +54,7 @@ def test_all_that_was_measured_is_there_once(tmp_path: Path) -> None:
     assert data.notes == ("Of all.",)
     assert data.never == ("nodes=2", "nodes=4", "pml=ucx")
     assert sorted(study.cases.nodes) == [2, 4]
+    assert data.nodes_share_cpus
     assert len(data.machine.nodes) == 4
 
     with pytest.raises(UserError, match="--submit slurm --resume"):

@@ -45,11 +45,19 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     (sample,) = data.samples
     assert (sample.case.collective, sample.case.ppn, sample.size, sample.setting) == ("allreduce", 2, 1024, setting)
     assert (sample.median, sample.correct, sample.round) == (3e-6, True, 1)
-    assert data.launches[0].status == "done"
+    assert (data.launches[0].status, data.launches[0].oversubscribed) == ("done", False)
     assert data.refusals[0].reason == "memory: too much"
     assert data.limits == {(1, 2): {"latency_ns": 100}}
     assert data.notes == ("A note.",)
     assert data.machine == machine()
+
+
+def test_a_launch_whose_ranks_share_cpus_is_oversubscribed_whatever_was_planned(tmp_path: Path) -> None:
+    with create(tmp_path / "study.db") as store:
+        for crowded, planned in ((True, False), (False, True), (False, False)):
+            launch = store.begin_launch(Setting(), 2, 1, 1, "mpirun ...", planned)
+            store.end_launch(launch, "done", "", 1.5, "", {"oversubscribed": crowded})
+        assert [launch.oversubscribed for launch in store.launches()] == [True, True, False]
 
 
 def test_a_study_of_an_earlier_version_is_read_and_continued(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from unisono.advise.mix import MEASURED, Mix
 from unisono.core.errors import UserError
 from unisono.core.interval import Interval
 from unisono.core.language import N_, _
-from unisono.core.vocabulary import CALL_SCOPE, DEFAULT, USUAL, Case, Condition
+from unisono.core.vocabulary import CALL_SCOPE, DEFAULT, EXACT, USUAL, Case, Condition
 from unisono.decide.disqualify import NO_FAULT, disqualify
 from unisono.decide.document import from_decision
 from unisono.decide.plans import build, launches_of
@@ -164,23 +164,32 @@ def merged(paths: Sequence[Path]) -> StudyData:
             continue
         launch = max((sample.launch for sample in whole.samples), default=0)
         launch = max(launch, max((row.id for row in whole.launches), default=0))
-        round = max((row.round for row in whole.launches), default=0)
+        round = max((row.round for row in whole.launches if row.round != EXACT), default=0)
         whole = replace(
             whole,
             samples=(
                 *whole.samples,
-                *(replace(s, launch=s.launch + launch, round=s.round + round) for s in data.samples),
+                *(replace(s, launch=s.launch + launch, round=_behind(round, s.round)) for s in data.samples),
             ),
-            launches=(*whole.launches, *(replace(r, id=r.id + launch, round=r.round + round) for r in data.launches)),
+            launches=(
+                *whole.launches,
+                *(replace(r, id=r.id + launch, round=_behind(round, r.round)) for r in data.launches),
+            ),
             refusals=(*whole.refusals, *(replace(r, launch=r.launch + launch) for r in data.refusals)),
             limits={**data.limits, **whole.limits},
             never=tuple(dict.fromkeys((*whole.never, *data.never))),
             notes=tuple(dict.fromkeys((*whole.notes, *data.notes))),
+            nodes_share_cpus=whole.nodes_share_cpus or data.nodes_share_cpus,
             weights={**data.weights, **whole.weights} if whole.weights and data.weights else {},
         )
     if whole is None:
         raise UserError(_("there is no study to read"))
     return whole
+
+
+def _behind(rounds: int, own: int) -> int:
+    """A round of a study behind the rounds of others; what is exact stays so."""
+    return own if own == EXACT else own + rounds
 
 
 def known(paths: Sequence[Path]) -> tuple[Tuning, list[Evidence]] | None:

@@ -12,7 +12,7 @@ are used. SMT siblings are used only when all cores are.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -214,6 +214,24 @@ def check(placement: Placement, hello_where: Sequence[Mapping[str, Any]]) -> str
             rank=where["rank"], cpus=_numbers(where["cpus"]), cpus2=_numbers(place_.cpus), count=len(off), wanted=wanted
         )
     return None
+
+
+def share_cpus(hello_where: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether ranks of different nodes wait for one another's CPUs, as on a virtual cluster: asked where some CPUs have
+    more ranks than there are. On no node alone, then, have they."""
+    by_node: dict[int, list[frozenset[int]]] = defaultdict(list)
+    for where in hello_where:
+        by_node[int(where["node"])].append(frozenset(map(int, where["cpus"])))
+    return len(by_node) > 1 and all(_each_has_one(masks) for masks in by_node.values())
+
+
+def _each_has_one(masks: Sequence[frozenset[int]]) -> bool:
+    """Whether ranks that may run on these CPUs can have one each, as far as sets within others tell."""
+    everywhere = frozenset().union(*masks)
+    counted = Counter(masks)
+    return len(masks) <= len(everywhere) and all(
+        sum(count for other, count in counted.items() if other <= mask) <= len(mask) for mask in counted
+    )
 
 
 def _numbers(cpus: Sequence[int]) -> str:

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import json as json_module
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from unisono.commands.console import err, out, print_json
 from unisono.core.errors import UserError
-from unisono.core.language import _, translated
+from unisono.core.language import N_, _, translated
 from unisono.study.wishes import node_counts
 from unisono.tuning.contents import Tuning
+from unisono.tuning.finding import Finding
+
+if TYPE_CHECKING:
+    from unisono.simulate.fullest import Fullest
+    from unisono.study.data import StudyData
 
 
-def extrapolate(studies: Sequence[Path], output: Path, *, nodes: str, ppn: int | None, json: bool) -> None:
-    """Writes tuning.toml and report.html. Raises UserError where the studies are of different machines, or hold nothing
-    that a prediction could rest on."""
+def extrapolate(
+    studies: Sequence[Path], output: Path, *, nodes: str, ppn: int | None, platform: str | None = None, json: bool
+) -> None:
+    """Writes tuning.toml and report.html. `platform`: the network between the nodes, by name or file. Raises UserError
+    where the studies are of different machines, or hold nothing that a prediction could rest on."""
     from unisono.advise.measuring import merged
     from unisono.decide.document import from_decision
     from unisono.extrapolate.plans import extrapolate as predict
@@ -29,10 +37,11 @@ def extrapolate(studies: Sequence[Path], output: Path, *, nodes: str, ppn: int |
 
     counts = node_counts(nodes)
     _check_one_machine(studies)
+    network = _network(platform, studies[0])
     data = merged(studies)
     measured = decide_study(data)
-    predicted = predict(measured, counts, ppn, data.scope)
-    said = tuple(predicted.findings())
+    predicted = predict(measured, counts, ppn, data.scope, shared=data.nodes_share_cpus, network=network)
+    said = (*_assumed(network, data, ppn), *predicted.findings()) if predicted.plans else ()
     decision = replace(measured, plans=(*measured.plans, *predicted.plans), findings=(*measured.findings, *said))
     files = Outputs(output)
     tuning = _with_its_proof(keeping_layouts(from_decision(decision, data), files.tuning), files.tuning)
@@ -54,6 +63,37 @@ def extrapolate(studies: Sequence[Path], output: Path, *, nodes: str, ppn: int |
             markup=False,
         )
     err().print(_("Decided: {tuning}, {report}").format(tuning=files.tuning, report=files.report), markup=False)
+
+
+def _network(name: str | None, study: Path) -> Fullest | None:
+    """Of the platform that was named; else of the one that a study was simulated on."""
+    from unisono.simulate.files import platform, platform_of
+    from unisono.simulate.fullest import Fullest
+    from unisono.simulate.study import text_of_platform
+
+    if name is not None:
+        return Fullest(platform(name))
+    text = text_of_platform(study)
+    return None if text is None else Fullest(platform_of(text, study))
+
+
+def _assumed(network: Fullest | None, data: StudyData, ppn: int | None) -> Iterator[Finding]:
+    """What predictions rest on besides what was measured."""
+    known = sorted({sample.case.ppn for sample in data.samples if sample.case.nodes > 1})
+    if ppn is not None and ppn not in known:
+        text = N_(
+            "nothing was measured over nodes with {ppn} ranks a node; predictions go by those with {known}, and "
+            "nothing tells how far they are off"
+        )
+        yield Finding("assumed", text.format(ppn=ppn, known=", ".join(map(str, known))))
+    if network is not None:
+        text = N_(
+            "predictions count how many messages meet on the fullest link between nodes, as on the network {name}"
+        )
+        yield Finding("assumed", text.format(name=network.platform.name))
+    if data.nodes_share_cpus:
+        text = N_("the nodes share their CPUs, as on a virtual cluster, so predictions count the messages of all ranks")
+        yield Finding("assumed", text)
 
 
 def _check_one_machine(studies: Sequence[Path]) -> None:

@@ -77,10 +77,11 @@ def decide(
 
     together = {case: pooled(table, margin) for case, table in comparable.items()}
     plans: list[Plan] = []
+    possible: dict[tuple[int, int], tuple[Setting, ...]] = {}
     for nodes, ppn in sorted({(case.nodes, case.ppn) for case in comparable}):
         group = {c.collective: table for c, table in together.items() if (c.nodes, c.ppn) == (nodes, ppn)}
-        steps_to = selections.get((nodes, ppn))
-        plans += _plans(group, _launches(group, steps_to, out, scope), weights, margin, confidence)
+        possible[nodes, ppn] = tuple(_launches(group, selections.get((nodes, ppn)), out, scope))
+        plans += _plans(group, possible[nodes, ppn], weights, margin, confidence)
     return Decision(
         method=method,
         margin=margin,
@@ -96,6 +97,7 @@ def decide(
         ),
         weights=dict(weights or {}),
         steps=tuple(steps),
+        possible=possible,
         never=tuple(never),
     )
 

@@ -41,6 +41,8 @@ class Decision:
     findings: tuple[Finding, ...]
     weights: Mapping[str, float] = field(default_factory=dict)
     steps: tuple[Step, ...] = ()
+    possible: Mapping[tuple[int, int], tuple[Setting, ...]] = field(default_factory=dict)
+    """(nodes, ppn) -> the launch parts that plans there may have, worth it or not."""
     never: tuple[str, ...] = ()
     """Launch settings that were to be compared and had no time for even one launch."""
 

@@ -21,12 +21,14 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
 from unisono.core.vocabulary import DEFAULT, Setting
 from unisono.decide.decision import Estimate
-from unisono.extrapolate.terms import BLOCKS, CHAIN, EVERY, Growth, known, total_of
+from unisono.extrapolate.contention import Contention, Network
+from unisono.extrapolate.terms import BLOCKS, EVERY, Growth, known
 
 ASSUMED = 0.35
 """Standard deviation (log) by doubling where a single number of nodes was measured: an assumption, a factor of two
@@ -45,6 +47,8 @@ PRIOR = 2.0
 STEPS = 2
 """A growth is chosen by what it predicts only from so many steps on: a single step may be a jump (the first messages
 that leave a switch)."""
+LEFT = 0.1
+"""Of a measured time, so much at least is not that messages met on a link: links that are full in the model alone."""
 BETTER = 0.8
 """A growth replaces the one known of an algorithm only where its error is at most this share of that one's."""
 
@@ -95,22 +99,37 @@ class Forecast:
         return self.seconds * math.exp(-width), self.seconds * math.exp(min(width, 700.0))
 
 
+class Predictor(Protocol):
+    """What tells the times of one setting of one collective."""
+
+    @property
+    def points(self) -> tuple[Point, ...]:
+        """What was measured."""
+        ...
+
+    def forecast(self, size: int, nodes: int, ppn: int) -> Forecast | None:
+        """None where nothing is known."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Model:
-    """One setting of one collective."""
+    """One setting of one collective, by a law."""
 
     collective: str
     growth: Growth
     terms: tuple[float, ...]
     """Seconds for each of `columns`."""
     points: tuple[Point, ...]
+    contention: Contention | None = None
+    """None: nothing is known of the network."""
     by_doubling: float = ASSUMED
     own: float = ASSUMED_OWN
     dof: float = ASSUMED_DOF
 
     def forecast(self, size: int, nodes: int, ppn: int) -> Forecast | None:
         """None outside the message sizes that were measured, or for ranks a node that were not."""
-        same = [point for point in self.points if point.ppn == ppn]
+        same = [_alone(point, self.contention) for point in self.points if point.ppn == ppn]
         if not same or nodes * ppn < 2:
             return None
         distance = min(abs(math.log2(nodes / point.nodes)) for point in same)
@@ -125,8 +144,10 @@ class Model:
         left = [math.log(here[n].seconds / self._bare(here[n])) for n in order]
         rest = float(np.interp(message, [at[n] for n in order], left))
         noise = float(np.interp(message, [at[n] for n in order], [here[n].noise for n in order]))
-        there = Point(nodes, ppn, size, self._bare(Point(nodes, ppn, size, 1.0)) * math.exp(rest))
+        there = Point(nodes, ppn, size, self.bare(size, nodes, ppn) * math.exp(rest))
         seconds, luck = self._at_size([point for point in same if point.size == size], there, distance)
+        if self.contention is not None:
+            seconds += self.contention.seconds(size, nodes, ppn)
         noise = math.hypot(noise, luck)
         far = math.sqrt(max(distance, NEAREST)) if distance else 0.0
         spread, own = (max(FLOOR, math.hypot(one * far, noise)) for one in (self.by_doubling, self.own))
@@ -152,14 +173,19 @@ class Model:
         """Seconds `there` by a share that stays and one that grows with the steps, from points of one message size."""
         growth = self.growth
         # A chain passes on the whole vector, in pieces; a ring and halves leave out a rank's own block.
-        grows = growth.bytes == "share" and growth != CHAIN
-        shares = [(1 - grows / point.ranks, growth.starts_of(point.ranks)) for point in (*points, there)]
+        grows = growth.bytes == "share" and not growth.is_chain
+        all_points = (*points, there)
+        shares = [(1 - grows / p.ranks, growth.starts_of(self.collective, p.ranks)) for p in all_points]
         sigma = [math.hypot(point.noise, FLOOR) for point in points] + [ASSUMED_OWN * max(distance, NEAREST)]
-        weights = [1 / (p.seconds * error) for p, error in zip((*points, there), sigma, strict=True)]
+        weights = [1 / (p.seconds * error) for p, error in zip(all_points, sigma, strict=True)]
         stays, steps = _two_shares(shares, weights, [1 / error for error in sigma])
         times = [stays * first + steps * second for first, second in shares]
         nearest = max(range(len(points)), key=lambda n: points[n].ranks * (points[n].ranks <= there.ranks))
         return times[-1] * points[nearest].seconds / times[nearest]
+
+    def bare(self, size: int, nodes: int, ppn: int) -> float:
+        """Seconds by the law alone."""
+        return self._bare(Point(nodes, ppn, size, 1.0))
 
     def _bare(self, point: Point) -> float:
         return max(float(np.dot(columns(self.collective, self.growth, point), self.terms)), 1e-12)
@@ -184,39 +210,58 @@ def _two_shares(
 
 def columns(collective: str, growth: Growth, point: Point) -> list[float]:
     """The terms at a point, each for a coefficient of one second (a byte's in nanoseconds)."""
-    moved = growth.bytes_of(collective, point.size, point.ranks)
-    return [1.0, growth.starts_of(point.ranks), moved * 1e-9, total_of(collective, point.size, point.ranks) * 1e-9]
+    at = (collective, point.size, point.ranks)
+    starts = growth.starts_of(collective, point.ranks)
+    return [1.0, starts, growth.bytes_of(*at) * 1e-9, growth.vector_of(*at) * 1e-9]
 
 
-def fit_one(collective: str, growth: Growth, points: Sequence[Point]) -> Model:
+def _alone(point: Point, contention: Contention | None) -> Point:
+    """The same without what messages on the same links took longer, which is never all of it."""
+    if contention is None:
+        return point
+    longer = contention.seconds(point.size, point.nodes, point.ppn)
+    return replace(point, seconds=max(point.seconds - longer, LEFT * point.seconds)) if longer else point
+
+
+def fit_one(collective: str, growth: Growth, points: Sequence[Point], contention: Contention | None = None) -> Model:
     """Of a growth that is given. A constant and the vector's own bytes are told from the rest by two numbers of nodes
     or more."""
     from scipy.optimize import nnls
 
-    rows = np.array([columns(collective, growth, point) for point in points])
-    if len({point.ranks for point in points}) < 2:
+    alone = [_alone(point, contention) for point in points]
+    rows = np.array([columns(collective, growth, point) for point in alone])
+    if len({point.ranks for point in alone}) < 2:
         rows[:, [0, 3]] = 0.0
-    rows /= np.array([[point.seconds] for point in points])
+    rows /= np.array([[point.seconds] for point in alone])
     scale = np.maximum(np.abs(rows).max(axis=0), 1e-300)
-    found, _rest = nnls(rows / scale, np.ones(len(points)))
-    return Model(collective, growth, tuple(float(value) for value in found / scale), tuple(points))
+    found, _rest = nnls(rows / scale, np.ones(len(alone)))
+    return Model(collective, growth, tuple(float(value) for value in found / scale), tuple(points), contention)
 
 
 Errors = dict[int, dict[int, float]]
 """Number of nodes predicted -> message size -> error (log, by doubling) of predicting it from the numbers below."""
 
 
-def fit(collective: str, measured: Mapping[Setting, Iterable[Point]]) -> dict[Setting, Model]:
-    """A model of every setting that was measured at two message sizes or more. `measured`: what each setting took."""
+def fit(
+    collective: str,
+    measured: Mapping[Setting, Iterable[Point]],
+    *,
+    shared: bool = False,
+    network: Network | None = None,
+) -> dict[Setting, Model]:
+    """A model of every setting that was measured at two message sizes or more. `measured`: what each setting took;
+    `shared`: whether the nodes share their CPUs, so that what all ranks send counts; `network`: what is known
+    of what lies between them."""
     all_points = {setting: tuple(points) for setting, points in measured.items()}
     all_points = {setting: points for setting, points in all_points.items() if len({p.size for p in points}) > 1}
-    errors = {setting: _onward(collective, setting, points) for setting, points in all_points.items()}
+    laws = {setting: Law(collective, setting, shared, network) for setting in all_points}
+    errors = {setting: laws[setting].onward(points) for setting, points in all_points.items()}
     own = _without_common(errors)
     # Settings at one step are no witnesses of the next: only steps are counted.
     dof = ASSUMED_DOF + len({count for error in errors.values() for count in error})
     return {
         setting: replace(
-            fit_one(collective, _growth(collective, setting, points), points),
+            laws[setting].model(points),
             by_doubling=_spread(errors, setting, ASSUMED),
             own=_spread(own, setting, ASSUMED if setting == DEFAULT else ASSUMED_OWN),
             dof=dof,
@@ -252,42 +297,56 @@ def _without_common(errors: Mapping[Setting, Errors]) -> dict[Setting, Errors]:
     }
 
 
-def _growth(collective: str, setting: Setting, points: Sequence[Point]) -> Growth:
-    """The growth known of the algorithm, unless another predicts the larger counts from those below far better."""
-    own = known(collective, setting.get("algorithm", ""))
-    counts = sorted({point.nodes for point in points})[1:]
-    if len(counts) < STEPS:
-        return own
-    errors = {}
-    for growth in (own, *EVERY):
-        found = [error for count in counts for error in _step(collective, growth, points, count).values()]
-        errors[growth] = math.sqrt(float(np.mean(np.square(found)))) if found else math.inf
-    best = min(errors, key=lambda growth: errors[growth])
-    # The default changes its algorithm with the size: no one growth is known of it.
-    share = 1.0 if setting == DEFAULT else BETTER
-    return best if errors[best] < share * errors[own] else own
+@dataclass(frozen=True, slots=True)
+class Law:
+    """How the times of one setting are known to grow, before any is looked at."""
 
+    collective: str
+    setting: Setting
+    shared: bool
+    network: Network | None
 
-def _onward(collective: str, setting: Setting, points: Sequence[Point]) -> Errors:
-    """Every count predicted from those below, which alone choose the growth."""
-    found = {}
-    for count in sorted({point.nodes for point in points})[1:]:
-        growth = _growth(collective, setting, [point for point in points if point.nodes < count])
-        if errors := _step(collective, growth, points, count):
-            found[count] = errors
-    return found
+    def model(self, points: Sequence[Point]) -> Model:
+        return self._of(self._growth(points), points)
 
+    def onward(self, points: Sequence[Point]) -> Errors:
+        """Every count predicted from those below, which alone choose the growth."""
+        found = {}
+        for count in sorted({point.nodes for point in points})[1:]:
+            growth = self._growth([point for point in points if point.nodes < count])
+            if errors := self._step(growth, points, count):
+                found[count] = errors
+        return found
 
-def _step(collective: str, growth: Growth, points: Sequence[Point], count: int) -> dict[int, float]:
-    """Message size -> error of predicting `count` nodes from those below; empty where nothing is comparable."""
-    below = [point for point in points if point.nodes < count]
-    if len({point.size for point in below}) < 2:
-        return {}
-    model = fit_one(collective, growth, below)
-    distance = max(math.log2(count / max(point.nodes for point in below)), NEAREST)
-    found = {}
-    for point in points:
-        forecast = model.forecast(point.size, point.nodes, point.ppn) if point.nodes == count else None
-        if forecast is not None:
-            found[point.size] = math.log(forecast.seconds / point.seconds) / distance
-    return found
+    def _of(self, growth: Growth, points: Sequence[Point]) -> Model:
+        contention = None if self.network is None else Contention(self.network, self.collective, self.setting)
+        return fit_one(self.collective, growth, points, contention)
+
+    def _growth(self, points: Sequence[Point]) -> Growth:
+        """The growth known of the algorithm, unless another predicts the larger counts from those below far better."""
+        own = known(self.collective, self.setting.get("algorithm", ""), shared=self.shared)
+        counts = sorted({point.nodes for point in points})[1:]
+        if len(counts) < STEPS:
+            return own
+        errors = {}
+        for growth in (own, *(replace(one, shared=self.shared) for one in EVERY)):
+            found = [error for count in counts for error in self._step(growth, points, count).values()]
+            errors[growth] = math.sqrt(float(np.mean(np.square(found)))) if found else math.inf
+        best = min(errors, key=lambda growth: errors[growth])
+        # The default changes its algorithm with the size: no one growth is known of it.
+        share = 1.0 if self.setting == DEFAULT else BETTER
+        return best if errors[best] < share * errors[own] else own
+
+    def _step(self, growth: Growth, points: Sequence[Point], count: int) -> dict[int, float]:
+        """Message size -> error of predicting `count` nodes from those below; empty where nothing is comparable."""
+        below = [point for point in points if point.nodes < count]
+        if len({point.size for point in below}) < 2:
+            return {}
+        model = self._of(growth, below)
+        distance = max(math.log2(count / max(point.nodes for point in below)), NEAREST)
+        found = {}
+        for point in points:
+            forecast = model.forecast(point.size, point.nodes, point.ppn) if point.nodes == count else None
+            if forecast is not None:
+                found[point.size] = math.log(forecast.seconds / point.seconds) / distance
+        return found

@@ -11,7 +11,7 @@ import numpy as np
 from unisono.core.interval import Interval
 from unisono.core.vocabulary import DEFAULT, Case, Setting
 from unisono.extrapolate.draws import CONTENDER, SEED, Logs, bests, drawn, moderated
-from unisono.extrapolate.fit import Forecast, Model
+from unisono.extrapolate.fit import Forecast, Predictor
 from unisono.extrapolate.table import Entry, as_a_table, table_of
 
 WITHIN = 0.05
@@ -67,11 +67,11 @@ class Launch:
 
 
 def pick(
-    models: Mapping[Setting, Model],
+    models: Mapping[Setting, Predictor],
     case: Case,
     size: int,
     kept: Setting = DEFAULT,
-    reference: Model | None = None,
+    reference: Predictor | None = None,
     table: Sequence[Entry] | None = None,
 ) -> Pick | None:
     """What to use; `kept` where nothing else is worth its risk. Gains are over the `reference` (none: over `kept`).

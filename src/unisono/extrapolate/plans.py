@@ -30,7 +30,9 @@ from unisono.core.vocabulary import (
 )
 from unisono.decide.decision import Decision
 from unisono.decide.select import boundary
-from unisono.extrapolate.fit import Model, Point, fit, point_of
+from unisono.extrapolate.contention import Network
+from unisono.extrapolate.fit import Model, Point, Predictor, fit, point_of
+from unisono.extrapolate.other_ppn import between
 from unisono.extrapolate.pick import Launch, Pick, deciding, pick
 from unisono.extrapolate.table import table_of
 from unisono.tuning.finding import Finding
@@ -60,7 +62,7 @@ class Predicted:
 class _Known:
     """One collective over nodes, for one number of ranks a node."""
 
-    models: Mapping[Setting, Model]
+    models: Mapping[Setting, Predictor]
     sizes: tuple[int, ...]
 
 
@@ -81,12 +83,22 @@ class _Candidate:
         return _mean([math.log(one.trusted) for one in self.picks])
 
 
-def extrapolate(decision: Decision, counts: Iterable[int], ppn: int | None, scope: Sequence[str]) -> Predicted:
-    """Plans for `counts` nodes of `ppn` ranks (None: every number of ranks a node that was measured over nodes).
+def extrapolate(
+    decision: Decision,
+    counts: Iterable[int],
+    ppn: int | None,
+    scope: Sequence[str],
+    *,
+    shared: bool = False,
+    network: Network | None = None,
+) -> Predicted:
+    """Plans for `counts` nodes of `ppn` ranks, measured or not (None: every number of ranks a node that was measured
+    over nodes).
 
-    `scope`: the call-scope parameters that were switched inside launches. What was measured is not predicted. One node
-    tells nothing of a network, so it is left out. Raises UserError where nothing was measured on two nodes or more
-    with so many ranks a node.
+    `scope`: the call-scope parameters that were switched inside launches; `shared`: whether the nodes share their CPUs
+    (a virtual cluster); `network`: what is known of what lies between them. What was measured is not predicted. One
+    node tells nothing of a network, so it is left out. Raises UserError where nothing was measured on two nodes or
+    more.
     """
     over_nodes = {(e.case.nodes, e.case.ppn) for e in decision.estimates if e.case.nodes > 1}
     if not over_nodes:
@@ -97,16 +109,17 @@ def extrapolate(decision: Decision, counts: Iterable[int], ppn: int | None, scop
             )
         )
     known = sorted({per_node for _nodes, per_node in over_nodes})
-    if ppn is not None and ppn not in known:
-        sentence = _("--ppn {ppn}: nothing was measured over nodes with it, only with {known} ranks a node")
-        raise UserError(sentence.format(ppn=ppn, known=", ".join(map(str, known))))
     plans: list[Plan] = []
     picks: list[Pick] = []
     for per_node in known if ppn is None else [ppn]:
-        collectives = _known(decision, per_node)
+        near = min(known, key=lambda measured: (abs(math.log2(per_node / measured)), -measured))
+        if near == per_node:
+            collectives = _known(decision, per_node, shared, network)
+        else:
+            collectives = _between({one: _known(decision, one, shared, network) for one in known}, near)
         for nodes in sorted(set(counts)):
             if nodes > 1 and (nodes, per_node) not in over_nodes and collectives:
-                best = _best(decision, collectives, nodes, per_node, scope)
+                best = _best(decision, collectives, nodes, per_node, near, scope)
                 if not best.plan.gain:
                     continue  # no message size at which anything is known
                 plans.append(best.plan)
@@ -114,7 +127,7 @@ def extrapolate(decision: Decision, counts: Iterable[int], ppn: int | None, scop
     return Predicted(tuple(plans), tuple(deciding(picks)), tuple(picks))
 
 
-def _known(decision: Decision, ppn: int) -> dict[str, _Known]:
+def _known(decision: Decision, ppn: int, shared: bool, network: Network | None) -> dict[str, _Known]:
     points: dict[str, dict[Setting, list[Point]]] = defaultdict(lambda: defaultdict(list))
     for one in decision.estimates:
         case = one.case
@@ -125,20 +138,35 @@ def _known(decision: Decision, ppn: int) -> dict[str, _Known]:
         most = max(point.nodes for measured in settings.values() for point in measured)
         # What was left out on the most nodes refuses such ranks, failed or had lost there: it is nothing for more.
         there = {s: measured for s, measured in settings.items() if any(point.nodes == most for point in measured)}
-        models = fit(collective, there)
+        models = fit(collective, there, shared=shared, network=network)
         if DEFAULT in models:
             sizes = tuple(sorted({point.size for point in there[DEFAULT]}))
             found[collective] = _Known(models, sizes)
     return found
 
 
+def _between(known: Mapping[int, Mapping[str, _Known]], near: int) -> dict[str, _Known]:
+    """For a number of ranks a node that was not measured, of which `near` is the nearest measured."""
+    found = {}
+    for collective, there in known[near].items():
+        laws = {
+            ppn: {setting: model for setting, model in one[collective].models.items() if isinstance(model, Model)}
+            for ppn, one in known.items()
+            if collective in one
+        }
+        found[collective] = _Known(between(laws, near), there.sizes)
+    return found
+
+
 def _best(
-    decision: Decision, collectives: Mapping[str, _Known], nodes: int, ppn: int, scope: Sequence[str]
+    decision: Decision, collectives: Mapping[str, _Known], nodes: int, ppn: int, near: int, scope: Sequence[str]
 ) -> _Candidate:
-    """The launch setting that promises most of those that are trusted, the default's among them."""
+    """The launch setting that promises most of those that are trusted, the default's among them: of those that plans
+    may have on the most nodes that were measured (with `near` ranks each), worth it there or not."""
     best = _candidate(collectives, DEFAULT, nodes, ppn, scope)
     wanted = set(best.plan.gain)
-    for launch in sorted({plan.launch for plan in decision.plans if plan.launch}):
+    most = max((case for case in decision.possible if case[1] == near), default=None)
+    for launch in sorted(set(decision.possible[most] if most else ()) - {DEFAULT}):
         one = _candidate(collectives, launch, nodes, ppn, scope)
         # Under the default's own launch setting our library serves only calls that are trusted one by one.
         trusted = as_measured(launch) == DEFAULT or one.trusted > math.log1p(decision.margin)
@@ -171,7 +199,7 @@ def _candidate(
     return _Candidate(Plan(nodes, ppn, launch, gains, tuple(rules), basis="predicted"), tuple(picks))
 
 
-def _only(models: Mapping[Setting, Model], setting: Setting) -> dict[Setting, Model]:
+def _only(models: Mapping[Setting, Predictor], setting: Setting) -> dict[Setting, Predictor]:
     return {one: model for one, model in models.items() if one == setting}
 
 
@@ -180,15 +208,15 @@ def _one_rule(collective: str, settings: Sequence[Setting]) -> bool:
     return collective in WITHOUT_SIZE or any(one_for_all(collective, setting) for setting in settings)
 
 
-def _picks(models: Mapping[Setting, Model], case: Case, known: _Known, base: Setting) -> list[Pick]:
+def _picks(models: Mapping[Setting, Predictor], case: Case, known: _Known, base: Setting) -> list[Pick]:
     table = table_of(models)
     every = (pick(models, case, size, base, known.models[DEFAULT], table) for size in known.sizes)
     return [one for one in every if one is not None]
 
 
 def _usable(
-    models: Mapping[Setting, Model], collective: str, launch: Setting, scope: Sequence[str]
-) -> dict[Setting, Model]:
+    models: Mapping[Setting, Predictor], collective: str, launch: Setting, scope: Sequence[str]
+) -> dict[Setting, Predictor]:
     """What a plan's rules may name, as for measured plans (decide.plans): whatever was switched inside the launches
     where our library carries it out; algorithms of coll/tuned where that serves, or of MPICH or Intel MPI; else the
     launch setting alone."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from unisono.core.vocabulary import DEFAULT, Case, Setting
 from unisono.extrapolate.draws import DRAWS, SEED, Logs, moderated
-from unisono.extrapolate.fit import FLOOR, Forecast, Model, Point
+from unisono.extrapolate.fit import FLOOR, Forecast, Point, Predictor
 
 SAME = 0.1
 """Of two settings whose times differ by less (log), one may be the other."""
@@ -38,7 +38,7 @@ class Entry:
     """One, divided by what it may have been there."""
 
 
-def table_of(models: Mapping[Setting, Model]) -> tuple[Entry, ...]:
+def table_of(models: Mapping[Setting, Predictor]) -> tuple[Entry, ...]:
     """Empty where the default was measured beside too few others."""
     beside: dict[tuple[int, int, int], dict[Setting, Point]] = defaultdict(dict)
     for setting, model in models.items():
@@ -65,9 +65,11 @@ def _beyond(difference: float, noise: float) -> float:
 
 
 def as_a_table(table: Sequence[Entry], logs: Mapping[Setting, Logs], case: Case, size: int) -> Logs | None:
-    """Draws of the default's time from those of the others (`logs`); nearer sizes and numbers of nodes count more. None
-    where nothing is known with so many ranks a node."""
-    known = [e for e in table if e.at.ppn == case.ppn and (e.setting is None or e.setting in logs)]
+    """Draws of the default's time from those of the others (`logs`); nearer sizes and numbers of nodes count more, and
+    those of the nearest number of ranks a node alone. None where nothing is known."""
+    known = [e for e in table if e.setting is None or e.setting in logs]
+    nearest = min((abs(math.log2(e.at.ppn / case.ppn)) for e in known), default=0.0)
+    known = [e for e in known if abs(math.log2(e.at.ppn / case.ppn)) == nearest]
     if not known or not logs:
         return None
     weights = np.array([entry.share * _nearness(entry.at, case, size) for entry in known])

@@ -3,12 +3,15 @@
 P ranks; the starts and bytes are those of the longest path: the rank that sends or receives most, step by step (Thakur,
 Rabenseifner, Gropp, "Optimization of collective communication operations in MPICH", 2005; Chan et al., "Collective
 communication: theory, practice, and experience", 2007).
+
+Where the nodes share their CPUs (a virtual cluster), no rank waits for a network: the CPUs send and receive whatever
+all ranks send, one message after another. Starts and bytes are then those of all ranks together.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 BLOCKS = (
     "allgather",
@@ -37,15 +40,40 @@ class Growth:
     """Of the whole vector of n bytes: "share": n (P - 1) / P; "log": n log2 P; "ranks": n (P - 1)."""
     message: str
     """The size of the messages sent, by which protocols change: "vector" (n) or "block" (n / P)."""
+    shared: bool = False
+    """Whether the nodes share their CPUs, so that all ranks' starts and bytes count."""
 
-    def starts_of(self, ranks: int) -> float:
-        return float(math.ceil(math.log2(ranks))) if self.starts == "log" else ranks - 1.0
+    def starts_of(self, collective: str, ranks: int) -> float:
+        steps = float(math.ceil(math.log2(ranks))) if self.starts == "log" else ranks - 1.0
+        if not self.shared:
+            return steps
+        return ranks - 1.0 if self._is_one_tree(collective) else ranks * steps
 
     def bytes_of(self, collective: str, size: int, ranks: int) -> float:
         total = total_of(collective, size, ranks)
+        if self.shared and self._is_one_tree(collective):
+            return total * (ranks - 1)
         if self.bytes == "share":
-            return total * (ranks - 1) / ranks
-        return total * (math.ceil(math.log2(ranks)) if self.bytes == "log" else ranks - 1)
+            moved = total * (ranks - 1) / ranks
+        else:
+            moved = total * (math.ceil(math.log2(ranks)) if self.bytes == "log" else ranks - 1)
+        return moved * ranks if self.shared else moved
+
+    def vector_of(self, collective: str, size: int, ranks: int) -> float:
+        """Bytes that are read or combined whatever is sent."""
+        return total_of(collective, size, ranks) * (ranks if self.shared else 1)
+
+    @property
+    def is_chain(self) -> bool:
+        """Whether the whole vector is passed on from rank to rank; a ring leaves out a rank's own block."""
+        return (self.starts, self.bytes, self.message) == ("ranks", "share", "vector")
+
+    def _is_one_tree(self, collective: str) -> bool:
+        """Whether each rank but the root has one message to get or to give; else every rank sends in every step."""
+        if collective in ("gather", "scatter"):
+            return True
+        whole = self.bytes != "share" or self.is_chain
+        return whole and (collective in ("bcast", "reduce") or self.starts == "ranks")
 
     def message_of(self, collective: str, size: int, ranks: int) -> float:
         total = total_of(collective, size, ranks)
@@ -97,9 +125,13 @@ def total_of(collective: str, size: int, ranks: int) -> float:
     return float(size * ranks if collective in BLOCKS else size)
 
 
-def known(collective: str, algorithm: str) -> Growth:
+def known(collective: str, algorithm: str, *, shared: bool = False) -> Growth:
     """How an algorithm grows, by its name; what no name tells grows as the best do: in steps of a tree, moving each
-    byte once."""
+    byte once. `shared`: see Growth."""
+    return replace(_by_name(collective, algorithm), shared=shared)
+
+
+def _by_name(collective: str, algorithm: str) -> Growth:
     if collective in ("allgather", "allgatherv") and algorithm == "lanes":
         return RING  # of nodes; other collectives' lanes halve or multiply
     for part, growth in _BY_NAME:

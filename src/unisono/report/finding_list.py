@@ -23,6 +23,7 @@ ICONS = {
     N_("no difference"): "=",
     N_("folded"): "≡",
     N_("not told"): "?",
+    N_("assumed"): "≈",
 }
 """Kind of finding -> its mark."""
 
@@ -96,7 +97,7 @@ def _by_weight(findings: Sequence[Finding]) -> list[Finding]:
     def rank(finding: Finding) -> tuple[int, float]:
         if finding.kind == "disqualified":
             return 0, 0.0
-        if finding.kind in ("no difference", "folded", "not told"):
+        if finding.kind in ("no difference", "folded", "not told", "assumed"):
             return 2, 0.0
         return 1, -_strength(finding) * _doublings(finding)
 

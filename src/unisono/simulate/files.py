@@ -9,7 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from unisono.core.errors import UserError
 from unisono.core.language import _, joined
-from unisono.core.toml import explain_validation, read_toml
+from unisono.core.toml import explain_validation, parse_toml, read_toml
 from unisono.simulate.clusters import Cluster
 from unisono.simulate.platforms import Number, Platform
 
@@ -31,7 +31,16 @@ def solver_names() -> list[str]:
 def platform(name: str) -> Platform:
     """By name, or a file's path. Raises UserError for a file that is none, naming the key."""
     path = _path(name)
-    document = {key: value for key, value in read_toml(path).items() if key != _SOLVER}
+    return _platform(read_toml(path), path)
+
+
+def platform_of(text: str, where: Path) -> Platform:
+    """From a file's text; `where` names it in errors. Raises UserError as `platform` does."""
+    return _platform(parse_toml(text, str(where)), where)
+
+
+def _platform(whole: dict[str, Any], path: Path) -> Platform:
+    document = {key: value for key, value in whole.items() if key != _SOLVER}
     _known(document, Platform.__dataclass_fields__, path)
     found: Platform = _validated(TypeAdapter(Platform), document, path)
     for key, number in found.numbers.items():

@@ -180,6 +180,14 @@ def resume(path: Path, wanted: Wanted) -> Store:
     return store
 
 
+def text_of_platform(path: Path) -> str | None:
+    """What a study was simulated on, as its file; None of one that was measured."""
+    with Store.open(path) as store:
+        held = store.value_or_none(SIMULATED, OBJECT)
+    found = None if held is None else held.get("platform")
+    return found if isinstance(found, str) else None
+
+
 def machine_of(platform: Platform) -> Machine:
     """Of which nothing is known but its name: what a study says of the machine it was measured on."""
     return Machine(

@@ -14,6 +14,8 @@ ENDED = "search ended"
 """Kept with a study: whether nothing is left to measure, be it settled or not; else its time did not suffice."""
 NEVER = "never launched"
 """Kept with a study: see StudyData.never."""
+SHARED = "nodes share cpus"
+"""Kept with a study: see StudyData.nodes_share_cpus."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,3 +78,5 @@ class StudyData:
     """Whether the search came to its end, or its budget ended it first; None: not known."""
     fabric: Fabric | None = None
     """As `unisono doctor --fabric` measured it on these nodes, where that is known; a report's limits rest on it."""
+    nodes_share_cpus: bool = False
+    """Whether ranks of different nodes waited for one another's CPUs, as on a virtual cluster."""

@@ -28,7 +28,7 @@ from unisono.inventory.describe import from_document
 from unisono.machine.description import Machine
 from unisono.study import database
 from unisono.study import rows as kept
-from unisono.study.data import ENDED, NEVER, LaunchRow, Refusal, StudyData
+from unisono.study.data import ENDED, NEVER, SHARED, LaunchRow, Refusal, StudyData
 from unisono.study.samples import STATISTICS, made
 
 _T = TypeVar("_T")
@@ -205,9 +205,13 @@ class Store:
         stderr: str = "",
         hello: Mapping[str, Any] | None = None,
     ) -> None:
+        """`hello`: what its ranks said; where they saw more ranks than CPUs, the launch is oversubscribed, whatever was
+        planned: nodes of a virtual cluster share CPUs."""
+        crowded = bool(hello and hello.get("oversubscribed"))
         self._write(
-            "UPDATE launch SET status=?, reason=?, seconds=?, stderr=?, hello=? WHERE id=?",
-            (status, reason, seconds, stderr[-8192:], json.dumps(hello) if hello else None, launch),
+            "UPDATE launch SET status=?, reason=?, seconds=?, stderr=?, hello=?, oversubscribed=max(oversubscribed, ?)"
+            " WHERE id=?",
+            (status, reason, seconds, stderr[-8192:], json.dumps(hello) if hello else None, crowded, launch),
         )
 
     def add_sample(
@@ -392,4 +396,5 @@ class Store:
             reproducible=self.value_or_none("reproducible", kept.LEVEL),
             never=kept.words(self.meta_or_none(NEVER), NEVER, self.path),
             ended=self.value_or_none(ENDED, kept.YES),
+            nodes_share_cpus=self.value_or_none(SHARED, kept.YES) or False,
         )

@@ -21,7 +21,8 @@ class Finding:
     __pydantic_config__: ClassVar[ConfigDict] = CHECKED
 
     kind: str
-    """"better", "worse", "mixed", "no difference", "singular point", "disqualified", "folded", "not told"."""
+    """"better", "worse", "mixed", "no difference", "singular point", "disqualified", "folded", "not told",
+    "assumed"."""
     text: str
     collective: Collective | None = None
     nodes: Count | None = None
