@@ -8,14 +8,18 @@ import pytest
 from rich.console import Console
 
 from tests.extrapolate.test_extrapolate import truth
+from tests.study.test_store import RAW, STATISTICS
 from tests.tuning.samples import machine
 from unisono.advise.apply import apply
 from unisono.commands.extrapolating import extrapolate
 from unisono.commands.importing import import_results
 from unisono.core.errors import UserError
+from unisono.core.vocabulary import DEFAULT, EXACT
 from unisono.export import caveats
 from unisono.export.provenance import provenance
 from unisono.extrapolate.terms import RING, TREE
+from unisono.simulate.files import platform
+from unisono.simulate.study import Wanted, begin
 from unisono.tuning import read
 from unisono.tuning.document import parse, render
 from unisono.tuning.explain import explain
@@ -112,3 +116,35 @@ def test_nonsense_is_refused_before_anything_is_written(made: Path, nodes: str, 
         extrapolate([made / "study" / "study.db"], made / "refused", nodes=nodes, ppn=None, json=False)
     assert says in str(refused.value)
     assert not (made / "refused").exists()
+
+
+def test_what_is_assumed_is_said(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A network that was named, ranks a node that were not measured: on the screen, in the tuning and in the report."""
+    study, out = made / "study" / "study.db", made / "assumed"
+    extrapolate([study], out, nodes="64", ppn=8, platform="dragonfly", json=False)
+    shown = " ".join(capsys.readouterr().out.split())
+    tuning = read(out / "tuning.toml")
+    said = [finding.text for finding in tuning.finding if finding.kind == "assumed"]
+    assert len(said) == 2
+    assert all(sentence in shown for sentence in said)
+    assert all(sentence in (out / "report.html").read_text() for sentence in said)
+    assert "8 ranks a node; predictions go by those with 2" in said[0]
+    assert said[1].endswith("the network dragonfly")
+    assert [(plan.nodes, plan.ppn) for plan in tuning.plan if plan.predicted] == [(64, 8)]
+    with pytest.raises(UserError, match="nowhere: is no platform"):
+        extrapolate([study], made / "refused", nodes="64", ppn=None, platform="nowhere", json=False)
+    assert not (made / "refused").exists()
+
+
+def test_a_simulated_study_knows_its_network(tmp_path: Path) -> None:
+    wanted = Wanted(platform("dragonfly"), (16, 32), 1, ("allreduce",), (8, 1 << 10))
+    path = tmp_path / "study.db"
+    with begin(path, wanted) as store:
+        for nodes in wanted.nodes:
+            launch = store.begin_launch(DEFAULT, nodes, 1, EXACT, "smpirun", False)
+            for size in wanted.sizes:
+                store.add_sample(launch, "allreduce", size, DEFAULT, STATISTICS, RAW)
+            store.end_launch(launch, "done", "", 1.0)
+    extrapolate([path], tmp_path / "out", nodes="256", ppn=None, json=False)
+    (text,) = [one.text for one in read(tmp_path / "out" / "tuning.toml").finding if one.kind == "assumed"]
+    assert text.endswith("the network dragonfly")

@@ -217,21 +217,24 @@ def _picks(models: Mapping[Setting, Predictor], case: Case, known: _Known, base:
 def _usable(
     models: Mapping[Setting, Predictor], collective: str, launch: Setting, scope: Sequence[str]
 ) -> dict[Setting, Predictor]:
-    """What a plan's rules may name, as for measured plans (decide.plans): whatever was switched inside the launches
-    where our library carries it out; algorithms of coll/tuned where that serves, or of MPICH or Intel MPI; else the
-    launch setting alone."""
+    """What a plan's rules may name, as for measured plans (decide.plans): algorithms of coll/tuned where that serves,
+    or of MPICH or Intel MPI; where our library carries it out, whatever was switched inside the launches, too; else
+    the launch setting alone."""
     base = as_measured(launch)
-    if PRELOAD in launch and collective in DISPATCHED:
-        there = {setting: model for setting, model in models.items() if launch_part(setting, scope) == base}
-        return {setting: model for setting, model in there.items() if not one_for_all(collective, setting)}
     native = [base | {"coll": name} for name in NATIVE]
     # Where it serves anyway, asking for it is folded into asking for nothing, and was never measured.
     serving = [forced for forced in native if base == forced or ("coll" not in base and forced not in models)]
-    return {
+    found = {
         setting: model
         for setting, model in models.items()
         if setting == base or ("algorithm" in setting and setting.without("algorithm", "segment") in serving)
     }
+    if PRELOAD not in launch:
+        return found
+    if collective in DISPATCHED:
+        found |= {setting: model for setting, model in models.items() if launch_part(setting, scope) == base}
+    # What holds for all sizes or none cannot stand beside ours.
+    return {setting: model for setting, model in found.items() if not one_for_all(collective, setting)}
 
 
 def over(picks: Sequence[Pick]) -> Interval:
