@@ -45,6 +45,9 @@ class Made:
     def exhausted(self) -> bool:
         return False
 
+    def spent(self) -> float:
+        return 0.0
+
     def samples(self) -> list[Sample]:
         return self.done
 
@@ -61,6 +64,55 @@ def test_what_applies_to_no_size_is_not_waited_for() -> None:
     runner = Made()
     assert race.run(matrix, STUDY, runner)
     assert runner.asked.count(SMALL_ONLY) == 1 and runner.asked.count(FAST) > 1
+
+
+@dataclass
+class Timed(Made):
+    """Each launch takes a second of the budget; what was measured in a round is not measured again."""
+
+    budget: float = 10.0
+    launched: list[tuple[int, Setting]] = field(default_factory=list)
+
+    def run(self, task: Task) -> None:
+        if (task.round, task.setting) not in self.launched:
+            self.launched.append((task.round, task.setting))
+            for item in task.items:
+                self.done += self.bench.launch(task.round, [(item.case, item.size, list(item.settings))])
+
+    def spent(self) -> float:
+        return len(self.launched) / self.budget
+
+    def exhausted(self) -> bool:
+        return self.spent() > 1
+
+
+MANY = [Setting({"pml": pml, "UCX_TLS": tls, "placement": "block"}) for pml in ("ucx", "ob1") for tls in "abcdefghi"]
+COMPONENT, PLACED = Setting({"coll": "basic"}), Setting({"placement": "block"})
+
+
+def _launches(budget: float) -> tuple[bool, list[tuple[int, Setting]]]:
+    runner = Timed(Bench(scaled({COMPONENT: 0.5, MANY[3]: 0.4}), Noise(0.01, 0, 0.003)), budget=budget)
+    matrix = Matrix((CaseMatrix(CASE, (4096,), (DEFAULT, *MANY, PLACED, COMPONENT)),), (), ("algorithm", "segment"))
+    return race.run(matrix, STUDY, runner), runner.launched
+
+
+def test_a_short_budget_launches_few_settings_often_rather_than_all_once() -> None:
+    settled, launched = _launches(12)
+    assert [setting for _round, setting in launched[:3]] == [DEFAULT, COMPONENT, PLACED], "what differs in one thing"
+    assert [round for round, _setting in launched[:5]] == [1, 1, 1, 1, 2]
+    assert sum(setting == COMPONENT for _round, setting in launched) >= 2
+    assert not settled, "most had no launch"
+
+
+def test_what_had_to_wait_is_launched_when_the_others_are_settled() -> None:
+    settled, launched = _launches(60)
+    rounds = [round for round, _setting in launched]
+    before = rounds.index(2)
+    assert before == 16, "a quarter of the budget"
+    assert rounds.index(1, before) > before + 2, "then rounds of those, then what waited"
+    assert {setting for _round, setting in launched} == {DEFAULT, COMPONENT, PLACED, *MANY}
+    assert settled
+    assert [round for round, _setting in _launches(1e9)[1][: len(MANY) + 3]] == [1] * (len(MANY) + 3)
 
 
 def test_launch_settings_without_a_launch_are_known(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -121,7 +122,7 @@ class ForeignEngine:
     ) -> None:
         self._store, self._machine, self._foreign = store, machine, foreign
         self._measure, self._oversubscribe, self._progress = measure, oversubscribe, progress
-        self._end = None if budget is None else time.monotonic() + budget
+        self._start, self._budget = time.monotonic(), math.inf if budget is None else budget
         samples = store.samples()
         self._done = {(s.round, s.case, s.size, s.setting) for s in samples}
         ended = {launch.id for launch in store.launches() if launch.status == "done"}
@@ -133,7 +134,10 @@ class ForeignEngine:
         self._stopped: dict[tuple[int, int], str] = {}
 
     def exhausted(self) -> bool:
-        return self._end is not None and time.monotonic() > self._end
+        return self.spent() > 1
+
+    def spent(self) -> float:
+        return (time.monotonic() - self._start) / self._budget
 
     @property
     def stopped(self) -> Mapping[tuple[int, int], str]:

@@ -73,6 +73,10 @@ class Runner(Protocol):
         """Whether the budget of this run of the driver is spent."""
         ...
 
+    def spent(self) -> float:
+        """The share of that budget that is spent; 0 where there is none."""
+        ...
+
     def samples(self) -> list[Sample]:
         """Everything measured so far, by this run of the driver and by those before."""
         ...
@@ -145,7 +149,10 @@ class Engine:
                 self._count_failed_start(launch.setting, launch.nodes, launch.ppn)
 
     def exhausted(self) -> bool:
-        return time.monotonic() - self._start > self._budget
+        return self.spent() > 1
+
+    def spent(self) -> float:
+        return (time.monotonic() - self._start) / self._budget
 
     @property
     def stopped(self) -> Mapping[tuple[int, int], str]:

@@ -63,6 +63,9 @@ class Replay:
     def exhausted(self) -> bool:
         return self._used_up
 
+    def spent(self) -> float:
+        return float(self._used_up)
+
     def samples(self) -> list[Sample]:
         return list(self._samples)
 
