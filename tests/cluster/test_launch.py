@@ -21,7 +21,7 @@ from unisono.launch.process import Process, run
 from unisono.machine.description import Machine, Node
 from unisono.vcluster.cluster import VirtualCluster
 
-pytestmark = [pytest.mark.cluster, pytest.mark.mpi]
+pytestmark = [pytest.mark.cluster, pytest.mark.mpi, pytest.mark.beside]
 
 PATIENCE = 60.0
 

@@ -15,7 +15,7 @@ from tests.tuning.samples import plan, rule, tuning
 from unisono.inventory.describe import describe
 from unisono.tuning import write
 
-pytestmark = [pytest.mark.cluster, pytest.mark.mpi]
+pytestmark = [pytest.mark.cluster, pytest.mark.mpi, pytest.mark.beside]
 
 SOURCE = r"""
 #define _GNU_SOURCE

@@ -19,7 +19,7 @@ from unisono.inventory.describe import describe
 from unisono.machine.description import Node
 from unisono.vcluster.cluster import VirtualCluster
 
-pytestmark = [pytest.mark.cluster, pytest.mark.mpi]
+pytestmark = [pytest.mark.cluster, pytest.mark.mpi, pytest.mark.beside]
 
 
 def driver(mpirun: str, launch: dict[str, str], directory: Path) -> dict[str, Any]:

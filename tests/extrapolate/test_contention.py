@@ -20,6 +20,7 @@ KNOWN = [
     ("allreduce", "recursive_doubling"), ("allreduce", "leader_multiplying"), ("allreduce", "rabenseifner"),
     ("allreduce", "leader_dividing"), ("allgather", "recursive_doubling"), ("allgather", "far"),
     ("allgather", "bruck"), ("allgather", "leader_multiplying"), ("bcast", "binary"), ("alltoall", "pairwise"),
+    ("reduce_scatter", "recursive_halving"), ("reduce_scatter_block", "near"), ("reduce_scatter", "lanes_dividing"),
 ]  # fmt: skip
 
 
@@ -59,6 +60,8 @@ def test_everybody_hears_of_everybody(collective: str, algorithm: str, ranks: in
     [("allgather", "recursive_doubling", 15 / 16), ("allgather", "far", 15 / 16), ("allgather", "bruck", 15 / 16),
      ("allgather", "leader_multiplying", 15 / 16), ("allreduce", "rabenseifner", 2 * 15 / 16),
      ("allreduce", "leader_dividing", 2 * 15 / 16), ("alltoall", "pairwise", 15 / 16),
+     ("reduce_scatter", "recursive_halving", 15 / 16),
+     ("reduce_scatter", "near", 15 / 16), ("reduce_scatter", "lanes_dividing", 15 / 16),
      ("allreduce", "recursive_doubling", 4), ("allreduce", "leader_multiplying", 6)],
 )  # fmt: skip
 def test_a_rank_sends_what_the_papers_say(collective: str, algorithm: str, all_bytes: float) -> None:
@@ -85,6 +88,23 @@ def test_ranks_of_a_node_send_each_or_one_for_all() -> None:
     assert (flat, ours) == (4 * 16.0, 16.0)
     assert Contention(network, "allreduce", DEFAULT).seconds(1, 16, 4) == 0, "its steps are not known"
     assert Contention(network, "allreduce", DOUBLING).seconds(1, 1, 4) == 0
+
+
+@dataclass(frozen=True)
+class Counting:
+    """Asked once for each step."""
+
+    def longer(self, nodes: int, senders: Ranks, receivers: Ranks) -> float:
+        return 1.0
+
+
+def test_an_alltoall_has_the_same_bytes_between_nodes_whoever_sends_them() -> None:
+    """And is counted in few steps on however many ranks: 64 on each of 16,384 nodes."""
+    flat, ours = (
+        Contention(Counting(), "alltoall", Setting({"coll": coll, "algorithm": name})).seconds(8, 1 << 14, 64)
+        for coll, name in (("tuned", "pairwise"), ("unisono", "lanes"))
+    )
+    assert flat == ours == pytest.approx(64 * 8 * 64 * ((1 << 14) - 1))
 
 
 def test_what_is_measured_within_a_half_is_predicted_beyond_it() -> None:

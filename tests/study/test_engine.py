@@ -18,7 +18,7 @@ from unisono.study.engine import Engine, Item, Task
 from unisono.study.ours import Ours
 from unisono.study.store import Store
 
-pytestmark = pytest.mark.mpi
+pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 
 SCOPE = ("coll", "algorithm", "segment")
 QUICK = Measure(seconds=0.002, min_repetitions=3, max_repetitions=20, timeout=4)

@@ -217,8 +217,8 @@ def check(placement: Placement, hello_where: Sequence[Mapping[str, Any]]) -> str
 
 
 def share_cpus(hello_where: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether ranks of different nodes wait for one another's CPUs, as on a virtual cluster: asked where some CPUs have
-    more ranks than there are. On no node alone, then, have they."""
+    """Whether ranks of different nodes wait for one another's CPUs, as on a virtual cluster. Asked where more ranks
+    than CPUs were found; it is so where no node alone explains that."""
     by_node: dict[int, list[frozenset[int]]] = defaultdict(list)
     for where in hello_where:
         by_node[int(where["node"])].append(frozenset(map(int, where["cpus"])))

@@ -32,6 +32,7 @@ Steps = Callable[[int], Iterator[Step]]
 
 RADIX = 4
 """What recursive multiplying multiplies by, where it may choose."""
+_DISTANCES = 256
 
 
 def _partners(ranks: int, distance: int, radix: int = 2) -> list[Ranks]:
@@ -86,6 +87,12 @@ def _halving_far(ranks: int) -> Iterator[Step]:
         yield _partners(ranks, distance), distance / ranks
 
 
+def _halving_near(ranks: int, radix: int = 2) -> Iterator[Step]:
+    """A reduce_scatter: the largest parts to the nearest."""
+    for distance in _distances(ranks, radix):
+        yield _partners(ranks, distance, radix), 1 / (radix * distance)
+
+
 def _bruck(ranks: int) -> Iterator[Step]:
     for distance in _distances(ranks):
         yield [(np.arange(ranks) - distance) % ranks], min(distance, ranks - distance) / ranks
@@ -98,8 +105,10 @@ def _bruck_of_pairs(ranks: int) -> Iterator[Step]:
 
 
 def _pairs(ranks: int) -> Iterator[Step]:
-    for distance in range(1, ranks):
-        yield [(np.arange(ranks) + distance) % ranks], 1 / ranks
+    """A block from each to each, of which so many distances stand for all."""
+    distances = np.unique(np.linspace(1, ranks - 1, min(ranks - 1, _DISTANCES)).round().astype(np.int64))
+    for distance in distances:
+        yield [(np.arange(ranks) + distance) % ranks], (ranks - 1) / len(distances) / ranks
 
 
 def _multiplying(ranks: int) -> Iterator[Step]:
@@ -110,56 +119,59 @@ def _far_by_radix(ranks: int) -> Iterator[Step]:
     return _far(ranks, RADIX)
 
 
+def _dividing_once(ranks: int) -> Iterator[Step]:
+    return _halving_near(ranks, RADIX)
+
+
 def _dividing(ranks: int) -> Iterator[Step]:
     return _halving(ranks, RADIX)
 
 
+_ALLGATHER: dict[str, Steps] = {
+    "recursive_doubling": _growing,
+    "flat_doubling": _growing,
+    "far": _far,
+    "bruck": _bruck,
+    "brucks": _bruck,
+    "flat_bruck": _bruck,
+    "leader": _bruck,
+    "leader_multiplying": _far_by_radix,
+}
+_REDUCE_SCATTER: dict[str, Steps] = {
+    "recursive_halving": _halving_far,
+    "flat_halving": _halving_far,
+    "leader": _halving_far,
+    "lanes": _halving_far,
+    "near": _halving_near,
+    "lanes_dividing": _dividing_once,
+    "pairwise": _pairs,
+    "flat_pairwise": _pairs,
+}
+_ALLTOALL: dict[str, Steps] = {
+    **dict.fromkeys(("bruck", "modified_bruck", "brucks", "flat_bruck"), _bruck_of_pairs),
+    **dict.fromkeys(("linear", "linear_sync", "pairwise", "scattered", "flat_pairwise", "flat_spread"), _pairs),
+    # Ours by nodes: the same bytes between two nodes, in fewer messages.
+    **dict.fromkeys(("leader", "nodes", "lanes", "paced", "direct", "adaptive"), _pairs),
+    **dict.fromkeys(("node_spread", "simple_spread", "double_spread", "dimensions"), _pairs),
+}
 _STEPS: dict[str, dict[str, Steps]] = {
     "allreduce": {
-        "recursive_doubling": _doubling,
-        "flat_doubling": _doubling,
-        "leader": _doubling,
-        "lanes": _doubling,
-        "leader_multiplying": _multiplying,
-        "recursive_multiplying": _multiplying,
-        "rabenseifner": _halving,
-        "flat_halving": _halving,
-        "leader_halving": _halving,
-        "lanes_halving": _halving,
-        "leader_dividing": _dividing,
-        "lanes_dividing": _dividing,
-        "reduce_scatter_allgather": _halving,
+        **dict.fromkeys(("recursive_doubling", "flat_doubling", "leader", "lanes"), _doubling),
+        **dict.fromkeys(("recursive_multiplying", "leader_multiplying"), _multiplying),
+        **dict.fromkeys(("rabenseifner", "reduce_scatter_allgather", "flat_halving"), _halving),
+        **dict.fromkeys(("leader_halving", "lanes_halving"), _halving),
+        **dict.fromkeys(("leader_dividing", "lanes_dividing"), _dividing),
     },
-    "allgather": {
-        "recursive_doubling": _growing,
-        "flat_doubling": _growing,
-        "far": _far,
-        "bruck": _bruck,
-        "brucks": _bruck,
-        "flat_bruck": _bruck,
-        "leader": _bruck,
-        "leader_multiplying": _far_by_radix,
-    },
+    "allgather": _ALLGATHER,
+    "allgatherv": _ALLGATHER,
     "bcast": {
-        "doubling": _growing,
-        "scatter_allgather": _growing,
-        "scatter_recursive_doubling_allgather": _growing,
-        "binary": _binary,
-        "binary_tree": _binary,
+        **dict.fromkeys(("doubling", "scatter_allgather", "scatter_recursive_doubling_allgather"), _growing),
+        **dict.fromkeys(("binary", "binary_tree"), _binary),
     },
-    "reduce_scatter": {"recursive_halving": _halving_far, "flat_halving": _halving_far, "leader": _halving_far},
-    "alltoall": {
-        "linear": _pairs,
-        "linear_sync": _pairs,
-        "pairwise": _pairs,
-        "flat_pairwise": _pairs,
-        "flat_spread": _pairs,
-        "scattered": _pairs,
-        "bruck": _bruck_of_pairs,
-        "modified_bruck": _bruck_of_pairs,
-        "brucks": _bruck_of_pairs,
-        "flat_bruck": _bruck_of_pairs,
-    },
+    "reduce_scatter": _REDUCE_SCATTER,
+    "reduce_scatter_block": _REDUCE_SCATTER,
+    "alltoall": _ALLTOALL,
+    "alltoallv": _ALLTOALL,
 }
 
 
@@ -191,9 +203,11 @@ class Contention:
         steps = steps_of(self.collective, algorithm)
         if steps is None or nodes < 2:
             return 0.0
+        total = total_of(self.collective, size, nodes * ppn)
+        if steps is _pairs:  # whoever sends them, two nodes have as many bytes for one another
+            return ppn * total * _by_byte(self.network, steps, nodes, 1)
         by_node = self.setting.get("coll") == UNISONO and not algorithm.startswith("flat_")
-        sending = 1 if by_node else ppn
-        return total_of(self.collective, size, nodes * ppn) * _by_byte(self.network, steps, nodes, sending)
+        return total * _by_byte(self.network, steps, nodes, 1 if by_node else ppn)
 
 
 @lru_cache(maxsize=4096)

@@ -122,7 +122,8 @@ class ForeignEngine:
     ) -> None:
         self._store, self._machine, self._foreign = store, machine, foreign
         self._measure, self._oversubscribe, self._progress = measure, oversubscribe, progress
-        self._start, self._budget = time.monotonic(), math.inf if budget is None else budget
+        self._start = time.monotonic()
+        self._budget = math.inf if budget is None else max(budget, 1e-9)
         samples = store.samples()
         self._done = {(s.round, s.case, s.size, s.setting) for s in samples}
         ended = {launch.id for launch in store.launches() if launch.status == "done"}

@@ -130,7 +130,7 @@ class Engine:
         self._ours = ours
         self._progress = progress
         self._start = time.monotonic()
-        self._budget = math.inf if budget is None else budget
+        self._budget = math.inf if budget is None else max(budget, 1e-9)
         self._steady = steady or Steady(waiting=waiting)
         self._limits_known = set(store.limits())
         self._limits_wanted = limits
