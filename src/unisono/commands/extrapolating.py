@@ -13,7 +13,6 @@ from unisono.core.errors import UserError
 from unisono.core.language import N_, _, translated
 from unisono.study.wishes import node_counts
 from unisono.tuning.contents import Tuning
-from unisono.tuning.finding import Finding
 
 if TYPE_CHECKING:
     from unisono.simulate.fullest import Fullest
@@ -41,7 +40,9 @@ def extrapolate(
     data = merged(studies)
     measured = decide_study(data)
     predicted = predict(measured, counts, ppn, data.scope, shared=data.nodes_share_cpus, network=network)
-    said = (*_assumed(network, data, ppn), *predicted.findings()) if predicted.plans else ()
+    if predicted.plans:
+        predicted = replace(predicted, assumed=tuple(_assumed(network, data, ppn)))
+    said = tuple(predicted.findings())
     decision = replace(measured, plans=(*measured.plans, *predicted.plans), findings=(*measured.findings, *said))
     files = Outputs(output)
     tuning = _with_its_proof(keeping_layouts(from_decision(decision, data), files.tuning), files.tuning)
@@ -77,7 +78,7 @@ def _network(name: str | None, study: Path) -> Fullest | None:
     return None if text is None else Fullest(platform_of(text, study))
 
 
-def _assumed(network: Fullest | None, data: StudyData, ppn: int | None) -> Iterator[Finding]:
+def _assumed(network: Fullest | None, data: StudyData, ppn: int | None) -> Iterator[str]:
     """What predictions rest on besides what was measured."""
     known = sorted({sample.case.ppn for sample in data.samples if sample.case.nodes > 1})
     if ppn is not None and ppn not in known:
@@ -85,15 +86,14 @@ def _assumed(network: Fullest | None, data: StudyData, ppn: int | None) -> Itera
             "nothing was measured over nodes with {ppn} ranks a node; predictions go by those with {known}, and "
             "nothing tells how far they are off"
         )
-        yield Finding("assumed", text.format(ppn=ppn, known=", ".join(map(str, known))))
+        yield text.format(ppn=ppn, known=", ".join(map(str, known)))
     if network is not None:
         text = N_(
             "predictions count how many messages meet on the fullest link between nodes, as on the network {name}"
         )
-        yield Finding("assumed", text.format(name=network.platform.name))
+        yield text.format(name=network.platform.name)
     if data.nodes_share_cpus:
-        text = N_("the nodes share their CPUs, as on a virtual cluster, so predictions count the messages of all ranks")
-        yield Finding("assumed", text)
+        yield N_("the nodes share their CPUs, as on a virtual cluster, so predictions count the messages of all ranks")
 
 
 def _check_one_machine(studies: Sequence[Path]) -> None:

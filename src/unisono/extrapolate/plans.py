@@ -50,9 +50,11 @@ class Predicted:
     """What would decide where the plans are not sure."""
     picks: tuple[Pick, ...] = ()
     """What the plans rest on, in their order: one for each case and message size."""
+    assumed: tuple[str, ...] = ()
+    """Sentences: what they rest on besides what was measured."""
 
     def findings(self) -> list[Finding]:
-        return [
+        return [Finding("assumed", sentence) for sentence in self.assumed] + [
             Finding.of(launch.case, "not told", _sentence(launch), first=launch.sizes[0], last=launch.sizes[-1])
             for launch in self.launches
         ]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
-from unisono.core.language import _
+from unisono.core.language import _, translated
 from unisono.core.vocabulary import as_measured
 from unisono.extrapolate.pick import Pick
 from unisono.extrapolate.plans import Predicted, over, to_decide
@@ -31,6 +31,12 @@ def predictions(predicted: Predicted | None) -> list[dict[str, Any]]:
         }
         for plan in predicted.plans
     ]
+
+
+def assumed(predicted: Predicted | None) -> list[str]:
+    """Sentences: what the predictions rest on besides what was measured."""
+    found = [translated(text) for text in predicted.assumed] if predicted is not None else []
+    return [f"{text[:1].upper()}{text[1:]}." for text in found]
 
 
 def _shape(one: Pick) -> tuple[int, int]:

@@ -15,7 +15,7 @@ from unisono.extrapolate.plans import Predicted
 from unisono.report import comparison as comparing
 from unisono.report import conditions, headline, page, proof, sections
 from unisono.report.finding_list import finding_groups
-from unisono.report.predictions import predictions
+from unisono.report.predictions import assumed, predictions
 from unisono.report.topology import draw
 from unisono.report.view import case_views
 from unisono.study.data import StudyData
@@ -37,7 +37,11 @@ def write_report(
     found (its form: proof.py); `predicted`: for numbers of nodes that were not measured. Raises UserError when the file
     cannot be written.
     """
-    values = {**content(study, decision, tuning, verification), "predictions": predictions(predicted)}
+    values = {
+        **content(study, decision, tuning, verification),
+        "predictions": predictions(predicted),
+        "assumed": assumed(predicted),
+    }
     return write(path, page.render("report.html.j2", values))
 
 
