@@ -14,7 +14,7 @@ from tests.cluster.conftest import MakeCluster
 from tests.commands.program import PROGRAM
 from unisono.inventory.describe import describe
 
-pytestmark = [pytest.mark.cluster, pytest.mark.mpi]
+pytestmark = [pytest.mark.cluster, pytest.mark.mpi, pytest.mark.beside]
 
 
 @pytest.mark.parametrize("name", ["mpirun.openmpi", "mpirun.mpich"])

@@ -19,7 +19,7 @@ from unisono.study.store import Store
 from unisono.vcluster import kept, slurm
 from unisono.vcluster.cluster import ClusterError, Nodes, VirtualCluster
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.beside]
 
 PATIENCE = 60.0
 
@@ -55,9 +55,13 @@ def shell(nodes: Nodes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shel
     return shell
 
 
-def test_a_kept_cluster_runs_jobs_and_leaves_nothing(
-    nodes: Nodes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_kept_cluster_runs_jobs_and_leaves_nothing(nodes: Nodes, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Slurm's sockets have short paths.
+    with tempfile.TemporaryDirectory(prefix="t-", dir="/tmp") as folder:
+        _run_jobs_on_a_kept_cluster(Path(folder), monkeypatch)
+
+
+def _run_jobs_on_a_kept_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     ours = [sys.executable, "-m", "unisono.cli", "vcluster"]
 
@@ -238,6 +242,16 @@ def _mentions(path: Path, text: str) -> bool:
         return text.encode() in path.read_bytes()
     except OSError:
         return False
+
+
+def test_too_long_a_path_for_sockets_is_said(nodes: Nodes, tmp_path: Path) -> None:
+    environment = {**os.environ, "TMPDIR": str(tmp_path / ("long" * 25))}
+    (tmp_path / ("long" * 25)).mkdir()
+    words = [sys.executable, "-m", "unisono.cli", "vcluster", "up", "--nodes", "2", "--ppn", "2", "--slurm"]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert done.returncode == 2
+    assert "set TMPDIR to a shorter one" in done.stderr
+    assert list((tmp_path / ("long" * 25)).iterdir()) == []
 
 
 def test_without_slurm_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

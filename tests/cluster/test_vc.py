@@ -14,7 +14,7 @@ import pytest
 from tests.cluster.conftest import MakeCluster
 from unisono.vcluster.cluster import AGENT, VirtualCluster
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.beside]
 
 PATIENCE = 30.0
 

@@ -49,6 +49,11 @@ NodeName=n[0-{last}] CPUs={ppn} Sockets=1 CoresPerSocket={ppn} ThreadsPerCore=1 
 PartitionName=debug Nodes=ALL Default=YES MaxTime=INFINITE DefaultTime=10 State=UP
 """
 
+_STEP = "9999.4294967295"
+"""The longest name of a step: a job and the step in it."""
+_SOCKET_MOST = 107
+"""Characters of a socket's path (unix(7)). Where it is longer, srun starts nothing and says nothing of the reason."""
+
 
 def start(nodes: Nodes, ppn: int) -> None:
     """Bring Slurm up, with `ppn` CPUs a node, and wait until it can start jobs on all of them.
@@ -64,6 +69,14 @@ def start(nodes: Nodes, ppn: int) -> None:
     if os.geteuid() != 0:
         raise ClusterError(_("Slurm's daemons start jobs for others, which only root can: run as root"))
     folder = _folder(nodes)
+    longest = max(len(f"{folder}/spool.{host}/{host}_{_STEP}") for host in nodes.hosts)
+    if longest > _SOCKET_MOST:
+        raise ClusterError(
+            _(
+                "{folder}: too long a path for the sockets of Slurm's steps, which may have {most} characters and "
+                "would have {longest}: set TMPDIR to a shorter one"
+            ).format(folder=folder, most=_SOCKET_MOST, longest=longest)
+        )
     for name in ("state", *(f"spool.{host}" for host in nodes.hosts)):
         (folder / name).mkdir(parents=True)
     (folder / "slurm.conf").write_text(_SLURM_CONF.format(folder=folder, last=len(nodes.hosts) - 1, ppn=ppn))
