@@ -7,13 +7,12 @@
 The argument is a system's directory as PICO (HLC-Lab/pico, MIT) publishes it, as for benchmarks/published.py. Models
 are fitted to smaller numbers of nodes and predict a larger one: from the one below it, from all below it, and from
 those up to 16. With --fit and --judge, studies (of `unisono tune`, on a virtual cluster or a real one, or of `unisono
-simulate tune`) are fitted, and predict what other studies of the same machine found; --keep adds their times to a
-file, which is judged again by its name. Nothing of what is judged was seen. A pick is made among the settings that were
-measured on the nodes
-predicted: what failed or took too long there cannot be judged, and a size where less than half was measured is not.
-The network of a simulated machine is told as a site would tell it (`unisono extrapolate --platform`): by its groups and
-the bandwidth of its links, right or --bandwidth-off. Picks that were used and took twice as long as the best, or
-longer, have a line each.
+simulate tune`) are fitted, and predict what other studies of the same machine found; --keep adds their times to a file,
+which is judged again by its name. Nothing of what is judged was seen. A pick is made among the settings that were
+measured on the nodes predicted: what failed or took too long there cannot be judged, and a size where less than half
+was measured is not. The network of a simulated machine is told as a site would tell it (`unisono extrapolate
+--platform`): by its groups and the bandwidth of its links, right or --bandwidth-off. Picks that were used and took
+twice as long as the best, or longer, have a line each.
 
 Regret is the time of a pick over that of the best measured setting, geometric mean over message sizes. The best is
 chosen by the very numbers it is judged by, which flatters it a little. "kept" is the regret without predictions: the
