@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -129,9 +130,9 @@ def test_what_is_assumed_is_said(made: Path, capsys: pytest.CaptureFixture[str])
     assert all(sentence in shown for sentence in said)
     page = (out / "report.html").read_text()
     section = page[page.index('<section id="predictions">') : page.index('<section id="findings">')]
-    assert all(sentence[1:] + "." in section for sentence in said)
-    assert "8 ranks a node; predictions go by those with 2" in said[0]
-    assert said[1].endswith("the network dragonfly")
+    assert all(sentence in section for sentence in said)
+    assert "8 ranks a node. Predictions go by those with 2" in said[0]
+    assert said[1].endswith("the network dragonfly.")
     assert [(plan.nodes, plan.ppn) for plan in tuning.plan if plan.predicted] == [(64, 8)]
     with pytest.raises(UserError, match="nowhere: is no platform"):
         extrapolate([study], made / "refused", nodes="64", ppn=None, platform="nowhere", json=False)
@@ -149,4 +150,54 @@ def test_a_simulated_study_knows_its_network(tmp_path: Path) -> None:
             store.end_launch(launch, "done", "", 1.0)
     extrapolate([path], tmp_path / "out", nodes="256", ppn=None, json=False)
     (text,) = [one.text for one in read(tmp_path / "out" / "tuning.toml").finding if one.kind == "assumed"]
-    assert text.endswith("the network dragonfly")
+    assert text.endswith("the network dragonfly.")
+
+
+@pytest.mark.parametrize(
+    ("nodes", "ppn", "platform", "says"),
+    [
+        ("64", 1 << 20, None, "--ppn: 1048576 is too many"),
+        ("8192", None, "dragonfly", "dragonfly: 8192 nodes; with one link between two groups it has at most 4224"),
+        ("64,65536", 64, "fat-tree", "65536 x 64 ranks: on a network the messages of 1,048,576 ranks at most"),
+        ("64", None, "wrong", "wrong: is not valid TOML"),
+        ("64", None, ".", ".: is no platform"),
+    ],
+)
+def test_what_cannot_be_is_one_line(
+    made: Path, nodes: str, ppn: int | None, platform: str | None, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (made / "wrong").write_text("groups of 32")
+    monkeypatch.chdir(made)
+    with pytest.raises(UserError, match=re.escape(says)):
+        extrapolate(
+            [made / "study" / "study.db"], made / "refused", nodes=nodes, ppn=ppn, platform=platform, json=False
+        )
+    assert not (made / "refused").exists()
+
+
+def test_what_nothing_tells_is_said(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An alltoall of a block to a million ranks sends more than any that was measured; alone, and beside others."""
+    folder = made / "blocks"
+    head = "timestamp,test_id,nnodes,tasks_per_node,collective_type,mpi_lib,mpi_lib_version,gpu_awareness\n"
+    folder.mkdir()
+    jobs = []
+    for number, (collective, nodes) in enumerate(
+        (("ALLGATHER", 2), ("ALLGATHER", 4), ("ALLREDUCE", 2), ("ALLREDUCE", 4))
+    ):
+        head += f"S{number},0,{nodes},2,{collective},OMPI,5.0.11,no\n"
+        job = folder / "mine" / f"S{number}" / "0"
+        job.mkdir(parents=True)
+        jobs.append(str(job.parent))
+        for name, factor in (("default", 3.0), ("recursive_doubling", 1.0)):
+            for elements in (16, 1024):
+                nanoseconds = factor * truth(TREE, 4 * elements, nodes) * 1e9
+                rows = "".join(f"{round(nanoseconds) + n}\n" for n in range(10))
+                (job / f"{elements}_{name}_ompi_int32.csv").write_text("highest\n" + rows)
+    (folder / "mine_metadata.csv").write_text(head)
+    import_results(jobs, folder / "study", machine=None, nodes=None, ppn=None, name="mine")
+    extrapolate([folder / "study" / "study.db"], folder / "out", nodes="1048576", ppn=None, json=False)
+    captured = capsys.readouterr()
+    assert "allgather, 1048576 x 2 ranks: nothing is predicted" in " ".join(captured.out.split())
+    assert "Not predicted, because measured" not in captured.err
+    (plan,) = [plan for plan in read(folder / "out" / "tuning.toml").plan if plan.predicted]
+    assert set(plan.gain) == {"allreduce"}

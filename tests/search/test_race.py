@@ -115,6 +115,18 @@ def test_what_had_to_wait_is_launched_when_the_others_are_settled() -> None:
     assert [round for round, _setting in _launches(1e9)[1][: len(MANY) + 3]] == [1] * (len(MANY) + 3)
 
 
+def test_what_was_launched_before_does_not_wait_again() -> None:
+    """A study that is continued: what its first round has, wherever it stands in the order, is compared at once."""
+    matrix = Matrix((CaseMatrix(CASE, (4096,), (DEFAULT, *MANY, PLACED, COMPONENT)),), (), ("algorithm", "segment"))
+    last = race.first_round(matrix, STUDY)[-1]
+    runner = Timed(Bench(scaled({last.setting: 0.4}), Noise(0.01, 0, 0.003)), budget=24)
+    runner.run(last)
+    race.run(matrix, STUDY, runner)
+    again = runner.launched.index((2, last.setting))
+    assert again < 12, "most of the others wait longer"
+    assert len({setting for round, setting in runner.launched[again:] if round == 1}) > 10
+
+
 def test_launch_settings_without_a_launch_are_known(tmp_path: Path) -> None:
     ucx, cyclic = Setting({"pml": "ucx"}), Setting({"placement": "cyclic"})
     matrix = Matrix((CaseMatrix(CASE, (4096,), (DEFAULT, FAST, ucx, cyclic)),), (), CALL_SCOPE)

@@ -12,7 +12,7 @@ from unisono.core.errors import UserError
 from unisono.core.vocabulary import DEFAULT, Case
 from unisono.study.begin import resume, stored_study
 from unisono.study.config import Study
-from unisono.study.data import NEVER, SHARED
+from unisono.study.data import NEVER
 from unisono.study.merge import merge
 from unisono.study.store import Store
 
@@ -29,12 +29,11 @@ def measured(folder: Path, nodes: int, collective: str = "allreduce", version: s
             launch = store.begin_launch(DEFAULT, nodes, 2, round, "mpirun", False)
             store.add_sample(launch, collective, 8 * nodes, DEFAULT, STATISTICS, RAW)
             store.add_refusal(launch, collective, 4096, DEFAULT, "memory: too much")
-            store.end_launch(launch, "done", "", 1.0, "", {"ranks": 2 * nodes})
+            where = [{"rank": rank, "node": rank // 2, "cpus": [0, 1]} for rank in range(2 * nodes)]
+            store.end_launch(launch, "done", "", 1.0, "", {"where": where, "oversubscribed": nodes == 4})
         store.add_limits(nodes, 2, launch, {"latency_ns": nodes})
         store.add_note("Of all.")
         store.set_meta(NEVER, [f"nodes={nodes}", "pml=ucx"])
-        if nodes == 4:
-            store.set_meta(SHARED, True)
     return folder / "study.db"
 
 

@@ -60,6 +60,30 @@ def test_a_launch_whose_ranks_share_cpus_is_oversubscribed_whatever_was_planned(
         assert [launch.oversubscribed for launch in store.launches()] == [True, True, False]
 
 
+@pytest.mark.parametrize(
+    ("said", "shared"),
+    [
+        ({"oversubscribed": True, "where": [{"node": 0, "cpus": [0]}, {"node": 1, "cpus": [0]}]}, True),
+        ({"oversubscribed": False, "where": [{"node": 0, "cpus": [0]}, {"node": 1, "cpus": [0]}]}, False),
+        ({"oversubscribed": True, "where": [{"node": 0, "cpus": [0]}, {"node": 0, "cpus": [0]}]}, False),
+        ({"elapsed": 1.5}, False),
+        ({"oversubscribed": True, "where": [{"node": "n0", "cpus": [0]}]}, None),
+        ({"where": 7}, None),
+    ],
+)
+def test_whether_nodes_share_cpus_is_told_by_what_ranks_said(
+    tmp_path: Path, said: dict[str, object], shared: bool | None
+) -> None:
+    """None: damaged."""
+    with create(tmp_path / "study.db") as store:
+        store.end_launch(store.begin_launch(Setting(), 2, 1, 1, "mpirun ...", False), "done", "", 1.5, "", said)
+        if shared is None:
+            with pytest.raises(UserError, match=r"study\.db: is damaged"):
+                store.data()
+        else:
+            assert store.data().nodes_share_cpus == shared
+
+
 def test_a_study_of_an_earlier_version_is_read_and_continued(tmp_path: Path) -> None:
     """Its samples tell neither of a condition nor of the time in the call."""
     path = tmp_path / "study.db"

@@ -13,7 +13,7 @@ are used. SMT siblings are used only when all cores are.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -216,12 +216,12 @@ def check(placement: Placement, hello_where: Sequence[Mapping[str, Any]]) -> str
     return None
 
 
-def share_cpus(hello_where: Sequence[Mapping[str, Any]]) -> bool:
+def share_cpus(places: Iterable[tuple[int, Collection[int]]]) -> bool:
     """Whether ranks of different nodes wait for one another's CPUs, as on a virtual cluster. Asked where more ranks
-    than CPUs were found; it is so where no node alone explains that."""
+    than CPUs were found; it is so where no node alone explains that. `places`: of each rank its node and its CPUs."""
     by_node: dict[int, list[frozenset[int]]] = defaultdict(list)
-    for where in hello_where:
-        by_node[int(where["node"])].append(frozenset(map(int, where["cpus"])))
+    for node, cpus in places:
+        by_node[node].append(frozenset(cpus))
     return len(by_node) > 1 and all(_each_has_one(masks) for masks in by_node.values())
 
 

@@ -11,12 +11,17 @@ from typing import TYPE_CHECKING
 from unisono.commands.console import err, out, print_json
 from unisono.core.errors import UserError
 from unisono.core.language import N_, _, translated
+from unisono.core.numbers import whole_number
+from unisono.core.vocabulary import PPN_MOST
 from unisono.study.wishes import node_counts
 from unisono.tuning.contents import Tuning
 
 if TYPE_CHECKING:
     from unisono.simulate.fullest import Fullest
     from unisono.study.data import StudyData
+
+COUNTED_MOST = 1 << 20
+"""Ranks whose messages are counted one by one: some seconds for each algorithm."""
 
 
 def extrapolate(
@@ -36,8 +41,12 @@ def extrapolate(
 
     counts = node_counts(nodes)
     _check_one_machine(studies)
+    if ppn is not None:
+        whole_number(str(ppn), "--ppn", most=PPN_MOST)
     network = _network(platform, studies[0])
     data = merged(studies)
+    if network is not None:
+        _check_size(network, counts, [ppn] if ppn is not None else _measured_ppn(data))
     measured = decide_study(data)
     predicted = predict(measured, counts, ppn, data.scope, shared=data.nodes_share_cpus, network=network)
     if predicted.plans:
@@ -53,11 +62,14 @@ def extrapolate(
         return
     shown = [plan for plan in tuning.plan if plan.predicted]
     if shown:
-        update = {"plan": tuple(shown), "finding": (), "proof": (), "layout": ()}
+        covered = {name for plan in shown for name in plan.gain}
+        weights = {name: weight for name, weight in tuning.weights.items() if name in covered}
+        weights = weights if any(weights.values()) else {}
+        update = {"plan": tuple(shown), "weights": weights, "finding": (), "proof": (), "layout": ()}
         out().print(show(tuning.model_copy(update=update), proven=True))
     for finding in said:
         out().print(f"- {translated(finding.text)}", markup=False)
-    left = sorted(set(counts) - {plan.nodes for plan in shown})
+    left = sorted(set(counts) - {plan.nodes for plan in shown} - {case.nodes for case in predicted.untold})
     if left:
         err().print(
             _("Not predicted, because measured or a single node: {nodes}").format(nodes=", ".join(map(str, left))),
@@ -78,22 +90,38 @@ def _network(name: str | None, study: Path) -> Fullest | None:
     return None if text is None else Fullest(platform_of(text, study))
 
 
+def _check_size(network: Fullest, counts: Sequence[int], ppn: Sequence[int]) -> None:
+    """Raises UserError where the network cannot have so many nodes, or nobody could count so many ranks' messages."""
+    for count in counts:
+        network.check(count)
+        if count * max(ppn, default=1) > COUNTED_MOST:
+            raise UserError(
+                _("{nodes} x {ppn} ranks: on a network the messages of {most:,} ranks at most are counted").format(
+                    nodes=count, ppn=max(ppn), most=COUNTED_MOST
+                )
+            )
+
+
+def _measured_ppn(data: StudyData) -> list[int]:
+    return sorted({sample.case.ppn for sample in data.samples if sample.case.nodes > 1})
+
+
 def _assumed(network: Fullest | None, data: StudyData, ppn: int | None) -> Iterator[str]:
     """What predictions rest on besides what was measured."""
-    known = sorted({sample.case.ppn for sample in data.samples if sample.case.nodes > 1})
+    known = _measured_ppn(data)
     if ppn is not None and ppn not in known:
         text = N_(
-            "nothing was measured over nodes with {ppn} ranks a node; predictions go by those with {known}, and "
-            "nothing tells how far they are off"
+            "Nothing was measured over nodes with {ppn} ranks a node. Predictions go by those with {known}, and "
+            "nothing tells how far they are off."
         )
         yield text.format(ppn=ppn, known=", ".join(map(str, known)))
     if network is not None:
         text = N_(
-            "predictions count how many messages meet on the fullest link between nodes, as on the network {name}"
+            "Predictions count how many messages meet on the fullest link between nodes, as on the network {name}."
         )
         yield text.format(name=network.platform.name)
     if data.nodes_share_cpus:
-        yield N_("the nodes share their CPUs, as on a virtual cluster, so predictions count the messages of all ranks")
+        yield N_("The nodes share their CPUs, as on a virtual cluster, so predictions count the messages of all ranks.")
 
 
 def _check_one_machine(studies: Sequence[Path]) -> None:

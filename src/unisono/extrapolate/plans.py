@@ -38,6 +38,7 @@ from unisono.extrapolate.table import table_of
 from unisono.tuning.finding import Finding
 from unisono.tuning.plans import Plan, Rule
 
+UNTOLD = N_("{case}: nothing is predicted, as no messages of the sizes that are sent there were measured.")
 _TIE = 0.01
 """Plans whose mean log gains differ by less are equally good."""
 
@@ -50,13 +51,19 @@ class Predicted:
     """What would decide where the plans are not sure."""
     picks: tuple[Pick, ...] = ()
     """What the plans rest on, in their order: one for each case and message size."""
+    untold: tuple[Case, ...] = ()
+    """What was asked for and is not predicted: messages of the sizes that are sent there were not measured."""
     assumed: tuple[str, ...] = ()
     """Sentences: what they rest on besides what was measured."""
 
     def findings(self) -> list[Finding]:
-        return [Finding("assumed", sentence) for sentence in self.assumed] + [
-            Finding.of(launch.case, "not told", _sentence(launch), first=launch.sizes[0], last=launch.sizes[-1])
-            for launch in self.launches
+        return [
+            *(Finding("assumed", sentence) for sentence in self.assumed),
+            *(
+                Finding.of(launch.case, "not told", _sentence(launch), first=launch.sizes[0], last=launch.sizes[-1])
+                for launch in self.launches
+            ),
+            *(Finding.of(case, "not told", UNTOLD.format(case=case)) for case in self.untold),
         ]
 
 
@@ -113,6 +120,7 @@ def extrapolate(
     known = sorted({per_node for _nodes, per_node in over_nodes})
     plans: list[Plan] = []
     picks: list[Pick] = []
+    untold: list[Case] = []
     for per_node in known if ppn is None else [ppn]:
         near = min(known, key=lambda measured: (abs(math.log2(per_node / measured)), -measured))
         if near == per_node:
@@ -122,11 +130,11 @@ def extrapolate(
         for nodes in sorted(set(counts)):
             if nodes > 1 and (nodes, per_node) not in over_nodes and collectives:
                 best = _best(decision, collectives, nodes, per_node, near, scope)
-                if not best.plan.gain:
-                    continue  # no message size at which anything is known
-                plans.append(best.plan)
-                picks += best.picks
-    return Predicted(tuple(plans), tuple(deciding(picks)), tuple(picks))
+                untold += [Case(name, nodes, per_node) for name in collectives if name not in best.plan.gain]
+                if best.plan.gain:
+                    plans.append(best.plan)
+                    picks += best.picks
+    return Predicted(tuple(plans), tuple(deciding(picks)), tuple(picks), tuple(untold))
 
 
 def _known(decision: Decision, ppn: int, shared: bool, network: Network | None) -> dict[str, _Known]:

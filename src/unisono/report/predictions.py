@@ -35,8 +35,7 @@ def predictions(predicted: Predicted | None) -> list[dict[str, Any]]:
 
 def assumed(predicted: Predicted | None) -> list[str]:
     """Sentences: what the predictions rest on besides what was measured."""
-    found = [translated(text) for text in predicted.assumed] if predicted is not None else []
-    return [f"{text[:1].upper()}{text[1:]}." for text in found]
+    return [translated(text) for text in predicted.assumed] if predicted is not None else []
 
 
 def _shape(one: Pick) -> tuple[int, int]:

@@ -19,9 +19,13 @@ Nodes = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Fullest:
-    """The network of a platform, of any number of nodes; each node gives and takes all bytes over one link."""
+    """The network of a platform, of as many nodes as it can have; each gives and takes all bytes over one link."""
 
     platform: Platform
+
+    def check(self, nodes: int) -> None:
+        """Raises UserError where the platform cannot have so many."""
+        self.platform.sized(nodes)
 
     def longer(self, nodes: int, senders: Nodes, receivers: Nodes) -> float:
         """Seconds that the fullest link takes longer than that of the fullest node, for messages of one byte from node
@@ -69,4 +73,4 @@ def _fullest_pair(senders: Nodes, receivers: Nodes) -> float:
     away = senders != receivers
     if not away.any():
         return 0.0
-    return float(np.bincount(senders[away] * (receivers.max() + 1) + receivers[away]).max())
+    return float(np.unique(senders[away] * (receivers.max() + 1) + receivers[away], return_counts=True)[1].max())

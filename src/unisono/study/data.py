@@ -14,8 +14,6 @@ ENDED = "search ended"
 """Kept with a study: whether nothing is left to measure, be it settled or not; else its time did not suffice."""
 NEVER = "never launched"
 """Kept with a study: see StudyData.never."""
-SHARED = "nodes share cpus"
-"""Kept with a study: see StudyData.nodes_share_cpus."""
 
 
 @dataclass(frozen=True, slots=True)

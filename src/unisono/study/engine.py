@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Protocol
 
 from unisono.cmdline.command import Command, command
-from unisono.cmdline.placement import check, share_cpus
+from unisono.cmdline.placement import check
 from unisono.core.errors import LaunchError
 from unisono.core.language import N_
 from unisono.core.vocabulary import DEFAULT, USUAL, Case, Condition, Sample, Setting, call_part, launch_part
@@ -26,7 +26,7 @@ from unisono.measure.session import Session, Timing
 from unisono.measure.steady import Steady
 from unisono.parameters.spelling import call_as_launch, call_words, sweep_words
 from unisono.study.config import Measure
-from unisono.study.data import SHARED, Refusal
+from unisono.study.data import Refusal
 from unisono.study.ours import Ours
 from unisono.study.store import Statistics, Store
 
@@ -238,8 +238,6 @@ class Engine:
         try:
             with Session(line.argv, line.env) as session:
                 hello = session.hello.document
-                if session.hello.oversubscribed and share_cpus(hello["where"]):
-                    self._store.set_meta(SHARED, True)
                 wrong = check(line.placement, hello["where"])
                 if wrong is not None:
                     used = {int(cpu) for where in hello["where"] for cpu in where["cpus"]}

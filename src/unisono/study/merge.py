@@ -15,8 +15,8 @@ from unisono.machine.fingerprint import differences
 from unisono.study import database
 from unisono.study.begin import stored_study
 from unisono.study.config import Study
-from unisono.study.data import NEVER, SHARED
-from unisono.study.rows import YES, words
+from unisono.study.data import NEVER
+from unisono.study.rows import words
 from unisono.study.store import Store
 
 _COLUMNS = {
@@ -49,8 +49,6 @@ def merge(paths: Sequence[Path], into: Path) -> Path:
         meta[NEVER] = sorted(
             {setting for store in stores for setting in words(store.meta_or_none(NEVER), NEVER, store.path)}
         )
-        shared: list[bool | None] = [store.value_or_none(SHARED, YES) for store in stores]
-        meta[SHARED] = any(shared)
         config = study.model_copy(update={"cases": cases}).model_dump_json(by_alias=True)
         partial = into.with_name(f"{into.name}.merging")
         partial.unlink(missing_ok=True)

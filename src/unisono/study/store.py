@@ -28,7 +28,8 @@ from unisono.inventory.describe import from_document
 from unisono.machine.description import Machine
 from unisono.study import database
 from unisono.study import rows as kept
-from unisono.study.data import ENDED, NEVER, SHARED, LaunchRow, Refusal, StudyData
+from unisono.study.data import ENDED, NEVER, LaunchRow, Refusal, StudyData
+from unisono.study.places import OVER_NODES, nodes_share_cpus
 from unisono.study.samples import STATISTICS, made
 
 _T = TypeVar("_T")
@@ -205,8 +206,7 @@ class Store:
         stderr: str = "",
         hello: Mapping[str, Any] | None = None,
     ) -> None:
-        """`hello`: what its ranks said; where they saw more ranks than CPUs, the launch is oversubscribed, whatever was
-        planned: nodes of a virtual cluster share CPUs."""
+        """`hello`: what its ranks said. Where they have seen more ranks than CPUs, the launch is oversubscribed."""
         crowded = bool(hello and hello.get("oversubscribed"))
         self._write(
             "UPDATE launch SET status=?, reason=?, seconds=?, stderr=?, hello=?, oversubscribed=max(oversubscribed, ?)"
@@ -396,5 +396,5 @@ class Store:
             reproducible=self.value_or_none("reproducible", kept.LEVEL),
             never=kept.words(self.meta_or_none(NEVER), NEVER, self.path),
             ended=self.value_or_none(ENDED, kept.YES),
-            nodes_share_cpus=self.value_or_none(SHARED, kept.YES) or False,
+            nodes_share_cpus=nodes_share_cpus(self._rows("hello", OVER_NODES), self.path),
         )
