@@ -76,6 +76,27 @@ def test_only_what_the_plan_can_carry_out_is_named() -> None:
     assert plan.rules == (), "another component serves by itself, so algorithms of coll/tuned have no effect"
 
 
+def test_a_plan_that_needs_the_library_has_the_best_without_it_beside_it() -> None:
+    found = predicted({**SLOW_DEFAULT, OURS: (HALVES, 0.2)}, PRELOADED)
+    (ours,), (without,) = found.plans, found.without
+    assert (ours.needs_library, without.needs_library) == (True, False)
+    assert [rule.call for rule in without.rules] == [DOUBLING, AROUND]
+    assert without.gain["allreduce"].mid < ours.gain["allreduce"].mid
+    assert predicted(SLOW_DEFAULT).without == ()
+
+
+def test_one_message_size_of_the_default_is_too_few() -> None:
+    measured = decision(SLOW_DEFAULT, (2, 4))
+    kept = tuple(one for one in measured.estimates if one.size == SIZES[0])
+    found = extrapolate(replace(measured, estimates=kept), [8], None, CALL_SCOPE)
+    assert found.plans == ()
+    (finding,) = found.findings()
+    assert (finding.kind, finding.nodes, finding.ppn) == ("not told", 8, 2)
+    assert finding.text == (
+        "allreduce, 8 x 2 ranks: nothing is predicted, as the default was measured at fewer than two message sizes."
+    )
+
+
 def test_what_the_most_nodes_measured_did_not_have_is_nothing_for_more() -> None:
     two, ailing = (Setting({"coll": "tuned", "algorithm": name}) for name in ("two_proc", "tree"))
     both = decision({**SLOW_DEFAULT, ailing: (TREE, 0.2)}, (2, 4, 8))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -63,6 +64,17 @@ def test_choosing_needs_a_default_and_a_weight() -> None:
         choose([plan({"a": "1"}, allreduce=(1.0, 1.0))])
     with pytest.raises(UserError, match="weights"):
         choose([NOTHING], {"allreduce": 0.0})
+
+
+def test_of_predicted_plans_the_one_that_promises_most() -> None:
+    """Their intervals are wide, and a plan without our library may have no default beside it."""
+    ours = replace(plan({"preload": "unisono"}, allreduce=(2.0, 0.9), bcast=(1.2, 0.8)), basis="predicted")
+    without = replace(plan({}, allreduce=(1.2, 0.9), bcast=(1.3, 0.9)), basis="predicted")
+    assert choose([without, ours]) is ours
+    assert choose([ours, without], {"bcast": 1.0, "allreduce": 0.0}) is without
+    assert choose([ours]) is ours
+    with pytest.raises(UserError, match="weights"):
+        choose([ours, without], {"allreduce": 0.0})
 
 
 def test_only_plans_that_could_be_chosen_are_kept() -> None:

@@ -52,7 +52,8 @@ def extrapolate(
     if predicted.plans:
         predicted = replace(predicted, assumed=tuple(_assumed(network, data, ppn)))
     said = tuple(predicted.findings())
-    decision = replace(measured, plans=(*measured.plans, *predicted.plans), findings=(*measured.findings, *said))
+    plans = (*measured.plans, *predicted.plans, *predicted.without)
+    decision = replace(measured, plans=plans, findings=(*measured.findings, *said))
     files = Outputs(output)
     tuning = _with_its_proof(keeping_layouts(from_decision(decision, data), files.tuning), files.tuning)
     write(tuning, files.tuning)
@@ -69,7 +70,7 @@ def extrapolate(
         out().print(show(tuning.model_copy(update=update), proven=True))
     for finding in said:
         out().print(f"- {translated(finding.text)}", markup=False)
-    left = sorted(set(counts) - {plan.nodes for plan in shown} - {case.nodes for case in predicted.untold})
+    left = sorted(set(counts) - {plan.nodes for plan in shown} - {one.nodes for one in predicted.untold})
     if left:
         err().print(
             _("Not predicted, because measured or a single node: {nodes}").format(nodes=", ".join(map(str, left))),
@@ -115,7 +116,7 @@ def _assumed(network: Fullest | None, data: StudyData, ppn: int | None) -> Itera
             "nothing tells how far they are off."
         )
         yield text.format(ppn=ppn, known=", ".join(map(str, known)))
-    if network is not None:
+    if network is not None and network.platform.kind != "crossbar":  # on which none meet
         text = N_(
             "Predictions count how many messages meet on the fullest link between nodes, as on the network {name}."
         )

@@ -38,7 +38,8 @@ from unisono.extrapolate.table import table_of
 from unisono.tuning.finding import Finding
 from unisono.tuning.plans import Plan, Rule
 
-UNTOLD = N_("{case}: nothing is predicted, as no messages of the sizes that are sent there were measured.")
+_FAR = N_("{case}: nothing is predicted, as no messages of the sizes that are sent there were measured.")
+_FEW = N_("{case}: nothing is predicted, as the default was measured at fewer than two message sizes.")
 _TIE = 0.01
 """Plans whose mean log gains differ by less are equally good."""
 
@@ -51,8 +52,10 @@ class Predicted:
     """What would decide where the plans are not sure."""
     picks: tuple[Pick, ...] = ()
     """What the plans rest on, in their order: one for each case and message size."""
-    untold: tuple[Case, ...] = ()
-    """What was asked for and is not predicted: messages of the sizes that are sent there were not measured."""
+    without: tuple[Plan, ...] = ()
+    """Where one of these needs our library, the best that does without: what the MPI's own files can say."""
+    untold: tuple[Finding, ...] = ()
+    """What was asked for and is not predicted, and why."""
     assumed: tuple[str, ...] = ()
     """Sentences: what they rest on besides what was measured."""
 
@@ -63,7 +66,7 @@ class Predicted:
                 Finding.of(launch.case, "not told", _sentence(launch), first=launch.sizes[0], last=launch.sizes[-1])
                 for launch in self.launches
             ),
-            *(Finding.of(case, "not told", UNTOLD.format(case=case)) for case in self.untold),
+            *self.untold,
         ]
 
 
@@ -120,7 +123,8 @@ def extrapolate(
     known = sorted({per_node for _nodes, per_node in over_nodes})
     plans: list[Plan] = []
     picks: list[Pick] = []
-    untold: list[Case] = []
+    without: list[Plan] = []
+    untold: list[Finding] = []
     for per_node in known if ppn is None else [ppn]:
         near = min(known, key=lambda measured: (abs(math.log2(per_node / measured)), -measured))
         if near == per_node:
@@ -128,13 +132,23 @@ def extrapolate(
         else:
             collectives = _between({one: _known(decision, one, shared, network) for one in known}, near)
         for nodes in sorted(set(counts)):
-            if nodes > 1 and (nodes, per_node) not in over_nodes and collectives:
+            if nodes > 1 and (nodes, per_node) not in over_nodes:
                 best = _best(decision, collectives, nodes, per_node, near, scope)
-                untold += [Case(name, nodes, per_node) for name in collectives if name not in best.plan.gain]
+                for name in sorted(_measured(decision, near) - set(best.plan.gain)):
+                    case, why = Case(name, nodes, per_node), _FAR if name in collectives else _FEW
+                    untold.append(Finding.of(case, "not told", why.format(case=case)))
                 if best.plan.gain:
                     plans.append(best.plan)
                     picks += best.picks
-    return Predicted(tuple(plans), tuple(deciding(picks)), tuple(picks), tuple(untold))
+                if best.plan.needs_library:
+                    without.append(_best(decision, collectives, nodes, per_node, near, scope, library=False).plan)
+    return Predicted(tuple(plans), tuple(deciding(picks)), tuple(picks), tuple(without), tuple(untold))
+
+
+def _measured(decision: Decision, ppn: int) -> set[str]:
+    """The collectives that were measured over nodes with so many ranks each."""
+    cases = {one.case for one in decision.estimates}
+    return {c.collective for c in cases if c.nodes > 1 and c.ppn == ppn and c.collective not in MICROBENCHMARKS}
 
 
 def _known(decision: Decision, ppn: int, shared: bool, network: Network | None) -> dict[str, _Known]:
@@ -169,14 +183,23 @@ def _between(known: Mapping[int, Mapping[str, _Known]], near: int) -> dict[str, 
 
 
 def _best(
-    decision: Decision, collectives: Mapping[str, _Known], nodes: int, ppn: int, near: int, scope: Sequence[str]
+    decision: Decision,
+    collectives: Mapping[str, _Known],
+    nodes: int,
+    ppn: int,
+    near: int,
+    scope: Sequence[str],
+    *,
+    library: bool = True,
 ) -> _Candidate:
     """The launch setting that promises most of those that are trusted, the default's among them: of those that plans
-    may have on the most nodes that were measured (with `near` ranks each), worth it there or not."""
+    may have on the most nodes that were measured (with `near` ranks each), worth it there or not. `library` False: of
+    those that do without ours."""
     best = _candidate(collectives, DEFAULT, nodes, ppn, scope)
     wanted = set(best.plan.gain)
     most = max((case for case in decision.possible if case[1] == near), default=None)
-    for launch in sorted(set(decision.possible[most] if most else ()) - {DEFAULT}):
+    possible = {launch for launch in (decision.possible[most] if most else ()) if library or PRELOAD not in launch}
+    for launch in sorted(possible - {DEFAULT}):
         one = _candidate(collectives, launch, nodes, ppn, scope)
         # Under the default's own launch setting our library serves only calls that are trusted one by one.
         trusted = as_measured(launch) == DEFAULT or one.trusted > math.log1p(decision.margin)

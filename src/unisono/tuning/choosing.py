@@ -22,17 +22,22 @@ def choose(plans: Sequence[Plan], weights: Mapping[str, float] | None = None, ma
     `weights`: collective -> how much it counts (none: all alike). The plan for the default launch setting is kept
     unless the lower bound of another's mean gain beats the mean gain of that plan (1 when it has no rules) by `margin`
     (see `mean_log`). A plan without a gain for a collective that counts is not eligible. Of plans as good as the best
-    (within 1 %) the simplest is taken. Raises UserError without a plan for the default launch setting, or when no
-    weight counts.
+    (within 1 %) the simplest is taken. Plans that are predicted have been weighed against the default call by call, and
+    their intervals are wide: the one with the greatest gain to expect is taken. Raises UserError without a plan for the
+    default launch setting, or when no weight counts.
     """
     default = next((plan for plan in plans if not plan.launch), None)
-    if default is None:
+    predicted = bool(plans) and all(plan.predicted for plan in plans)
+    if default is None and not predicted:
         raise UserError(
             _("there is no plan for the default launch setting to compare with; a study always measures it")
         )
-    counted = {name: weight for name, weight in (weights or dict.fromkeys(default.gain, 1.0)).items() if weight > 0}
+    named = dict.fromkeys((default or plans[0]).gain, 1.0)
+    counted = {name: weight for name, weight in (weights or named).items() if weight > 0}
     if not counted:
         raise UserError(_("weights: all are 0, so nothing would count"))
+    if default is None or predicted:
+        return max(plans, key=lambda plan: mean_log(plan, counted, "mid"))
     mark = hurdle(default, counted, margin)
     sure = [plan for plan in plans if mean_log(plan, counted, "low") > mark]
     if not sure:
