@@ -169,6 +169,13 @@ struct call {
 struct node;  /* the node transport: node/node.h */
 struct peers; /* what it has in common with communicators of the same ranks: peers.h */
 
+/* Seconds; measured by the study, in the rules, or what is usual. node_byte: to copy a byte that another rank of the node has
+ * just written, while all do; fabric_byte: to send one, by one rank of a node; fabric_message: for each short message more that a
+ * rank sends and receives at once. */
+struct costs {
+    double node_latency, node_byte, fabric_latency, fabric_byte, fabric_message;
+};
+
 /* The ranks of one communicator, as our collectives see them. */
 struct coll_comm {
     MPI_Comm comm; /* private, or shared with others of the same ranks: all our messages; errors are returned */
@@ -186,12 +193,7 @@ struct coll_comm {
     struct domains *domains; /* the same in two levels: node/domains.h; NULL: not yet */
     struct scratch *scratch;
     struct rounds_known *rounds; /* what group/rounds.h found for the last calls; NULL: nothing yet */
-    /* Seconds; measured by the study, in the rules, or what is usual. node_byte: to copy a byte that another rank of the
-       node has just written, while all do; fabric_byte: to send one, by one rank of a node; fabric_message: for each short
-       message more that a rank sends and receives at once. */
-    struct costs {
-        double node_latency, node_byte, fabric_latency, fabric_byte, fabric_message;
-    } costs;
+    struct costs costs;
 };
 
 /* Collective over the ranks of `user`, which is an intracommunicator: a private communicator, topology, transports. The

@@ -118,5 +118,6 @@ bool measure_costs(struct costs *costs)
     nonblocking_before_trial(world);
     if (!trial_start(world->ours))
         comm_state_step_aside(world);
+    *costs = world->ours->costs;
     return true;
 }

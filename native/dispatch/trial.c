@@ -10,22 +10,17 @@
 #include "trial.h"
 #include "trial_file.h"
 #include "trial_found.h"
+#include "trial_time.h"
 
 static const int64_t usual_block = 128 << 10; /* of alltoallv, gatherv and scatterv */
 /* Bytes of each of the two buffers; of all ranks of the node, for one of the two. */
 static const int64_t room_most = 8 << 20, room_least = 1 << 20, node_most = 256 << 20;
 static const double seconds_most = 0.12; /* of all together, looked at between two sizes of a collective */
 static const double hopeless = 6;        /* times the quickest by the models: not tried */
-static const double factor_most = 1e4;
-enum {
-    ROUNDS_SHORT = 6,
-    ROUNDS_LONG = 4,
-    CALLS_SHORT = 8,
-    SHORT = 4 << 10,
-    CALLS_MIDDLE = 4,
-    MIDDLE = 128 << 10,
-    ATTEMPTS = 3
-};
+enum { SHORT = 4 << 10, CALLS_MIDDLE = 4, MIDDLE = 128 << 10, ATTEMPTS = 3 };
+
+/* What this start finds. */
+static struct trial latest;
 
 /* Where the quickest of odd and of even rounds differ by more, something else disturbed the machine. */
 static const double alike = 1.25;
@@ -67,13 +62,21 @@ static int64_t room_bytes(const struct coll_comm *comm)
 
 static void add(struct task *task, int index)
 {
-    task->algorithm[task->count] = index;
-    task->seconds[0][task->count] = task->seconds[1][task->count] = HUGE_VAL;
-    task->count++;
+    task->algorithm[task->count++] = index;
+}
+
+/* By how much the model was wrong of it at the last size before that was tried. */
+static double factor_before(int index, int size)
+{
+    for (; size > 0; size--)
+        for (const struct trial *trial = &latest; trial != NULL; trial = trial == &latest ? &trial_found : NULL)
+            if (trial->factor[size - 1][index] > 0)
+                return (double)trial->factor[size - 1][index];
+    return 1;
 }
 
 /* What may be the quickest by the models, and the MPI library's own. False: there is no choice. */
-static bool add_all(struct task *task, const struct coll_comm *comm)
+static bool add_all(struct task *task, const struct coll_comm *comm, int size)
 {
     double least = 0;
     for (int pass = 0; pass < 2; pass++)
@@ -81,7 +84,7 @@ static bool add_all(struct task *task, const struct coll_comm *comm)
             const struct algorithm *algorithm = algorithm_at(i);
             if (algorithm->collective != task->call.collective || !algorithm_applies(algorithm, comm, &task->shape))
                 continue;
-            double cost = algorithm->cost(comm, &task->shape);
+            double cost = algorithm->cost(comm, &task->shape) * factor_before(i, size);
             if (pass == 0)
                 least = least == 0 || cost < least ? cost : least;
             else if (cost < hopeless * least)
@@ -92,15 +95,15 @@ static bool add_all(struct task *task, const struct coll_comm *comm)
     return task->count > 1;
 }
 
-/* False: too long for the buffers, or there is no choice. */
-static bool set_up(struct task *task, const struct coll_comm *comm, enum collective collective, int64_t bytes,
+/* False: too long for the buffers, or there is no choice. The same on all ranks. */
+static bool set_up(struct task *task, const struct coll_comm *comm, enum collective collective, int size,
                    const struct trial_room *room)
 {
     const bool sums = collective_scatters_sum(collective);
-    const int64_t element = sizeof(double);
+    const int64_t bytes = trial_sizes[size], element = sizeof(double);
     const bool no_size = collective_has_no_size(collective);
     if (task_is_typed(collective))
-        return task_set_up_typed(task, collective, comm, bytes, room_bytes(comm), room) && add_all(task, comm);
+        return task_set_up_typed(task, collective, comm, bytes, room_bytes(comm), room) && add_all(task, comm, size);
     if (no_size && bytes != usual_block)
         return false;
     if (bytes * (has_vector(collective) || task_is_rooted(collective) || collective == COLL_REDUCE_SCATTER_BLOCK ||
@@ -120,7 +123,7 @@ static bool set_up(struct task *task, const struct coll_comm *comm, enum collect
                                .send_at = room->at,
                                .receive_bytes = room->bytes,
                                .receive_at = room->at};
-    task->calls = bytes <= SHORT ? CALLS_SHORT : bytes <= MIDDLE ? CALLS_MIDDLE : 1;
+    task->calls = bytes <= SHORT ? TRIAL_CALLS_MOST : bytes <= MIDDLE ? CALLS_MIDDLE : 1;
     if (collective_reduces(collective)) {
         if (!reduction_set(&task->call.reduction, MPI_DOUBLE, MPI_SUM))
             return false;
@@ -146,52 +149,13 @@ static bool set_up(struct task *task, const struct coll_comm *comm, enum collect
     }
     if (comm->rank != 0 && (collective == COLL_SCATTER || collective == COLL_SCATTERV))
         task->call.send = NULL;
-    return add_all(task, comm);
-}
-
-/* A rank that could not do its part says so: the others wait for it. */
-static void run_once(const struct task *task, int which, struct coll_comm *comm)
-{
-    const int index = task->algorithm[which];
-    int error = MPI_SUCCESS;
-    if (index == trial_rival_of(task->call.collective))
-        task_run_rival(task, comm->comm);
-    else
-        error = task_run_ours(task, algorithm_at(index), comm);
-    if (error != MPI_SUCCESS)
-        failure_found(comm->fabric.failure, error);
-}
-
-/* It may have been refused memory since. */
-static bool still_applies(const struct task *task, int which, const struct coll_comm *comm)
-{
-    const int index = task->algorithm[which];
-    return index == trial_rival_of(task->call.collective) || algorithm_applies(algorithm_at(index), comm, &task->shape);
-}
-
-/* Algorithms take turns, so that what disturbs the machine disturbs all alike. The first turn is not counted. */
-static void run(struct task *task, struct coll_comm *comm)
-{
-    int rounds = task->calls == CALLS_SHORT ? ROUNDS_SHORT : ROUNDS_LONG;
-    for (int round = 0; round <= rounds; round++)
-        for (int i = 0; i < task->count; i++) {
-            if (!still_applies(task, i, comm))
-                continue;
-            node_barrier(comm);
-            double start = PMPI_Wtime();
-            for (int call = 0; call < task->calls; call++)
-                run_once(task, i, comm);
-            double seconds = (PMPI_Wtime() - start) / task->calls;
-            if (round > 0 && seconds < task->seconds[round % HALVES][i])
-                task->seconds[round % HALVES][i] = seconds;
-        }
+    return add_all(task, comm, size);
 }
 
 static void set(const struct coll_comm *comm, int index, int size, const struct shape *shape, double seconds)
 {
     double cost = algorithm_at(index)->cost(comm, shape);
-    double factor = cost > 0 && seconds < HUGE_VAL ? seconds / cost : factor_most;
-    trial_found.factor[size][index] = (float)fmin(fmax(factor, 1 / factor_most), factor_most);
+    latest.factor[size][index] = trial_bounded(cost > 0 ? seconds / cost : HUGE_VAL);
 }
 
 /* What has the same name for blocks of different lengths takes as long. The choice for alltoallv knows no size: one that is
@@ -209,37 +173,46 @@ static void set_vector(const struct coll_comm *comm, int index, int size, const 
             set(comm, i, size, &its, seconds);
 }
 
-/* The slowest rank's time counts. False: it cannot be told, as the machine was disturbed. */
-static bool note(const struct task *task, const struct coll_comm *comm, int size)
+/* Whether no rounds took longer than others do. */
+static bool is_calm(const struct task *task, double least)
 {
-    double slowest[HALVES][TRIAL_ALGORITHMS], least = HUGE_VAL;
-    if (PMPI_Allreduce(task->seconds, slowest, HALVES * TRIAL_ALGORITHMS, MPI_DOUBLE, MPI_MAX, comm->comm) !=
-        MPI_SUCCESS)
-        return true;
-    for (int i = 0; i < task->count; i++)
-        least = fmin(least, fmin(slowest[0][i], slowest[1][i]));
     for (int i = 0; i < task->count; i++) {
-        double one = slowest[0][i], other = slowest[1][i];
+        double one = trial_least(task, i, 0), other = trial_least(task, i, 1);
         if (fmin(one, other) < 2 * least && fmax(one, other) > alike * fmin(one, other))
             return false;
     }
+    return true;
+}
+
+/* The slowest rank's time counts. False: the machine was disturbed; with `anyway` it is noted all the same, as another start may
+ * find less. */
+static bool note(const struct task *task, const struct coll_comm *comm, int size, bool anyway)
+{
+    double least = HUGE_VAL;
+    if (!trial_share_times(task, comm))
+        return true;
+    for (int i = 0; i < task->count; i++)
+        least = fmin(least, fmin(trial_least(task, i, 0), trial_least(task, i, 1)));
+    const enum collective collective = task->call.collective;
+    const bool calm = is_calm(task, least);
+    if (!calm && !anyway)
+        return false;
     for (int i = 0; i < TRIAL_ALGORITHMS && algorithm_at(i) != NULL; i++)
-        if (algorithm_at(i)->collective == task->call.collective &&
-            algorithm_applies(algorithm_at(i), comm, &task->shape))
+        if (algorithm_at(i)->collective == collective && algorithm_applies(algorithm_at(i), comm, &task->shape))
             set(comm, i, size, &task->shape, hopeless * least); /* those that were not tried */
-    const int rival = trial_rival_of(task->call.collective);
     double ours = HUGE_VAL;
     for (int i = 0; i < task->count; i++) {
-        double seconds = fmin(slowest[0][i], slowest[1][i]);
-        if (task->algorithm[i] == rival) { /* the last */
-            trial_found.factor[size][rival] = (float)fmin(fmax(seconds / ours, 1 / factor_most), factor_most);
+        double seconds = fmin(trial_least(task, i, 0), trial_least(task, i, 1));
+        if (task->algorithm[i] == trial_rival_of(collective)) { /* the last */
+            latest.mpis[size][collective] = (float)seconds;
             continue;
         }
         ours = fmin(ours, seconds);
         set(comm, task->algorithm[i], size, &task->shape, seconds);
         set_vector(comm, task->algorithm[i], size, &task->shape, seconds);
     }
-    return true;
+    latest.ours[size][collective] = (float)ours;
+    return calm;
 }
 
 /* Rank 0 looks at its clock for all. */
@@ -249,45 +222,39 @@ static bool has_time(const struct coll_comm *comm, double begun)
     return PMPI_Bcast(&more, 1, MPI_INT, 0, comm->comm) == MPI_SUCCESS && more;
 }
 
-/* Memory that is shared is slow at the first touch, and there is the more of it the longer messages are. */
-static void warm_up(struct coll_comm *comm, const struct trial_room *room, double begun)
-{
-    for (int i = 0; i < TRIED; i++) {
-        struct task task;
-        int size = TRIAL_SIZES - 1;
-        while (size > 0 && !set_up(&task, comm, tried[i], trial_sizes[size], room))
-            size--;
-        for (int k = 0; size > 0 && k < task.count && has_time(comm, begun); k++)
-            if (still_applies(&task, k, comm))
-                run_once(&task, k, comm);
-    }
-}
-
 /* Scans, which few programs call much, leave their time at every second size to the others. */
 static bool is_tried_at(enum collective collective, int size)
 {
     return !collective_scans(collective) || size % 2 == 1;
 }
 
-/* Whether most of it could be told. */
+/* One collective at one size, a few times where the machine is disturbed. Whether it could be told. */
+static bool try_one(const struct task *task, struct coll_comm *comm, int size, double begun)
+{
+    bool told = false;
+    for (int attempt = 0; attempt < ATTEMPTS && !told && has_time(comm, begun); attempt++) {
+        trial_time(task, comm);
+        told = note(task, comm, size, attempt == ATTEMPTS - 1);
+    }
+    return told;
+}
+
+/* Those first of which no start before had the time for. Whether most could be told. */
 static bool try_all(struct coll_comm *comm, const struct trial_room *room)
 {
     double begun = PMPI_Wtime();
     int asked = 0, answered = 0;
-    warm_up(comm, room, begun);
-    for (int size = 0; size < TRIAL_SIZES; size++)
-        for (int i = 0; i < TRIED; i++) {
-            struct task task;
-            bool told = false;
-            if (!is_tried_at(tried[i], size) || !set_up(&task, comm, tried[i], trial_sizes[size], room))
-                continue;
-            asked++;
-            for (int attempt = 0; attempt < ATTEMPTS && !told && has_time(comm, begun); attempt++) {
-                run(&task, comm);
-                told = note(&task, comm, size);
+    for (int again = 0; again < 2; again++)
+        for (int size = 0; size < TRIAL_SIZES; size++)
+            for (int i = 0; i < TRIED; i++) {
+                struct task task;
+                const bool known = trial_found.ours[size][tried[i]] > 0;
+                if (known != (again == 1) || !is_tried_at(tried[i], size) ||
+                    !set_up(&task, comm, tried[i], size, room) || !has_time(comm, begun))
+                    continue;
+                asked++;
+                answered += try_one(&task, comm, size, begun);
             }
-            answered += told;
-        }
     return answered > asked / 2;
 }
 
@@ -322,40 +289,54 @@ static bool on_all(const struct coll_comm *comm, bool mine)
     return PMPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, comm->comm) == MPI_SUCCESS && all;
 }
 
+/* Whether most of it could be told. Collective, and the same on all ranks. */
+static bool try_now(struct coll_comm *world)
+{
+    const size_t blocks = (size_t)(world->ranks > 2 * DIMENSIONS ? world->ranks : 2 * DIMENSIONS);
+    struct trial_room room = {.send = room_of(room_bytes(world)),
+                              .receive = room_of(room_bytes(world)),
+                              .counts = malloc(2 * blocks * sizeof(int)),
+                              .bytes = malloc(2 * blocks * sizeof(int64_t)),
+                              .types = malloc(blocks * sizeof(MPI_Datatype))};
+    task_prepare(&room, world->comm);
+    const bool all = room.send != NULL && room.receive != NULL && room.counts != NULL && room.bytes != NULL &&
+                     room.types != NULL && room.gapped != MPI_DATATYPE_NULL;
+    room.places = room.counts + blocks;
+    room.at = room.bytes + blocks;
+    const bool told = on_all(world, all && has_scratch(world)) && try_all(world, &room);
+    free(room.send);
+    free(room.receive);
+    free(room.counts);
+    free(room.bytes);
+    free(room.types);
+    task_end(&room);
+    coll_scratch_trim(world);
+    return told;
+}
+
 bool trial_start(struct coll_comm *world)
 {
     if (world->topology.nodes != 1 || world->ranks < 2 || world->crowded)
         return true; /* where ranks wait for a CPU, a few calls tell nothing */
-    int known = world->rank == 0 && trial_read(&trial_found, world->ranks);
-    if (PMPI_Bcast(&known, 1, MPI_INT, 0, world->comm) != MPI_SUCCESS)
+    trial_found = latest = (struct trial){0};
+    if (world->rank == 0)
+        trial_read(&trial_found, world->ranks);
+    if (PMPI_Bcast(&trial_found, sizeof trial_found, MPI_BYTE, 0, world->comm) != MPI_SUCCESS)
         return false;
-    bool good = true;
-    if (!known) {
-        const size_t blocks = (size_t)(world->ranks > 2 * DIMENSIONS ? world->ranks : 2 * DIMENSIONS);
-        struct trial_room room = {.send = room_of(room_bytes(world)),
-                                  .receive = room_of(room_bytes(world)),
-                                  .counts = malloc(2 * blocks * sizeof(int)),
-                                  .bytes = malloc(2 * blocks * sizeof(int64_t)),
-                                  .types = malloc(blocks * sizeof(MPI_Datatype))};
-        task_prepare(&room, world->comm);
-        const bool all = room.send != NULL && room.receive != NULL && room.counts != NULL && room.bytes != NULL &&
-                         room.types != NULL && room.gapped != MPI_DATATYPE_NULL;
-        room.places = room.counts + blocks;
-        room.at = room.bytes + blocks;
-        bool told = on_all(world, all && has_scratch(world)) && try_all(world, &room);
-        free(room.send);
-        free(room.receive);
-        free(room.counts);
-        free(room.bytes);
-        free(room.types);
-        task_end(&room);
-        coll_scratch_trim(world);
-        good = on_all(world, !failure_known(world->fabric.failure));
-        if (!good)
-            trial_found = (struct trial){0};
-        if (world->rank == 0 && told && good)
-            trial_write(&trial_found, world->ranks);
+    if (trial_found.starts > 0)
+        world->costs = trial_found.costs;
+    if (trial_found.starts >= TRIAL_STARTS)
+        return true;
+    const bool told = try_now(world), good = on_all(world, !failure_known(world->fabric.failure));
+    if (good && (told || trial_found.starts == 0)) {
+        trial_merge(&latest);
+        trial_found.starts++;
+        trial_found.costs = world->costs;
+    } else if (!good) {
+        trial_found = (struct trial){0};
     }
+    if (world->rank == 0 && told && good)
+        trial_write(&trial_found, world->ranks);
     PMPI_Bcast(&trial_found, sizeof trial_found, MPI_BYTE, 0, world->comm);
     return good;
 }

@@ -2,8 +2,9 @@
  *
  * The models count copies and waits; how long these take depends on caches and on what connects them, and no constant
  * holds on two kinds of CPU. So where the ranks of MPI_COMM_WORLD are on one node and have a CPU each, every algorithm that
- * may be the quickest is run a few times at the start, at several message sizes, for at most 0.12 s. The next run reads
- * what was found from a file (trial_file.h). Of alltoallw, neighbourhoods, gather(v), scatter(v), reduce_scatter(_block), scan, exscan and nonblocking collectives the MPI
+ * may be the quickest is run a few times at the start, at several message sizes, for at most 0.12 s. The next runs read
+ * what was found from a file (trial_file.h). As other processes and the host only ever add time, TRIAL_STARTS starts try,
+ * and of each time the least counts. Of alltoallw, neighbourhoods, gather(v), scatter(v), reduce_scatter(_block), scan, exscan and nonblocking collectives the MPI
  * library's own is tried, too, and they are ours only where it was slower. On communicators of one node a model's time is
  * multiplied by it. Over several nodes, and where ranks share CPUs, the models speak alone. */
 #ifndef UNISONO_TRIAL_H
@@ -11,16 +12,21 @@
 
 #include "collectives.h"
 
-enum { TRIAL_SIZES = 8, TRIAL_ALGORITHMS = 256 };
+enum { TRIAL_SIZES = 8, TRIAL_ALGORITHMS = 256, TRIAL_STARTS = 3 };
 
-/* By size and by number in the table: the time it takes over that of its model. 0: not known. The last COLLECTIVES places
- * are the MPI library's own: its time over that of the quickest of ours. */
+/* 0: not known. */
 struct trial {
+    int32_t starts;     /* at which it was tried */
+    struct costs costs; /* as the first of them measured them; the models' times are by these */
+    /* Seconds of the quickest of ours, and of the MPI library's own where that is tried. */
+    float ours[TRIAL_SIZES][COLLECTIVES], mpis[TRIAL_SIZES][COLLECTIVES];
+    /* By size and by number in the table: the time it takes over that of its model. The last COLLECTIVES places are the MPI
+     * library's own: its time over that of the quickest of ours. */
     float factor[TRIAL_SIZES][TRIAL_ALGORITHMS];
 };
 
-/* Collective over the ranks of `world`. What is found is the same on all of them; false, on all too: one could not do its
- * part, and nothing goes on `world` any more. */
+/* Collective over the ranks of `world`, whose costs are measured; they become those of the first start. What is found is the
+ * same on all of them; false, on all too: one could not do its part, and nothing goes on `world` any more. */
 bool trial_start(struct coll_comm *world);
 /* What to multiply the cost of algorithm_at(index) by. */
 double trial_factor(const struct coll_comm *comm, int index, int64_t bytes);

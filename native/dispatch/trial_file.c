@@ -57,21 +57,33 @@ static int key_of(char *key, int ranks)
     PMPI_Get_library_version(library, &length);
     if (uname(&system) != 0)
         return 0;
-    int used = snprintf(key, KEY, "unisono-trial 1|%s|%s|%s|%s|%ld|%d|%s", agree_sources(), library, system.release,
+    int used = snprintf(key, KEY, "unisono-trial 2|%s|%s|%s|%s|%ld|%d|%s", agree_sources(), library, system.release,
                         system.machine, sysconf(_SC_NPROCESSORS_ONLN), ranks, cpu);
     return used > 0 && used < KEY ? used : 0;
 }
 
-static bool is_good(const struct trial *trial)
+static bool are_times(const float *values, int count)
 {
-    for (int size = 0; size < TRIAL_SIZES; size++)
-        for (int i = 0; i < TRIAL_ALGORITHMS; i++)
-            if (!isfinite(trial->factor[size][i]) || trial->factor[size][i] < 0)
-                return false;
+    for (int i = 0; i < count; i++)
+        if (!isfinite(values[i]) || values[i] < 0)
+            return false;
     return true;
 }
 
-/* The key, a zero, and the factors. */
+static bool is_good(const struct trial *trial)
+{
+    const struct costs *costs = &trial->costs;
+    const double known[] = {costs->node_latency, costs->node_byte, costs->fabric_latency, costs->fabric_byte,
+                            costs->fabric_message};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!isfinite(known[i]) || known[i] <= 0)
+            return false;
+    return trial->starts >= 1 && trial->starts <= TRIAL_STARTS &&
+           are_times(*trial->ours, TRIAL_SIZES * COLLECTIVES) && are_times(*trial->mpis, TRIAL_SIZES * COLLECTIVES) &&
+           are_times(*trial->factor, TRIAL_SIZES * TRIAL_ALGORITHMS);
+}
+
+/* The key, a zero, and what was found, as it is in memory. */
 bool trial_read(struct trial *trial, int ranks)
 {
     char key[KEY], there[KEY], path[PATH];

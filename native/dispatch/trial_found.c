@@ -21,6 +21,32 @@ int trial_rival_of(enum collective collective)
     return TRIAL_ALGORITHMS - COLLECTIVES + (int)collective;
 }
 
+float trial_bounded(double factor)
+{
+    const double most = 1e4;
+    return (float)fmin(fmax(factor, 1 / most), most);
+}
+
+static void take_less(float *known, const float *more, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (more[i] > 0 && (known[i] == 0 || more[i] < known[i]))
+            known[i] = more[i];
+}
+
+void trial_merge(const struct trial *latest)
+{
+    take_less(*trial_found.ours, *latest->ours, TRIAL_SIZES * COLLECTIVES);
+    take_less(*trial_found.mpis, *latest->mpis, TRIAL_SIZES * COLLECTIVES);
+    take_less(*trial_found.factor, *latest->factor, TRIAL_SIZES * TRIAL_ALGORITHMS);
+    for (int size = 0; size < TRIAL_SIZES; size++)
+        for (enum collective one = 0; one < COLLECTIVES; one++) {
+            const double ours = (double)trial_found.ours[size][one], mpis = (double)trial_found.mpis[size][one];
+            if (ours > 0 && mpis > 0)
+                trial_found.factor[size][trial_rival_of(one)] = trial_bounded(mpis / ours);
+        }
+}
+
 /* The nearest size from `size` on, in steps of `step`, at which something is known; -1: none. */
 static int known(int index, int size, int step)
 {

@@ -89,6 +89,28 @@ bool task_set_up_typed(struct task *task, enum collective collective, const stru
     return true;
 }
 
+/* Whether a rank has as many blocks to send as there are ranks. */
+static bool sends_blocks(enum collective collective)
+{
+    return collective == COLL_ALLTOALL || collective == COLL_IALLTOALL || collective == COLL_SCATTER ||
+           collective == COLL_SCATTERV || collective == COLL_REDUCE_SCATTER_BLOCK;
+}
+
+void task_write(const struct task *task, const struct coll_comm *comm)
+{
+    enum { LINE = 64 };
+    const enum collective collective = task->call.collective;
+    const bool in_place = collective == COLL_BCAST || collective == COLL_IBCAST;
+    volatile char *data = in_place ? task->room->receive : task->room->send;
+    int64_t bytes = task->call.own;
+    if (task_is_typed(collective))
+        bytes *= (bytes == plain_size ? 1 : 2) * blocks_of(task, comm);
+    else if (sends_blocks(collective))
+        bytes *= comm->ranks;
+    for (int64_t i = 0; i < bytes && (!in_place || comm->rank == task->call.root); i += LINE)
+        data[i] = data[i];
+}
+
 /* What dispatch does of an alltoallw whose types have gaps. */
 static int run_packed(const struct task *task, const struct algorithm *algorithm, struct coll_comm *comm)
 {

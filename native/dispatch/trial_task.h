@@ -4,9 +4,6 @@
 
 #include "trial.h"
 
-/* Rounds are told apart as odd and even. */
-enum { HALVES = 2 };
-
 /* An element of types with gaps; how many sizes of a collective are tried of which ranks know nothing (task_is_typed). */
 enum { PART = 64, TYPED = 3, DIMENSIONS = 3 };
 
@@ -28,9 +25,8 @@ struct task {
     const struct trial_room *room;
     struct shape shape;
     struct call call;
-    int count, calls;
+    int count, calls; /* algorithms, and calls of each in a round */
     int algorithm[TRIAL_ALGORITHMS];
-    double seconds[HALVES][TRIAL_ALGORITHMS];
 };
 
 bool task_is_rooted(enum collective collective);
@@ -48,6 +44,10 @@ bool task_set_up_typed(struct task *task, enum collective collective, const stru
 /* Collective over `comm`: the type, the grid and its neighbours. */
 void task_prepare(struct trial_room *room, MPI_Comm comm);
 void task_end(struct trial_room *room);
+
+/* Before each call: all cache lines of what this rank sends are this core's alone, as in a program that has just made it.
+ * Otherwise who read them before would still have them. */
+void task_write(const struct task *task, const struct coll_comm *comm);
 
 /* MPI error code. */
 int task_run_ours(const struct task *task, const struct algorithm *algorithm, struct coll_comm *comm);

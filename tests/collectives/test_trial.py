@@ -18,6 +18,8 @@ PROGRAM = str(Path(__file__).parent / "programs" / "sizes.c")
 SIZES, MOST = 8, 256
 BYTES = 4 * SIZES * MOST
 """Of the factors, at the end of a file: by size and number of the algorithm."""
+STARTS = 3
+"""So many starts try."""
 LAUNCHES = 20
 
 
@@ -45,6 +47,16 @@ def _tried(tools: Toolchain, folder: Path, program: Path, cache: Path) -> Path:
     raise AssertionError(f"other processes were running at {LAUNCHES} launches")
 
 
+def _starts(content: bytes) -> int:
+    """At how many the file says that it was tried: behind its key."""
+    (starts,) = struct.unpack_from("<i", content, content.index(b"\0") + 1)
+    return int(starts)
+
+
+def _factors(content: bytes) -> list[float]:
+    return list(struct.unpack(f"<{SIZES * MOST}f", content[-BYTES:]))
+
+
 def _bcast_by(ran: Ran) -> set[str]:
     return set(re.findall(r"unisono: +bcast +\S+ +(\S+) +\d+$", ran.error, re.MULTILINE))
 
@@ -53,7 +65,7 @@ def test_what_was_found_is_what_the_next_run_goes_by(tools: Toolchain, tmp_path:
     program = compiled(tools, tmp_path, PROGRAM)
     file = _tried(tools, tmp_path, program, tmp_path / "cache")
     content = file.read_bytes()
-    factors = list(struct.unpack(f"<{SIZES * MOST}f", content[-BYTES:]))
+    factors = _factors(content)
     found = {name for i, name in enumerate(NAMES) for size in range(SIZES) if factors[size * MOST + i]}
     assert {
         "bcast_cells",
@@ -69,7 +81,9 @@ def test_what_was_found_is_what_the_next_run_goes_by(tools: Toolchain, tmp_path:
     for size in range(SIZES):  # as if on this machine one of them were the best at every size
         for i, name in enumerate(NAMES):
             factors[size * MOST + i] = 1e-4 if name == "bcast_flat_tree" else 1.0
-    written = content[:-BYTES] + struct.pack(f"<{SIZES * MOST}f", *factors)
+    last = content.index(b"\0") + 1
+    written = content[:last] + struct.pack("<i", STARTS) + content[last + 4 : -BYTES]
+    written += struct.pack(f"<{SIZES * MOST}f", *factors)
     for _ in range(LAUNCHES):
         file.write_bytes(written)
         if _bcast_by(_run(tools, tmp_path, program, tmp_path / "cache")) == {"unisono/flat_tree"}:
@@ -77,6 +91,32 @@ def test_what_was_found_is_what_the_next_run_goes_by(tools: Toolchain, tmp_path:
     else:
         raise AssertionError("the file was not read")
     assert file.read_bytes() == written
+
+
+def test_starts_try_again_and_the_least_counts(tools: Toolchain, tmp_path: Path) -> None:
+    """What disturbed one start does not stay."""
+    program = compiled(tools, tmp_path, PROGRAM)
+    file = _tried(tools, tmp_path, program, tmp_path / "cache")
+    first = file.read_bytes()
+    assert _starts(first) == 1
+    rivals = range(len(NAMES), MOST)
+    disturbed = [factor if n % MOST in rivals else 1e3 * factor for n, factor in enumerate(_factors(first))]
+    before = first[:-BYTES] + struct.pack(f"<{SIZES * MOST}f", *disturbed)
+    file.write_bytes(before)
+    for starts in range(2, STARTS + 1):
+        for _ in range(LAUNCHES):
+            _run(tools, tmp_path, program, tmp_path / "cache")
+            if file.read_bytes() != before:
+                break
+        after = file.read_bytes()
+        assert (_starts(after), len(after)) == (starts, len(before))
+        for n, (one, other) in enumerate(zip(_factors(before), _factors(after), strict=True)):
+            assert n % MOST in rivals or one == 0 or 0 < other <= one
+        before = after
+    known = [(one, other) for one, other in zip(disturbed, _factors(before), strict=True) if one > 0]
+    assert sum(other < one / 10 for one, other in known) > len(known) / 4, "as far as there was time"
+    _run(tools, tmp_path, program, tmp_path / "cache")
+    assert file.read_bytes() == before, "later ones go by it"
 
 
 def test_a_damaged_file_is_not_believed(tools: Toolchain, tmp_path: Path) -> None:

@@ -1,0 +1,17 @@
+/* How long the calls of a task take. All ranks begin each of them together, as in a study (native/bench): behind one another, calls
+ * in which some ranks only send would take less than a program waits for one. */
+#ifndef UNISONO_TRIAL_TIME_H
+#define UNISONO_TRIAL_TIME_H
+
+#include "trial_task.h"
+
+enum { TRIAL_CALLS_MOST = 8 };
+
+/* All of its algorithms, some rounds. Collective. */
+void trial_time(const struct task *task, struct coll_comm *comm);
+/* Of each call the slowest rank's time, on all ranks. Collective. */
+bool trial_share_times(const struct task *task, const struct coll_comm *comm);
+/* Then: the least seconds of one of them in even (0) or in odd rounds (1). */
+double trial_least(const struct task *task, int which, int half);
+
+#endif
