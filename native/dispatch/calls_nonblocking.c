@@ -45,17 +45,17 @@ static void receive(struct wish *wish, struct packed side)
         wish->receive = side;
 }
 
-/* The MPI library's: false. Counted for UNISONO_VERBOSE, by what is significant on this rank. */
-static bool left(enum collective collective, MPI_Count count, MPI_Datatype type)
+/* The MPI library's: false. Its message size is told by what is significant on this rank. */
+static bool left(MPI_Comm comm, enum collective collective, MPI_Count count, MPI_Datatype type)
 {
-    nonblocking_left(collective, count, type);
+    nonblocking_left(comm, collective, count, type);
     return false;
 }
 
 /* The same with a root, which between groups may be MPI_ROOT or MPI_PROC_NULL: nothing else need be significant then. */
-static bool left_to_root(enum collective collective, int root, MPI_Count count, MPI_Datatype type)
+static bool left_to_root(MPI_Comm comm, enum collective collective, int root, MPI_Count count, MPI_Datatype type)
 {
-    return root >= 0 && left(collective, count, type);
+    return root >= 0 && left(comm, collective, count, type);
 }
 
 /* Whether a root is one. */
@@ -68,7 +68,7 @@ bool dispatch_ibarrier(MPI_Comm comm, MPI_Request *request, int *error)
 {
     const struct wish wish = {.call = {.collective = COLL_IBARRIER}};
     struct comm_state *state = comm_state_of_nonblocking(comm);
-    return (state != NULL && nonblocking_begin(state, &wish, request, error)) || left(COLL_IBARRIER, 0, MPI_BYTE);
+    return (state != NULL && nonblocking_begin(state, &wish, request, error)) || left(comm, COLL_IBARRIER, 0, MPI_BYTE);
 }
 
 bool dispatch_ibcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request *request,
@@ -78,16 +78,16 @@ bool dispatch_ibcast(void *buffer, MPI_Count count, MPI_Datatype type, int root,
     struct wish wish = {.call = {.collective = COLL_IBCAST, .root = root}};
     struct packed side;
     if (!is_root_sound(state, root) || !look_at(buffer, count, type, &side, &wish.call.bytes))
-        return left_to_root(COLL_IBCAST, root, count, type);
+        return left_to_root(comm, COLL_IBCAST, root, count, type);
     if (state->rank == root)
         send(&wish, side);
     else
         receive(&wish, side);
-    return nonblocking_begin(state, &wish, request, error) || left_to_root(COLL_IBCAST, root, count, type);
+    return nonblocking_begin(state, &wish, request, error) || left_to_root(comm, COLL_IBCAST, root, count, type);
 }
 
 /* All that combine; a rank sends `blocks` times what it receives. */
-static bool combine(struct comm_state *state, enum collective collective, int root, const void *from, int blocks,
+static bool combine(MPI_Comm comm, struct comm_state *state, enum collective collective, int root, const void *from, int blocks,
                     void *to, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Request *request, int *error)
 {
     struct wish wish = {.call = {.collective = collective, .root = root, .count = count}};
@@ -97,11 +97,11 @@ static bool combine(struct comm_state *state, enum collective collective, int ro
     if (state == NULL || !look_at(from == MPI_IN_PLACE ? to : from, count, type, &in, &wish.call.bytes) ||
         (gets && !look_at(to, count, type, &out, &wish.call.bytes)) || types_op(in.layout.kind, op) != OP_PREDEFINED ||
         in.layout.size != in.layout.extent || !serve_reduction(state, &wish.call.reduction, type, op, &in.layout))
-        return left_to_root(collective, root, count, type);
+        return left_to_root(comm, collective, root, count, type);
     send(&wish, all_of(in, blocks));
     if (gets)
         receive(&wish, out);
-    return nonblocking_begin(state, &wish, request, error) || left_to_root(collective, root, count, type);
+    return nonblocking_begin(state, &wish, request, error) || left_to_root(comm, collective, root, count, type);
 }
 
 bool dispatch_ireduce(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
@@ -110,40 +110,40 @@ bool dispatch_ireduce(const void *send, void *receive, MPI_Count count, MPI_Data
     struct comm_state *state = comm_state_of_nonblocking(comm);
     if (!is_root_sound(state, root) || (send == MPI_IN_PLACE && state->rank != root))
         state = NULL;
-    return combine(state, COLL_IREDUCE, root, send, 1, receive, count, type, op, request, error);
+    return combine(comm, state, COLL_IREDUCE, root, send, 1, receive, count, type, op, request, error);
 }
 
 bool dispatch_iallreduce(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                          MPI_Request *request, int *error)
 {
     struct comm_state *state = comm_state_of_nonblocking(comm);
-    return combine(state, COLL_IALLREDUCE, 0, send, 1, receive, count, type, op, request, error);
+    return combine(comm, state, COLL_IALLREDUCE, 0, send, 1, receive, count, type, op, request, error);
 }
 
 bool dispatch_iscan(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                     MPI_Request *request, int *error)
 {
     struct comm_state *state = comm_state_of_nonblocking(comm);
-    return combine(state, COLL_ISCAN, 0, send, 1, receive, count, type, op, request, error);
+    return combine(comm, state, COLL_ISCAN, 0, send, 1, receive, count, type, op, request, error);
 }
 
 bool dispatch_iexscan(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                       MPI_Request *request, int *error)
 {
     struct comm_state *state = comm_state_of_nonblocking(comm);
-    return combine(state, COLL_IEXSCAN, 0, send, 1, receive, count, type, op, request, error);
+    return combine(comm, state, COLL_IEXSCAN, 0, send, 1, receive, count, type, op, request, error);
 }
 
 bool dispatch_ireduce_scatter_block(const void *send, void *receive, MPI_Count count, MPI_Datatype type, MPI_Op op,
                                     MPI_Comm comm, MPI_Request *request, int *error)
 {
     struct comm_state *state = comm_state_of_nonblocking(comm);
-    return combine(state, COLL_IREDUCE_SCATTER_BLOCK, 0, send, state != NULL ? state->ranks : 0, receive, count, type,
+    return combine(comm, state, COLL_IREDUCE_SCATTER_BLOCK, 0, send, state != NULL ? state->ranks : 0, receive, count, type,
                    op, request, error);
 }
 
 /* iallgather and ialltoall, where a rank sends `blocks` blocks. */
-static bool exchange(struct comm_state *state, enum collective collective, const void *from, MPI_Count send_count,
+static bool exchange(MPI_Comm comm, struct comm_state *state, enum collective collective, const void *from, MPI_Count send_count,
                      MPI_Datatype send_type, int blocks, void *to, MPI_Count count, MPI_Datatype type,
                      MPI_Request *request, int *error)
 {
@@ -151,28 +151,28 @@ static bool exchange(struct comm_state *state, enum collective collective, const
     struct packed in, out;
     int64_t sent = 0;
     if (state == NULL || !look_at(to, count, type, &out, &wish.call.bytes))
-        return left(collective, count, type);
+        return left(comm, collective, count, type);
     if (from == MPI_IN_PLACE)
         in = blocks == 1 ? block_of(out, state->rank) : out;
     else if (!look_at(from, send_count, send_type, &in, &sent) || sent != wish.call.bytes)
-        return left(collective, count, type);
+        return left(comm, collective, count, type);
     send(&wish, all_of(in, blocks));
     receive(&wish, all_of(out, state->ranks));
-    return nonblocking_begin(state, &wish, request, error) || left(collective, count, type);
+    return nonblocking_begin(state, &wish, request, error) || left(comm, collective, count, type);
 }
 
 bool dispatch_iallgather(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
                          MPI_Datatype type, MPI_Comm comm, MPI_Request *request, int *error)
 {
     struct comm_state *state = comm_state_of_nonblocking(comm);
-    return exchange(state, COLL_IALLGATHER, send, send_count, send_type, 1, receive, count, type, request, error);
+    return exchange(comm, state, COLL_IALLGATHER, send, send_count, send_type, 1, receive, count, type, request, error);
 }
 
 bool dispatch_ialltoall(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *receive, MPI_Count count,
                         MPI_Datatype type, MPI_Comm comm, MPI_Request *request, int *error)
 {
     struct comm_state *state = comm_state_of_nonblocking(comm);
-    return exchange(state, COLL_IALLTOALL, send, send_count, send_type, state != NULL ? state->ranks : 0, receive,
+    return exchange(comm, state, COLL_IALLTOALL, send, send_count, send_type, state != NULL ? state->ranks : 0, receive,
                     count, type, request, error);
 }
 
@@ -187,12 +187,12 @@ bool dispatch_igather(const void *from, MPI_Count send_count, MPI_Datatype send_
     const MPI_Count counted = in_place ? count : send_count;
     const MPI_Datatype typed = in_place ? type : send_type;
     if (!is_root_sound(state, root))
-        return left_to_root(COLL_IGATHER, root, counted, typed);
+        return left_to_root(comm, COLL_IGATHER, root, counted, typed);
     const bool is_root = state->rank == root;
     if ((in_place && !is_root) || (is_root && !look_at(to, count, type, &all, &wish.call.bytes)) ||
         (!in_place && !look_at(from, send_count, send_type, &own, &sent)) ||
         (is_root && !in_place && sent != wish.call.bytes))
-        return left_to_root(COLL_IGATHER, root, counted, typed);
+        return left_to_root(comm, COLL_IGATHER, root, counted, typed);
     wish.call.bytes = is_root ? wish.call.bytes : sent;
     if (in_place)
         wish.call.send = block_of(all, root).data;
@@ -201,7 +201,7 @@ bool dispatch_igather(const void *from, MPI_Count send_count, MPI_Datatype send_
     if (is_root)
         receive(&wish, all_of(all, state->ranks));
     wish.keeps = in_place && !all.layout.contiguous;
-    return nonblocking_begin(state, &wish, request, error) || left_to_root(COLL_IGATHER, root, counted, typed);
+    return nonblocking_begin(state, &wish, request, error) || left_to_root(comm, COLL_IGATHER, root, counted, typed);
 }
 
 bool dispatch_iscatter(const void *from, MPI_Count send_count, MPI_Datatype send_type, void *to, MPI_Count count,
@@ -215,15 +215,15 @@ bool dispatch_iscatter(const void *from, MPI_Count send_count, MPI_Datatype send
     const MPI_Count counted = in_place ? send_count : count;
     const MPI_Datatype typed = in_place ? send_type : type;
     if (!is_root_sound(state, root))
-        return left_to_root(COLL_ISCATTER, root, counted, typed);
+        return left_to_root(comm, COLL_ISCATTER, root, counted, typed);
     const bool is_root = state->rank == root;
     if ((in_place && !is_root) || (is_root && !look_at(from, send_count, send_type, &all, &wish.call.bytes)) ||
         (!in_place && !look_at(to, count, type, &own, &got)) || (is_root && !in_place && got != wish.call.bytes))
-        return left_to_root(COLL_ISCATTER, root, counted, typed);
+        return left_to_root(comm, COLL_ISCATTER, root, counted, typed);
     wish.call.bytes = is_root ? wish.call.bytes : got;
     if (is_root)
         send(&wish, all_of(all, state->ranks));
     if (!in_place)
         receive(&wish, own);
-    return nonblocking_begin(state, &wish, request, error) || left_to_root(COLL_ISCATTER, root, counted, typed);
+    return nonblocking_begin(state, &wish, request, error) || left_to_root(comm, COLL_ISCATTER, root, counted, typed);
 }

@@ -19,7 +19,7 @@ static int fit(const struct rule *rule, const struct place *place)
     return 4 * (rule->nodes != ANY) + 2 * (rule->ppn != ANY) + (rule->dimensions > 0);
 }
 
-static const struct rule *best(const struct rules *rules, enum collective collective, const struct place *place,
+const struct rule *choice_rule(const struct rules *rules, enum collective collective, const struct place *place,
                                int64_t bytes)
 {
     const struct rule *found = NULL;
@@ -102,7 +102,7 @@ void choice_from_rules(struct choice *choice, const struct rules *rules, enum co
     for (int i = 0; i < count; i++) {
         if (i + 1 < count && begins[i + 1] == begins[i])
             continue;
-        const struct rule *rule = best(rules, collective, place, begins[i]);
+        const struct rule *rule = choice_rule(rules, collective, place, begins[i]);
         const struct range *other = others != NULL ? choice_at(others, begins[i]) : NULL;
         struct range range;
         take(&range, rule, ordered);

@@ -25,6 +25,9 @@ struct place {
     int extent[TORUS_MOST];
 };
 
+/* The rule that counts there, which names the place most exactly; NULL: none. */
+const struct rule *choice_rule(const struct rules *rules, enum collective collective, const struct place *place,
+                               int64_t bytes);
 /* Sizes without a rule are `others`', or mpi's where that is NULL. `ordered`: rules speak of algorithms that keep the order of
    a reduction, or not at all. */
 void choice_from_rules(struct choice *choice, const struct rules *rules, enum collective collective,

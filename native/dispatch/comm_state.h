@@ -41,6 +41,7 @@ struct comm_state {
     int64_t begun;        /* the first of them, or the last look: nanoseconds of a clock */
     bool ready;           /* choices may be looked up */
     bool failed;          /* cannot be equipped */
+    bool is_nowhere;      /* it is not known where its ranks are */
     int later;            /* nonblocking calls, until memory for them is offered (offer.h) */
     bool is_offered;      /* that has been, or all ranks were asked for it together */
     struct peers *peers;  /* NULL: not looked at yet */
@@ -79,6 +80,10 @@ struct comm_state *comm_state_find(MPI_Comm comm);
 
 /* Of a nonblocking call, which is counted by itself. Local. NULL: it is the MPI library's. */
 struct comm_state *comm_state_of_nonblocking(MPI_Comm comm);
+
+/* Of any communicator, whether it is served or not: where its ranks are. Local. NULL: between groups, of one rank, or not
+ * known. */
+const struct comm_state *comm_state_placed(MPI_Comm comm);
 
 /* Local: looks where its ranks are, if that has not been done. False: it cannot be served. */
 bool comm_state_find_place(struct comm_state *state);

@@ -96,6 +96,9 @@ bool dispatch_scatterv(const void *send, struct dispatch_vector given, MPI_Datat
 /* Nonblocking collectives: whether any may be served; how many of them are under way on this rank. Their requests are
  * generalized ones of MPI, so that everything that completes requests knows them; what it awaits has to be moved on before. */
 extern unsigned char dispatch_posts;
+/* The MPI library has been given an algorithm for the call that begins (libnbc.h), and afterwards is given it no more. */
+extern bool dispatch_held;
+void dispatch_release(void);
 extern int dispatch_under_way;
 
 bool dispatch_ibarrier(MPI_Comm comm, MPI_Request *request, int *error);

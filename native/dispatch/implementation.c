@@ -8,7 +8,7 @@ static struct implementation known[IMPLEMENTATIONS_MOST];
 static int count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static const char ours[] = "unisono/", tuned[] = "tuned/";
+static const char ours[] = "unisono/", tuned[] = "tuned/", libnbc[] = "libnbc/";
 
 static bool is_name(const char *text, size_t length)
 {
@@ -37,9 +37,13 @@ static bool understand(struct implementation *made, struct problem *problem)
         made->kind = BY_MPI;
         return true;
     }
-    made->kind = strncmp(word, ours, strlen(ours)) == 0     ? BY_OURS
-                 : strncmp(word, tuned, strlen(tuned)) == 0 ? BY_TUNED
-                                                            : BY_COMPONENT;
+    made->kind = strncmp(word, ours, strlen(ours)) == 0       ? BY_OURS
+                 : strncmp(word, tuned, strlen(tuned)) == 0   ? BY_TUNED
+                 : strncmp(word, libnbc, strlen(libnbc)) == 0 ? BY_LIBNBC
+                                                              : BY_COMPONENT;
+    if (made->kind == BY_LIBNBC && !collective_is_nonblocking(made->collective))
+        return problem_set(problem, "'%.60s': coll/libnbc serves nonblocking collectives, %s blocks", word,
+                           collective_names[made->collective]);
     if (made->kind != BY_OURS && collective_is_near(made->collective)) /* a copy would not know the neighbours */
         return problem_set(problem, "'%.60s': %s is served by unisono/... or mpi", word,
                            collective_names[made->collective]);
@@ -52,6 +56,8 @@ static bool understand(struct implementation *made, struct problem *problem)
         return problem_set(problem, "'%.60s': a segment is a whole number of bytes", word);
     memcpy(made->name, name, length);
     made->name[length] = '\0';
+    if (made->kind == BY_LIBNBC && made->segment != 0)
+        return problem_set(problem, "'%.60s': coll/libnbc cuts no segments", word);
     if (made->kind != BY_OURS)
         return true;
     made->algorithm = algorithm_find(made->collective, made->name);

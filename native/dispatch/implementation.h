@@ -3,6 +3,7 @@
  *     mpi                              the MPI library, untouched
  *     unisono/ALGORITHM[:SEGMENT]      ours, named without the collective: unisono/pull, unisono/pipeline:16384
  *     tuned/ALGORITHM[:SEGMENT]        Open MPI's coll/tuned, made to take that algorithm
+ *     libnbc/ALGORITHM                 Open MPI's coll/libnbc, made to take that algorithm; of nonblocking collectives (libnbc.h)
  *     COMPONENT                        a component of Open MPI: han, sm, adapt ...
  *
  * A segment is bytes. Each (collective, word) is one object for the whole run. */
@@ -16,7 +17,7 @@
 
 enum { IMPLEMENTATIONS_MOST = 1024, WORD_BYTES = 64, SIZE_BINS = 65 };
 
-enum implementation_kind { BY_MPI, BY_OURS, BY_TUNED, BY_COMPONENT };
+enum implementation_kind { BY_MPI, BY_OURS, BY_TUNED, BY_LIBNBC, BY_COMPONENT };
 
 /* Calls it served of one power of two of message sizes. */
 struct served {
@@ -31,6 +32,7 @@ struct implementation {
     char name[WORD_BYTES];             /* of the algorithm, or of the component */
     const struct algorithm *algorithm; /* BY_OURS */
     int64_t segment;                   /* 0: not said */
+    int number;                        /* BY_LIBNBC: as its variable takes it; 0: it is not there, or not on all ranks */
     struct served *served;             /* SIZE_BINS of them; NULL until it has served while somebody wants to know */
 };
 

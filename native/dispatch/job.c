@@ -10,6 +10,7 @@
 #include "device.h"
 #include "dispatch.h"
 #include "measure.h"
+#include "libnbc.h"
 #include "measure_ways.h"
 #include "nonblocking.h"
 #include "ordered.h"
@@ -226,6 +227,7 @@ void dispatch_finish(void)
     comm_state_finish();
     types_finish();
     duplicates_end();
+    libnbc_end();
     rules_free(&job.rules);
     rules_free(&job.forced);
     job.started = false;

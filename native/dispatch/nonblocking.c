@@ -5,6 +5,7 @@
 #include "dispatch.h"
 #include "failure.h"
 #include "job.h"
+#include "libnbc.h"
 #include "node/posts.h"
 #include "node/wait.h"
 #include "offer.h"
@@ -142,11 +143,14 @@ static bool is_served_at_all(enum collective collective)
            (job.reproducible == REPRODUCIBLE_NOT || !collective_reduces(collective));
 }
 
+/* Whether any names one of ours. */
 static bool any_rule(const struct rules *rules)
 {
     bool any = false;
     for (int i = 0; i < rules->count; i++)
-        any = any || is_served_at_all(rules->rule[i].collective);
+        for (int k = 0; k < rules->rule[i].count; k++)
+            any = any || (is_served_at_all(rules->rule[i].collective) &&
+                          rules->rule[i].implementation[k]->kind == BY_OURS);
     return any;
 }
 
@@ -161,17 +165,21 @@ const struct implementation *nonblocking_choose(struct comm_state *state, const 
     const struct implementation *chosen = NULL;
     for (int i = 0; range != NULL && i < range->count && chosen == NULL; i++) {
         const struct implementation *one = range->implementation[i];
-        if (one->kind == BY_MPI || (one->kind == BY_OURS && algorithm_applies(one->algorithm, state->posted, &shape)))
+        if (one->kind == BY_MPI || (one->kind == BY_LIBNBC && one->number > 0) ||
+            (one->kind == BY_OURS && algorithm_applies(one->algorithm, state->posted, &shape)))
             chosen = one;
     }
     return chosen != NULL && chosen->kind == BY_OURS ? chosen : NULL;
 }
 
-void nonblocking_left(enum collective collective, MPI_Count count, MPI_Datatype type)
+void nonblocking_left(MPI_Comm comm, enum collective collective, MPI_Count count, MPI_Datatype type)
 {
     MPI_Count size = 0;
-    if (job.verbose && (count == 0 || PMPI_Type_size_x(type, &size) == MPI_SUCCESS))
-        verbose_count(implementation_mpi(collective), count * size);
+    if (count < 0 || (count > 0 && PMPI_Type_size_x(type, &size) != MPI_SUCCESS))
+        return;
+    const struct implementation *one = libnbc_hold(comm, collective, count * size);
+    if (job.verbose)
+        verbose_count(one != NULL ? one : implementation_mpi(collective), count * size);
 }
 
 /* What is sent, in one piece; it is read while the operation begins. */
@@ -271,7 +279,8 @@ static bool is_allowed(void)
 /* Without a rule nothing serves where ranks share CPUs, as nothing is tried there (trial.h). */
 bool nonblocking_is_wanted(void)
 {
-    return any_rule(&job.forced) || (job.is_on && (any_rule(&job.rules) || (job.by_costs && !is_crowded)));
+    return is_allowed() &&
+           (any_rule(&job.forced) || (job.is_on && (any_rule(&job.rules) || (job.by_costs && !is_crowded))));
 }
 
 /* Memory for the communicator: collective. */
@@ -295,17 +304,20 @@ void nonblocking_start(void)
 {
     struct comm_state *world = is_allowed() ? comm_state_now(MPI_COMM_WORLD) : NULL;
     is_crowded = world != NULL && world->peers->crowded;
-    dispatch_posts = world != NULL && nonblocking_is_wanted();
-    if (dispatch_posts)
+    const bool wanted = world != NULL && nonblocking_is_wanted();
+    if (wanted)
         prepare(world);
+    dispatch_posts = libnbc_start() || wanted;
 }
 
 void nonblocking_ask(struct comm_state *state)
 {
-    dispatch_posts = is_allowed();
-    if (dispatch_posts && !state->is_offered)
+    if (!is_allowed())
+        return;
+    dispatch_posts = true;
+    if (!state->is_offered)
         prepare(state);
-    else if (dispatch_posts && state->offer != NULL)
+    else if (state->offer != NULL)
         offer_await(state);
 }
 

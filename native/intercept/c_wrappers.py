@@ -167,7 +167,10 @@ int on_{function.name}({declared})
     int status = MPI_SUCCESS;
     if (dispatch_posts && dispatch_{function.name.removesuffix("_c").lower()}({passed}, &status))
         return status;
-    return REAL({function.name})({passed});
+    status = REAL({function.name})({passed});
+    if (__builtin_expect(dispatch_held, false))
+        dispatch_release();
+    return status;
 }}
 """
 

@@ -118,3 +118,55 @@ def test_fortran(name: str, binding: int, tmp_path: Path) -> None:
     ran = run(tools, tmp_path, program, ranks=2, env=FORCE, record=False)
     assert (ran.status, ran.out.split()) == (0, ["right"]), ran.out + ran.error
     assert _served(ran.error, "iallreduce")["unisono/posted"] == 200
+
+
+def _of_the_mpi(folder: Path) -> dict[str, str]:
+    """Rules that give calls to algorithms of coll/libnbc."""
+    rules = folder / "rules"
+    lines = (
+        "ibcast * * 0 1000 libnbc/linear",
+        "ibcast * * 1001 max libnbc/chain",
+        "iallgather * * 4096 max libnbc/recursive_doubling,mpi",
+        "ireduce * * 0 max libnbc/nothing,libnbc/binomial",
+        "iallreduce * * 0 max libnbc/nothing",
+    )
+    rules.write_text("\n".join(("unisono-rules 1", *lines, "")))
+    return {"UNISONO_RULES": str(rules), "UNISONO_VERBOSE": "1"}
+
+
+@pytest.mark.parametrize("places", [{}, {"UNISONO_FAKE_NODES": "2,1"}], ids=["one node", "several"])
+def test_the_mpis_own_algorithms_by_size(tools: Toolchain, places: dict[str, str], tmp_path: Path) -> None:
+    """Of Open MPI, on one node and on several; where they are not there all is the MPI's by itself."""
+    program = compiled(tools, tmp_path, str(PROGRAMS / "later_sizes.c"))
+    env = _of_the_mpi(tmp_path) | places
+    ran = run(tools, tmp_path, program, ranks=3, env=env, record=False)
+    assert (ran.status, ran.out.split()) == (0, ["right"] * 3), ran.out + ran.error
+    calls = 2 * 3  # of each size, of which there are four
+    if tools.name.startswith("openmpi"):
+        assert _served(ran.error, "ibcast") == {"libnbc/linear": 2 * calls, "libnbc/chain": 2 * calls}
+        assert _served(ran.error, "iallgather") == {"libnbc/recursive_doubling": 2 * calls, "mpi": 2 * calls}
+        assert _served(ran.error, "ireduce") == {"libnbc/binomial": 4 * calls}
+    else:
+        assert "libnbc/" not in ran.error
+    assert _served(ran.error, "iallreduce") in ({"mpi": 4 * calls}, {}), "no such algorithm"
+
+
+def test_the_mpis_own_algorithms_are_left_to_it_where_there_are_threads(tmp_path: Path) -> None:
+    """Its parameters are the whole process's."""
+    tools = toolchain("openmpi5")
+    program = compiled(tools, tmp_path, str(PROGRAMS / "later_sizes.c"))
+    ran = run(tools, tmp_path, program, "multiple", ranks=2, env=_of_the_mpi(tmp_path), record=False)
+    assert (ran.status, ran.out.split()) == (0, ["right"] * 2), ran.out + ran.error
+    assert "libnbc/" not in ran.error
+
+
+def test_ours_and_the_mpis_own_side_by_side(tmp_path: Path) -> None:
+    tools = toolchain("openmpi5")
+    program = compiled(tools, tmp_path, str(PROGRAMS / "later_sizes.c"))
+    env = {"UNISONO_FORCE": "ibcast=unisono/posted", **_of_the_mpi(tmp_path)}
+    ran = run(tools, tmp_path, program, ranks=2, env=env, record=False)
+    assert (ran.status, ran.out.split()) == (0, ["right"] * 2), ran.out + ran.error
+    short, all_sizes, turns, communicators = 3, 4, 3, 2
+    served = {"unisono/posted": short * turns, "mpi": (communicators * all_sizes - short) * turns}
+    assert _served(ran.error, "ibcast") == served, "ours on the world; a copy has no memory for it yet"
+    assert _served(ran.error, "ireduce") == {"libnbc/binomial": communicators * all_sizes * turns}

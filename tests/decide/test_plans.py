@@ -90,6 +90,28 @@ def test_algorithms_of_mpich_serve_all_sizes_where_its_files_tell_none_apart() -
     assert one.gain.mid < rules["allreduce"][0].gain.mid
 
 
+def test_algorithms_of_libnbc_serve_all_sizes_in_files_and_each_its_own_by_our_library() -> None:
+    chain, linear = (Setting({"coll": "libnbc", "algorithm": name}) for name in ("chain", "linear"))
+    middle = FEW[len(FEW) // 2]
+    landscape = scaled(
+        {
+            chain: {size: 0.4 if size >= middle else 2.0 for size in FEW},
+            linear: {size: 0.7 if size < middle else 1.2 for size in FEW},
+        }
+    )
+    case = Case("ibcast", 4, 2)
+    samples = study(landscape, [DEFAULT, chain, linear], cases=(case,), sizes=FEW, launches=6)
+    found = {one.collective: table for one, table in tables(samples, "median").items()}
+    served = Setting({"preload": "unisono"})
+    assert launches_of(list(found.values())) == [DEFAULT, served]
+    assert set(calls_of(found["ibcast"], DEFAULT)) == set(calls_of(found["ibcast"], served)) == {chain, linear}
+    plans = {plan.launch: plan for plan in build(found, 0.03, 0.95)}
+    (one,) = plans[DEFAULT].rules
+    assert (one.first, one.last, one.call) == (0, None, chain)
+    assert [rule.call for rule in plans[served].rules] == [linear, chain]
+    assert plans[served].gain["ibcast"].low > plans[DEFAULT].gain["ibcast"].high
+
+
 def test_a_component_that_does_not_implement_a_collective_leaves_it_alone() -> None:
     tables_ = group(flat, {"allreduce": [HAN, RING], "alltoall": [RING]}, launches=1)
     assert base_of(tables_["allreduce"], HAN) == HAN

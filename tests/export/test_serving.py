@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.machine.trees import recorded
 from tests.tuning.samples import machine, plan, rule, tuned, tuning
 from unisono.core.errors import UserError
 from unisono.export import caveats, dispatch, export, exportable
@@ -13,6 +14,7 @@ from unisono.export import tuned_rules as rules
 from unisono.export.serving import compile_serving
 from unisono.export.words import plan_words
 from unisono.machine.description import Mpi
+from unisono.mpi.openmpi.ompi_info import parse_algorithms
 from unisono.parameters.spelling import require_mpi
 from unisono.tuning.contents import Costs, Tuning
 from unisono.tuning.plans import Plan, Rule
@@ -61,6 +63,28 @@ def test_a_plan_may_compose_anything_by_size() -> None:
         ("alltoall", 1 << 20): "mpi",
     }
     assert found.find("allreduce", 1, 8, 8) == ("mpi",)
+
+
+def test_nonblocking_calls_by_the_mpis_own_algorithms() -> None:
+    """Size by size in our library's rules; in the MPI's files one for all sizes, as its parameter."""
+    chain = {"coll": "libnbc", "algorithm": "chain"}
+    here = machine("5.0.11")
+    assert here.mpi is not None
+    known = {**here.mpi.algorithms, **parse_algorithms(recorded("ompi_info-libnbc-5.0.11.txt"))}
+    here = here.model_copy(update={"mpi": here.mpi.model_copy(update={"algorithms": known})})
+    by_size = plan(launch=LIBRARY, gain={"ibcast": 2.0}, rules=(rule("ibcast", 65536, None, chain),))
+    for_all = plan(gain={"ibcast": 1.3}, rules=(rule("ibcast", 0, None, chain),))
+    served = plan_words(tuning(by_size, for_all), by_size, here)
+    assert served.serving is not None
+    assert served.serving.find("ibcast", 1, 4, 8) == ("mpi",)
+    assert served.serving.find("ibcast", 1, 4, 65536) == ("libnbc/chain",)
+    assert "coll_libnbc_ibcast_algorithm" not in served.mca
+    plain = plan_words(tuning(for_all), for_all, here)
+    assert (plain.serving, plain.rules, plain.notes) == (None, None, ())
+    assert plain.mca == {"coll_libnbc_ibcast_algorithm": "chain"}
+    unknown = plan(gain={"ibcast": 1.3}, rules=(rule("ibcast", 0, None, {**chain, "algorithm": "star"}),))
+    with pytest.raises(UserError, match="coll/libnbc of Open MPI 5.0.11 has no algorithm 'star'; it has linear"):
+        plan_words(tuning(unknown), unknown, here)
 
 
 def test_one_file_serves_all_ranks_that_were_measured_under_the_same_launch_setting() -> None:

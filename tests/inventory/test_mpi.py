@@ -92,6 +92,19 @@ def test_algorithms(version: str, sparbit: bool) -> None:
     assert all(number > 0 for algorithms in found.values() for number in algorithms.values())
 
 
+@pytest.mark.parametrize("version", ["5.0.11", "4.1.4"])
+def test_algorithms_of_nonblocking_collectives(version: str) -> None:
+    found = ompi_info.parse_algorithms(recorded(f"ompi_info-libnbc-{version}.txt"))
+    assert found == {
+        "iallgather": {"linear": 1, "recursive_doubling": 2},
+        "iallreduce": {"ring": 1, "binomial": 2, "rabenseifner": 3, "recursive_doubling": 4},
+        "ibcast": {"linear": 1, "binomial": 2, "chain": 3, "knomial": 4},
+        "iexscan": {"linear": 1, "recursive_doubling": 2},
+        "ireduce": {"chain": 1, "binomial": 2, "rabenseifner": 3},
+        "iscan": {"linear": 1, "recursive_doubling": 2},
+    }
+
+
 def test_parameters() -> None:
     found = ompi_info.parse_parameters(recorded("ompi_info-tuned-4.1.4.txt"))
     assert not found["coll_tuned_use_dynamic_rules"].writeable

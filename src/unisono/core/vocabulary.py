@@ -210,8 +210,13 @@ INTEL = "intel"
 """The value of `coll` for one of Intel MPI's presets; `algorithm` is its number (I_MPI_ADJUST_<COLLECTIVE>). They are
 read at the start, so that each needs a launch."""
 
-NATIVE = ("tuned", MPICH, INTEL)
-"""The values of `coll` under which an algorithm is the MPI's own: files of that MPI can name it for a size."""
+LIBNBC = "libnbc"
+"""The value of `coll` for an algorithm of Open MPI's coll/libnbc, which serves its nonblocking collectives, by the name
+that its parameter takes (coll_libnbc_<collective>_algorithm). Open MPI's files name one for all sizes; our library
+gives each call its own (native/dispatch/libnbc.h)."""
+
+NATIVE = ("tuned", MPICH, INTEL, LIBNBC)
+"""The values of `coll` under which an algorithm is the MPI's own: files of that MPI can name it."""
 
 LEFT_TO_THE_MPI = (MPICH, INTEL)
 """Those of them that our library leaves to the MPI, which has them from its own files."""
@@ -221,13 +226,14 @@ OF_THE_MPI = "algorithm"
 
 
 def whose(setting: Mapping[str, str]) -> str:
-    """Whose algorithm serves the call, as comparisons call it: OF_THE_MPI, UNISONO, MPICH or INTEL."""
-    return setting["coll"] if setting.get("coll") in (UNISONO, *LEFT_TO_THE_MPI) else OF_THE_MPI
+    """Whose algorithm serves the call, as comparisons call it: OF_THE_MPI, UNISONO, LIBNBC, MPICH or INTEL."""
+    return setting["coll"] if setting.get("coll") in (UNISONO, LIBNBC, *LEFT_TO_THE_MPI) else OF_THE_MPI
 
 
 SIZED: dict[str, tuple[str, ...]] = {
     MPICH: ("allgather", "allgatherv", "allreduce", "alltoall", "bcast", "reduce", "reduce_scatter_block"),
     INTEL: ("allgather", "allreduce", "alltoall", "bcast", "gather", "reduce", "scatter"),
+    LIBNBC: (),
 }
 """The collectives whose algorithms these MPIs' files can name by message size; for the others they name one for all."""
 
@@ -347,7 +353,7 @@ def call_part(setting: Setting, call_scope: Sequence[str] = CALL_SCOPE) -> Setti
 def _inside(setting: Setting, call_scope: Sequence[str]) -> Sequence[str]:
     if setting.get("coll") == INTEL:
         return ()
-    return CALL_SCOPE if call_scope and is_ours(setting) else call_scope
+    return CALL_SCOPE if call_scope and (is_ours(setting) or setting.get("coll") == LIBNBC) else call_scope
 
 
 def as_measured(launch: Setting) -> Setting:

@@ -28,6 +28,7 @@ from unisono.core.vocabulary import (
     DEFAULT,
     DISPATCHED,
     LEFT_TO_THE_MPI,
+    LIBNBC,
     NATIVE,
     PRELOAD,
     UNISONO,
@@ -88,15 +89,18 @@ def launches_of(tables: Sequence[Table]) -> list[Setting]:
     for setting in measured:
         key = setting.without("algorithm", "segment")
         found.add(key if key in measured else key.without("coll"))
-    if any(is_ours(setting) for setting in measured):
+    if any(is_ours(setting) or setting.get("coll") == LIBNBC for setting in measured):
         carried = [launch | {PRELOAD: UNISONO} for launch in found if "coll" not in launch]
         found |= {ours for ours in carried if any(_needed(table, ours) for table in tables)}
     return sorted(found)
 
 
 def _needed(table: Table, launch: Setting) -> bool:
-    """Whether our library can use more under a launch part than the MPI's own files can say."""
-    return set(calls_of(table, launch)) > set(calls_of(table, launch.without(PRELOAD)))
+    """Whether our library can use more under a launch part than the MPI's own files can say, or size by size what they
+    say for all sizes."""
+    served = calls_of(table, launch)
+    whole = any(one_for_all(table.case.collective, call) for call in served)
+    return whole or set(served) > set(calls_of(table, launch.without(PRELOAD)))
 
 
 def base_of(table: Table, launch: Setting) -> Setting | None:
@@ -127,7 +131,7 @@ def _native(table: Table, launch: Setting, native: str) -> list[Setting]:
 def _served(table: Table, launch: Setting) -> list[Setting]:
     """What our library could switch to: whatever was switched inside launches of this launch part."""
     rules = calls_of(table, launch)
-    # For all sizes or none: it cannot stand beside ours.
+    # Files have it for all sizes or none: it cannot stand beside ours, but where our library gives it to calls.
     rules = [s for s in rules if not one_for_all(table.case.collective, s)]
     base = base_of(table, launch)
     if base is None or table.case.collective not in DISPATCHED:
@@ -186,7 +190,7 @@ def _course(table: Table, logs: Floats, launch: Setting, margin: float, confiden
     judged = part[0].copy()
     weights = table.weights[sizes]
     complexity = [len(call.only("coll", "algorithm", "segment")) for call in calls]
-    whole = any(one_for_all(table.case.collective, call) for call in calls)
+    whole = PRELOAD not in launch and any(one_for_all(table.case.collective, call) for call in calls)
     found = _cut(part, table.rounds, weights, complexity, margin, confidence, whole=whole)
     for segment in _all_named(found, calls, told, weights):
         within = slice(segment.first, segment.last + 1)

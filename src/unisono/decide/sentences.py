@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from unisono.core.errors import UserError
 from unisono.core.language import N_
 from unisono.core.sizes import format_size, parse_size
-from unisono.core.vocabulary import DEFAULT, INTEL, MPICH, OF_THE_MPI, UNISONO, Case, Setting
+from unisono.core.vocabulary import DEFAULT, INTEL, LIBNBC, MPICH, OF_THE_MPI, UNISONO, Case, Setting
 
 
 def order(value: str) -> tuple[int, int, str]:
@@ -60,6 +60,8 @@ def subject(parameter: str, value: str) -> str:
         return N_("our {value}").format(value=value)
     if parameter == MPICH:
         return N_("MPICH's {value}").format(value=value)
+    if parameter == LIBNBC:
+        return N_("libnbc's {value}").format(value=value)
     if parameter == INTEL:
         return N_("Intel MPI's preset {value}").format(value=value)
     if parameter == "placement":
@@ -71,6 +73,7 @@ def about(parameter: str, rest: Setting) -> str:
     """A parameter as the subject of a sentence about its values: "coll", "algorithm under pml=ucx"."""
     each = {
         UNISONO: N_("each of our algorithms"),
+        LIBNBC: N_("each of libnbc's algorithms"),
         MPICH: N_("each of MPICH's algorithms"),
         INTEL: N_("each of Intel MPI's presets"),
     }
@@ -143,6 +146,7 @@ def untold(parameters: Mapping[Case, Sequence[str]]) -> str:
     """What could not be told, in one sentence with its number. `parameters`: of each case, at least one in all."""
     whole = {
         UNISONO: N_("our algorithms"),
+        LIBNBC: N_("libnbc's algorithms"),
         MPICH: N_("MPICH's algorithms"),
         INTEL: N_("Intel MPI's presets"),
         OF_THE_MPI: N_("tuned's algorithms"),

@@ -137,6 +137,22 @@ def _single(collective: str, plan: Plan, rules: Sequence[Rule], mpi: Mpi, notes:
     return ()
 
 
+def algorithm_number(rule: Rule, mpi: Mpi) -> int:
+    """What Open MPI calls the algorithm of a rule. Raises UserError for one that it does not have."""
+    known, name = mpi.algorithms.get(rule.collective, {}), rule.call["algorithm"]
+    if name not in known:
+        raise UserError(
+            _("{collective}: coll/{coll} of Open MPI {version} has no algorithm {name!r}; it has {known}").format(
+                collective=rule.collective,
+                coll=rule.call.get("coll", "tuned"),
+                version=mpi.version,
+                name=name,
+                known=", ".join(known) or "none",
+            )
+        )
+    return known[name]
+
+
 def _message(rule: Rule, first: int, plan: Plan, mpi: Mpi, notes: list[str]) -> MessageRule:
     call = rule.call
     if call.get("coll", "tuned") != "tuned":
@@ -152,15 +168,9 @@ def _message(rule: Rule, first: int, plan: Plan, mpi: Mpi, notes: list[str]) -> 
     if "algorithm" not in call:
         return MessageRule(first, 0)
     name = call["algorithm"]
-    known = mpi.algorithms.get(rule.collective, {})
-    if name not in known:
-        raise UserError(
-            _("{collective}: coll/tuned of Open MPI {version} has no algorithm {name!r}; it has {known}").format(
-                collective=rule.collective, version=mpi.version, name=name, known=", ".join(known) or "none"
-            )
-        )
+    number = algorithm_number(rule, mpi)
     fan = _CHAIN_FAN if name == "chain" else 0
-    return MessageRule(first, known[name], fan, int(call.get("segment", "0")), _window(rule, plan, mpi, notes))
+    return MessageRule(first, number, fan, int(call.get("segment", "0")), _window(rule, plan, mpi, notes))
 
 
 def _merge(rules: Sequence[MessageRule]) -> tuple[MessageRule, ...]:

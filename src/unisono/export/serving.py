@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from unisono.core.errors import UserError
-from unisono.core.language import N_, _
-from unisono.core.vocabulary import DISPATCHED, LEFT_TO_THE_MPI, WITHOUT_SIZE, is_ours
+from unisono.core.language import N_
+from unisono.core.vocabulary import DISPATCHED, LEFT_TO_THE_MPI, LIBNBC, WITHOUT_SIZE, is_ours
 from unisono.export import dispatch
+from unisono.export.compiled import algorithm_number
 from unisono.export.dispatch import Rules
 from unisono.machine.description import Mpi
 from unisono.parameters.spelling import implementation
@@ -66,19 +66,8 @@ def _rule(rule: Rule, plan: Plan, mpi: Mpi, notes: list[str]) -> dispatch.Rule:
     where = N_("{collective}, {rule} on {nodes} x {ppn} ranks").format(
         collective=rule.collective, rule=rule.range_text(), nodes=plan.nodes, ppn=plan.ppn
     )
-    if call["coll"] == "tuned" and "algorithm" in call:
-        known = mpi.algorithms.get(rule.collective, {})
-        if call["algorithm"] not in known:
-            raise UserError(
-                _(
-                    "{collective}: coll/tuned of Open MPI {version} has no algorithm {algorithm!r}; it has {known}"
-                ).format(
-                    collective=rule.collective,
-                    version=mpi.version,
-                    algorithm=call["algorithm"],
-                    known=", ".join(known) or "none",
-                )
-            )
+    if call["coll"] in ("tuned", LIBNBC) and "algorithm" in call:
+        algorithm_number(rule, mpi)  # or it is refused
     elif not is_ours(call) and not mpi.traits.prefers(mpi.version):
         notes.append(
             N_("{where}: {use} is left out, because {name} {version} prefers no component call by call").format(

@@ -9,7 +9,8 @@ from pathlib import Path
 from unisono.cmdline.command import launch_scope_words
 from unisono.core.language import N_
 from unisono.core.version import at_least
-from unisono.export.compiled import compile_rules, plans_under
+from unisono.core.vocabulary import LIBNBC
+from unisono.export.compiled import algorithm_number, compile_rules, plans_under
 from unisono.export.dispatch import Rules
 from unisono.export.serving import compile_serving, other_collectives
 from unisono.export.tuned_rules import RulesFile
@@ -68,11 +69,12 @@ def plan_words(tuning: Tuning, plan: Plan, machine: Machine) -> PlanWords:
     if serving is not None:
         serving = replace(serving, reproducible=tuning.study.reproducible)
     # coll/tuned's are Open MPI's alone; what others make of rules is said where they are written.
-    rules, more = compile_rules(plans if mpi.traits.MCA else [], mpi)
+    rules, more = compile_rules([_for_tuned(each) for each in plans] if mpi.traits.MCA else [], mpi)
     notes += more
+    nonblocking = {} if plan.needs_library else _nonblocking(plan, mpi)
     notes += _han_in_front(rules, plan, mpi)
     return PlanWords(
-        mca={**serving_mca, **words.mca},
+        mca={**serving_mca, **nonblocking, **words.mca},
         env=words.env,
         placement=plan.launch.get("placement"),
         rules=rules if rules.collectives else None,
@@ -80,6 +82,22 @@ def plan_words(tuning: Tuning, plan: Plan, machine: Machine) -> PlanWords:
         serving_mca=serving_mca,
         notes=tuple(notes),
     )
+
+
+def _for_tuned(plan: Plan) -> Plan:
+    """Without what is coll/libnbc's."""
+    return replace(plan, rules=tuple(rule for rule in plan.rules if rule.call.get("coll") != LIBNBC))
+
+
+def _nonblocking(plan: Plan, mpi: Mpi) -> dict[str, str]:
+    """coll/libnbc's parameters for the nonblocking collectives of the plan, each of which has one algorithm for all
+    sizes there. Raises UserError for one that this MPI does not have."""
+    words: dict[str, str] = {}
+    for rule in plan.rules:
+        if rule.call.get("coll") == LIBNBC:
+            algorithm_number(rule, mpi)  # or it is refused
+            words |= mpi.traits.forcing(rule.collective, rule.call["algorithm"])
+    return words
 
 
 def _han_in_front(rules: RulesFile, plan: Plan, mpi: Mpi) -> list[str]:

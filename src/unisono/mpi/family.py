@@ -88,6 +88,8 @@ class Family(Protocol):
     have no answer, or what it prints at its start."""
     ALGORITHMS_OF: str | None
     """The value of `coll` in a rule that names an algorithm of this MPI itself."""
+    NONBLOCKING_OF: str | None
+    """The same for a nonblocking collective."""
     LIBRARY: str
     """Number of its main library: libmpi.so.40."""
     VERSION_IN_LUA: str

@@ -31,6 +31,7 @@ SELECTION_FILES = False
 PRESET_FILE = True
 SHOWN_BY: Literal["verbosity", "tripwires", "start"] = "start"
 ALGORITHMS_OF: str | None = "intel"
+NONBLOCKING_OF: str | None = "intel"
 PRESETS = {
     "allgather": 6,
     "allgatherv": 5,

@@ -9,9 +9,19 @@ from dataclasses import dataclass, field
 from unisono.core.errors import UserError
 from unisono.core.language import N_, _
 from unisono.core.version import version_tuple
-from unisono.core.vocabulary import CALL_SCOPE, INTEL, LEFT_TO_THE_MPI, MPICH, PRELOAD, Setting, call_part, is_ours
+from unisono.core.vocabulary import (
+    CALL_SCOPE,
+    INTEL,
+    LEFT_TO_THE_MPI,
+    LIBNBC,
+    MPICH,
+    NONBLOCKING,
+    PRELOAD,
+    Setting,
+    call_part,
+    is_ours,
+)
 from unisono.machine.description import Machine, Mpi
-from unisono.mpi.cvars import algorithm_variable
 from unisono.parameters import catalogue
 from unisono.parameters.defaults import has_fast_network
 
@@ -109,7 +119,7 @@ def call_words(setting: Mapping[str, str], collective: str, machine: Machine) ->
     if is_ours(setting):
         return CallWords(use=implementation(setting))
     part = call_part(Setting(setting), mpi.call_scope)
-    if part.get("coll") == MPICH:
+    if part.get("coll") in (MPICH, LIBNBC):
         return CallWords(held=_in_numbers(_forcing(part, collective, mpi), collective, mpi))
     variables = _algorithm_words(part, collective, mpi)
     if variables and not mpi.traits.sweep_words(mpi):
@@ -131,9 +141,9 @@ def of_implementation(word: str) -> Setting:
     match = _IMPLEMENTATION.fullmatch(word)
     if match is None:
         raise UserError(
-            _("{word!r} is no implementation; write mpi, unisono/NAME, tuned/NAME:SEGMENT or a component").format(
-                word=word
-            )
+            _(
+                "{word!r} is no implementation; write mpi, unisono/NAME, tuned/NAME:SEGMENT, libnbc/NAME or a component"
+            ).format(word=word)
         )
     if word == "mpi":
         return Setting()
@@ -142,7 +152,7 @@ def of_implementation(word: str) -> Setting:
 
 
 _IMPLEMENTATION = re.compile(
-    r"(?P<coll>unisono|tuned)/(?P<algorithm>[A-Za-z0-9_]+)(:(?P<segment>[1-9][0-9]*))?|[a-z][a-z0-9_]*"
+    r"(?P<coll>unisono|tuned|libnbc)/(?P<algorithm>[A-Za-z0-9_]+)(:(?P<segment>[1-9][0-9]*))?|[a-z][a-z0-9_]*"
 )
 
 
@@ -151,7 +161,7 @@ def call_as_launch(setting: Mapping[str, str], collective: str, machine: Machine
     launch."""
     mpi = require_mpi(machine)
     part = Setting(setting).only(*CALL_SCOPE)
-    if part.get("coll") in LEFT_TO_THE_MPI:
+    if part.get("coll") in (LIBNBC, *LEFT_TO_THE_MPI):
         return _forcing(part, collective, mpi)
     words = component_words(part["coll"], mpi) if "coll" in part else {}
     forced = _algorithm_words(part, collective, mpi)
@@ -224,7 +234,8 @@ def _for_a_launch(setting: Mapping[str, str], mpi: Mpi) -> dict[str, str]:
 
 def _forcing(part: Mapping[str, str], collective: str, mpi: Mpi) -> dict[str, str]:
     """The MPI's own variables that give an algorithm to a collective."""
-    known = mpi.algorithms.get(collective, {}) if part.get("coll") == mpi.traits.ALGORITHMS_OF else {}
+    whose = mpi.traits.NONBLOCKING_OF if collective in NONBLOCKING else mpi.traits.ALGORITHMS_OF
+    known = mpi.algorithms.get(collective, {}) if part.get("coll") == whose else {}
     name = part.get("algorithm", "")
     if name not in known or "segment" in part:
         raise UserError(
@@ -241,8 +252,9 @@ def _forcing(part: Mapping[str, str], collective: str, mpi: Mpi) -> dict[str, st
 
 
 def _in_numbers(words: Mapping[str, str], collective: str, mpi: Mpi) -> dict[str, str]:
-    """The same as MPICH's MPI_T takes them, which has no names of values."""
-    values = {**mpi.values, algorithm_variable(collective): mpi.algorithms[collective]}
+    """The same as MPI_T takes them; MPICH's has no names of values."""
+    known = mpi.algorithms[collective]
+    values = {**mpi.values, **{name: known for name, value in words.items() if value in known}}
     return {name: str(values[name][value]) if name in values else value for name, value in words.items()}
 
 

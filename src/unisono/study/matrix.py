@@ -14,6 +14,8 @@ from unisono.core.vocabulary import (
     CALL_SCOPE,
     DEFAULT,
     INTEL,
+    LIBNBC,
+    NONBLOCKING,
     REDUCTIONS,
     UNISONO,
     USUAL,
@@ -141,7 +143,7 @@ def _switched(scope: Sequence[str], machine: Machine, cases: Sequence[CaseMatrix
 
 def _tuned_serves(setting: Setting, machine: Machine, case: Case) -> bool:
     """Whether what the setting says of the component is what happens without saying it."""
-    if "coll" not in setting or is_ours(setting):
+    if "coll" not in setting or is_ours(setting) or setting["coll"] == LIBNBC:
         return True
     return setting["coll"] == "tuned" == default_component(machine, case.nodes, case.ppn, launch_part(setting))
 
@@ -262,11 +264,12 @@ def _call_settings(study: Study, machine: Machine, collective: str) -> Iterator[
     wanted = study.parameters
     components = _values("coll", wanted.get("coll", []), machine, collective)
     yield from (Setting({"coll": component}) for component in components if component != UNISONO)
-    segments = wanted.get("segment", []) if machine.traits.MCA else []
+    whose = machine.traits.NONBLOCKING_OF if collective in NONBLOCKING else machine.traits.ALGORITHMS_OF
+    segments = wanted.get("segment", []) if whose == "tuned" else []
     for algorithm in _values("algorithm", wanted.get("algorithm", []), machine, collective):
         if algorithm.startswith(PREFIX):
             continue
-        forced = Setting({"coll": machine.traits.ALGORITHMS_OF or "tuned", "algorithm": algorithm})
+        forced = Setting({"coll": whose or "tuned", "algorithm": algorithm})
         yield forced
         yield from (forced | {"segment": segment} for segment in segments if segment != "0")
 

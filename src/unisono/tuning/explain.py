@@ -9,7 +9,7 @@ from typing import Any
 from unisono.core.interval import Interval
 from unisono.core.language import _, translated
 from unisono.core.sizes import format_size
-from unisono.core.vocabulary import INTEL, LEFT_TO_THE_MPI, MPICH, PRELOAD, WITHOUT_SIZE, Setting
+from unisono.core.vocabulary import INTEL, LEFT_TO_THE_MPI, LIBNBC, MPICH, PRELOAD, WITHOUT_SIZE, Setting
 from unisono.mpi import traits
 from unisono.mpi.family import Family
 from unisono.parameters.spelling import implementation
@@ -167,6 +167,12 @@ class Explanation:
                     if rest
                     else _("unisono run sets no parameter of a launch and names a file of presets for Intel MPI.")
                 )
+            elif self._call.get("coll") == LIBNBC:
+                sentence = (
+                    _("unisono run sets {rest} and coll/libnbc's parameter for {collective}.")
+                    if rest
+                    else _("unisono run sets coll/libnbc's parameter for {collective}, and nothing else.")
+                )
             elif self._call:
                 sentence = (
                     _("unisono run sets {rest} and names a rules file for coll/tuned.")
@@ -175,7 +181,7 @@ class Explanation:
                 )
             else:
                 sentence = _("unisono run sets {rest}.") if rest else _("unisono run sets no parameter of a launch.")
-            return [sentence.format(rest=rest)]
+            return [sentence.format(rest=rest, collective=self.found.collective)]
         if self.rule_line:
             sentence = (
                 _('unisono run puts libunisono.so into the ranks with the rule "{rule}", and sets {rest}.')
@@ -216,12 +222,12 @@ class Explanation:
                 )
             )
         said = [sentence.format(rule=self.rule_line, rest=rest)]
-        if self.rule_line and self._call.get("coll") == "tuned" and "algorithm" in self._call:
+        if self.rule_line and self._call.get("coll") in ("tuned", LIBNBC) and "algorithm" in self._call:
             said.append(
                 _(
                     "In a program that has MPI_THREAD_MULTIPLE the MPI decides this call by itself: what forces an "
-                    "algorithm of coll/tuned holds for a whole process, and other threads would meet it."
-                )
+                    "algorithm of coll/{name} holds for a whole process, and other threads would meet it."
+                ).format(name=self._call["coll"])
             )
         if self.without is not None:
             call = self.without.rule.call if self.without.rule else Setting()

@@ -56,8 +56,8 @@ def _of_a_call(call: Setting) -> Setting:
     if ("algorithm" in call or "segment" in call) and call.get("coll") not in (*NATIVE, UNISONO):
         raise ValueError(
             _(
-                "algorithm and segment are those of coll/tuned, MPICH, Intel MPI or ours: write coll = "
-                '"tuned", "mpich", "intel" or "unisono"'
+                "algorithm and segment are those of coll/tuned, coll/libnbc, MPICH, Intel MPI or ours: write coll = "
+                '"tuned", "libnbc", "mpich", "intel" or "unisono"'
             )
         )
     if is_ours(call) and "algorithm" not in call:

@@ -32,6 +32,7 @@ SELECTION_FILES = True
 PRESET_FILE = False
 SHOWN_BY: Literal["verbosity", "tripwires", "start"] = "tripwires"
 ALGORITHMS_OF: str | None = "mpich"
+NONBLOCKING_OF: str | None = "mpich"
 LIBRARY = "12"
 VERSION_IN_LUA = r"HYDRA build details:%s+Version:%s+(%S+)"
 VERSION_IN_TCL = r"HYDRA build details:\s+Version:\s+(\S+)"

@@ -12,6 +12,7 @@ from unisono.core.asking import ask
 from unisono.core.errors import UserError
 from unisono.core.language import N_, _
 from unisono.core.version import at_least
+from unisono.core.vocabulary import NONBLOCKING
 from unisono.mpi.family import Installation, Place
 from unisono.mpi.found import Found, beside, find_mpicc
 from unisono.mpi.launchers import mpirun
@@ -39,6 +40,7 @@ SELECTION_FILES = False
 PRESET_FILE = False
 SHOWN_BY: Literal["verbosity", "tripwires", "start"] = "verbosity"
 ALGORITHMS_OF: str | None = "tuned"
+NONBLOCKING_OF: str | None = "libnbc"
 LIBRARY = "40"
 VERSION_IN_LUA = r"%(Open[ %a]*%)%s+v?(%S+)"
 VERSION_IN_TCL = r"\(Open[ A-Za-z]*\)\s+v?(\S+)"
@@ -68,14 +70,17 @@ def describe(launcher: str, version: str, mpicc: str | None) -> Found:
         )
     listing = _ompi_info(info, "--parsable")
     components = ompi_info.parse_components(listing)
-    tuned = _ompi_info(info, "--param", "coll", "tuned", "--level", "9", "--parsable")
+    algorithms: dict[str, dict[str, int]] = {}
+    for component in ("tuned", "libnbc"):
+        said = _ompi_info(info, "--param", "coll", component, "--level", "9", "--parsable")
+        algorithms |= ompi_info.parse_algorithms(said)
     version = ompi_info.parse_value(listing, "ompi:version:full") or version
     return Found(
         version=version,
         mpirun=launcher,
         mpicc=find_mpicc(launcher, mpicc),
         components=components,
-        algorithms=ompi_info.parse_algorithms(tuned),
+        algorithms=dict(sorted(algorithms.items())),
         call_scope=call_scope(version, components),
         settings=ompi_info.set_in_files(_ompi_info(info, "--all", "--parsable")),
     )
@@ -118,8 +123,11 @@ def sweep_words(mpi: Installation) -> dict[str, str]:
 
 
 def forcing(collective: str, algorithm: str) -> dict[str, str]:
-    """None: its algorithms are switched while a communicator is copied."""
-    return {}
+    """Of nonblocking collectives; those of coll/tuned are switched while a communicator is copied.
+
+    The variable is read in every call (tried on 4.1.4 and 5.0.11), and takes the algorithm's name from a command line.
+    """
+    return {f"coll_libnbc_{collective}_algorithm": algorithm} if collective in NONBLOCKING else {}
 
 
 def parameters(mpirun: str) -> Mapping[str, McaParameter] | None:

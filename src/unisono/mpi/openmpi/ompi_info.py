@@ -1,4 +1,4 @@
-"""Reading `ompi_info --parsable`: components, parameters and coll/tuned's algorithms.
+"""Reading `ompi_info --parsable`: components, parameters and the algorithms of coll/tuned and coll/libnbc.
 
 Lines look like `mca:coll:tuned:param:coll_tuned_bcast_algorithm:enumerator:value:3:pipeline`.
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 _COMPONENT = re.compile(r'mca:(\w+):([\w-]+):version:"?component:')
 _PARAMETER = re.compile(r"mca:(\w+):([\w-]+):param:(\w+):(\w+):(.*)")
-_ALGORITHM = re.compile(r"coll_tuned_(\w+)_algorithm")
+_ALGORITHM = re.compile(r"coll_(?:tuned|libnbc)_(\w+)_algorithm")
 
 
 @dataclass
@@ -67,7 +67,8 @@ def parse_parameters(text: str) -> dict[str, McaParameter]:
 
 
 def parse_algorithms(text: str) -> dict[str, dict[str, int]]:
-    """Collective -> coll/tuned's algorithm -> its number, from `ompi_info --param coll tuned --level 9 --parsable`.
+    """Collective -> algorithm of coll/tuned, or of coll/libnbc for nonblocking ones -> its number, from
+    `ompi_info --param coll tuned --level 9 --parsable` and the same of libnbc.
 
     Number 0 ("ignore": no algorithm forced) is left out.
     """
