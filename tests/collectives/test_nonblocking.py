@@ -140,7 +140,7 @@ def test_the_mpis_own_algorithms_by_size(tools: Toolchain, places: dict[str, str
     program = compiled(tools, tmp_path, str(PROGRAMS / "later_sizes.c"))
     env = _of_the_mpi(tmp_path) | places
     ran = run(tools, tmp_path, program, ranks=3, env=env, record=False)
-    assert (ran.status, ran.out.split()) == (0, ["right"] * 3), ran.out + ran.error
+    assert (ran.status, ran.out.split()) == (0, ["right"]), ran.out + ran.error
     calls = 2 * 3  # of each size, of which there are four
     if tools.name.startswith("openmpi"):
         assert _served(ran.error, "ibcast") == {"libnbc/linear": 2 * calls, "libnbc/chain": 2 * calls}
@@ -156,7 +156,7 @@ def test_the_mpis_own_algorithms_are_left_to_it_where_there_are_threads(tmp_path
     tools = toolchain("openmpi5")
     program = compiled(tools, tmp_path, str(PROGRAMS / "later_sizes.c"))
     ran = run(tools, tmp_path, program, "multiple", ranks=2, env=_of_the_mpi(tmp_path), record=False)
-    assert (ran.status, ran.out.split()) == (0, ["right"] * 2), ran.out + ran.error
+    assert (ran.status, ran.out.split()) == (0, ["right"]), ran.out + ran.error
     assert "libnbc/" not in ran.error
 
 
@@ -165,8 +165,10 @@ def test_ours_and_the_mpis_own_side_by_side(tmp_path: Path) -> None:
     program = compiled(tools, tmp_path, str(PROGRAMS / "later_sizes.c"))
     env = {"UNISONO_FORCE": "ibcast=unisono/posted", **_of_the_mpi(tmp_path)}
     ran = run(tools, tmp_path, program, ranks=2, env=env, record=False)
-    assert (ran.status, ran.out.split()) == (0, ["right"] * 2), ran.out + ran.error
-    short, all_sizes, turns, communicators = 3, 4, 3, 2
-    served = {"unisono/posted": short * turns, "mpi": (communicators * all_sizes - short) * turns}
-    assert _served(ran.error, "ibcast") == served, "ours on the world; a copy has no memory for it yet"
-    assert _served(ran.error, "ireduce") == {"libnbc/binomial": communicators * all_sizes * turns}
+    assert (ran.status, ran.out.split()) == (0, ["right"]), ran.out + ran.error
+    short, sizes, turns, communicators = 3, 4, 3, 2
+    calls = communicators * sizes * turns
+    served = _served(ran.error, "ibcast")
+    assert set(served) == {"unisono/posted", "mpi"} and sum(served.values()) == calls
+    assert served["unisono/posted"] >= short * turns, "all short ones on the world"
+    assert _served(ran.error, "ireduce") == {"libnbc/binomial": calls}

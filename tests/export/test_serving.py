@@ -83,7 +83,7 @@ def test_nonblocking_calls_by_the_mpis_own_algorithms() -> None:
     assert (plain.serving, plain.rules, plain.notes) == (None, None, ())
     assert plain.mca == {"coll_libnbc_ibcast_algorithm": "chain"}
     unknown = plan(gain={"ibcast": 1.3}, rules=(rule("ibcast", 0, None, {**chain, "algorithm": "star"}),))
-    with pytest.raises(UserError, match="coll/libnbc of Open MPI 5.0.11 has no algorithm 'star'; it has linear"):
+    with pytest.raises(UserError, match=r"coll/libnbc of Open MPI 5\.0\.11 has no algorithm 'star'; it has linear"):
         plan_words(tuning(unknown), unknown, here)
 
 
