@@ -11,7 +11,8 @@ from typing import Any
 from unisono.advise.against import Against, Late, against
 from unisono.advise.evidence import RUNS, Evidence, Now
 from unisono.advise.gaps import Gap, commands, gaps
-from unisono.advise.mix import MEASURED, PINGPONG, Mix, Spot, on_pingpongs
+from unisono.advise.kinds import MEASURED, PINGPONG
+from unisono.advise.mix import Mix, Spot, on_pingpongs
 from unisono.advise.predict import Prediction, SpotPrediction, predict
 from unisono.advise.replayed import Replays, condition_notes
 from unisono.advise.said import late_words, named, prediction_dict, spot_dict, spot_sentence
