@@ -153,3 +153,29 @@ def test_several_threads_and_what_another_began(tools: Toolchain, tmp_path: Path
         balanced(found)
         assert found["threads", "Iallreduce"].calls == found["threads", "Iallreduce"].completed == 6 * 200
         assert alike(found["threads", "Iallreduce"].completion, found["threads", "Wait"].time, 6 * 200)
+
+
+def test_what_is_left_out_is_not_anothers(tools: Toolchain, tmp_path: Path) -> None:
+    """Completions by functions that a filter excludes are not timed; the requests are no more all the same."""
+    rules = tmp_path / "filter"
+    rules.write_text("exclude MPI_Test*\nexclude MPI_Waitall\n")
+    program = compiled(tools, tmp_path, "later.c", "-pthread")
+    ran = run(tools, tmp_path, program, ranks=2, env={"UNISONO_PROFILE_FILTER": str(rules)})
+    assert ran.status == 0, ran.error
+    for part in ran.whole():
+        found = sums(part)
+        balanced(found)
+        for phase in ("polled", "tested", "two", "mixed"):
+            assert found[phase, "Iallreduce"].completed == found[phase, "Iallreduce"].completion == 0, phase
+        assert found["late", "Iallreduce"].completed == found["late", "Wait"].completed == ROUNDS
+        assert found["later", "Iallreduce"].completed == 1
+
+
+def test_what_began_before_recording_began_anew(tools: Toolchain, tmp_path: Path) -> None:
+    ran = run(tools, tmp_path, compiled(tools, tmp_path, "later.c", "-pthread"), "forgotten", ranks=2)
+    assert ran.status == 0, ran.error
+    for part in ran.whole():
+        found = sums(part)
+        balanced(found)
+        begun, wait = found["", "Iallreduce"], found["", "Wait"]
+        assert (begun.calls, begun.completed, wait.calls, wait.completed) == (1, 1, 2, 1)

@@ -191,7 +191,7 @@ def mix_of(profile: Profile, nodes: int | None = None) -> Mix:
     if total <= 0:
         raise UserError(_("the profile holds no time, so nothing can be said about a gain"))
     spots.sort(key=lambda spot: -spot.time)
-    collectives = [spot for spot in spots if spot.kind == COLLECTIVE]
+    collectives = [spot for spot in spots if spot.kind in (COLLECTIVE, NONBLOCKING)]
     if any(spot.case is None for spot in collectives):
         notes.append(N_("the ranks of some communicators are not known; what is called on them cannot be looked up"))
     if any(spot.comm is None or spot.comm.size == UNKNOWN for spot in found if spot.collective):

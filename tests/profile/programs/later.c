@@ -1,5 +1,6 @@
 /* Nonblocking collectives and the calls that complete them, each way in a phase of its own; on two ranks. With the word
- * "threads" several threads do so at a time, and each waits for what another began. */
+ * "threads" several threads do so at a time, and each waits for what another began; with "forgotten" recording begins anew
+ * in between. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -158,6 +159,17 @@ static void many(void)
     MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
 }
 
+/* All calls so far are forgotten while one is under way. */
+static void forgotten(void)
+{
+    MPI_Request request = begun(world);
+    MPI_Pcontrol(2);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Barrier(other);
+    request = begun(world);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
 static MPI_Comm own[THREADS];
 static MPI_Request handed[THREADS];
 static pthread_barrier_t together;
@@ -205,11 +217,15 @@ int main(int count, char **words)
         MPI_Init(&count, &words);
         MPI_Comm_rank(world, &rank);
         MPI_Comm_dup(world, &other);
-        one_by_one();
-        several();
-        others();
-        many();
-        MPI_Pcontrol(3, "");
+        if (count > 1) {
+            forgotten();
+        } else {
+            one_by_one();
+            several();
+            others();
+            many();
+            MPI_Pcontrol(3, "");
+        }
     }
     MPI_Finalize();
     return 0;
