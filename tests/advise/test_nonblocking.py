@@ -14,6 +14,7 @@ from unisono.advise.gaps import commands, gaps
 from unisono.advise.kinds import NONBLOCKING, OTHER_COLLECTIVE
 from unisono.advise.measuring import adjusted, weights_of
 from unisono.advise.mix import Mix, mix_of
+from unisono.advise.overlap import overlap_sentences
 from unisono.advise.predict import TRANSFER, Prediction, predict
 from unisono.core.vocabulary import Case, Setting
 from unisono.profile.recorded import UNKNOWN
@@ -39,13 +40,13 @@ ALONE = CALLS * measured(1.0).seconds(CASE, None, 64)
 """Seconds a rank that so many calls and the waits for them take in the benchmark, where nothing is computed between."""
 
 
-def mix(waited: float, call: float = 0.0) -> Mix:
-    """A program of 100 times ALONE that waits so many seconds a rank for its calls, which take `call` themselves."""
+def mix(waited: float, call: float = 0.0, wall: float = 100 * ALONE) -> Mix:
+    """A program that waits so many seconds a rank for its calls, which take `call` themselves."""
     calls = [
         Call("MPI_Iallreduce", size=64, calls=CALLS, time=call, completion=waited),
         Call("MPI_Wait", size=UNKNOWN, calls=CALLS, time=waited, completion=waited),
     ]
-    return mix_of(profile(calls, wall=100 * ALONE))
+    return mix_of(profile(calls, wall=wall))
 
 
 def fast(of: Mix, factor: float) -> Prediction:
@@ -140,6 +141,19 @@ def test_the_advice_reads_right() -> None:
     assert "Iallreduce from main, 64 B, is 15 % of your time; 67 % of that is waiting for it" in said
     assert "15 % of the time is in nonblocking collectives, 67 % of that in calls that wait for them." in said
     assert "not measured" not in said.replace("Waiting was not measured", "")
+
+
+def test_what_is_hidden_and_what_is_waited_beyond() -> None:
+    def said(waited: float) -> list[str]:
+        return overlap_sentences(mix(waited * ALONE, wall=10 * ALONE), [measured(1.0)])
+
+    (hidden,) = said(0.4)
+    assert hidden.startswith("Iallreduce from main costs ") and "hidden behind the program's computing" in hidden
+    (beyond,) = said(4.0)
+    assert "waiting for ranks that come late, " in beyond
+    assert said(1.0) == []
+    assert overlap_sentences(mix(0.4 * ALONE, wall=1000 * ALONE), [measured(1.0)]) == []  # of little time
+    assert overlap_sentences(mix(4 * ALONE, wall=10 * ALONE), []) == []  # not measured
 
 
 def test_a_change_of_what_was_tuned_is_no_side_effect() -> None:
