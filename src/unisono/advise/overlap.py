@@ -57,6 +57,7 @@ def _sentence(spot: Spot, here: float, there: float) -> str:
         return _(
             "{call} costs {here} a call with the wait for it, the benchmark takes {there} for the same: the rest is "
             "waiting for ranks that come late, that others keep from their CPU, or that compute while the operation "
-            "needs them inside of MPI. A faster operation alone does not mend that."
+            "needs them inside of MPI. A faster operation does not mend that; our own collectives need nobody there, "
+            "and may save more of it than is predicted."
         ).format(**times)
     return ""
