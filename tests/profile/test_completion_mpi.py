@@ -179,3 +179,33 @@ def test_what_began_before_recording_began_anew(tools: Toolchain, tmp_path: Path
         balanced(found)
         begun, wait = found["", "Iallreduce"], found["", "Wait"]
         assert (begun.calls, begun.completed, wait.calls, wait.completed) == (1, 1, 2, 1)
+
+
+def test_those_that_our_library_serves(tools: Toolchain, tmp_path: Path) -> None:
+    """Their requests are MPI's generalised ones, which the same calls complete."""
+    force = {"UNISONO_FORCE": "iallreduce=unisono/posted", "UNISONO_VERBOSE": "1"}
+    ran = run(tools, tmp_path, compiled(tools, tmp_path, "later.c", "-pthread"), ranks=2, env=force)
+    assert ran.status == 0, ran.error
+    assert "unisono/posted" in ran.error
+    for part in ran.whole():
+        found = sums(part)
+        balanced(found)
+        assert found["late", "Iallreduce"].completed == found["polled", "Iallreduce"].completed == ROUNDS
+        assert alike(found["polled", "Iallreduce"].completion, found["polled", "Test"].time, ROUNDS)
+        assert found["first", "Iallreduce"].completed == found["mixed", "Iallreduce"].completed == ROUNDS
+        assert found["unseen", "Iallreduce"].completed == 0
+
+
+@pytest.mark.parametrize("first", ["unisono", "tool"])
+def test_beside_another_tool(tools: Toolchain, tmp_path: Path, first: str) -> None:
+    """Then calls are recorded as they come to PMPI_X."""
+    source = Path(__file__).parents[1] / "collectives" / "programs" / "tool.c"
+    tool = compiled(tools, tmp_path, str(source), "-O2", "-shared", "-fPIC", name="tool")
+    both = [str(tools.library), str(tool)]
+    env = {"LD_PRELOAD": ":".join(both if first == "unisono" else reversed(both))}
+    ran = run(tools, tmp_path, compiled(tools, tmp_path, "later.c", "-pthread"), ranks=2, env=env)
+    assert ran.status == 0, ran.error
+    for part in ran.whole():
+        found = sums(part)
+        balanced(found)
+        assert sum(one.completed for (_, name), one in found.items() if name == "Iallreduce") >= 6 * ROUNDS

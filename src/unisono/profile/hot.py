@@ -102,7 +102,7 @@ class HotSpot:
 
     @property
     def name(self) -> str:
-        """ "alltoall" for a collective, else the function."""
+        """ "alltoall", "ialltoall" for a collective, else the function."""
         return self.measured or self.collective or self.function
 
 
