@@ -31,8 +31,8 @@ _MESSAGE_CALLS = frozenset(
 
 
 def kind_of(spot: HotSpot) -> str:
-    """One of the kinds above. A nonblocking collective is measured where a study can, and where the profile holds how long
-    the program waited for nearly all of its calls."""
+    """One of the kinds above. A nonblocking collective is measured where a study can, and where the profile holds how
+    long the program waited for nearly all of its calls."""
     if spot.collective is not None or is_nonblocking(spot.function):
         if spot.measured == spot.collective:
             return COLLECTIVE
