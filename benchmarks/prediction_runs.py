@@ -20,8 +20,9 @@ from pathlib import Path, PurePath
 
 from unisono.advise.apply import resolve
 from unisono.advise.gaps import gaps
+from unisono.advise.kinds import MEASURED
 from unisono.advise.measuring import Wanted, matrix_for, study_for, tuning_of
-from unisono.advise.mix import MEASURED, Mix, mix_of
+from unisono.advise.mix import Mix, mix_of
 from unisono.advise.recording import profile_of
 from unisono.cmdline.command import Command
 from unisono.cmdline.rewrite import with_setting

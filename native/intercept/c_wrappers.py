@@ -20,6 +20,8 @@ def record(function: Function, status: str, fortran: bool) -> str:
             rule = f"args_{function.rule}({arguments})"
             if function.persistent:
                 return group + f"kind_persistent({head}, group->shape, {rule}, REQUEST_NO_TARGET, *{a[-1]});"
+            if function.nonblocking:
+                return group + f"kind_posted({head}, group, {rule}, *{a[-1]});"
             return group + f"kind_collective({head}, group, {rule});"
         case "send":
             request = "*a7" if function.name.startswith("I") else "MPI_REQUEST_NULL"
@@ -52,7 +54,8 @@ def record(function: Function, status: str, fortran: bool) -> str:
         case "complete":
             waits = "true" if function.name.startswith("Wait") else "false"
             done = ", ".join([*outcome(function, fortran), status])
-            return f"kind_complete({head}, (struct outcome){{{done}}}, {fortran_text}, {waits});"
+            looked = f"awaited, {completes(function)[1]}"
+            return f"kind_complete({head}, (struct outcome){{{done}}}, {fortran_text}, {waits}, {looked});"
         case "request_free":
             return f"kind_freed({head});"
         case "cancel":
@@ -206,6 +209,20 @@ int on_{function.name}({declared})
 """
 
 
+def on_aside(function: Function) -> str:
+    """Where it is not recorded, but may complete what was."""
+    count, requests = completes(function)
+    return f"""
+static __attribute__((noinline, cold)) int aside_{function.name}({_declared(function)})
+{{
+    uint16_t awaited = completion_look({count}, {requests}, false);
+    int status = on_{function.name}({", ".join(function.names)});
+    completion_unseen(awaited, {requests}, false);
+    return status;
+}}
+"""
+
+
 def on_passing(function: Function) -> str:
     if function.posted:
         return on_posted(function)
@@ -236,13 +253,19 @@ def wrapper(function: Function) -> str:
     if takes_status(function):
         before = f"    MPI_Status own, *arrived = {names[-1]} != MPI_STATUS_IGNORE ? {names[-1]} : &own;\n"
         passed[-1] = recorded = "arrived"
+    aside, failed = f"return {{}}({', '.join(names)});", ""
     if function.kind == "complete":
-        before = f"    message_look({', '.join(completes(function))}, false);\n"
+        requests = ", ".join(completes(function))
+        looked = f"uint16_t awaited = completion_look({requests}, false);\n"
+        failed = f"        completion_unseen(awaited, {completes(function)[1]}, false);\n"
+        given = ", ".join(names)
+        aside = f"return completion_open() ? aside_{function.name}({given}) : {{}}({given});"
+        before = f"    {looked}    message_look({requests}, false);\n"
         before += f"    MPI_Status *arrived = message_statuses({names[-1]});\n"
         passed[-1] = recorded = "arrived"
     if function.kind in ("request_free", "cancel"):
         before = "    message_look(1, a1, false);\n"
-    always = "    request_remove(*a1);\n" if function.kind == "request_free" else ""
+    always = "    request_remove(*a1);\n    completion_forget(*a1);\n" if function.kind == "request_free" else ""
     comm = function.argument("MPI_Comm") if function.kind == "collective" else ""
     real, ways = f"REAL({function.name})", ""
     if function.served:
@@ -253,18 +276,20 @@ def wrapper(function: Function) -> str:
     if function.passes:
         real = f"on_{function.name}"
         ways = f"int on_{function.name}({declared});\n{on_passing(function)}"
+    if function.kind == "complete":
+        ways += on_aside(function)
     return f"""{ways}
 int here_{function.name}({declared})
 {{
 {always}    if (!record_active[F_{function.name}] || !record_enter())
-        return {real}({", ".join(names)});
+        {aside.format(real)}
 {before}    struct span begun, *span = &begun;
     {begin(function, comm)};
     int status = {real}({", ".join(passed)});
     record_end(span);
-    if (status != MPI_SUCCESS)
+    if (status != MPI_SUCCESS) {{
         kind_failed(F_{function.name}, span);
-    else {{
+{failed}    }} else {{
     {record(function, recorded, False)}
     }}
     record_leave();

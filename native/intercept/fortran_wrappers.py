@@ -106,12 +106,19 @@ def fortran_wrapper(function: Function, f08: bool) -> str:
         before = f"    MPI_Fint own[FORTRAN_STATUS], *status = fortran_is_status_ignore({status}) ? own : {status};\n"
         passed = arguments.replace(f"{status}, error", "status, error")
         converting += "        MPI_Status arrived;\n        PMPI_Status_f2c(status, &arrived);\n"
+    look = unseen = ""
     if function.kind == "complete":
         count, requests = (a.replace("a", "f") for a in completes(function))
-        before = f"    message_look({count if count == '1' else f'fortran_int({count})'}, {requests}, true);\n"
+        given = f"{count if count == '1' else f'fortran_int({count})'}, {requests}, true"
+        look = f"uint16_t awaited = completion_look({given});\n"
+        unseen = f"        completion_unseen(awaited, {requests}, true);\n"
+        before = f"    {look}    message_look({given});\n"
     if function.kind in ("request_free", "cancel"):
         before = "    message_look(1, f1, true);\n"
-    always = "    request_remove(PMPI_Request_f2c(fortran_int(f1)));\n" if function.kind == "request_free" else ""
+    freed = "PMPI_Request_f2c(fortran_int(f1))"
+    always = (
+        f"    request_remove({freed});\n    completion_forget({freed});\n" if function.kind == "request_free" else ""
+    )
     comm = f"PMPI_Comm_f2c(fortran_int(f{function.position('MPI_Comm') + 1}))" if function.kind == "collective" else ""
     begun = f"FORTRAN{'_08' * f08}_BEGIN({lower}, ({declared}))"
     suffix = "_f08" if f08 else "_f"
@@ -138,16 +145,16 @@ def fortran_wrapper(function: Function, f08: bool) -> str:
 {{
     FORTRAN{"_08" * f08}_REAL({lower}, ({declared}));
 {always}    if (!record_active[F_{function.name}] || !record_enter()) {{
-        {real}({arguments});
-        return;
+        {look}{" " * 8 * bool(look)}{real}({arguments});
+{unseen}        return;
     }}
 {before}    struct span begun, *span = &begun;
     {begin(function, comm)};
     {real}({passed});
     record_end(span);
-    if (fortran_failed(error))
+    if (fortran_failed(error)) {{
         kind_failed(F_{function.name}, span);
-    else {{
+{unseen}    }} else {{
 {converting}        {statement}
     }}
     record_leave();

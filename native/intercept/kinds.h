@@ -5,6 +5,7 @@
 
 #include <mpi.h>
 
+#include "completion.h"
 #include "message.h"
 #include "record.h"
 #include "request.h"
@@ -32,6 +33,15 @@ static inline void kind_create(enum function function, const struct span *span, 
         comm_group(made);
         message_made(made);
     }
+}
+
+/* A nonblocking collective was begun: what completes it is waited for later. */
+static inline void kind_posted(enum function function, const struct span *span, const struct group *group,
+                               struct amount amount, MPI_Request request)
+{
+    uint32_t cell = record_call(function, group->shape, &amount, span);
+    if (cell != TABLE_NO_CELL && request != MPI_REQUEST_NULL)
+        pending_add(request, &(struct origin){cell, record_slab(), record_epoch()});
 }
 
 static inline void kind_collective(enum function function, const struct span *span, const struct group *group,
@@ -137,10 +147,11 @@ static inline void kind_imrecv(enum function function, const struct span *span, 
 
 /* A call that completes requests; `waits`: until they are complete. */
 static inline void kind_complete(enum function function, const struct span *span, struct outcome outcome, bool fortran,
-                                 bool waits)
+                                 bool waits, uint16_t awaited, const void *requests)
 {
     struct amount amount = amount_none();
     uint32_t cell = record_call(function, NOT_KNOWN, &amount, span);
+    completion_seen(awaited, requests, fortran, outcome.done, ticks_between(span->start, span->end), cell);
     message_completed(&outcome, fortran, waits, span->start, span->end, cell);
 }
 
@@ -215,7 +226,7 @@ static inline void kind_start(enum function function, const struct span *span, i
     struct request all = {.amount = amount_none(), .shape = NOT_KNOWN, .target = REQUEST_NO_TARGET};
     for (int i = 0; i < count; i++) {
         struct request one;
-        MPI_Request handle = fortran ? PMPI_Request_f2c(((const MPI_Fint *)(const void *)requests)[i]) : requests[i];
+        MPI_Request handle = request_handle(requests, i, fortran);
         if (!request_find(handle, &one))
             one = unknown;
         if (one.message)

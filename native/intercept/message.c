@@ -1,5 +1,7 @@
 #include "message.h"
 
+#include "request.h"
+
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -171,11 +173,6 @@ void message_started(const struct envelope *envelope, uint64_t begin, uint64_t e
     add(envelope, begin, end, MESSAGE_NO_CELL, request, MPI_COMM_NULL);
 }
 
-static MPI_Request handle_of(const void *requests, int i, bool fortran)
-{
-    return fortran ? PMPI_Request_f2c(((const MPI_Fint *)requests)[i]) : ((const MPI_Request *)requests)[i];
-}
-
 void message_look(int count, const void *requests, bool fortran)
 {
     messages.asked = false;
@@ -186,7 +183,7 @@ void message_look(int count, const void *requests, bool fortran)
         return;
     }
     for (int i = 0; i < count; i++) {
-        MPI_Request handle = handle_of(requests, i, fortran);
+        MPI_Request handle = request_handle(requests, i, fortran);
         uint32_t slot = slot_of(handle);
         waited[i] = slots[slot].entry != 0 ? slot : NONE;
         messages.asked |= waited[i] != NONE && (slots[slot].comm != MPI_COMM_NULL || slots[slot].cancelled);

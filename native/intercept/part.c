@@ -6,6 +6,7 @@
 
 #include "message.h"
 #include "modules.h"
+#include "pending.h"
 #include "record.h"
 
 static struct {
@@ -81,6 +82,7 @@ static void write_rank(struct bytes *bytes, const char *ended, uint64_t wall_ns,
     number(bytes, "dropped", (int64_t)dropped);
     number(bytes, "paths_lost", (int64_t)record.paths_lost);
     number(bytes, "phases_lost", (int64_t)record.phases_lost);
+    number(bytes, "pending_lost", (int64_t)pending_lost);
     number(bytes, "elsewhere_calls", (int64_t)record.elsewhere.calls);
     number(bytes, "elsewhere_bytes", (int64_t)record.elsewhere.bytes);
     number(bytes, "overhead_ns", (int64_t)record.overhead_ns);
@@ -175,6 +177,25 @@ static void write_cells(struct bytes *bytes, double ns_per_tick)
     bytes_section_end(bytes, section);
 }
 
+/* Of cells that have to do with nonblocking collectives. */
+static void write_completions(struct bytes *bytes, double ns_per_tick)
+{
+    uint32_t before = 0;
+    size_t section = bytes_section(bytes, "DONE");
+    for (int i = 0; i < record.slabs; i++) {
+        const struct table *table = &record.slab[i].table;
+        for (uint32_t c = 0; c < table->cell_count; c++) {
+            const struct completion *done = &table->completions[c];
+            if (done->calls == 0 && done->time == 0)
+                continue;
+            bytes_put(bytes, (uint32_t[]){before + c, 0}, 8);
+            bytes_put(bytes, (uint64_t[]){done->calls, (uint64_t)((double)done->time * ns_per_tick)}, 16);
+        }
+        before += table->cell_count;
+    }
+    bytes_section_end(bytes, section);
+}
+
 static void write_pairs(struct bytes *bytes)
 {
     size_t section = bytes_section(bytes, "PAIR");
@@ -206,7 +227,7 @@ static size_t enough(void)
     size_t bytes = ((size_t)8 << 20) + (size_t)comms.ranks * 24 + messages.count * sizeof(struct message);
     for (int i = 0; i < record.slabs; i++) {
         const struct table *table = &record.slab[i].table;
-        bytes += table->cell_count * sizeof(struct cell) + table->path_count * (size_t)8 +
+        bytes += table->cell_count * (sizeof(struct cell) + 24) + table->path_count * (size_t)8 +
                  table->frame_count * sizeof *table->frames;
     }
     return bytes;
@@ -228,6 +249,7 @@ struct bytes part_write(const char *ended)
     write_comms(&bytes);
     write_list(&bytes, "PHAS", (int)record.phase_count, phase_name);
     write_cells(&bytes, ns_per_tick);
+    write_completions(&bytes, ns_per_tick);
     write_pairs(&bytes);
     if (messages.log != NULL)
         write_messages(&bytes, ns_per_tick);

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "callpath.h"
+#include "completion.h"
 #include "filter.h"
 #include "message.h"
 
@@ -63,6 +64,22 @@ uint32_t record_call(enum function function, int32_t shape, const struct amount 
     return cell;
 }
 
+uint32_t record_slab(void)
+{
+    return (uint32_t)(slab_of_thread() - record.slab);
+}
+
+bool record_complete(const struct origin *origin, uint64_t calls, uint64_t ticks)
+{
+    struct slab *slab = &record.slab[origin->slab];
+    slab_take(slab);
+    bool known = origin->epoch == record_epoch();
+    if (known)
+        table_complete(&slab->table, origin->cell, calls, ticks);
+    slab_give(slab);
+    return known;
+}
+
 int64_t record_wait(MPI_Comm comm, uint64_t start)
 {
     if (comm == MPI_COMM_NULL || comm_group(comm)->inter)
@@ -97,6 +114,7 @@ void record_switch(bool on)
 
 void record_reset(void)
 {
+    __atomic_add_fetch(&record.epoch, 1, __ATOMIC_RELAXED); /* before any table: who has it locked still counts there */
     for (int i = 0; i < record.slabs; i++) {
         slab_take(&record.slab[i]);
         table_reset(&record.slab[i].table);
@@ -144,6 +162,7 @@ bool record_start(bool multiple)
     filter_read(record.settings.filter, excluded);
     if (record.settings.depth > 0)
         unisono_callpath_start();
+    completion_start(multiple);
     rehearse();
     bool filtered = memchr(excluded, true, sizeof excluded) != NULL;
     if (record.settings.split_waiting && record.settings.start && !multiple && !filtered)

@@ -9,6 +9,7 @@
 #include "amount.h"
 #include "comm.h"
 #include "functions.h"
+#include "pending.h"
 #include "settings.h"
 #include "table.h"
 #include "ticks.h"
@@ -35,6 +36,7 @@ struct record {
     struct pair *pairs;    /* by rank; only the pages that are used take memory */
     struct pair elsewhere; /* to ranks that were not there at MPI_Init */
     uint32_t threads;
+    uint32_t epoch; /* how often all calls have been forgotten */
     uint64_t overhead_ns;
     uint64_t paths_lost;                  /* calls whose path found no room: they are on the empty path */
     uint64_t phases_lost;                 /* phases whose names found no room */
@@ -96,6 +98,17 @@ static inline __attribute__((always_inline)) void record_end(struct span *span)
 /* One call of `function`, by the caller of this library. `shape` as in comm.h, NOT_KNOWN: none. The number of its cell in
  * the thread's table, TABLE_NO_CELL: it has none. */
 uint32_t record_call(enum function function, int32_t shape, const struct amount *amount, const struct span *span);
+
+/* The number of the table in which this thread's calls are counted, once there is one. */
+uint32_t record_slab(void);
+
+static inline uint32_t record_epoch(void)
+{
+    return __atomic_load_n(&record.epoch, __ATOMIC_RELAXED);
+}
+
+/* So many calls counted there are complete, for which so many ticks were waited (table.h). False: they are forgotten. */
+bool record_complete(const struct origin *origin, uint64_t calls, uint64_t ticks);
 
 /* A message to a rank of MPI_COMM_WORLD, NOT_KNOWN: to somewhere else. */
 void record_message(int world_rank, int64_t bytes);

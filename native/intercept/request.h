@@ -1,4 +1,4 @@
-/* Persistent requests: what starting them moves. */
+/* Persistent requests: what starting them moves. And arrays of any. */
 #ifndef UNISONO_REQUEST_H
 #define UNISONO_REQUEST_H
 
@@ -26,6 +26,12 @@ bool request_find(MPI_Request handle, struct request *request);
 /* The request is being freed, whether or not it was remembered. */
 extern uint32_t request_count;
 void request_forget(MPI_Request handle);
+
+/* One of an array of requests as the language has them. */
+static inline MPI_Request request_handle(const void *requests, int i, bool fortran)
+{
+    return fortran ? PMPI_Request_f2c(((const MPI_Fint *)requests)[i]) : ((const MPI_Request *)requests)[i];
+}
 
 static inline void request_remove(MPI_Request handle)
 {

@@ -32,6 +32,7 @@ static size_t place_arrays(struct table *table, char *memory)
         size_t bytes;
     } parts[] = {
         {(void **)&table->cells, table->cell_limit * sizeof *table->cells},
+        {(void **)&table->completions, table->cell_limit * sizeof *table->completions},
         {(void **)&table->cell_index.slots, index_bytes(table->cell_limit)},
         {(void **)&table->sites, table->site_limit * sizeof *table->sites},
         {(void **)&table->site_index.slots, index_bytes(table->site_limit)},
@@ -85,6 +86,7 @@ void table_reset(struct table *table)
     memset(table->cell_index.slots, 0, index_bytes(table->cell_limit));
     memset(table->site_index.slots, 0, index_bytes(table->site_limit));
     memset(table->path_index.slots, 0, index_bytes(table->path_limit));
+    memset(table->completions, 0, table->cell_count * sizeof *table->completions);
     table->cell_count = table->site_count = table->frame_count = 0;
     table->path_count = 1;
     table->calls = table->dropped = table->time = 0;
@@ -225,4 +227,10 @@ uint32_t table_add(struct table *table, struct place place, const struct amount 
     if (waiting >= 0)
         cell->waiting = (cell->waiting > 0 ? cell->waiting : 0) + waiting;
     return (uint32_t)(cell - table->cells);
+}
+
+void table_complete(struct table *table, uint32_t cell, uint64_t calls, uint64_t ticks)
+{
+    table->completions[cell].calls += calls;
+    table->completions[cell].time += ticks;
 }

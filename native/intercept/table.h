@@ -50,6 +50,13 @@ struct path {
     uint32_t count;
 };
 
+/* Beside a cell. Of a nonblocking collective: the calls of it that are complete, and the ticks that the program waited for
+ * them, in calls of other cells. Of a call that completes requests: those that it completed, and their part of its ticks. */
+struct completion {
+    uint64_t calls;
+    uint64_t time;
+};
+
 /* Which of `items` have which hash: slots hold item + 1, 0 is empty. */
 struct index {
     uint32_t *slots;
@@ -60,6 +67,7 @@ struct table {
     void *memory;
     size_t bytes;
     struct cell *cells;
+    struct completion *completions; /* of each cell */
     struct site *sites;
     struct path *paths;
     uint64_t *frames;
@@ -97,5 +105,8 @@ uint32_t table_path(struct table *table, uint64_t hash, const void *const *frame
 /* Count one call of `ticks`; `waiting` is NOT_KNOWN or ticks. The number of its cell, TABLE_NO_CELL if it is dropped. */
 uint32_t table_add(struct table *table, struct place place, const struct amount *amount, uint64_t ticks,
                    int64_t waiting);
+
+/* `calls` more are complete for which `ticks` were waited. */
+void table_complete(struct table *table, uint32_t cell, uint64_t calls, uint64_t ticks);
 
 #endif

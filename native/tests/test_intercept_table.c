@@ -99,9 +99,14 @@ static void full(void)
         counted += table.cells[i].calls;
     CHECK(table.cell_count <= table.cell_limit && table.dropped > 0);
     CHECK(counted + table.dropped == 2 * calls && table.calls == 2 * calls);
+    table_complete(&table, 0, 2, 30);
+    table_complete(&table, 0, 1, 12);
+    CHECK(table.completions[0].calls == 3 && table.completions[0].time == 42);
+    table_complete(&table, table.cell_count - 1, 1, 1); /* there is one for each cell */
     table_reset(&table);
     CHECK(table.cell_count == 0 && table.calls == 0 && table.dropped == 0 && table.path_count == 1);
     add(&table, here, 1, 1);
+    CHECK(table.completions[0].calls == 0 && table.completions[0].time == 0);
     CHECK(table.cell_count == 1 && table.cells->calls == 1);
     table_free(&table);
 }

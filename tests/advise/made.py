@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unisono.profile.recorded import CELL, PAIR, UNKNOWN, Comm, Frame, Origin, Path, Profile
+from unisono.profile.recorded import PAIR, UNKNOWN, Comm, Frame, Origin, Path, Profile, blank, is_nonblocking
 
 RANKS = 4
 
@@ -25,6 +25,8 @@ class Call:
     time: float | Sequence[float] = 1.0
     """Of every rank, or rank by rank."""
     waiting: float = math.nan
+    completion: float = math.nan
+    """Waited for a nonblocking collective in other calls; of such a call, what of its time is that."""
     comm: int = 0
     spread: int = 0
     """Sizes lie between size - spread and size + spread."""
@@ -50,16 +52,16 @@ def profile(
                 frames.append(Frame(chain[-1]))
                 paths.append(Path(known[chain[:-1]], len(frames) - 1))
                 known[chain] = len(paths) - 1
-    rows = np.zeros(RANKS * (len(calls) + 1), CELL)
+    rows = blank(RANKS * (len(calls) + 1))
     rows["rank"] = np.tile(np.arange(RANKS), len(calls) + 1)
-    rows["waiting"] = rows["time_min"] = rows["time_max"] = np.nan
-    rows["comm"] = rows["size"] = rows["size_min"] = rows["size_max"] = rows["sent"] = rows["received"] = UNKNOWN
     for number, call in enumerate(calls):
         mine = rows[number * RANKS : (number + 1) * RANKS]
         mine["function"], mine["path"] = functions.index(call.function), known[call.path]
         mine["comm"], mine["calls"], mine["size"] = call.comm, call.calls, call.size
         mine["size_min"], mine["size_max"] = call.size - call.spread, call.size + call.spread
         mine["time"], mine["waiting"] = call.time, call.waiting
+        mine["completion"] = call.completion
+        mine["completed"] = call.calls if is_nonblocking(call.function) and not math.isnan(call.completion) else UNKNOWN
     rows["time"][-RANKS:] = wall - np.bincount(rows["rank"], rows["time"], RANKS)
     return Profile(
         origin=Origin("unisono", command, hosts=hosts, split_waiting=True),

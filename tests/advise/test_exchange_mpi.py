@@ -11,8 +11,9 @@ from tests.advise.test_replayed_mpi import machine as machine
 from unisono.advise.advice import advise
 from unisono.advise.evidence import StudyEvidence
 from unisono.advise.gaps import gaps
+from unisono.advise.kinds import MESSAGES
 from unisono.advise.measuring import matrix_for, merged, study_for, tuning_of
-from unisono.advise.mix import MESSAGES, mix_of
+from unisono.advise.mix import mix_of
 from unisono.advise.recording import profile_of
 from unisono.cmdline.command import Command
 from unisono.core.vocabulary import CALL_SCOPE, DEFAULT, Case, Condition, Setting

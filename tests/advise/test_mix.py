@@ -9,7 +9,8 @@ import pytest
 
 from tests.advise.made import RANKS, Call, profile
 from tests.profile.synthetic import synthetic
-from unisono.advise.mix import COLLECTIVE, MESSAGES, NONBLOCKING, OTHER, mix_of
+from unisono.advise.kinds import COLLECTIVE, MESSAGES, NONBLOCKING, OTHER, OTHER_COLLECTIVE
+from unisono.advise.mix import mix_of
 from unisono.core.errors import UserError
 from unisono.core.vocabulary import Case
 from unisono.profile.recorded import UNKNOWN, Comm
@@ -57,15 +58,15 @@ def test_what_recording_added_is_not_the_programs() -> None:
 def test_kinds_are_kept_apart() -> None:
     calls = [
         Call("MPI_Alltoall", time=1.0),
-        Call("MPI_Ialltoall", time=0.9),
+        Call("MPI_Ialltoall", time=0.5, completion=0.4),
         Call("MPI_Allreduce_init", time=0.8),
         Call("MPI_Isend", time=0.7),
-        Call("MPI_Waitall", time=0.6, size=UNKNOWN),
+        Call("MPI_Waitall", time=1.0, size=UNKNOWN, completion=0.4),
         Call("MPI_Comm_dup", time=0.5, size=UNKNOWN),
         Call("MPI_Bcast_c", time=0.4),
     ]
     mix = mix_of(profile(calls))
-    kinds = [COLLECTIVE, NONBLOCKING, NONBLOCKING, MESSAGES, MESSAGES, OTHER, COLLECTIVE]
+    kinds = [COLLECTIVE, NONBLOCKING, OTHER_COLLECTIVE, MESSAGES, MESSAGES, OTHER, COLLECTIVE]
     assert [spot.kind for spot in mix.spots] == kinds
     assert mix.time(MESSAGES) == pytest.approx(5.2)
     assert mix.time() == pytest.approx(4 * 4.9)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unisono.profile.importers.builder import blank
-from unisono.profile.recorded import PAIR, Cells, Comm, Frame, Origin, Path, Profile
+from unisono.profile.recorded import PAIR, Cells, Comm, Frame, Origin, Path, Profile, blank
 
 SIZE = 512 << 10
 CALLS = 25

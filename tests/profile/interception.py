@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.launch.launched import launched
@@ -161,3 +162,30 @@ def _sum(values: Sequence[Amount]) -> Amount:
 
 def _sum_known(values: Sequence[int]) -> int:
     return sum(values) if min(values) >= 0 else -1
+
+
+@dataclass
+class Sum:
+    """Of one function in one phase on one rank; times in ns."""
+
+    calls: int = 0
+    time: int = 0
+    completed: int = 0
+    completion: int = 0
+
+
+def sums(part: Part) -> dict[tuple[str, str], Sum]:
+    """By phase and function, with what was waited for nonblocking collectives."""
+    found: dict[tuple[str, str], Sum] = defaultdict(Sum)
+    completions = part.completions
+    assert completions is not None
+    assert len(np.unique(completions["cell"])) == len(completions)
+    at = {int(row["cell"]): row for row in completions}
+    for number, cell in enumerate(part.cells):
+        one = found[part.phases[cell["phase"]], part.functions[cell["function"]].removeprefix("MPI_")]
+        one.calls += int(cell["calls"])
+        one.time += int(cell["time"])
+        if number in at:
+            one.completed += int(at[number]["calls"])
+            one.completion += int(at[number]["time"])
+    return found

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from unisono.profile.rawfile import MAGIC, RAW_CELL, RAW_PAIR
+from unisono.profile.rawfile import MAGIC, RAW_CELL, RAW_COMPLETION, RAW_PAIR
 
 BASE = 0x555500000000
 LIBRARY = 0x7F0000000000
@@ -55,9 +55,11 @@ def part(
     phases: Sequence[str] = ("",),
     comms: Sequence[tuple[int, int, int]] = ((2, 1, 1),),
     modules: Sequence[tuple[str, int, int]] | None = None,
+    completions: Sequence[tuple[int, int, int]] | None = None,
     **about: Any,
 ) -> bytes:
-    """One rank's part. Addresses of `paths` are relative to `base`, where the program `/opt/app` is, 1 MiB long."""
+    """One rank's part. Addresses of `paths` are relative to `base`, where the program `/opt/app` is, 1 MiB long;
+    `completions` are (row of `cells`, calls, ns)."""
     said = {"rank": rank, "ranks": ranks, "host": f"n{rank // 2}", "wall_ns": 10**9, "ended": "finalize", **about}
     said = {"overhead_ns": 100, "depth": 8, "dropped": 0, "mpi": "Open MPI v5", "started": 1_800_000_000, **said}
     objects = modules if modules is not None else [("/opt/app", base, base + (1 << 20))]
@@ -74,6 +76,9 @@ def part(
         "CELL": rows.tobytes(),
         "PAIR": messages.tobytes(),
     }
+    if completions is not None:
+        done = np.array([(cell, 0, calls, time) for cell, calls, time in completions], RAW_COMPLETION)
+        sections["DONE"] = done.tobytes()
     return b"".join(section(tag, payload) for tag, payload in sections.items()) + section("END ", b"")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unisono.profile.recorded import CELL, PAIR, ROOT, UNKNOWN, Cells, Comm, Frame, Origin, Path, Profile
+from unisono.profile.recorded import PAIR, ROOT, UNKNOWN, Cells, Comm, Frame, Origin, Path, Profile, blank
 
 FUNCTIONS = ("", "MPI_Alltoall", "MPI_Allreduce", "MPI_Waitall", "MPI_Isend", "MPI_Barrier", "MPI_Allgather")
 WITHOUT_MESSAGE = ("MPI_Waitall",)
@@ -41,11 +41,9 @@ def synthetic(
         for place, leaf in enumerate(leaves)
         for row in _calls(random, leaf, 1 + place % (len(FUNCTIONS) - 1), comms, ranks, sizes, split_waiting)
     ]
-    own = np.zeros(ranks, CELL)
+    own = blank(ranks)
     own["rank"] = np.arange(ranks)
-    own["comm"] = own["size"] = own["size_min"] = own["size_max"] = own["sent"] = own["received"] = UNKNOWN
     own["time"] = random.uniform(1.0, 1.2, ranks)
-    own["time_min"] = own["time_max"] = own["waiting"] = np.nan
     cells = np.concatenate([own, *rows])
     wall = np.asarray(np.bincount(cells["rank"], cells["time"], ranks), np.float64)
     ring = np.zeros(ranks, PAIR)
@@ -92,7 +90,7 @@ def _calls(
     comm = UNKNOWN if not has_message else path % len(comms)
     rows = []
     for step in range(sizes if has_message else 1):
-        part = np.zeros(ranks, CELL)
+        part = blank(ranks)
         size = (0 if FUNCTIONS[function] == "MPI_Barrier" else 8 << (3 * step + path % 5)) if has_message else UNKNOWN
         calls = int(random.integers(1, 200))
         total = UNKNOWN if size < 0 else calls * size * (comms[comm].size if function in (1, 2, 6) else 1)

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from tests.profile.synthetic import synthetic
 from unisono.core.errors import UserError
 from unisono.profile.file import load, save
-from unisono.profile.recorded import Frame, Profile
+from unisono.profile.recorded import CELL, UNKNOWN, Frame, Profile
 
 
 def same(one: Profile, other: Profile) -> None:
@@ -50,6 +50,27 @@ def test_a_profile_comes_back_as_it_was(tmp_path: Path) -> None:
     for profile in (synthetic(), synthetic(1, 0, nodes=1), synthetic(256, 100, nodes=8, sizes=3, split_waiting=False)):
         save(profile, tmp_path / "some where" / "p.profile")
         same(profile, load(tmp_path / "some where" / "p.profile"))
+
+
+OF_VERSION_1 = [name for name in CELL.names or () if name not in ("completed", "completion")]
+
+
+def old(members: dict[str, bytes]) -> None:
+    """As Unisono wrote profiles before it knew what completes nonblocking collectives."""
+    edited(version=1)(members)
+    array("cells.npy", lambda rows: np.array(rows[OF_VERSION_1].tolist(), [(n, CELL[n]) for n in OF_VERSION_1]))(
+        members
+    )
+
+
+def test_a_profile_of_the_first_version(whole: bytes, target: Path) -> None:
+    target.write_bytes(repacked(whole, old))
+    found = load(target)
+    for name in OF_VERSION_1:
+        assert found.cells[name].tobytes() == synthetic().cells[name].tobytes(), name
+    assert np.isnan(found.cells["completion"]).all() and (found.cells["completed"] == UNKNOWN).all()
+    save(found, target)
+    same(found, load(target))
 
 
 def test_the_arrays_of_a_loaded_profile_can_be_changed(whole: bytes, target: Path) -> None:
@@ -140,7 +161,7 @@ def put(field: str, value: float) -> Callable[[Any], Any]:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (edited(version=2), "is a profile of version 2; this Unisono reads version 1: update it"),
+        (edited(version=3), "is a profile of version 3; this Unisono reads version 2: update it"),
         (edited(format="other"), "does not say format"),
         (edited(phases=["x"]), 'the first phase is not ""'),
         (edited(functions=[]), 'the first function is not ""'),
@@ -167,6 +188,9 @@ def put(field: str, value: float) -> Callable[[Any], Any]:
         (array("cells.npy", put("size_min", 1 << 40)), "smallest size is above its largest"),
         (array("cells.npy", put("time", float("nan"))), "time is not a number"),
         (array("cells.npy", put("waiting", float("inf"))), "waiting is not a number"),
+        (array("cells.npy", put("completion", -1.0)), "completion is not a number"),
+        (array("cells.npy", put("completed", -2)), "negative completed"),
+        (edited(version=1), "has other rows or columns"),
         (array("cells.npy", lambda rows: rows[["path", "rank"]]), "has other rows or columns"),
         (array("cells.npy", lambda rows: rows.reshape(1, -1)), "has other rows or columns"),
         (array("wall.npy", lambda rows: np.array([{"a": 1}], dtype=object)), "has other rows or columns"),
@@ -240,17 +264,19 @@ def test_truncated_files_never_end_in_a_traceback(
     loads_or_says_why(tmp_path_factory.getbasetemp() / "cut", whole[at:] if front else whole[:-at])
 
 
-@given(member=st.sampled_from(["profile.json", "cells.npy", "wall.npy"]), data=st.data())
+@given(member=st.sampled_from(["profile.json", "cells.npy", "wall.npy"]), first=st.booleans(), data=st.data())
 @settings(max_examples=60, deadline=None)
 def test_members_of_any_content_never_end_in_a_traceback(
-    tmp_path_factory: pytest.TempPathFactory, whole: bytes, member: str, data: st.DataObject
+    tmp_path_factory: pytest.TempPathFactory, whole: bytes, member: str, first: bool, data: st.DataObject
 ) -> None:
-    """The checksums are right here, so that the damage reaches the readers of JSON and arrays."""
+    """The checksums are right here, so that the damage reaches the readers of JSON and arrays; of both versions."""
 
     def change(members: dict[str, bytes]) -> None:
-        old = bytearray(members[member])
-        at = data.draw(st.integers(0, min(len(old) - 1, 400)))
-        old[at : at + data.draw(st.integers(0, 6))] = data.draw(st.binary(max_size=6))
-        members[member] = bytes(old)
+        if first:
+            old(members)
+        now = bytearray(members[member])
+        at = data.draw(st.integers(0, min(len(now) - 1, 400)))
+        now[at : at + data.draw(st.integers(0, 6))] = data.draw(st.binary(max_size=6))
+        members[member] = bytes(now)
 
     loads_or_says_why(tmp_path_factory.getbasetemp() / "member", repacked(whole, change))

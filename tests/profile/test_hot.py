@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from tests.profile.synthetic import synthetic
 from unisono.profile.hot import hot_spots, other
-from unisono.profile.recorded import CELL, UNKNOWN, Cells, Comm, Frame, Origin, Path, Profile
+from unisono.profile.recorded import CELL, UNKNOWN, Cells, Comm, Frame, Origin, Path, Profile, blank
 from unisono.profile.sizes import EXACT, MEAN, NONE, RANGE, size_bins
 from unisono.profile.tree import labels
 
 
 def row(**values: float) -> Cells:
     """One row; what is not given is unknown."""
-    cell = np.zeros(1, CELL)
-    for name in ("comm", "size", "size_min", "size_max", "sent", "received"):
-        cell[name] = UNKNOWN
-    for name in ("time_min", "time_max", "waiting"):
-        cell[name] = np.nan
+    cell = blank(1)
     for name, value in values.items():
         cell[name] = value
     return cell
@@ -29,6 +26,34 @@ def row(**values: float) -> Cells:
 
 def sized(size: int, calls: int, time: float, **values: float) -> Cells:
     return row(size=size, size_min=size, size_max=size, calls=calls, time=time, function=1, **values)
+
+
+def posted(*rows: Cells, ranks: int = 2) -> Profile:
+    """The same, of a program that calls MPI_Iallreduce (1) and MPI_Wait (2)."""
+    return replace(profile(*rows, ranks=ranks), functions=("", "MPI_Iallreduce", "MPI_Wait"))
+
+
+def test_a_nonblocking_collective_has_the_wait_for_it() -> None:
+    made = posted(
+        sized(8, 10, 1.0, rank=0, path=2, comm=0, completion=3.0, completed=10),
+        sized(8, 10, 1.0, rank=1, path=2, comm=0, completion=1.0, completed=9),
+        row(function=2, path=2, rank=0, calls=10, time=5.0, waiting=4.0, completion=3.0),
+        row(function=2, path=2, rank=1, calls=10, time=1.0, completion=1.0),
+    )
+    begun, wait = hot_spots(made)
+    assert (begun.function, begun.time, begun.completion, begun.called) == ("MPI_Iallreduce", 6.0, 4.0, 2.0)
+    assert (begun.completed, begun.visits, begun.name, begun.measured) == (19, 20, "iallreduce", "iallreduce")
+    assert (begun.seconds.most, begun.seconds.least) == (4.0, 2.0)
+    assert [entry.time for entry in begun.sizes] == [6.0]
+    assert (wait.function, wait.time, wait.completion) == ("MPI_Wait", 2.0, 4.0)
+    assert wait.waiting == 2.0  # no longer than what is left
+    assert begun.time + wait.time == float(made.mpi_rows["time"].sum())
+    assert made.mpi_rows["time"].tolist() == [1.0, 1.0, 5.0, 1.0]
+
+
+def test_where_nobody_looked_what_was_waited_for_is_not_known() -> None:
+    begun = hot_spots(posted(sized(8, 10, 1.0, path=2, comm=0)))[0]
+    assert np.isnan(begun.completion) and begun.called == begun.time == 1.0 and begun.completed == UNKNOWN
 
 
 def profile(*rows: Cells, ranks: int = 2, phases: tuple[str, ...] = ("",), summed: bool = False) -> Profile:

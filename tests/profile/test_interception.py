@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.profile.interception import Toolchain, amounts, compiled, run, toolchain, truths
+from tests.profile.interception import Toolchain, amounts, compiled, run, sums, toolchain, truths
 
 pytestmark = [pytest.mark.mpi, pytest.mark.beside]
 ALL = ["openmpi5", "openmpi4", "mpich"]
@@ -34,7 +34,13 @@ def test_fortran_as_c(name: str, binding: int, tmp_path: Path) -> None:
     program = compiled(tools, tmp_path, "calls.F90", *options, after=_linking(tools) if linked else ())
     ran = run(tools, tmp_path, program, str(tmp_path / "truth"), ranks=3, preload=not linked)
     assert ran.status == 0, ran.error
-    assert amounts(ran.whole()) == truths(tmp_path, 3)
+    parts = ran.whole()
+    assert amounts(parts) == truths(tmp_path, 3)
+    for part in parts:  # one nonblocking collective, completed by one of the calls of MPI_Wait
+        found = sums(part)
+        begun, wait = found["", "Iallreduce"], found["", "Wait"]
+        assert (begun.calls, begun.completed, wait.completed) == (1, 1, 1)
+        assert begun.completion == pytest.approx(wait.completion, abs=20) and 0 < wait.completion <= wait.time
 
 
 def _linking(tools: Toolchain) -> list[str]:

@@ -143,7 +143,41 @@ def test_sections_of_a_later_version_are_skipped(tmp_path: Path) -> None:
     assert len(_read(tmp_path, data).mpi_rows) == 1
 
 
-_GOOD = raw_file(part(0, 2, cells=[cell(1), cell(2, 2)], pairs=[(1, 2, 3)]), part(1, 2, cells=[cell(1)]))
+POSTED = ("", "MPI_Iallreduce", "MPI_Wait", "MPI_Ineighbor_alltoallw", "MPI_Send")
+
+
+def test_what_nonblocking_collectives_are_waited_for(tmp_path: Path) -> None:
+    cells = [cell(1), cell(2, 2, -1, -1, 20), cell(1, 3), cell(1, 4)]
+    done = [(0, 9, 4_000), (1, 10, 5_000), (2, 1, 1_000)]
+    found = _read(tmp_path, raw_file(part(0, 2, cells=cells, functions=POSTED, completions=done, pending_lost=3)))
+    assert problem(found) == ""
+    begun, wait, other, send = found.mpi_rows
+    assert begun["completion"] == pytest.approx(4e-6) and begun["completed"] == 9
+    assert wait["completion"] == pytest.approx(5e-6) and wait["completed"] == UNKNOWN
+    assert other["completion"] == pytest.approx(1e-6) and other["completed"] == 1
+    assert np.isnan(send["completion"]) and send["completed"] == UNKNOWN
+    assert any("3 nonblocking collectives were begun while too many others" in note for note in found.notes)
+    # Nothing was waited for, or nobody looked.
+    for completions, known in (([], True), (None, False)):
+        rows = _read(tmp_path, raw_file(part(0, 2, cells=cells, functions=POSTED, completions=completions))).mpi_rows
+        assert [value == 0 for value in rows["completion"]] == [known, known, known, False]
+        assert rows["completed"].tolist() == [0 if known else UNKNOWN, UNKNOWN, 0 if known else UNKNOWN, UNKNOWN]
+
+
+def test_no_call_is_waited_in_longer_than_it_took(tmp_path: Path) -> None:
+    cells = [cell(1), cell(2, 2, -1, -1, 20)]
+    done = [(0, 2**60, 1), (1, 1, 2**60)]
+    found = _read(tmp_path, raw_file(part(0, 2, cells=cells, functions=POSTED, completions=done)))
+    begun, wait = found.mpi_rows
+    assert begun["completed"] == begun["calls"] and wait["completion"] == wait["time"]
+
+
+_GOOD = raw_file(
+    part(
+        0, 2, cells=[cell(1), cell(2, 2)], pairs=[(1, 2, 3)], functions=POSTED, completions=[(0, 3, 500), (1, 3, 500)]
+    ),
+    part(1, 2, cells=[cell(1)]),
+)
 
 
 @pytest.mark.parametrize(
@@ -162,6 +196,8 @@ _GOOD = raw_file(part(0, 2, cells=[cell(1), cell(2, 2)], pairs=[(1, 2, 3)]), par
         (raw_file(part(0, 1, cells=[cell(0, comm=1)])), "a comm that is not there"),
         (raw_file(part(0, 1, cells=[cell(0, phase=1)])), "a phase that is not there"),
         (raw_file(part(0, 1, pairs=[(1, 1, 1)])), "a rank that is not there"),
+        (raw_file(part(0, 1, cells=[cell(1)], completions=[(1, 1, 1)])), "a completion names a row that is not there"),
+        (raw_file(part(0, 1).replace(b"END ", b"DONE", 1)), "ends in the middle|longer than"),
         (raw_file(part(0, 1, paths=[(1,)])), "does not begin with the empty path"),
         (raw_file(part(0, 1, paths=[(), tuple(range(17))])), "has no end"),
         (raw_file(part(0, 1, functions=["MPI_Init"])), "begins with an empty one"),

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from tests.profile.ft import ft
 from tests.profile.synthetic import synthetic
-from tests.profile.test_hot import profile, row, sized
+from tests.profile.test_hot import posted, profile, row, sized
 from unisono.commands import profile_reading
 from unisono.core.errors import UserError
 from unisono.profile.document import as_dict
@@ -25,7 +25,7 @@ from unisono.profile.importers import import_profile
 from unisono.profile.recorded import Frame, Origin, Profile
 from unisono.profile.recorded import Path as CallPath
 from unisono.profile.show import overhead, show
-from unisono.profile.words import answer, caller, short
+from unisono.profile.words import answer, caller, posted_sentences, short
 
 SAMPLES = Path(__file__).parent / "samples"
 
@@ -305,3 +305,49 @@ def test_waiting_that_is_known_for_some_is_not_said_for_others() -> None:
 )
 def test_the_mpi_is_named_in_one_line(said: str, name: str) -> None:
     assert Origin(source="unisono", mpi=said).library == name
+
+
+def overlapping(completed: int = 10) -> Profile:
+    """Two ranks that sum and wait: 1 s and 3 s of their 10."""
+    ranks = [
+        part
+        for rank in range(2)
+        for part in (
+            sized(8, 10, 1.0, rank=rank, path=2, comm=0, sent=160, received=160, completion=3.0, completed=completed),
+            row(function=2, path=2, rank=rank, calls=10, time=3.5, completion=3.0),
+            row(time=5.5, rank=rank),
+        )
+    ]
+    return posted(*ranks)
+
+
+def test_a_nonblocking_collective_is_said_with_its_wait() -> None:
+    assert said(overlapping()) == (
+        "Iallreduce called from transpose, 8 B, is 40 % of your time; 75 % of that is in calls that wait for it, the "
+        "rest in the call itself."
+    )
+    assert said(overlapping(9)).endswith("; of 2 of its calls it is not known how long they were waited for.")
+    assert posted_sentences(hot_spots(overlapping())) == [
+        "MPI_Iallreduce at transpose: 2 s in the call itself, 6 s in calls that complete requests, which have that "
+        "time where calls are shown one by one."
+    ]
+
+
+@pytest.mark.parametrize("width", [80, 100, 120])
+def test_the_table_of_nonblocking_collectives(width: int) -> None:
+    text = shown(overlapping(), width=width)
+    assert max(map(len, text.splitlines())) <= width
+    row = next(line for line in text.splitlines() if line.startswith("Iallreduce < transpose"))
+    assert row.split()[3:] == ["10", "320", "B", "2", "s", "6", "s", "0.4", "s"]
+    assert re.search(r"40\.0 +- +Iallreduce", text) and re.search(r" 5\.0 +- +Wait", text)
+    assert "nonblocking collectives: with the wait" in " ".join(text.split())
+    assert "Nonblocking collectives" not in shown(profile(sized(8, 10, 1.0)))
+
+
+def test_the_document_has_the_call_and_the_wait() -> None:
+    begun, wait = as_dict(overlapping())["hot_spots"]
+    assert (begun["seconds"], begun["call_seconds"], begun["completion_seconds"]) == (8.0, 2.0, 6.0)
+    assert begun["completed_calls"] == begun["calls"] == 20
+    assert (wait["seconds"], wait["call_seconds"], wait["completion_seconds"]) == (1.0, None, None)
+    (other,) = as_dict(profile(sized(8, 10, 1.0)))["hot_spots"]
+    assert other["completion_seconds"] is None and other["completed_calls"] is None

@@ -11,7 +11,9 @@ from typing import Any
 from unisono.advise.against import Against, Late, against
 from unisono.advise.evidence import RUNS, Evidence, Now
 from unisono.advise.gaps import Gap, commands, gaps
-from unisono.advise.mix import MEASURED, PINGPONG, Mix, Spot, on_pingpongs
+from unisono.advise.kinds import MEASURED, PINGPONG
+from unisono.advise.mix import Mix, Spot, on_pingpongs
+from unisono.advise.overlap import overlap_sentences
 from unisono.advise.predict import Prediction, SpotPrediction, predict
 from unisono.advise.replayed import Replays, condition_notes
 from unisono.advise.said import late_words, named, prediction_dict, spot_dict, spot_sentence
@@ -47,6 +49,8 @@ class Advice:
     chosen: Prediction | None
     against: tuple[Against | Late, ...]
     """Hot spots that take far longer than in the benchmark, most time first."""
+    overlap: tuple[str, ...]
+    """Of nonblocking collectives, what the program hides and what it waits beyond: sentences."""
     gaps: tuple[Gap, ...]
     gap_commands: tuple[str, ...]
     apply_command: str
@@ -135,6 +139,7 @@ class Advice:
             *(_("{clauses}.").format(clauses=spot_sentence(self.mix, spot)) for spot in named),
             *filter(None, map(late_words, (self.mix.main, *named))),
             *(found.sentence for found in self.against[:2]),
+            *self.overlap[:2],
             *self._scatter(),
             *self.unknown(),
         ]
@@ -267,6 +272,7 @@ def advise(
         predictions=tuple(found),
         chosen=chosen,
         against=tuple(against(mix, evidences, now, replayed)),
+        overlap=tuple(overlap_sentences(mix, evidences, now)),
         gaps=tuple(lacking),
         gap_commands=tuple(commands(lacking, cpus, mpi)),
         apply_command="" if chosen is None else _apply(tuning, case, chosen, weights, (tuning_path, written, program)),

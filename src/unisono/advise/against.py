@@ -13,7 +13,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from unisono.advise.evidence import Evidence, Now
-from unisono.advise.mix import COLLECTIVE, MESSAGES, Mix, Spot
+from unisono.advise.kinds import COLLECTIVE, MESSAGES
+from unisono.advise.mix import Mix, Spot
 from unisono.advise.predict import best_source, outside
 from unisono.advise.replayed import FAR, Replays, arrival, cold_of
 from unisono.core.display import seconds

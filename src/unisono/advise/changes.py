@@ -193,7 +193,7 @@ def _calls(profile: Profile) -> dict[Key, _Call]:
         frames = tuple(f"{frame.label} {frame.place}" for frame in spot.frames)
         where = f"{name} ({site})" if site else name
         where = _("{name} in {phase}").format(name=where, phase=spot.phase) if spot.phase else where
-        call = found.setdefault((spot.function, frames, *comm, spot.phase), _Call(spot.collective, where))
+        call = found.setdefault((spot.function, frames, *comm, spot.phase), _Call(spot.measured, where))
         call.time += spot.time
         call.waiting += spot.waiting
     return found

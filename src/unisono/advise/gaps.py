@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from unisono.advise.evidence import Evidence
-from unisono.advise.mix import EXCHANGE, MEASURED, Mix
+from unisono.advise.kinds import EXCHANGE, MEASURED
+from unisono.advise.mix import Mix
 from unisono.advise.predict import best_source, outside, unmeasured
 from unisono.core.display import percent
 from unisono.core.language import N_, _, translated
@@ -45,7 +46,7 @@ class Gap:
 
 
 def gaps(mix: Mix, evidences: Sequence[Evidence], worth: float = WORTH) -> list[Gap]:
-    """The cases with calls that no evidence speaks of, most time first: blocking collectives, and ping-pongs for
+    """The cases with calls that no evidence speaks of, most time first: collectives, and ping-pongs for
     point-to-point messages. Without evidence at all it is everything the program uses."""
     found = []
     cases = {spot.case for spot in mix.spots if spot.kind in MEASURED and spot.case is not None}

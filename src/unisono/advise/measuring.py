@@ -8,11 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from unisono.advise.evidence import Evidence, StudyEvidence, TuningEvidence
-from unisono.advise.mix import MEASURED, Mix
+from unisono.advise.kinds import MEASURED
+from unisono.advise.mix import Mix
 from unisono.core.errors import UserError
 from unisono.core.interval import Interval
 from unisono.core.language import N_, _
-from unisono.core.vocabulary import CALL_SCOPE, DEFAULT, EXACT, USUAL, Case, Condition
+from unisono.core.vocabulary import CALL_SCOPE, DEFAULT, EXACT, USUAL, Case, Condition, blocking
 from unisono.decide.disqualify import NO_FAULT, disqualify
 from unisono.decide.document import from_decision
 from unisono.decide.plans import build, launches_of
@@ -69,10 +70,8 @@ def study_for(wanted: Wanted, machine: Machine, weights: Mapping[str, float] | N
 
 def adjusted(wanted: Wanted) -> dict[Case, tuple[int, ...]]:
     """The sizes as they can be measured."""
-    return {
-        case: tuple(sorted({max(size, _NUMBER) if case.collective in _REDUCTIONS else size for size in sizes}))
-        for case, sizes in wanted.items()
-    }
+    least = {case: _NUMBER if blocking(case.collective) in _REDUCTIONS else 0 for case in wanted}
+    return {case: tuple(sorted({max(size, least[case]) for size in sizes})) for case, sizes in wanted.items()}
 
 
 def matrix_for(

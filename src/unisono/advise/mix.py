@@ -1,10 +1,11 @@
 """The program's mix of calls: for every hot spot its collective, ranks, message sizes, time and waiting.
 
 A launch setting acts on the whole program, so a prediction needs all calls, also those nobody measures. They are kept
-apart by kind: blocking collectives (measured), nonblocking and persistent ones, point-to-point messages with the calls
-that complete them, and the rest. Messages are looked up as exchanges among the program's own partners, or as ping-pongs
-where those are not known, or nobody measured them, which say something about them, if less: calls that only complete
-messages get the sizes of the messages there are, by their bytes and number.
+apart by kind (advise.kinds): collectives that are measured, blocking ones and nonblocking ones with the wait for them,
+those that are not, point-to-point messages with the calls that complete them, and the rest. Messages are looked up as
+exchanges among the program's own partners, or as ping-pongs where those are not known, or nobody measured them, which
+say something about them, if less: calls that only complete messages get the sizes of the messages there are, by their
+bytes and number.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from unisono.advise.kinds import COLLECTIVE, EXCHANGE, MEASURED, MESSAGES, NONBLOCKING, PINGPONG, kind_of
 from unisono.core.errors import UserError
 from unisono.core.language import N_, _
 from unisono.core.sizes import format_size
-from unisono.core.vocabulary import PARTNERS_MOST, USUAL, Case, Condition
+from unisono.core.vocabulary import PARTNERS_MOST, USUAL, Case, Condition, blocking
 from unisono.profile.cost import difference
 from unisono.profile.hot import HotSpot, hot_spots
 from unisono.profile.late import LateMessages
@@ -25,17 +27,8 @@ from unisono.profile.sites import sites
 from unisono.profile.sizes import EXACT
 from unisono.profile.words import SINGLE, caller
 
-COLLECTIVE = "collective"
-NONBLOCKING = "nonblocking collective"
-MESSAGES = "point-to-point"
-OTHER = "other"
-PINGPONG, EXCHANGE = "pingpong", "exchange"
-"""What is measured for point-to-point calls: a message at a time, or the program's own sizes and partners."""
 RARE = 0.1
 """Of the messages of the pair that has most: pairs with fewer have no part in every step."""
-MEASURED = (COLLECTIVE, MESSAGES)
-"""What a study can measure."""
-
 _ALL_TO_ALL = frozenset(
     {
         "allreduce",
@@ -50,12 +43,6 @@ _ALL_TO_ALL = frozenset(
 )
 """No rank can leave before the last has come, so the rank that spends least in it bounds the transfer."""
 
-_MESSAGE_CALLS = frozenset(
-    {"Send", "Bsend", "Ssend", "Rsend", "Isend", "Ibsend", "Issend", "Irsend", "Recv", "Irecv", "Mrecv", "Imrecv"}
-    | {"Sendrecv", "Sendrecv_replace", "Isendrecv", "Isendrecv_replace", "Probe", "Iprobe", "Mprobe", "Improbe"}
-    | {"Wait", "Waitall", "Waitany", "Waitsome", "Test", "Testall", "Testany", "Testsome", "Start", "Startall"}
-    | {"Send_init", "Bsend_init", "Ssend_init", "Rsend_init", "Recv_init"}
-)
 PER_MESSAGE = 4096
 """Starting a message costs about as much as so many bytes: how completed messages of several sizes share the time."""
 _NAMED = 50
@@ -94,6 +81,7 @@ class Spot:
     case: Case | None
     """Collective and ranks, where both are known."""
     time: float
+    """Of a nonblocking collective with the wait for it, which no other spot has."""
     waiting: float
     """NaN where not measured."""
     calls: float
@@ -108,6 +96,8 @@ class Spot:
     """Seconds each rank waits in a call for the last, on average: see profile.hot.HotSpot."""
     late: LateMessages | None = None
     """Whom a point-to-point call waited for: see profile.hot.HotSpot."""
+    completion: float = math.nan
+    """Of a nonblocking collective, the part of `time` that is the wait for it: see profile.hot.HotSpot."""
     own: tuple[Use, ...] = ()
     """Of messages that are replayed in one step, and so count as one size: `uses` with their own sizes."""
 
@@ -128,7 +118,7 @@ class Spot:
         if sizes[0] == sizes[-1]:
             text = format_size(sizes[0])
             text = text if all(use.exact for use in self.own or self.uses) else _("about {size}").format(size=text)
-        peer = self.case and self.case.collective in ("alltoall", "alltoallv", "alltoallw")
+        peer = self.case and blocking(self.case.collective) in ("alltoall", "alltoallv", "alltoallw")
         return _("{size} a peer").format(size=text) if peer else text
 
 
@@ -163,6 +153,11 @@ class Mix:
         repeated = (spot for spot in self.spots if spot.calls > 1 and spot.time * SINGLE > first.time)
         return next(repeated, first)
 
+    @property
+    def measurable(self) -> float:
+        """Part of the program's time in calls that a study can measure."""
+        return self.share(self.time(*MEASURED))
+
     def share(self, seconds: float) -> float:
         """Of the program's time."""
         return seconds / self.total
@@ -196,7 +191,7 @@ def mix_of(profile: Profile, nodes: int | None = None) -> Mix:
     if total <= 0:
         raise UserError(_("the profile holds no time, so nothing can be said about a gain"))
     spots.sort(key=lambda spot: -spot.time)
-    collectives = [spot for spot in spots if spot.kind == COLLECTIVE]
+    collectives = [spot for spot in spots if spot.kind in (COLLECTIVE, NONBLOCKING)]
     if any(spot.case is None for spot in collectives):
         notes.append(N_("the ranks of some communicators are not known; what is called on them cannot be looked up"))
     if any(spot.comm is None or spot.comm.size == UNKNOWN for spot in found if spot.collective):
@@ -303,17 +298,20 @@ def _world(profile: Profile, nodes: int | None) -> tuple[tuple[int, int] | None,
 def _spot(profile: Profile, spot: HotSpot, where: str, world: tuple[int, int] | None, messages: str) -> Spot:
     """`messages`: what is measured for point-to-point calls."""
     collective = spot.collective
-    kind = _kind(spot.function, collective)
+    kind = kind_of(spot)
+    if kind == NONBLOCKING:
+        collective = spot.measured
     if kind == MESSAGES:
         collective, ranks = messages, world
     else:
         ranks = _ranks(profile, spot, world) if collective is not None else None
     uses = [
-        Use(0 if collective == "barrier" else s.size, s.kind == EXACT, s.calls, s.time, s.waiting) for s in spot.sizes
+        Use(0 if spot.collective == "barrier" else s.size, s.kind == EXACT, s.calls, s.time, s.waiting)
+        for s in spot.sizes
     ]
     even = math.nan
     apart = not profile.origin.summed and spot.ranks > 1 and spot.calls.least == spot.calls.most
-    if kind == COLLECTIVE and collective in _ALL_TO_ALL and apart and spot.seconds.mean > 0:
+    if kind in (COLLECTIVE, NONBLOCKING) and spot.collective in _ALL_TO_ALL and apart and spot.seconds.mean > 0:
         even = spot.seconds.least / spot.seconds.mean
     return Spot(
         kind=kind,
@@ -329,6 +327,7 @@ def _spot(profile: Profile, spot: HotSpot, where: str, world: tuple[int, int] | 
         evenness=even,
         waits=spot.waits if kind == COLLECTIVE else (),
         late=spot.late if kind == MESSAGES else None,
+        completion=spot.completion if kind == NONBLOCKING else math.nan,
         fastest=spot.fastest if kind == COLLECTIVE and collective in {*_ALL_TO_ALL, "barrier"} else math.nan,
     )
 
@@ -362,13 +361,6 @@ def _in_one_step(spots: Sequence[Spot], largest: int) -> list[Spot]:
         else spot
         for spot in spots
     ]
-
-
-def _kind(function: str, collective: str | None) -> str:
-    if collective is not None:
-        plain = function.removeprefix("MPI_").removesuffix("_c").lower()
-        return COLLECTIVE if plain == collective else NONBLOCKING
-    return MESSAGES if function.removeprefix("MPI_").removesuffix("_c") in _MESSAGE_CALLS else OTHER
 
 
 def _ranks(profile: Profile, spot: HotSpot, world: tuple[int, int] | None) -> tuple[int, int] | None:

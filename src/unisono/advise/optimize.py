@@ -19,7 +19,7 @@ from unisono.advise.evidence import Evidence, Now
 from unisono.advise.gaps import gaps
 from unisono.advise.journal import Files, Journal, Round, Trial
 from unisono.advise.measuring import Wanted, known, never_launched, unchanged, weights_of
-from unisono.advise.mix import MEASURED, Mix, mix_of
+from unisono.advise.mix import Mix, mix_of
 from unisono.advise.paired import LEAST_PAIRS
 from unisono.advise.replayed import Replays, Subject, matching, replaying, replays, subjects
 from unisono.advise.runs import Metric
@@ -160,7 +160,7 @@ class Optimizer:
             round.profile = self.files.profile(number).name
             self._keep()
         mix = mix_of(load(self.files.directory / round.profile))
-        share = mix.share(mix.time(*MEASURED))
+        share = mix.measurable
         if share < LEAST_SAVING:
             round.ended = N_("Communication takes {share} of the time: too little for a gain to be seen.").format(
                 share=percent(share)

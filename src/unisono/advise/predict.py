@@ -16,7 +16,11 @@ The model, kept simple on purpose:
   where waiting was told apart for nearly all of the time; else it waits for its partners as ever.
 - Sizes beyond the measured ones, up to `REACH` times as large or small, count as the nearest measured, and the interval
   is widened to hold "no effect". Farther ones count as not measured.
-- What is not measured (nonblocking collectives, messages, other ranks or sizes) is touched by a launch setting all the
+- A nonblocking collective costs a program its call and the wait for it; what goes on while the program computes costs
+  nothing and cannot be saved. How much of the wait is for ranks that come late is not known, as where waiting was not
+  measured. Of a wait that is left over beside the computation, a change of the operation may take away, or add, as much
+  as the whole operation changes: the interval holds both, and never a saving of more than was spent.
+- What is not measured (persistent collectives, messages, other ranks or sizes) is touched by a launch setting all the
   same: a choice allows its time to change by `UNMEASURED` either way. That is an assumption and no knowledge: an
   interval that could go either way and is mostly made of it, or is wider than `VAGUE`, is not told (`predictable`).
 - Ends of hot spots are added as they are: a launch has one fate, so errors of its parts are not independent.
@@ -29,10 +33,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from unisono.advise.evidence import Effect, Evidence, Now
-from unisono.advise.mix import EXCHANGE, MEASURED, NONBLOCKING, PINGPONG, Mix, Spot, Use
+from unisono.advise.kinds import EXCHANGE, MEASURED, OTHER_COLLECTIVE, PINGPONG, why_unmeasured
+from unisono.advise.mix import Mix, Spot, Use
 from unisono.core.interval import Interval
 from unisono.core.language import N_
 from unisono.core.vocabulary import DEFAULT, Case, Setting
+from unisono.core.vocabulary import NONBLOCKING as POSTED
 
 TRANSFER = (0.5, 0.85, 1.15)
 """How much of the logarithm of a benchmark's gain an application realises: at least, usually, at most."""
@@ -159,7 +165,14 @@ class _Block:
         # How many messages a call completes is not known, so their number times the benchmark's time says nothing.
         messages = self.case.collective in (PINGPONG, EXCHANGE)
         seconds = math.nan if messages else self.source.seconds(self.case, self.now, use.size)
-        return transfer(use, self.mix.spots[cell.spot].evenness, seconds)
+        found = transfer(use, self.mix.spots[cell.spot].evenness, seconds)
+        if not self._overlaps or math.isnan(seconds):
+            return found
+        return Interval(found.mid, found.low, max(found.high, use.calls * seconds))
+
+    @property
+    def _overlaps(self) -> bool:
+        return self.case.collective in POSTED
 
     def savings(self, at: int) -> tuple[list[Interval], Interval]:
         """Of each cell, and of the whole block, under the launch setting number `at`; parts of the program's time."""
@@ -176,6 +189,9 @@ class _Block:
         amounts = [self._transfer(cell, use) for cell in cells for use in cell.uses]
         seconds = Interval(*(math.fsum(getattr(a, end) for a in amounts) for end in ("mid", "low", "high")))
         found = saved(seconds, effect, self._realised(cells), beyond=cells[0].outside)
+        if self._overlaps:  # what the program did not wait for it cannot save
+            spent = math.fsum(use.time for cell in cells for use in cell.uses)
+            found = Interval(*(min(end, spent) for end in (found.mid, found.low, found.high)))
         return Interval(*(self.mix.share(end) for end in (found.mid, found.low, found.high)))
 
     def _realised(self, cells: Sequence[_Cell]) -> tuple[float, float, float]:
@@ -212,8 +228,8 @@ def _divided(
         if source is not None and case.ranks > 1:
             blocks[case] = _Block(case, source, now, mix)
     for number, spot in enumerate(mix.spots):
-        if spot.kind == NONBLOCKING:
-            missing[number] = [(spot.time, N_("{kind} calls are not measured").format(kind=spot.kind))]
+        if spot.kind == OTHER_COLLECTIVE:
+            missing[number] = [(spot.time, why_unmeasured(spot.function))]
         elif spot.kind in MEASURED and (spot.case is None or spot.case.ranks > 1):
             block = blocks.get(spot.case) if spot.case is not None else None
             for use in spot.uses:

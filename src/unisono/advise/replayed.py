@@ -16,8 +16,9 @@ from pathlib import Path
 
 from unisono.advise.evidence import Evidence
 from unisono.advise.gaps import chosen_sizes, spoken
+from unisono.advise.kinds import COLLECTIVE, EXCHANGE
 from unisono.advise.measuring import adjusted, study_for
-from unisono.advise.mix import COLLECTIVE, EXCHANGE, Mix, Spot
+from unisono.advise.mix import Mix, Spot
 from unisono.advise.predict import best_source
 from unisono.core.language import N_, _, translated
 from unisono.core.vocabulary import CALL_SCOPE, DEFAULT, USUAL, Case, Condition, Sample

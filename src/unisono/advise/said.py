@@ -22,6 +22,9 @@ def spot_sentence(mix: Mix, spot: Spot) -> str:
     """Without the stop at its end."""
     said = _("{call}, {size}, is {share} of your time") if spot.sizes_text else _("{call} is {share} of your time")
     said = said.format(call=spot.name, size=spot.sizes_text, share=percent(mix.share(spot.time)))
+    if spot.completion > 0:
+        waited = _("{share} of that is waiting for it").format(share=percent(spot.completion / spot.time))
+        return _("; ").join((said, waited))
     if math.isnan(spot.waiting) or spot.time <= 0:
         return said
     waiting = _("{share} of that is waiting")
@@ -29,6 +32,15 @@ def spot_sentence(mix: Mix, spot: Spot) -> str:
         waiting = _("at least {share} of that is waiting")
     waiting = waiting.format(share=percent(spot.waiting / spot.time))
     return _("; ").join((said, waiting))
+
+
+def waiting_words(spot: Spot) -> str:
+    """For a table: what of its time is waiting for ranks, or of a nonblocking collective waiting for it."""
+    if spot.time <= 0:
+        return ""
+    if not math.isnan(spot.completion):
+        return _("{share} for it").format(share=percent(spot.completion / spot.time))
+    return "" if math.isnan(spot.waiting) else percent(spot.waiting / spot.time)
 
 
 def late_words(spot: Spot) -> str:
@@ -57,6 +69,7 @@ def spot_dict(mix: Mix, spot: Spot, found: SpotPrediction | None) -> dict[str, A
         "calls": spot.calls,
         "share": mix.share(spot.time),
         "waiting": None if math.isnan(spot.waiting) else mix.share(spot.waiting),
+        "completion": None if math.isnan(spot.completion) else mix.share(spot.completion),
         "late": None if spot.late is None else asdict(spot.late),
         "sizes": [{"size": u.size, "exact": u.exact, "calls": u.calls, "share": mix.share(u.time)} for u in spot.uses],
         "saving": asdict(found.saving) if found and found.predictable else None,

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from unisono.advise.advice import Advice
-from unisono.advise.said import named
+from unisono.advise.said import named, waiting_words
 from unisono.core.display import percent, percent_range
 from unisono.core.language import _, ngettext, translated
 
@@ -48,7 +48,7 @@ def _spot_table(advice: Advice) -> Table:
             spot.sizes_text,
             f"{spot.calls:.0f}",
             percent(advice.mix.share(spot.time)),
-            "" if math.isnan(spot.waiting) else percent(spot.waiting / spot.time if spot.time else 0.0),
+            waiting_words(spot),
             saves,
         )
     rest = advice.mix.spots[SHOWN:]

@@ -14,6 +14,7 @@ from unisono.advise.measuring import known
 from unisono.advise.mix import Mix, mix_of
 from unisono.advise.paired import trimmed_mean
 from unisono.advise.replayed import replays
+from unisono.advise.said import waiting_words
 from unisono.advise.trials import may_gain
 from unisono.advise.unknown import outside_sentence
 from unisono.core.display import percent, percent_range
@@ -246,7 +247,7 @@ def _spots(mix: Mix) -> list[str]:
     rows = [_("| call | ranks | message size | calls a rank | of the time | waiting |"), "|---|---|---|---|---|---|"]
     for spot in mix.spots[:_SPOTS]:
         ranks = f"{spot.case.nodes} x {spot.case.ppn}" if spot.case else ""
-        waiting = "" if spot.waiting != spot.waiting or not spot.time else percent(spot.waiting / spot.time)
+        waiting = waiting_words(spot)
         share = percent(mix.share(spot.time))
         rows.append(f"| {spot.name} | {ranks} | {spot.sizes_text} | {spot.calls:.0f} | {share} | {waiting} |")
     rest = mix.total - mix.time()

@@ -6,10 +6,19 @@ import math
 from collections.abc import Sequence
 
 from unisono.advise.gaps import WORTH, Gap
-from unisono.advise.mix import COLLECTIVE, EXCHANGE, MESSAGES, NONBLOCKING, PINGPONG, Mix
+from unisono.advise.kinds import (
+    COLLECTIVE,
+    EXCHANGE,
+    MESSAGES,
+    NONBLOCKING,
+    OTHER_COLLECTIVE,
+    PINGPONG,
+    why_unmeasured,
+)
+from unisono.advise.mix import Mix
 from unisono.advise.predict import TOO_FEW, UNMEASURED, Prediction
 from unisono.core.display import percent
-from unisono.core.language import _
+from unisono.core.language import _, translated
 
 WORTH_SAYING = 0.05
 """Of the program's time: that much waiting is worth a warning."""
@@ -36,16 +45,8 @@ def unknown(
 
 
 def _unmeasured_kinds(mix: Mix, predictions: Sequence[Prediction]) -> list[str]:
-    """Nonblocking collectives and messages, on which launch settings act too."""
-    out = []
-    share = mix.share(mix.time(NONBLOCKING))
-    if share >= _SEEN:
-        out.append(
-            _(
-                "{share} of the time is in nonblocking collectives: launch settings act on them too, but "
-                "how is not measured."
-            ).format(share=percent(share))
-        )
+    """Some collectives and messages, on which launch settings act too."""
+    out = _collectives(mix)
     share = mix.share(mix.time(MESSAGES))
     if share >= _SEEN:
         said = _(
@@ -63,6 +64,34 @@ def _unmeasured_kinds(mix: Mix, predictions: Sequence[Prediction]) -> list[str]:
                 "but only roughly."
             )
         out.append(said.format(share=percent(share)))
+    return out
+
+
+def _collectives(mix: Mix) -> list[str]:
+    """What of nonblocking collectives a tuning can save, and what is known of others only that they are called."""
+    out = []
+    spots = [spot for spot in mix.spots if spot.kind == NONBLOCKING]
+    share = mix.share(math.fsum(spot.time for spot in spots))
+    if share >= _SEEN:
+        said = _(
+            "{share} of the time is in nonblocking collectives, {waited} of that in calls that wait for them. What "
+            "goes on while the program computes costs nothing, and cannot be saved; how much of the wait is for ranks "
+            "that come late is not known."
+        )
+        waited = math.fsum(spot.completion for spot in spots) / math.fsum(spot.time for spot in spots)
+        out.append(said.format(share=percent(share), waited=percent(waited)))
+    reasons: dict[str, float] = {}
+    for spot in mix.spots:
+        if spot.kind == OTHER_COLLECTIVE:
+            reason = why_unmeasured(spot.function)
+            reasons[reason] = reasons.get(reason, 0.0) + mix.share(spot.time)
+    for reason, share in reasons.items():
+        if share >= _SEEN:
+            said = _(
+                "{share} of the time is in collectives that cannot be predicted ({reason}): launch settings act on "
+                "them, too."
+            )
+            out.append(said.format(share=percent(share), reason=translated(reason)))
     return out
 
 
@@ -108,7 +137,8 @@ def _waiting(mix: Mix) -> list[str]:
                 "call beyond this interval: unisono verify --profile shows it."
             ).format(waiting=percent(waiting))
         )
-    if all(math.isnan(spot.waiting) for spot in mix.spots):
+    told = [spot for spot in mix.spots if spot.kind != NONBLOCKING]  # of these no profile tells
+    if told and all(math.isnan(spot.waiting) for spot in told) and mix.share(mix.time(COLLECTIVE, MESSAGES)) >= _SEEN:
         out.append(
             _("Waiting was not measured, so the interval is wide: unisono profile --split-waiting tells it apart.")
         )

@@ -55,7 +55,7 @@ def _cells(profile: Profile) -> str:
     cells = profile.cells
     if name := _lost(profile, cells):
         return _("a row names a {name} that is not there").format(name=name)
-    for name in ("size", "size_min", "size_max", "calls", "sent", "received"):
+    for name in ("size", "size_min", "size_max", "calls", "sent", "received", "completed"):
         if np.any(cells[name] < UNKNOWN):
             return _("a row has a negative {name}").format(name=name)
         if cells[name].astype(np.float64).sum() > _SUM_MOST:
@@ -64,11 +64,11 @@ def _cells(profile: Profile) -> str:
         return _("a row's smallest size is above its largest")
     if np.any(~np.isfinite(cells["time"]) | (cells["time"] < 0)):
         return _("a row's time is not a number of seconds")
-    for name in ("time_min", "time_max", "waiting"):
+    for name in ("time_min", "time_max", "waiting", "completion"):
         if np.any(np.isinf(cells[name]) | (cells[name] < 0)):
             return _("a row's {name} is not a number of seconds").format(name=name)
     with np.errstate(over="ignore"):
-        for name in ("time", "time_min", "time_max", "waiting"):
+        for name in ("time", "time_min", "time_max", "waiting", "completion"):
             if np.nansum(cells[name].astype(np.float64)) > _SECONDS_MOST:
                 return _("the rows' {name} is impossibly long").format(name=name)
     return ""

@@ -22,15 +22,17 @@ from unisono.core.vocabulary import STEP_MOST
 from unisono.core.writing import written
 from unisono.profile.arrays import check_size, read_array, write_array
 from unisono.profile.check import problem
-from unisono.profile.recorded import CELL, LATE, PAIR, Comm, Frame, Origin, Profile
+from unisono.profile.recorded import CELL, LATE, PAIR, Cells, Comm, Frame, Origin, Profile, blank
 from unisono.profile.recorded import Path as CallPath
 from unisono.profile.steps import STEP
 
 FORMAT: Literal["unisono-profile"] = "unisono-profile"
-VERSION: Literal[1] = 1
+VERSION: Literal[2] = 2
+"""Version 1 has no columns about completion in its cells; it is read all the same."""
 EXTENSION = ".profile"
 DOCUMENT = "profile.json"
 
+_CELL_1 = np.dtype([(name, CELL[name]) for name in CELL.names or () if name not in ("completed", "completion")])
 _JSON_MOST = 32 << 20
 """A profile of 100,000 ranks and as many call paths has ten million bytes. Parsed, the most takes 1 GB of memory."""
 _CELLS_MOST = 2 << 30
@@ -70,7 +72,7 @@ class _Document(_Strict):
     """`profile.json`: the lists are the model's tuples, one short list an entry."""
 
     format: Literal["unisono-profile"]
-    version: Literal[1]
+    version: Literal[1, 2]
     made_by: str
     origin: _Origin
     functions: list[str]
@@ -161,7 +163,7 @@ def _read(archive: zipfile.ZipFile, where: str) -> Profile:
         paths=tuple(CallPath(*entry) for entry in document.paths),
         comms=tuple(Comm(*entry) for entry in document.comms),
         phases=tuple(document.phases),
-        cells=read_array(archive, "cells.npy", CELL, _CELLS_MOST, where),
+        cells=_cells(archive, document.version, where),
         wall=read_array(archive, "wall.npy", np.dtype(np.float64), _WALL_MOST, where),
         pairs=read_array(archive, "pairs.npy", PAIR, _PAIRS_MOST, where),
         # Profiles without waiting, and older ones, have none.
@@ -169,6 +171,16 @@ def _read(archive: zipfile.ZipFile, where: str) -> Profile:
         step=read_array(archive, "step.npy", STEP, STEP_MOST, where) if "step.npy" in names else np.zeros(0, STEP),
         notes=tuple(document.notes),
     )
+
+
+def _cells(archive: zipfile.ZipFile, version: int, where: str) -> Cells:
+    if version == VERSION:
+        return read_array(archive, "cells.npy", CELL, _CELLS_MOST, where)
+    old = read_array(archive, "cells.npy", _CELL_1, _CELLS_MOST, where)
+    cells = blank(len(old))
+    for name in old.dtype.names or ():
+        cells[name] = old[name]
+    return cells
 
 
 def _parse(data: bytes, where: str) -> _Document:
@@ -182,7 +194,7 @@ def _parse(data: bytes, where: str) -> _Document:
                     where=where, document=DOCUMENT, format=FORMAT
                 )
             ) from error
-        if head.version != VERSION:
+        if head.version not in (1, VERSION):
             said = _("{path}: is a profile of version {version}; this Unisono reads version {own}")
             if head.version > VERSION:
                 said = _("{path}: is a profile of version {version}; this Unisono reads version {own}: update it")

@@ -8,11 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from unisono.profile.completion import with_waits
 from unisono.profile.late import LateMessages, late_of
-from unisono.profile.recorded import UNKNOWN, Cells, Comm, Frame, Profile, collective_of
+from unisono.profile.recorded import UNKNOWN, Cells, Comm, Frame, Profile, collective_of, measured_as
 from unisono.profile.sizes import SizeBin, size_bins
 
 BLOCKS = 256
+_NOTHING = 1e-3
+"""Of a call that completes requests: if no more is left of its time than this part of what it took for nonblocking
+collectives, it is no hot spot of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +57,8 @@ class HotSpot:
     seconds: Spread
     """Time per rank in seconds."""
     time: float
-    """Seconds, summed over ranks."""
+    """Seconds, summed over ranks: of a nonblocking collective with the wait for it, which is not in the time of calls
+    that complete it."""
     share: float
     """Of the whole program's time, 0 to 1."""
     waiting: float
@@ -70,6 +75,21 @@ class HotSpot:
     together, so that there are BLOCKS at most. () where not measured, or where some ranks do not take part."""
     late: LateMessages | None = None
     """Of a call that waits for point-to-point messages: whom it waited for; None where waiting was not asked for."""
+    completion: float = math.nan
+    """Of a nonblocking collective, the part of `time` that is the wait for it in calls that complete requests; of such
+    a call the seconds that it took for nonblocking collectives, which are not in its own `time`. NaN: not measured."""
+    completed: int = UNKNOWN
+    """Of a nonblocking collective's `visits`, those that were seen to complete; or UNKNOWN."""
+
+    @property
+    def called(self) -> float:
+        """Of a nonblocking collective, seconds in the call itself."""
+        return self.time if math.isnan(self.completion) else max(0.0, self.time - self.completion)
+
+    @property
+    def measured(self) -> str | None:
+        """The name by which a study measures it: "alltoall", "ialltoall"."""
+        return measured_as(self.function)
 
     @property
     def collective(self) -> str | None:
@@ -82,8 +102,8 @@ class HotSpot:
 
     @property
     def name(self) -> str:
-        """ "alltoall" for a collective, else the function."""
-        return self.collective or self.function
+        """ "alltoall", "ialltoall" for a collective, else the function."""
+        return self.measured or self.collective or self.function
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,15 +124,19 @@ def hot_spots(profile: Profile, most: int | None = None) -> list[HotSpot]:
         return []
     total = float(profile.cells["time"].sum())
     times = np.add.reduceat(rows["time"], starts)
-    order = np.argsort(-times, kind="stable")[:most]
+    order = np.argsort(-times, kind="stable")
     ends = np.append(starts[1:], len(rows))
     waits = profile.late[np.argsort(_keys(profile, profile.late), kind="stable")]
     keys = _keys(profile, waits)
-    spots = []
+    spots: list[HotSpot] = []
     for n in order:
+        if len(spots) == most:
+            break
         own = rows[starts[n] : ends[n]]
         low, high = np.searchsorted(keys, _keys(profile, own[:1])[0] + np.arange(2))
-        spots.append(_spot(profile, own, waits[low:high], total))
+        spot = _spot(profile, own, waits[low:high], total)
+        if spot.time > _NOTHING * spot.completion or not spot.completion > 0:
+            spots.append(spot)
     return spots
 
 
@@ -136,7 +160,7 @@ def known_sum(values: npt.NDArray[np.float64]) -> float:
 
 def _grouped(profile: Profile) -> tuple[Cells, npt.NDArray[np.intp]]:
     """The rows of MPI calls, those of one hot spot side by side, and where each begins."""
-    rows = profile.mpi_rows
+    rows = with_waits(profile)
     key = _keys(profile, rows)
     order = np.argsort(key, kind="stable")
     rows, key = rows[order], key[order]
@@ -184,6 +208,8 @@ def _spot(profile: Profile, rows: Cells, waits: Cells, total: float) -> HotSpot:
         fastest=float(np.fmin.reduce(rows["time_min"])),
         waits=_waits(rows, of_row, calls) if len(ranks) == profile.ranks and not summed else (),
         late=late_of(profile, rows, waits),
+        completion=known_sum(rows["completion"]),
+        completed=_total(rows["completed"]),
     )
 
 

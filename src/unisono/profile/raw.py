@@ -17,7 +17,20 @@ from unisono.core.language import N_, _
 from unisono.profile.check import problem
 from unisono.profile.messages import CALLS, waited
 from unisono.profile.rawfile import Part, read_parts
-from unisono.profile.recorded import CELL, LATE, NO_FUNCTION, PAIR, ROOT, UNKNOWN, Comm, Frame, Origin, Profile
+from unisono.profile.recorded import (
+    COMPLETING,
+    LATE,
+    NO_FUNCTION,
+    PAIR,
+    ROOT,
+    UNKNOWN,
+    Comm,
+    Frame,
+    Origin,
+    Profile,
+    blank,
+    is_nonblocking,
+)
 from unisono.profile.recorded import Path as CallPath
 from unisono.profile.symbols import readable, symbolise
 
@@ -114,7 +127,7 @@ class _Merger:
         comms = self._comms(part)
         chains = self._chains(part)
         raw = part.cells
-        out = np.zeros(len(raw), CELL)
+        out = blank(len(raw))
         out["path"] = chains[raw["path"]]
         out["function"] = functions[raw["function"]]
         out["phase"] = phases[raw["phase"]]
@@ -130,6 +143,7 @@ class _Merger:
         for name in ("time", "time_min", "time_max"):
             out[name] = raw[name] / 1e9
         out["waiting"] = np.where(raw["waiting"] < 0, wait, raw["waiting"] / 1e9)
+        _complete(out, part)
         return out
 
     def _comms(self, part: Part) -> npt.NDArray[np.int32]:
@@ -213,6 +227,13 @@ class _Merger:
             ("paths_lost", N_("{count} calls found no room for their call path and are shown without one")),
             ("phases_lost", N_("{count} phases found no room for their names")),
             (
+                "pending_lost",
+                N_(
+                    "{count} nonblocking collectives were begun while too many others were under way: the wait for "
+                    "them is counted with the calls that completed them"
+                ),
+            ),
+            (
                 "elsewhere_calls",
                 N_("{count} messages went to ranks that were started later; the matrix does not show them"),
             ),
@@ -279,6 +300,21 @@ def _tree(
     return tuple(frames), (CallPath(UNKNOWN, UNKNOWN), *(CallPath(*key) for key in nodes)), path_of
 
 
+def _complete(cells: npt.NDArray[np.void], part: Part) -> None:
+    """How long its nonblocking collectives were waited for, and in which calls, where the library looked for that."""
+    raw = part.completions
+    begins = np.asarray([is_nonblocking(name) for name in part.functions])[part.cells["function"]]
+    ends = np.asarray([name in COMPLETING for name in part.functions])[part.cells["function"]]
+    if raw is None:
+        return
+    calls, time = np.zeros(len(cells)), np.zeros(len(cells))
+    np.add.at(calls, raw["cell"], raw["calls"].astype(np.float64))
+    np.add.at(time, raw["cell"], raw["time"] / 1e9)
+    cells["completion"][begins] = time[begins]
+    cells["completion"][ends] = np.minimum(time, cells["time"])[ends]
+    cells["completed"][begins] = np.minimum(calls, cells["calls"])[begins]
+
+
 def _late(cells: npt.NDArray[np.void], waits: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
     """For whom a rank's rows waited; `path` is still the number of a chain."""
     out = np.zeros(len(waits), LATE)
@@ -291,10 +327,7 @@ def _late(cells: npt.NDArray[np.void], waits: npt.NDArray[np.void]) -> npt.NDArr
 
 def _own_time(part: Part) -> npt.NDArray[np.void]:
     """One row: what the rank did outside MPI. Several threads may be in MPI at once: it is never below 0."""
-    out = np.zeros(1, CELL)
+    out = blank(1)
     out["function"], out["path"], out["rank"] = NO_FUNCTION, 0, part.rank
-    for name in ("comm", "size", "size_min", "size_max", "sent", "received"):
-        out[name] = UNKNOWN
     out["time"] = max(0.0, part.number("wall_ns") / 1e9 - float(part.cells["time"].sum(dtype=np.float64)) / 1e9)
-    out["time_min"] = out["time_max"] = out["waiting"] = np.nan
     return out

@@ -42,6 +42,10 @@ RAW_CELL = np.dtype(
     ]
 )
 """A section CELL is rows of this; times in ns, -1 where not known."""
+RAW_COMPLETION = np.dtype([("cell", "<u4"), ("zero", "<u4"), ("calls", "<u8"), ("time", "<u8")])
+"""A section DONE is rows of this, in ns. `cell` is a row of CELL: of a nonblocking collective those of its calls that
+are complete, and how long the program waited for them in other calls; of a call that completes requests the
+nonblocking collectives that it completed, and the part of its time that is theirs."""
 RAW_PAIR = np.dtype([("target", "<i4"), ("zero", "<u4"), ("calls", "<u8"), ("bytes", "<u8")])
 RAW_MESSAGE = np.dtype(
     [
@@ -66,7 +70,7 @@ SEND, RECEIVE = 0, 1
 """Values of `kind`."""
 
 _TAGS = (b"RANK", b"MODS", b"FUNC", b"PATH", b"COMM", b"PHAS", b"CELL", b"PAIR")
-_OPTIONAL = (b"MSGS",)
+_OPTIONAL = (b"MSGS", b"DONE")
 
 
 @dataclass(frozen=True)
@@ -90,6 +94,8 @@ class Part:
     pairs: npt.NDArray[np.void]
     messages: npt.NDArray[np.void]
     """Empty without --split-waiting."""
+    completions: npt.NDArray[np.void] | None
+    """None in a file of a library that did not look for them."""
 
     def number(self, name: str, default: int = 0) -> int:
         """A whole number of section RANK."""
@@ -185,6 +191,7 @@ def _part(sections: dict[bytes, memoryview], where: str) -> Part:
         cells=_rows(sections[b"CELL"], RAW_CELL, where, "CELL"),
         pairs=_rows(sections[b"PAIR"], RAW_PAIR, where, "PAIR"),
         messages=_rows(sections.get(b"MSGS", memoryview(b"")), RAW_MESSAGE, where, "MSGS"),
+        completions=_rows(sections[b"DONE"], RAW_COMPLETION, where, "DONE") if b"DONE" in sections else None,
     )
     _check(part, where)
     return part
@@ -304,6 +311,10 @@ def _check(part: Part, where: str) -> None:
     if np.any((part.pairs["target"] < 0) | (part.pairs["target"] >= part.ranks)):
         raise UserError(
             _("{where}: a message went to a rank that is not there; the file is damaged").format(where=where)
+        )
+    if part.completions is not None and np.any(part.completions["cell"] >= len(cells)):
+        raise UserError(
+            _("{where}: a completion names a row that is not there; the file is damaged").format(where=where)
         )
     log = part.messages
     lost = (log["cell"] >= len(cells)) & (log["cell"] != 0xFFFFFFFF)

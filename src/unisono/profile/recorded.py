@@ -6,6 +6,7 @@ of the application; the MPI function is not part of the path, it is what was cal
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -39,9 +40,18 @@ CELL = np.dtype(
         ("time_min", np.float64),  # shortest and longest single call, NaN where not known
         ("time_max", np.float64),
         ("waiting", np.float64),  # seconds of `time` spent until the last rank arrived; NaN where not measured
+        ("completed", np.int64),  # of a nonblocking collective's `calls`, those seen to complete; UNKNOWN elsewhere
+        # Seconds waited for a nonblocking collective in calls of COMPLETING, which have them in their `time`; in a row
+        # of such a call the part of its `time` that is so waited, and stands in those rows; NaN where not measured.
+        ("completion", np.float64),
     ]
 )
 Cells = npt.NDArray[np.void]
+
+COMPLETING = frozenset(
+    f"MPI_{name}" for name in ("Wait", "Waitall", "Waitany", "Waitsome", "Test", "Testall", "Testany", "Testsome")
+)
+"""The functions that complete requests."""
 
 PAIR = np.dtype([("source", np.int32), ("target", np.int32), ("calls", np.int64), ("bytes", np.int64)])
 """Point-to-point messages from one rank of MPI_COMM_WORLD to another."""
@@ -196,6 +206,34 @@ class Profile:
             node = self.paths[path]
             yield self.frames[node.frame]
             path = node.parent
+
+
+def blank(rows: int) -> Cells:
+    """Rows in which everything that can be unknown is."""
+    cells = np.zeros(rows, CELL)
+    for name in ("comm", "size", "size_min", "size_max", "sent", "received", "completed"):
+        cells[name] = UNKNOWN
+    for name in ("time_min", "time_max", "waiting", "completion"):
+        cells[name] = np.nan
+    return cells
+
+
+_NONBLOCKING = re.compile(
+    "MPI_I(barrier|bcast|gatherv?|scatterv?|reduce|reduce_scatter|reduce_scatter_block|allreduce|scan|exscan"
+    "|(neighbor_)?(allgatherv?|alltoall[vw]?))(_c)?"
+)
+
+
+def is_nonblocking(function: str) -> bool:
+    """Whether a function begins a collective that another one completes ("MPI_Ialltoall", not "MPI_Alltoall_init")."""
+    return _NONBLOCKING.fullmatch(function) is not None
+
+
+def measured_as(function: str) -> str | None:
+    """By which name a collective is measured ("MPI_Iallreduce" -> "iallreduce"); None: it is none, or persistent."""
+    if is_nonblocking(function):
+        return function.removeprefix("MPI_").removesuffix("_c").lower()
+    return None if function.removesuffix("_c").endswith("_init") else collective_of(function)
 
 
 def collective_of(function: str) -> str | None:

@@ -16,6 +16,7 @@ from unisono.core.language import _, ngettext, translated
 from unisono.profile.flat import FlatRow, flat_table
 from unisono.profile.hot import HotSpot, Other, Spread, hot_spots, other
 from unisono.profile.importers import label_of
+from unisono.profile.posted import is_followed, posted_table
 from unisono.profile.recorded import UNKNOWN, Profile
 from unisono.profile.sites import sites
 from unisono.profile.sizes import NONE
@@ -43,6 +44,7 @@ def show(profile: Profile, *, hot: int = HOT_SPOTS, regions: int = REGIONS, widt
     ]
     if spots:
         parts.append(_hot(profile, spots, hot, width))
+        parts += _posted(profile, spots, hot)
     return Group(*parts)
 
 
@@ -209,6 +211,22 @@ def _hot(profile: Profile, spots: list[HotSpot], most: int, width: int) -> Group
     return Group(table, Text(_legend(profile, shown, wide), style="dim"), *late)
 
 
+def _posted(profile: Profile, spots: list[HotSpot], most: int) -> list[RenderableType]:
+    """Of nonblocking collectives the call and the wait for it."""
+    followed = [spot for spot in spots if is_followed(spot)][:most]
+    names = _names(profile, followed, Callers(profile, spots))
+    rows = [
+        (
+            spot,
+            Text(" < ").join([name, *(Text(frame, style="dim") for frame in path[:1])]),
+            _calls(spot.calls),
+            _bytes(spot),
+        )
+        for spot, (name, path) in zip(followed, names, strict=True)
+    ]
+    return [Text(), posted_table(rows)] if rows else []
+
+
 def _names(profile: Profile, shown: list[HotSpot], callers: Callers) -> list[tuple[Text, list[str]]]:
     """Function and callers of each row; the line or offset that calls, where another row would read the same."""
     names = [(_name(spot), _from(profile, spot, callers)) for spot in shown]
@@ -260,6 +278,10 @@ def _named(name: Text, path: list[str], room: int) -> Text:
 
 def _legend(profile: Profile, shown: list[HotSpot], wide: bool) -> str:
     words = [_("% of the program's time on all ranks")]
+    if any(is_followed(spot) for spot in shown):
+        words.append(
+            _("nonblocking collectives: with the wait for them, which the calls that complete them are without")
+        )
     if any(not math.isnan(spot.waiting_share) for spot in shown):
         words.append(_("wait: part of it until the last rank, or the other side of a message, came"))
     if any(spot.comm and spot.comm.nodes > 0 for spot in shown):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from unisono.core.display import data_amount, percent
+from unisono.core.display import data_amount, percent, seconds
 from unisono.core.language import _
 from unisono.core.sizes import format_size
 from unisono.profile.hot import HotSpot
 from unisono.profile.late import late_sentence
-from unisono.profile.recorded import UNKNOWN, Profile
+from unisono.profile.recorded import UNKNOWN, Profile, is_nonblocking
 from unisono.profile.sizes import EXACT, MEAN, NONE, RANGE, SizeBin
 from unisono.profile.tree import labels
 
@@ -124,11 +124,43 @@ def waiting_phrase(profile: Profile, spot: HotSpot) -> str:
         if spot.late is not None and spot.late.partly(spot.time):
             return _("at least {share} of that is waiting").format(share=percent(spot.waiting_share))
         return _("{share} of that is waiting").format(share=percent(spot.waiting_share))
+    if not math.isnan(spot.completion) and is_nonblocking(spot.function):
+        return completion_phrase(spot)
     if profile.origin.source == "unisono":
         if profile.origin.split_waiting:
             return _("how much of that is waiting cannot be measured for it")
         return _("how much of that is waiting was not measured (--split-waiting does)")
     return _("how much of that is waiting is not in this profile")
+
+
+def completion_phrase(spot: HotSpot) -> str:
+    """Of a nonblocking collective: "80 % of that is in calls that wait for it, the rest in the call itself"."""
+    waited = spot.completion / spot.time if spot.time > 0 else 0.0
+    said = _("{share} of that is in calls that wait for it, the rest in the call itself").format(share=percent(waited))
+    if 0 <= spot.completed < spot.visits:
+        return _("{clause}; of {calls} of its calls it is not known how long they were waited for").format(
+            clause=said, calls=f"{spot.visits - spot.completed:,}"
+        )
+    return said
+
+
+def posted_sentences(spots: Sequence[HotSpot]) -> list[str]:
+    """Of the hottest nonblocking collectives the call and the wait for it, a sentence each."""
+    said = []
+    for spot in spots:
+        if spot.share >= LATE_SHARE and is_nonblocking(spot.function) and not math.isnan(spot.completion):
+            sentence = _(
+                "{call}: {called} in the call itself, {waited} in calls that complete requests, which have that time "
+                "where calls are shown one by one."
+            )
+            times = {"called": seconds(spot.called), "waited": seconds(spot.completion)}
+            said.append(sentence.format(call=_at(spot), **times))
+    return said[:_LATE_MOST]
+
+
+def _at(spot: HotSpot) -> str:
+    place = spot.frames[0].place or spot.frames[0].label if spot.frames else ""
+    return _("{function} at {place}").format(function=spot.function, place=place) if place else spot.function
 
 
 LATE_SHARE = 0.02
@@ -141,9 +173,7 @@ def late_sentences(spots: Sequence[HotSpot]) -> list[str]:
     said = []
     for spot in spots:
         if spot.share >= LATE_SHARE:
-            place = spot.frames[0].place or spot.frames[0].label if spot.frames else ""
-            call = _("{function} at {place}").format(function=spot.function, place=place) if place else spot.function
-            said.append(late_sentence(call, spot.time, spot.late))
+            said.append(late_sentence(_at(spot), spot.time, spot.late))
     return [sentence for sentence in said if sentence][:_LATE_MOST]
 
 

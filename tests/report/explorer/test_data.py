@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pytest
 
 from tests.profile.synthetic import synthetic
-from unisono.profile.recorded import CELL, PAIR, UNKNOWN, Comm, Frame, Origin, Path, Profile
+from unisono.profile.recorded import PAIR, UNKNOWN, Comm, Frame, Origin, Path, Profile, blank
 from unisono.report.explorer import blob, kinds
 from unisono.report.explorer.data import page_data, rank_table, ranks_of
 from unisono.report.explorer.messages import EXACT, EXACT_MOST, MEAN, RANGE, message_table
@@ -22,11 +22,7 @@ from unisono.report.explorer.tree import call_tree
 
 def small(cells: list[dict[str, float]], paths: tuple[Path, ...] = (Path(UNKNOWN, UNKNOWN),), **more: Any) -> Profile:
     """A profile of a few rows; what a row does not say is unknown."""
-    rows = np.zeros(len(cells), CELL)
-    for name in ("comm", "size", "size_min", "size_max", "sent", "received"):
-        rows[name] = UNKNOWN
-    for name in ("time_min", "time_max", "waiting"):
-        rows[name] = np.nan
+    rows = blank(len(cells))
     for row, values in zip(rows, cells, strict=True):
         for name, value in values.items():
             row[name] = value

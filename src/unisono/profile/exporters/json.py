@@ -15,7 +15,7 @@ from unisono.profile.recorded import Profile
 
 FORMAT = "unisono-profile-table"
 VERSION = 1
-_CAN_BE_UNKNOWN = ("comm", "size", "size_min", "size_max", "calls", "sent", "received")
+_CAN_BE_UNKNOWN = ("comm", "size", "size_min", "size_max", "calls", "sent", "received", "completed")
 
 
 def as_json(profile: Profile) -> bytes:

@@ -10,20 +10,23 @@ import numpy.typing as npt
 
 from unisono.core.errors import UserError
 from unisono.core.language import _
-from unisono.profile.recorded import CELL, NO_FUNCTION, PAIR, ROOT, UNKNOWN, Cells, Comm, Frame, Origin, Path, Profile
+from unisono.profile.recorded import (
+    CELL,
+    NO_FUNCTION,
+    PAIR,
+    ROOT,
+    UNKNOWN,
+    Cells,
+    Comm,
+    Frame,
+    Origin,
+    Path,
+    Profile,
+    blank,
+)
 
 ROWS_MOST = 10_000_000
 """1 GB of rows: a file that asks for more is damaged, or hostile, or must be reduced by the tool that wrote it."""
-
-
-def blank(rows: int) -> Cells:
-    """Rows in which everything that can be unknown is."""
-    cells = np.zeros(rows, CELL)
-    for name in ("comm", "size", "size_min", "size_max", "sent", "received"):
-        cells[name] = UNKNOWN
-    for name in ("time_min", "time_max", "waiting"):
-        cells[name] = np.nan
-    return cells
 
 
 class Builder:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from unisono.core.errors import UserError
 from unisono.core.language import N_, _
-from unisono.profile.importers.builder import Builder, blank
+from unisono.profile.importers.builder import Builder
 from unisono.profile.importers.cube_anchor import (
     INCLUSIVE,
     Anchor,
@@ -22,7 +22,7 @@ from unisono.profile.importers.cube_anchor import (
 from unisono.profile.importers.cube_file import VALUES_MOST, CubeFile, place
 from unisono.profile.importers.message_size import message_size
 from unisono.profile.importers.text import COUNT_MOST, RANKS_MOST
-from unisono.profile.recorded import NO_FUNCTION, ROOT, UNKNOWN, Comm, Frame, Origin, Profile, collective_of
+from unisono.profile.recorded import NO_FUNCTION, ROOT, UNKNOWN, Comm, Frame, Origin, Profile, blank, collective_of
 
 _GROUPS = {"openmp": "OMP", "pthread": "PTHREAD", "measurement": "SCOREP"}
 """Score-P's paradigms that are groups of their own in the flat table; user code is USR or COM by the call tree."""

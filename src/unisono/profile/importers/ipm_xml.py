@@ -18,9 +18,9 @@ import numpy as np
 from unisono.core.errors import UserError
 from unisono.core.language import N_, _
 from unisono.core.reading import open_regular
-from unisono.profile.importers.builder import Builder, blank
+from unisono.profile.importers.builder import Builder
 from unisono.profile.importers.text import RANKS_MOST, count, number
-from unisono.profile.recorded import PAIR, ROOT, UNKNOWN, Comm, Origin, Profile, collective_of
+from unisono.profile.recorded import PAIR, ROOT, UNKNOWN, Comm, Origin, Profile, blank, collective_of
 
 _SENDS = ("MPI_Send", "MPI_Isend", "MPI_Ssend", "MPI_Issend", "MPI_Bsend", "MPI_Ibsend", "MPI_Rsend", "MPI_Irsend")
 _SIZED = (*_SENDS, "MPI_Recv", "MPI_Irecv", "MPI_Sendrecv")

@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 from unisono.core.errors import UserError
 from unisono.core.language import N_, _
-from unisono.profile.importers.builder import Builder, blank, equal_parts
+from unisono.profile.importers.builder import Builder, equal_parts
 from unisono.profile.importers.mpip_tables import AGGREGATE, SiteRow, Table, sections, site_rows, tasks
 from unisono.profile.importers.text import RANKS_MOST, read_lines
-from unisono.profile.recorded import ROOT, UNKNOWN, Comm, Frame, Origin, Profile, collective_of
+from unisono.profile.recorded import ROOT, UNKNOWN, Comm, Frame, Origin, Profile, blank, collective_of
 
 _ASSIGNMENT = re.compile(r"@ MPI Task Assignment\s*:\s*([0-9]{1,9})\s+(\S+)")
 _INTRO = re.compile(r"@ (Command|Version|Start time)\s*:\s*(.*?)\s*")

@@ -16,9 +16,9 @@ import numpy as np
 from unisono.core.errors import UserError
 from unisono.core.interval import Interval
 from unisono.core.language import _
-from unisono.core.vocabulary import Case, Setting, as_measured
+from unisono.core.vocabulary import Case, Setting, as_measured, blocking
 from unisono.decide.decision import Estimate
-from unisono.profile.recorded import NO_FUNCTION, UNKNOWN, Profile, collective_of
+from unisono.profile.recorded import NO_FUNCTION, UNKNOWN, Profile, measured_as
 from unisono.report.text import short_setting, significant
 from unisono.report.view import CaseView
 from unisono.tuning.choice import Lookup, lookup
@@ -36,8 +36,8 @@ def collectives_used(profile: Profile) -> Iterator[tuple[str, int]]:
         function, comm = int(pair["function"]), int(pair["comm"])
         if function == NO_FUNCTION or comm == UNKNOWN:
             continue
-        collective = collective_of(profile.functions[function])
-        if collective is not None and collective != "barrier" and profile.comms[comm].ppn > 0:
+        collective = measured_as(profile.functions[function])
+        if collective is not None and blocking(collective) != "barrier" and profile.comms[comm].ppn > 0:
             found[collective, comm] = None
     return iter(found)
 

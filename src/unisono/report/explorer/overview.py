@@ -76,7 +76,7 @@ def per_rank(spot: HotSpot) -> str:
 
 
 def late(spots: Sequence[HotSpot]) -> list[str]:
-    """For whom point-to-point calls wait; names cut."""
+    """For whom point-to-point calls wait, and how long nonblocking collectives are waited for; names cut."""
     named = [
         replace(
             spot,
@@ -85,7 +85,7 @@ def late(spots: Sequence[HotSpot]) -> list[str]:
         )
         for spot in spots
     ]
-    return words.late_sentences(named)
+    return words.late_sentences(named) + words.posted_sentences(named)
 
 
 def size_words(spot: HotSpot) -> str:

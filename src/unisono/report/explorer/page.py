@@ -19,7 +19,7 @@ from unisono.core.language import language, translated
 from unisono.core.vocabulary import Case
 from unisono.core.writing import write
 from unisono.profile.hot import hot_spots
-from unisono.profile.recorded import Profile, collective_of
+from unisono.profile.recorded import Profile, measured_as
 from unisono.report import page, palette
 from unisono.report.explorer import overview
 from unisono.report.explorer.curves import curves
@@ -114,7 +114,7 @@ def content(
         "has_curves": bool(drawn),
         "tuning": tuning.name if tuning is not None else "",
     }
-    collectives = {function: c for function in profile.functions if (c := collective_of(function))}
+    collectives = {function: c for function in profile.functions if (c := measured_as(function))}
     data = page_data(profile, tree, root=root, curves=drawn, collectives=collectives)
     return {**cleaned(words), "data": data}
 
