@@ -13,8 +13,9 @@ from unisono.core.vocabulary import DISPATCHED
 from unisono.mpi.cvars import BY_NODES, algorithm_variable, device_variable
 
 _PROBE = Path(__file__).with_name("probe.py")
-_AUTO = "auto"
-"""The value of a variable that leaves the choice to MPICH."""
+_CHOICES = ("auto", "sched_auto")
+"""Values of a variable that leave the choice to MPICH. The second, of nonblocking collectives, ends the program where
+an algorithm is forced (an assertion of 4.0.2 and 5.0.2, tried)."""
 _DEVICE, _FALLBACK = _DECIDES_BEFORE = ("MPIR_CVAR_DEVICE_COLLECTIVES", "MPIR_CVAR_COLLECTIVE_FALLBACK")
 """Variables that have to be set beside an algorithm's, or it is not reached, or replaced in silence."""
 
@@ -30,7 +31,7 @@ def algorithms(path: Path) -> tuple[dict[str, dict[str, int]], dict[str, dict[st
     if len(values) < len(_DECIDES_BEFORE):
         return {}, {}
     forced = {
-        names[name]: {word: number for word, number in numbers.items() if word != _AUTO}
+        names[name]: {word: number for word, number in numbers.items() if word not in _CHOICES}
         for name, numbers in found.items()
         if name in names
     }
