@@ -23,6 +23,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "call.h"
+
 static int world_rank;
 
 static void put_text(const char *text)
@@ -229,51 +231,6 @@ static void answer_ucx(const char *word)
 
 /* ---- Calls ---- */
 
-/* One call of a collective with `bytes` as IMB counts them; the error code, or -1 for a collective not known here. */
-static int call(const char *collective, int bytes, MPI_Comm comm)
-{
-    int ranks, error = -1;
-    MPI_Comm_size(comm, &ranks);
-    size_t all = (size_t)bytes * (size_t)ranks + 1;
-    char *out = calloc(all, 1), *in = calloc(all, 1);
-    int *counts = calloc((size_t)ranks, sizeof *counts), *offsets = calloc((size_t)ranks, sizeof *offsets);
-    if (out == NULL || in == NULL || counts == NULL || offsets == NULL) {
-        fprintf(stderr, "unisono-probe: no memory for %s of %d bytes\n", collective, bytes);
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    }
-    for (int rank = 0; rank < ranks; ++rank) {
-        counts[rank] = bytes;
-        offsets[rank] = rank * bytes;
-    }
-    if (strcmp(collective, "allreduce") == 0)
-        error = MPI_Allreduce(out, in, bytes, MPI_BYTE, MPI_BOR, comm);
-    else if (strcmp(collective, "reduce") == 0)
-        error = MPI_Reduce(out, in, bytes, MPI_BYTE, MPI_BOR, 0, comm);
-    else if (strcmp(collective, "bcast") == 0)
-        error = MPI_Bcast(out, bytes, MPI_BYTE, 0, comm);
-    else if (strcmp(collective, "allgather") == 0)
-        error = MPI_Allgather(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, comm);
-    else if (strcmp(collective, "allgatherv") == 0)
-        error = MPI_Allgatherv(out, bytes, MPI_BYTE, in, counts, offsets, MPI_BYTE, comm);
-    else if (strcmp(collective, "alltoall") == 0)
-        error = MPI_Alltoall(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, comm);
-    else if (strcmp(collective, "alltoallv") == 0)
-        error = MPI_Alltoallv(out, counts, offsets, MPI_BYTE, in, counts, offsets, MPI_BYTE, comm);
-    else if (strcmp(collective, "gather") == 0)
-        error = MPI_Gather(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, 0, comm);
-    else if (strcmp(collective, "scatter") == 0)
-        error = MPI_Scatter(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, 0, comm);
-    else if (strcmp(collective, "reduce_scatter_block") == 0)
-        error = MPI_Reduce_scatter_block(out, in, bytes, MPI_BYTE, MPI_BOR, comm);
-    else if (strcmp(collective, "barrier") == 0)
-        error = MPI_Barrier(comm);
-    free(out);
-    free(in);
-    free(counts);
-    free(offsets);
-    return error;
-}
-
 static void answer_call(const char *word, MPI_Comm comm)
 {
     const char *colon = strchr(word, ':');
@@ -287,7 +244,7 @@ static void answer_call(const char *word, MPI_Comm comm)
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
     char *collective = strndup(word, (size_t)(colon - word));
-    error = call(collective, (int)bytes, comm);
+    error = call_once(collective, (int)bytes, comm);
     if (world_rank == 0) {
         printf("@P {\"call\":");
         put_text(collective);

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
+from unisono.cmdline.command import command
 from unisono.core.errors import LaunchError
+from unisono.core.vocabulary import DEFAULT, DISPATCHED
 from unisono.export import seen
 from unisono.export.handed import Handed
-from unisono.export.probe import Answers, Parameter, UcxVariable, _parse
-from unisono.library.native import native_source
+from unisono.export.probe import Answers, Parameter, UcxVariable, _parse, ask, probe_program, sources
 from unisono.machine.description import Machine
 
 UCX_1_20 = """\
@@ -100,4 +101,19 @@ def test_the_probe_has_no_warnings(name: str, request: pytest.FixtureRequest, tm
     assert found.mpi is not None
     assert found.mpi.mpicc is not None
     words = [found.mpi.mpicc, "-std=c11", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"]
-    subprocess.run([*words, str(native_source() / "probe" / "probe.c")], check=True)
+    subprocess.run([*words, *map(str, sources("*.c"))], check=True)
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("name", ["embedded", "system"])
+def test_the_probe_makes_every_call_that_our_library_serves(
+    name: str, ranks: int, request: pytest.FixtureRequest
+) -> None:
+    """What a rules file says of any of them can so be seen."""
+    found = request.getfixturevalue(name)
+    words = [str(probe_program(found)), *(f"call={collective}:24" for collective in DISPATCHED)]
+    line = command(found, DEFAULT, 1, ranks, words, oversubscribe=True)
+    answers = ask(line.argv, line.env, 60.0)
+    failed = {collective: answers.failed[collective, 24, ranks] for collective in DISPATCHED}
+    assert not any(failed.values()), [one for one, has in failed.items() if has]

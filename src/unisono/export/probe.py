@@ -1,4 +1,4 @@
-"""The probe program (native/probe/probe.c): built, started, and what it said as types."""
+"""The probe program (native/probe): built, started, and what it said as types."""
 
 from __future__ import annotations
 
@@ -156,8 +156,7 @@ def probe_program(machine: Machine) -> Path:
     compiler = shutil.which(mpicc) if mpicc else None
     if compiler is None:
         raise UserError(_("checking needs this MPI's mpicc for a small probe program; name one with --mpicc"))
-    source = native_source() / "probe" / "probe.c"
-    folder = cache() / f"probe-{_key(compiler, source)}"
+    folder = cache() / f"probe-{_key(compiler)}"
     program = folder / "unisono-probe"
     if program.exists():
         return program
@@ -166,7 +165,7 @@ def probe_program(machine: Machine) -> Path:
         with tempfile.TemporaryDirectory(prefix="build-", dir=folder) as build:
             made = Path(build) / program.name
             env = {**os.environ, **compiler_environment(compiler)}
-            words = [compiler, "-std=c11", "-O1", str(source), "-o", str(made), "-ldl"]
+            words = [compiler, "-std=c11", "-O1", *map(str, sources("*.c")), "-o", str(made), "-ldl"]
             done = subprocess.run(
                 words, capture_output=True, text=True, errors="replace", timeout=120, check=False, env=env
             )
@@ -186,8 +185,15 @@ def probe_program(machine: Machine) -> Path:
     return program
 
 
-def _key(compiler: str, source: Path) -> str:
+def sources(pattern: str) -> list[Path]:
+    """The probe's files with such names."""
+    return sorted((native_source() / "probe").glob(pattern))
+
+
+def _key(compiler: str) -> str:
     shown = asking.ask([compiler, "-show"], timeout=60.0).out
     stat = Path(compiler).stat()
-    text = "\0".join([source.read_text(), compiler, str(stat.st_size), str(stat.st_mtime_ns), shown])
+    text = "\0".join(
+        [*(path.read_text() for path in sources("*.[ch]")), compiler, str(stat.st_size), str(stat.st_mtime_ns), shown]
+    )
     return hashlib.sha256(text.encode()).hexdigest()[:20]
