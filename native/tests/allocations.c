@@ -36,7 +36,7 @@ static const struct rival {
     {COLL_ALLGATHER, "binomial", {{CROSSING_GROWING, 1}}},
     {COLL_ALLGATHER, "binomial, far first", {{CROSSING_FAR, 1}}},
     {COLL_ALLGATHER, "ring", {{CROSSING_RING, 1}}},
-    {COLL_ALLGATHER, "Bine", {{CROSSING_BINE, 1}}},
+    {COLL_ALLGATHER, "Bine", {{CROSSING_BINE_GATHER, 1}}},
     {COLL_REDUCE_SCATTER, "binomial", {{CROSSING_HALVING_FAR, 1}}},
     {COLL_REDUCE_SCATTER, "binomial, near first", {{CROSSING_NEAR, 1}}},
     {COLL_REDUCE_SCATTER, "ring", {{CROSSING_RING, 1}}},

@@ -60,12 +60,21 @@ double cost_halving(const struct coll_comm *comm, int members, double bytes)
 }
 
 /* Both ways at once on every connection, as in halving. */
-double cost_dividing(const struct coll_comm *comm, int members, double bytes)
+static double cost_of_parts(const struct coll_comm *comm, int members, double bytes, struct radices radices)
 {
-    struct radices radices = rounds_dividing(comm, members, bytes);
     double both_ways = members > 2 ? 1.1 : 1;
     return 2 * radices.cost + both_ways * cost_fabric(comm, 0, 2 * bytes * (radices.taking - 1) / radices.taking) +
            bytes * comm->costs.node_byte;
+}
+
+double cost_dividing(const struct coll_comm *comm, int members, double bytes)
+{
+    return cost_of_parts(comm, members, bytes, rounds_dividing(comm, members, bytes));
+}
+
+double cost_bine(const struct coll_comm *comm, int members, double bytes)
+{
+    return cost_of_parts(comm, members, bytes, rounds_bine(comm, members, bytes));
 }
 
 double cost_ring(const struct coll_comm *comm, int members, double bytes)

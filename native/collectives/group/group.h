@@ -145,6 +145,8 @@ int group_allgather_bruck(const struct group *group, const void *send, void *rec
 /* In rounds of several members at once, far ones first, which have least to exchange. */
 int group_allgather_multiplying(const struct group *group, const void *send, void *receive,
                                 const struct blocks *blocks);
+/* Along Bine butterflies (radix.h), far ones first. */
+int group_allgather_bine(const struct group *group, const void *send, void *receive, const struct blocks *blocks);
 /* As many, without copies, near members first; the size is a power of two. In place: of the member at place p, counted from
    member `base` on, the bytes from starts[p] up to starts[p + 1]. */
 int group_allgather_doubling(const struct group *group, int base, void *data, const int64_t *starts);
@@ -190,6 +192,9 @@ int group_allreduce_multiplying(const struct group *group, const void *send, voi
                                 const struct reduction *reduction);
 int group_allreduce_dividing(const struct group *group, const void *send, void *receive, int64_t count,
                              const struct reduction *reduction);
+/* Parts among the pairs of Bine butterflies (radix.h); for commutative operations. */
+int group_allreduce_bine(const struct group *group, const void *send, void *receive, int64_t count,
+                         const struct reduction *reduction);
 /* Both in the order of ORDER_RANKS or ORDER_EXACT, as if the members were the ranks. Equal buffers as above. */
 int group_allreduce_ordered(const struct group *group, const void *send, void *receive, int64_t count,
                             const struct reduction *reduction);
@@ -219,6 +224,9 @@ int group_reduce_scatter_halving(const struct group *group, const void *send, vo
    much that it would take more than three vectors' memory. */
 int group_reduce_scatter_dividing(const struct group *group, const void *send, void *receive,
                                   const struct blocks *blocks, const struct reduction *reduction);
+/* The same along Bine butterflies; for commutative operations. */
+int group_reduce_scatter_bine(const struct group *group, const void *send, void *receive, const struct blocks *blocks,
+                              const struct reduction *reduction);
 /* Recursive halving with the nearest first, in order, with a message for each block; and around a ring, for commutative ones. */
 int group_reduce_scatter_near(const struct group *group, const void *send, void *receive, const struct blocks *blocks,
                               const struct reduction *reduction);

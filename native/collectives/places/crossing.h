@@ -26,9 +26,10 @@ enum crossing_kind {
     CROSSING_GROWING,          /* 1/n, 2/n, 4/n ... to partners at distances 1, 2, 4 ...; of a power of two nodes */
     CROSSING_BRUCK,            /* 1/n, 2/n, 4/n ... to nodes 1, 2, 4 ... before */
     CROSSING_PAIRS,            /* 1/n from each to each other */
-    CROSSING_BINE_TREE,        /* Bine tree, farthest first: all to every node; to compare with, as the next */
+    CROSSING_BINE_TREE,        /* Bine tree, farthest first: all to every node; not one of ours, to compare with */
     CROSSING_BINE,             /* 1/2, 1/4 ... along Bine butterflies, near partners first: a reduce_scatter */
-    CROSSING_BINE_BACK,        /* the same, and back */
+    CROSSING_BINE_GATHER,      /* the same the other way round: an allgather */
+    CROSSING_BINE_BACK,        /* there and back: an allreduce */
     CROSSING_KINDS
 };
 
