@@ -42,6 +42,8 @@ SOME = {
     "allgather_leader_bine",
     "allreduce_leader_bine",
     "reduce_scatter_block_lanes_bine",
+    "bcast_two_trees",
+    "reduce_two_trees",
 }
 OF_EQUAL_NODES = {"allgather_far", "reduce_scatter_block_lanes_bine"}
 """Lanes of equal length are not to be had where nodes differ."""

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "../group/radix.h"
+#include "../group/two_trees.h"
 #include "places.h"
 #include "../reserve.h"
 
@@ -157,6 +158,14 @@ static void count_bine_tree(struct counter *counter)
     reserve_put(having);
 }
 
+/* Half of it along every edge of both trees. */
+static void count_two_trees(struct counter *counter)
+{
+    for (int tree = 0; tree < 2; tree++)
+        for (int place = 1; place < counter->size; place++)
+            count_from_root(counter, two_trees_at(counter->size, place, tree).parent, place, 0.5);
+}
+
 static void count_bruck(struct counter *counter)
 {
     for (int64_t have = 1; have < counter->size; have *= 2) {
@@ -228,6 +237,7 @@ static void count_kind(struct counter *counter, enum crossing_kind kind, int *no
                                  .far = true, .before = 1, .after = 1. / counter->size, .amount = 0.5, .factor = 0.5});
         break;
     case CROSSING_BINE_TREE: count_bine_tree(counter); break;
+    case CROSSING_TWO_TREES: count_two_trees(counter); break;
     case CROSSING_BRUCK: count_bruck(counter); break;
     default: count_each_to_each(counter, nodes);
     }
