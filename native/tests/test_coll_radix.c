@@ -163,6 +163,29 @@ static void bine_combines_everybody(void)
                                                            radix_round(costs[2], 2, 16) + radix_round(costs[2], 2, 32));
 }
 
+/* Trees that are alike from every member (blocks_pat.c): everybody at a distance from the root gets the block once, from one who has it. */
+static void trees_cover_everybody(void)
+{
+    for (int size = 1; size <= MOST; size++)
+        for (size_t k = 0; k < sizeof costs / sizeof *costs; k++) {
+            struct radices radices = radices_covering(size, costs[k]);
+            bool has[MOST] = {true};
+            int64_t stride = radices.taking;
+            CHECK(radices.cost >= 0 && radices.taking >= size && radices.taking < 2 * size + 32);
+            for (int round = radices.rounds - 1; round >= 0; round--) {
+                const int64_t step = stride;
+                stride /= radices.factor[round];
+                for (int64_t distance = 0; distance < size; distance += step)
+                    for (int64_t i = 1; i < radices.factor[round] && distance + i * stride < size; i++) {
+                        CHECK(has[distance] && !has[distance + i * stride]);
+                        has[distance + i * stride] = true;
+                    }
+            }
+            for (int distance = 0; distance < size; distance++)
+                CHECK(has[distance]);
+        }
+}
+
 /* Everybody has heard of everybody in the end, of nobody twice in a round. */
 static void dissemination_reaches_everybody(void)
 {
@@ -200,6 +223,7 @@ int main(void)
     multiplying_combines_neighbours();
     stretches_are_divided();
     bine_combines_everybody();
+    trees_cover_everybody();
     dissemination_reaches_everybody();
     return verdict();
 }

@@ -16,6 +16,7 @@ double cost_doubling(const struct coll_comm *comm, int members, double bytes);
 double cost_halving(const struct coll_comm *comm, int members, double bytes);
 double cost_dividing(const struct coll_comm *comm, int members, double bytes);
 double cost_bine(const struct coll_comm *comm, int members, double bytes);
+double cost_pat(const struct coll_comm *comm, int members, double bytes);
 double cost_ring(const struct coll_comm *comm, int members, double bytes);
 
 /* What the phases on the node cost. */

@@ -145,6 +145,8 @@ int group_allgather_bruck(const struct group *group, const void *send, void *rec
 /* In rounds of several members at once, far ones first, which have least to exchange. */
 int group_allgather_multiplying(const struct group *group, const void *send, void *receive,
                                 const struct blocks *blocks);
+/* Down trees that begin at every member and are alike, far ones first; nothing comes twice, whatever the number of members. */
+int group_allgather_pat(const struct group *group, const void *send, void *receive, const struct blocks *blocks);
 /* Along Bine butterflies (radix.h), far ones first. */
 int group_allgather_bine(const struct group *group, const void *send, void *receive, const struct blocks *blocks);
 /* As many, without copies, near members first; the size is a power of two. In place: of the member at place p, counted from
@@ -203,6 +205,9 @@ int group_allreduce_multiplying(const struct group *group, const void *send, voi
                                 const struct reduction *reduction);
 int group_allreduce_dividing(const struct group *group, const void *send, void *receive, int64_t count,
                              const struct reduction *reduction);
+/* Blocks up trees that end at every member, and down the same way; for commutative operations. */
+int group_allreduce_pat(const struct group *group, const void *send, void *receive, int64_t count,
+                        const struct reduction *reduction);
 /* Parts among the pairs of Bine butterflies (radix.h); for commutative operations. */
 int group_allreduce_bine(const struct group *group, const void *send, void *receive, int64_t count,
                          const struct reduction *reduction);
@@ -235,6 +240,9 @@ int group_reduce_scatter_halving(const struct group *group, const void *send, vo
    much that it would take more than three vectors' memory. */
 int group_reduce_scatter_dividing(const struct group *group, const void *send, void *receive,
                                   const struct blocks *blocks, const struct reduction *reduction);
+/* Up trees that end at every member, near ones first; for commutative operations. Pairwise as above. */
+int group_reduce_scatter_pat(const struct group *group, const void *send, void *receive, const struct blocks *blocks,
+                             const struct reduction *reduction);
 /* The same along Bine butterflies; for commutative operations. */
 int group_reduce_scatter_bine(const struct group *group, const void *send, void *receive, const struct blocks *blocks,
                               const struct reduction *reduction);

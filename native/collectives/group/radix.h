@@ -121,6 +121,16 @@ static inline struct radices radices_for(int size, struct round_cost cost, doubl
     return best;
 }
 
+/* The cheapest factors of this number or one a little above it. */
+static inline struct radices radices_covering(int size, struct round_cost cost)
+{
+    enum { TRIED = 32 };
+    struct radices best = {.cost = -1};
+    for (int number = size; number < size + TRIED || best.cost < 0; number++)
+        radices_better(&best, radices_of(number, cost), 0);
+    return best;
+}
+
 /* Bine butterflies among as many neighbours as the power of two that divides the number of members, then circles of the rest; where that
    is more than RADIX_MOST, or hardly anything is left for butterflies, of a power of two of them, into which the others are folded
    (fold_onto()). The same whatever messages cost, so that what it puts where can be counted (crossing.h). */

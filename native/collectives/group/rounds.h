@@ -54,6 +54,12 @@ static inline struct radices rounds_bine(const struct coll_comm *comm, int membe
     return pairs;
 }
 
+/* Of trees that are the same from every member: as many as these members or a few more, so that there are factors; the cheapest. */
+static inline struct radices rounds_covering(const struct coll_comm *comm, int members, double bytes)
+{
+    return radices_covering(members, rounds_of_parts(comm, bytes));
+}
+
 static inline struct dissemination rounds_disseminating(const struct coll_comm *comm, int members)
 {
     return dissemination_of(members, rounds_of_parts(comm, 0));
