@@ -215,7 +215,8 @@ def main() -> None:
         if platform.nodes > given.most or (kept and not lacking(kept, collective)):
             continue
         found = one(platform, ppn, collective, sizes, given.deadline, kept)
-        rows = [row for row in rows if row not in kept] + found
+        at = rows.index(kept[0]) if kept else len(rows)
+        rows = [*rows[:at], *found, *(row for row in rows[at:] if row not in kept)]
         given.keep.write_text("".join(json.dumps(row) + "\n" for row in rows))
     print(markdown(rows))
 

@@ -56,7 +56,7 @@ double cost_halving(const struct coll_comm *comm, int members, double bytes)
     double both_ways = members > 2 ? 1.1 : 1; /* on one connection; a ring has two */
     return cost_fabric(comm, 2 * cost_levels(power, 2) + uneven(members),
                        both_ways * 2 * bytes * (power - 1) / power + uneven(members) * bytes) +
-           bytes * comm->costs.node_byte;
+           cost_distance(comm, members, 2 * bytes, false) + bytes * comm->costs.node_byte;
 }
 
 /* Both ways at once on every connection, as in halving. */
